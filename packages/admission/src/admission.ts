@@ -1,0 +1,113 @@
+import type {
+  Address,
+  AddressPool,
+  ApplicationCredential,
+  EnrolmentToken,
+  Listener,
+  LoadBalancer,
+  Network,
+  Node,
+  NodeGroup,
+  Pool,
+  Project,
+  Quota,
+  QuotaResource,
+  Role,
+  Subnet,
+  User,
+} from '@spout/model'
+
+/** Who asks, as a surface found out. An administrator sees and changes every project. */
+export interface Principal {
+  readonly userId: string
+  readonly userName: string
+  /** The project that the token is scoped to; null for an unscoped one, which may do nothing with objects. */
+  readonly projectId: string | null
+  readonly roles: readonly Role[]
+  readonly expiresAt: string
+}
+
+/** Where a VIP shall come from. */
+export type VipWish =
+  | { readonly from: 'pool'; readonly poolId: string; readonly address: string | null }
+  | { readonly from: 'subnet'; readonly networkId: string; readonly subnetId: string; readonly address: string | null }
+  /** An address reserved before (a port of the Neutron facade). */
+  | { readonly from: 'port'; readonly portId: string }
+
+export interface LoadBalancerDraft {
+  readonly projectId: string
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly enabled: boolean
+  readonly vips: readonly VipWish[]
+  readonly listeners: readonly Listener[]
+  readonly pools: readonly Pool[]
+  readonly nodeGroupId: string | null
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** What a change of a load balancer may return; ids, project, VIPs and generation are kept by admission. */
+export type LoadBalancerChange = Partial<
+  Pick<LoadBalancer, 'name' | 'description' | 'tags' | 'enabled' | 'listeners' | 'pools' | 'annotations'>
+>
+
+/**
+ * The one write path. Every method checks the whole result against the model's schema, its cross-field rules,
+ * references, quotas and addresses, and commits in one transaction: a refused wish stores nothing and takes no address.
+ * All throw SpoutError and nothing else for bad input; field names are paths in the given draft.
+ *
+ * Writes of one load balancer that collide are tried again on the newer version, so a caller never sees a conflict
+ * because somebody else was busy.
+ */
+export interface Admission {
+  createLoadBalancer(draft: LoadBalancerDraft): Promise<LoadBalancer>
+  /** `change` gets the newest version and returns the fields to replace; it may run again, so it must be pure. */
+  changeLoadBalancer(id: string, change: (current: LoadBalancer) => LoadBalancerChange): Promise<LoadBalancer>
+  /** `cascade: false` refuses while listeners or pools exist (HasChildren). Addresses go to quarantine; ports that the user made stay his. */
+  deleteLoadBalancer(id: string, options: { readonly cascade: boolean }): Promise<void>
+
+  createNetwork(draft: Pick<Network, 'projectId' | 'name' | 'description' | 'returnPath' | 'segment'>): Promise<Network>
+  addSubnet(
+    networkId: string,
+    draft: Pick<Subnet, 'name' | 'description' | 'cidr' | 'gatewayIp' | 'nodeRange'>,
+  ): Promise<Subnet>
+  removeSubnet(networkId: string, subnetId: string): Promise<void>
+  deleteNetwork(id: string): Promise<void>
+
+  createAddressPool(draft: Omit<AddressPool, 'id' | 'createdAt' | 'updatedAt'>): Promise<AddressPool>
+  deleteAddressPool(id: string): Promise<void>
+
+  /** Reserves an address without a load balancer: a port (tenant subnet or pool) or a floating IP (pool). */
+  reserveAddress(
+    projectId: string,
+    wish: VipWish,
+    use: 'port' | 'floating',
+    text: { readonly name: string; readonly description: string },
+  ): Promise<Address>
+  /** Binds a floating IP to the load balancer whose VIP has this port, as one more VIP; null unbinds it. */
+  bindFloating(portId: string, targetPortId: string | null): Promise<Address>
+  releaseAddress(portId: string): Promise<void>
+
+  createProject(draft: Pick<Project, 'name' | 'description'>): Promise<Project>
+  /** Refused while it owns anything. */
+  deleteProject(id: string): Promise<void>
+  setQuota(projectId: string, limits: Partial<Record<QuotaResource, number>>): Promise<Quota>
+  quotaOf(projectId: string): {
+    readonly limits: Readonly<Record<QuotaResource, number>>
+    readonly used: Readonly<Record<QuotaResource, number>>
+  }
+  putUser(user: User): Promise<User>
+  deleteUser(id: string): Promise<void>
+  putApplicationCredential(credential: ApplicationCredential): Promise<void>
+  deleteApplicationCredential(id: string): Promise<void>
+
+  createNodeGroup(draft: Pick<NodeGroup, 'name' | 'description' | 'announcer'>): Promise<NodeGroup>
+  createEnrolmentToken(
+    draft: Pick<EnrolmentToken, 'nodeName' | 'nodeGroupId'> & { readonly ttlSeconds: number },
+  ): Promise<{ readonly token: EnrolmentToken; readonly secret: string }>
+  /** Uses up the token with this secret: creates or re-certifies the node it names. */
+  enrolNode(secret: string, certificateSha256: (nodeId: string) => Promise<string>): Promise<Node>
+  setNodeScheduling(id: string, scheduling: Node['scheduling']): Promise<Node>
+  deleteNode(id: string): Promise<void>
+}

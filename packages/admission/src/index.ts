@@ -1,0 +1,6 @@
+/**
+ * The one write path: whatever surface a wish comes through, its references, quota and addresses are checked here and
+ * committed in one transaction. It never answers a protocol's words; it throws the model's errors.
+ */
+export * from './admission.ts'
+export * from './view.ts'

@@ -1,0 +1,23 @@
+/** One address to be answered for on a segment. */
+export interface Announcement {
+  readonly address: string
+  /** `fabric`: on the node's fabric interface. `tenant`: inside the domain, on its segment interface. */
+  readonly scope: 'fabric' | 'tenant'
+  readonly domain: number
+}
+
+/**
+ * Tells the network where an address lives. Given the whole wanted set each time; does the difference.
+ * The agent calls it with an address only after the data plane confirmed, and without it before removal.
+ */
+export interface Announcer {
+  readonly name: string
+  /** Takes over addresses that an earlier process left. */
+  adopt(previous: readonly Announcement[]): Promise<void>
+  apply(
+    wanted: readonly Announcement[],
+    signal: AbortSignal,
+  ): Promise<readonly { readonly announcement: Announcement; readonly error: string | null }[]>
+  observe(): Promise<readonly Announcement[]>
+  close(): Promise<void>
+}

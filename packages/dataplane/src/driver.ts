@@ -1,0 +1,53 @@
+import type { EntryReport, ServiceStats } from '@spout/model/node-report'
+import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
+
+/** What the planner may ask of a node; what no driver offers is refused with that reason. */
+export type Feature = string
+
+/** What became of one entry in an `apply`. Entries not named were not touched. */
+export interface Applied {
+  readonly key: string
+  readonly state: EntryReport['state']
+  readonly reason: string | null
+  readonly message: string | null
+}
+
+/** An entry together with what a driver needs beside it. Whole: the driver works out the difference to what it has. */
+export interface WantedEntry {
+  readonly key: string
+  readonly hash: string
+  readonly domain: DomainEntry
+  readonly entry: LoadBalancerEntry
+  /** Ids of members that are down now (see `effectiveMembers`): they get no new connections. */
+  readonly down: ReadonlySet<string>
+}
+
+/**
+ * Makes services real in the packet path or the proxy of one node.
+ *
+ * Contract, checked by one suite over every driver:
+ * - `render` is pure: the same entry gives the same rendering; it is what goldens hold.
+ * - `apply` takes whole entries and does only the difference to what is there; applying again what is there does
+ *   nothing to the kernel or the proxy. Removing what is absent is not an error.
+ * - One bad entry never stops the others: it gets `failed` with the kernel's or proxy's words and the previous state
+ *   of that entry stays in force.
+ * - `adopt` takes over what an earlier process of the agent left, given the entries it had applied: no transaction when
+ *   nothing differs. What it finds beyond them is removed by the next `apply` with `prune`.
+ */
+export interface DataPlaneDriver<Rendered = unknown> {
+  readonly name: string
+  readonly features: ReadonlySet<Feature>
+  render(wanted: WantedEntry): Rendered
+  /** Looks at what is there. `previous` are the entries that the last process had confirmed. */
+  adopt(previous: readonly WantedEntry[]): Promise<void>
+  apply(
+    changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<readonly Applied[]>
+  /** Resolves with keys whose state was lost or found changed from outside (a killed proxy, a flushed table). */
+  observe(): Promise<readonly string[]>
+  stats(): Promise<readonly ServiceStats[]>
+  /** How often the kernel or the proxy was changed since start: what `restart-adopt` counts. */
+  readonly counters: { readonly transactions: number; readonly reloads: number }
+  close(): Promise<void>
+}

@@ -1,0 +1,109 @@
+/**
+ * The one table of errors. A surface never invents an error: it maps `kind` to its own status and body, so that one
+ * mistake reads alike through the native API, the Octavia API, a Kubernetes condition and the command line.
+ */
+
+/** What a surface must know of an error to answer it. */
+export type ErrorKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'notFound'
+  | 'conflict'
+  | 'gone'
+  | 'tooLarge'
+  | 'overQuota'
+  | 'unsupported'
+  | 'unavailable'
+  | 'internal'
+
+/** When trying again can help: never, after a pause, or once something else changed. */
+export type Retry = 'never' | 'backoff' | 'onChange'
+
+interface ErrorRow {
+  readonly kind: ErrorKind
+  readonly retry: Retry
+  /** `{name}` is replaced by the parameter of that name. */
+  readonly template: string
+}
+
+const row = (kind: ErrorKind, retry: Retry, template: string): ErrorRow => ({ kind, retry, template })
+
+export const ERRORS = {
+  MalformedJson: row('invalid', 'never', 'The body is not valid JSON: {reason}'),
+  BodyTooLarge: row('tooLarge', 'never', 'The body is larger than {limitBytes} bytes'),
+  UnknownField: row('invalid', 'never', 'Field {field} is not known here'),
+  MissingField: row('invalid', 'never', 'Field {field} is required'),
+  InvalidField: row('invalid', 'never', 'Field {field}: {reason}'),
+  ImmutableField: row('invalid', 'never', 'Field {field} cannot be changed after creation'),
+  ReferenceNotFound: row('invalid', 'onChange', 'Field {field}: {what} {id} not found'),
+  AddressForbidden: row('invalid', 'never', 'Field {field}: {address} is not allowed: {reason}'),
+  AddressOutsideSubnet: row('invalid', 'never', 'Field {field}: {address} is not in {cidr}'),
+  MemberOutsideNetworks: row(
+    'invalid',
+    'onChange',
+    'Field {field}: {address} is in none of the networks of this project',
+  ),
+  Unauthenticated: row('unauthenticated', 'never', 'Authentication is required: {reason}'),
+  TokenExpired: row('unauthenticated', 'never', 'The token expired at {expiresAt}'),
+  Forbidden: row('forbidden', 'never', 'Not allowed: {reason}'),
+  NotFound: row('notFound', 'onChange', '{what} {id} not found'),
+  AddressTaken: row('conflict', 'onChange', 'Field {field}: address {address} is already in use'),
+  PortTaken: row(
+    'conflict',
+    'onChange',
+    'Field {field}: another listener of this load balancer already uses {protocol} port {port}',
+  ),
+  MemberTaken: row(
+    'conflict',
+    'onChange',
+    'Field {field}: another member of this pool already uses {address} port {port}',
+  ),
+  NameTaken: row('conflict', 'onChange', 'Field {field}: {what} named {name} already exists'),
+  AlreadyExists: row('conflict', 'onChange', '{what} {id} already exists'),
+  RevisionConflict: row('conflict', 'backoff', '{what} {id} was changed by somebody else'),
+  InUse: row('conflict', 'onChange', '{what} {id} is in use by {user}'),
+  HasChildren: row('conflict', 'onChange', '{what} {id} has {children}'),
+  AddressPoolExhausted: row('conflict', 'onChange', 'Address pool {pool} has 0 of {size} addresses free'),
+  OverQuota: row('overQuota', 'onChange', 'Quota for {resource} is {limit}, {used} in use, {wanted} more wanted'),
+  Unsupported: row('unsupported', 'never', 'Field {field}: {reason}'),
+  Gone: row('gone', 'backoff', 'Revision {revision} has been compacted away: list again'),
+  StoreUnavailable: row('unavailable', 'backoff', 'The store does not accept writes: {reason}'),
+  Unavailable: row('unavailable', 'backoff', '{what} is not available: {reason}'),
+  Internal: row('internal', 'backoff', 'Internal error {reference}'),
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** Values for a template. `field` is a path such as `listeners[0].port`. */
+export type ErrorParams = Readonly<Record<string, string | number>>
+
+/** An error of the table. The message is complete: it names the field and the reason. */
+export class SpoutError extends Error {
+  override readonly name = 'SpoutError'
+  readonly code: ErrorCode
+  readonly params: ErrorParams
+
+  constructor(code: ErrorCode, params: ErrorParams = {}, options?: { readonly cause?: unknown }) {
+    super(
+      ERRORS[code].template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? `{${name}}`)),
+      options,
+    )
+    this.code = code
+    this.params = params
+  }
+
+  get kind(): ErrorKind {
+    return ERRORS[this.code].kind
+  }
+
+  get retry(): Retry {
+    return ERRORS[this.code].retry
+  }
+
+  /** The path of the offending field, if the error is about one. */
+  get field(): string | undefined {
+    const field = this.params['field']
+    return field === undefined ? undefined : String(field)
+  }
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { metaShape, tags } from './scalars.ts'
+
+export const MONITOR_TYPES = ['tcp', 'http', 'ping'] as const
+export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'OPTIONS', 'CONNECT', 'PATCH'] as const
+
+/** Printable ASCII without spaces: what may stand in a request line. */
+const requestTarget = z
+  .string()
+  .max(255)
+  .regex(/^\/[\x21-\x7e]*$/, 'must begin with / and hold printable ASCII without spaces')
+
+/** What an HTTP check sends and expects. */
+export const httpProbe = z.strictObject({
+  method: z.enum(HTTP_METHODS),
+  path: requestTarget,
+  /** Inclusive ranges of accepted status codes. */
+  expectedCodes: z
+    .array(z.strictObject({ first: z.number().int().min(100).max(599), last: z.number().int().min(100).max(599) }))
+    .min(1)
+    .max(50),
+  version: z.enum(['1.0', '1.1']),
+  /** The Host header; null sends the member's address. */
+  host: z
+    .string()
+    .max(255)
+    .regex(/^[A-Za-z0-9.-]+$/, 'is not a host name')
+    .nullable(),
+})
+export type HttpProbe = z.infer<typeof httpProbe>
+
+/** How the members of one pool are probed. */
+export const healthMonitor = z.strictObject({
+  ...metaShape,
+  tags,
+  enabled: z.boolean(),
+  type: z.enum(MONITOR_TYPES),
+  /** Time between two probes of an endpoint. */
+  intervalMs: z.number().int().min(100).max(86_400_000),
+  timeoutMs: z.number().int().min(10).max(86_400_000),
+  /** Successes in a row that bring a member up. */
+  rise: z.number().int().min(1).max(10),
+  /** Failures in a row that take a member down. */
+  fall: z.number().int().min(1).max(10),
+  /** Present exactly for type `http`. */
+  http: httpProbe.nullable(),
+})
+export type HealthMonitor = z.infer<typeof healthMonitor>

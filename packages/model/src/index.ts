@@ -1,0 +1,22 @@
+/**
+ * The one model of intent, a file per kind: schema, defaults and cross-field rules, and the one error table.
+ *
+ * Neutral on purpose: the words of Octavia, Kubernetes or the Gateway API stay in their intent's folder. Pure: it never
+ * does I/O and holds no state.
+ */
+export * from './entry-hash.ts'
+export * from './errors.ts'
+export * from './health-monitor.ts'
+export * from './kinds.ts'
+export * from './listener.ts'
+export * from './load-balancer.ts'
+export * from './network.ts'
+export * from './node.ts'
+export * from './node-report.ts'
+export * from './node-state.ts'
+export * from './parse.ts'
+export * from './placement.ts'
+export * from './pool.ts'
+export * from './project.ts'
+export * from './scalars.ts'
+export * from './status.ts'

@@ -1,0 +1,23 @@
+import { loadBalancer } from './load-balancer.ts'
+import { address, addressPool, network } from './network.ts'
+import { enrolmentToken, node, nodeGroup } from './node.ts'
+import { placement } from './placement.ts'
+import { applicationCredential, project, quota, token, user } from './project.ts'
+
+/** Every stored kind and its schema. A new kind is its file and a line here. */
+export const KINDS = {
+  loadBalancer,
+  network,
+  addressPool,
+  address,
+  node,
+  nodeGroup,
+  enrolmentToken,
+  placement,
+  project,
+  quota,
+  user,
+  applicationCredential,
+  token,
+} as const
+export type Kind = keyof typeof KINDS

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { metaShape, uuid } from './scalars.ts'
+
+/**
+ * What the planner decided for one load balancer and must remember: the owner, the numbers on the nodes and the slot
+ * tables that later edits start from. `id` is the load balancer's. Durable, so that a restart moves no flow.
+ */
+export const placement = z.strictObject({
+  ...metaShape,
+  networkId: uuid.nullable(),
+  /** The node that announces the VIPs; null when none can. */
+  ownerNodeId: uuid.nullable(),
+  /** For people and machines: why this owner, or why none. */
+  reason: z.strictObject({ code: z.string(), message: z.string() }),
+  pools: z.array(
+    z.strictObject({
+      poolId: uuid,
+      number: z.number().int().min(1).max(0xffffff),
+      /** Member ids by slot-table index; null is a free index. */
+      members: z.array(uuid.nullable()),
+      slots: z
+        .strictObject({
+          size: z.union([z.literal(64), z.literal(256), z.literal(1024), z.literal(4096)]),
+          table: z.string(),
+        })
+        .nullable(),
+    }),
+  ),
+})
+export type Placement = z.infer<typeof placement>

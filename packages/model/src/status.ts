@@ -1,0 +1,51 @@
+import type { MemberHealth, ServiceStats } from './node-report.ts'
+
+/** What became of a load balancer's newest generation. Soft: worked out from placements and node reports. */
+export interface LoadBalancerStatus {
+  /** `pending`: not yet confirmed by the node that carries it. `active`: confirmed. `error`: it cannot be, see `reason`. */
+  readonly provisioning: 'pending' | 'active' | 'error'
+  /** A word for machines (`Programmed`, `WaitingForNode`, `NoNodeAvailable`, `KernelRefused`, `AddressPoolExhausted`). */
+  readonly reason: string
+  /** For the user of the object; a full sentence. */
+  readonly message: string
+  /** The newest generation confirmed on the carrying node; 0 for none. */
+  readonly confirmedGeneration: number
+  /** When that confirmation came, RFC 3339; null before the first. */
+  readonly confirmedAt: string | null
+  readonly ownerNodeId: string | null
+  readonly nodes: readonly NodeConfirmation[]
+  /** By member id. Members without an entry are not probed. */
+  readonly members: ReadonlyMap<string, MemberHealth>
+  /** By listener id, summed over nodes. */
+  readonly stats: ReadonlyMap<string, ServiceStats>
+}
+
+/** What one node said of one load balancer. */
+export interface NodeConfirmation {
+  readonly nodeId: string
+  readonly nodeName: string
+  readonly connection: NodeConnection
+  readonly state: 'waiting' | 'programmed' | 'failed'
+  readonly message: string | null
+  readonly announced: readonly string[]
+}
+
+/** `disconnected`: it stopped reporting; it still forwards what it had. `never`: not seen since enrolment. */
+export type NodeConnection = 'connected' | 'disconnected' | 'never'
+
+export interface NodeStatus {
+  readonly nodeId: string
+  readonly connection: NodeConnection
+  readonly inSync: boolean
+  /** RFC 3339. */
+  readonly lastReportAt: string | null
+  readonly features: readonly string[]
+}
+
+/** Answers what is known of objects now. Implemented by the status controller, read by every surface. */
+export interface StatusReader {
+  loadBalancer(id: string): LoadBalancerStatus
+  node(id: string): NodeStatus
+  /** Calls back with the id of each load balancer or node whose status changed its meaning; returns the unsubscribe. */
+  onChange(listener: (kind: 'loadBalancer' | 'node', id: string) => void): () => void
+}

@@ -1,0 +1,28 @@
+import { type Cidr, cidrContains, parseCidr } from './cidr.ts'
+import type { Ip } from './ip.ts'
+
+interface SpecialRange {
+  readonly cidr: Cidr
+  readonly what: string
+}
+
+const special = (text: string, what: string): SpecialRange => ({ cidr: parseCidr(text), what })
+
+/** Ranges that no tenant may name as an endpoint, whatever its networks say (IANA special-purpose registries). */
+const FORBIDDEN: readonly SpecialRange[] = [
+  special('0.0.0.0/8', 'the unspecified network'),
+  special('127.0.0.0/8', 'loopback'),
+  special('169.254.169.254/32', 'the metadata service'),
+  special('169.254.0.0/16', 'link-local'),
+  special('224.0.0.0/4', 'multicast'),
+  special('240.0.0.0/4', 'reserved or broadcast'),
+  special('::/128', 'the unspecified address'),
+  special('::1/128', 'loopback'),
+  special('fe80::/10', 'link-local'),
+  special('fd00:ec2::254/128', 'the metadata service'),
+  special('ff00::/8', 'multicast'),
+]
+
+/** Why the address may never be an endpoint (`loopback`, `link-local`, ...), or null when it may. */
+export const forbiddenRange = (ip: Ip): string | null =>
+  FORBIDDEN.find((range) => cidrContains(range.cidr, ip))?.what ?? null
