@@ -3,4 +3,5 @@
  * committed in one transaction. It never answers a protocol's words; it throws the model's errors.
  */
 export * from './admission.ts'
+export * from './node-link.ts'
 export * from './view.ts'

@@ -1,1 +1,12 @@
-export {}
+/**
+ * What every process of Spout runs on: lifecycle, logger, clock, work queue and reconciler.
+ *
+ * This face is light on purpose, because the node agent imports it: what needs zod, YAML or the metrics library is
+ * reached by its own path (`@spout/runtime/config`, `@spout/runtime/metrics`). It knows no domain words.
+ */
+export * from './clock.ts'
+export * from './lifecycle.ts'
+export * from './logger.ts'
+export * from './reconciler.ts'
+export * from './secret.ts'
+export * from './work-queue.ts'

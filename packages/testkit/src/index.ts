@@ -1,1 +1,9 @@
-export {}
+/**
+ * The lab and what tests wait and look with. Imported by tests and by the workbench (`tools/`) alone, never by the
+ * product.
+ */
+export * from './lab/lab.ts'
+export * from './lab/record.ts'
+export * from './lab/run.ts'
+export * from './lab/topology.ts'
+export * from './lab/wait-for.ts'

@@ -1,0 +1,54 @@
+/** An object as the native API answers it. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** What a table shows of an object. */
+export interface Column {
+  readonly title: string
+  /** Shown with `-o wide` and in `show` only. */
+  readonly wide?: boolean
+  value(row: Row): unknown
+}
+
+/** A flag of `create` and the field of the body it fills. */
+export interface Field {
+  /** Commander's flags, such as `--port <port>`. */
+  readonly flags: string
+  readonly description: string
+  readonly required?: boolean
+  /** Where the value goes: a field name, or a path such as `monitor.type`. */
+  readonly field: string
+  parse?(text: string): unknown
+}
+
+/** One noun of the command line. Everything else (list, show, create, delete, watch) follows from this. */
+export interface Resource {
+  readonly noun: string
+  readonly summary: string
+  /** Below `/api/v1`, with `{lb}` and `{pool}` where it lies inside another object. */
+  readonly path: string
+  /** Names of the objects it lies in, in order: arguments before the name. */
+  readonly within: readonly ('lb' | 'pool' | 'network')[]
+  readonly columns: readonly Column[]
+  readonly fields: readonly Field[]
+  readonly verbs: readonly ('list' | 'show' | 'create' | 'delete')[]
+  /** What `create` sends beside the flags. */
+  readonly defaults?: Row
+  /** Turns the flags' fields into the body, where it is more than a copy. */
+  body?(fields: Row): Row
+}
+
+/** Reads `a.b.c` of a row. */
+export const at = (row: Row, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, part) => (value !== null && typeof value === 'object' ? (value as Row)[part] : undefined), row)
+
+export const column = (title: string, path: string, wide = false): Column => ({ title, wide, value: (row) => at(row, path) })
+export const count = (title: string, path: string, wide = false): Column => ({
+  title,
+  wide,
+  value: (row) => {
+    const value = at(row, path)
+    return Array.isArray(value) ? value.length : 0
+  },
+})
+export const wholeNumber = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text)
+export const commaList = (text: string): unknown => (text === '' ? [] : text.split(',').map((part) => part.trim()))

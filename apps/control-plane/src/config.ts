@@ -1,0 +1,52 @@
+import { secret } from '@spout/runtime/config'
+import { z } from 'zod'
+
+const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
+const tcpPort = z.number().int().min(0).max(65535)
+
+/** Every setting of the control plane with its default. `docs/configuration.md` explains them. */
+export const controlPlaneConfig = z.strictObject({
+  /** Where everything lives that must survive: the database, the certificate authority. */
+  stateDirectory: z.string().min(1).default('/var/lib/spout'),
+  api: section({
+    host: z.string().default('127.0.0.1'),
+    port: tcpPort.default(9130),
+    /** What clients see in catalogs and links; made from host and port when empty. */
+    publicUrl: z.string().default(''),
+  }).prefault({}),
+  agentLink: section({
+    host: z.string().default('0.0.0.0'),
+    port: tcpPort.default(9131),
+    /** Names and addresses that agents connect to: they stand in the server's certificate. */
+    names: z.array(z.string().min(1).max(253)).min(1).default(['localhost', '127.0.0.1']),
+  }).prefault({}),
+  store: section({
+    engine: z.enum(['sqlite', 'memory']).default('sqlite'),
+  }).prefault({}),
+  admin: section({
+    user: z.string().min(1).max(64).default('admin'),
+    /** Set at every start when given; without it a first start makes one up and writes it to `<stateDirectory>/admin-password`. */
+    password: secret.optional(),
+    project: z.string().min(1).max(64).default('admin'),
+  }).prefault({}),
+  liveness: section({
+    /** A node that has not reported for this long is shown as disconnected. It keeps forwarding. */
+    disconnectedAfterMs: z.number().int().min(200).max(3_600_000).default(3000),
+    /** After this long its addresses move to another node. */
+    moveAfterMs: z.number().int().min(500).max(3_600_000).default(5000),
+  }).prefault({}),
+  network: section({
+    /** Where a tenant's new network is found on the nodes when its creator does not say. */
+    defaultPhysicalNetwork: z.string().default('tenant'),
+    defaultReturnPath: z.enum(['gateway', 'snat']).default('snat'),
+    /** Networks no tenant may name an address of: management, storage, the nodes themselves. */
+    managementCidrs: z.array(z.string()).max(64).default([]),
+  }).prefault({}),
+  tokens: section({
+    lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
+  }).prefault({}),
+  log: section({
+    level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
+  }).prefault({}),
+})
+export type ControlPlaneConfig = z.output<typeof controlPlaneConfig>

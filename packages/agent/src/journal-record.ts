@@ -1,0 +1,24 @@
+import { crc32 } from 'node:zlib'
+import type { NodeStateEntry } from '@spout/model/node-state'
+
+/** One thing that became true on this node. The last record of a key counts. */
+export type JournalRecord =
+  | { readonly put: { readonly hash: string; readonly entry: NodeStateEntry } }
+  /** Members of this load balancer that were down when it was last applied. */
+  | { readonly down: { readonly key: string; readonly members: readonly string[] } }
+  | { readonly delete: string }
+
+/** `<crc32 of the text, 8 hexadecimal digits> <JSON>` and a newline: a torn or rotten line is told from a whole one. */
+export function formatRecord(record: JournalRecord): string {
+  const text = JSON.stringify(record)
+  return `${checksum(text)} ${text}\n`
+}
+
+/** @returns null for a line that is not exactly as it was written */
+export function parseRecord(line: string): JournalRecord | null {
+  const text = line.slice(9)
+  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(text)) return null
+  return JSON.parse(text) as JournalRecord
+}
+
+const checksum = (text: string): string => crc32(text).toString(16).padStart(8, '0')

@@ -1,0 +1,190 @@
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { LineSplitter } from '@spout/client/ndjson'
+import type { NodeStateEntry } from '@spout/model/node-state'
+import { formatRecord, type JournalRecord, parseRecord } from './journal-record.ts'
+
+/** An entry as the data plane last confirmed it. */
+export interface SavedEntry {
+  readonly hash: string
+  readonly entry: NodeStateEntry
+  readonly down: ReadonlySet<string>
+}
+
+const NONE: ReadonlySet<string> = new Set()
+/** A journal is rewritten when it is this much larger than twice what it held when last rewritten. */
+const SLACK_BYTES = 1024 * 1024
+/** Records turned into text at one go while rewriting: bounds how long the event loop is held. */
+const SLICE = 200
+const SYNC_EVERY_MS = 1000
+
+/**
+ * The last good state of this node on disk: an append-only journal, rewritten as it fills with what is outdated.
+ *
+ * Written after the data plane, never before it: a change waits for no disk. What a crash takes with it is a
+ * second at most, and the full set of the next connection, or the drivers' look at what is there, brings it back.
+ * A disk that refuses is reported through `onError` and tried again by rewriting; forwarding never depends on it.
+ */
+export class StateFile {
+  readonly #path: string
+  readonly #onError: (error: unknown) => void
+  readonly #saved = new Map<string, SavedEntry>()
+  #file: FileHandle | null = null
+  #sizeBytes = 0
+  #rewrittenBytes = 0
+  /** Lines not yet handed to the kernel. */
+  #lines: string[] = []
+  #writing: Promise<void> | null = null
+  #damaged = false
+  #lastSyncMs = 0
+
+  constructor(path: string, onError: (error: unknown) => void) {
+    this.#path = path
+    this.#onError = onError
+  }
+
+  /** What is saved now, by key. Live: later changes show. */
+  get entries(): ReadonlyMap<string, SavedEntry> {
+    return this.#saved
+  }
+
+  /** Reads what an earlier process left. Lines that are torn or rotten are left out, and the journal written anew. */
+  async load(): Promise<void> {
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+    this.#file = await open(this.#path, 'a', 0o600)
+    const splitter = new LineSplitter()
+    let wholeBytes = 0
+    for await (const chunk of createReadStream(this.#path)) {
+      this.#sizeBytes += (chunk as Buffer).length
+      for (const line of splitter.push(chunk as Buffer)) {
+        wholeBytes += Buffer.byteLength(line) + 1
+        const record = parseRecord(line)
+        if (record === null) this.#damaged = true
+        else this.#replay(record)
+      }
+    }
+    this.#damaged ||= wholeBytes !== this.#sizeBytes
+    this.#rewrittenBytes = this.#sizeBytes
+    if (this.#damaged) await this.flush()
+  }
+
+  put(key: string, hash: string, entry: NodeStateEntry, down: ReadonlySet<string>): void {
+    const before = this.#saved.get(key)
+    if (before?.hash !== hash) this.#record({ put: { hash, entry } })
+    if (!sameMembers(before?.down ?? NONE, down)) this.#record({ down: { key, members: [...down] } })
+    this.#saved.set(key, { hash, entry, down })
+  }
+
+  delete(key: string): void {
+    if (this.#saved.delete(key)) this.#record({ delete: key })
+  }
+
+  /** Resolves once everything so far was written, or refused. Never rejects. */
+  async flush(): Promise<void> {
+    while (this.#lines.length > 0 || this.#damaged || this.#writing !== null) {
+      const damagedBefore = this.#damaged
+      this.#writing ??= this.#write()
+      await this.#writing
+      if (damagedBefore && this.#damaged) return
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.flush()
+    await this.#file?.datasync().catch(this.#onError)
+    await this.#file?.close()
+    this.#file = null
+  }
+
+  #replay(record: JournalRecord): void {
+    if ('put' in record) {
+      const { hash, entry } = record.put
+      this.#saved.set(entry.key, { hash, entry, down: this.#saved.get(entry.key)?.down ?? NONE })
+    } else if ('down' in record) {
+      const saved = this.#saved.get(record.down.key)
+      if (saved !== undefined) this.#saved.set(record.down.key, { ...saved, down: new Set(record.down.members) })
+    } else this.#saved.delete(record.delete)
+  }
+
+  #record(record: JournalRecord): void {
+    this.#lines.push(formatRecord(record))
+    this.#writing ??= this.#write()
+  }
+
+  async #write(): Promise<void> {
+    // What else this turn of the event loop changes travels along.
+    await new Promise((resolve) => setImmediate(resolve))
+    try {
+      const outgrown = this.#sizeBytes > 2 * this.#rewrittenBytes + SLACK_BYTES
+      if (this.#damaged || outgrown) await this.#rewrite()
+      else await this.#append()
+    } catch (error) {
+      // Half a line may be in the file now, and what follows would be lost with it.
+      this.#damaged = true
+      this.#onError(error)
+    }
+    this.#writing = null
+    if (this.#lines.length > 0 && !this.#damaged) this.#writing = this.#write()
+  }
+
+  async #append(): Promise<void> {
+    const lines = this.#lines
+    this.#lines = []
+    const { bytesWritten } = await this.#opened().write(lines.join(''))
+    this.#sizeBytes += bytesWritten
+    const now = performance.now()
+    if (now - this.#lastSyncMs < SYNC_EVERY_MS) return
+    this.#lastSyncMs = now
+    await this.#opened().datasync()
+  }
+
+  /** Changes made meanwhile are in `#saved` or come after it in `#lines`: either way the last record counts. */
+  async #rewrite(): Promise<void> {
+    const fresh = `${this.#path}.new`
+    const file = await open(fresh, 'w', 0o600)
+    let sizeBytes = 0
+    try {
+      let slice: string[] = []
+      const writeSlice = async () => {
+        sizeBytes += (await file.write(slice.join(''))).bytesWritten
+        slice = []
+      }
+      this.#lines = []
+      for (const [key, { hash, entry, down }] of this.#saved) {
+        slice.push(formatRecord({ put: { hash, entry } }))
+        if (down.size > 0) slice.push(formatRecord({ down: { key, members: [...down] } }))
+        if (slice.length >= SLICE) await writeSlice()
+      }
+      await writeSlice()
+      await file.datasync()
+      await rename(fresh, this.#path)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+    await this.#file?.close()
+    this.#file = file
+    this.#sizeBytes = sizeBytes
+    this.#rewrittenBytes = sizeBytes
+    this.#damaged = false
+    await syncDirectory(dirname(this.#path))
+  }
+
+  #opened(): FileHandle {
+    if (this.#file === null) throw new Error('the state file is not open')
+    return this.#file
+  }
+}
+
+const sameMembers = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && b.isSubsetOf(a)
+
+/** Makes a rename durable. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}

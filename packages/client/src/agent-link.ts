@@ -1,0 +1,108 @@
+import { Agent, type RequestOptions, request } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import type { NodeReport } from '@spout/model/node-report'
+import type { NodeStateEntry } from '@spout/model/node-state'
+import { LineSplitter } from './ndjson.ts'
+
+/** One line of the state stream. What was not named between the start of the stream and `synced` is gone. */
+export type StateLine =
+  | { readonly type: 'put'; readonly hash: string; readonly entry: NodeStateEntry }
+  | { readonly type: 'delete'; readonly key: string }
+  | { readonly type: 'synced' }
+  | { readonly type: 'heartbeat' }
+
+/** Whom to talk to and as whom. All PEM. */
+export interface LinkIdentity {
+  /** `https://host:port` of the agent link. */
+  readonly url: string
+  readonly ca: string
+  readonly certificate: string
+  readonly key: string
+}
+
+/** The server's refusal of a call on the agent link. */
+export class LinkRefused extends Error {
+  override readonly name = 'LinkRefused'
+  readonly status: number
+
+  constructor(status: number, detail: string) {
+    super(`the server answered ${status}: ${detail}`)
+    this.status = status
+  }
+}
+
+/** What the agent needs of the link; docs/design/0003-agent-link.md. */
+export interface AgentLink {
+  /**
+   * The node's state as lines, grouped as they arrived, so that what came together can be done together. Ends when the
+   * server ends it; throws when the connection breaks, is silent for `silenceMs`, or is refused (LinkRefused).
+   */
+  state(signal: AbortSignal): AsyncIterable<readonly StateLine[]>
+  /** @throws Error when it did not arrive; sending it again does no harm */
+  report(report: NodeReport, signal: AbortSignal): Promise<{ readonly resend: boolean }>
+  renew(csr: string, signal: AbortSignal): Promise<IssuedCertificate>
+  close(): void
+}
+
+export interface IssuedCertificate {
+  readonly certificate: string
+  readonly ca: string
+}
+
+const REPORT_TIMEOUT_MS = 5000
+
+/** @param silenceMs a stream without a line for so long is dead: the server sends a heartbeat every second */
+export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): AgentLink {
+  const agent = new Agent({
+    keepAlive: true,
+    minVersion: 'TLSv1.3',
+    ca: identity.ca,
+    cert: identity.certificate,
+    key: identity.key,
+  })
+  const call = <T>(path: string, body: unknown, signal: AbortSignal): Promise<T> =>
+    postJson<T>(new URL(path, identity.url), body, { agent, signal, timeout: REPORT_TIMEOUT_MS })
+  return {
+    state: (signal) => stateLines(new URL('/agent/v1/state', identity.url), { agent, signal, timeout: silenceMs }),
+    report: (report, signal) => call('/agent/v1/report', report, signal),
+    renew: (csr, signal) => call('/agent/v1/renew', { csr }, signal),
+    close: () => agent.destroy(),
+  }
+}
+
+async function* stateLines(url: URL, options: RequestOptions): AsyncGenerator<readonly StateLine[]> {
+  const response = await send(url, { ...options, method: 'GET', headers: { accept: 'application/x-ndjson' } }, null)
+  if (response.statusCode !== 200) throw new LinkRefused(response.statusCode ?? 0, await bodyText(response))
+  const splitter = new LineSplitter()
+  for await (const chunk of response) {
+    const lines = splitter.push(chunk as Buffer).filter((line) => line !== '')
+    if (lines.length > 0) yield lines.map((line) => JSON.parse(line) as StateLine)
+  }
+}
+
+/** POSTs JSON and reads the JSON answer. Shared with enrolment, which has no client certificate yet. */
+export async function postJson<T>(url: URL, body: unknown, options: RequestOptions): Promise<T> {
+  const text = Buffer.from(JSON.stringify(body))
+  const headers = { 'content-type': 'application/json', 'content-length': text.length }
+  const response = await send(url, { ...options, method: 'POST', headers }, text)
+  const answer = await bodyText(response)
+  if (response.statusCode === undefined || response.statusCode >= 300)
+    throw new LinkRefused(response.statusCode ?? 0, answer.slice(0, 500))
+  return JSON.parse(answer) as T
+}
+
+/** Resolves with the response's head. A silent peer (`options.timeout`) destroys the socket, and with it the body. */
+function send(url: URL, options: RequestOptions, body: Buffer | null): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, options, resolve)
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer for ${options.timeout} ms`)))
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+async function bodyText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto'
+import { connect, type DetailedPeerCertificate } from 'node:tls'
+import { type IssuedCertificate, postJson } from './agent-link.ts'
+
+const CONTACT_TIMEOUT_MS = 5000
+
+/** The two halves of an enrolment token: what the server wants, and what pins the server. */
+export interface EnrolmentSecret {
+  readonly secret: string
+  /** First 32 hexadecimal digits of the SHA-256 of the CA certificate (DER). */
+  readonly caPin: string
+}
+
+/** @throws Error when the text is no enrolment token */
+export function parseEnrolmentToken(text: string): EnrolmentSecret {
+  const match = /^([^.\s]+)\.([0-9a-f]{32})$/.exec(text.trim())
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw new Error('the enrolment token is not of the form <secret>.<32 hexadecimal digits>')
+  return { secret: match[1], caPin: match[2] }
+}
+
+/**
+ * Exchanges a one-time token and a certificate request for this node's certificate.
+ *
+ * First contact needs trust in nothing but the token: one handshake fetches the CA certificate that the token pins;
+ * the call that carries the secret then verifies the server against exactly that CA.
+ */
+export async function enrol(
+  url: string,
+  token: string,
+  csr: string,
+): Promise<IssuedCertificate & { readonly nodeId: string }> {
+  const { secret, caPin } = parseEnrolmentToken(token)
+  const ca = await fetchPinnedCa(new URL(url), caPin)
+  return postJson(
+    new URL('/agent/v1/enrol', url),
+    { token: secret, csr },
+    { ca, minVersion: 'TLSv1.3', timeout: CONTACT_TIMEOUT_MS, agent: false },
+  )
+}
+
+/** Looks at the chain that a server presents, unverified, for the one certificate with this fingerprint. */
+function fetchPinnedCa(url: URL, pin: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Nothing is sent over this connection, and what it yields is accepted by its fingerprint alone.
+    const socket = connect({
+      host: url.hostname,
+      port: Number(url.port || 443),
+      servername: /^[\d.]+$|:/.test(url.hostname) ? '' : url.hostname,
+      rejectUnauthorized: false,
+    })
+    socket.setTimeout(CONTACT_TIMEOUT_MS, () => socket.destroy(new Error(`${url.host} does not answer`)))
+    socket.once('error', reject)
+    socket.once('secureConnect', () => {
+      const ca = chainOf(socket.getPeerCertificate(true)).find((certificate) => fingerprint(certificate).startsWith(pin))
+      socket.destroy()
+      if (ca === undefined) reject(new Error(`${url.host} does not present the CA certificate that the token names`))
+      else resolve(new X509Certificate(ca.raw).toString())
+    })
+  })
+}
+
+const fingerprint = (certificate: DetailedPeerCertificate): string =>
+  certificate.fingerprint256.replaceAll(':', '').toLowerCase()
+
+/** Leaf to root; a self-signed certificate names itself as its issuer. */
+function chainOf(leaf: DetailedPeerCertificate): readonly DetailedPeerCertificate[] {
+  const chain: DetailedPeerCertificate[] = []
+  for (
+    let at: DetailedPeerCertificate | undefined = leaf;
+    at?.raw !== undefined && !chain.includes(at);
+    at = at.issuerCertificate
+  )
+    chain.push(at)
+  return chain
+}

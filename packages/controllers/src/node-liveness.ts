@@ -1,0 +1,89 @@
+import type { Clock, Timer } from '@spout/runtime'
+
+export interface LivenessOptions {
+  readonly clock: Clock
+  /** Silence after which a node counts as disconnected: people see it, nothing is taken from it. */
+  readonly disconnectedAfterMs: number
+  /** Silence after which its addresses move to another node. */
+  readonly moveAfterMs: number
+}
+
+/** `new`: not heard of since this process started, and not yet for long enough to be missed. */
+export type Liveness = 'new' | 'connected' | 'disconnected' | 'lost'
+
+interface Watched {
+  lastHeardMs: number
+  liveness: Liveness
+  timer: Timer | null
+}
+
+/**
+ * Who is heard of. A report is the only sign of life. After a start of the control plane every node gets the full
+ * `moveAfterMs` to be heard of, so that a restart moves nothing.
+ */
+export class NodeLiveness {
+  readonly #options: LivenessOptions
+  readonly #nodes = new Map<string, Watched>()
+  readonly #listeners = new Set<(nodeId: string) => void>()
+
+  constructor(options: LivenessOptions) {
+    this.#options = options
+  }
+
+  of(nodeId: string): Liveness {
+    return this.#nodes.get(nodeId)?.liveness ?? 'lost'
+  }
+
+  /** Starts to expect reports from a node; harmless for one that is watched already. */
+  watch(nodeId: string): void {
+    if (this.#nodes.has(nodeId)) return
+    const watched: Watched = { lastHeardMs: this.#options.clock.monotonicMs(), liveness: 'new', timer: null }
+    this.#nodes.set(nodeId, watched)
+    this.#arm(nodeId, watched)
+  }
+
+  forget(nodeId: string): void {
+    this.#nodes.get(nodeId)?.timer?.clear()
+    this.#nodes.delete(nodeId)
+  }
+
+  heardOf(nodeId: string): void {
+    this.watch(nodeId)
+    const watched = this.#nodes.get(nodeId)
+    if (watched === undefined) return
+    watched.lastHeardMs = this.#options.clock.monotonicMs()
+    this.#become(nodeId, watched, 'connected')
+    if (watched.timer === null) this.#arm(nodeId, watched)
+  }
+
+  /** Calls back when a node's liveness changed; returns the unsubscribe. */
+  onChange(listener: (nodeId: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    for (const nodeId of [...this.#nodes.keys()]) this.forget(nodeId)
+  }
+
+  /** A timer runs to the next deadline as it was when set; reports do not touch it, it looks again when it fires. */
+  #arm(nodeId: string, watched: Watched): void {
+    const { clock, disconnectedAfterMs, moveAfterMs } = this.#options
+    const silentMs = clock.monotonicMs() - watched.lastHeardMs
+    if (silentMs >= moveAfterMs) this.#become(nodeId, watched, 'lost')
+    else if (silentMs >= disconnectedAfterMs && watched.liveness === 'connected')
+      this.#become(nodeId, watched, 'disconnected')
+    if (watched.liveness === 'lost') {
+      watched.timer = null
+      return
+    }
+    const deadlineMs = watched.liveness === 'connected' ? Math.min(disconnectedAfterMs, moveAfterMs) : moveAfterMs
+    watched.timer = clock.setTimer(() => this.#arm(nodeId, watched), Math.max(1, deadlineMs - silentMs))
+  }
+
+  #become(nodeId: string, watched: Watched, liveness: Liveness): void {
+    if (watched.liveness === liveness) return
+    watched.liveness = liveness
+    for (const listener of this.#listeners) listener(nodeId)
+  }
+}

@@ -1,0 +1,96 @@
+import type { HashedEntry, NodeStates } from '@spout/admission'
+import { entryHash, type NodeStateEntry } from '@spout/model'
+
+type Listener = (keys: readonly string[]) => void
+
+/** What every node shall hold, in memory. The plan controller writes it; the agent link and the status read it. */
+export class NodeStateTable implements NodeStates {
+  /** key -> node id -> entry */
+  readonly #holders = new Map<string, Map<string, HashedEntry>>()
+  /** node id -> keys */
+  readonly #keys = new Map<string, Set<string>>()
+  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #keyListeners = new Set<(key: string) => void>()
+  #ready = false
+
+  *entries(nodeId: string): Iterable<HashedEntry & { readonly key: string }> {
+    for (const key of this.#keys.get(nodeId) ?? []) {
+      const held = this.get(nodeId, key)
+      if (held !== null) yield { key, ...held }
+    }
+  }
+
+  get(nodeId: string, key: string): HashedEntry | null {
+    return this.#holders.get(key)?.get(nodeId) ?? null
+  }
+
+  /** Ids of the nodes that shall hold this key. */
+  holders(key: string): Iterable<string> {
+    return this.#holders.get(key)?.keys() ?? []
+  }
+
+  onChange(nodeId: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(nodeId) ?? new Set()
+    this.#listeners.set(nodeId, listeners.add(listener))
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(nodeId) === listeners) this.#listeners.delete(nodeId)
+    }
+  }
+
+  /** Calls back with each key that changed for any node, also before `ready`; returns the unsubscribe. */
+  onKeyChange(listener: (key: string) => void): () => void {
+    this.#keyListeners.add(listener)
+    return () => this.#keyListeners.delete(listener)
+  }
+
+  ready(): boolean {
+    return this.#ready
+  }
+
+  markReady(): void {
+    this.#ready = true
+  }
+
+  /**
+   * Says what every node shall hold under a key: nodes that are not named hold it no more.
+   * @returns the nodes for which it changed; they were told already
+   */
+  set(key: string, wanted: ReadonlyMap<string, NodeStateEntry>): readonly string[] {
+    const held = this.#holders.get(key) ?? new Map<string, HashedEntry>()
+    const changed: string[] = []
+    for (const nodeId of held.keys()) {
+      if (wanted.has(nodeId)) continue
+      held.delete(nodeId)
+      this.#forget(nodeId, key)
+      changed.push(nodeId)
+    }
+    // The nodes of a group mostly share one entry object: hash each object once.
+    const hashes = new Map<NodeStateEntry, string>()
+    for (const [nodeId, entry] of wanted) {
+      const hash = hashes.get(entry) ?? entryHash(entry)
+      hashes.set(entry, hash)
+      if (held.get(nodeId)?.hash === hash) continue
+      held.set(nodeId, { hash, entry })
+      const keys = this.#keys.get(nodeId)
+      if (keys === undefined) this.#keys.set(nodeId, new Set([key]))
+      else keys.add(key)
+      changed.push(nodeId)
+    }
+    if (held.size === 0) this.#holders.delete(key)
+    else this.#holders.set(key, held)
+    if (this.#ready) for (const nodeId of changed) this.#tell(nodeId, key)
+    if (changed.length > 0) for (const listener of this.#keyListeners) listener(key)
+    return changed
+  }
+
+  #forget(nodeId: string, key: string): void {
+    const keys = this.#keys.get(nodeId)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#keys.delete(nodeId)
+  }
+
+  #tell(nodeId: string, key: string): void {
+    for (const listener of this.#listeners.get(nodeId) ?? []) listener([key])
+  }
+}

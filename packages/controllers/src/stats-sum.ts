@@ -1,0 +1,48 @@
+import type { ServiceStats } from '@spout/model'
+
+type Totals = Pick<ServiceStats, 'bytesIn' | 'bytesOut' | 'totalConnections' | 'requestErrors'>
+const TOTALS = ['bytesIn', 'bytesOut', 'totalConnections', 'requestErrors'] as const
+const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErrors: 0 }
+
+interface NodeShare {
+  /** What was counted before the node's counters last started over. */
+  readonly before: Totals
+  readonly last: ServiceStats
+}
+
+/**
+ * One listener's counters over all nodes that carry or carried it. Nodes count from when they programmed it, and start
+ * over when the kernel or the proxy does; the sum never falls.
+ */
+export class StatsSum {
+  readonly #shares = new Map<string, NodeShare>()
+
+  report(nodeId: string, stats: ServiceStats): void {
+    const share = this.#shares.get(nodeId)
+    const startedOver = share !== undefined && TOTALS.some((field) => stats[field] < share.last[field])
+    const before = share === undefined ? ZERO : startedOver ? plus(share.before, share.last) : share.before
+    this.#shares.set(nodeId, { before, last: stats })
+  }
+
+  /** The node carries it no more or is lost: its connections are gone, what it counted stays. */
+  ended(nodeId: string): void {
+    const share = this.#shares.get(nodeId)
+    if (share !== undefined) this.#shares.set(nodeId, { ...share, last: { ...share.last, activeConnections: 0 } })
+  }
+
+  sum(): ServiceStats | null {
+    let sum: ServiceStats | null = null
+    for (const { before, last } of this.#shares.values()) {
+      const activeConnections = (sum?.activeConnections ?? 0) + last.activeConnections
+      sum = { ...last, ...plus(sum ?? ZERO, plus(before, last)), activeConnections }
+    }
+    return sum
+  }
+}
+
+const plus = (a: Totals, b: Totals): Totals => ({
+  bytesIn: a.bytesIn + b.bytesIn,
+  bytesOut: a.bytesOut + b.bytesOut,
+  totalConnections: a.totalConnections + b.totalConnections,
+  requestErrors: a.requestErrors + b.requestErrors,
+})

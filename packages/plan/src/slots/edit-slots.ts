@@ -1,0 +1,132 @@
+import { NO_MEMBER, type SlotTable } from '@spout/model'
+import { decodeSlots, encodeSlots, resizeSlots, slotTableSize } from './slot-table.ts'
+
+/** What a pool's members hold: kept in the Placement, given to every node. */
+export interface SlotAssignment {
+  /** Member ids by index; null is a free index. */
+  readonly members: readonly (string | null)[]
+  readonly slots: SlotTable
+}
+
+export interface SlotMember {
+  readonly id: string
+  readonly weight: number
+  readonly backup: boolean
+}
+
+/**
+ * Edits a slot table so that it serves the wanted members, moving as few flows as it can.
+ *
+ * - A leaving member's slots alone are dealt anew: nobody else's flow moves. A joining member takes slots evenly.
+ * - Slots are proportional to weights: within one slot of the ideal share when built and after joins, within two after
+ *   departures or slight weight changes (moving flows for the last slot is worse than the imbalance).
+ * - Members of weight 0 and backup members hold an index and no slot (`effectiveSlots` gives backups theirs).
+ * - A member keeps its index while it stays; freed indexes are used again.
+ * - Given its own result and the same members, it changes nothing.
+ *
+ * @param wanted ids are unique
+ */
+export function editSlots(
+  previous: { readonly members: readonly (string | null)[]; readonly slots: SlotTable | null } | null,
+  wanted: readonly SlotMember[],
+): SlotAssignment {
+  const members = assignIndexes(previous?.members ?? [], wanted)
+  const byId = new Map(wanted.map((member) => [member.id, member]))
+  const weights = members.map((id) => {
+    const member = id === null ? undefined : byId.get(id)
+    return member === undefined || member.backup ? 0 : member.weight
+  })
+  const weightsOf = (backup: boolean): readonly number[] =>
+    wanted.flatMap((member) => (member.backup === backup && member.weight > 0 ? [member.weight] : []))
+  const size = slotTableSize([weightsOf(false), weightsOf(true)], previous?.slots?.size ?? null)
+  const slots = previous?.slots ? resizeSlots(decodeSlots(previous.slots), size) : new Uint16Array(size).fill(NO_MEMBER)
+  // An index that changed hands between two edits is a free slot, not a gift to the new member.
+  for (const [slot, index] of slots.entries()) {
+    const stays = (weights[index] ?? 0) > 0 && previous?.members[index] === members[index]
+    if (!stays) slots[slot] = NO_MEMBER
+  }
+  dealSlots(slots, weights)
+  return { members, slots: encodeSlots(slots) }
+}
+
+function assignIndexes(previous: readonly (string | null)[], wanted: readonly SlotMember[]): (string | null)[] {
+  const ids = new Set(wanted.map((member) => member.id))
+  const members = previous.map((id) => (id !== null && ids.delete(id) ? id : null))
+  let free = 0
+  for (const id of ids) {
+    while (free < members.length && members[free] !== null) free++
+    members[free] = id
+  }
+  while (members.at(-1) === null) members.pop()
+  return members
+}
+
+/**
+ * Brings every member to its target, in place: slots too many are taken, free ones given out, in the order of slots.
+ * @param weights by member index
+ */
+export function dealSlots(slots: Uint16Array, weights: readonly number[]): void {
+  const counts = weights.map(() => 0)
+  for (const index of slots) if (index !== NO_MEMBER) counts[index]!++
+  const targets = slotTargets(slots.length, weights, counts)
+  const lacking = targets.flatMap((target, index) => (target > counts[index]! ? [index] : []))
+  let turn = 0
+  for (const [slot, index] of slots.entries()) {
+    if (index !== NO_MEMBER) {
+      if (counts[index]! <= targets[index]!) continue
+      counts[index]!--
+    }
+    const taker = lacking[turn % lacking.length]
+    if (taker === undefined) {
+      slots[slot] = NO_MEMBER
+      continue
+    }
+    slots[slot] = taker
+    counts[taker]!++
+    if (counts[taker] === targets[taker]) lacking.splice(turn % lacking.length, 1)
+    else turn++
+  }
+}
+
+/** How many slots each member shall have; their sum is `size` unless no member has weight. */
+function slotTargets(size: number, weights: readonly number[], counts: readonly number[]): readonly number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  if (total === 0) return weights.map(() => 0)
+  const ideal = weights.map((weight) => (size * weight) / total)
+  const exact = largestRemainder(size, ideal, counts)
+  return withoutTaking(exact, ideal, counts) ?? exact
+}
+
+/** Rounds the ideal shares; who holds a slot above its whole share already is first in line for a rounded-up one. */
+function largestRemainder(size: number, ideal: readonly number[], counts: readonly number[]): readonly number[] {
+  const targets = ideal.map(Math.floor)
+  const extras = size - targets.reduce((sum, target) => sum + target, 0)
+  const holds = (index: number): number => (counts[index]! > targets[index]! ? 1 : 0)
+  const remainder = (index: number): number => ideal[index]! - targets[index]!
+  const line = ideal
+    .flatMap((share, index) => (share > 0 ? [index] : []))
+    .sort((a, b) => holds(b) - holds(a) || remainder(b) - remainder(a) || a - b)
+  for (const index of line.slice(0, extras)) targets[index]!++
+  return targets
+}
+
+/** Targets that let everybody keep what he has, or null when somebody would then be a whole slot above or two below his share. */
+function withoutTaking(
+  exact: readonly number[],
+  ideal: readonly number[],
+  counts: readonly number[],
+): readonly number[] | null {
+  if (counts.some((count, index) => count >= ideal[index]! + 1)) return null
+  const targets = exact.map((target, index) => Math.max(target, counts[index]!))
+  let over = targets.reduce((sum, target, index) => sum + target - exact[index]!, 0)
+  const givers = targets
+    .flatMap((target, index) => (target > counts[index]! ? [index] : []))
+    .sort((a, b) => targets[b]! - ideal[b]! - (targets[a]! - ideal[a]!) || a - b)
+  for (const index of givers) {
+    if (over === 0) break
+    targets[index]!--
+    over--
+  }
+  const starved = targets.some((target, index) => ideal[index]! - target >= (ideal[index]! < 2 ? 1 : 2))
+  return over > 0 || starved ? null : targets
+}

@@ -1,0 +1,89 @@
+import { NO_MEMBER, type NodePool } from '@spout/model'
+import { dealSlots } from './edit-slots.ts'
+import { decodeSlots } from './slot-table.ts'
+
+/** Bounds the search when hardly a slot is healthy; with a tenth of them healthy it succeeds for 97 of 100 slots. */
+const MOST_TRIES = 32
+
+/**
+ * The slot table as health leaves it: slots of down members are served by healthy ones, all others are untouched, and
+ * with every member up it is the pool's own table again.
+ *
+ * A slot whose member is down tries other slots in an order that depends on its number alone, and is served by the
+ * first healthy member found: shares follow the weights, a further failure moves only what it carried, and every
+ * node that knows the same `down` gets the same table.
+ *
+ * - Backup members serve when all ordinary members that take connections are down, or there are none.
+ * - Below `panicThreshold` percent of healthy ordinary members, health is ignored.
+ * - With nobody to serve a slot it is `NO_MEMBER`.
+ *
+ * @param down ids of members that are down
+ * @returns `pool.slots.size` member indexes; empty for a pool without a table
+ */
+export function effectiveSlots(
+  pool: Pick<NodePool, 'members' | 'slots' | 'panicThreshold'>,
+  down: ReadonlySet<string>,
+): Uint16Array {
+  if (pool.slots === null) return new Uint16Array(0)
+  const base = decodeSlots(pool.slots)
+  let ordinary = 0
+  let backups = 0
+  let ordinaryUp = 0
+  let backupsUp = 0
+  const up = pool.members.map((member) => {
+    if (member === null || member.weight === 0) return false
+    const healthy = !down.has(member.id)
+    if (member.backup) backups++
+    else ordinary++
+    if (healthy && member.backup) backupsUp++
+    if (healthy && !member.backup) ordinaryUp++
+    return healthy
+  })
+  if (ordinaryUp === 0 && backupsUp > 0) {
+    const backup = pool.members.map((member) => (member?.backup ? member.weight : 0))
+    const table = dealt(base.length, backup)
+    return backupsUp === backups ? table : servedByHealthy(table, pool.members, up)
+  }
+  if (ordinaryUp === ordinary || 100 * ordinaryUp < pool.panicThreshold * ordinary) return base
+  return servedByHealthy(base, pool.members, up)
+}
+
+function dealt(size: number, weights: readonly number[]): Uint16Array {
+  const table = new Uint16Array(size).fill(NO_MEMBER)
+  dealSlots(table, weights)
+  return table
+}
+
+function servedByHealthy(base: Uint16Array, members: NodePool['members'], up: readonly boolean[]): Uint16Array {
+  const healthy = base.map((index) => (up[index] === true ? index : NO_MEMBER))
+  const served = healthy.filter((index) => index !== NO_MEMBER)
+  if (served.length === base.length) return healthy
+  // Those that are up may be too light to hold a slot beside the others: then they share the table.
+  if (served.length === 0)
+    return dealt(
+      base.length,
+      up.map((isUp, index) => (isUp ? members[index]!.weight : 0)),
+    )
+  const size = base.length
+  const mask = size - 1
+  return healthy.map((index, slot) => {
+    if (index !== NO_MEMBER) return index
+    // An odd stride visits every slot: the size is a power of two.
+    const stride = mix(slot) | 1
+    let tried = mix(slot + size) & mask
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const candidate = healthy[tried]!
+      if (candidate !== NO_MEMBER) return candidate
+      tried = (tried + stride) & mask
+    }
+    return served[mix(slot + 2 * size) % served.length]!
+  })
+}
+
+/** Spreads a small number over 32 bits (the finaliser of MurmurHash3). */
+function mix(value: number): number {
+  let hash = value | 0
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

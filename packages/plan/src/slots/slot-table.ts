@@ -1,0 +1,62 @@
+import { NO_MEMBER, SLOT_TABLE_SIZES, type SlotTable, type SlotTableSize } from '@spout/model'
+
+/** Packs member indexes as a node and the store hold them: base64 of little-endian 16-bit numbers. */
+export function encodeSlots(slots: Uint16Array): SlotTable {
+  const size = SLOT_TABLE_SIZES.find((known) => known === slots.length)
+  if (size === undefined) throw new RangeError(`a slot table cannot have ${slots.length} slots`)
+  const bytes = new Uint8Array(2 * size)
+  for (const [slot, index] of slots.entries()) {
+    bytes[2 * slot] = index & 0xff
+    bytes[2 * slot + 1] = index >>> 8
+  }
+  return { size, table: bytes.toBase64() }
+}
+
+/** Unpacks a table. What the text lacks is `NO_MEMBER`; what it has too much is left out. */
+export function decodeSlots(table: SlotTable): Uint16Array<ArrayBuffer> {
+  const bytes = Uint8Array.fromBase64(table.table)
+  const slots = new Uint16Array(table.size).fill(NO_MEMBER)
+  const known = Math.min(table.size, bytes.length >>> 1)
+  for (let slot = 0; slot < known; slot++) slots[slot] = bytes[2 * slot]! | (bytes[2 * slot + 1]! << 8)
+  return slots
+}
+
+/** Fewest slots a member of ordinary weight shall have: with fewer, one slot more or less is felt. */
+const SLOTS_PER_MEMBER = 8
+/** Fewest slots for the lightest member, so that weights such as 1 : 100 are kept. */
+const SLOTS_OF_LIGHTEST = 4
+/** A table shrinks only when this many times the wanted slots would still fit: shrinking moves flows, a big table costs 82 bytes a slot. */
+const SHRINK_MARGIN = 4
+
+const LARGEST = SLOT_TABLE_SIZES.at(-1)!
+
+/**
+ * The size in which each group of members (ordinary ones, backups) could share the table by weight, staying at
+ * `current` when that is neither too small nor far too big.
+ * @param groups weights above 0
+ */
+export function slotTableSize(groups: readonly (readonly number[])[], current: SlotTableSize | null): SlotTableSize {
+  const need = Math.max(...groups.map(slotsNeeded))
+  const wanted = fitting(need)
+  if (current === null || wanted >= current) return wanted
+  const roomy = fitting(SHRINK_MARGIN * need)
+  return roomy < current ? roomy : current
+}
+
+const fitting = (slots: number): SlotTableSize => SLOT_TABLE_SIZES.find((size) => size >= slots) ?? LARGEST
+
+function slotsNeeded(weights: readonly number[]): number {
+  if (weights.length < 2) return 0
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const lightest = weights.reduce((least, weight) => Math.min(least, weight))
+  return Math.max(SLOTS_PER_MEMBER * weights.length, (SLOTS_OF_LIGHTEST * total) / lightest)
+}
+
+/**
+ * The same table in another size. The packet path picks a slot by the upper bits of the hash (`hash * size >> 32`, as
+ * the kernel's jhash expression does), so a bigger table that repeats each slot in place sends every flow where it went.
+ */
+export function resizeSlots(slots: Uint16Array<ArrayBuffer>, size: SlotTableSize): Uint16Array<ArrayBuffer> {
+  if (slots.length === size) return slots
+  return Uint16Array.from({ length: size }, (_, slot) => slots[Math.floor((slot * slots.length) / size)]!)
+}

@@ -1,0 +1,287 @@
+import { NO_MEMBER, type NodePool, SLOT_TABLE_SIZES } from '@spout/model'
+import fc from 'fast-check'
+fc.configureGlobal({ numRuns: 1500 })
+import { describe, expect, it } from 'vitest'
+import { editSlots, type SlotAssignment, type SlotMember } from './edit-slots.ts'
+import { effectiveSlots } from './effective-slots.ts'
+import { decodeSlots, encodeSlots, resizeSlots, slotTableSize } from './slot-table.ts'
+
+const member = (id: number | string, weight = 1, backup = false): SlotMember => ({ id: `m${id}`, weight, backup })
+const membersOf = (count: number): SlotMember[] => Array.from({ length: count }, (_, index) => member(index))
+
+/** Member ids by slot. */
+const owners = (assignment: SlotAssignment): (string | null)[] =>
+  Array.from(decodeSlots(assignment.slots), (index) =>
+    index === NO_MEMBER ? null : (assignment.members[index] ?? null),
+  )
+const countsOf = (served: readonly (string | null)[]): Map<string | null, number> => {
+  const counts = new Map<string | null, number>()
+  for (const id of served) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return counts
+}
+
+/** The largest distance of a member's slots from its ideal share. */
+function imbalance(assignment: SlotAssignment, wanted: readonly SlotMember[]): number {
+  const counts = countsOf(owners(assignment))
+  const ordinary = wanted.filter((one) => !one.backup)
+  const total = ordinary.reduce((sum, one) => sum + one.weight, 0)
+  if (total === 0) return 0
+  return Math.max(
+    ...ordinary.map((one) => Math.abs((counts.get(one.id) ?? 0) - (assignment.slots.size * one.weight) / total)),
+  )
+}
+
+const wantedMembers = (most = 40): fc.Arbitrary<SlotMember[]> =>
+  fc.uniqueArray(
+    fc.record({
+      id: fc.nat(60).map((id) => `m${id}`),
+      weight: fc.oneof(fc.constant(1), fc.nat(256)),
+      backup: fc.boolean(),
+    }),
+    { selector: (one) => one.id, maxLength: most },
+  )
+
+describe('slot tables', () => {
+  it('are packed as little-endian 16-bit numbers', () => {
+    const slots = new Uint16Array(64).fill(NO_MEMBER)
+    slots[0] = 1
+    slots[1] = 0x0203
+    const table = encodeSlots(slots)
+    expect([...Uint8Array.fromBase64(table.table).slice(0, 6)]).toEqual([1, 0, 3, 2, 0xff, 0xff])
+    expect(decodeSlots(table)).toEqual(slots)
+  })
+  it('have one of the known sizes', () => {
+    expect(() => encodeSlots(new Uint16Array(65))).toThrow(RangeError)
+  })
+  it.each([
+    [0, 64],
+    [1, 64],
+    [8, 64],
+    [9, 256],
+    [32, 256],
+    [33, 1024],
+    [128, 1024],
+    [129, 4096],
+    [10_000, 4096],
+  ])('for %i equal members have %i slots', (count, size) => {
+    expect(slotTableSize([Array<number>(count).fill(1), []], null)).toBe(size)
+  })
+  it('grow for a light member', () => {
+    expect(slotTableSize([[1, 256], []], null)).toBe(4096)
+    expect(slotTableSize([[1, 10], []], null)).toBe(64)
+  })
+  it('shrink only when far too big', () => {
+    expect(slotTableSize([[1, 1, 1], []], 256)).toBe(256)
+    expect(slotTableSize([[1, 1], []], 256)).toBe(64)
+    expect(slotTableSize([[], []], 4096)).toBe(64)
+  })
+  it('send every flow where it went when they grow', () => {
+    const small = decodeSlots(editSlots(null, membersOf(8)).slots)
+    for (const size of SLOT_TABLE_SIZES) {
+      const big = resizeSlots(small, size)
+      const slotOf = (hash: number, slots: number): number => Number((BigInt(hash) * BigInt(slots)) >> 32n)
+      fc.assert(
+        fc.property(fc.nat(0xffffffff), (hash) => {
+          expect(big[slotOf(hash, size)]).toBe(small[slotOf(hash, 64)])
+        }),
+      )
+    }
+  })
+})
+
+describe('editSlots', () => {
+  it('deals slots by weight within one slot of the ideal share', () => {
+    fc.assert(
+      fc.property(wantedMembers(), (wanted) => {
+        expect(imbalance(editSlots(null, wanted), wanted)).toBeLessThan(1)
+      }),
+    )
+  })
+
+  it('moves no other flow when members leave, however many', () => {
+    fc.assert(
+      fc.property(wantedMembers(), fc.array(fc.nat(), { maxLength: 20 }), (wanted, leavers) => {
+        let present = wanted
+        let assignment = editSlots(null, present)
+        for (const pick of leavers) {
+          if (present.length < 2) break
+          const leaver = present[pick % present.length]!
+          present = present.filter((one) => one !== leaver)
+          const before = assignment
+          assignment = editSlots(before, present)
+          expect(imbalance(assignment, present)).toBeLessThan(2)
+          if (assignment.slots.size !== before.slots.size) continue
+          const after = owners(assignment)
+          owners(before).forEach((owner, slot) => {
+            if (owner !== leaver.id && owner !== null) expect(after[slot]).toBe(owner)
+          })
+        }
+      }),
+    )
+  })
+
+  it('keeps the balance and changes nothing twice over random edits', () => {
+    fc.assert(
+      fc.property(fc.array(wantedMembers(), { minLength: 1, maxLength: 12 }), (edits) => {
+        let assignment: SlotAssignment | null = null
+        for (const wanted of edits) {
+          assignment = editSlots(assignment, wanted)
+          expect(imbalance(assignment, wanted)).toBeLessThan(2)
+          expect(editSlots(assignment, wanted)).toEqual(assignment)
+          const ids: (string | null)[] = [...assignment.members]
+          expect(new Set(ids.filter((id) => id !== null))).toEqual(new Set(wanted.map((one) => one.id)))
+          const served = new Set(owners(assignment))
+          for (const one of wanted) if (one.backup || one.weight === 0) expect(served).not.toContain(one.id)
+          expect(served.has(null)).toBe(!wanted.some((one) => !one.backup && one.weight > 0))
+        }
+      }),
+    )
+  })
+
+  it('keeps indexes and uses freed ones again', () => {
+    const three = editSlots(null, membersOf(3))
+    expect(three.members).toEqual(['m0', 'm1', 'm2'])
+    const without = editSlots(three, [member(0), member(2)])
+    expect(without.members).toEqual(['m0', null, 'm2'])
+    const joined = editSlots(without, [member(9), member(0), member(2), member(8)])
+    expect(joined.members).toEqual(['m0', 'm9', 'm2', 'm8'])
+    expect(editSlots(joined, [member(0)]).members).toEqual(['m0'])
+  })
+
+  it('takes evenly for a joining member, from nobody else to nobody else', () => {
+    const before = editSlots(null, membersOf(4))
+    const after = editSlots(before, membersOf(5))
+    const was = owners(before)
+    const moved = owners(after).filter((id, slot) => id !== was[slot])
+    expect(moved.length).toBe(12)
+    expect(new Set(moved)).toEqual(new Set(['m4']))
+    expect([...countsOf(owners(after)).values()].sort()).toEqual([12, 13, 13, 13, 13])
+  })
+
+  it('gives a member that returns slots again, taking from each no more than a share', () => {
+    const full = editSlots(null, membersOf(8))
+    const without = editSlots(full, membersOf(8).slice(1))
+    const again = editSlots(without, membersOf(8))
+    expect([...countsOf(owners(again)).values()]).toEqual(Array<number>(8).fill(8))
+    expect(again.members).toEqual(full.members)
+  })
+
+  it('gives a replaced member the free slots alone', () => {
+    const before = editSlots(null, membersOf(4))
+    const after = editSlots(before, [...membersOf(4).slice(1), member('new')])
+    expect(owners(after)).toEqual(owners(before).map((id) => (id === 'm0' ? 'mnew' : id)))
+  })
+
+  it('serves what fits when there are more members than slots', () => {
+    const assignment = editSlots(null, membersOf(10_000))
+    expect(Math.max(...countsOf(owners(assignment)).values())).toBe(1)
+    expect(editSlots(assignment, membersOf(10_000))).toEqual(assignment)
+  })
+
+  it('survives a table whose indexes point nowhere', () => {
+    const broken = encodeSlots(new Uint16Array(64).fill(777))
+    expect(imbalance(editSlots({ members: ['m0'], slots: broken }, membersOf(2)), membersOf(2))).toBe(0)
+  })
+})
+
+const poolOf = (
+  wanted: readonly SlotMember[],
+  panicThreshold = 0,
+): Pick<NodePool, 'members' | 'slots' | 'panicThreshold'> => {
+  const { members, slots } = editSlots(null, wanted)
+  const byId = new Map(wanted.map((one) => [one.id, one]))
+  return {
+    slots,
+    panicThreshold,
+    members: members.map((id) =>
+      id === null ? null : { ...byId.get(id)!, address: '10.0.0.1', port: 80, checkAddress: '10.0.0.1', checkPort: 80 },
+    ),
+  }
+}
+
+describe('effectiveSlots', () => {
+  it('leaves the slots of healthy members alone and gives the others to healthy ones', () => {
+    fc.assert(
+      fc.property(wantedMembers(), fc.array(fc.nat(60)), (wanted, downIds) => {
+        const pool = poolOf(wanted)
+        const down = new Set(downIds.map((id) => `m${id}`))
+        const base = decodeSlots(pool.slots!)
+        const carrying = wanted.filter((one) => one.weight > 0 && !down.has(one.id))
+        const ordinary = carrying.filter((one) => !one.backup)
+        const allowed = new Set((ordinary.length > 0 ? ordinary : carrying).map((one) => one.id))
+        effectiveSlots(pool, down).forEach((index, slot) => {
+          if (allowed.size === 0) expect(index).toBe(NO_MEMBER)
+          else expect(allowed).toContain(pool.members[index]?.id)
+          const owner = pool.members[base[slot]!]?.id
+          if (owner !== undefined && allowed.has(owner)) expect(index).toBe(base[slot])
+        })
+      }),
+    )
+  })
+
+  it('is the pool table itself with every member up', () => {
+    const pool = poolOf(membersOf(20))
+    expect(effectiveSlots(pool, new Set())).toEqual(decodeSlots(pool.slots!))
+  })
+
+  it('does not depend on the order in which members went down', () => {
+    const pool = poolOf(membersOf(20))
+    expect(effectiveSlots(pool, new Set(['m3', 'm7']))).toEqual(effectiveSlots(pool, new Set(['m7', 'm3'])))
+  })
+
+  it('moves only what a further failure carried', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(19), { minLength: 1, maxLength: 8 }), (ids) => {
+        const pool = poolOf(membersOf(20))
+        const before = effectiveSlots(pool, new Set(ids.slice(1).map((id) => `m${id}`)))
+        const after = effectiveSlots(pool, new Set(ids.map((id) => `m${id}`)))
+        const failed = ids[0]!
+        before.forEach((index, slot) => {
+          if (index !== failed) expect(after[slot]).toBe(index)
+        })
+      }),
+    )
+  })
+
+  it('spreads the slots of a down member by weight', () => {
+    const wanted = [member(0, 100), member(1, 100), member(2, 200), ...membersOf(70).slice(3)]
+    const pool = poolOf(wanted)
+    const base = decodeSlots(pool.slots!)
+    const gained = new Map<number, number>()
+    effectiveSlots(pool, new Set(['m0'])).forEach((index, slot) => {
+      if (base[slot] === 0) gained.set(index, (gained.get(index) ?? 0) + 1)
+    })
+    expect(gained.get(2)! / gained.get(1)!).toBeGreaterThan(1.5)
+    expect(gained.get(2)! / gained.get(1)!).toBeLessThan(2.5)
+  })
+
+  it('serves by backups only when all ordinary members are down', () => {
+    const pool = poolOf([member(0), member(1), member('b', 1, true), member('c', 3, true)], 50)
+    const idsWith = (...down: string[]): Set<string | undefined> =>
+      new Set(Array.from(effectiveSlots(pool, new Set(down)), (index) => pool.members[index]?.id))
+    expect(idsWith('m0')).toEqual(new Set(['m1']))
+    expect(idsWith('m0', 'm1')).toEqual(new Set(['mb', 'mc']))
+    expect(idsWith('m0', 'm1', 'mb')).toEqual(new Set(['mc']))
+    expect(idsWith('m0', 'm1', 'mb', 'mc')).toEqual(new Set(['m0', 'm1']))
+  })
+
+  it.each([
+    [50, 1, false],
+    [50, 2, false],
+    [50, 3, true],
+    [50, 4, true],
+    [0, 3, false],
+    [100, 1, true],
+  ])('with a panic threshold of %i %% and %i of 4 down ignores health: %s', (threshold, count, ignored) => {
+    const pool = poolOf(membersOf(4), threshold)
+    const down = new Set(membersOf(count).map((one) => one.id))
+    const same = effectiveSlots(pool, down).every((index, slot) => index === decodeSlots(pool.slots!)[slot])
+    expect(same).toBe(ignored)
+  })
+
+  it('has no member for any slot when everybody is down, and no slots for a proxied pool', () => {
+    const pool = poolOf(membersOf(2))
+    expect(new Set(effectiveSlots(pool, new Set(['m0', 'm1'])))).toEqual(new Set([NO_MEMBER]))
+    expect(effectiveSlots({ ...pool, slots: null }, new Set())).toHaveLength(0)
+  })
+})

@@ -1,0 +1,62 @@
+import type { Clock, Timer } from './clock.ts'
+
+interface Pending {
+  readonly at: number
+  readonly order: number
+  readonly callback: () => void
+}
+
+/** A clock that stands still until a test moves it. */
+export class FakeClock implements Clock {
+  #epochMs: number
+  #elapsedMs = 0
+  #order = 0
+  readonly #pending = new Set<Pending>()
+
+  constructor(start = new Date('2026-01-01T00:00:00.000Z')) {
+    this.#epochMs = start.getTime()
+  }
+
+  now(): Date {
+    return new Date(this.#epochMs + this.#elapsedMs)
+  }
+
+  monotonicMs(): number {
+    return this.#elapsedMs
+  }
+
+  setTimer(callback: () => void, delayMs: number): Timer {
+    const timer: Pending = { at: this.#elapsedMs + Math.max(0, delayMs), order: this.#order++, callback }
+    this.#pending.add(timer)
+    return { clear: () => this.#pending.delete(timer) }
+  }
+
+  /** Timers that are set and have not fired. */
+  get timers(): number {
+    return this.#pending.size
+  }
+
+  /** Shifts wall-clock time alone, as a correction of the system clock does. */
+  jump(byMs: number): void {
+    this.#epochMs += byMs
+  }
+
+  /** Moves time on, firing what falls due in order; promises settle between two timers. */
+  async advance(byMs: number): Promise<void> {
+    const end = this.#elapsedMs + byMs
+    await settled()
+    for (;;) {
+      const next = [...this.#pending]
+        .filter((timer) => timer.at <= end)
+        .sort((a, b) => a.at - b.at || a.order - b.order)[0]
+      if (next === undefined) break
+      this.#pending.delete(next)
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.at)
+      next.callback()
+      await settled()
+    }
+    this.#elapsedMs = end
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

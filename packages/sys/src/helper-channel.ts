@@ -1,0 +1,190 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import type { Log } from './log.ts'
+import { HelperError, HelperLost, type RefusedChange } from './native-protocol.ts'
+import type { BatchLine } from './nft-batch-lines.ts'
+
+/** A reply line that said `ok`. */
+export type Reply = Readonly<Record<string, unknown>>
+
+/** One line of an exchange: what to send and, for parts of a batch, how to read a refusal. */
+interface Line {
+  readonly text: (id: number) => string
+  readonly last: boolean
+  readonly locate?: BatchLine['locate']
+}
+
+/** One or more lines that are sent without a gap and answered as one. */
+interface Exchange {
+  readonly lines: Iterator<Line>
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (error: Error) => void
+  failed: boolean
+}
+
+interface Pending {
+  readonly exchange: Exchange
+  readonly lane: Lane
+  readonly line: Line
+}
+
+interface Lane {
+  readonly queue: Exchange[]
+  readonly limit: number
+  inFlight: number
+}
+
+const CLOSE_DEADLINE_MS = 2_000
+
+/**
+ * The conversation with one helper process: JSON lines out, JSON lines in, matched by id. Ends with that process.
+ * Two lanes: probes, which wait for the world, are bounded apart so that kernel changes never queue behind them.
+ */
+export class HelperChannel {
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
+  readonly #pending = new Map<number, Pending>()
+  readonly #changes: Lane = { queue: [], limit: 1024, inFlight: 0 }
+  readonly #probes: Lane
+  readonly #lost: Promise<string>
+  #lostReason: string | null = null
+  #lastId = 0
+  #blocked = false
+
+  private constructor(path: string, log: Log, maxProbes: number) {
+    this.#probes = { queue: [], limit: maxProbes, inFlight: 0 }
+    this.#child = spawn(path, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {} })
+    this.#lost = new Promise((resolve) => {
+      this.#child.once('error', (error) => resolve(this.#end(String(error))))
+      // `close` rather than `exit`: replies written just before the end still count.
+      this.#child.once('close', (code, signal) => resolve(this.#end(`exit ${signal ?? code}`)))
+    })
+    // EPIPE only says that the process is gone, which `close` reports with the reason.
+    this.#child.stdin.on('error', () => undefined)
+    this.#child.stdin.on('drain', () => {
+      this.#blocked = false
+      this.#pump()
+    })
+    createInterface(this.#child.stdout).on('line', (line) => this.#receive(line))
+    createInterface(this.#child.stderr).on('line', (line) => log.warn({ line }, 'native helper'))
+  }
+
+  static spawn(path: string, log: Log, maxProbes: number): HelperChannel {
+    return new HelperChannel(path, log, maxProbes)
+  }
+
+  get pid(): number | null {
+    return this.#child.pid ?? null
+  }
+
+  onLost(listener: (reason: string) => void): void {
+    void this.#lost.then(listener)
+  }
+
+  call(op: string, fields: object): Promise<Reply> {
+    return this.#enqueue(this.#changes, single(op, fields))
+  }
+
+  probe(op: string, fields: object): Promise<Reply> {
+    return this.#enqueue(this.#probes, single(op, fields))
+  }
+
+  batch(lines: Iterable<BatchLine>): Promise<Reply> {
+    return this.#enqueue(this.#changes, batch(lines))
+  }
+
+  /** Lets the helper end by closing its input; kills it when it does not. */
+  async close(): Promise<void> {
+    this.#child.stdin.end()
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), CLOSE_DEADLINE_MS)
+    await this.#lost
+    clearTimeout(kill)
+  }
+
+  #enqueue(lane: Lane, lines: Iterator<Line>): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      if (this.#lostReason !== null) return reject(new HelperLost(this.#lostReason))
+      lane.queue.push({ lines, resolve, reject, failed: false })
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    for (const lane of [this.#changes, this.#probes])
+      while (!this.#blocked && lane.inFlight < lane.limit && lane.queue.length > 0) this.#sendNext(lane)
+  }
+
+  #sendNext(lane: Lane): void {
+    const exchange = lane.queue[0]
+    if (exchange === undefined) return
+    const next = exchange.failed ? null : exchange.lines.next()
+    if (next === null || next.done) {
+      lane.queue.shift()
+      return
+    }
+    if (next.value.last) lane.queue.shift()
+    const id = ++this.#lastId
+    this.#pending.set(id, { exchange, lane, line: next.value })
+    lane.inFlight++
+    this.#blocked = !this.#child.stdin.write(next.value.text(id))
+  }
+
+  #receive(text: string): void {
+    const reply = parse(text)
+    const pending = this.#pending.get(Number(reply?.id))
+    if (reply === null || pending === undefined) {
+      // A helper that does not keep to the protocol cannot be trusted with the next answer either.
+      this.#child.kill('SIGKILL')
+      return
+    }
+    this.#pending.delete(Number(reply.id))
+    pending.lane.inFlight--
+    const { exchange, line } = pending
+    if (reply.ok !== true) {
+      exchange.failed = true
+      exchange.reject(refusal(reply, line))
+    } else if (line.last) exchange.resolve(reply)
+    this.#pump()
+  }
+
+  #end(reason: string): string {
+    this.#lostReason = reason
+    const lost = new HelperLost(reason)
+    for (const { exchange } of this.#pending.values()) exchange.reject(lost)
+    for (const lane of [this.#changes, this.#probes]) for (const exchange of lane.queue) exchange.reject(lost)
+    this.#pending.clear()
+    this.#changes.queue.length = 0
+    this.#probes.queue.length = 0
+    return reason
+  }
+}
+
+function* single(op: string, fields: object): Generator<Line> {
+  yield { text: (id) => `${JSON.stringify({ id, op, ...fields })}\n`, last: true }
+}
+
+function* batch(lines: Iterable<BatchLine>): Generator<Line> {
+  for (const { fields, last, locate } of lines)
+    yield { text: (id) => `${JSON.stringify({ id, op: 'nft-batch', ...fields })}\n`, last, locate }
+}
+
+function parse(text: string): Reply | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Reply) : null
+  } catch {
+    return null
+  }
+}
+
+function refusal(reply: Reply, line: Line): HelperError {
+  const { error, errno, index, element, refused } = reply as {
+    error?: string
+    errno?: string
+    index?: number
+    element?: number
+    refused?: readonly RefusedChange[]
+  }
+  const at = index === undefined ? { index, element } : (line.locate?.(index, element) ?? { index, element })
+  return new HelperError(error ?? 'refused without a reason', { errno, refused, ...at })
+}

@@ -1,0 +1,243 @@
+import { HelperChannel, type Reply } from './helper-channel.ts'
+import type { Log } from './log.ts'
+import {
+  type AddrChanges,
+  type Announce,
+  type ArpProbe,
+  type ArpProbeResult,
+  type Connect,
+  type ConnectResult,
+  type ConntrackDelete,
+  HelperError,
+  HelperLost,
+  type HelperStats,
+  type LinkAddress,
+  type LinkRef,
+  type NftBatch,
+  type NftGeneration,
+  type NftGet,
+  type NftTableRef,
+  type NftText,
+  type Ping,
+  type PingResult,
+  type Route,
+  type RouteChanges,
+  type RouteTableRef,
+} from './native-protocol.ts'
+import { nftBatchLines } from './nft-batch-lines.ts'
+
+const PROTOCOL_VERSION = 1
+
+export interface NativeHelperOptions {
+  /** The executable. */
+  readonly path: string
+  readonly log: Log
+  /** Most `connect`, `ping` and `arp-probe` requests at the helper at a time; others wait. Default 4096. */
+  readonly maxProbes?: number
+  /** Pause before a restart: doubles from `firstMs` to `maxMs`, starts anew after `stableMs` of life. */
+  readonly backoff?: { readonly firstMs: number; readonly maxMs: number; readonly stableMs: number }
+}
+
+const DEFAULT_BACKOFF = { firstMs: 20, maxMs: 2_000, stableMs: 10_000 }
+
+/**
+ * The native helper as typed calls. Owns the child process: when it dies, every call under way rejects with `HelperLost`
+ * (as do calls made before it is back), it is started again, and the listeners of `onRestart` hear of it.
+ *
+ * Every method rejects with `HelperError` when the helper or the kernel refuses, `HelperLost` when the helper is gone.
+ * Calls for one namespace are done in the order made.
+ */
+export class NativeHelper {
+  readonly #options: NativeHelperOptions
+  readonly #listeners = new Set<() => void | Promise<void>>()
+  #channel: HelperChannel | null = null
+  #retry: NodeJS.Timeout | null = null
+  #nextPauseMs: number
+  #startedAt = 0
+  #closed = false
+
+  private constructor(options: NativeHelperOptions) {
+    this.#options = options
+    this.#nextPauseMs = this.#backoff.firstMs
+  }
+
+  /** Starts the helper and checks that it speaks this protocol. Rejects when it cannot be started. */
+  static async start(options: NativeHelperOptions): Promise<NativeHelper> {
+    const helper = new NativeHelper(options)
+    await helper.#open()
+    return helper
+  }
+
+  /** The helper's process id; null while it is down. */
+  get pid(): number | null {
+    return this.#channel?.pid ?? null
+  }
+
+  /** Called each time a new helper process has taken over from a dead one. Returns the unsubscriber. */
+  onRestart(listener: () => void | Promise<void>): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Ends the helper; calls under way reject with `HelperLost`. */
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    await this.#channel?.close()
+  }
+
+  /**
+   * Runs nft commands as one transaction, for skeletons only: tables, chains, rules, empty maps. Never list, and never
+   * reset or redefine a loaded map: libnftables would fetch every element.
+   */
+  async nftText(request: NftText): Promise<void> {
+    await this.#call('nft-text', request)
+  }
+
+  /** Changes elements in one atomic transaction of any size. The error names the change and the record refused. */
+  async nftBatch(request: NftBatch): Promise<void> {
+    await this.#running().batch(nftBatchLines(request))
+  }
+
+  /** One element's value (empty for a set), null when there is none. Never dumps. */
+  async nftGet(request: NftGet): Promise<Uint8Array | null> {
+    const reply = await this.#call('nft-get', { ...request, key: base64(request.key) })
+    return reply.found === true ? bytes(reply.data) : null
+  }
+
+  /** Whether the table exists, and its comment. */
+  async nftGeneration(request: NftTableRef): Promise<NftGeneration> {
+    const reply = await this.#call('nft-generation', request)
+    return { exists: reply.exists === true, comment: (reply.comment as string | undefined) ?? null }
+  }
+
+  /** Adds and deletes addresses; each change is tried, what is so already is no error. See `HelperError.refused`. */
+  async addr(request: AddrChanges): Promise<void> {
+    await this.#call('addr', request)
+  }
+
+  /** Addresses of an interface, of both families. */
+  async addrList(request: LinkRef): Promise<readonly LinkAddress[]> {
+    return (await this.#call('addr-list', request)).addresses as LinkAddress[]
+  }
+
+  /** Replaces and deletes routes; each change is tried, deleting what is absent is no error. */
+  async route(request: RouteChanges): Promise<void> {
+    await this.#call('route', request)
+  }
+
+  /** Routes of one table, of both families. */
+  async routeList(request: RouteTableRef): Promise<readonly Route[]> {
+    return (await this.#call('route-list', request)).routes as Route[]
+  }
+
+  /** Gratuitous ARP and unsolicited NA. Resolves once the first round is out; a later call for an address replaces it. */
+  async announce(request: Announce): Promise<void> {
+    await this.#call('announce', request)
+  }
+
+  /** Whether somebody on the segment answers for an address (RFC 5227 probe, RFC 4862 neighbour solicitation). */
+  async arpProbe(request: ArpProbe): Promise<ArpProbeResult> {
+    const reply = await this.#probe('arp-probe', request)
+    return reply.answered === true ? { answered: true, mac: reply.mac as string } : { answered: false }
+  }
+
+  /** TCP connect, optionally with one exchange. A target that does not answer is a result, not an error. */
+  async connect(request: Connect): Promise<ConnectResult> {
+    const send = request.send === undefined ? undefined : base64(request.send)
+    const reply = await this.#probe('connect', { ...request, send })
+    const durationMs = (reply.us as number) / 1000
+    return reply.connected === true
+      ? {
+          connected: true,
+          received: bytes(reply.received),
+          end: reply.end as (ConnectResult & { connected: true })['end'],
+          durationMs,
+        }
+      : { connected: false, reason: reply.reason as string, durationMs }
+  }
+
+  /** One ICMP or ICMPv6 echo. */
+  async ping(request: Ping): Promise<PingResult> {
+    const reply = await this.#probe('ping', request)
+    return reply.answered === true
+      ? { answered: true, durationMs: (reply.us as number) / 1000 }
+      : { answered: false, reason: reply.reason as string }
+  }
+
+  /** Forgets flows to an original destination; resolves with how many. */
+  async conntrackDelete(request: ConntrackDelete): Promise<number> {
+    return (await this.#call('conntrack-delete', request)).deleted as number
+  }
+
+  /** The helper's counters since it was started. */
+  async stats(): Promise<HelperStats> {
+    const { requests, netlinkMessages, transactions, probesInFlight } = (await this.#call('stats', {})) as Reply &
+      HelperStats
+    return { requests, netlinkMessages, transactions, probesInFlight }
+  }
+
+  get #backoff() {
+    return this.#options.backoff ?? DEFAULT_BACKOFF
+  }
+
+  #running(): HelperChannel {
+    if (this.#channel === null) throw new HelperLost('the native helper is not running')
+    return this.#channel
+  }
+
+  async #call(op: string, fields: object): Promise<Reply> {
+    return this.#running().call(op, fields)
+  }
+
+  async #probe(op: string, fields: object): Promise<Reply> {
+    return this.#running().probe(op, fields)
+  }
+
+  async #open(): Promise<void> {
+    const channel = HelperChannel.spawn(this.#options.path, this.#options.log, this.#options.maxProbes ?? 4096)
+    try {
+      const { version } = await channel.call('hello', {})
+      if (version !== PROTOCOL_VERSION)
+        throw new HelperError(`the native helper speaks protocol ${version}, not ${PROTOCOL_VERSION}`)
+    } catch (error) {
+      await channel.close()
+      throw error
+    }
+    if (this.#closed) return channel.close()
+    this.#channel = channel
+    this.#startedAt = Date.now()
+    channel.onLost((reason) => this.#lost(reason))
+  }
+
+  #lost(reason: string): void {
+    this.#channel = null
+    if (this.#closed) return
+    const { firstMs, maxMs, stableMs } = this.#backoff
+    if (Date.now() - this.#startedAt >= stableMs) this.#nextPauseMs = firstMs
+    this.#options.log.warn({ reason, pauseMs: this.#nextPauseMs }, 'native helper lost')
+    this.#retry = setTimeout(() => void this.#reopen(), this.#nextPauseMs)
+    this.#nextPauseMs = Math.min(this.#nextPauseMs * 2, maxMs)
+  }
+
+  async #reopen(): Promise<void> {
+    try {
+      await this.#open()
+    } catch (error) {
+      return this.#lost(String(error))
+    }
+    if (this.#closed) return
+    this.#options.log.info({ pid: this.pid }, 'native helper restarted')
+    for (const listener of this.#listeners) {
+      try {
+        await listener()
+      } catch (error) {
+        this.#options.log.warn({ error: String(error) }, 'a restart listener of the native helper failed')
+      }
+    }
+  }
+}
+
+const base64 = (data: Uint8Array): string =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
+const bytes = (text: unknown): Uint8Array => Buffer.from((text as string | undefined) ?? '', 'base64')

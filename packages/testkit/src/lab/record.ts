@@ -1,0 +1,96 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+/** A process by id: the pid alone may have been given to somebody else, the start time tells. */
+export interface ProcessId {
+  readonly pid: number
+  /** Clock ticks after boot, field 22 of /proc/PID/stat. */
+  readonly startTicks: string
+}
+
+/** What stands of a lab, written down before it is made, so that whoever finds the record can take it away by id. */
+export interface LabRecord {
+  readonly id: string
+  readonly number: number
+  /** Who takes it away; null for a lab that stays until `down`. */
+  readonly owner: ProcessId | null
+  readonly directory: string
+  readonly processes: readonly (ProcessId & { readonly name: string })[]
+}
+
+export const RECORDS = '/run/spout-lab'
+
+export function startTicks(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command in parentheses may hold anything: fields are counted behind the last parenthesis.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? null : (fields[19] ?? null)
+  } catch {
+    return null
+  }
+}
+
+export const isAlive = (id: ProcessId): boolean => startTicks(id.pid) === id.startTicks
+
+export const self = (): ProcessId => ({ pid: process.pid, startTicks: startTicks(process.pid) ?? '' })
+
+const recordPath = (id: string): string => path.join(RECORDS, `${id}.json`)
+
+export function writeRecord(record: LabRecord): void {
+  mkdirSync(RECORDS, { recursive: true })
+  const temporary = `${recordPath(record.id)}.${process.pid}`
+  writeFileSync(temporary, JSON.stringify(record))
+  renameSync(temporary, recordPath(record.id))
+}
+
+export function readRecord(id: string): LabRecord | null {
+  try {
+    return JSON.parse(readFileSync(recordPath(id), 'utf8')) as LabRecord
+  } catch {
+    return null
+  }
+}
+
+export function readRecords(): readonly LabRecord[] {
+  try {
+    return readdirSync(RECORDS)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => readRecord(file.slice(0, -'.json'.length)))
+      .filter((record) => record !== null)
+  } catch {
+    return []
+  }
+}
+
+export const removeRecord = (id: string): void => rmSync(recordPath(id), { force: true })
+
+/** Claims a lab number nobody has: the directory's creation is the lock. */
+export function claimNumber(): number {
+  mkdirSync(path.join(RECORDS, 'numbers'), { recursive: true })
+  const taken = new Set(readRecords().map((record) => record.number))
+  for (let number = 0; number < 256; number++) {
+    const claim = path.join(RECORDS, 'numbers', String(number))
+    try {
+      mkdirSync(claim)
+    } catch {
+      const holder = readFileSyncOrNull(path.join(claim, 'pid'))
+      const abandoned = !taken.has(number) && holder !== null && !isAlive(JSON.parse(holder) as ProcessId)
+      if (!abandoned) continue
+    }
+    writeFileSync(path.join(claim, 'pid'), JSON.stringify(self()))
+    return number
+  }
+  throw new Error('256 labs stand already: take some down')
+}
+
+export const releaseNumber = (number: number): void =>
+  rmSync(path.join(RECORDS, 'numbers', String(number)), { recursive: true, force: true })
+
+function readFileSyncOrNull(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,59 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/** The layer of every package: imports go downwards only (docs/design/0001-layers.md). */
+export const LAYERS: Readonly<Record<string, number>> = {
+  net: 0,
+  model: 1,
+  plan: 2,
+  runtime: 3,
+  sys: 3,
+  store: 4,
+  client: 4,
+  admission: 5,
+  dataplane: 5,
+  'intent-octavia': 6,
+  controllers: 6,
+  server: 6,
+  agent: 6,
+  'app-control-plane': 7,
+  'app-agent': 7,
+  'app-cli': 7,
+  testkit: 8,
+}
+
+/** Within a layer these pairs may import, left from right. */
+const SIBLINGS: ReadonlySet<string> = new Set(['sys<-runtime'])
+/** What the small agent must not load, directly or not. */
+const AGENT_NEVER = ['server', 'store', 'admission', 'controllers', 'intent-octavia']
+
+const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/bench\/|\.fixture\.ts$/.test(file)
+
+/** Every import that breaks the table, as `file: reason`. */
+export function layerViolations(root: string): readonly string[] {
+  const violations: string[] = []
+  for (const manifest of globSync('{packages/*,packages/intents/*,apps/*}/package.json', { cwd: root })) {
+    const directory = path.dirname(path.join(root, manifest))
+    const own = (JSON.parse(readFileSync(path.join(root, manifest), 'utf8')) as { name: string }).name.slice(
+      '@spout/'.length,
+    )
+    const layer = LAYERS[own]
+    if (layer === undefined) violations.push(`${manifest}: ${own} has no layer`)
+    for (const file of globSync('**/*.ts', { cwd: directory, exclude: ['node_modules/**'] })) {
+      if (isTest(`/${file}`)) continue
+      for (const imported of importsOf(readFileSync(path.join(directory, file), 'utf8'))) {
+        const other = LAYERS[imported]
+        const where = `${path.relative(root, path.join(directory, file))}: imports @spout/${imported}`
+        if (other === undefined || layer === undefined) violations.push(`${where}, which has no layer`)
+        else if (other >= layer && imported !== own && !SIBLINGS.has(`${own}<-${imported}`))
+          violations.push(`${where} (layer ${other}) from layer ${layer}`)
+        else if ((own === 'agent' || own === 'app-agent') && AGENT_NEVER.includes(imported))
+          violations.push(`${where}: the agent does without it`)
+      }
+    }
+  }
+  return violations
+}
+
+const importsOf = (source: string): readonly string[] =>
+  [...source.matchAll(/(?:from|import)\s*\(?\s*'@spout\/([a-z-]+)/g)].map((match) => match[1] ?? '')

@@ -1,0 +1,41 @@
+import { globSync } from 'node:fs'
+import path from 'node:path'
+import { runInteractive } from '@spout/testkit'
+import { ROOT, UsageError, type Verb } from './verb.ts'
+
+/** Every benchmark is a program in bench/ that prints one JSON object a line: name, ours, peer, ratio, goal, pass. */
+const programs = (): ReadonlyMap<string, string> =>
+  new Map(
+    globSync('bench/*.bench.ts', { cwd: ROOT })
+      .sort()
+      .map((file) => [path.basename(file, '.bench.ts'), path.join(ROOT, file)]),
+  )
+
+/** `./dev bench [NAME…] [--quick] [--json]` */
+export const bench: Verb = {
+  name: 'bench',
+  usage: '[NAME…] [--quick] [--json]',
+  summary: 'measures against real peers in the same run; JSON lines with --json',
+  details: `Benchmarks: ${[...programs().keys()].join(', ')}`,
+  async run(args) {
+    const known = programs()
+    const names = args.filter((arg) => !arg.startsWith('--'))
+    const unknown =
+      names.find((name) => !known.has(name)) ??
+      args.find((arg) => arg.startsWith('--') && !['--quick', '--json'].includes(arg))
+    if (unknown)
+      throw new UsageError(
+        `there is no benchmark or option ${JSON.stringify(unknown)}: ${[...known.keys()].join(', ')}`,
+      )
+    let worst = 0
+    for (const name of names.length > 0 ? names : known.keys()) {
+      const code = await runInteractive([
+        process.execPath,
+        known.get(name) ?? '',
+        ...args.filter((arg) => arg.startsWith('--')),
+      ])
+      worst = Math.max(worst, code)
+    }
+    return worst
+  },
+}

@@ -1,0 +1,44 @@
+import { requireUp } from './state.ts'
+import { UsageError, type Verb } from './verb.ts'
+
+const quote = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`
+
+/** `./dev env [--admin]` */
+export const env: Verb = {
+  name: 'env',
+  usage: '[--admin]',
+  summary: 'prints export lines: OS_* and SPOUT_* for the demo project or the administrator',
+  details: 'Example: eval "$(./dev env)"; openstack loadbalancer list',
+  async run(args) {
+    const unknown = args.find((arg) => arg !== '--admin')
+    if (unknown) throw new UsageError(`there is no option ${unknown}`)
+    const { access } = requireUp().state
+    const account = args.includes('--admin') ? access.admin : (access.projects[0] ?? access.admin)
+    const variables = {
+      ...openstackEnv(access.endpoint, account),
+      SPOUT_ENDPOINT: access.endpoint,
+      SPOUT_TOKEN: account.token,
+    }
+    process.stdout.write(
+      Object.entries(variables)
+        .map(([name, value]) => `export ${name}=${quote(value)}\n`)
+        .join(''),
+    )
+    return 0
+  },
+}
+
+/** What an OpenStack client needs to speak as an account. */
+export const openstackEnv = (
+  endpoint: string,
+  account: { readonly user: string; readonly password: string; readonly project: string },
+): Readonly<Record<string, string>> => ({
+  OS_AUTH_URL: `${endpoint}/identity/v3`,
+  OS_IDENTITY_API_VERSION: '3',
+  OS_USERNAME: account.user,
+  OS_PASSWORD: account.password,
+  OS_PROJECT_NAME: account.project,
+  OS_USER_DOMAIN_NAME: 'Default',
+  OS_PROJECT_DOMAIN_NAME: 'Default',
+  OS_REGION_NAME: 'RegionOne',
+})

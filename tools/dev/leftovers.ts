@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { waitFor } from '@spout/testkit'
+
+/** What a test run must not add to. */
+export interface Standing {
+  readonly namespaces: ReadonlySet<string>
+  readonly mounts: readonly string[]
+}
+
+const list = (directory: string): readonly string[] => {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+const mounts = (): readonly string[] =>
+  readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+    // Each named namespace is a mount too; they are counted as namespaces.
+    .filter((point) => point !== '' && !point.startsWith('/run/netns') && !point.startsWith('/var/run/netns'))
+
+export const standing = (): Standing => ({ namespaces: new Set(list('/run/netns')), mounts: mounts() })
+
+/** Processes of a run, wherever they ended up: every one of them inherited the run's id in its environment. */
+function processesOf(runId: string): readonly string[] {
+  return list('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`SPOUT_TEST_RUN=${runId}`)
+      } catch {
+        return false
+      }
+    })
+    .map(
+      (pid) => `process ${pid}: ${readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').slice(0, 120)}`,
+    )
+}
+
+function remaining(before: Standing, runId: string): readonly string[] {
+  const counted = new Map<string, number>()
+  for (const point of before.mounts) counted.set(point, (counted.get(point) ?? 0) + 1)
+  const added = mounts().filter((point) => {
+    const left = counted.get(point) ?? 0
+    counted.set(point, left - 1)
+    return left <= 0
+  })
+  return [
+    ...list('/run/netns')
+      .filter((name) => !before.namespaces.has(name))
+      .map((name) => `namespace ${name}`),
+    ...added.map((point) => `mount ${point}`),
+    ...processesOf(runId),
+  ]
+}
+
+/** What the run left behind; processes that are just ending get a moment. */
+export async function leftovers(before: Standing, runId: string): Promise<readonly string[]> {
+  await waitFor(() => remaining(before, runId).length === 0, {
+    what: 'leftovers to go',
+    timeoutMs: 5000,
+    everyMs: 100,
+  }).catch(() => {})
+  return remaining(before, runId)
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { Lab, runInteractive } from '@spout/testkit'
+import { leftovers, standing } from './leftovers.ts'
+import { ROOT, UsageError, type Verb } from './verb.ts'
+
+const PROJECTS = ['unit', 'contract', 'lab', 'e2e'] as const
+
+interface Counts {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+}
+
+/** `./dev test [unit|contract|lab|e2e]` */
+export const test: Verb = {
+  name: 'test',
+  usage: '[unit|contract|lab|e2e] [FILTER…]',
+  summary: 'runs the tests, all of them or one kind; the last line counts what ran',
+  async run(args) {
+    const chosen = PROJECTS.filter((project) => project === args[0])
+    const filters = chosen.length > 0 ? args.slice(1) : args
+    if (chosen.length === 0 && args[0] && !args[0].includes('/') && !args[0].startsWith('-'))
+      throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${PROJECTS.join(', ')}`)
+    await Lab.sweep()
+    const before = standing()
+    const runId = randomUUID()
+    const counts: Counts[] = []
+    for (const project of chosen.length > 0 ? chosen : PROJECTS) counts.push(await runProject(project, filters, runId))
+    const left = await leftovers(before, runId)
+    for (const line of left) process.stdout.write(`left behind: ${line}\n`)
+    counts.push({ passed: left.length === 0 ? 1 : 0, failed: left.length === 0 ? 0 : 1, skipped: 0 })
+    const total = counts.reduce((sum, count) => ({
+      passed: sum.passed + count.passed,
+      failed: sum.failed + count.failed,
+      skipped: sum.skipped + count.skipped,
+    }))
+    process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
+    return total.failed === 0 && total.passed > 1 ? 0 : 1
+  },
+}
+
+interface VitestReport {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly numPendingTests: number
+  readonly numTodoTests: number
+  readonly success: boolean
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
+}
+
+async function runProject(project: string, filters: readonly string[], runId: string): Promise<Counts> {
+  const directory = path.join(ROOT, 'build', 'test')
+  mkdirSync(directory, { recursive: true })
+  const file = path.join(directory, `${project}-${runId}.json`)
+  process.stdout.write(`\n== ${project}\n`)
+  const argv = [
+    'vitest',
+    'run',
+    '--root',
+    ROOT,
+    '--project',
+    project,
+    '--passWithNoTests',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+    ...filters,
+  ]
+  const code = await runInteractive(argv, { SPOUT_TEST_RUN: runId })
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as VitestReport
+    // A file that did not load, or an error outside any test, has no failing test to count: the run failed all the same.
+    const silent = report.testResults.filter(
+      (result) => result.status === 'failed' && result.assertionResults.length === 0,
+    ).length
+    const failed = report.numFailedTests + silent
+    return {
+      passed: report.numPassedTests,
+      failed: failed === 0 && code !== 0 ? 1 : failed,
+      skipped: report.numPendingTests + report.numTodoTests,
+    }
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+}

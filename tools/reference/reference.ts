@@ -1,0 +1,29 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { renderOpenApi } from '@spout/server'
+import { renderErrors } from './errors.ts'
+
+/** The generated pages of docs/reference/ and what makes them. */
+const PAGES: Readonly<Record<string, () => string>> = {
+  'errors.md': renderErrors,
+  'openapi.json': renderOpenApi,
+}
+
+const pagePath = (root: string, page: string): string => path.join(root, 'docs', 'reference', page)
+
+export function writeReference(root: string): void {
+  mkdirSync(path.join(root, 'docs', 'reference'), { recursive: true })
+  for (const [page, render] of Object.entries(PAGES)) writeFileSync(pagePath(root, page), render())
+}
+
+/** Pages that differ from what would be generated now. */
+export const staleReference = (root: string): readonly string[] =>
+  Object.entries(PAGES)
+    .filter(([page, render]) => {
+      try {
+        return readFileSync(pagePath(root, page), 'utf8') !== render()
+      } catch {
+        return true
+      }
+    })
+    .map(([page]) => `docs/reference/${page}`)
