@@ -10,7 +10,7 @@ export const spout: Verb = {
   summary: 'the spout command, as the administrator of what is up unless SPOUT_TOKEN says otherwise',
   run(args) {
     const access = readState()?.access
-    const env =
+    const env: Readonly<Record<string, string>> =
       access && !process.env.SPOUT_TOKEN ? { SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: access.admin.token } : {}
     return runInteractive([process.execPath, path.join(ROOT, 'apps/cli/src/main.ts'), ...args], env)
   },

@@ -38,6 +38,10 @@ export const controlPlaneConfig = z.strictObject({
   network: section({
     /** Where a tenant's new network is found on the nodes when its creator does not say. */
     defaultPhysicalNetwork: z.string().default('tenant'),
+    /** VLANs handed out on it, one per network; null leaves all untagged on it. */
+    vlans: section({ first: z.number().int().min(1).max(4094), last: z.number().int().min(1).max(4094) })
+      .nullable()
+      .default(null),
     defaultReturnPath: z.enum(['gateway', 'snat']).default('snat'),
     /** Networks no tenant may name an address of: management, storage, the nodes themselves. */
     managementCidrs: z.array(z.string()).max(64).default([]),

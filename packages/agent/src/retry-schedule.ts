@@ -2,6 +2,7 @@ import type { Clock, Timer } from '@spout/runtime'
 
 const FIRST_MS = 100
 const MOST_MS = 30_000
+const NEVER = Number.POSITIVE_INFINITY
 
 /** When what failed is tried again: each key by its own back-off, with one timer for all. */
 export class RetrySchedule {
@@ -10,6 +11,7 @@ export class RetrySchedule {
   readonly #onDue: (keys: readonly string[]) => void
   readonly #failed = new Map<string, { readonly attempts: number; readonly dueMs: number }>()
   #timer: Timer | null = null
+  #timerDueMs = NEVER
 
   constructor(clock: Clock, random: () => number, onDue: (keys: readonly string[]) => void) {
     this.#clock = clock
@@ -24,8 +26,9 @@ export class RetrySchedule {
   failed(key: string): void {
     const attempts = this.attempts(key) + 1
     const pauseMs = Math.min(MOST_MS, FIRST_MS * 2 ** (attempts - 1)) * (0.75 + this.#random() / 2)
-    this.#failed.set(key, { attempts, dueMs: this.#clock.monotonicMs() + pauseMs })
-    this.#arm()
+    const dueMs = this.#clock.monotonicMs() + pauseMs
+    this.#failed.set(key, { attempts, dueMs })
+    if (dueMs < this.#timerDueMs) this.#arm(dueMs)
   }
 
   succeeded(key: string): void {
@@ -37,25 +40,25 @@ export class RetrySchedule {
     this.#failed.clear()
   }
 
-  #arm(): void {
+  #arm(dueMs: number): void {
     this.#timer?.clear()
-    this.#timer = null
-    let nextMs = Number.POSITIVE_INFINITY
-    for (const { dueMs } of this.#failed.values()) nextMs = Math.min(nextMs, dueMs)
-    if (nextMs === Number.POSITIVE_INFINITY) return
-    this.#timer = this.#clock.setTimer(() => this.#fire(), Math.max(0, nextMs - this.#clock.monotonicMs()))
+    this.#timerDueMs = dueMs
+    if (dueMs === NEVER) return
+    this.#timer = this.#clock.setTimer(() => this.#fire(), Math.max(0, dueMs - this.#clock.monotonicMs()))
   }
 
   #fire(): void {
     const now = this.#clock.monotonicMs()
     const due: string[] = []
+    let nextMs = NEVER
     for (const [key, entry] of this.#failed) {
-      if (entry.dueMs > now) continue
-      due.push(key)
-      // Not due again until it fails again.
-      this.#failed.set(key, { ...entry, dueMs: Number.POSITIVE_INFINITY })
+      if (entry.dueMs <= now) {
+        due.push(key)
+        // Not due again until it fails again.
+        this.#failed.set(key, { ...entry, dueMs: NEVER })
+      } else nextMs = Math.min(nextMs, entry.dueMs)
     }
-    this.#arm()
+    this.#arm(nextMs)
     if (due.length > 0) this.#onDue(due)
   }
 }

@@ -18,6 +18,8 @@ const SLACK_BYTES = 1024 * 1024
 /** Records turned into text at one go while rewriting: bounds how long the event loop is held. */
 const SLICE = 200
 const SYNC_EVERY_MS = 1000
+/** After the disk refused. */
+const RETRY_MS = 5000
 
 /**
  * The last good state of this node on disk: an append-only journal, rewritten as it fills with what is outdated.
@@ -37,6 +39,7 @@ export class StateFile {
   #lines: string[] = []
   #writing: Promise<void> | null = null
   #damaged = false
+  #retryAtMs = 0
   #lastSyncMs = 0
 
   constructor(path: string, onError: (error: unknown) => void) {
@@ -108,7 +111,9 @@ export class StateFile {
   }
 
   #record(record: JournalRecord): void {
-    this.#lines.push(formatRecord(record))
+    // A damaged journal is written anew from `#saved`, which has this change already.
+    if (!this.#damaged) this.#lines.push(formatRecord(record))
+    if (this.#damaged && performance.now() < this.#retryAtMs) return
     this.#writing ??= this.#write()
   }
 
@@ -122,6 +127,8 @@ export class StateFile {
     } catch (error) {
       // Half a line may be in the file now, and what follows would be lost with it.
       this.#damaged = true
+      this.#lines = []
+      this.#retryAtMs = performance.now() + RETRY_MS
       this.#onError(error)
     }
     this.#writing = null
@@ -151,6 +158,7 @@ export class StateFile {
         slice = []
       }
       this.#lines = []
+      this.#damaged = false
       for (const [key, { hash, entry, down }] of this.#saved) {
         slice.push(formatRecord({ put: { hash, entry } }))
         if (down.size > 0) slice.push(formatRecord({ down: { key, members: [...down] } }))
@@ -167,7 +175,6 @@ export class StateFile {
     this.#file = file
     this.#sizeBytes = sizeBytes
     this.#rewrittenBytes = sizeBytes
-    this.#damaged = false
     await syncDirectory(dirname(this.#path))
   }
 

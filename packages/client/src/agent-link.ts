@@ -1,5 +1,5 @@
-import { Agent, type RequestOptions, request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
+import { Agent, type RequestOptions, request } from 'node:https'
 import type { NodeReport } from '@spout/model/node-report'
 import type { NodeStateEntry } from '@spout/model/node-state'
 import { LineSplitter } from './ndjson.ts'

@@ -52,7 +52,9 @@ function fetchPinnedCa(url: URL, pin: string): Promise<string> {
     socket.setTimeout(CONTACT_TIMEOUT_MS, () => socket.destroy(new Error(`${url.host} does not answer`)))
     socket.once('error', reject)
     socket.once('secureConnect', () => {
-      const ca = chainOf(socket.getPeerCertificate(true)).find((certificate) => fingerprint(certificate).startsWith(pin))
+      const ca = chainOf(socket.getPeerCertificate(true)).find((certificate) =>
+        fingerprint(certificate).startsWith(pin),
+      )
       socket.destroy()
       if (ca === undefined) reject(new Error(`${url.host} does not present the CA certificate that the token names`))
       else resolve(new X509Certificate(ca.raw).toString())

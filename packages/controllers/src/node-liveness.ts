@@ -52,8 +52,9 @@ export class NodeLiveness {
     const watched = this.#nodes.get(nodeId)
     if (watched === undefined) return
     watched.lastHeardMs = this.#options.clock.monotonicMs()
+    if (watched.liveness === 'connected') return
     this.#become(nodeId, watched, 'connected')
-    if (watched.timer === null) this.#arm(nodeId, watched)
+    this.#arm(nodeId, watched)
   }
 
   /** Calls back when a node's liveness changed; returns the unsubscribe. */
@@ -69,6 +70,7 @@ export class NodeLiveness {
   /** A timer runs to the next deadline as it was when set; reports do not touch it, it looks again when it fires. */
   #arm(nodeId: string, watched: Watched): void {
     const { clock, disconnectedAfterMs, moveAfterMs } = this.#options
+    watched.timer?.clear()
     const silentMs = clock.monotonicMs() - watched.lastHeardMs
     if (silentMs >= moveAfterMs) this.#become(nodeId, watched, 'lost')
     else if (silentMs >= disconnectedAfterMs && watched.liveness === 'connected')

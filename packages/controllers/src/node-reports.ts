@@ -113,7 +113,8 @@ function mergeMembers(node: NodeView, members: readonly MemberHealth[]): Readonl
     const known = node.members.get(member.loadBalancerId) ?? new Map<string, MemberHealth>()
     node.members.set(member.loadBalancerId, known)
     const before = known.get(member.memberId)
-    known.set(member.memberId, member)
+    // A restarted agent knows the health but not since when.
+    known.set(member.memberId, before?.health === member.health ? { ...member, since: before.since } : member)
     if (before?.health !== member.health || before.reason !== member.reason) changed.add(member.loadBalancerId)
   }
   return changed

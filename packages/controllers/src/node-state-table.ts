@@ -13,15 +13,15 @@ export class NodeStateTable implements NodeStates {
   readonly #keyListeners = new Set<(key: string) => void>()
   #ready = false
 
+  get(nodeId: string, key: string): HashedEntry | null {
+    return this.#holders.get(key)?.get(nodeId) ?? null
+  }
+
   *entries(nodeId: string): Iterable<HashedEntry & { readonly key: string }> {
     for (const key of this.#keys.get(nodeId) ?? []) {
       const held = this.get(nodeId, key)
       if (held !== null) yield { key, ...held }
     }
-  }
-
-  get(nodeId: string, key: string): HashedEntry | null {
-    return this.#holders.get(key)?.get(nodeId) ?? null
   }
 
   /** Ids of the nodes that shall hold this key. */

@@ -31,12 +31,14 @@ export class StatsSum {
   }
 
   sum(): ServiceStats | null {
-    let sum: ServiceStats | null = null
-    for (const { before, last } of this.#shares.values()) {
-      const activeConnections = (sum?.activeConnections ?? 0) + last.activeConnections
-      sum = { ...last, ...plus(sum ?? ZERO, plus(before, last)), activeConnections }
+    const shares = [...this.#shares.values()]
+    const first = shares[0]
+    if (first === undefined) return null
+    return {
+      ...first.last,
+      ...shares.reduce<Totals>((sum, { before, last }) => plus(sum, plus(before, last)), ZERO),
+      activeConnections: shares.reduce((sum, { last }) => sum + last.activeConnections, 0),
     }
-    return sum
   }
 }
 

@@ -3,5 +3,17 @@
  * in. A driver knows node state and `sys`; it never hears of Octavia, Kubernetes or the store.
  */
 export * from './announcer.ts'
+export * from './announcers/l2/l2-announcer.ts'
 export * from './check.ts'
+export * from './checks/connector.ts'
+export * from './checks/http.ts'
+export * from './checks/panic.ts'
+export * from './checks/ping.ts'
+export * from './checks/probe-plan.ts'
+export * from './checks/prober.ts'
+export * from './checks/tcp.ts'
+export * from './domain/domain-config.ts'
+export * from './domain/domain-set.ts'
 export * from './driver.ts'
+export { NftablesDriver, type NftablesDriverOptions } from './drivers/nftables/nftables-driver.ts'
+export type { FindFrontDoor, FrontDoor } from './drivers/nftables/render.ts'

@@ -4,6 +4,37 @@
  * Which slot a member serves, which address is free, what a quota leaves, which node announces, what each node gets.
  * It never does I/O, reads no clock and throws for nobody's bad wish: what cannot be is a reason.
  */
+export { AddressIndex, type Rest } from './ipam/address-index.ts'
+export {
+  type AddressSpace,
+  anyContains,
+  endsOf,
+  nodeSpace,
+  poolSpace,
+  spaceSize,
+  subnetSpace,
+} from './ipam/address-space.ts'
+export {
+  type AddressRequest,
+  type Allocation,
+  allocateAddress,
+  allocateNodeAddress,
+  describeFree,
+} from './ipam/allocate.ts'
+export { NumberRuns } from './ipam/number-runs.ts'
+export { PlacementIndex } from './node-state/placement-index.ts'
+export { planDomain } from './node-state/plan-domain.ts'
+export {
+  type LoadBalancerPlan,
+  type LoadBalancerPlanInput,
+  neededFeatures,
+  planLoadBalancer,
+} from './node-state/plan-load-balancer.ts'
+export { type Owner, type PlacementWish, type PlannedNode, placeOwner } from './placement/place.ts'
+export { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
+export type { Problem, Reason } from './reason.ts'
+export type { MemberContext } from './resolve/member-network.ts'
+export { childIds, type Resolution, type ResolveContext, resolveLoadBalancer } from './resolve/resolve.ts'
 export { editSlots, type SlotAssignment, type SlotMember } from './slots/edit-slots.ts'
 export { effectiveSlots } from './slots/effective-slots.ts'
 export { decodeSlots, encodeSlots } from './slots/slot-table.ts'

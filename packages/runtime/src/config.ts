@@ -111,7 +111,7 @@ function readEnvironment(schema: z.ZodObject, environment: NonNullable<ConfigSou
     const text = environment.variables[variable]
     if (text === undefined) continue
     const origin: Origin = { from: 'environment', variable }
-    put(path, valueOf(schema, path, text, origin), origin)
+    put(path, settingValue(schema, path, text, origin), origin)
   }
 }
 
@@ -123,11 +123,11 @@ function readFlag(schema: z.ZodObject, text: string, put: Put): void {
   if (fieldAt(schema, path) === undefined) throw new ConfigError(`--set ${name}: ${name}: is not a known setting`)
   // The value may be a secret: the place names the setting alone.
   const origin: Origin = { from: 'flag', text: name }
-  put(path, valueOf(schema, path, text.slice(split + 1), origin), origin)
+  put(path, settingValue(schema, path, text.slice(split + 1), origin), origin)
 }
 
 /** Text for text settings as it stands (a password `0123` keeps its zero), YAML for all others. */
-function valueOf(schema: z.ZodObject, path: Path, text: string, origin: Origin): unknown {
+function settingValue(schema: z.ZodObject, path: Path, text: string, origin: Origin): unknown {
   const field = fieldAt(schema, path)
   if (takesText(field)) return text
   try {

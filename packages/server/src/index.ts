@@ -1,1 +1,31 @@
-export {}
+/**
+ * The HTTP host and its surfaces: native API, Keystone and Neutron facades, agent link, health. Surfaces check who asks
+ * and translate; every wish goes through admission, every answer comes from the view. Nothing here decides or plans.
+ */
+export { isAdmin, listScope, mayKnow, projectForNew, requireRole } from './authn/access.ts'
+export { type Authenticate, authenticateBy, sessionOf, tokenOf } from './authn/authenticate.ts'
+export { Authenticator, type AuthenticatorOptions, type Session } from './authn/authenticator.ts'
+export { bootstrap, type FirstAdmin } from './authn/bootstrap.ts'
+export { healthApi, metricsApi, type ReadinessCheck } from './health.ts'
+export { type BaseUrl, baseUrl } from './http/base-url.ts'
+export { errorOf, HTTP_STATUS } from './http/error-of.ts'
+export {
+  createServer,
+  type HostOptions,
+  mount,
+  NATIVE_BODY_LIMIT_BYTES,
+  OPENSTACK_BODY_LIMIT_BYTES,
+  type Surface,
+} from './http/host.ts'
+export { queryOf, queryValue } from './http/query.ts'
+export { type CatalogService, SERVICES } from './identity/catalog.ts'
+export type { IdentityContext } from './identity/context.ts'
+export { identityApi } from './identity/identity-api.ts'
+export { AgentLink, type AgentLinkOptions } from './link/agent-link.ts'
+export { CertificateAuthority } from './link/certificate-authority.ts'
+export type { NativeContext, NetworkDefaults } from './native/context.ts'
+export { nativeApi } from './native/native-api.ts'
+export { renderOpenApi } from './native/openapi.ts'
+export type { NetworkContext } from './network/context.ts'
+export { networkApi } from './network/network-api.ts'
+export { type SegmentPool, segmentChooser } from './network/segments.ts'

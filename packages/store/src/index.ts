@@ -1,2 +1,5 @@
 /** Versioned object storage with one change log: the contract, and the memory and sqlite engines. It never looks into a value. */
+export type { Retention } from './change-log.ts'
+export * from './memory/memory-store.ts'
+export * from './sqlite/sqlite-store.ts'
 export * from './store.ts'

@@ -2,6 +2,14 @@
  * The operating system as Spout uses it: processes, files, namespaces, links, sockets and the native helper. Every
  * function says what it does to the system; none knows why. It never reads the environment and never runs a shell.
  */
+export * from './atomic-file.ts'
+export * from './cgroup.ts'
+export * from './errno.ts'
+export * from './exec.ts'
+export * from './links.ts'
 export type { Log } from './log.ts'
 export * from './native-helper.ts'
 export * from './native-protocol.ts'
+export * from './netns.ts'
+export * from './process.ts'
+export * from './unix-socket.ts'

@@ -12,7 +12,10 @@ export interface Printing {
   readonly colour: boolean
 }
 
-const text = (value: unknown): string => (value === null || value === undefined || value === '' ? '-' : printable(Array.isArray(value) ? value.join(', ') : String(value)))
+const text = (value: unknown): string =>
+  value === null || value === undefined || value === ''
+    ? '-'
+    : printable(Array.isArray(value) ? value.join(', ') : String(value))
 
 /** A list as the user asked for it. */
 export function printList(rows: readonly Row[], columns: readonly Column[], { format, colour }: Printing): string {
@@ -27,7 +30,13 @@ export function printList(rows: readonly Row[], columns: readonly Column[], { fo
     case 'wide': {
       const shown = columns.filter((column) => format === 'wide' || !column.wide)
       const cells = rows.map((row) => shown.map((column) => colourStatus(text(column.value(row)), colour)))
-      return rows.length === 0 ? 'None.\n' : renderTable(shown.map((column) => column.title), cells, colour)
+      return rows.length === 0
+        ? 'None.\n'
+        : renderTable(
+            shown.map((column) => column.title),
+            cells,
+            colour,
+          )
     }
   }
 }
@@ -38,5 +47,7 @@ export function printOne(row: Row, columns: readonly Column[], { format, colour 
   if (format === 'yaml') return stringify(row)
   if (format === 'name') return `${text(row.name ?? row.id)}\n`
   const width = Math.max(...columns.map((column) => column.title.length))
-  return columns.map((column) => `${column.title.padEnd(width)}  ${colourStatus(text(column.value(row)), colour)}\n`).join('')
+  return columns
+    .map((column) => `${column.title.padEnd(width)}  ${colourStatus(text(column.value(row)), colour)}\n`)
+    .join('')
 }

@@ -1,9 +1,21 @@
 import { styleText } from 'node:util'
 
 const COLOURS: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
-  active: 'green', up: 'green', connected: 'green', programmed: 'green', true: 'green',
-  pending: 'yellow', disconnected: 'yellow', waiting: 'yellow', unknown: 'yellow', draining: 'yellow', cordoned: 'yellow',
-  error: 'red', down: 'red', failed: 'red', never: 'red',
+  active: 'green',
+  up: 'green',
+  connected: 'green',
+  programmed: 'green',
+  true: 'green',
+  pending: 'yellow',
+  disconnected: 'yellow',
+  waiting: 'yellow',
+  unknown: 'yellow',
+  draining: 'yellow',
+  cordoned: 'yellow',
+  error: 'red',
+  down: 'red',
+  failed: 'red',
+  never: 'red',
 }
 
 /** Colours a status word; other text stays as it is. */

@@ -3,9 +3,16 @@ import { displayWidth } from './width.ts'
 
 /** Left-aligned columns two spaces apart, a bold heading, nothing at the end of a line. */
 export function renderTable(titles: readonly string[], rows: readonly (readonly string[])[], colour: boolean): string {
-  const widths = titles.map((title, column) => Math.max(displayWidth(title), ...rows.map((row) => displayWidth(row[column] ?? ''))))
+  const widths = titles.map((title, column) =>
+    Math.max(displayWidth(title), ...rows.map((row) => displayWidth(row[column] ?? ''))),
+  )
   const line = (cells: readonly string[]): string =>
-    cells.map((cell, column) => (column === cells.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - displayWidth(cell)))).join('  ').trimEnd()
+    cells
+      .map((cell, column) =>
+        column === cells.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - displayWidth(cell)),
+      )
+      .join('  ')
+      .trimEnd()
   const heading = line(titles)
   return [colour ? styleText('bold', heading) : heading, ...rows.map(line)].map((text) => `${text}\n`).join('')
 }

@@ -39,9 +39,18 @@ export interface Resource {
 
 /** Reads `a.b.c` of a row. */
 export const at = (row: Row, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, part) => (value !== null && typeof value === 'object' ? (value as Row)[part] : undefined), row)
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, part) => (value !== null && typeof value === 'object' ? (value as Row)[part] : undefined),
+      row,
+    )
 
-export const column = (title: string, path: string, wide = false): Column => ({ title, wide, value: (row) => at(row, path) })
+export const column = (title: string, path: string, wide = false): Column => ({
+  title,
+  wide,
+  value: (row) => at(row, path),
+})
 export const count = (title: string, path: string, wide = false): Column => ({
   title,
   wide,

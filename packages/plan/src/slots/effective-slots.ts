@@ -65,18 +65,14 @@ function servedByHealthy(base: Uint16Array, members: NodePool['members'], up: re
       up.map((isUp, index) => (isUp ? members[index]!.weight : 0)),
     )
   const size = base.length
-  const mask = size - 1
+  const mask = size - 1 // a power of two
   return healthy.map((index, slot) => {
     if (index !== NO_MEMBER) return index
-    // An odd stride visits every slot: the size is a power of two.
-    const stride = mix(slot) | 1
-    let tried = mix(slot + size) & mask
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const candidate = healthy[tried]!
+      const candidate = healthy[mix(slot + tries * size) & mask]!
       if (candidate !== NO_MEMBER) return candidate
-      tried = (tried + stride) & mask
     }
-    return served[mix(slot + 2 * size) % served.length]!
+    return served[mix(slot) % served.length]!
   })
 }
 

@@ -1,0 +1,29 @@
+import type { Field, Row } from './resources/resource.ts'
+
+/** The option's name as commander stores it: `--check-interval-ms <ms>` is `checkIntervalMs`. */
+const optionName = (flags: string): string =>
+  (/--([a-z-]+)/.exec(flags)?.[1] ?? '').replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** The body that the given flags make: each value at its field's path. */
+export function bodyOf(fields: readonly Field[], options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const body: Record<string, unknown> = {}
+  for (const { flags, field, parse } of fields) {
+    const value = options[optionName(flags)]
+    if (value === undefined) continue
+    setAt(body, field.split('.'), typeof value === 'string' && parse ? parse(value) : value)
+  }
+  return body
+}
+
+function setAt(body: Record<string, unknown>, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) body[first] = value
+  else {
+    const inner = (body[first] ?? {}) as Record<string, unknown>
+    body[first] = inner
+    setAt(inner, rest, value)
+  }
+}
+
+/** The body without a field that only the command line knows. */
+export const without = (body: Row, ...fields: readonly string[]): Row =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !fields.includes(name)))

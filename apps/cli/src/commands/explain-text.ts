@@ -1,0 +1,72 @@
+import { styleText } from 'node:util'
+import { colourStatus } from '../output/status-colour.ts'
+import { printable } from '../output/width.ts'
+import type { ExplainedListener, ExplainedPool, Explanation } from './explanation.ts'
+
+const RETURN_PATHS: Readonly<Record<string, string>> = {
+  gateway: "members reply through the load-balancer node's gateway address: they see the client's own address",
+  snat: "members reply to the load-balancer node's own address: they do not see the client's",
+}
+
+const called = ({ name, id }: { readonly name: string; readonly id: string }): string => printable(name || id)
+
+/** The path of a load balancer hop by hop, as an indented tree. */
+export function explainText(explanation: Explanation, colour: boolean): string {
+  const { state, owner, ownerReason, lastChange } = explanation
+  const status = (text: string): string => colourStatus(text, colour)
+  const title = `Load balancer ${called(explanation.loadBalancer)}`
+  const lines = [
+    `${colour ? styleText('bold', title) : title}: ${status(state.provisioning)}. ${printable(state.message)}`,
+    '',
+    ...explanation.vips.map(
+      ({ address, scope, announcedBy }) =>
+        `client -> ${address} (${scope}), ${announcedBy.length > 0 ? `announced by ${announcedBy.join(', ')}` : 'announced by nobody'}`,
+    ),
+    `  node   ${owner ? `${owner.name ?? owner.id} (${status(owner.connection)})` : 'none'}: ${printable(ownerReason.message)}`,
+    ...explanation.listeners.flatMap((listener) => listenerLines(listener, explanation.pools, status)),
+    ...unusedPools(explanation).flatMap((pool) => [`  pool ${called(pool)} is used by no listener`]),
+    ...(explanation.returnPath ? [`  back   ${RETURN_PATHS[explanation.returnPath] ?? explanation.returnPath}`] : []),
+    '',
+    ...explanation.nodes.map(
+      ({ nodeName, connection, state: confirmation, message }) =>
+        `${nodeName}: ${status(connection)}, ${status(confirmation)}${message ? `: ${printable(message)}` : ''}`,
+    ),
+    `last change: generation ${lastChange.generation} at ${lastChange.at}; ${confirmed(lastChange)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const confirmed = ({ generation, confirmedGeneration, confirmedAt }: Explanation['lastChange']): string =>
+  confirmedGeneration === generation && confirmedAt
+    ? `the node confirmed it at ${confirmedAt}`
+    : confirmedGeneration > 0
+      ? `the node has confirmed generation ${confirmedGeneration} so far`
+      : 'no node has confirmed it yet'
+
+const unusedPools = ({ listeners, pools }: Explanation): readonly ExplainedPool[] =>
+  pools.filter((pool) => !listeners.some(({ poolId }) => poolId === pool.id))
+
+function listenerLines(
+  listener: ExplainedListener,
+  pools: readonly ExplainedPool[],
+  status: (text: string) => string,
+): readonly string[] {
+  const pool = pools.find(({ id }) => id === listener.poolId)
+  const allowed = listener.allowedCidrs ? `, only from ${listener.allowedCidrs.join(', ') || 'nobody'}` : ''
+  return [
+    `  listen ${called(listener)}: ${listener.protocol} ${listener.port}${allowed}${listener.why ? `; ${listener.why}` : ''}`,
+    ...(pool ? poolLines(pool, status) : []),
+  ]
+}
+
+function poolLines(pool: ExplainedPool, status: (text: string) => string): readonly string[] {
+  return [
+    `    pool ${called(pool)}: ${pool.algorithm}${pool.panic ? '; PANIC: too many members are down at once, so health is ignored' : ''}`,
+    ...pool.members.map((member) => {
+      const health = pool.monitored
+        ? `${status(member.health)}${member.reason ? ` (${printable(member.reason)})` : ''}`
+        : 'not probed'
+      return `      ${called(member)}: ${member.address} port ${member.port}, weight ${member.weight}, ${health}${member.why ? `; gets no new connections: ${member.why}` : ''}`
+    }),
+  ]
+}

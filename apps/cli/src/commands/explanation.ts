@@ -1,0 +1,63 @@
+/** What `GET /load-balancers/{id}/explain` answers: the path of a connection, each step with its state and reason. */
+export interface Explanation {
+  readonly loadBalancer: {
+    readonly id: string
+    readonly name: string
+    readonly projectId: string
+    readonly enabled: boolean
+  }
+  readonly state: { readonly provisioning: string; readonly reason: string; readonly message: string }
+  readonly owner: { readonly id: string; readonly name: string | null; readonly connection: string } | null
+  readonly ownerReason: { readonly code: string; readonly message: string }
+  readonly vips: readonly {
+    readonly address: string
+    readonly scope: string
+    readonly announcedBy: readonly string[]
+  }[]
+  readonly returnPath: string | null
+  readonly listeners: readonly ExplainedListener[]
+  readonly pools: readonly ExplainedPool[]
+  readonly nodes: readonly {
+    readonly nodeName: string
+    readonly connection: string
+    readonly state: string
+    readonly message: string | null
+    readonly announced: readonly string[]
+  }[]
+  readonly lastChange: {
+    readonly generation: number
+    readonly at: string
+    readonly confirmedGeneration: number
+    readonly confirmedAt: string | null
+  }
+}
+
+export interface ExplainedListener {
+  readonly name: string
+  readonly id: string
+  readonly protocol: string
+  readonly port: number
+  readonly poolId: string | null
+  readonly allowedCidrs: readonly string[] | null
+  readonly why: string | null
+}
+
+export interface ExplainedPool {
+  readonly id: string
+  readonly name: string
+  readonly protocol: string
+  readonly algorithm: string
+  readonly monitored: boolean
+  readonly panic: boolean
+  readonly members: readonly {
+    readonly id: string
+    readonly name: string
+    readonly address: string
+    readonly port: number
+    readonly weight: number
+    readonly health: string
+    readonly reason: string | null
+    readonly since: string | null
+    readonly why: string | null
+  }[]
+}

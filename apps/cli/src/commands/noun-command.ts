@@ -1,0 +1,69 @@
+import { type Command, Option } from 'commander'
+import { bodyOf } from '../body.ts'
+import type { Noun } from '../nouns/noun.ts'
+import { FORMATS, type Format, printList, printOne } from '../output/print.ts'
+import type { Resource } from '../resources/resource.ts'
+import { watch } from '../session.ts'
+import { type CommandContext, sessionOf } from './context.ts'
+
+const output = (): Option =>
+  new Option('-o, --output <format>', 'how it is printed').choices([...FORMATS]).default('table')
+
+/** Adds `spout NOUN list|show|create|delete` to the program. */
+export function addNoun(program: Command, resource: Resource, noun: Noun, context: CommandContext): void {
+  const command = program.command(resource.noun).description(resource.summary)
+  const parents = resource.within.map((parent) => `<${parent}>`).join(' ')
+  const depth = resource.within.length
+  const verb = (name: string, description: string, argument: string): Command => {
+    const added = command.command(name).description(description)
+    for (const part of `${parents} ${argument}`.split(' ').filter(Boolean)) added.argument(part)
+    return added
+  }
+  const printing = (options: { readonly output: Format }) => ({ format: options.output, colour: context.colour })
+
+  if (resource.verbs.includes('list')) {
+    const list = verb('list', `lists ${resource.summary}`, '').addOption(output())
+    list.option('-w, --watch', 'prints the list again whenever something changes')
+    list.action(async (...args: unknown[]) => {
+      const within = args.slice(0, depth) as string[]
+      const options = args[depth] as { readonly output: Format; readonly watch?: boolean }
+      const session = sessionOf(context)
+      const print = async () =>
+        context.write(printList(await noun.list(session, within), resource.columns, printing(options)))
+      await print()
+      const path = options.watch ? ((await noun.watchPath(session, within)) ?? '/load-balancers') : null
+      if (path === null) return
+      let known = false
+      for await (const line of watch<{ type: string }>(session, `${path}?watch=1`, context.signal)) {
+        // What exists comes first, closed by a bookmark: it has been printed already.
+        if (line.type === 'BOOKMARK') known = true
+        else if (known) await print()
+      }
+    })
+  }
+  if (resource.verbs.includes('show'))
+    verb('show', `shows one of the ${resource.summary}`, '<name>')
+      .addOption(output())
+      .action(async (...args: unknown[]) => {
+        const options = args[depth + 1] as { readonly output: Format }
+        const row = await noun.show(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string)
+        context.write(printOne(row, resource.columns, printing(options)))
+      })
+  if (resource.verbs.includes('create')) {
+    const create = verb('create', `creates one of the ${resource.summary}`, '<name>').addOption(output())
+    for (const { flags, description, required } of resource.fields)
+      if (required) create.requiredOption(flags, description)
+      else create.option(flags, description)
+    create.action(async (...args: unknown[]) => {
+      const options = args[depth + 1] as { readonly output: Format }
+      const body = bodyOf(resource.fields, args[depth + 1] as Record<string, unknown>)
+      const row = await noun.create(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string, body)
+      context.write(printOne(row, resource.columns, printing(options)))
+    })
+  }
+  if (resource.verbs.includes('delete'))
+    verb('delete', `deletes one of the ${resource.summary}`, '<name>').action(async (...args: unknown[]) => {
+      await noun.delete(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string)
+      context.write(`Deleted ${resource.noun} ${args[depth] as string}.\n`)
+    })
+}

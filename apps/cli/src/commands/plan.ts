@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import {
+  type LoadBalancer,
+  type Network,
+  type Node,
+  type NodeStatus,
+  parseAs,
+  SpoutError,
+  loadBalancer as schema,
+} from '@spout/model'
+import { type LoadBalancerPlan, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import type { Command } from 'commander'
+import { parseDocument } from 'yaml'
+import { listOf } from '../lookup.ts'
+import { call, type Session } from '../session.ts'
+import { type CommandContext, sessionOf, UsageError } from './context.ts'
+import { planText } from './plan-text.ts'
+
+/** Adds `spout plan --dry-run FILE`: the planner itself, run here, on a document that nobody has stored yet. */
+export function addPlan(program: Command, context: CommandContext): void {
+  program
+    .command('plan')
+    .description(
+      'what the planner would make of a load balancer as `spout lb show NAME -o yaml` prints it; stores nothing',
+    )
+    .requiredOption('--dry-run', 'the only way there is: nothing is written')
+    .argument('<file>', 'YAML or JSON')
+    .action(async (file: string) => {
+      const session = sessionOf(context)
+      const wanted = await readLoadBalancer(file)
+      const stored = await storedLoadBalancer(session, wanted.id)
+      const surroundings = await readSurroundings(session, wanted)
+      const before = stored && plan(stored, surroundings, null)
+      context.write(planText({ wanted, before, after: plan(wanted, surroundings, before) }))
+    })
+}
+
+async function readLoadBalancer(file: string): Promise<LoadBalancer> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(error.message)
+  })
+  const document = parseDocument(text)
+  const [mistake] = document.errors
+  if (mistake) throw new UsageError(`${file}:${mistake.linePos?.[0].line ?? 1}: ${mistake.message.split('\n')[0]}`)
+  const { status: _, ...fields } = (document.toJS() ?? {}) as Record<string, unknown>
+  return parseAs(schema, fields)
+}
+
+const storedLoadBalancer = async (session: Session, id: string): Promise<LoadBalancer | null> =>
+  ((await listOf(session, '/load-balancers')).find((row) => row.id === id) as LoadBalancer | undefined) ?? null
+
+interface Surroundings {
+  readonly network: Network | null
+  readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
+}
+
+async function readSurroundings(session: Session, { networkId, nodeGroupId }: LoadBalancer): Promise<Surroundings> {
+  const groups = await listOf(session, '/node-groups')
+  const group = groups.find(({ id }) => id === nodeGroupId) ?? groups[0]
+  if (!group) throw new SpoutError('NotFound', { what: 'Node group', id: nodeGroupId ?? '(default)' })
+  const nodes = (await listOf(session, '/nodes')) as unknown as readonly (Node & { readonly status: NodeStatus })[]
+  return {
+    network: networkId === null ? null : await call<Network>(session, 'GET', `/networks/${networkId}`),
+    group: {
+      name: String(group.name),
+      nodes: nodes
+        .filter((node) => node.nodeGroupId === group.id)
+        .map(({ id, name, scheduling, status }) => ({
+          id,
+          name,
+          scheduling,
+          connection: status.connection,
+          features: status.features,
+          loadBalancers: 0,
+        })),
+    },
+  }
+}
+
+function plan(
+  loadBalancer: LoadBalancer,
+  { network, group }: Surroundings,
+  before: LoadBalancerPlan | null,
+): LoadBalancerPlan {
+  return planLoadBalancer({
+    loadBalancer,
+    network,
+    group,
+    previous: before?.placement ?? null,
+    gatewayOwnerId: null,
+    freePoolNumber: (after) => after + 1,
+    now: loadBalancer.updatedAt ?? loadBalancer.createdAt,
+  })
+}

@@ -1,0 +1,74 @@
+import { SpoutError } from '@spout/model'
+import { findByName, listOf } from '../lookup.ts'
+import type { Resource, Row } from '../resources/resource.ts'
+import { call, type Session } from '../session.ts'
+import type { Noun } from './noun.ts'
+
+type Completion = (session: Session, name: string, body: Row) => Promise<Row>
+
+const nameIt: Completion = async (_session, name, body) => ({ name, ...body })
+
+/** A noun with a path of its own below `/api/v1`. `complete` turns names in the body into ids. */
+export const collection = ({ path, noun }: Resource, complete: Completion = nameIt): Noun => ({
+  list: (session) => listOf(session, path),
+  show: (session, _within, name) => findByName(session, path, noun, name),
+  create: async (session, _within, name, body) => call<Row>(session, 'POST', path, await complete(session, name, body)),
+  delete: async (session, _within, name) => {
+    const { id } = await findByName(session, path, noun, name)
+    await call(session, 'DELETE', `${path}/${String(id)}`)
+  },
+  watchPath: async () => path,
+})
+
+const idOf = async (session: Session, path: string, what: string, name: unknown): Promise<string> =>
+  String((await findByName(session, path, what, String(name))).id)
+
+/** `--pool`, `--subnet` and `--address` become the VIP that is wished for. */
+export const completeLoadBalancer: Completion = async (session, name, body) => {
+  const { addressPool, subnet, address, project, ...rest } = body
+  if (addressPool !== undefined && subnet !== undefined)
+    throw new SpoutError('InvalidField', { field: '--subnet', reason: 'stands beside --pool' })
+  return {
+    name,
+    ...rest,
+    ...(await ownedBy(session, project)),
+    vips: [await vipWish(session, addressPool, subnet, address ?? null)],
+  }
+}
+
+async function vipWish(session: Session, pool: unknown, subnet: unknown, address: unknown): Promise<Row> {
+  if (subnet !== undefined) {
+    const networks = await listOf(session, '/networks')
+    for (const network of networks)
+      for (const candidate of network.subnets as readonly Row[])
+        if (candidate.id === subnet || candidate.name === subnet)
+          return { from: 'subnet', networkId: network.id, subnetId: candidate.id, address }
+    throw new SpoutError('NotFound', { what: 'subnet', id: String(subnet) })
+  }
+  if (pool !== undefined)
+    return { from: 'pool', poolId: await idOf(session, '/address-pools', 'address pool', pool), address }
+  const [only, second] = await listOf(session, '/address-pools')
+  if (!only) throw new SpoutError('NotFound', { what: 'Address pool', id: '(any)' })
+  if (second) throw new SpoutError('MissingField', { field: '--pool' })
+  return { from: 'pool', poolId: only.id, address }
+}
+
+const ownedBy = async (session: Session, project: unknown): Promise<Row> =>
+  project === undefined ? {} : { projectId: await idOf(session, '/projects', 'project', project) }
+
+export const completeNetwork: Completion = async (session, name, { project, segment, ...rest }) => ({
+  name,
+  ...rest,
+  ...(segment === undefined ? {} : { segment: { vlan: null, ...(segment as Row) } }),
+  ...(await ownedBy(session, project)),
+})
+
+/** The name is the node's; the group is the only one unless named. */
+export const completeToken: Completion = async (session, name, { nodeGroup, ...rest }) => {
+  if (nodeGroup !== undefined)
+    return { nodeName: name, ...rest, nodeGroupId: await idOf(session, '/node-groups', 'node group', nodeGroup) }
+  const [only, second] = await listOf(session, '/node-groups')
+  if (!only) throw new SpoutError('NotFound', { what: 'Node group', id: '(any)' })
+  if (second) throw new SpoutError('MissingField', { field: '--node-group' })
+  return { nodeName: name, ...rest, nodeGroupId: only.id }
+}

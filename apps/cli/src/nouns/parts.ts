@@ -1,0 +1,107 @@
+import { findByName, findPart } from '../lookup.ts'
+import { at, type Row } from '../resources/resource.ts'
+import { call, type Session } from '../session.ts'
+import type { Noun } from './noun.ts'
+
+const rowsOf = (row: Row, field: string): readonly Row[] => (row[field] ?? []) as readonly Row[]
+
+const loadBalancerOf = (session: Session, within: readonly string[]): Promise<Row> =>
+  findByName(session, '/load-balancers', 'load balancer', within[0] ?? '')
+
+const noWatch = async (): Promise<null> => null
+
+/** Listeners: parts of a load balancer with paths of their own. */
+export const listeners: Noun = {
+  list: async (session, within) => rowsOf(await loadBalancerOf(session, within), 'listeners'),
+  show: async (session, within, name) =>
+    findPart(rowsOf(await loadBalancerOf(session, within), 'listeners'), 'listener', name),
+  create: async (session, within, name, body) => {
+    const loadBalancer = await loadBalancerOf(session, within)
+    const pool =
+      body.defaultPoolId === undefined
+        ? {}
+        : { defaultPoolId: findPart(rowsOf(loadBalancer, 'pools'), 'pool', String(body.defaultPoolId)).id }
+    return call(session, 'POST', `/load-balancers/${String(loadBalancer.id)}/listeners`, { name, ...body, ...pool })
+  },
+  delete: async (session, within, name) => {
+    const loadBalancer = await loadBalancerOf(session, within)
+    const { id } = findPart(rowsOf(loadBalancer, 'listeners'), 'listener', name)
+    await call(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`)
+  },
+  watchPath: noWatch,
+}
+
+/** Pools: `--listener` makes the new one that listener's default. */
+export const pools: Noun = {
+  list: async (session, within) => rowsOf(await loadBalancerOf(session, within), 'pools'),
+  show: async (session, within, name) => findPart(rowsOf(await loadBalancerOf(session, within), 'pools'), 'pool', name),
+  create: async (session, within, name, { listener, ...body }) => {
+    const loadBalancer = await loadBalancerOf(session, within)
+    const root = `/load-balancers/${String(loadBalancer.id)}`
+    const wanted =
+      listener === undefined ? null : findPart(rowsOf(loadBalancer, 'listeners'), 'listener', String(listener))
+    const created = await call<Row>(session, 'POST', `${root}/pools`, { name, ...body })
+    if (wanted)
+      await call(session, 'PUT', `${root}/listeners/${String(wanted.id)}`, { ...wanted, defaultPoolId: created.id })
+    return created
+  },
+  delete: async (session, within, name) => {
+    const loadBalancer = await loadBalancerOf(session, within)
+    const { id } = findPart(rowsOf(loadBalancer, 'pools'), 'pool', name)
+    await call(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`)
+  },
+  watchPath: noWatch,
+}
+
+/** Members are written as a pool's whole set: the API has no half states. */
+export const members: Noun = {
+  list: async (session, within) => (await poolOf(session, within)).members,
+  show: async (session, within, name) => findPart((await poolOf(session, within)).members, 'member', name),
+  create: async (session, within, name, body) => {
+    const { path, stored } = await poolOf(session, within)
+    const changed = await call<Row>(session, 'PUT', path, { members: [...stored, { name, ...body }] })
+    return rowsOf(changed, 'members').at(-1) ?? {}
+  },
+  delete: async (session, within, name) => {
+    const { path, stored } = await poolOf(session, within)
+    const { id } = findPart(stored, 'member', name)
+    await call(session, 'PUT', path, { members: stored.filter((known) => known.id !== id) })
+  },
+  watchPath: noWatch,
+}
+
+async function poolOf(
+  session: Session,
+  within: readonly string[],
+): Promise<{ path: string; stored: readonly Row[]; members: readonly Row[] }> {
+  const loadBalancer = await loadBalancerOf(session, within)
+  const pool = findPart(rowsOf(loadBalancer, 'pools'), 'pool', within[1] ?? '')
+  const health = (at(loadBalancer, 'status.members') ?? {}) as Readonly<Record<string, Row>>
+  const stored = rowsOf(pool, 'members')
+  return {
+    path: `/load-balancers/${String(loadBalancer.id)}/pools/${String(pool.id)}/members`,
+    stored,
+    members: stored.map((member) => ({
+      ...member,
+      health: health[String(member.id)]?.health ?? 'unprobed',
+      healthReason: health[String(member.id)]?.reason ?? null,
+    })),
+  }
+}
+
+/** Subnets of a tenant network. */
+export const subnets: Noun = {
+  list: async (session, within) =>
+    rowsOf(await findByName(session, '/networks', 'network', within[0] ?? ''), 'subnets'),
+  show: async (session, within, name) => findPart(await subnets.list(session, within), 'subnet', name),
+  create: async (session, within, name, body) => {
+    const { id } = await findByName(session, '/networks', 'network', within[0] ?? '')
+    return call(session, 'POST', `/networks/${String(id)}/subnets`, { name, ...body })
+  },
+  delete: async (session, within, name) => {
+    const network = await findByName(session, '/networks', 'network', within[0] ?? '')
+    const { id } = findPart(rowsOf(network, 'subnets'), 'subnet', name)
+    await call(session, 'DELETE', `/networks/${String(network.id)}/subnets/${String(id)}`)
+  },
+  watchPath: noWatch,
+}

@@ -1,0 +1,40 @@
+import { Command } from 'commander'
+import type { CommandContext } from './commands/context.ts'
+import { addExplain } from './commands/explain.ts'
+import { addNoun } from './commands/noun-command.ts'
+import { addPlan } from './commands/plan.ts'
+import { collection, completeLoadBalancer, completeNetwork, completeToken } from './nouns/collection.ts'
+import type { Noun } from './nouns/noun.ts'
+import { listeners, members, pools, subnets } from './nouns/parts.ts'
+import { listener, loadBalancer, member, pool } from './resources/load-balancers.ts'
+import type { Resource } from './resources/resource.ts'
+import { address, addressPool, network, node, nodeGroup, project, subnet, token, user } from './resources/system.ts'
+
+const NOUNS: readonly (readonly [Resource, Noun])[] = [
+  [loadBalancer, collection(loadBalancer, completeLoadBalancer)],
+  [listener, listeners],
+  [pool, pools],
+  [member, members],
+  [network, collection(network, completeNetwork)],
+  [subnet, subnets],
+  [addressPool, collection(addressPool)],
+  [address, collection(address)],
+  [node, collection(node)],
+  [nodeGroup, collection(nodeGroup)],
+  [project, collection(project)],
+  [user, collection(user)],
+  [token, collection(token, completeToken)],
+]
+
+/** The `spout` command. Composition only. */
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command('spout')
+    .description('load balancers for clouds that have none')
+    .addHelpText('after', '\nSPOUT_ENDPOINT and SPOUT_TOKEN say where the control plane is and who asks.')
+    .showSuggestionAfterError()
+    .exitOverride()
+  for (const [resource, noun] of NOUNS) addNoun(program, resource, noun, context)
+  addExplain(program, context)
+  addPlan(program, context)
+  return program
+}

@@ -1,0 +1,183 @@
+import { column, commaList, count, type Resource, wholeNumber } from './resource.ts'
+
+const range = (text: string): unknown =>
+  text.split(',').map((part) => {
+    const [first = '', last = first] = part.split('-').map((end) => end.trim())
+    return { first, last }
+  })
+
+export const network: Resource = {
+  noun: 'network',
+  summary: 'tenant networks',
+  path: '/networks',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    { title: 'SUBNETS', value: (row) => (row.subnets as { cidr: string }[]).map((subnet) => subnet.cidr) },
+    column('RETURN PATH', 'returnPath'),
+    column('SEGMENT', 'segment.physicalNetwork'),
+    column('VLAN', 'segment.vlan', true),
+    column('NUMBER', 'number', true),
+    column('PROJECT', 'projectId', true),
+    column('ID', 'id', true),
+  ],
+  fields: [
+    { flags: '--project <project>', description: 'owner (administrators)', field: 'project' },
+    { flags: '--return-path <path>', description: 'gateway (client addresses kept) or snat', field: 'returnPath' },
+    {
+      flags: '--physical-network <name>',
+      description: 'where the segment is found on the nodes',
+      field: 'segment.physicalNetwork',
+    },
+    { flags: '--vlan <id>', description: 'VLAN on that physical network', field: 'segment.vlan', parse: wholeNumber },
+  ],
+  verbs: ['list', 'show', 'create', 'delete'],
+}
+
+export const subnet: Resource = {
+  noun: 'subnet',
+  summary: 'subnets of a tenant network',
+  path: '/networks/{network}/subnets',
+  within: ['network'],
+  columns: [column('NAME', 'name'), column('CIDR', 'cidr'), column('GATEWAY', 'gatewayIp'), column('ID', 'id', true)],
+  fields: [
+    { flags: '--cidr <cidr>', description: 'such as 10.0.0.0/24', required: true, field: 'cidr' },
+    { flags: '--gateway <ip>', description: "the members' gateway", field: 'gatewayIp' },
+  ],
+  verbs: ['list', 'create', 'delete'],
+}
+
+export const addressPool: Resource = {
+  noun: 'address-pool',
+  summary: 'public addresses that load balancers may take',
+  path: '/address-pools',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    {
+      title: 'RANGES',
+      value: (row) =>
+        (row.ranges as { first: string; last: string }[]).map(({ first, last }) =>
+          first === last ? first : `${first}-${last}`,
+        ),
+    },
+    column('CIDR', 'cidr'),
+    column('FREE', 'free'),
+    column('QUARANTINE S', 'quarantineSeconds', true),
+    column('PROJECTS', 'projectIds', true),
+    column('ID', 'id', true),
+  ],
+  fields: [
+    {
+      flags: '--ranges <ranges>',
+      description: 'such as 198.51.100.16-198.51.100.250, comma-separated',
+      required: true,
+      field: 'ranges',
+      parse: range,
+    },
+    { flags: '--cidr <cidr>', description: 'the subnet the ranges lie in', required: true, field: 'cidr' },
+    { flags: '--gateway <ip>', description: "that subnet's gateway", field: 'gatewayIp' },
+    {
+      flags: '--projects <ids>',
+      description: 'only for these projects, comma-separated',
+      field: 'projectIds',
+      parse: commaList,
+    },
+    {
+      flags: '--quarantine-seconds <s>',
+      description: 'how long a released address rests',
+      field: 'quarantineSeconds',
+      parse: wholeNumber,
+    },
+  ],
+  verbs: ['list', 'show', 'create', 'delete'],
+}
+
+export const address: Resource = {
+  noun: 'address',
+  summary: 'addresses in use or resting',
+  path: '/addresses',
+  within: [],
+  columns: [
+    column('ADDRESS', 'address'),
+    column('USE', 'use'),
+    column('OWNER', 'ownerId'),
+    column('RESTS UNTIL', 'quarantineUntil'),
+    column('PROJECT', 'projectId', true),
+    column('PORT', 'portId', true),
+  ],
+  fields: [],
+  verbs: ['list'],
+}
+
+export const node: Resource = {
+  noun: 'node',
+  summary: 'machines that carry load balancers',
+  path: '/nodes',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    column('CONNECTION', 'status.connection'),
+    column('IN SYNC', 'status.inSync'),
+    column('SCHEDULING', 'scheduling'),
+    column('LAST REPORT', 'status.lastReportAt'),
+    column('FEATURES', 'status.features', true),
+    column('GROUP', 'nodeGroupId', true),
+    column('ID', 'id', true),
+  ],
+  fields: [],
+  verbs: ['list', 'show', 'delete'],
+}
+
+export const nodeGroup: Resource = {
+  noun: 'node-group',
+  summary: 'groups of nodes that stand in for each other',
+  path: '/node-groups',
+  within: [],
+  columns: [column('NAME', 'name'), column('ANNOUNCER', 'announcer'), column('ID', 'id', true)],
+  fields: [{ flags: '--announcer <announcer>', description: 'l2', field: 'announcer' }],
+  verbs: ['list', 'show', 'create', 'delete'],
+}
+
+export const project: Resource = {
+  noun: 'project',
+  summary: 'tenants',
+  path: '/projects',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    column('ENABLED', 'enabled'),
+    column('DESCRIPTION', 'description', true),
+    column('ID', 'id', true),
+  ],
+  fields: [{ flags: '--description <text>', description: 'free text', field: 'description' }],
+  verbs: ['list', 'show', 'create', 'delete'],
+}
+
+export const user: Resource = {
+  noun: 'user',
+  summary: 'people and programs',
+  path: '/users',
+  within: [],
+  columns: [column('NAME', 'name'), column('ENABLED', 'enabled'), count('ROLES', 'roles'), column('ID', 'id', true)],
+  fields: [],
+  verbs: ['list', 'show', 'delete'],
+}
+
+export const token: Resource = {
+  noun: 'token',
+  summary: 'one-time tokens that enrol nodes',
+  path: '/enrolment-tokens',
+  within: [],
+  columns: [
+    column('NODE', 'nodeName'),
+    column('EXPIRES', 'expiresAt'),
+    column('USED', 'usedAt'),
+    column('ID', 'id', true),
+  ],
+  fields: [
+    { flags: '--node-group <group>', description: 'group that the node joins', field: 'nodeGroup' },
+    { flags: '--ttl-seconds <s>', description: 'how long it may be used', field: 'ttlSeconds', parse: wholeNumber },
+  ],
+  verbs: ['list', 'create', 'delete'],
+}

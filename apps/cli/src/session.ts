@@ -1,0 +1,84 @@
+import { SpoutError } from '@spout/model'
+
+/** A way to the native API: base URL, token, and where answers are printed. */
+export interface Session {
+  readonly endpoint: string
+  readonly token: string
+}
+
+/** An answer that is not success, with the problem document's words (RFC 9457). */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem'
+  readonly status: number
+  readonly code: string | null
+
+  constructor(status: number, detail: string, code: string | null) {
+    super(detail)
+    this.status = status
+    this.code = code
+  }
+}
+
+interface Problem {
+  readonly title?: string
+  readonly detail?: string
+  readonly code?: string
+}
+
+async function send(
+  session: Session,
+  method: string,
+  path: string,
+  body: unknown,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const init: RequestInit = {
+    method,
+    headers: { authorization: `Bearer ${session.token}` },
+    ...(signal ? { signal } : {}),
+  }
+  if (body !== undefined)
+    Object.assign(init, {
+      body: JSON.stringify(body),
+      headers: { ...init.headers, 'content-type': 'application/json' },
+    })
+  const response = await fetch(`${session.endpoint}/api/v1${path}`, init).catch((error: unknown) => {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)
+    throw new SpoutError('Unavailable', { what: session.endpoint, reason: cause })
+  })
+  if (response.ok) return response
+  const text = await response.text()
+  const problem = parseProblem(text)
+  throw new ApiProblem(
+    response.status,
+    problem?.detail ?? problem?.title ?? `the server answered ${response.status}`,
+    problem?.code ?? null,
+  )
+}
+
+function parseProblem(text: string): Problem | null {
+  try {
+    return JSON.parse(text) as Problem
+  } catch {
+    return null
+  }
+}
+
+/** One call; undefined for an empty answer. @throws ApiProblem, SpoutError Unavailable */
+export async function call<T>(session: Session, method: string, path: string, body?: unknown): Promise<T> {
+  const text = await (await send(session, method, path, body)).text()
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+/** Lines of a watch, until the server ends it or `signal` aborts. */
+export async function* watch<T>(session: Session, path: string, signal: AbortSignal): AsyncIterable<T> {
+  const response = await send(session, 'GET', path, undefined, signal)
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of response.body ?? []) {
+    rest += decoder.decode(chunk as Uint8Array, { stream: true })
+    const lines = rest.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') yield JSON.parse(line) as T
+  }
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { StoreAdmission, StoreView } from '@spout/admission'
+import { NodeLiveness, NodeStateTable, PlanController, StatusController, Sweeper } from '@spout/controllers'
+import { DEFAULT_PROVIDERS, octaviaApi } from '@spout/intent-octavia'
+import { Lifecycle, systemClock } from '@spout/runtime'
+import type { Logger } from '@spout/runtime/logger'
+import { Metrics } from '@spout/runtime/metrics'
+import {
+  AgentLink,
+  Authenticator,
+  authenticateBy,
+  baseUrl,
+  bootstrap,
+  CertificateAuthority,
+  createServer,
+  healthApi,
+  identityApi,
+  metricsApi,
+  mount,
+  nativeApi,
+  networkApi,
+  OPENSTACK_BODY_LIMIT_BYTES,
+  SERVICES,
+  segmentChooser,
+} from '@spout/server'
+import { MemoryStore, SqliteStore, type Store } from '@spout/store'
+import { adminPassword } from './admin-password.ts'
+import type { ControlPlaneConfig } from './config.ts'
+import { describeObjects } from './metrics.ts'
+import { readinessChecks } from './readiness.ts'
+
+/** Puts the parts together in the order they need each other, starts them, and says where clients find it. */
+export async function startControlPlane(config: ControlPlaneConfig, log: Logger): Promise<Lifecycle> {
+  mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 })
+  const clock = systemClock
+  const closing = new AbortController()
+  const store = await openStore(config)
+  const view = await StoreView.open(store, {
+    signal: closing.signal,
+    onInvalid: (ref, error) =>
+      log.error({ event: 'object-invalid', ...ref, err: error }, 'a stored object was left out'),
+    onListenerError: (error) => log.error({ event: 'listener-failed', bug: true, err: error }),
+  })
+  const admission = new StoreAdmission({ store, view, managementCidrs: config.network.managementCidrs })
+
+  const liveness = new NodeLiveness({ clock, ...config.liveness })
+  const nodeStates = new NodeStateTable()
+  const status = new StatusController({ view, nodeStates, liveness, clock })
+  const planner = new PlanController({
+    view,
+    store,
+    nodeStates,
+    liveness,
+    status,
+    clock,
+    log,
+    ensureNodeAddresses: () => admission.ensureNodeAddresses(),
+  })
+
+  const authenticator = new Authenticator({ store, view, clock, log, tokenTtlMs: config.tokens.lifetimeSeconds * 1000 })
+  const password = adminPassword(config.stateDirectory, config.admin.password)
+  await bootstrap(
+    { admission, view, passwords: authenticator.passwords, clock },
+    { projectName: config.admin.project, userName: config.admin.user, password },
+  )
+  if (view.list('nodeGroup').length === 0)
+    await admission.createNodeGroup({
+      name: 'default',
+      description: 'Nodes that nobody put elsewhere',
+      announcer: 'l2',
+    })
+
+  const authority = await CertificateAuthority.open(path.join(config.stateDirectory, 'agent-link'))
+  const link = new AgentLink({
+    authority,
+    store,
+    view,
+    admission,
+    states: nodeStates,
+    reports: status,
+    clock,
+    log,
+    listen: { host: config.agentLink.host, port: config.agentLink.port },
+    hosts: config.agentLink.names,
+  })
+
+  const metrics = new Metrics()
+  describeObjects(metrics, { view, status, planner, link })
+  const answered = metrics.histogram({
+    name: 'spout_http_request_seconds',
+    help: 'Time to answer a request',
+    labels: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+  })
+  const app = createServer({
+    log,
+    onAnswer: ({ method, route, status: code, durationMs }) =>
+      answered.observe({ method, route, status: String(code) }, durationMs / 1000),
+  })
+  const authenticate = authenticateBy(authenticator)
+  const publicUrl = config.api.publicUrl === '' ? null : config.api.publicUrl
+  const base = baseUrl(publicUrl)
+  const networkDefaults = {
+    returnPath: config.network.defaultReturnPath,
+    segment: segmentChooser(
+      view,
+      { physicalNetwork: config.network.defaultPhysicalNetwork, vlans: config.network.vlans },
+      () => clock.now().getTime(),
+    ),
+  }
+  const octavia = {
+    admission,
+    view,
+    status,
+    authenticate,
+    clock,
+    newId: randomUUID,
+    options: { providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3' },
+  }
+  mount(app, healthApi(readinessChecks({ store, nodeStates, view, status })))
+  mount(app, metricsApi(metrics))
+  mount(
+    app,
+    nativeApi({
+      admission,
+      view,
+      store,
+      status,
+      authenticator,
+      clock,
+      linkPin: authority.pin,
+      networkDefaults,
+      closing: closing.signal,
+    }),
+  )
+  mount(
+    app,
+    identityApi({ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES }),
+  )
+  mount(app, networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults }))
+  mount(app, {
+    prefix: '/load-balancer',
+    bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
+    plugin: (scope) => octaviaApi(scope, octavia),
+  })
+
+  const lifecycle = new Lifecycle({ log })
+    .add({ name: 'store', start: () => {}, stop: () => store.close() })
+    .add({ name: 'view', start: () => {}, stop: () => closing.abort() })
+    .add(planner)
+    .add(new Sweeper({ view, store, clock, log }))
+    .add(link)
+    .add({
+      name: 'api',
+      start: async () => {
+        const address = await app.listen(config.api)
+        // The workbench waits for this line and reads where to go from it.
+        log.info({ event: 'listening', address, agentLinkPort: link.port }, 'the control plane is up')
+      },
+      stop: () => app.close(),
+    })
+  await lifecycle.start()
+  return lifecycle
+}
+
+const openStore = (config: ControlPlaneConfig): Promise<Store> | Store =>
+  config.store.engine === 'memory'
+    ? new MemoryStore()
+    : SqliteStore.open({ path: path.join(config.stateDirectory, 'spout.db') })

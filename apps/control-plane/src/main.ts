@@ -1,0 +1,36 @@
+/**
+ * The control plane: one process that holds the model, plans, and speaks to clients and nodes. Composition only.
+ *
+ * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
+ * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings.
+ */
+import { ConfigError } from '@spout/runtime/config'
+import { createLogger } from '@spout/runtime/logger'
+import { ArgumentError, readArguments } from './arguments.ts'
+import { startControlPlane } from './control-plane.ts'
+
+async function main(): Promise<void> {
+  const { config, print } = readArguments(process.argv.slice(2), process.env)
+  if (print) {
+    process.stdout.write(`${print}\n`)
+    return
+  }
+  const log = createLogger({ name: 'spout-control-plane', level: config.log.level })
+  process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
+  const lifecycle = await startControlPlane(config, log)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      log.info({ event: 'stopping', signal })
+      void lifecycle.stop().then(() => process.exit(0))
+    })
+}
+
+try {
+  await main()
+} catch (error) {
+  const wrong = error instanceof ConfigError || error instanceof ArgumentError
+  process.stderr.write(
+    `spout-control-plane: ${wrong || !(error instanceof Error) ? (error as Error).message : (error.stack ?? error.message)}\n`,
+  )
+  process.exit(wrong ? 2 : 1)
+}

@@ -1,0 +1,39 @@
+import type { ModelView } from '@spout/admission'
+import type { PlanController } from '@spout/controllers'
+import type { StatusReader } from '@spout/model'
+import type { Metrics } from '@spout/runtime/metrics'
+import type { AgentLink } from '@spout/server'
+
+interface Described {
+  readonly view: ModelView
+  readonly status: StatusReader
+  readonly planner: PlanController
+  readonly link: AgentLink
+}
+
+/** Metrics of objects, read at scrape time: the number of series follows kinds and nodes, never tenants' objects. */
+export function describeObjects(metrics: Metrics, { view, status, planner, link }: Described): void {
+  const kinds = ['loadBalancer', 'network', 'addressPool', 'address', 'node', 'project'] as const
+  metrics.gauge({ name: 'spout_objects', help: 'Stored objects', labels: ['kind'] }, () =>
+    kinds.map((kind) => ({ labels: { kind }, value: view.list(kind).length })),
+  )
+  metrics.gauge(
+    { name: 'spout_load_balancers', help: 'Load balancers by what became of them', labels: ['provisioning'] },
+    () => {
+      const counts = { pending: 0, active: 0, error: 0 }
+      for (const { id } of view.list('loadBalancer')) counts[status.loadBalancer(id).provisioning]++
+      return Object.entries(counts).map(([provisioning, value]) => ({ labels: { provisioning }, value }))
+    },
+  )
+  metrics.gauge({ name: 'spout_node_connected', help: '1 for a node that reports', labels: ['node'] }, () =>
+    view
+      .list('node')
+      .map(({ id, name }) => ({ labels: { node: name }, value: status.node(id).connection === 'connected' ? 1 : 0 })),
+  )
+  metrics.gauge({ name: 'spout_plan_backlog', help: 'Keys that wait to be planned', labels: [] }, () => [
+    { labels: {}, value: planner.backlog },
+  ])
+  metrics.gauge({ name: 'spout_agent_streams', help: 'Agents with an open state stream', labels: [] }, () => [
+    { labels: {}, value: link.connected },
+  ])
+}

@@ -1,0 +1,40 @@
+import type { ModelView } from '@spout/admission'
+import type { NodeStateTable } from '@spout/controllers'
+import type { StatusReader } from '@spout/model'
+import type { ReadinessCheck } from '@spout/server'
+import { SqliteStore, type Store } from '@spout/store'
+
+/** What must hold before `/readyz` says yes: it is true only when the data plane follows. */
+export const readinessChecks = ({
+  store,
+  nodeStates,
+  view,
+  status,
+}: {
+  readonly store: Store
+  readonly nodeStates: NodeStateTable
+  readonly view: ModelView
+  readonly status: StatusReader
+}): readonly ReadinessCheck[] => [
+  { name: 'store', check: () => (store instanceof SqliteStore ? store.health().reason : null) },
+  { name: 'planner', check: () => (nodeStates.ready() ? null : 'not every load balancer is planned yet') },
+  {
+    name: 'data-plane',
+    check: () => {
+      const behind = view.list('node').filter(({ id }) => {
+        const { connection, inSync } = status.node(id)
+        return connection === 'connected' && !inSync
+      })
+      return behind.length === 0 ? null : `not in sync: ${behind.map(({ name }) => name).join(', ')}`
+    },
+  },
+  {
+    name: 'nodes',
+    check: () => {
+      const nodes = view.list('node')
+      return nodes.length === 0 || nodes.some(({ id }) => status.node(id).connection === 'connected')
+        ? null
+        : 'no node is connected'
+    },
+  },
+]

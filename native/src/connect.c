@@ -1,0 +1,231 @@
+/* connect: a TCP connection, and one exchange over it when there is something to send. */
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "request.h"
+
+#define DEFAULT_MAX_BYTES 4096
+#define LIMIT_MAX_BYTES 65536
+#define LIMIT_SEND_BYTES 65536
+
+struct connection {
+	struct helper *helper;
+	struct watch watch;
+	struct timer timer;
+	int64_t id;
+	uint64_t started_us;
+	uint64_t connected_us; /* 0 until connected */
+	struct buf send;
+	size_t sent;
+	struct buf received;
+	size_t max_bytes;
+};
+
+static void end(struct connection *connection)
+{
+	struct loop *loop = &connection->helper->loop;
+
+	loop_untimer(loop, &connection->timer);
+	loop_close(&connection->watch);
+	buf_reset(&connection->send, 0);
+	buf_reset(&connection->received, 0);
+	connection->helper->probes--;
+	loop_free(loop, connection);
+}
+
+static void reply_connected(struct connection *connection, const char *how)
+{
+	struct buf *out = &connection->helper->out;
+
+	reply_begin(out, connection->id);
+	reply_flag(out, "connected", true);
+	reply_base64(out, "received", connection->received.data, connection->received.len);
+	reply_text(out, "end", how);
+	reply_number(out, "us", (int64_t)(loop_now_us() - connection->started_us));
+	reply_end(out);
+	end(connection);
+}
+
+static void reply_unconnected(struct connection *connection, int err)
+{
+	struct buf *out = &connection->helper->out;
+
+	reply_begin(out, connection->id);
+	reply_flag(out, "connected", false);
+	reply_reason(out, err);
+	reply_number(out, "us", (int64_t)(loop_now_us() - connection->started_us));
+	reply_end(out);
+	end(connection);
+}
+
+static void deadline(struct timer *timer)
+{
+	struct connection *connection = container_of(timer, struct connection, timer);
+
+	if (connection->connected_us == 0)
+		reply_unconnected(connection, ETIMEDOUT);
+	else
+		reply_connected(connection, "timeout");
+}
+
+/* Writes what it can; false when the peer is gone. */
+static bool write_some(struct connection *connection)
+{
+	while (connection->sent < connection->send.len) {
+		ssize_t wrote = send(connection->watch.fd, connection->send.data + connection->sent,
+				     connection->send.len - connection->sent, MSG_NOSIGNAL);
+		if (wrote < 0)
+			return errno == EAGAIN;
+		connection->sent += (size_t)wrote;
+	}
+	loop_rewatch(&connection->helper->loop, &connection->watch, EPOLLIN);
+	return true;
+}
+
+/* Reads what there is; how reading ended, NULL when more may come. */
+static const char *read_some(struct connection *connection)
+{
+	struct buf *received = &connection->received;
+
+	while (received->len < connection->max_bytes) {
+		size_t left = connection->max_bytes - received->len;
+		size_t space = left < 4096 ? left : 4096;
+		ssize_t got = recv(connection->watch.fd, buf_reserve(received, space), space, 0);
+
+		if (got < 0)
+			return errno == EAGAIN ? NULL : "reset";
+		if (got == 0)
+			return "closed";
+		received->len += (size_t)got;
+	}
+	return "full";
+}
+
+static void ready(struct watch *watch, uint32_t events)
+{
+	struct connection *connection = container_of(watch, struct connection, watch);
+	const char *how;
+
+	if (connection->connected_us == 0) {
+		int err = 0;
+		socklen_t len = sizeof(err);
+		getsockopt(watch->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+		if (err != 0) {
+			reply_unconnected(connection, err);
+			return;
+		}
+		connection->connected_us = loop_now_us();
+		if (connection->send.len == 0) {
+			reply_connected(connection, "none");
+			return;
+		}
+		events |= EPOLLOUT;
+	}
+	/* A peer that resets while we write may still have sent an answer before. */
+	if ((events & EPOLLOUT) && !write_some(connection))
+		events |= EPOLLIN;
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
+		how = read_some(connection);
+		if (how != NULL)
+			reply_connected(connection, how);
+	}
+}
+
+static bool read_exchange(struct request *request, struct connection *connection)
+{
+	int64_t max_bytes = DEFAULT_MAX_BYTES;
+	uint8_t *data;
+	size_t len;
+
+	if (json_member(request->fields, "maxBytes") != NULL &&
+	    !field_number(request, request->fields, "maxBytes", 1, LIMIT_MAX_BYTES, &max_bytes))
+		return false;
+	connection->max_bytes = (size_t)max_bytes;
+	if (json_member(request->fields, "send") == NULL)
+		return true;
+	if (!field_bytes(request, request->fields, "send", &data, &len))
+		return false;
+	if (len > LIMIT_SEND_BYTES)
+		return fail(request, "send is longer than %d bytes", LIMIT_SEND_BYTES);
+	buf_put(&connection->send, data, len);
+	return true;
+}
+
+/* Opens and connects; 0, or the errno with which the target could not be reached, or a failure that was said. */
+static bool dial(struct request *request, struct netns *netns, int *fd, int *err)
+{
+	struct linger reset = {.l_onoff = 1, .l_linger = 0};
+	struct address target, source;
+	struct sockaddr_storage to, from;
+	socklen_t len;
+	int64_t port;
+	int on = 1;
+
+	if (!field_address(request, request->fields, "address", &target) ||
+	    !field_number(request, request->fields, "port", 1, 65535, &port))
+		return false;
+	len = address_to_sockaddr(&target, (uint16_t)port, &to);
+	*fd = netns_socket(netns, target.family, SOCK_STREAM, 0);
+	if (*fd < 0)
+		return fail_errno(request, errno, "socket");
+	/* A probe leaves nothing behind: closed by reset, it occupies no port for a minute. */
+	setsockopt(*fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (json_member(request->fields, "source") != NULL) {
+		if (!field_address(request, request->fields, "source", &source))
+			return false;
+		setsockopt(*fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+		if (bind(*fd, (struct sockaddr *)&from, address_to_sockaddr(&source, 0, &from)) < 0)
+			return fail_errno(request, errno, "source");
+	}
+	*err = connect(*fd, (struct sockaddr *)&to, len) == 0 || errno == EINPROGRESS ? 0 : errno;
+	return true;
+}
+
+static bool start(struct request *request, struct netns *netns, struct connection *connection, int *fd)
+{
+	int64_t timeout_ms;
+	int err;
+
+	if (!field_number(request, request->fields, "timeoutMs", 1, 86400000, &timeout_ms) || !read_exchange(request, connection))
+		return false;
+	connection->started_us = loop_now_us();
+	if (!dial(request, netns, fd, &err))
+		return false;
+	if (err == 0 && !loop_watch(&request->helper->loop, &connection->watch, *fd, EPOLLIN | EPOLLOUT))
+		return fail_errno(request, errno, "epoll");
+	request->helper->probes++;
+	if (err != 0) {
+		connection->watch.fd = *fd;
+		reply_unconnected(connection, err);
+		return true;
+	}
+	loop_timer(&request->helper->loop, &connection->timer, connection->started_us + (uint64_t)timeout_ms * 1000);
+	return true;
+}
+
+bool op_connect(struct request *request)
+{
+	struct connection *connection;
+	struct netns *netns;
+	int fd = -1;
+
+	if (!request_netns(request, &netns))
+		return false;
+	connection = memory_new(sizeof(*connection));
+	connection->helper = request->helper;
+	connection->id = request->id;
+	connection->watch = (struct watch){.fd = -1, .ready = ready};
+	connection->timer.fire = deadline;
+	if (start(request, netns, connection, &fd))
+		return true;
+	if (fd >= 0)
+		close(fd);
+	buf_reset(&connection->send, 0);
+	free(connection);
+	return false;
+}

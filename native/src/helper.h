@@ -1,0 +1,20 @@
+/* What the helper is made of; passed to every operation. */
+#pragma once
+#include "json.h"
+#include "loop.h"
+#include "memory.h"
+#include "netns.h"
+
+struct helper {
+	struct loop loop;
+	struct netns_cache namespaces;
+	struct json_arena json;
+	struct buf out;
+	struct ping_table *pings;
+	struct announcement *announcements;
+	/* Counters. */
+	uint64_t requests;
+	uint64_t netlink_messages;
+	uint64_t transactions;
+	uint64_t probes;
+};

@@ -1,0 +1,25 @@
+/*
+ * Netlink request and answer. The kernel does a request within sendmsg, so its answers are there when that returns:
+ * nothing here waits.
+ */
+#pragma once
+#include <libmnl/libmnl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void netlink_set_up(int fd);
+/* Sends one or more messages; 0 or errno. */
+int netlink_send(int fd, const void *messages, size_t len);
+/* Calls `message` for everything there is; also drives a dump to its end. 0 or errno. */
+int netlink_receive(int fd, void (*message)(const struct nlmsghdr *message, void *arg), void *arg);
+
+struct netlink_refusal {
+	uint32_t seq;
+	int err;
+	/* Where in the message the fault is; -1 when the kernel does not say. */
+	int64_t offset;
+};
+
+/* Whether the message says that a request (or a dump) failed. */
+bool netlink_refused(const struct nlmsghdr *message, struct netlink_refusal *out);

@@ -1,0 +1,5 @@
+#pragma once
+
+struct helper;
+
+void ping_open(struct helper *helper);

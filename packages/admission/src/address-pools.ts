@@ -1,0 +1,80 @@
+import { type AddressPool, addressPool, parseAs, SpoutError } from '@spout/model'
+import {
+  cidrContains,
+  forbiddenRange,
+  formatIpRange,
+  type IpRange,
+  parseCidr,
+  parseIp,
+  parseIpRange,
+  rangesOverlap,
+} from '@spout/net'
+import type { Admission } from './admission.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, transact } from './context.ts'
+import { isInUse } from './ledger.ts'
+
+const draftSchema = addressPool.omit({ id: true, createdAt: true, updatedAt: true })
+
+export async function createAddressPool(
+  context: AdmissionContext,
+  wish: Parameters<Admission['createAddressPool']>[0],
+): Promise<AddressPool> {
+  const draft = parseAs(draftSchema, wish)
+  return transact(context, () => {
+    const pools = context.view.list('addressPool')
+    if (draft.name !== '' && pools.some((pool) => pool.name === draft.name))
+      throw new SpoutError('NameTaken', { field: 'name', what: 'an address pool', name: draft.name })
+    checkRanges(draft, pools)
+    for (const [index, projectId] of (draft.projectIds ?? []).entries())
+      if (context.view.get('project', projectId) === null)
+        throw new SpoutError('ReferenceNotFound', { field: `projectIds[${index}]`, what: 'project', id: projectId })
+    const created: AddressPool = { ...draft, ...newMeta(context, draft) }
+    return { writes: [putNew('addressPool', created)], result: created }
+  })
+}
+
+function checkRanges(draft: Pick<AddressPool, 'ranges' | 'cidr' | 'gatewayIp'>, pools: readonly AddressPool[]): void {
+  const cidr = parseCidr(draft.cidr)
+  const taken: IpRange[] = pools.flatMap((pool) => pool.ranges.map(rangeOf))
+  for (const [index, { first, last }] of draft.ranges.entries()) {
+    for (const [end, text] of [
+      ['first', first],
+      ['last', last],
+    ] as const) {
+      const field = `ranges[${index}].${end}`
+      if (!cidrContains(cidr, parseIp(text)))
+        throw new SpoutError('AddressOutsideSubnet', { field, address: text, cidr: draft.cidr })
+      const why = forbiddenRange(parseIp(text))
+      if (why !== null) throw new SpoutError('AddressForbidden', { field, address: text, reason: why })
+    }
+    if (parseIp(first).value > parseIp(last).value)
+      throw new SpoutError('InvalidField', { field: `ranges[${index}].last`, reason: 'comes before first' })
+    const range = rangeOf({ first, last })
+    const other = taken.find((one) => rangesOverlap(one, range))
+    if (other !== undefined)
+      throw new SpoutError('InvalidField', {
+        field: `ranges[${index}]`,
+        reason: `overlaps ${formatIpRange(other)}, which is in an address pool already`,
+      })
+    taken.push(range)
+  }
+  if (draft.gatewayIp !== null && !cidrContains(cidr, parseIp(draft.gatewayIp)))
+    throw new SpoutError('AddressOutsideSubnet', { field: 'gatewayIp', address: draft.gatewayIp, cidr: draft.cidr })
+}
+
+const rangeOf = ({ first, last }: { readonly first: string; readonly last: string }): IpRange =>
+  parseIpRange(`${first}-${last}`)
+
+export async function deleteAddressPool(context: AdmissionContext, id: string): Promise<void> {
+  await transact(context, () => {
+    const stored = find(context, 'addressPool', id, 'address pool')
+    const addresses = context.ledger.addressesOf(id)
+    const used = addresses.filter(isInUse).length
+    if (used > 0) throw new SpoutError('InUse', { what: 'address pool', id, user: `${used} addresses taken from it` })
+    const resting = addresses.flatMap((address) => context.view.get('address', address.id) ?? [])
+    return {
+      writes: [deleteOf('addressPool', stored), ...resting.map((address) => deleteOf('address', address))],
+      result: undefined,
+    }
+  })
+}

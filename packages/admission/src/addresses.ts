@@ -1,0 +1,183 @@
+import {
+  type Address,
+  type AddressPool,
+  addressKey,
+  ipText,
+  type Network,
+  parseAs,
+  SpoutError,
+  type Subnet,
+} from '@spout/model'
+import { formatIp, type Ip, parseIp } from '@spout/net'
+import { type AddressSpace, allocateAddress, NO_USAGE, poolSpace, subnetSpace } from '@spout/plan'
+import type { Write } from '@spout/store'
+import type { VipWish } from './admission.ts'
+import type { Claim } from './claims.ts'
+import { type AdmissionContext, deleteOf, newMeta, putNew, putOver, timestampOf } from './context.ts'
+
+export type NewAddressWish = Exclude<VipWish, { readonly from: 'port' }>
+
+/** What a new address is for. */
+export interface AddressUse {
+  readonly projectId: string
+  readonly use: Address['use']
+  readonly ownerId: string | null
+  readonly name: string
+  readonly description: string
+  /** Addresses that are about to be members in the same network. */
+  readonly members?: ReadonlySet<string>
+}
+
+const ONE_ADDRESS = { ...NO_USAGE, addresses: 1 }
+
+/**
+ * Takes an address as wished, and claims it and its quota.
+ * @param path the wish's place in the draft: '' or `vips[0].`
+ * @throws SpoutError ReferenceNotFound, AddressOutsideSubnet, AddressForbidden, AddressTaken, AddressPoolExhausted, OverQuota
+ */
+export function takeAddress(
+  context: AdmissionContext,
+  claim: Claim,
+  wish: NewAddressWish,
+  path: string,
+  use: AddressUse,
+): Planned {
+  const source = sourceOf(context, wish, use.projectId, path)
+  const wished = wish.address === null ? null : parseIp(parseAs(ipText, wish.address, `${path}address`))
+  const allocation = allocateAddress(source.space, context.ledger.holder(source.holderId), {
+    address: wished,
+    projectId: use.projectId,
+    nowMs: context.now(),
+    field: `${path}address`,
+    ...(source.scope === 'tenant'
+      ? { avoid: (ip: Ip) => use.members?.has(formatIp(ip)) || context.ledger.isMember(source.holderId, ip) }
+      : {}),
+  })
+  if ('problem' in allocation) throw new SpoutError(allocation.problem.code, allocation.problem.params)
+  claim.address(source.holderId, allocation.ip)
+  const planned = newAddress(context, source, allocation.ip, use)
+  claim.quota(use.projectId, [{ key: `address/${planned.address.id}`, usage: ONE_ADDRESS }])
+  return planned
+}
+
+export interface Planned {
+  readonly address: Address
+  readonly write: Write
+}
+
+interface Source {
+  readonly space: AddressSpace
+  readonly scope: 'fabric' | 'tenant'
+  readonly holderId: string
+  readonly subnetId: string | null
+}
+
+/** @throws SpoutError ReferenceNotFound, also for what belongs to another project */
+function sourceOf(context: AdmissionContext, wish: NewAddressWish, projectId: string, path: string): Source {
+  if (wish.from === 'pool') {
+    const pool = context.view.get('addressPool', wish.poolId)?.value
+    if (pool === undefined || !isOpenTo(pool, projectId))
+      throw new SpoutError('ReferenceNotFound', { field: `${path}poolId`, what: 'address pool', id: wish.poolId })
+    return { space: poolSpace(pool), scope: 'fabric', holderId: pool.id, subnetId: null }
+  }
+  const { network, subnet } = subnetOf(context, wish, projectId, path)
+  return { space: subnetSpace(subnet), scope: 'tenant', holderId: network.id, subnetId: subnet.id }
+}
+
+const isOpenTo = (pool: AddressPool, projectId: string): boolean =>
+  pool.projectIds === null || pool.projectIds.includes(projectId)
+
+function subnetOf(
+  context: AdmissionContext,
+  wish: { readonly networkId: string; readonly subnetId: string },
+  projectId: string,
+  path: string,
+): { readonly network: Network; readonly subnet: Subnet } {
+  const network = context.view.get('network', wish.networkId)?.value
+  if (network === undefined || network.projectId !== projectId)
+    throw new SpoutError('ReferenceNotFound', { field: `${path}networkId`, what: 'network', id: wish.networkId })
+  const subnet = network.subnets.find((one) => one.id === wish.subnetId)
+  if (subnet === undefined)
+    throw new SpoutError('ReferenceNotFound', { field: `${path}subnetId`, what: 'subnet', id: wish.subnetId })
+  return { network, subnet }
+}
+
+function newAddress(context: AdmissionContext, source: Omit<Source, 'space'>, ip: Ip, use: AddressUse): Planned {
+  const text = formatIp(ip)
+  const { id: portId, ...meta } = newMeta(context, use)
+  const address: Address = {
+    ...meta,
+    id: addressKey(source.holderId, text),
+    portId,
+    address: text,
+    scope: source.scope,
+    holderId: source.holderId,
+    subnetId: source.subnetId,
+    projectId: use.projectId,
+    use: use.use,
+    ownerId: use.ownerId,
+    quarantineUntil: null,
+  }
+  return { address, write: putAddress(context, address) }
+}
+
+/** An address of the system itself in a tenant's subnet. It counts for nobody's quota. */
+export function systemAddress(
+  context: AdmissionContext,
+  place: { readonly networkId: string; readonly subnetId: string },
+  ip: Ip,
+  use: { readonly use: 'node' | 'gateway'; readonly ownerId: string | null },
+): Planned {
+  const text = formatIp(ip)
+  const { id: portId, ...meta } = newMeta(context, { name: '', description: '' })
+  const address: Address = {
+    ...meta,
+    id: addressKey(place.networkId, text),
+    portId,
+    address: text,
+    scope: 'tenant',
+    holderId: place.networkId,
+    subnetId: place.subnetId,
+    projectId: null,
+    use: use.use,
+    ownerId: use.ownerId,
+    quarantineUntil: null,
+  }
+  return { address, write: putAddress(context, address) }
+}
+
+/** A new address collides with another writer's; one that rests is replaced as it was read. */
+function putAddress(context: AdmissionContext, address: Address): Write {
+  const resting = context.view.get('address', address.id)
+  return resting === null ? putNew('address', address) : putOver('address', resting, address)
+}
+
+/**
+ * Lets an address go. A public one rests for its pool's quarantine and is found by no port id meanwhile; one of a
+ * tenant's own network is free at once.
+ */
+export function releaseWrite(context: AdmissionContext, address: Address): Write[] {
+  const stored = context.view.get('address', address.id)
+  if (stored === null) return []
+  const seconds =
+    address.scope === 'fabric' ? (context.view.get('addressPool', address.holderId)?.value.quarantineSeconds ?? 0) : 0
+  if (seconds === 0) return [deleteOf('address', stored)]
+  const nowMs = context.now()
+  const resting: Address = {
+    ...stored.value,
+    name: '',
+    description: '',
+    portId: context.random.uuid(),
+    ownerId: null,
+    updatedAt: timestampOf(nowMs),
+    quarantineUntil: timestampOf(nowMs + 1000 * seconds),
+  }
+  return [putOver('address', stored, resting)]
+}
+
+/** Changes whom an address belongs to. */
+export function ownWrite(context: AdmissionContext, address: Address, ownerId: string | null): Write[] {
+  const stored = context.view.get('address', address.id)
+  if (stored === null) return []
+  return [putOver('address', stored, { ...stored.value, ownerId, updatedAt: timestampOf(context.now()) })]
+}

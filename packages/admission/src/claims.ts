@@ -1,0 +1,102 @@
+import { SpoutError } from '@spout/model'
+import type { Ip } from '@spout/net'
+import { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage } from '@spout/plan'
+import type { Ledger } from './ledger.ts'
+
+/** What an object will count for once it is written. `key` is `kind/id`. */
+export interface WantedUsage {
+  readonly key: string
+  readonly usage: Usage
+}
+
+/**
+ * What writes under way have laid hand on: addresses, numbers, quota. Checking and claiming happen without a pause in
+ * between, so of two concurrent wishes for the last free thing one is refused, without a lock and without waiting for
+ * the other's disk flush. A claim ends once the view shows what was written.
+ */
+export class Claims {
+  readonly #ledger: Ledger
+  readonly #limitsOf: (projectId: string) => Usage
+  readonly #open = new Set<Claim>()
+
+  constructor(ledger: Ledger, limitsOf: (projectId: string) => Usage) {
+    this.#ledger = ledger
+    this.#limitsOf = limitsOf
+  }
+
+  open(): Claim {
+    const claim = new Claim(this.#ledger, {
+      used: (projectId) => this.#used(projectId),
+      limits: this.#limitsOf,
+      isNumberClaimed: (number) => [...this.#open].some((one) => one.networkNumbers.has(number)),
+      close: (closed) => this.#open.delete(closed),
+    })
+    this.#open.add(claim)
+    return claim
+  }
+
+  /** What the view shows, and what open claims will add to it. */
+  #used(projectId: string): Usage {
+    let used = this.#ledger.usage(projectId)
+    for (const claim of this.#open)
+      for (const { key, usage } of claim.usageIn(projectId)) {
+        const shown = this.#ledger.countedFor(key)
+        used = addUsage(used, subtractUsage(largerUsage(usage, shown), shown))
+      }
+    return used
+  }
+}
+
+interface ClaimSurroundings {
+  readonly used: (projectId: string) => Usage
+  readonly limits: (projectId: string) => Usage
+  readonly isNumberClaimed: (number: number) => boolean
+  readonly close: (claim: Claim) => void
+}
+
+/** The claims of one write. To be released whatever becomes of it. */
+export class Claim {
+  readonly networkNumbers = new Set<number>()
+  readonly #ledger: Ledger
+  readonly #around: ClaimSurroundings
+  readonly #usage = new Map<string, Map<string, WantedUsage>>()
+  readonly #addresses: { readonly holderId: string; readonly ip: Ip }[] = []
+
+  constructor(ledger: Ledger, around: ClaimSurroundings) {
+    this.#ledger = ledger
+    this.#around = around
+  }
+
+  usageIn(projectId: string): Iterable<WantedUsage> {
+    return this.#usage.get(projectId)?.values() ?? []
+  }
+
+  /** Claims what the objects will count for together. @throws SpoutError OverQuota */
+  quota(projectId: string, wanted: readonly WantedUsage[]): void {
+    const claimed = this.#usage.get(projectId) ?? new Map<string, WantedUsage>()
+    const more = wanted.reduce((sum, { key, usage }) => {
+      const now = claimed.get(key)?.usage ?? this.#ledger.countedFor(key)
+      return addUsage(sum, subtractUsage(usage, now))
+    }, NO_USAGE)
+    const refusal = overQuota(this.#around.limits(projectId), this.#around.used(projectId), more)
+    if (refusal !== null) throw new SpoutError(refusal.code, refusal.params)
+    for (const want of wanted) claimed.set(want.key, want)
+    this.#usage.set(projectId, claimed)
+  }
+
+  address(holderId: string, ip: Ip): void {
+    this.#ledger.holder(holderId).hold(ip)
+    this.#addresses.push({ holderId, ip })
+  }
+
+  networkNumber(): number | null {
+    const number = this.#ledger.freeNetworkNumber(this.#around.isNumberClaimed)
+    if (number !== null) this.networkNumbers.add(number)
+    return number
+  }
+
+  release(): void {
+    for (const { holderId, ip } of this.#addresses) this.#ledger.holder(holderId).unhold(ip)
+    this.#around.close(this)
+  }
+}

@@ -1,0 +1,44 @@
+import {
+  type Cidr,
+  cidrContains,
+  cidrsOverlap,
+  firstIp,
+  forbiddenRange,
+  formatIp,
+  type Ip,
+  lastIp,
+  parseCidr,
+} from '@spout/net'
+import type { Ledger } from './ledger.ts'
+
+/**
+ * Addresses that no tenant may have traffic sent to, whatever its networks are: loopback, link-local, metadata and
+ * multicast; the management networks; the nodes' fabric addresses; public addresses of load balancers.
+ */
+export class DenyList {
+  readonly #ledger: Ledger
+  readonly #management: readonly Cidr[]
+
+  constructor(ledger: Ledger, managementCidrs: readonly string[]) {
+    this.#ledger = ledger
+    this.#management = managementCidrs.map((cidr) => parseCidr(cidr))
+  }
+
+  /** Why the address may not be named, without telling whose it is; null when it may. */
+  whyForbidden(ip: Ip): string | null {
+    const special = forbiddenRange(ip)
+    if (special !== null) return special
+    if (this.#management.some((cidr) => cidrContains(cidr, ip))) return 'a management address'
+    const text = formatIp(ip)
+    if (this.#ledger.isPublicAddressInUse(text)) return 'the address of a load balancer'
+    if (this.#ledger.isNodeFabricAddress(text)) return 'the address of a node'
+    return null
+  }
+
+  /** Why a tenant may not have this subnet; null when he may. */
+  whyForbiddenSubnet(cidr: Cidr): string | null {
+    const special = forbiddenRange(firstIp(cidr)) ?? forbiddenRange(lastIp(cidr))
+    if (special !== null) return special
+    return this.#management.some((other) => cidrsOverlap(other, cidr)) ? 'it overlaps a management network' : null
+  }
+}

@@ -1,0 +1,216 @@
+import { type Address, addressKey, type LoadBalancer, type Network } from '@spout/model'
+import { formatIp, type Ip, parseIp } from '@spout/net'
+import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
+import type { ModelView } from './view.ts'
+
+interface Counted {
+  readonly projectId: string
+  readonly usage: Usage
+}
+
+const LAST_NETWORK_NUMBER = 16_000_000n
+
+/** An address that is somebody's now, as opposed to one that rests after its use. */
+export const isInUse = (address: Address): boolean => address.quarantineUntil === null
+
+/**
+ * What admission must know across objects, worked out from the view as it changes: addresses in use per holder, what
+ * each project uses of its quota, network numbers, members' and nodes' addresses. Every question costs the same
+ * however much is stored.
+ */
+export class Ledger {
+  readonly #view: ModelView
+  readonly #unsubscribe: () => void
+  readonly #addresses = new Map<string, Address>()
+  readonly #loadBalancers = new Map<string, LoadBalancer>()
+  readonly #networks = new Map<string, Network>()
+  readonly #counted = new Map<string, Counted>()
+  readonly #usage = new Map<string, Usage>()
+  readonly #holders = new Map<string, AddressIndex>()
+  readonly #heldBy = new Map<string, Set<string>>()
+  readonly #fabric = new Map<string, string>()
+  readonly #nodeAddresses = new Map<string, Address>()
+  readonly #boundTo = new Map<string, Set<string>>()
+  readonly #members = new Map<string, Map<string, number>>()
+  readonly #numbers = new NumberRuns()
+  #nodeFabric: ReadonlySet<string> = new Set()
+
+  constructor(view: ModelView) {
+    this.#view = view
+    for (const address of view.list('address')) this.#replaceAddress(address.id, address)
+    for (const network of view.list('network')) this.#replaceNetwork(network.id, network)
+    for (const loadBalancer of view.list('loadBalancer')) this.#replaceLoadBalancer(loadBalancer.id, loadBalancer)
+    this.#learnNodes()
+    this.#unsubscribe = view.onChange((changed) => {
+      if (changed.some(({ kind }) => kind === 'node')) this.#learnNodes()
+      for (const { kind, id } of changed) {
+        if (kind === 'address') this.#replaceAddress(id, this.#view.get(kind, id)?.value ?? null)
+        if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
+        if (kind === 'loadBalancer') this.#replaceLoadBalancer(id, this.#view.get(kind, id)?.value ?? null)
+      }
+    })
+  }
+
+  close(): void {
+    this.#unsubscribe()
+  }
+
+  /** The addresses of an address pool or a network. */
+  holder(holderId: string): AddressIndex {
+    const known = this.#holders.get(holderId)
+    if (known !== undefined) return known
+    const index = new AddressIndex()
+    this.#holders.set(holderId, index)
+    return index
+  }
+
+  /** Every Address object of a pool or network, resting ones too. */
+  addressesOf(holderId: string): readonly Address[] {
+    return [...(this.#heldBy.get(holderId) ?? [])].flatMap((id) => this.#addresses.get(id) ?? [])
+  }
+
+  /** The address of a network, when it is in use. */
+  addressIn(networkId: string, address: string): Address | null {
+    const found = this.#addresses.get(addressKey(networkId, address))
+    return found !== undefined && isInUse(found) ? found : null
+  }
+
+  /** Whether a public address is in use, whoever has it. */
+  isPublicAddressInUse(address: string): boolean {
+    return this.#fabric.has(address)
+  }
+
+  isNodeFabricAddress(address: string): boolean {
+    return this.#nodeFabric.has(address)
+  }
+
+  /** The node's own address in a subnet. */
+  nodeAddress(nodeId: string, subnetId: string): Address | null {
+    return this.#nodeAddresses.get(`${nodeId} ${subnetId}`) ?? null
+  }
+
+  /** Floating IPs bound to a port. */
+  floatingOf(portId: string): readonly Address[] {
+    return [...(this.#boundTo.get(portId) ?? [])].flatMap((id) => this.#addresses.get(id) ?? [])
+  }
+
+  /** Whether some load balancer of the network has a member at this address. */
+  isMember(networkId: string, ip: Ip): boolean {
+    return this.#members.get(networkId)?.has(formatIp(ip)) ?? false
+  }
+
+  memberAddresses(networkId: string): Iterable<string> {
+    return this.#members.get(networkId)?.keys() ?? []
+  }
+
+  freeNetworkNumber(isClaimed: (number: number) => boolean): number | null {
+    let first = 1n
+    for (;;) {
+      const free = this.#numbers.lowestMissing(first, LAST_NETWORK_NUMBER)
+      if (free === null || !isClaimed(Number(free))) return free === null ? null : Number(free)
+      first = free + 1n
+    }
+  }
+
+  usage(projectId: string): Usage {
+    return this.#usage.get(projectId) ?? NO_USAGE
+  }
+
+  /** What one object counts for; `key` is `kind/id`. */
+  countedFor(key: string): Usage {
+    return this.#counted.get(key)?.usage ?? NO_USAGE
+  }
+
+  #learnNodes(): void {
+    this.#nodeFabric = new Set(this.#view.list('node').flatMap(({ fabricAddress }) => fabricAddress ?? []))
+  }
+
+  #count(key: string, next: Counted | null): void {
+    const before = this.#counted.get(key)
+    if (before !== undefined)
+      this.#usage.set(before.projectId, subtractUsage(this.usage(before.projectId), before.usage))
+    if (next === null) this.#counted.delete(key)
+    else {
+      this.#counted.set(key, next)
+      this.#usage.set(next.projectId, addUsage(this.usage(next.projectId), next.usage))
+    }
+  }
+
+  #replaceNetwork(id: string, next: Network | null): void {
+    const before = this.#networks.get(id)
+    if (before !== undefined) this.#numbers.delete(BigInt(before.number))
+    if (next === null) this.#networks.delete(id)
+    else {
+      this.#networks.set(id, next)
+      this.#numbers.add(BigInt(next.number))
+    }
+    this.#count(`network/${id}`, next && { projectId: next.projectId, usage: { ...NO_USAGE, networks: 1 } })
+  }
+
+  #replaceLoadBalancer(id: string, next: LoadBalancer | null): void {
+    const before = this.#loadBalancers.get(id)
+    if (before !== undefined) this.#countMembers(before, -1)
+    if (next === null) this.#loadBalancers.delete(id)
+    else {
+      this.#loadBalancers.set(id, next)
+      this.#countMembers(next, 1)
+    }
+    this.#count(`loadBalancer/${id}`, next && { projectId: next.projectId, usage: usageOf(next) })
+  }
+
+  #countMembers({ networkId, pools }: LoadBalancer, by: 1 | -1): void {
+    if (networkId === null) return
+    const counts = this.#members.get(networkId) ?? new Map<string, number>()
+    for (const pool of pools)
+      for (const { address } of pool.members) {
+        const count = (counts.get(address) ?? 0) + by
+        if (count === 0) counts.delete(address)
+        else counts.set(address, count)
+      }
+    if (counts.size === 0) this.#members.delete(networkId)
+    else this.#members.set(networkId, counts)
+  }
+
+  #replaceAddress(id: string, next: Address | null): void {
+    const before = this.#addresses.get(id)
+    if (before !== undefined) this.#forgetAddress(before, next === null)
+    if (next !== null) this.#learnAddress(next)
+    const counts = next !== null && isInUse(next) && next.projectId !== null
+    this.#count(`address/${id}`, counts ? { projectId: next.projectId!, usage: { ...NO_USAGE, addresses: 1 } } : null)
+  }
+
+  #forgetAddress(address: Address, gone: boolean): void {
+    this.#addresses.delete(address.id)
+    if (gone) this.holder(address.holderId).remove(parseIp(address.address))
+    removeFrom(this.#heldBy, address.holderId, address.id)
+    if (this.#fabric.get(address.address) === address.id) this.#fabric.delete(address.address)
+    if (address.ownerId === null) return
+    if (address.use === 'node') this.#nodeAddresses.delete(`${address.ownerId} ${address.subnetId}`)
+    if (address.use === 'floating') removeFrom(this.#boundTo, address.ownerId, address.id)
+  }
+
+  #learnAddress(address: Address): void {
+    this.#addresses.set(address.id, address)
+    addTo(this.#heldBy, address.holderId, address.id)
+    const { quarantineUntil, projectId, ownerId } = address
+    const rest = quarantineUntil === null ? null : { projectId, untilMs: Date.parse(quarantineUntil) }
+    this.holder(address.holderId).put(parseIp(address.address), rest)
+    if (rest !== null) return
+    if (address.scope === 'fabric') this.#fabric.set(address.address, address.id)
+    if (ownerId === null) return
+    if (address.use === 'node') this.#nodeAddresses.set(`${ownerId} ${address.subnetId}`, address)
+    if (address.use === 'floating') addTo(this.#boundTo, ownerId, address.id)
+  }
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key) ?? new Set<string>()
+  set.add(value)
+  sets.set(key, set)
+}
+
+function removeFrom(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key)
+  set?.delete(value)
+  if (set?.size === 0) sets.delete(key)
+}

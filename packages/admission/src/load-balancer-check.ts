@@ -1,0 +1,68 @@
+import { type LoadBalancer, SpoutError } from '@spout/model'
+import { childIds, resolveLoadBalancer } from '@spout/plan'
+import type { AdmissionContext } from './context.ts'
+
+/**
+ * Checks what a document refers to and finds its network.
+ * @returns the id of the network it lives in, or null while nothing tells
+ * @throws SpoutError naming the first field that cannot be
+ */
+export function checkedNetworkId(
+  context: AdmissionContext,
+  loadBalancer: Pick<LoadBalancer, 'id' | 'projectId' | 'vips' | 'listeners' | 'pools' | 'nodeGroupId' | 'networkId'>,
+): string | null {
+  const { view, ledger, deny } = context
+  for (const [field, what, id] of childIds(loadBalancer)) {
+    const known = view.child(id)
+    if (known !== null && known.loadBalancerId !== loadBalancer.id)
+      throw new SpoutError('InvalidField', { field, reason: `another ${what} has this id` })
+  }
+  const resolution = resolveLoadBalancer(loadBalancer, {
+    currentNetworkId: loadBalancer.networkId,
+    networks: view.list('network', { projectId: loadBalancer.projectId }),
+    forbidden: (ip) => deny.whyForbidden(ip),
+    occupant: (networkId, address) => {
+      const found = ledger.addressIn(networkId, address)
+      if (found?.use === 'node') return "a load-balancer node's own address"
+      if (found?.use === 'gateway') return 'the gateway of its subnet'
+      return found !== null && found.ownerId !== null ? 'the address of a load balancer' : null
+    },
+  })
+  if ('problem' in resolution) throw new SpoutError(resolution.problem.code, resolution.problem.params)
+  const { network } = resolution
+  const ownVips = new Set(loadBalancer.vips.map((vip) => vip.address))
+  loadBalancer.pools.forEach((pool, at) => {
+    const index = pool.members.findIndex((member) => ownVips.has(member.address))
+    if (index < 0) return
+    const [field, address] = [`pools[${at}].members[${index}].address`, pool.members[index]!.address]
+    throw new SpoutError('AddressForbidden', { field, address, reason: 'it is the address of this load balancer' })
+  })
+  if (network?.returnPath === 'gateway') checkOneGroup(context, loadBalancer, network.id)
+  return network?.id ?? null
+}
+
+/** The members' gateway address is on one node, so one group carries all load balancers of such a network. */
+function checkOneGroup(
+  { view }: AdmissionContext,
+  loadBalancer: Pick<LoadBalancer, 'id' | 'projectId' | 'nodeGroupId'>,
+  networkId: string,
+): void {
+  const other = view
+    .list('loadBalancer', { projectId: loadBalancer.projectId })
+    .find((one) => one.networkId === networkId && one.id !== loadBalancer.id)
+  if (other === undefined || other.nodeGroupId === loadBalancer.nodeGroupId) return
+  const reason = `load balancer ${other.id} of the same network, whose members' gateway is on one node, is in another group`
+  throw new SpoutError('InvalidField', { field: 'nodeGroupId', reason })
+}
+
+/** Fields that no node ever sees. */
+const PROSE = new Set(['name', 'description', 'tags', 'createdAt', 'updatedAt'])
+
+/** Whether nodes would do something else with the changed document: only then is it a new generation. */
+export function mattersToNodes(before: LoadBalancer, after: LoadBalancer): boolean {
+  const text = ({ enabled, vips, listeners, pools, networkId, nodeGroupId }: LoadBalancer): string =>
+    JSON.stringify([enabled, vips, listeners, pools, networkId, nodeGroupId], (key, value: unknown) =>
+      PROSE.has(key) ? undefined : value,
+    )
+  return text(before) !== text(after)
+}

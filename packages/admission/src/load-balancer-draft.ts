@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type LoadBalancer,
+  listener,
+  loadBalancer,
+  type Member,
+  member,
+  type Pool,
+  parseAs,
+  pool,
+  SpoutError,
+  uuid,
+} from '@spout/model'
+import { z } from 'zod'
+import type { LoadBalancerChange, LoadBalancerDraft } from './admission.ts'
+
+const { name, description, tags, enabled, listeners, pools, annotations, projectId, nodeGroupId } = loadBalancer.shape
+
+const addressWish = z.string().max(128).nullable()
+
+/** An address is checked by `takeAddress`, which names its place. */
+export const vipWish = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('pool'), poolId: uuid, address: addressWish }),
+  z.strictObject({ from: z.literal('subnet'), networkId: uuid, subnetId: uuid, address: addressWish }),
+  z.strictObject({ from: z.literal('port'), portId: uuid }),
+])
+
+const draft = z.strictObject({
+  projectId,
+  name,
+  description,
+  tags,
+  enabled,
+  vips: z.array(vipWish).min(1).max(16),
+  listeners,
+  pools,
+  nodeGroupId,
+  annotations,
+})
+
+/** @throws SpoutError UnknownField, MissingField, InvalidField */
+export const parseDraft = (wish: LoadBalancerDraft): z.output<typeof draft> => parseAs(draft, wish)
+
+const plainFields = z.strictObject({ name, description, tags, enabled, annotations }).partial()
+
+/**
+ * The fields of a change that differ from what is there. Listeners, pools and members that are the very objects of
+ * the current document passed the schema before, so that one more member costs one member's check.
+ * @throws SpoutError UnknownField, ImmutableField, MissingField, InvalidField
+ */
+export function parseChange(current: LoadBalancer, change: LoadBalancerChange): LoadBalancerChange {
+  const { listeners: listenersWish, pools: poolsWish, ...plain } = change
+  for (const field of Object.keys(plain))
+    if (Object.hasOwn(loadBalancer.shape, field) && !Object.hasOwn(plainFields.shape, field))
+      throw new SpoutError('ImmutableField', { field })
+  const parsed: LoadBalancerChange = {
+    ...parseAs(plainFields, plain),
+    ...(listenersWish === undefined ? {} : { listeners: parseListeners(current, listenersWish) }),
+    ...(poolsWish === undefined ? {} : { pools: parsePools(current, poolsWish) }),
+  }
+  const differing = (Object.keys(parsed) as (keyof LoadBalancerChange)[]).filter(
+    (field) => !isDeepStrictEqual(parsed[field], current[field]),
+  )
+  return Object.fromEntries(differing.map((field) => [field, parsed[field]]))
+}
+
+/** The model's limits, for lists whose parts are checked one by one. */
+export const MOST = { listeners: 1000, pools: 1000, members: 10_000 } as const
+
+function listOf<T>(wish: readonly T[], most: number, path: string): readonly T[] {
+  parseAs(z.array(z.unknown()).max(most), wish, path)
+  return wish
+}
+
+function parseListeners(current: LoadBalancer, wish: LoadBalancer['listeners']): LoadBalancer['listeners'] {
+  const known = new Set<unknown>(current.listeners)
+  return listOf(wish, MOST.listeners, 'listeners').map((one, index) =>
+    known.has(one) ? one : parseAs(listener, one, `listeners[${index}]`),
+  )
+}
+
+function parsePools(current: LoadBalancer, wish: LoadBalancer['pools']): LoadBalancer['pools'] {
+  const known = new Set<unknown>(current.pools)
+  const knownMembers = new Set<unknown>(current.pools.flatMap((one) => one.members))
+  return listOf(wish, MOST.pools, 'pools').map((one, index) =>
+    known.has(one) ? one : parsePool(one, `pools[${index}]`, knownMembers),
+  )
+}
+
+function parsePool(wish: Pool, path: string, knownMembers: ReadonlySet<unknown>): Pool {
+  if (!Array.isArray(wish?.members)) return parseAs(pool, wish, path)
+  const members = listOf(wish.members, MOST.members, `${path}.members`)
+  return {
+    ...parseAs(pool, { ...wish, members: [] }, path),
+    members: members.map(
+      (one, index): Member => (knownMembers.has(one) ? one : parseAs(member, one, `${path}.members[${index}]`)),
+    ),
+  }
+}

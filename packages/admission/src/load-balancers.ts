@@ -1,0 +1,99 @@
+import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
+import { usageOf } from '@spout/plan'
+import { ownWrite } from './addresses.ts'
+import type { LoadBalancerChange, LoadBalancerDraft } from './admission.ts'
+import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
+import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
+import { parseChange, parseDraft } from './load-balancer-draft.ts'
+import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
+import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
+
+/** Load balancers: created, changed and deleted, each in one commit with their addresses. */
+export class LoadBalancers {
+  readonly #context: AdmissionContext
+  readonly #queue: LoadBalancerQueue
+
+  constructor(context: AdmissionContext) {
+    this.#context = context
+    this.#queue = new LoadBalancerQueue(context)
+  }
+
+  async create(wish: LoadBalancerDraft): Promise<LoadBalancer> {
+    const context = this.#context
+    const draft = parseDraft(wish)
+    return transact(context, (claim) => {
+      const { projectId, nodeGroupId } = draft
+      if (context.view.get('project', projectId) === null)
+        throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
+      if (nodeGroupId !== null && context.view.get('nodeGroup', nodeGroupId) === null)
+        throw new SpoutError('ReferenceNotFound', { field: 'nodeGroupId', what: 'node group', id: nodeGroupId })
+      const meta = newMeta(context, draft)
+      claim.quota(projectId, [{ key: `loadBalancer/${meta.id}`, usage: usageOf(draft) }])
+      const { vips, writes } = planVips(context, claim, { ...draft, id: meta.id }, draft.vips)
+      const loadBalancer: LoadBalancer = { ...draft, ...meta, generation: 1, networkId: null, vips: [...vips] }
+      const created = { ...loadBalancer, networkId: checkedNetworkId(context, loadBalancer) }
+      return { writes: [putNew('loadBalancer', created), ...writes], result: created }
+    })
+  }
+
+  async change(id: string, change: (current: LoadBalancer) => LoadBalancerChange): Promise<LoadBalancer> {
+    const step: Step = (current, claim) => {
+      const fields = parseChange(current, change(current))
+      if (Object.keys(fields).length === 0) return { next: current, writes: [] }
+      const next = this.#next(current, fields)
+      claim.quota(current.projectId, [{ key: `loadBalancer/${id}`, usage: usageOf(next) }])
+      return { next, writes: [] }
+    }
+    return existing(id, await this.#queue.run(id, step, { alone: false }))
+  }
+
+  async delete(id: string, { cascade }: { readonly cascade: boolean }): Promise<void> {
+    const step: Step = (current) => {
+      const children = [
+        ...(current.listeners.length > 0 ? ['listeners'] : []),
+        ...(current.pools.length > 0 ? ['pools'] : []),
+      ]
+      if (!cascade && children.length > 0)
+        throw new SpoutError('HasChildren', { what: 'load balancer', id, children: children.join(' and ') })
+      return { next: null, writes: releaseVips(this.#context, current) }
+    }
+    await this.#queue.run(id, step, { alone: true })
+  }
+
+  /** Makes a floating IP one of the load balancer's VIPs, bound to the port of another one. */
+  async bindFloating(id: string, floating: Address, targetPortId: string): Promise<void> {
+    const step: Step = (current) => {
+      if (current.vips.some((vip) => vip.addressId === floating.portId)) return { next: current, writes: [] }
+      if (current.vips.length >= 16)
+        throw new SpoutError('InvalidField', { field: 'vips', reason: 'there are 16 already' })
+      const next = this.#renewed(current, { vips: [...current.vips, vipOf(floating)] })
+      return { next, writes: ownWrite(this.#context, floating, targetPortId) }
+    }
+    await this.#queue.run(id, step, { alone: true })
+  }
+
+  async unbindFloating(id: string, floating: Address): Promise<void> {
+    const step: Step = (current) => {
+      const vips = current.vips.filter((vip) => vip.addressId !== floating.portId)
+      return { next: this.#renewed(current, { vips }), writes: ownWrite(this.#context, floating, null) }
+    }
+    await this.#queue.run(id, step, { alone: true })
+  }
+
+  #next(current: LoadBalancer, fields: LoadBalancerChange): LoadBalancer {
+    const next = this.#renewed(current, fields)
+    if (fields.listeners === undefined && fields.pools === undefined) return next
+    const networkId = checkedNetworkId(this.#context, next)
+    return networkId === current.networkId ? next : this.#renewed(current, { ...fields, networkId })
+  }
+
+  #renewed(current: LoadBalancer, fields: Partial<LoadBalancer>): LoadBalancer {
+    const next = { ...current, ...fields, updatedAt: timestampOf(this.#context.now()) }
+    return mattersToNodes(current, next) ? { ...next, generation: current.generation + 1 } : next
+  }
+}
+
+function existing(id: string, loadBalancer: LoadBalancer | null): LoadBalancer {
+  if (loadBalancer === null) throw new SpoutError('NotFound', { what: 'load balancer', id })
+  return loadBalancer
+}

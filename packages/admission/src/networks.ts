@@ -1,0 +1,133 @@
+import { type Network, network, parseAs, SpoutError, type Subnet, subnet } from '@spout/model'
+import { cidrContains, cidrsOverlap, formatIp, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
+import { endsOf, NO_USAGE } from '@spout/plan'
+import { z } from 'zod'
+import type { Admission } from './admission.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import { isInUse } from './ledger.ts'
+import { gatewayWrites, nodeAddressWrites } from './node-addresses.ts'
+
+const { projectId, name, description, returnPath, segment } = network.shape
+const networkDraft = z.strictObject({ projectId, name, description, returnPath, segment })
+const subnetDraft = z.strictObject({
+  name: subnet.shape.name,
+  description: subnet.shape.description,
+  cidr: subnet.shape.cidr,
+  gatewayIp: subnet.shape.gatewayIp,
+  nodeRange: subnet.shape.nodeRange,
+})
+
+export async function createNetwork(
+  context: AdmissionContext,
+  wish: Parameters<Admission['createNetwork']>[0],
+): Promise<Network> {
+  const draft = parseAs(networkDraft, wish)
+  return transact(context, (claim) => {
+    if (context.view.get('project', draft.projectId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    const meta = newMeta(context, draft)
+    claim.quota(draft.projectId, [{ key: `network/${meta.id}`, usage: { ...NO_USAGE, networks: 1 } }])
+    const number = claim.networkNumber()
+    if (number === null) throw new SpoutError('Unavailable', { what: 'A network number', reason: 'all are in use' })
+    const created: Network = { ...draft, ...meta, number, subnets: [] }
+    return { writes: [putNew('network', created)], result: created }
+  })
+}
+
+export async function addSubnet(
+  context: AdmissionContext,
+  networkId: string,
+  wish: Parameters<Admission['addSubnet']>[1],
+): Promise<Subnet> {
+  const draft = parseAs(subnetDraft, wish)
+  return transact(context, (claim) => {
+    const stored = find(context, 'network', networkId, 'network')
+    const parent = stored.value
+    checkSubnet(context, parent, draft)
+    const added: Subnet = { ...draft, ...newMeta(context, draft) }
+    const subnets = [...parent.subnets, added]
+    if (subnets.length > 32)
+      throw new SpoutError('InvalidField', { field: 'cidr', reason: 'a network has at most 32 subnets' })
+    const next: Network = { ...parent, subnets, updatedAt: timestampOf(context.now()) }
+    const nodeIds = context.view.list('node').map(({ id }) => id)
+    const writes = [
+      putOver('network', stored, next),
+      ...gatewayWrites(context, claim, parent, added),
+      ...nodeAddressWrites(context, claim, parent, added, nodeIds),
+    ]
+    return { writes, result: added }
+  })
+}
+
+function checkSubnet(context: AdmissionContext, parent: Network, draft: z.output<typeof subnetDraft>): void {
+  const cidr = parseCidr(draft.cidr)
+  const why = context.deny.whyForbiddenSubnet(cidr)
+  if (why !== null) throw new SpoutError('AddressForbidden', { field: 'cidr', address: draft.cidr, reason: why })
+  const overlapping = parent.subnets.find((one) => cidrsOverlap(parseCidr(one.cidr), cidr))
+  if (overlapping !== undefined)
+    throw new SpoutError('InvalidField', { field: 'cidr', reason: `overlaps ${overlapping.cidr} of the same network` })
+  const inside = (field: string, text: string): Ip => {
+    const ip = parseIp(text)
+    if (!cidrContains(cidr, ip))
+      throw new SpoutError('AddressOutsideSubnet', { field, address: text, cidr: draft.cidr })
+    return ip
+  }
+  if (draft.gatewayIp !== null) {
+    const gateway = inside('gatewayIp', draft.gatewayIp)
+    if (endsOf(cidr).some((end) => ipEquals(end, gateway)))
+      throw new SpoutError('AddressForbidden', {
+        field: 'gatewayIp',
+        address: formatIp(gateway),
+        reason: 'it names the subnet itself or is its broadcast address',
+      })
+  } else if (parent.returnPath === 'gateway')
+    throw new SpoutError('InvalidField', { field: 'gatewayIp', reason: 'is required: members reply through it' })
+  if (draft.nodeRange === null) return
+  const first = inside('nodeRange.first', draft.nodeRange.first)
+  const last = inside('nodeRange.last', draft.nodeRange.last)
+  if (first.value > last.value)
+    throw new SpoutError('InvalidField', { field: 'nodeRange.last', reason: 'comes before nodeRange.first' })
+}
+
+export async function removeSubnet(context: AdmissionContext, networkId: string, subnetId: string): Promise<void> {
+  await transact(context, () => {
+    const stored = find(context, 'network', networkId, 'network')
+    const parent = stored.value
+    const leaving = parent.subnets.find((one) => one.id === subnetId)
+    if (leaving === undefined) throw new SpoutError('NotFound', { what: 'subnet', id: subnetId })
+    const addresses = context.ledger.addressesOf(networkId).filter((one) => one.subnetId === subnetId)
+    const tenants = addresses.find((one) => isInUse(one) && one.use !== 'node' && one.use !== 'gateway')
+    if (tenants !== undefined)
+      throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `port ${tenants.portId}` })
+    const cidr = parseCidr(leaving.cidr)
+    for (const member of context.ledger.memberAddresses(networkId))
+      if (cidrContains(cidr, parseIp(member)))
+        throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `member ${member}` })
+    const subnets = parent.subnets.filter((one) => one !== leaving)
+    const next: Network = { ...parent, subnets, updatedAt: timestampOf(context.now()) }
+    return {
+      writes: [putOver('network', stored, next), ...deletions(context, addresses)],
+      result: undefined,
+    }
+  })
+}
+
+export async function deleteNetwork(context: AdmissionContext, id: string): Promise<void> {
+  await transact(context, () => {
+    const stored = find(context, 'network', id, 'network')
+    const user = context.view
+      .list('loadBalancer', { projectId: stored.value.projectId })
+      .find((loadBalancer) => loadBalancer.networkId === id)
+    if (user !== undefined) throw new SpoutError('InUse', { what: 'network', id, user: `load balancer ${user.id}` })
+    const addresses = context.ledger.addressesOf(id)
+    const port = addresses.find((one) => isInUse(one) && one.use !== 'node' && one.use !== 'gateway')
+    if (port !== undefined) throw new SpoutError('InUse', { what: 'network', id, user: `port ${port.portId}` })
+    return { writes: [deleteOf('network', stored), ...deletions(context, addresses)], result: undefined }
+  })
+}
+
+const deletions = (context: AdmissionContext, addresses: readonly { readonly id: string }[]) =>
+  addresses.flatMap(({ id }) => {
+    const stored = context.view.get('address', id)
+    return stored === null ? [] : [deleteOf('address', stored)]
+  })

@@ -1,0 +1,84 @@
+import type { Network, Subnet } from '@spout/model'
+import { type formatIp, parseIp } from '@spout/net'
+import { allocateNodeAddress, nodeSpace } from '@spout/plan'
+import type { Write } from '@spout/store'
+import { systemAddress } from './addresses.ts'
+import type { Claim } from './claims.ts'
+import { type AdmissionContext, deleteOf, transact } from './context.ts'
+
+/**
+ * The addresses of these nodes in a subnet that they do not have yet. A node that finds none free goes without: its
+ * domain leaves the subnet out.
+ */
+export function nodeAddressWrites(
+  context: AdmissionContext,
+  claim: Claim,
+  network: Pick<Network, 'id'>,
+  subnet: Subnet,
+  nodeIds: readonly string[],
+): readonly Write[] {
+  const space = nodeSpace(subnet)
+  return nodeIds.flatMap((nodeId) => {
+    if (context.ledger.nodeAddress(nodeId, subnet.id) !== null) return []
+    const avoid = (ip: Parameters<typeof formatIp>[0]): boolean => context.ledger.isMember(network.id, ip)
+    const ip = allocateNodeAddress(space, context.ledger.holder(network.id), avoid, context.now())
+    if (ip === null) return []
+    claim.address(network.id, ip)
+    const place = { networkId: network.id, subnetId: subnet.id }
+    return [systemAddress(context, place, ip, { use: 'node', ownerId: nodeId }).write]
+  })
+}
+
+/** The gateway of a subnet as an address of the system. */
+export function gatewayWrites(
+  context: AdmissionContext,
+  claim: Claim,
+  network: Pick<Network, 'id'>,
+  subnet: Subnet,
+): readonly Write[] {
+  if (subnet.gatewayIp === null) return []
+  const ip = parseIp(subnet.gatewayIp)
+  if (context.ledger.addressIn(network.id, subnet.gatewayIp) !== null) return []
+  claim.address(network.id, ip)
+  const place = { networkId: network.id, subnetId: subnet.id }
+  return [systemAddress(context, place, ip, { use: 'gateway', ownerId: null }).write]
+}
+
+/** Bounds one commit. */
+const MOST_NETWORKS_TOGETHER = 50
+
+/**
+ * Sees to it that every node has an address in every subnet and every gateway is taken, and that addresses of nodes
+ * that are gone are free again. Writes nothing when all is well.
+ */
+export async function ensureNodeAddresses(context: AdmissionContext): Promise<void> {
+  const networkIds = context.view.list('network').map(({ id }) => id)
+  for (let at = 0; at < networkIds.length; at += MOST_NETWORKS_TOGETHER)
+    await transact(context, (claim) => {
+      const nodeIds = context.view.list('node').map(({ id }) => id)
+      const writes = networkIds.slice(at, at + MOST_NETWORKS_TOGETHER).flatMap((id) => {
+        const network = context.view.get('network', id)?.value
+        return network === undefined ? [] : missingAndStale(context, claim, network, nodeIds)
+      })
+      return { writes, result: undefined }
+    })
+}
+
+function missingAndStale(
+  context: AdmissionContext,
+  claim: Claim,
+  network: Network,
+  nodeIds: readonly string[],
+): readonly Write[] {
+  const present = new Set(nodeIds)
+  const stale = context.ledger.addressesOf(network.id).flatMap((address) => {
+    if (address.use !== 'node' || present.has(address.ownerId ?? '')) return []
+    const stored = context.view.get('address', address.id)
+    return stored === null ? [] : [deleteOf('address', stored)]
+  })
+  const missing = network.subnets.flatMap((subnet) => [
+    ...gatewayWrites(context, claim, network, subnet),
+    ...nodeAddressWrites(context, claim, network, subnet, nodeIds),
+  ])
+  return [...stale, ...missing]
+}

@@ -1,0 +1,95 @@
+import { type Address, nameText, parseAs, SpoutError } from '@spout/model'
+import { z } from 'zod'
+import { ownWrite, releaseWrite, takeAddress } from './addresses.ts'
+import type { VipWish } from './admission.ts'
+import { type AdmissionContext, transact } from './context.ts'
+import { vipWish } from './load-balancer-draft.ts'
+import type { LoadBalancers } from './load-balancers.ts'
+
+const text = z.strictObject({ name: nameText, description: z.string().max(255) })
+
+/** Reserves an address that its user can name later: a port or a floating IP. */
+export async function reserveAddress(
+  context: AdmissionContext,
+  projectId: string,
+  wish: VipWish,
+  use: 'port' | 'floating',
+  wishText: { readonly name: string; readonly description: string },
+): Promise<Address> {
+  const parsed = parseAs(vipWish, wish)
+  const words = parseAs(text, wishText)
+  if (parsed.from === 'port')
+    throw new SpoutError('InvalidField', { field: 'from', reason: 'a port is an address reserved already' })
+  if (use === 'floating' && parsed.from !== 'pool')
+    throw new SpoutError('InvalidField', { field: 'from', reason: 'a floating IP comes from an address pool' })
+  return transact(context, (claim) => {
+    if (context.view.get('project', projectId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
+    const { address, write } = takeAddress(context, claim, parsed, '', { projectId, use, ownerId: null, ...words })
+    return { writes: [write], result: address }
+  })
+}
+
+const addressOf = (context: AdmissionContext, portId: string, what: string): Address => {
+  const address = context.view.addressByPort(portId)
+  if (address === null) throw new SpoutError('NotFound', { what, id: portId })
+  return address
+}
+
+/** Binds a floating IP to a port, with its load balancer if it has one, or to nothing. */
+export async function bindFloating(
+  context: AdmissionContext,
+  loadBalancers: LoadBalancers,
+  portId: string,
+  targetPortId: string | null,
+): Promise<Address> {
+  const floating = addressOf(context, portId, 'floating IP')
+  if (floating.use !== 'floating') throw new SpoutError('NotFound', { what: 'floating IP', id: portId })
+  if (floating.ownerId === targetPortId) return floating
+  const target = targetPortId === null ? null : bindingTarget(context, floating, targetPortId)
+  if (floating.ownerId !== null) await unbind(context, loadBalancers, floating)
+  if (target !== null) {
+    if (target.ownerId !== null) await loadBalancers.bindFloating(target.ownerId, floating, target.portId)
+    else await own(context, portId, target.portId)
+  }
+  return addressOf(context, portId, 'floating IP')
+}
+
+function bindingTarget(context: AdmissionContext, floating: Address, targetPortId: string): Address {
+  const target = context.view.addressByPort(targetPortId)
+  const fits =
+    target !== null && target.projectId === floating.projectId && (target.use === 'vip' || target.use === 'port')
+  if (!fits) throw new SpoutError('ReferenceNotFound', { field: 'targetPortId', what: 'port', id: targetPortId })
+  return target
+}
+
+async function unbind(context: AdmissionContext, loadBalancers: LoadBalancers, floating: Address): Promise<void> {
+  const carrier = floating.ownerId === null ? null : (context.view.addressByPort(floating.ownerId)?.ownerId ?? null)
+  if (carrier !== null) await loadBalancers.unbindFloating(carrier, floating)
+  else await own(context, floating.portId, null)
+}
+
+async function own(context: AdmissionContext, portId: string, ownerId: string | null): Promise<void> {
+  await transact(context, () => ({
+    writes: ownWrite(context, addressOf(context, portId, 'floating IP'), ownerId),
+    result: undefined,
+  }))
+}
+
+/** Gives a reserved address back. A floating IP is unbound first; a port in use is refused. */
+export async function releaseAddress(
+  context: AdmissionContext,
+  loadBalancers: LoadBalancers,
+  portId: string,
+): Promise<void> {
+  const address = addressOf(context, portId, 'port')
+  if (address.use === 'floating' && address.ownerId !== null) await unbind(context, loadBalancers, address)
+  await transact(context, () => {
+    const current = addressOf(context, portId, 'port')
+    if (current.use !== 'port' && current.use !== 'floating')
+      throw new SpoutError('InUse', { what: 'port', id: portId, user: current.ownerId ?? 'its network' })
+    if (current.ownerId !== null) throw new SpoutError('InUse', { what: 'port', id: portId, user: current.ownerId })
+    const bound = context.ledger.floatingOf(portId).flatMap((floating) => ownWrite(context, floating, null))
+    return { writes: [...releaseWrite(context, current), ...bound], result: undefined }
+  })
+}

@@ -1,0 +1,75 @@
+import {
+  type Project,
+  parseAs,
+  project,
+  QUOTA_RESOURCES,
+  type Quota,
+  type QuotaResource,
+  quota,
+  SpoutError,
+} from '@spout/model'
+import { z } from 'zod'
+import type { Admission } from './admission.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import { isInUse } from './ledger.ts'
+
+const draftSchema = project.pick({ name: true, description: true })
+
+export async function createProject(
+  context: AdmissionContext,
+  wish: Parameters<Admission['createProject']>[0],
+): Promise<Project> {
+  const draft = parseAs(draftSchema, wish)
+  return transact(context, () => {
+    if (context.view.list('project').some(({ name }) => name === draft.name))
+      throw new SpoutError('NameTaken', { field: 'name', what: 'a project', name: draft.name })
+    const created: Project = { ...newMeta(context, draft), enabled: true }
+    return { writes: [putNew('project', created)], result: created }
+  })
+}
+
+export async function deleteProject(context: AdmissionContext, id: string): Promise<void> {
+  await transact(context, () => {
+    const { view } = context
+    const stored = find(context, 'project', id, 'project')
+    const owned = [
+      ['load balancers', view.list('loadBalancer', { projectId: id }).length],
+      ['networks', view.list('network', { projectId: id }).length],
+      ['addresses', view.list('address', { projectId: id }).filter(isInUse).length],
+      ['application credentials', view.list('applicationCredential', { projectId: id }).length],
+    ] as const
+    const children = owned.flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))
+    if (children.length > 0)
+      throw new SpoutError('HasChildren', { what: 'project', id, children: children.join(' and ') })
+    const limits = view.get('quota', id)
+    return {
+      writes: [deleteOf('project', stored), ...(limits === null ? [] : [deleteOf('quota', limits)])],
+      result: undefined,
+    }
+  })
+}
+
+const limitsSchema = z.strictObject({
+  limits: z.partialRecord(z.enum(QUOTA_RESOURCES), quota.shape.limits.valueType),
+})
+
+/** Limits that are not named stay as they are. */
+export async function setQuota(
+  context: AdmissionContext,
+  projectId: string,
+  limits: Partial<Record<QuotaResource, number>>,
+): Promise<Quota> {
+  const wanted = parseAs(limitsSchema, { limits })
+  return transact(context, () => {
+    find(context, 'project', projectId, 'project')
+    const stored = context.view.get('quota', projectId)
+    const merged = { ...context.defaultQuota, ...stored?.value.limits, ...wanted.limits }
+    const meta = stored?.value ?? { ...newMeta(context, { name: '', description: '' }), id: projectId }
+    const next: Quota = {
+      ...meta,
+      updatedAt: stored === null ? null : timestampOf(context.now()),
+      limits: merged,
+    }
+    return { writes: [stored === null ? putNew('quota', next) : putOver('quota', stored, next)], result: next }
+  })
+}

@@ -1,0 +1,116 @@
+import { DEFAULT_QUOTA, type QuotaResource } from '@spout/model'
+import type { Store } from '@spout/store'
+import { createAddressPool, deleteAddressPool } from './address-pools.ts'
+import type { Admission } from './admission.ts'
+import { Claims } from './claims.ts'
+import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
+import { DenyList } from './deny-list.ts'
+import { Ledger } from './ledger.ts'
+import { LoadBalancers } from './load-balancers.ts'
+import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
+import { ensureNodeAddresses } from './node-addresses.ts'
+import { createEnrolmentToken, createNodeGroup, deleteNode, enrolNode, setNodeScheduling } from './nodes.ts'
+import { bindFloating, releaseAddress, reserveAddress } from './ports.ts'
+import { createProject, deleteProject, setQuota } from './projects.ts'
+import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
+import type { ModelView } from './view.ts'
+
+export interface StoreAdmissionOptions {
+  readonly store: Store
+  /** A caught-up view of the same store. */
+  readonly view: ModelView
+  /** Limits of projects without a quota of their own. */
+  readonly defaultQuota?: Readonly<Record<QuotaResource, number>>
+  /** Networks of the provider that no tenant may name an address of. */
+  readonly managementCidrs?: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly now?: () => number
+  readonly random?: RandomSource
+}
+
+/**
+ * Admission over a store (see the contract). It expects to be the only writer of intent at a time, as the lock of the
+ * default store sees to: quota and network numbers are checked against the view and the writes under way in this
+ * process. Addresses and documents are guarded by revisions besides, whoever writes.
+ */
+export class StoreAdmission implements Admission {
+  readonly #context: AdmissionContext
+  readonly #loadBalancers: LoadBalancers
+
+  constructor({ store, view, defaultQuota, managementCidrs, now, random }: StoreAdmissionOptions) {
+    const ledger = new Ledger(view)
+    this.#context = {
+      store,
+      view,
+      ledger,
+      claims: new Claims(ledger, (projectId) => this.quotaOf(projectId).limits),
+      deny: new DenyList(ledger, managementCidrs ?? []),
+      random: random ?? systemRandom,
+      now: now ?? Date.now,
+      defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
+    }
+    this.#loadBalancers = new LoadBalancers(this.#context)
+  }
+
+  /** Stops following the view. */
+  close(): void {
+    this.#context.ledger.close()
+  }
+
+  createLoadBalancer: Admission['createLoadBalancer'] = (draft) => this.#loadBalancers.create(draft)
+  changeLoadBalancer: Admission['changeLoadBalancer'] = (id, change) => this.#loadBalancers.change(id, change)
+  deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
+
+  createNetwork: Admission['createNetwork'] = (draft) => createNetwork(this.#context, draft)
+  addSubnet: Admission['addSubnet'] = (networkId, draft) => addSubnet(this.#context, networkId, draft)
+  removeSubnet: Admission['removeSubnet'] = (networkId, subnetId) => removeSubnet(this.#context, networkId, subnetId)
+  deleteNetwork: Admission['deleteNetwork'] = (id) => deleteNetwork(this.#context, id)
+
+  createAddressPool: Admission['createAddressPool'] = (draft) => createAddressPool(this.#context, draft)
+  deleteAddressPool: Admission['deleteAddressPool'] = (id) => deleteAddressPool(this.#context, id)
+
+  reserveAddress: Admission['reserveAddress'] = (projectId, wish, use, text) =>
+    reserveAddress(this.#context, projectId, wish, use, text)
+  bindFloating: Admission['bindFloating'] = (portId, targetPortId) =>
+    bindFloating(this.#context, this.#loadBalancers, portId, targetPortId)
+  releaseAddress: Admission['releaseAddress'] = (portId) => releaseAddress(this.#context, this.#loadBalancers, portId)
+
+  createProject: Admission['createProject'] = (draft) => createProject(this.#context, draft)
+  deleteProject: Admission['deleteProject'] = (id) => deleteProject(this.#context, id)
+  setQuota: Admission['setQuota'] = (projectId, limits) => setQuota(this.#context, projectId, limits)
+  putUser: Admission['putUser'] = (user) => putUser(this.#context, user)
+  deleteUser: Admission['deleteUser'] = (id) => deleteUser(this.#context, id)
+  putApplicationCredential: Admission['putApplicationCredential'] = (credential) =>
+    putApplicationCredential(this.#context, credential)
+  deleteApplicationCredential: Admission['deleteApplicationCredential'] = (id) =>
+    deleteApplicationCredential(this.#context, id)
+
+  createNodeGroup: Admission['createNodeGroup'] = (draft) => createNodeGroup(this.#context, draft)
+  createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
+  enrolNode: Admission['enrolNode'] = (secret, certificateSha256) => enrolNode(this.#context, secret, certificateSha256)
+  setNodeScheduling: Admission['setNodeScheduling'] = (id, scheduling) =>
+    setNodeScheduling(this.#context, id, scheduling)
+  deleteNode: Admission['deleteNode'] = (id) => deleteNode(this.#context, id)
+
+  quotaOf: Admission['quotaOf'] = (projectId) => ({
+    limits: { ...this.#context.defaultQuota, ...this.#context.view.get('quota', projectId)?.value.limits },
+    used: this.#context.ledger.usage(projectId),
+  })
+
+  /** Sees to it that every node has an address in every subnet. Writes nothing when all is well. */
+  ensureNodeAddresses(): Promise<void> {
+    return ensureNodeAddresses(this.#context)
+  }
+
+  /** A node's own addresses in a network, by subnet id: what `planDomain` wants. */
+  nodeAddresses(networkId: string, nodeId: string): ReadonlyMap<string, string> {
+    const { view, ledger } = this.#context
+    const subnets = view.get('network', networkId)?.value.subnets ?? []
+    return new Map(
+      subnets.flatMap(({ id }) => {
+        const address = ledger.nodeAddress(nodeId, id)
+        return address === null ? [] : [[id, address.address] as const]
+      }),
+    )
+  }
+}

@@ -1,0 +1,212 @@
+import { KINDS, type Kind, SpoutError } from '@spout/model'
+import type { Change, Revision, Store, Stored } from '@spout/store'
+import { ChildIndex } from './child-index.ts'
+import { KindTable } from './kind-table.ts'
+import type { ChildRef, ModelView, ObjectOf, Versioned } from './view.ts'
+
+type Changed = { readonly kind: Kind; readonly id: string }
+type Listener = (changed: readonly Changed[]) => void
+
+export interface StoreViewOptions {
+  readonly signal: AbortSignal
+  /** Told of a stored value that does not fit its kind's schema; the object is left out. */
+  readonly onInvalid?: (ref: { readonly kind: string; readonly id: string }, error: unknown) => void
+  /** Told when a listener throws: a bug, never fatal. */
+  readonly onListenerError?: (error: unknown) => void
+}
+
+/** Revisions remembered for `caughtUp`: far more than commits that can be waited for at once. */
+const REMEMBERED_REVISIONS = 16_384
+
+const isKind = (kind: string): kind is Kind => Object.hasOwn(KINDS, kind)
+const KIND_NAMES = Object.keys(KINDS) as Kind[]
+
+/** The store in memory (see ModelView), fed by one watch. */
+export class StoreView implements ModelView {
+  readonly #store: Store
+  readonly #options: StoreViewOptions
+  readonly #tables = new Map<Kind, KindTable<Kind>>(KIND_NAMES.map((kind) => [kind, new KindTable<Kind>()]))
+  readonly #children = new ChildIndex()
+  readonly #addressByPort = new Map<string, string>()
+  readonly #listeners = new Set<Listener>()
+  readonly #seen = new Set<Revision>()
+  readonly #waiting = new Map<Revision, (() => void)[]>()
+  #changed: Changed[] = []
+  #reached: Revision[] = []
+  #flushing = false
+  #onBookmark: () => void = () => {}
+
+  private constructor(store: Store, options: StoreViewOptions) {
+    this.#store = store
+    this.#options = options
+  }
+
+  /** Reads everything, follows the store from then on, and resolves once it has caught up. */
+  static async open(store: Store, options: StoreViewOptions): Promise<StoreView> {
+    const view = new StoreView(store, options)
+    // Lists come after this revision: what the watch repeats of them is the same state again.
+    const from = await store.revision()
+    for (const kind of KIND_NAMES) for (const object of (await store.list(kind)).items) view.#put(object)
+    // The watch says with its first bookmark that nothing is repeated any more.
+    await new Promise<void>((resolve) => {
+      view.#onBookmark = resolve
+      void view.#follow(from)
+    })
+    view.#flush()
+    return view
+  }
+
+  get<K extends Kind>(kind: K, id: string): Versioned<ObjectOf<K>> | null {
+    return this.#table(kind).get(id)
+  }
+
+  list<K extends Kind>(kind: K, options: { readonly projectId?: string } = {}): readonly ObjectOf<K>[] {
+    return this.#table(kind).list(options.projectId ?? null)
+  }
+
+  child(id: string): ChildRef | null {
+    return this.#children.get(id)
+  }
+
+  addressByPort(portId: string): ObjectOf<'address'> | null {
+    const id = this.#addressByPort.get(portId)
+    return id === undefined ? null : (this.get('address', id)?.value ?? null)
+  }
+
+  async caughtUp(revision: Revision): Promise<void> {
+    if (!this.#seen.has(revision)) await this.#wait(revision)
+  }
+
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #table<K extends Kind>(kind: K): KindTable<K> {
+    return this.#tables.get(kind) as unknown as KindTable<K>
+  }
+
+  async #follow(from: Revision): Promise<void> {
+    let at = from
+    while (!this.#options.signal.aborted) {
+      try {
+        for await (const change of this.#store.watch({ from: at, signal: this.#options.signal }))
+          at = this.#apply(change)
+      } catch (error) {
+        if (this.#options.signal.aborted) return
+        // Only compaction past a stalled watch ends one: read everything again and go on from there.
+        if (!(error instanceof SpoutError && error.code === 'Gone')) this.#options.onListenerError?.(error)
+        at = await this.#reload()
+      }
+    }
+  }
+
+  async #reload(): Promise<Revision> {
+    const from = await this.#store.revision()
+    for (const kind of KIND_NAMES) {
+      const { items } = await this.#store.list(kind)
+      const present = new Set(items.map(({ id }) => id))
+      for (const object of this.#table(kind).list(null))
+        if (!present.has((object as { id: string }).id)) this.#delete(kind, (object as { id: string }).id)
+      for (const object of items) this.#put(object)
+    }
+    this.#reach(from)
+    return from
+  }
+
+  #apply(change: Change): Revision {
+    switch (change.type) {
+      case 'put':
+        this.#put(change.object)
+        this.#reach(change.object.revision)
+        return change.object.revision
+      case 'delete':
+        if (isKind(change.ref.kind)) this.#delete(change.ref.kind, change.ref.id)
+        this.#reach(change.revision)
+        return change.revision
+      case 'bookmark':
+        this.#reach(change.revision)
+        this.#onBookmark()
+        return change.revision
+    }
+  }
+
+  #put(object: Stored): void {
+    if (!isKind(object.kind)) return
+    const kind = object.kind
+    // Written by us through admission, which checked it: parsing 30,000 documents again would be most of a start.
+    const value = object.value as ObjectOf<Kind> | null
+    if (value === null || typeof value !== 'object' || (value as { id?: unknown }).id !== object.id) {
+      this.#options.onInvalid?.(object, new Error('is not a document with its own id'))
+      return
+    }
+    const before = this.#table(kind).put({ value, revision: object.revision })
+    this.#index(kind, before, value)
+    this.#note({ kind, id: object.id })
+  }
+
+  #delete(kind: Kind, id: string): void {
+    const before = this.#table(kind).delete(id)
+    if (before === null) return
+    this.#index(kind, before, null)
+    this.#note({ kind, id })
+  }
+
+  #index(kind: Kind, before: ObjectOf<Kind> | null, after: ObjectOf<Kind> | null): void {
+    if (kind === 'loadBalancer')
+      this.#children.replace(before as ObjectOf<'loadBalancer'> | null, after as ObjectOf<'loadBalancer'> | null)
+    if (kind === 'address') {
+      const old = before as ObjectOf<'address'> | null
+      const now = after as ObjectOf<'address'> | null
+      if (old && this.#addressByPort.get(old.portId) === old.id) this.#addressByPort.delete(old.portId)
+      if (now) this.#addressByPort.set(now.portId, now.id)
+    }
+  }
+
+  #note(changed: Changed): void {
+    this.#changed.push(changed)
+    this.#schedule()
+  }
+
+  #reach(revision: Revision): void {
+    if (this.#reached.at(-1) === revision) return
+    this.#reached.push(revision)
+    this.#schedule()
+  }
+
+  /** Changes of one commit come one by one: listeners and waiters hear of them once all that has arrived is applied. */
+  #schedule(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#flushing = false
+    const changed = this.#changed
+    const reached = this.#reached
+    this.#changed = []
+    this.#reached = []
+    if (changed.length > 0)
+      for (const listener of this.#listeners) {
+        try {
+          listener(changed)
+        } catch (error) {
+          this.#options.onListenerError?.(error)
+        }
+      }
+    for (const revision of reached) {
+      this.#seen.add(revision)
+      for (const resolve of this.#waiting.get(revision) ?? []) resolve()
+      this.#waiting.delete(revision)
+    }
+    for (const revision of this.#seen) {
+      if (this.#seen.size <= REMEMBERED_REVISIONS) break
+      this.#seen.delete(revision)
+    }
+  }
+
+  #wait(revision: Revision): Promise<void> {
+    return new Promise((resolve) => this.#waiting.set(revision, [...(this.#waiting.get(revision) ?? []), resolve]))
+  }
+}

@@ -1,0 +1,172 @@
+import type { AddressPool, HealthMonitor, Listener, Member, Network, Pool, Project, Subnet } from '@spout/model'
+import { SpoutError } from '@spout/model'
+import { MemoryStore } from '@spout/store'
+import type { LoadBalancerDraft, VipWish } from '../admission.ts'
+import { StoreAdmission, type StoreAdmissionOptions } from '../store-admission.ts'
+import { StoreView } from '../store-view.ts'
+
+/** A store with two projects, a pool of public addresses, and a network of the first project, behind its admission. */
+export interface Office {
+  readonly store: MemoryStore
+  readonly view: StoreView
+  readonly admission: StoreAdmission
+  readonly project: Project
+  readonly stranger: Project
+  readonly pool: AddressPool
+  readonly network: Network
+  readonly subnet: Subnet
+  /** Moves the clock. */
+  readonly later: (ms: number) => void
+  /** Ids of addresses in use and of load balancers: what a refused wish must leave alone. */
+  readonly holdings: () => readonly string[]
+  readonly close: () => Promise<void>
+}
+
+export async function openOffice(options: Partial<StoreAdmissionOptions> = {}): Promise<Office> {
+  const store = new MemoryStore()
+  const ended = new AbortController()
+  const view = await StoreView.open(store, { signal: ended.signal })
+  let nowMs = Date.parse('2026-01-01T00:00:00.000Z')
+  const admission = new StoreAdmission({ store, view, now: () => nowMs, ...options })
+  const project = await admission.createProject({ name: 'own', description: '' })
+  const stranger = await admission.createProject({ name: 'stranger', description: '' })
+  const pool = await admission.createAddressPool({
+    name: 'public',
+    description: '',
+    ranges: [{ first: '192.0.2.10', last: '192.0.2.250' }],
+    cidr: '192.0.2.0/24',
+    gatewayIp: '192.0.2.1',
+    projectIds: null,
+    quarantineSeconds: 60,
+  })
+  const network = await admission.createNetwork(networkDraft(project.id))
+  const subnet = await admission.addSubnet(network.id, subnetDraft('10.0.0.0/24', '10.0.0.1'))
+  return {
+    store,
+    view,
+    admission,
+    project,
+    stranger,
+    pool,
+    network,
+    subnet,
+    later: (ms) => {
+      nowMs += ms
+    },
+    holdings: () => [
+      ...view.list('loadBalancer').map(({ id, generation }) => `${id} ${generation}`),
+      ...view.list('address').map(({ id, ownerId, quarantineUntil }) => `${id} ${ownerId} ${quarantineUntil}`),
+    ],
+    close: async () => {
+      ended.abort()
+      admission.close()
+      await store.close()
+    },
+  }
+}
+
+export const networkDraft = (projectId: string, returnPath: Network['returnPath'] = 'gateway') => ({
+  projectId,
+  name: 'net',
+  description: '',
+  returnPath,
+  segment: { physicalNetwork: 'physnet1', vlan: null },
+})
+
+export const subnetDraft = (cidr: string, gatewayIp: string | null) => ({
+  name: '',
+  description: '',
+  cidr,
+  gatewayIp,
+  nodeRange: null,
+})
+
+const meta = (id: string) => ({
+  id,
+  name: '',
+  description: '',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: null,
+})
+
+export const listenerOf = (id: string, port: number, fields: Partial<Listener> = {}): Listener => ({
+  ...meta(id),
+  tags: [],
+  enabled: true,
+  protocol: 'tcp',
+  port,
+  connectionLimit: null,
+  defaultPoolId: null,
+  timeouts: { clientMs: 50_000, connectMs: 5000, memberMs: 50_000, inspectMs: 0 },
+  insertHeaders: [],
+  allowedCidrs: null,
+  ...fields,
+})
+
+export const memberOf = (id: string, address: string, port = 80, fields: Partial<Member> = {}): Member => ({
+  ...meta(id),
+  tags: [],
+  enabled: true,
+  address,
+  port,
+  subnetId: null,
+  weight: 1,
+  backup: false,
+  monitorAddress: null,
+  monitorPort: null,
+  ...fields,
+})
+
+export const poolOf = (id: string, members: Member[], fields: Partial<Pool> = {}): Pool => ({
+  ...meta(id),
+  tags: [],
+  enabled: true,
+  protocol: 'tcp',
+  algorithm: 'round-robin',
+  persistence: null,
+  members,
+  monitor: null,
+  panicThreshold: 0,
+  ...fields,
+})
+
+export const monitorOf = (id: string, fields: Partial<HealthMonitor> = {}): HealthMonitor => ({
+  ...meta(id),
+  tags: [],
+  enabled: true,
+  type: 'tcp',
+  intervalMs: 1000,
+  timeoutMs: 500,
+  rise: 2,
+  fall: 2,
+  http: null,
+  ...fields,
+})
+
+export const draftOf = (
+  projectId: string,
+  vips: readonly VipWish[],
+  fields: Partial<LoadBalancerDraft> = {},
+): LoadBalancerDraft => ({
+  projectId,
+  name: 'web',
+  description: '',
+  tags: [],
+  enabled: true,
+  vips,
+  listeners: [],
+  pools: [],
+  nodeGroupId: null,
+  annotations: {},
+  ...fields,
+})
+
+/** What the work is refused with. */
+export async function refusal(work: Promise<unknown>): Promise<SpoutError> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof SpoutError)) throw new Error(`expected a refusal, got ${String(error)}`, { cause: error })
+  return error
+}

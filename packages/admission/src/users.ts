@@ -1,0 +1,63 @@
+import { type ApplicationCredential, applicationCredential, parseAs, SpoutError, type User, user } from '@spout/model'
+import { type AdmissionContext, deleteOf, find, putNew, putOver, transact } from './context.ts'
+
+/** Creates or replaces a user. */
+export async function putUser(context: AdmissionContext, wish: User): Promise<User> {
+  const wanted = parseAs(user, wish)
+  return transact(context, () => {
+    const { view } = context
+    if (view.list('user').some(({ id, name }) => name === wanted.name && id !== wanted.id))
+      throw new SpoutError('NameTaken', { field: 'name', what: 'a user', name: wanted.name })
+    for (const [index, { projectId }] of wanted.roles.entries())
+      if (view.get('project', projectId) === null)
+        throw new SpoutError('ReferenceNotFound', {
+          field: `roles[${index}].projectId`,
+          what: 'project',
+          id: projectId,
+        })
+    const stored = view.get('user', wanted.id)
+    return { writes: [stored === null ? putNew('user', wanted) : putOver('user', stored, wanted)], result: wanted }
+  })
+}
+
+/** Deletes a user with everything that stands for him. */
+export async function deleteUser(context: AdmissionContext, id: string): Promise<void> {
+  await transact(context, () => {
+    const { view } = context
+    const stored = find(context, 'user', id, 'user')
+    const credentials = view
+      .list('applicationCredential')
+      .flatMap((one) => (one.userId === id ? (view.get('applicationCredential', one.id) ?? []) : []))
+    const tokens = view.list('token').flatMap((one) => (one.userId === id ? (view.get('token', one.id) ?? []) : []))
+    return {
+      writes: [
+        deleteOf('user', stored),
+        ...credentials.map((one) => deleteOf('applicationCredential', one)),
+        ...tokens.map((one) => deleteOf('token', one)),
+      ],
+      result: undefined,
+    }
+  })
+}
+
+export async function putApplicationCredential(context: AdmissionContext, wish: ApplicationCredential): Promise<void> {
+  const wanted = parseAs(applicationCredential, wish)
+  await transact(context, () => {
+    const { view } = context
+    if (view.get('user', wanted.userId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: 'userId', what: 'user', id: wanted.userId })
+    if (view.get('project', wanted.projectId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: wanted.projectId })
+    const stored = view.get('applicationCredential', wanted.id)
+    const write =
+      stored === null ? putNew('applicationCredential', wanted) : putOver('applicationCredential', stored, wanted)
+    return { writes: [write], result: undefined }
+  })
+}
+
+export async function deleteApplicationCredential(context: AdmissionContext, id: string): Promise<void> {
+  await transact(context, () => ({
+    writes: [deleteOf('applicationCredential', find(context, 'applicationCredential', id, 'application credential'))],
+    result: undefined,
+  }))
+}

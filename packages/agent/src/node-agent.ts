@@ -1,0 +1,155 @@
+import type { AgentLink } from '@spout/client/agent-link'
+import type { Announcer, DataPlaneDriver, ProberOptions } from '@spout/dataplane'
+import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import type { Domains } from './domains.ts'
+import { followLink } from './follow-link.ts'
+import { MemberHealthFeed } from './member-health-feed.ts'
+import { NodeReconciler } from './reconcile-node.ts'
+import { Reporter } from './reporter.ts'
+import { StateFile } from './state-file.ts'
+
+export interface NodeAgentOptions {
+  /** Drawn anew at each start. */
+  readonly session: string
+  /** Where the last good state is kept. */
+  readonly stateFile: string
+  readonly link: () => AgentLink
+  readonly domains: Domains
+  readonly drivers: readonly DataPlaneDriver[]
+  readonly announcer: Announcer
+  readonly checks: ProberOptions['checks']
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly log: Logger
+  readonly observeEveryMs?: number
+  readonly statsEveryMs?: number
+}
+
+const OBSERVE_EVERY_MS = 2000
+const STATS_EVERY_MS = 5000
+const STOP_GRACE_MS = 3000
+
+/**
+ * One node's side of the link: subscribe, reconcile, report. Stopping it, or killing it, leaves everything forwarding;
+ * started again it takes over what it finds.
+ */
+export class NodeAgent implements Component {
+  readonly name = 'node-agent'
+  readonly #options: NodeAgentOptions
+  readonly #state: StateFile
+  readonly #reconciler: NodeReconciler
+  readonly #reporter: Reporter
+  readonly #stopping = new AbortController()
+  #health: MemberHealthFeed | null = null
+  #following: Promise<void> | null = null
+  readonly #timers = new Map<string, Timer>()
+
+  constructor(options: NodeAgentOptions) {
+    this.#options = options
+    const { log } = options
+    this.#state = new StateFile(options.stateFile, (error) =>
+      log.error({ event: 'state-file-failed', err: error }, 'the state file cannot be written; forwarding goes on'),
+    )
+    this.#reporter = new Reporter({
+      session: options.session,
+      features: [...new Set(options.drivers.flatMap((driver) => [...driver.features]))].sort(),
+      send: (report, signal) => options.link().report(report, signal),
+      clock: options.clock,
+      log,
+    })
+    this.#reconciler = new NodeReconciler({
+      domains: options.domains,
+      drivers: options.drivers,
+      announcer: options.announcer,
+      state: this.#state,
+      onReport: (report) => this.#reporter.entry(report),
+      onRemoved: (key) => this.#reporter.removed(key),
+      onApplied: (key, entry) => this.#health?.applied(key, entry),
+      onInSync: (inSync) => this.#reporter.inSync(inSync),
+      clock: options.clock,
+      random: options.random,
+      log,
+    })
+  }
+
+  async start(): Promise<void> {
+    const { checks, clock, random, log } = this.#options
+    await this.#state.load()
+    this.#health = new MemberHealthFeed({
+      prober: { checks, clock, random, log },
+      saved: this.#state.entries,
+      onHealth: (health) => this.#reporter.member(health),
+      onProbedNoMore: (member) => this.#reporter.memberGone(member),
+      onDown: (key, members) => this.#reconciler.setDown(key, members),
+    })
+    await this.#reconciler.adopt()
+    log.info({ event: 'adopted', entries: this.#state.entries.size, ...this.counters }, 'took over what was there')
+    this.#reporter.start()
+    this.#following = followLink(
+      {
+        link: this.#options.link,
+        onConnect: () => this.#reconciler.begin(),
+        onLines: (lines) => this.#reconciler.take(lines),
+        random,
+        clock,
+        log,
+      },
+      this.#stopping.signal,
+    )
+    this.#every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#reconciler.observe())
+    this.#every('stats', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#pollStats())
+  }
+
+  /** What the kernel and the proxies were changed since the start, all drivers together. */
+  get counters(): { readonly transactions: number; readonly reloads: number } {
+    const sum = { transactions: 0, reloads: 0 }
+    for (const { counters } of this.#options.drivers) {
+      sum.transactions += counters.transactions
+      sum.reloads += counters.reloads
+    }
+    return sum
+  }
+
+  /** The native helper or something else that drivers rely on was lost and is back: they compare their whole state. */
+  lookAgain(): void {
+    this.#reconciler.observe()
+  }
+
+  /** Resolves when nothing is left to do but what waits for its retry. */
+  idle(): Promise<void> {
+    return this.#reconciler.idle()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    for (const timer of this.#timers.values()) timer.clear()
+    this.#health?.close()
+    await this.#following
+    await this.#reporter.stop()
+    await this.#reconciler.stop(STOP_GRACE_MS)
+    await this.#state.close()
+  }
+
+  async #pollStats(): Promise<void> {
+    for (const driver of this.#options.drivers) {
+      try {
+        this.#reporter.stats(await driver.stats())
+      } catch (error) {
+        this.#options.log.debug({ event: 'stats-failed', driver: driver.name, err: error }, 'no counters this time')
+      }
+    }
+  }
+
+  /** Repeats work with a pause between the end of one and the start of the next. */
+  #every(name: string, pauseMs: number, work: () => Promise<void> | void): void {
+    const turn = async () => {
+      await work()
+      if (!this.#stopping.signal.aborted) this.#every(name, pauseMs, work)
+    }
+    this.#timers.set(
+      name,
+      this.#options.clock.setTimer(() => void turn(), pauseMs),
+    )
+  }
+}

@@ -1,0 +1,336 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StateLine } from '@spout/client/agent-link'
+import type { EntryReport } from '@spout/model/node-report'
+import type { NodeStateEntry } from '@spout/model/node-state'
+import { silentLogger } from '@spout/runtime'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { NodeReconciler } from './reconcile-node.ts'
+import { StateFile } from './state-file.ts'
+import { domainEntry, loadBalancerEntry, putLine } from './testing/entries.ts'
+import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedNode } from './testing/recorded-node.ts'
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'spout-reconcile-'))
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+/** An agent's process on a node: what it knows is its own, the node and the state file stay. */
+class Process {
+  readonly clock = new FakeClock()
+  readonly reports = new Map<string, EntryReport>()
+  readonly removed: string[] = []
+  inSync = 0
+  readonly state: StateFile
+  readonly reconciler: NodeReconciler
+
+  constructor(node: RecordedNode) {
+    this.state = new StateFile(join(directory, 'entries.journal'), (error) => {
+      throw error
+    })
+    this.reconciler = new NodeReconciler({
+      domains: new RecordedDomains(node),
+      drivers: [new RecordedDriver(node)],
+      announcer: new RecordedAnnouncer(node),
+      state: this.state,
+      onReport: (report) => this.reports.set(report.key, report),
+      onRemoved: (key) => {
+        this.reports.delete(key)
+        this.removed.push(key)
+      },
+      onApplied: () => {},
+      onInSync: () => this.inSync++,
+      clock: this.clock,
+      random: () => 0.5,
+      log: silentLogger(),
+    })
+  }
+
+  static async start(node: RecordedNode): Promise<Process> {
+    const process = new Process(node)
+    await process.state.load()
+    await process.reconciler.adopt()
+    await process.reconciler.idle()
+    return process
+  }
+
+  async take(...lines: StateLine[]): Promise<void> {
+    this.reconciler.take(lines)
+    await this.reconciler.idle()
+  }
+
+  /** A full set, as a connection brings it. */
+  async sync(...entries: NodeStateEntry[]): Promise<void> {
+    this.reconciler.begin()
+    await this.take(...entries.map(putLine), { type: 'synced' })
+  }
+
+  /** Ends as a kill does, but for what the journal has not written yet. */
+  async end(): Promise<void> {
+    await this.reconciler.stop(1000)
+    await this.state.close()
+  }
+}
+
+const vip = (address: string, announce = true) => ({ address, scope: 'fabric' as const, announce })
+
+describe('order', () => {
+  test('domain, data plane, announcement; and backwards', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    const entry = loadBalancerEntry('a', { vips: [vip('192.0.2.1')] })
+    // The load balancer comes first on the wire: its domain is brought up before it all the same.
+    await process.sync(entry, domainEntry(1))
+    expect(node.take()).toEqual(['domain+ 1', 'put lb/a', 'announce 192.0.2.1'])
+    expect(process.reports.get('lb/a')).toMatchObject({ state: 'programmed', announced: ['192.0.2.1'] })
+
+    await process.take({ type: 'delete', key: 'domain/1' }, { type: 'delete', key: 'lb/a' })
+    expect(node.take()).toEqual(['withdraw 192.0.2.1', 'remove lb/a', 'domain- 1'])
+    expect(process.removed.sort()).toEqual(['domain/1', 'lb/a'])
+    await process.end()
+  })
+
+  test('an address that moves to another node is withdrawn before the entry changes', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    await process.sync(domainEntry(1), loadBalancerEntry('a', { vips: [vip('192.0.2.1')] }))
+    node.take()
+    await process.take(
+      putLine(loadBalancerEntry('a', { generation: 2, vips: [vip('192.0.2.1', false), vip('192.0.2.2')] })),
+    )
+    expect(node.take()).toEqual(['withdraw 192.0.2.1', 'put lb/a', 'announce 192.0.2.2'])
+    await process.end()
+  })
+
+  test('nothing is removed whose address could not be withdrawn', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    await process.sync(
+      domainEntry(1),
+      loadBalancerEntry('a', { vips: [vip('192.0.2.1')] }),
+      loadBalancerEntry('b', { vips: [vip('192.0.2.2')] }),
+    )
+    node.take()
+    node.withdrawalsFail = true
+    await process.take(
+      { type: 'delete', key: 'lb/a' },
+      putLine(loadBalancerEntry('b', { generation: 2, vips: [vip('192.0.2.2')] })),
+    )
+    expect(node.take()).toEqual(['put lb/b'])
+    expect(process.reports.get('lb/a')).toMatchObject({ state: 'failed', reason: 'WithdrawFailed' })
+    node.withdrawalsFail = false
+    await process.clock.advance(1000)
+    await process.reconciler.idle()
+    expect(node.take()).toEqual(['withdraw 192.0.2.1', 'remove lb/a'])
+    await process.end()
+  })
+
+  test('a refused entry is not announced, keeps its previous state, and stops no other', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    node.refusals.set('lb/bad', 'No buffer space available')
+    await process.sync(
+      domainEntry(1),
+      loadBalancerEntry('bad', { vips: [vip('192.0.2.9')] }),
+      loadBalancerEntry('good', { vips: [vip('192.0.2.1')] }),
+    )
+    expect(node.take()).toEqual(['domain+ 1', 'put lb/good', 'announce 192.0.2.1'])
+    expect(process.reports.get('lb/bad')).toMatchObject({
+      state: 'failed',
+      reason: 'KernelRefused',
+      message: 'No buffer space available',
+      announced: [],
+    })
+    node.refusals.clear()
+    await process.clock.advance(200)
+    await process.reconciler.idle()
+    expect(node.take()).toEqual(['put lb/bad', 'announce 192.0.2.9'])
+    expect(process.reports.get('lb/bad')).toMatchObject({ state: 'programmed', message: null })
+
+    node.refusals.set('lb/bad', 'Invalid argument')
+    await process.take(putLine(loadBalancerEntry('bad', { generation: 2, vips: [vip('192.0.2.9')] })))
+    expect(node.take()).toEqual([])
+    expect(process.reports.get('lb/bad')).toMatchObject({ state: 'failed', announced: ['192.0.2.9'] })
+    await process.end()
+  })
+
+  test('a domain that fails fails what is in it, until it comes up', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    node.refusals.set('domain/2', 'no such physical network')
+    await process.sync(domainEntry(1), domainEntry(2), loadBalancerEntry('a'), loadBalancerEntry('bb', { domain: 2 }))
+    expect(node.take()).toEqual(['domain+ 1', 'put lb/a', 'announce 192.0.2.1'])
+    expect(process.reports.get('lb/bb')).toMatchObject({ state: 'failed', reason: 'DomainUnavailable' })
+    node.refusals.clear()
+    await process.clock.advance(200)
+    await process.reconciler.idle()
+    expect(node.take()).toEqual(['domain+ 2', 'put lb/bb', 'announce 192.0.2.2'])
+    await process.end()
+  })
+})
+
+test('changes during a pass become one further pass, with the newest of each', async () => {
+  const node = new RecordedNode()
+  const process = await Process.start(node)
+  await process.sync(domainEntry(1))
+  node.take()
+  let open = () => {}
+  node.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  process.reconciler.take([putLine(loadBalancerEntry('a'))])
+  await new Promise((resolve) => setImmediate(resolve))
+  for (let generation = 2; generation < 50; generation++)
+    process.reconciler.take([putLine(loadBalancerEntry('a', { generation }))])
+  open()
+  await process.reconciler.idle()
+  expect(node.take()).toEqual(['put lb/a', 'announce 192.0.2.1', 'put lb/a'])
+  expect(process.reports.get('lb/a')?.hash).toBe(putLine(loadBalancerEntry('a', { generation: 49 })).hash)
+  await process.end()
+})
+
+test('members that are down are applied, and known after a restart', async () => {
+  const node = new RecordedNode()
+  const first = await Process.start(node)
+  await first.sync(domainEntry(1), loadBalancerEntry('a'))
+  first.reconciler.setDown('lb/a', new Set(['m1']))
+  await first.reconciler.idle()
+  first.reconciler.setDown('lb/a', new Set(['m1']))
+  await first.reconciler.idle()
+  expect(node.transactions).toBe(2)
+  await first.end()
+  const second = await Process.start(node)
+  await second.sync(domainEntry(1), loadBalancerEntry('a'))
+  expect(node.transactions).toBe(2)
+  await second.end()
+})
+
+test('a restart with nothing changed touches nothing and confirms everything', async () => {
+  const node = new RecordedNode()
+  const entries = [domainEntry(1), ...['a', 'bb', 'ccc'].map((id) => loadBalancerEntry(id))]
+  const first = await Process.start(node)
+  await first.sync(...entries)
+  await first.end()
+  node.take()
+  const before = node.transactions
+
+  const second = await Process.start(node)
+  expect([...second.reports.values()].map(({ state }) => state)).toEqual(Array(4).fill('programmed'))
+  await second.sync(...entries)
+  expect(node.take()).toEqual([])
+  expect(node.transactions).toBe(before)
+  expect(second.inSync).toBe(1)
+  await second.end()
+})
+
+test('what the kernel lost while the agent was away is mended at the start', async () => {
+  const node = new RecordedNode()
+  const first = await Process.start(node)
+  await first.sync(domainEntry(1), loadBalancerEntry('a'), loadBalancerEntry('bb'))
+  await first.end()
+  node.take()
+  node.programmed.delete('lb/bb')
+  const second = await Process.start(node)
+  expect(node.take()).toEqual(['put lb/bb'])
+  await second.end()
+})
+
+test('a connection that breaks before the full set removes nothing', async () => {
+  const node = new RecordedNode()
+  const process = await Process.start(node)
+  await process.sync(domainEntry(1), loadBalancerEntry('a'), loadBalancerEntry('bb'))
+  node.take()
+  process.reconciler.begin()
+  await process.take(putLine(domainEntry(1)))
+  process.reconciler.begin()
+  await process.take(putLine(domainEntry(1)), putLine(loadBalancerEntry('bb')))
+  expect(node.take()).toEqual([])
+  await process.take({ type: 'synced' })
+  expect(node.take()).toEqual(['withdraw 192.0.2.1', 'remove lb/a'])
+  await process.end()
+})
+
+test('an entry of a version to come is refused, and what it replaces stays', async () => {
+  const node = new RecordedNode()
+  const process = await Process.start(node)
+  await process.sync(domainEntry(1), loadBalancerEntry('a'))
+  node.take()
+  const future = { ...loadBalancerEntry('a'), version: 2 } as unknown as NodeStateEntry
+  await process.take({ type: 'put', hash: 'future', entry: future })
+  expect(node.take()).toEqual([])
+  expect(process.reports.get('lb/a')).toMatchObject({ hash: 'future', state: 'failed', reason: 'UnsupportedVersion' })
+  await process.end()
+})
+
+test('however changes, failures and restarts come, the node ends as the last full set says', async () => {
+  const ids = ['a', 'bb', 'ccc', 'dddd']
+  const step = fc.oneof(
+    fc.record({
+      do: fc.constant('put' as const),
+      id: fc.constantFrom(...ids),
+      generation: fc.integer({ min: 1, max: 5 }),
+      announce: fc.boolean(),
+    }),
+    fc.record({ do: fc.constant('delete' as const), id: fc.constantFrom(...ids) }),
+    fc.record({ do: fc.constant('refuse' as const), id: fc.constantFrom(...ids) }),
+    fc.record({ do: fc.constant('allow' as const) }),
+    fc.record({ do: fc.constant('restart' as const) }),
+    fc.record({ do: fc.constant('lose' as const), id: fc.constantFrom(...ids) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      await rm(join(directory, 'entries.journal'), { force: true })
+      const node = new RecordedNode()
+      const wanted = new Map<string, NodeStateEntry>([['domain/1', domainEntry(1)]])
+      let process = await Process.start(node)
+      await process.sync(...wanted.values())
+      for (const one of steps) {
+        if (one.do === 'put') {
+          const entry = loadBalancerEntry(one.id, {
+            generation: one.generation,
+            vips: [vip(`192.0.2.${one.id.length}`, one.announce)],
+          })
+          wanted.set(entry.key, entry)
+          await process.take(putLine(entry))
+        } else if (one.do === 'delete') {
+          wanted.delete(`lb/${one.id}`)
+          await process.take({ type: 'delete', key: `lb/${one.id}` })
+        } else if (one.do === 'refuse') node.refusals.set(`lb/${one.id}`, 'refused')
+        else if (one.do === 'allow') node.refusals.clear()
+        else if (one.do === 'lose') {
+          node.programmed.delete(`lb/${one.id}`)
+          process.reconciler.observe()
+          await process.reconciler.idle()
+        } else {
+          await process.end()
+          process = await Process.start(node)
+          await process.sync(...wanted.values())
+        }
+        // At no time is an address announced that the data plane does not hold.
+        for (const address of node.announced.keys())
+          expect(
+            [...node.programmed.keys()].map((key) => `192.0.2.${key.length - 3}`).concat(lostSince(steps)),
+          ).toContain(address)
+      }
+      node.refusals.clear()
+      await process.sync(...wanted.values())
+      await process.clock.advance(60_000)
+      await process.reconciler.idle()
+      const entries = [...wanted.values()].filter((entry) => entry.kind === 'load-balancer')
+      expect([...node.programmed].sort()).toEqual(entries.map((entry) => [entry.key, `${putLine(entry).hash} `]).sort())
+      expect([...node.announced.keys()].sort()).toEqual(
+        entries.flatMap((entry) => entry.vips.filter((one) => one.announce).map((one) => one.address)).sort(),
+      )
+      await process.end()
+    }),
+    { numRuns: 60 },
+  )
+})
+
+/** Addresses whose entry somebody took out of the kernel behind the agent's back. */
+const lostSince = (steps: readonly { readonly do: string; readonly id?: string }[]): string[] =>
+  steps.flatMap((step) => (step.do === 'lose' && step.id !== undefined ? [`192.0.2.${step.id.length}`] : []))

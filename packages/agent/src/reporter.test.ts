@@ -1,0 +1,194 @@
+import type { EntryReport, MemberHealth, NodeReport, ServiceStats } from '@spout/model/node-report'
+import { silentLogger } from '@spout/runtime'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Reporter } from './reporter.ts'
+
+const entry = (key: string, hash = 'h'): EntryReport => ({
+  key,
+  hash,
+  state: 'programmed',
+  reason: null,
+  message: null,
+  announced: [],
+})
+
+const member = (memberId: string, health: MemberHealth['health']): MemberHealth => ({
+  loadBalancerId: 'a',
+  poolId: 'p',
+  memberId,
+  health,
+  reason: null,
+  since: '2026-01-01T00:00:00.000Z',
+})
+
+const stats = (bytesIn: number): ServiceStats => ({
+  loadBalancerId: 'a',
+  listenerId: 'l',
+  bytesIn,
+  bytesOut: 0,
+  activeConnections: 0,
+  totalConnections: 0,
+  requestErrors: 0,
+})
+
+/** A control plane that answers when the test says so. */
+class Peer {
+  readonly clock = new FakeClock()
+  readonly reports: NodeReport[] = []
+  readonly reporter: Reporter
+  resend = false
+  down = false
+  gate: Promise<void> = Promise.resolve()
+
+  constructor() {
+    this.reporter = new Reporter({
+      session: 's',
+      features: ['l4.tcp'],
+      send: async (report) => {
+        await this.gate
+        if (this.down) throw new Error('connection refused')
+        this.reports.push(report)
+        const { resend } = this
+        this.resend = false
+        return { resend }
+      },
+      clock: this.clock,
+      log: silentLogger(),
+    })
+  }
+
+  /** What a control plane that merges these reports knows. */
+  known(): Record<string, string> {
+    const known = new Map<string, string>()
+    for (const report of this.reports) {
+      for (const { key, hash } of report.entries) known.set(key, hash)
+      for (const key of report.removed) known.delete(key)
+    }
+    return Object.fromEntries([...known].sort())
+  }
+}
+
+test('a change is told at once, and silence is broken every heartbeat', async () => {
+  const peer = new Peer()
+  peer.reporter.start()
+  await peer.clock.advance(0)
+  expect(peer.reports).toHaveLength(1)
+  peer.reporter.entry(entry('lb/a'))
+  await peer.clock.advance(0)
+  expect(peer.reports[1]?.entries).toEqual([entry('lb/a')])
+  await peer.clock.advance(3000)
+  expect(peer.reports).toHaveLength(5)
+  expect(peer.reports.map((report) => report.sequence)).toEqual([1, 2, 3, 4, 5])
+  expect(peer.reports.slice(2).every((report) => report.entries.length === 0)).toBe(true)
+  await peer.reporter.stop()
+})
+
+test('what changes while a report is under way is merged into the next', async () => {
+  const peer = new Peer()
+  let open = () => {}
+  peer.gate = new Promise((resolve) => {
+    open = resolve
+  })
+  peer.reporter.start()
+  await peer.clock.advance(0)
+  for (let hash = 0; hash < 100; hash++) peer.reporter.entry(entry('lb/a', String(hash)))
+  peer.reporter.entry(entry('lb/b'))
+  peer.reporter.removed('lb/b')
+  peer.reporter.member(member('m', 'down'))
+  peer.reporter.member(member('m', 'up'))
+  open()
+  await peer.clock.advance(0)
+  expect(peer.reports).toHaveLength(2)
+  expect(peer.reports[1]).toMatchObject({
+    entries: [entry('lb/a', '99')],
+    removed: ['lb/b'],
+    members: [member('m', 'up')],
+  })
+  await peer.reporter.stop()
+})
+
+test('what did not arrive is told again, the newest of it', async () => {
+  const peer = new Peer()
+  peer.down = true
+  peer.reporter.start()
+  peer.reporter.entry(entry('lb/a', '1'))
+  peer.reporter.stats([stats(1)])
+  await peer.clock.advance(0)
+  peer.reporter.entry(entry('lb/a', '2'))
+  peer.down = false
+  await peer.clock.advance(1000)
+  expect(peer.reports[0]).toMatchObject({ entries: [entry('lb/a', '2')], stats: [stats(1)] })
+  await peer.reporter.stop()
+})
+
+test('asked to, it tells everything; and is in sync only when nothing is left to tell', async () => {
+  const peer = new Peer()
+  for (let index = 0; index < 5000; index++) peer.reporter.entry(entry(`lb/${index}`))
+  peer.reporter.inSync(true)
+  peer.reporter.start()
+  await peer.clock.advance(0)
+  expect(peer.reports.map((report) => [report.entries.length, report.inSync])).toEqual([
+    [2000, false],
+    [2000, false],
+    [1000, true],
+  ])
+  peer.reports.length = 0
+  peer.resend = true
+  await peer.clock.advance(1000)
+  expect(Object.keys(peer.known())).toHaveLength(5000)
+  expect(peer.reports.at(-1)?.inSync).toBe(true)
+  await peer.reporter.stop()
+})
+
+test('counters travel with the heartbeat, and only those that changed', async () => {
+  const peer = new Peer()
+  peer.reporter.start()
+  await peer.clock.advance(0)
+  peer.reporter.stats([stats(5)])
+  await peer.clock.advance(500)
+  expect(peer.reports).toHaveLength(1)
+  await peer.clock.advance(500)
+  peer.reporter.stats([stats(5)])
+  await peer.clock.advance(1000)
+  expect(peer.reports.map((report) => report.stats.length)).toEqual([0, 1, 0])
+  await peer.reporter.stop()
+})
+
+test('however reports are lost and asked for again, the control plane ends up knowing what is', async () => {
+  const step = fc.oneof(
+    fc.record({
+      do: fc.constant('entry' as const),
+      key: fc.constantFrom('a', 'b', 'c'),
+      hash: fc.constantFrom('1', '2', '3'),
+    }),
+    fc.record({ do: fc.constant('removed' as const), key: fc.constantFrom('a', 'b', 'c') }),
+    fc.record({ do: fc.constant('lose' as const), down: fc.boolean() }),
+    fc.record({ do: fc.constant('resend' as const) }),
+    fc.record({ do: fc.constant('wait' as const) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const peer = new Peer()
+      const truth = new Map<string, string>()
+      peer.reporter.start()
+      for (const one of steps) {
+        if (one.do === 'entry') {
+          truth.set(one.key, one.hash)
+          peer.reporter.entry(entry(one.key, one.hash))
+        } else if (one.do === 'removed') {
+          truth.delete(one.key)
+          peer.reporter.removed(one.key)
+        } else if (one.do === 'lose') peer.down = one.down
+        else if (one.do === 'resend') peer.resend = true
+        else await peer.clock.advance(700)
+      }
+      peer.down = false
+      await peer.clock.advance(5000)
+      expect(peer.known()).toEqual(Object.fromEntries([...truth].sort()))
+      await peer.reporter.stop()
+    }),
+    { numRuns: 50 },
+  )
+})

@@ -1,0 +1,184 @@
+import type { EntryReport, MemberHealth, NodeReport, ServiceStats } from '@spout/model/node-report'
+import { type Clock, type Logger, pause } from '@spout/runtime'
+
+export interface ReporterOptions {
+  /** Drawn anew at each start of the agent. */
+  readonly session: string
+  readonly features: readonly string[]
+  readonly send: (report: NodeReport, signal: AbortSignal) => Promise<{ readonly resend: boolean }>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly heartbeatMs?: number
+}
+
+/** So that a report stays small whatever the node holds: the rest follows at once in the next. */
+const MOST_ENTRIES = 2000
+const MOST_MEMBERS = 5000
+const MOST_STATS = 5000
+const HEARTBEAT_MS = 1000
+
+/**
+ * Tells the control plane what became of this node's entries, members and counters: at once when something changed,
+ * merged while a report is under way, and at least every heartbeat. What did not arrive is told again.
+ */
+export class Reporter {
+  readonly #options: ReporterOptions
+  readonly #entries = new Map<string, EntryReport>()
+  readonly #members = new Map<string, MemberHealth>()
+  readonly #stats = new Map<string, ServiceStats>()
+  /** What the control plane has not confirmed to know, by key of the maps above. */
+  readonly #untold = {
+    entries: new Set<string>(),
+    removed: new Set<string>(),
+    members: new Set<string>(),
+    stats: new Set<string>(),
+  }
+  #sequence = 0
+  #inSync = false
+  #inSyncTold = false
+  #stop: AbortController | null = null
+  #wake: () => void = () => {}
+  #running: Promise<void> | null = null
+
+  constructor(options: ReporterOptions) {
+    this.#options = options
+  }
+
+  entry(report: EntryReport): void {
+    this.#entries.set(report.key, report)
+    this.#untold.removed.delete(report.key)
+    this.#untold.entries.add(report.key)
+    this.#wake()
+  }
+
+  removed(key: string): void {
+    this.#entries.delete(key)
+    this.#untold.entries.delete(key)
+    this.#untold.removed.add(key)
+    this.#wake()
+  }
+
+  member(health: MemberHealth): void {
+    const key = memberKey(health)
+    this.#members.set(key, health)
+    this.#untold.members.add(key)
+    this.#wake()
+  }
+
+  /** The member is probed no more: nothing further is said of it. */
+  memberGone(member: Pick<MemberHealth, 'loadBalancerId' | 'memberId'>): void {
+    this.#members.delete(memberKey(member))
+    this.#untold.members.delete(memberKey(member))
+  }
+
+  /** Counters travel with the next report; they are no reason to send one. */
+  stats(all: readonly ServiceStats[]): void {
+    for (const stats of all) {
+      const key = `${stats.loadBalancerId}/${stats.listenerId}`
+      if (sameStats(this.#stats.get(key), stats)) continue
+      this.#stats.set(key, stats)
+      this.#untold.stats.add(key)
+    }
+  }
+
+  /** Whether every entry of the last full set was tried. */
+  inSync(value: boolean): void {
+    this.#inSync = value
+    if (value !== this.#inSyncTold) this.#wake()
+  }
+
+  start(): void {
+    if (this.#running !== null) return
+    this.#stop = new AbortController()
+    this.#running = this.#run(this.#stop.signal)
+  }
+
+  async stop(): Promise<void> {
+    this.#stop?.abort()
+    this.#wake()
+    await this.#running
+    this.#running = null
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock, log, send, heartbeatMs = HEARTBEAT_MS } = this.#options
+    while (!signal.aborted) {
+      const report = this.#compose()
+      try {
+        const { resend } = await send(report, signal)
+        this.#inSyncTold = report.inSync
+        if (resend) this.#tellAll()
+      } catch (error) {
+        this.#takeBack(report)
+        log.debug({ event: 'report-failed', err: error }, 'the report did not arrive')
+        // Whatever changes meanwhile: a link that fails is not asked more often than once a heartbeat.
+        await pause(clock, heartbeatMs, signal)
+        continue
+      }
+      if (!this.#urgent()) await this.#sleep(heartbeatMs, signal)
+    }
+  }
+
+  #urgent(): boolean {
+    const { entries, removed, members } = this.#untold
+    return entries.size + removed.size + members.size > 0 || this.#inSync !== this.#inSyncTold
+  }
+
+  async #sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    if (!signal.aborted) await pause(this.#options.clock, delayMs, woken.signal)
+    this.#wake = () => {}
+  }
+
+  #compose(): NodeReport {
+    const { entries, removed, members, stats } = this.#untold
+    const report = {
+      session: this.#options.session,
+      sequence: ++this.#sequence,
+      entries: take(entries, MOST_ENTRIES, this.#entries),
+      removed: [...removed],
+      members: take(members, MOST_MEMBERS, this.#members),
+      stats: take(stats, MOST_STATS, this.#stats),
+      features: this.#options.features,
+    }
+    removed.clear()
+    return { ...report, inSync: this.#inSync && entries.size === 0 && members.size === 0 }
+  }
+
+  #takeBack(report: NodeReport): void {
+    for (const entry of report.entries) if (this.#entries.has(entry.key)) this.#untold.entries.add(entry.key)
+    for (const key of report.removed) if (!this.#entries.has(key)) this.#untold.removed.add(key)
+    for (const member of report.members)
+      if (this.#members.has(memberKey(member))) this.#untold.members.add(memberKey(member))
+    for (const stats of report.stats) this.#untold.stats.add(`${stats.loadBalancerId}/${stats.listenerId}`)
+  }
+
+  #tellAll(): void {
+    for (const key of this.#entries.keys()) this.#untold.entries.add(key)
+    for (const key of this.#members.keys()) this.#untold.members.add(key)
+    for (const key of this.#stats.keys()) this.#untold.stats.add(key)
+  }
+}
+
+const memberKey = (member: Pick<MemberHealth, 'loadBalancerId' | 'memberId'>): string =>
+  `${member.loadBalancerId}/${member.memberId}`
+
+function take<T>(keys: Set<string>, most: number, values: ReadonlyMap<string, T>): readonly T[] {
+  const taken: T[] = []
+  for (const key of keys) {
+    if (taken.length === most) break
+    keys.delete(key)
+    const value = values.get(key)
+    if (value !== undefined) taken.push(value)
+  }
+  return taken
+}
+
+const sameStats = (a: ServiceStats | undefined, b: ServiceStats): boolean =>
+  a !== undefined &&
+  a.bytesIn === b.bytesIn &&
+  a.bytesOut === b.bytesOut &&
+  a.activeConnections === b.activeConnections &&
+  a.totalConnections === b.totalConnections &&
+  a.requestErrors === b.requestErrors

@@ -1,0 +1,176 @@
+import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { entryHash } from '@spout/model/entry-hash'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { formatRecord, parseRecord } from './journal-record.ts'
+import { StateFile } from './state-file.ts'
+import { domainEntry, loadBalancerEntry } from './testing/entries.ts'
+
+let directory: string
+let path: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'spout-state-'))
+  path = join(directory, 'entries.journal')
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+const opened = async (): Promise<StateFile> => {
+  const file = new StateFile(path, (error) => {
+    throw error
+  })
+  await file.load()
+  return file
+}
+
+const put = (file: StateFile, id: string, generation: number, down: readonly string[] = []) => {
+  const entry = loadBalancerEntry(id, { generation })
+  file.put(entry.key, entryHash(entry), entry, new Set(down))
+}
+
+const generations = (file: StateFile) =>
+  Object.fromEntries(
+    [...file.entries].map(([key, { entry, down }]) => [
+      key,
+      [entry.kind === 'load-balancer' ? entry.generation : 0, [...down].sort()],
+    ]),
+  )
+
+test('what was put is there after a restart, the last word of each key', async () => {
+  const file = await opened()
+  const domain = domainEntry(1)
+  file.put(domain.key, entryHash(domain), domain, new Set())
+  put(file, 'a', 1)
+  put(file, 'b', 1)
+  put(file, 'a', 2, ['m1', 'm2'])
+  file.delete('lb/b')
+  await file.close()
+  const again = await opened()
+  expect(generations(again)).toEqual({ 'domain/1': [0, []], 'lb/a': [2, ['m1', 'm2']] })
+  expect(again.entries.get('domain/1')?.entry).toEqual(domain)
+  await again.close()
+})
+
+test('is readable by its owner alone', async () => {
+  const file = await opened()
+  put(file, 'a', 1)
+  await file.close()
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+})
+
+test('one change among many costs one small append', async () => {
+  const file = await opened()
+  for (let index = 0; index < 1000; index++) put(file, `lb-${index}`, 1)
+  await file.flush()
+  const before = (await stat(path)).size
+  put(file, 'lb-500', 2)
+  await file.flush()
+  expect((await stat(path)).size - before).toBeLessThan(before / 500)
+  await file.close()
+})
+
+test('saying the same again writes nothing', async () => {
+  const file = await opened()
+  put(file, 'a', 1, ['m1'])
+  await file.flush()
+  const before = (await stat(path)).size
+  put(file, 'a', 1, ['m1'])
+  await file.flush()
+  expect((await stat(path)).size).toBe(before)
+  await file.close()
+})
+
+test('the journal is rewritten as it fills with what is outdated, changes meanwhile included', async () => {
+  const file = await opened()
+  for (let index = 0; index < 500; index++) put(file, `lb-${index}`, 1)
+  await file.flush()
+  for (let generation = 2; generation < 5000; generation++) {
+    put(file, `lb-${generation % 7}`, generation)
+    if (generation % 100 === 0) await file.flush()
+  }
+  await file.close()
+  expect((await stat(path)).size).toBeLessThan(4 * 1024 * 1024)
+  const again = await opened()
+  expect(again.entries.size).toBe(500)
+  expect(generations(again)['lb/lb-0']).toEqual([4998 - (4998 % 7), []])
+  await again.close()
+})
+
+test('a torn tail loses what was torn and nothing else, and later changes are kept', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 12 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (count, where) => {
+        await rm(path, { force: true })
+        const records = Array.from({ length: count }, (_, index) => {
+          const entry = loadBalancerEntry(`lb-${index}`, { generation: index + 1 })
+          return formatRecord({ put: { hash: entryHash(entry), entry } })
+        })
+        const whole = records.join('')
+        await writeFile(path, whole)
+        const size = Math.floor(where * whole.length)
+        await truncate(path, size)
+        let kept = 0
+        for (let bytes = 0; kept < count && bytes + records[kept]!.length <= size; kept++)
+          bytes += records[kept]!.length
+
+        const file = await opened()
+        expect(file.entries.size).toBe(kept)
+        put(file, 'later', 9)
+        await file.close()
+        const again = await opened()
+        expect(again.entries.size).toBe(kept + 1)
+        expect(generations(again)['lb/later']).toEqual([9, []])
+        await again.close()
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+test('a rotten line is left out, the others count', async () => {
+  const file = await opened()
+  for (const id of ['a', 'b', 'c']) put(file, id, 1)
+  await file.close()
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, text.replace('"id":"b"', '"id":"x"'))
+  const again = await opened()
+  expect([...again.entries.keys()].sort()).toEqual(['lb/a', 'lb/c'])
+  await again.close()
+  expect((await readFile(path, 'utf8')).includes('"id":"x"')).toBe(false)
+})
+
+test('whatever follows a record, it is read back or refused, never misread', () => {
+  const entry = loadBalancerEntry('a')
+  const line = formatRecord({ put: { hash: entryHash(entry), entry } }).trimEnd()
+  expect(parseRecord(line)).toEqual({ put: { hash: entryHash(entry), entry } })
+  fc.assert(
+    fc.property(fc.nat(line.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
+      const changed = line.slice(0, at) + character + line.slice(at + 1)
+      expect(changed === line || parseRecord(changed) === null).toBe(true)
+    }),
+  )
+})
+
+test('a disk that refuses is reported and made good later', async () => {
+  const errors: unknown[] = []
+  const file = new StateFile(path, (error) => errors.push(error))
+  await file.load()
+  put(file, 'a', 1)
+  await file.flush()
+  await rm(directory, { recursive: true })
+  // The open journal still takes lines; rewriting it finds no directory.
+  for (let generation = 2; generation < 4000; generation++) put(file, 'a', generation)
+  await file.flush()
+  put(file, 'a', 5000)
+  await file.flush()
+  expect(errors.length).toBeGreaterThan(0)
+  await mkdir(directory)
+  put(file, 'a', 6000)
+  await file.close()
+  const again = await opened()
+  expect(generations(again)).toEqual({ 'lb/a': [6000, []] })
+  await again.close()
+})

@@ -1,0 +1,97 @@
+import type { StateLine } from '@spout/client/agent-link'
+import { NODE_STATE_VERSION, type NodeStateEntry } from '@spout/model/node-state'
+
+export interface Held {
+  readonly hash: string
+  readonly entry: NodeStateEntry
+}
+
+/** What the control plane wants of this node, as the lines of the link say it. */
+export class WantedState {
+  readonly #entries = new Map<string, Held>()
+  /** domain number -> keys of the load balancers in it */
+  readonly #inDomain = new Map<number, Set<string>>()
+  /** Keys named since the stream began; null once it is synced. */
+  #named: Set<string> | null = null
+  #complete = false
+
+  /** Whether a full set has arrived since the start of the agent. */
+  get complete(): boolean {
+    return this.#complete
+  }
+
+  get(key: string): Held | undefined {
+    return this.#entries.get(key)
+  }
+
+  get entries(): ReadonlyMap<string, Held> {
+    return this.#entries
+  }
+
+  inDomain(number: number): Iterable<string> {
+    return this.#inDomain.get(number) ?? []
+  }
+
+  /** A stream begins. Until its `synced`, what it did not name yet stays wanted. */
+  begin(): void {
+    this.#named = new Set()
+  }
+
+  /** @returns the keys whose wanted entry differs from before or is gone */
+  take(lines: readonly StateLine[]): ReadonlySet<string> {
+    const changed = new Set<string>()
+    for (const line of lines) {
+      if (line.type === 'put') {
+        this.#named?.add(line.entry.key)
+        if (this.put(line.entry.key, line)) changed.add(line.entry.key)
+      } else if (line.type === 'delete') {
+        this.#named?.delete(line.key)
+        if (this.#delete(line.key)) changed.add(line.key)
+      } else if (line.type === 'synced') for (const key of this.#finish()) changed.add(key)
+    }
+    return changed
+  }
+
+  /** @returns whether it differs from what was wanted before */
+  put(key: string, { hash, entry }: Held): boolean {
+    const before = this.#entries.get(key)
+    if (before?.hash === hash) return false
+    if (before !== undefined) this.#leaveDomain(key, before)
+    this.#entries.set(key, { hash, entry })
+    if (entry.kind === 'load-balancer') {
+      const keys = this.#inDomain.get(entry.domain)
+      if (keys === undefined) this.#inDomain.set(entry.domain, new Set([key]))
+      else keys.add(key)
+    }
+    return true
+  }
+
+  #delete(key: string): boolean {
+    const before = this.#entries.get(key)
+    if (before === undefined) return false
+    this.#leaveDomain(key, before)
+    return this.#entries.delete(key)
+  }
+
+  #finish(): readonly string[] {
+    const named = this.#named
+    this.#named = null
+    this.#complete = true
+    if (named === null) return []
+    return [...this.#entries.keys()].filter((key) => !named.has(key) && this.#delete(key))
+  }
+
+  #leaveDomain(key: string, { entry }: Held): void {
+    if (entry.kind !== 'load-balancer') return
+    const keys = this.#inDomain.get(entry.domain)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#inDomain.delete(entry.domain)
+  }
+}
+
+/** Why this agent cannot read an entry; null when it can. A newer control plane may speak of what it does not know. */
+export function unreadable(entry: NodeStateEntry): string | null {
+  if (entry.version !== NODE_STATE_VERSION)
+    return `the entry has version ${String(entry.version)}, this agent knows ${NODE_STATE_VERSION}`
+  return null
+}

@@ -1,0 +1,101 @@
+import type { ModelView } from '@spout/admission'
+import type { LoadBalancer, Node, NodeGroup } from '@spout/model'
+import { KeySets } from './key-sets.ts'
+
+/** The group that carries what names none: the one called `default`, else the oldest. */
+const DEFAULT_GROUP_NAME = 'default'
+/** Stands for the default group where there is no group at all yet. */
+const NO_GROUP = ''
+
+/**
+ * What touches what: so that a change leads to the load balancers and networks it concerns without looking at others.
+ * Fed with ids that changed; reads the view.
+ */
+export class ClusterIndex {
+  readonly #view: ModelView
+  readonly #byGroup = new KeySets()
+  readonly #byNetwork = new KeySets()
+  readonly #nodesByGroup = new KeySets()
+  /** `<network id> <group id>` -> load balancers there */
+  readonly #byPlace = new KeySets()
+  /** network id -> groups that carry load balancers of it */
+  readonly #groupsOf = new Map<string, Set<string>>()
+  #defaultGroupId: string | null = null
+
+  constructor(view: ModelView) {
+    this.#view = view
+  }
+
+  /** @returns whether another group became the default */
+  groupsChanged(): boolean {
+    const groups = this.#view.list('nodeGroup')
+    const id = (groups.find((group) => group.name === DEFAULT_GROUP_NAME) ?? groups[0])?.id ?? null
+    const changed = id !== this.#defaultGroupId
+    this.#defaultGroupId = id
+    return changed
+  }
+
+  nodeChanged(id: string): void {
+    this.#nodesByGroup.set(id, this.#view.get('node', id)?.value.nodeGroupId ?? null)
+  }
+
+  loadBalancerChanged(id: string): void {
+    const loadBalancer = this.#view.get('loadBalancer', id)?.value
+    const groupId = loadBalancer === undefined ? null : this.groupIdOf(loadBalancer)
+    const networkId = loadBalancer?.networkId ?? null
+    this.#byGroup.set(id, groupId)
+    this.#byNetwork.set(id, networkId)
+    const before = this.#byPlace.keyOf(id)
+    const place = groupId === null || networkId === null ? null : `${networkId} ${groupId}`
+    this.#byPlace.set(id, place)
+    for (const changed of [before, place]) if (changed !== null) this.#placeChanged(changed)
+  }
+
+  groupIdOf({ nodeGroupId }: Pick<LoadBalancer, 'nodeGroupId'>): string {
+    return nodeGroupId ?? this.#defaultGroupId ?? NO_GROUP
+  }
+
+  group(id: string): Pick<NodeGroup, 'id' | 'name'> {
+    return this.#view.get('nodeGroup', id)?.value ?? { id, name: DEFAULT_GROUP_NAME }
+  }
+
+  nodesOf(groupId: string): readonly Node[] {
+    return [...this.#nodesByGroup.of(groupId)].sort().flatMap((id) => this.#view.get('node', id)?.value ?? [])
+  }
+
+  groupOfNode(nodeId: string): string | null {
+    return this.#nodesByGroup.keyOf(nodeId)
+  }
+
+  loadBalancersOfGroup(groupId: string): ReadonlySet<string> {
+    return this.#byGroup.of(groupId)
+  }
+
+  loadBalancersOfNetwork(networkId: string): ReadonlySet<string> {
+    return this.#byNetwork.of(networkId)
+  }
+
+  /** Networks of which this group carries load balancers. */
+  networksOfGroup(groupId: string): readonly string[] {
+    return [...this.#groupsOf].flatMap(([networkId, groups]) => (groups.has(groupId) ? [networkId] : []))
+  }
+
+  /** Groups that carry load balancers of this network, as a text to compare. */
+  groupsOfNetwork(networkId: string): string {
+    return [...(this.#groupsOf.get(networkId) ?? [])].sort().join()
+  }
+
+  /** Nodes that carry load balancers of this network. */
+  nodesOfNetwork(networkId: string): readonly Node[] {
+    return [...(this.#groupsOf.get(networkId) ?? [])].flatMap((groupId) => this.nodesOf(groupId))
+  }
+
+  #placeChanged(place: string): void {
+    const [networkId = '', groupId = ''] = place.split(' ')
+    const groups = this.#groupsOf.get(networkId) ?? new Set()
+    if (this.#byPlace.of(place).size > 0) groups.add(groupId)
+    else groups.delete(groupId)
+    if (groups.size > 0) this.#groupsOf.set(networkId, groups)
+    else this.#groupsOf.delete(networkId)
+  }
+}

@@ -1,0 +1,35 @@
+/** Which ids belong under which key: an index kept by moving an id whenever its key changes. */
+export class KeySets {
+  readonly #keyOf = new Map<string, string>()
+  readonly #ids = new Map<string, Set<string>>()
+
+  /** Ids under this key. */
+  of(key: string): ReadonlySet<string> {
+    return this.#ids.get(key) ?? NONE
+  }
+
+  keyOf(id: string): string | null {
+    return this.#keyOf.get(id) ?? null
+  }
+
+  /** Puts an id under a key and under no other; null takes it out. */
+  set(id: string, key: string | null): void {
+    const before = this.#keyOf.get(id)
+    if (before === (key ?? undefined)) return
+    if (before !== undefined) {
+      const ids = this.#ids.get(before)
+      ids?.delete(id)
+      if (ids?.size === 0) this.#ids.delete(before)
+    }
+    if (key === null) {
+      this.#keyOf.delete(id)
+      return
+    }
+    this.#keyOf.set(id, key)
+    const ids = this.#ids.get(key)
+    if (ids === undefined) this.#ids.set(key, new Set([id]))
+    else ids.add(id)
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set()

@@ -1,0 +1,99 @@
+import type { ModelView } from '@spout/admission'
+import { type Placement, parseAs, placement as placementSchema, SpoutError } from '@spout/model'
+import { PlacementIndex } from '@spout/plan'
+import type { Revision, Store } from '@spout/store'
+import { KeySets } from './key-sets.ts'
+
+/** Where placements that no node owns are kept in the index by owner. */
+const NOBODY = ''
+
+/**
+ * Placements: in memory for planning, in the store for the next start. A decision counts for the next plan at once, and
+ * is taken back when the store refuses it; nothing is published before it is durable.
+ */
+export class PlacementLog {
+  readonly #store: Store
+  readonly index = new PlacementIndex()
+  readonly #revisions = new Map<string, Revision>()
+  readonly #byOwner = new KeySets()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  load(view: ModelView): void {
+    for (const { id } of view.list('placement')) {
+      const stored = view.get('placement', id)
+      if (stored !== null) this.#know(stored.value, stored.revision)
+    }
+  }
+
+  /** Load balancers that this node owns; null for those that nobody owns. */
+  ownedBy(nodeId: string | null): ReadonlySet<string> {
+    return this.#byOwner.of(nodeId ?? NOBODY)
+  }
+
+  /**
+   * Makes a placement durable. Does nothing when it is what is stored.
+   * @throws SpoutError of the store; the placement before counts again then
+   */
+  async put(placement: Placement, projectId: string): Promise<void> {
+    const before = this.index.get(placement.id)
+    if (before === placement) return
+    this.#index(placement)
+    const { id } = placement
+    const ifRevision = this.#revisions.get(id) ?? 'absent'
+    try {
+      const { revision } = await this.#store.commit([
+        { op: 'put', kind: 'placement', id, scope: projectId, value: placement, ifRevision },
+      ])
+      this.#revisions.set(id, revision)
+    } catch (error) {
+      if (before === null) this.#forget(id)
+      else this.#index(before)
+      await this.#reloadAfter(error, id)
+      throw error
+    }
+  }
+
+  async delete(id: string): Promise<void> {
+    const revision = this.#revisions.get(id)
+    this.#forget(id)
+    this.#revisions.delete(id)
+    if (revision === undefined) return
+    try {
+      await this.#store.commit([{ op: 'delete', kind: 'placement', id, ifRevision: revision }])
+    } catch (error) {
+      if (error instanceof SpoutError && error.code === 'NotFound') return
+      await this.#reloadAfter(error, id)
+      throw error
+    }
+  }
+
+  /** Somebody else wrote it: what is stored counts. */
+  async #reloadAfter(error: unknown, id: string): Promise<void> {
+    const collided =
+      error instanceof SpoutError && ['RevisionConflict', 'AlreadyExists', 'NotFound'].includes(error.code)
+    const stored = await this.#store.get('placement', id).catch(() => null)
+    if (stored !== null) this.#know(parseAs(placementSchema, stored.value), stored.revision)
+    else if (collided) {
+      this.#forget(id)
+      this.#revisions.delete(id)
+    }
+  }
+
+  #know(placement: Placement, revision: Revision): void {
+    this.#revisions.set(placement.id, revision)
+    this.#index(placement)
+  }
+
+  #index(placement: Placement): void {
+    this.index.put(placement)
+    this.#byOwner.set(placement.id, placement.ownerNodeId ?? NOBODY)
+  }
+
+  #forget(id: string): void {
+    this.index.remove(id)
+    this.#byOwner.set(id, null)
+  }
+}

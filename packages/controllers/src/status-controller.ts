@@ -1,0 +1,284 @@
+import type { ModelView, ReportSink } from '@spout/admission'
+import type {
+  LoadBalancer,
+  LoadBalancerStatus,
+  MemberHealth,
+  NodeConfirmation,
+  NodeConnection,
+  NodeReport,
+  NodeStatus,
+  ServiceStats,
+  StatusReader,
+} from '@spout/model'
+import type { Clock } from '@spout/runtime'
+import type { NodeLiveness } from './node-liveness.ts'
+import { NodeReports } from './node-reports.ts'
+import type { NodeStateTable } from './node-state-table.ts'
+import { StatsSum } from './stats-sum.ts'
+import { generationOf, type Verdict, verdictOn } from './verdict.ts'
+
+export interface StatusControllerOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly liveness: NodeLiveness
+  readonly clock: Clock
+}
+
+type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
+
+interface Confirmed {
+  readonly generation: number
+  readonly at: string
+}
+
+/** Load balancers looked at without letting anything else run; a node with 30,000 of them must not hold up reports. */
+const REVIEW_SLICE = 500
+
+/**
+ * What is known of objects now, worked out from placements and node reports. Soft: a restart of the control plane
+ * forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
+ *
+ * A member's health is the word of the node that carries the load balancer, for it sends the traffic; while that node
+ * has no word (the load balancer has just moved) it is the worst that the others say.
+ */
+export class StatusController implements StatusReader, ReportSink {
+  readonly #options: StatusControllerOptions
+  readonly #reports = new NodeReports()
+  readonly #confirmed = new Map<string, Confirmed>()
+  /** load balancer id -> listener id */
+  readonly #stats = new Map<string, Map<string, StatsSum>>()
+  /** What listeners were last told of, as one text. */
+  readonly #meanings = new Map<string, string>()
+  readonly #due = new Set<string>()
+  readonly #listeners = new Set<Listener>()
+  readonly #unsubscribe: readonly (() => void)[]
+  #reviewing: NodeJS.Immediate | null = null
+
+  constructor(options: StatusControllerOptions) {
+    this.#options = options
+    const { view, nodeStates, liveness } = options
+    this.#unsubscribe = [
+      view.onChange((changed) => {
+        for (const { kind, id } of changed) {
+          if (kind === 'loadBalancer' || kind === 'placement') this.#due.add(id)
+          if (kind === 'node') this.#nodeChanged(id)
+        }
+        this.#review()
+      }),
+      nodeStates.onKeyChange((key) => this.#reviewKeys([key])),
+      liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
+    ]
+  }
+
+  report(nodeId: string, report: NodeReport): { readonly resend: boolean } {
+    const { clock, liveness } = this.#options
+    liveness.heardOf(nodeId)
+    const difference = this.#reports.merge(nodeId, report, clock.now().toISOString())
+    for (const stats of difference.stats) this.#statsOf(stats).report(nodeId, stats)
+    for (const id of difference.loadBalancers) this.#tell('loadBalancer', id)
+    if (difference.node) this.#tell('node', nodeId)
+    this.#reviewKeys(difference.keys)
+    return { resend: difference.resend }
+  }
+
+  loadBalancer(id: string): LoadBalancerStatus {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    const verdict: Verdict = loadBalancer === undefined ? UNKNOWN : this.#verdict(loadBalancer)
+    const confirmed = this.#confirmed.get(id)
+    const ownerNodeId = this.#ownerOf(id)
+    return {
+      ...verdict,
+      confirmedGeneration: confirmed?.generation ?? 0,
+      confirmedAt: confirmed?.at ?? null,
+      ownerNodeId,
+      nodes: this.#confirmations(id),
+      members: loadBalancer === undefined ? new Map() : this.#members(loadBalancer, ownerNodeId),
+      stats: this.#sums(id),
+    }
+  }
+
+  node(id: string): NodeStatus {
+    const said = this.#reports.node(id)
+    return {
+      nodeId: id,
+      connection: this.#connection(id),
+      inSync: said?.inSync ?? false,
+      lastReportAt: said?.lastReportAt ?? null,
+      features: said?.features ?? [],
+    }
+  }
+
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    if (this.#reviewing !== null) clearImmediate(this.#reviewing)
+  }
+
+  #verdict(loadBalancer: LoadBalancer): Verdict {
+    const { view, nodeStates, liveness } = this.#options
+    const placement = view.get('placement', loadBalancer.id)?.value ?? null
+    const owner = placement?.ownerNodeId ?? null
+    const key = `lb/${loadBalancer.id}`
+    return verdictOn({
+      loadBalancer,
+      placement,
+      wanted: owner === null ? null : nodeStates.get(owner, key),
+      report: owner === null ? null : this.#reports.entry(owner, key),
+      ownerName: owner === null ? '' : this.#nameOf(owner),
+      ownerLiveness: owner === null ? 'lost' : liveness.of(owner),
+    })
+  }
+
+  #confirmations(id: string): readonly NodeConfirmation[] {
+    const key = `lb/${id}`
+    return [...this.#options.nodeStates.holders(key)].map((nodeId): NodeConfirmation => {
+      const report = this.#reports.entry(nodeId, key)
+      const current = report !== null && report.hash === this.#options.nodeStates.get(nodeId, key)?.hash
+      return {
+        nodeId,
+        nodeName: this.#nameOf(nodeId),
+        connection: this.#connection(nodeId),
+        state: current ? report.state : 'waiting',
+        message: current ? report.message : null,
+        announced: report?.announced ?? [],
+      }
+    })
+  }
+
+  #members(loadBalancer: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
+    const owner = ownerNodeId === null ? null : this.#reports.members(ownerNodeId, loadBalancer.id)
+    const others = [...this.#options.nodeStates.holders(`lb/${loadBalancer.id}`)].flatMap(
+      (nodeId) => this.#reports.members(nodeId, loadBalancer.id) ?? [],
+    )
+    const health = new Map<string, MemberHealth>()
+    for (const pool of loadBalancer.pools) {
+      // What was said while there was a monitor means nothing without one.
+      if (pool.monitor === null || !pool.monitor.enabled) continue
+      for (const { id } of pool.members) {
+        const word = owner?.get(id) ?? worst(others.flatMap((said) => said.get(id) ?? []))
+        if (word !== undefined) health.set(id, word)
+      }
+    }
+    return health
+  }
+
+  #sums(id: string): ReadonlyMap<string, ServiceStats> {
+    const sums = new Map<string, ServiceStats>()
+    for (const [listenerId, stats] of this.#stats.get(id) ?? []) {
+      const sum = stats.sum()
+      if (sum !== null) sums.set(listenerId, sum)
+    }
+    return sums
+  }
+
+  #statsOf({ loadBalancerId, listenerId }: ServiceStats): StatsSum {
+    const listeners = this.#stats.get(loadBalancerId) ?? new Map<string, StatsSum>()
+    const stats = listeners.get(listenerId) ?? new StatsSum()
+    this.#stats.set(loadBalancerId, listeners.set(listenerId, stats))
+    return stats
+  }
+
+  #connection(nodeId: string): NodeConnection {
+    if (this.#options.liveness.of(nodeId) === 'connected') return 'connected'
+    const enrolled = this.#options.view.get('node', nodeId)?.value.certificateSha256 != null
+    return enrolled ? 'disconnected' : 'never'
+  }
+
+  #ownerOf(id: string): string | null {
+    return this.#options.view.get('placement', id)?.value.ownerNodeId ?? null
+  }
+
+  #nameOf(nodeId: string): string {
+    return this.#options.view.get('node', nodeId)?.value.name ?? nodeId
+  }
+
+  #nodeChanged(nodeId: string): void {
+    if (this.#options.view.get('node', nodeId) === null) this.#reports.forget(nodeId)
+    this.#tell('node', nodeId)
+  }
+
+  #livenessChanged(nodeId: string): void {
+    if (this.#options.liveness.of(nodeId) === 'lost')
+      for (const listeners of this.#stats.values()) for (const stats of listeners.values()) stats.ended(nodeId)
+    this.#tell('node', nodeId)
+    this.#reviewKeys([...this.#options.nodeStates.entries(nodeId)].map(({ key }) => key))
+  }
+
+  #reviewKeys(keys: Iterable<string>): void {
+    for (const key of keys) if (key.startsWith('lb/')) this.#due.add(key.slice('lb/'.length))
+    this.#review()
+  }
+
+  /** A slice at once, so that a confirmation is known as it arrives; the rest of a mass after letting others run. */
+  #review(): void {
+    if (this.#reviewing !== null) return
+    let left = REVIEW_SLICE
+    for (const id of this.#due) {
+      if (left-- === 0) break
+      this.#due.delete(id)
+      this.#reviewOne(id)
+    }
+    if (this.#due.size === 0) return
+    this.#reviewing = setImmediate(() => {
+      this.#reviewing = null
+      this.#review()
+    })
+  }
+
+  #reviewOne(id: string): void {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    if (loadBalancer === undefined) {
+      this.#confirmed.delete(id)
+      this.#stats.delete(id)
+      if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
+      return
+    }
+    const verdict = this.#verdict(loadBalancer)
+    if (verdict.provisioning === 'active') this.#confirm(loadBalancer)
+    this.#pruneStats(loadBalancer)
+    const meaning = JSON.stringify([
+      verdict,
+      loadBalancer.generation,
+      this.#confirmed.get(id)?.generation,
+      this.#ownerOf(id),
+      this.#confirmations(id),
+    ])
+    if (this.#meanings.get(id) === meaning) return
+    this.#meanings.set(id, meaning)
+    this.#tell('loadBalancer', id)
+  }
+
+  #confirm({ id }: LoadBalancer): void {
+    const owner = this.#ownerOf(id)
+    const held = owner === null ? null : this.#options.nodeStates.get(owner, `lb/${id}`)
+    if (held === null) return
+    const generation = generationOf(held.entry)
+    if (this.#confirmed.get(id)?.generation === generation) return
+    this.#confirmed.set(id, { generation, at: this.#options.clock.now().toISOString() })
+  }
+
+  #pruneStats({ id, listeners }: LoadBalancer): void {
+    const stats = this.#stats.get(id)
+    if (stats === undefined || stats.size <= listeners.length) return
+    const live = new Set(listeners.map((listener) => listener.id))
+    for (const listenerId of stats.keys()) if (!live.has(listenerId)) stats.delete(listenerId)
+  }
+
+  #tell(kind: 'loadBalancer' | 'node', id: string): void {
+    for (const listener of this.#listeners) listener(kind, id)
+  }
+}
+
+const UNKNOWN: Verdict = { provisioning: 'pending', reason: 'Unknown', message: 'There is no such load balancer' }
+
+const SEVERITY = { down: 2, unknown: 1, up: 0 } as const
+
+const worst = (words: readonly MemberHealth[]): MemberHealth | undefined =>
+  words.reduce<MemberHealth | undefined>(
+    (bad, word) => (bad === undefined || SEVERITY[word.health] > SEVERITY[bad.health] ? word : bad),
+    undefined,
+  )

@@ -1,0 +1,132 @@
+import { StoreAdmission, StoreView } from '@spout/admission'
+import type { Kind, NodeReport, NodeStateEntry } from '@spout/model'
+import { silentLogger } from '@spout/runtime'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import type { Store } from '@spout/store'
+import { NodeLiveness } from '../node-liveness.ts'
+import { NodeStateTable } from '../node-state-table.ts'
+import { PlanController } from '../plan-controller.ts'
+import { StatusController } from '../status-controller.ts'
+
+export const FEATURES = ['l4.tcp', 'l4.udp', 'l7.http', 'l7.tcp-proxy'] as const
+
+/** The controllers of one control-plane process over a store, without its surfaces. */
+export class ControlPlane {
+  readonly clock: FakeClock
+  readonly store: Store
+  readonly view: StoreView
+  readonly admission: StoreAdmission
+  readonly nodeStates = new NodeStateTable()
+  readonly liveness: NodeLiveness
+  readonly status: StatusController
+  readonly plans: PlanController
+  readonly #abort: AbortController
+  readonly #sequences = new Map<string, number>()
+
+  private constructor(store: Store, view: StoreView, abort: AbortController, clock: FakeClock) {
+    this.store = store
+    this.view = view
+    this.clock = clock
+    this.#abort = abort
+    this.admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
+    this.liveness = new NodeLiveness({ clock, disconnectedAfterMs: 3000, moveAfterMs: 5000 })
+    const { nodeStates, liveness } = this
+    this.status = new StatusController({ view, nodeStates, liveness, clock })
+    this.plans = new PlanController({
+      view,
+      store,
+      nodeStates,
+      liveness,
+      status: this.status,
+      admission: this.admission,
+      clock,
+      log: silentLogger(),
+    })
+  }
+
+  static async start(store: Store, clock = new FakeClock()): Promise<ControlPlane> {
+    const abort = new AbortController()
+    const view = await StoreView.open(store, { signal: abort.signal })
+    const plane = new ControlPlane(store, view, abort, clock)
+    plane.plans.start()
+    await plane.idle()
+    return plane
+  }
+
+  async put(...objects: readonly (readonly [Kind, { readonly id: string }])[]): Promise<void> {
+    const { revision } = await this.store.commit(
+      objects.map(([kind, value]) => ({ op: 'put' as const, kind, id: value.id, scope: null, value })),
+    )
+    await this.view.caughtUp(revision)
+    await this.idle()
+  }
+
+  async delete(kind: Kind, id: string): Promise<void> {
+    const { revision } = await this.store.commit([{ op: 'delete', kind, id }])
+    await this.view.caughtUp(revision)
+    await this.idle()
+  }
+
+  /** A report of a node whose drivers can do everything. */
+  async report(nodeId: string, report: Partial<NodeReport> = {}): Promise<{ readonly resend: boolean }> {
+    const sequence = (this.#sequences.get(nodeId) ?? 0) + 1
+    this.#sequences.set(nodeId, sequence)
+    const answer = this.status.report(nodeId, {
+      session: 'session-1',
+      sequence,
+      entries: [],
+      removed: [],
+      members: [],
+      stats: [],
+      inSync: true,
+      features: FEATURES,
+      ...report,
+    })
+    await this.idle()
+    return answer
+  }
+
+  /** The node says that it did all that it shall. */
+  confirmAll(nodeId: string): Promise<{ readonly resend: boolean }> {
+    return this.report(nodeId, {
+      entries: [...this.nodeStates.entries(nodeId)].map(({ key, hash, entry }) => ({
+        key,
+        hash,
+        state: 'programmed',
+        reason: null,
+        message: null,
+        announced: entry.kind === 'domain' ? [] : entry.vips.filter((vip) => vip.announce).map((vip) => vip.address),
+      })),
+    })
+  }
+
+  /** Key to hash, of all nodes. */
+  published(nodeIds: readonly string[]): Record<string, Record<string, string>> {
+    return Object.fromEntries(
+      nodeIds.map((id) => [
+        id,
+        Object.fromEntries([...this.nodeStates.entries(id)].map(({ key, hash }) => [key, hash]).sort()),
+      ]),
+    )
+  }
+
+  entry(nodeId: string, key: string): NodeStateEntry | null {
+    return this.nodeStates.get(nodeId, key)?.entry ?? null
+  }
+
+  /** Nothing is left to plan, and the view has seen what planning wrote. */
+  async idle(): Promise<void> {
+    do {
+      await new Promise((resolve) => setImmediate(resolve))
+      await this.view.caughtUp(await this.store.revision())
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (this.plans.backlog > 0)
+  }
+
+  async stop(): Promise<void> {
+    await this.plans.stop()
+    this.status.close()
+    this.liveness.close()
+    this.#abort.abort()
+  }
+}

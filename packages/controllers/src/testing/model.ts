@@ -1,0 +1,104 @@
+import type { LoadBalancer, Network, Node, NodeGroup, Pool } from '@spout/model'
+
+const TIME = '2026-01-01T00:00:00.000Z'
+const meta = (id: string, name: string) => ({ id, name, description: '', createdAt: TIME, updatedAt: null })
+
+/** A UUID that tells what it stands for: `uuid('node', 3)`. */
+export const uuid = (
+  kind: 'project' | 'network' | 'subnet' | 'group' | 'node' | 'lb' | 'pool' | 'member' | 'listener' | 'other',
+  number: number,
+): string => {
+  const kinds = ['project', 'network', 'subnet', 'group', 'node', 'lb', 'pool', 'member', 'listener', 'other']
+  return `${String(kinds.indexOf(kind)).padStart(8, '0')}-0000-4000-8000-${String(number).padStart(12, '0')}`
+}
+
+export const nodeGroup = (number: number, name = 'default'): NodeGroup => ({
+  ...meta(uuid('group', number), name),
+  announcer: 'l2',
+})
+
+export const node = (number: number, changes: Partial<Node> = {}): Node => ({
+  ...meta(uuid('node', number), `n${number}`),
+  nodeGroupId: uuid('group', 1),
+  certificateSha256: 'a'.repeat(64),
+  scheduling: 'enabled',
+  fabricAddress: null,
+  ...changes,
+})
+
+export const network = (number: number, changes: Partial<Network> = {}): Network => ({
+  ...meta(uuid('network', number), `net${number}`),
+  projectId: uuid('project', number),
+  number,
+  subnets: [{ ...meta(uuid('subnet', number), ''), cidr: '10.0.0.0/24', gatewayIp: '10.0.0.1', nodeRange: null }],
+  returnPath: 'snat',
+  segment: { physicalNetwork: 'physnet1', vlan: null },
+  ...changes,
+})
+
+export const pool = (number: number, members: readonly string[]): Pool => ({
+  ...meta(uuid('pool', number), ''),
+  tags: [],
+  enabled: true,
+  protocol: 'tcp',
+  algorithm: 'round-robin',
+  persistence: null,
+  members: members.map((address, index) => ({
+    ...meta(uuid('member', number * 1000 + index), ''),
+    tags: [],
+    enabled: true,
+    address,
+    port: 8080,
+    subnetId: null,
+    weight: 1,
+    backup: false,
+    monitorAddress: null,
+    monitorPort: null,
+  })),
+  monitor: null,
+  panicThreshold: 0,
+})
+
+/** A load balancer of project and network `network` with one TCP listener and one pool of two members. */
+export const loadBalancer = (
+  number: number,
+  changes: Partial<LoadBalancer> & { readonly network?: number } = {},
+): LoadBalancer => {
+  const { network: networkNumber = 1, ...rest } = changes
+  return {
+    ...meta(uuid('lb', number), `lb${number}`),
+    projectId: uuid('project', networkNumber),
+    tags: [],
+    enabled: true,
+    generation: 1,
+    networkId: uuid('network', networkNumber),
+    vips: [
+      {
+        addressId: uuid('other', number),
+        address: `198.18.${Math.floor(number / 250)}.${(number % 250) + 1}`,
+        scope: 'fabric',
+        poolId: uuid('other', 0),
+        networkId: null,
+        subnetId: null,
+      },
+    ],
+    listeners: [
+      {
+        ...meta(uuid('listener', number), ''),
+        tags: [],
+        enabled: true,
+        protocol: 'tcp',
+        port: 80,
+        connectionLimit: null,
+        defaultPoolId: uuid('pool', number),
+        timeouts: { clientMs: 50_000, connectMs: 5000, memberMs: 50_000, inspectMs: 0 },
+        insertHeaders: [],
+        allowedCidrs: null,
+      },
+    ],
+    pools: [pool(number, ['10.0.0.11', '10.0.0.12'])],
+    nodeGroupId: null,
+    annotations: {},
+    ...rest,
+  }
+}

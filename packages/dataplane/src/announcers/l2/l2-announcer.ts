@@ -1,0 +1,188 @@
+import { ipBits, parseIp } from '@spout/net'
+import { HelperError, type Log, type NativeHelper } from '@spout/sys'
+import type { Announcement, Announcer } from '../../announcer.ts'
+import { announceAddresses, stopAnnouncing } from '../../domain/announce-addresses.ts'
+import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
+import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
+
+export interface L2AnnouncerOptions {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly log: Log
+}
+
+type Outcome = { readonly announcement: Announcement; readonly error: string | null }
+
+/** One interface addresses are answered for on. */
+interface Place {
+  readonly netns?: string
+  readonly dev: string
+}
+
+/**
+ * Answers ARP and neighbour solicitations by binding the address to the interface, and tells the segment at once by
+ * gratuitous ARP and unsolicited neighbour advertisements.
+ */
+export class L2Announcer implements Announcer {
+  readonly name = 'l2'
+  readonly #config: DomainConfig
+  readonly #helper: NativeHelper
+  readonly #log: Log
+  readonly #bound = new Map<string, Announcement>()
+  #changes = 0
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: L2AnnouncerOptions) {
+    this.#config = options.config
+    this.#helper = options.helper
+    this.#log = options.log
+  }
+
+  /** How many requests changed addresses since start. */
+  get counters(): { readonly changes: number } {
+    return { changes: this.#changes }
+  }
+
+  /** Takes those of `previous` for bound that are; the others are bound by the next `apply` that wants them. */
+  adopt(previous: readonly Announcement[]): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#bound.clear()
+      for (const announcement of await this.#present(previous)) this.#bound.set(keyOf(announcement), announcement)
+    })
+  }
+
+  /** An address the kernel refuses is reported and stops no other. */
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    return this.#inTurn(async () => {
+      signal.throwIfAborted()
+      const keys = new Set(wanted.map(keyOf))
+      const leaving = [...this.#bound.values()].filter((announcement) => !keys.has(keyOf(announcement)))
+      await this.#each(leaving, (place, group) => this.#unbind(place, group))
+      const coming = wanted.filter((announcement) => !this.#bound.has(keyOf(announcement)))
+      const errors = new Map<string, string>()
+      await this.#each(coming, async (place, group) => {
+        for (const [key, words] of await this.#bind(place, group)) errors.set(key, words)
+      })
+      return wanted.map((announcement) => ({ announcement, error: errors.get(keyOf(announcement)) ?? null }))
+    })
+  }
+
+  /** Those bound now, as the kernel says. What it lost is forgotten, so the next `apply` binds it again. */
+  observe(): Promise<readonly Announcement[]> {
+    return this.#inTurn(async () => {
+      const present = await this.#present([...this.#bound.values()])
+      const keys = new Set(present.map(keyOf))
+      for (const key of this.#bound.keys()) if (!keys.has(key)) this.#bound.delete(key)
+      return present
+    })
+  }
+
+  /** Leaves the addresses bound: another process adopts them, or a drain withdraws them first. */
+  async close(): Promise<void> {
+    await this.#turn
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  #placeOf({ scope, domain }: Announcement): Place {
+    return scope === 'fabric'
+      ? { netns: rootNetns(this.#config), dev: this.#config.fabricInterface }
+      : { netns: domainNames(this.#config, domain).netns, dev: SEGMENT }
+  }
+
+  async #each(
+    announcements: readonly Announcement[],
+    work: (place: Place, group: readonly Announcement[]) => Promise<void>,
+  ): Promise<void> {
+    for (const { place, group } of this.#byPlace(announcements)) await work(place, group)
+  }
+
+  #byPlace(announcements: readonly Announcement[]): readonly { place: Place; group: Announcement[] }[] {
+    const groups = new Map<string, { place: Place; group: Announcement[] }>()
+    for (const announcement of announcements) {
+      const place = this.#placeOf(announcement)
+      const name = `${place.netns ?? ''} ${place.dev}`
+      const known = groups.get(name) ?? { place, group: [] }
+      known.group.push(announcement)
+      groups.set(name, known)
+    }
+    return [...groups.values()]
+  }
+
+  async #present(announcements: readonly Announcement[]): Promise<readonly Announcement[]> {
+    const present: Announcement[] = []
+    await this.#each(announcements, async (place, group) => {
+      const there = new Set(await this.#addresses(place))
+      present.push(...group.filter(({ address }) => there.has(address)))
+    })
+    return present
+  }
+
+  async #addresses(place: Place): Promise<readonly string[]> {
+    try {
+      return (await this.#helper.addrList(place)).map(({ address }) => address)
+    } catch (error) {
+      // An interface or domain that is gone holds nothing.
+      if (error instanceof HelperError && (error.errno === 'ENODEV' || error.errno === 'ENOENT')) return []
+      throw error
+    }
+  }
+
+  /** Resolves with the refused ones and the kernel's words, by key. */
+  async #bind(place: Place, group: readonly Announcement[]): Promise<ReadonlyMap<string, string>> {
+    const errors = new Map<string, string>()
+    try {
+      this.#changes++
+      await this.#helper.addr({ netns: place.netns, changes: group.map((each) => change('add', place, each)) })
+    } catch (error) {
+      if (!(error instanceof HelperError)) throw error
+      const refused = error.refused.map(({ index }) => group[index]).filter((each) => each !== undefined)
+      for (const each of refused.length > 0 ? refused : group) errors.set(keyOf(each), error.message)
+      this.#log.warn({ dev: place.dev, refused: errors.size, error: error.message }, 'addresses not bound')
+    }
+    const bound = group.filter((each) => !errors.has(keyOf(each)))
+    for (const each of bound) this.#bound.set(keyOf(each), each)
+    try {
+      await announceAddresses(
+        this.#helper,
+        place,
+        bound.map(({ address }) => address),
+      )
+    } catch (error) {
+      // Bound it is, so it answers when asked; neighbours with an old entry learn of it later.
+      this.#log.warn({ dev: place.dev, error: String(error) }, 'addresses not announced')
+    }
+    return errors
+  }
+
+  async #unbind(place: Place, group: readonly Announcement[]): Promise<void> {
+    try {
+      this.#changes++
+      await stopAnnouncing(
+        this.#helper,
+        place,
+        group.map(({ address }) => address),
+      )
+      await this.#helper.addr({ netns: place.netns, changes: group.map((each) => change('delete', place, each)) })
+    } catch (error) {
+      // With its domain or interface gone the address is gone too.
+      if (!(error instanceof HelperError)) throw error
+      this.#log.warn({ dev: place.dev, error: error.message }, 'addresses not unbound')
+    }
+    for (const each of group) this.#bound.delete(keyOf(each))
+  }
+}
+
+const keyOf = ({ scope, domain, address }: Announcement): string =>
+  scope === 'fabric' ? address : `${domain}/${address}`
+
+const change = (action: 'add' | 'delete', { dev }: Place, { address }: Announcement) => ({
+  do: action,
+  dev,
+  address,
+  prefix: ipBits(parseIp(address).version),
+})

@@ -1,0 +1,20 @@
+import type { Connect, ConnectResult, Ping, PingResult } from '@spout/sys'
+
+/** The part of the native helper that TCP and HTTP probes use. */
+export interface TcpConnector {
+  connect(request: Connect): Promise<ConnectResult>
+}
+
+/** The part of the native helper that ping probes use. */
+export interface Pinger {
+  ping(request: Ping): Promise<PingResult>
+}
+
+/** Path of a domain's network namespace; undefined for the agent's own. */
+export type ProbePlace = (domain: number) => string | undefined
+
+export const timedOut = (timeoutMs: number): string => `timed out after ${timeoutMs} ms`
+
+/** The helper's words, with the time-out's length where it says no more than that. */
+export const connectFailure = (reason: string, timeoutMs: number): string =>
+  reason === 'timed out' ? timedOut(timeoutMs) : reason

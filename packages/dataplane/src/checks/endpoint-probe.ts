@@ -1,0 +1,84 @@
+import type { Clock, Timer } from '@spout/runtime'
+import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import { type HealthState, nextHealth, UNKNOWN } from './health-state.ts'
+import type { ProbeGate } from './probe-gate.ts'
+
+/** The first probe comes within this time, so that a new member is known soon and 10,000 of them do not start at once. */
+const FIRST_WITHIN_MS = 1_000
+/** Intervals vary by this share either way, so that probes of one moment drift apart. */
+const JITTER = 0.1
+
+export interface EndpointProbeOptions {
+  readonly target: CheckTarget
+  readonly check: HealthCheck
+  readonly clock: Clock
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+  readonly gate: ProbeGate
+  readonly initial: { readonly state: HealthState; readonly since: string } | null
+  /** Called when `health` or `reason` changed. */
+  readonly onChange: () => void
+  /** A probe that could not be made (not: one that failed). */
+  readonly onError: (error: unknown) => void
+}
+
+/** Probes one endpoint over and over, never twice at a time. */
+export class EndpointProbe {
+  readonly #options: EndpointProbeOptions
+  readonly #abort = new AbortController()
+  #timer: Timer
+  #state: HealthState
+  #since: string
+
+  constructor(options: EndpointProbeOptions) {
+    this.#options = options
+    const { clock, initial, random, target } = options
+    this.#state = initial?.state ?? UNKNOWN
+    this.#since = initial?.since ?? clock.now().toISOString()
+    this.#timer = this.#after(random() * Math.min(FIRST_WITHIN_MS, target.spec.intervalMs))
+  }
+
+  get target(): CheckTarget {
+    return this.#options.target
+  }
+
+  get state(): HealthState {
+    return this.#state
+  }
+
+  /** RFC 3339; when `health` last changed. */
+  get since(): string {
+    return this.#since
+  }
+
+  close(): void {
+    this.#abort.abort()
+    this.#timer.clear()
+  }
+
+  #after(delayMs: number): Timer {
+    return this.#options.clock.setTimer(() => void this.#round(), delayMs)
+  }
+
+  async #round(): Promise<void> {
+    const { clock, random, target, gate, check } = this.#options
+    const startedAt = clock.monotonicMs()
+    try {
+      const result = await gate.pass(() => check.run(target, this.#abort.signal), this.#abort.signal)
+      if (result !== null && !this.#abort.signal.aborted) this.#take(result)
+    } catch (error) {
+      // The probe was not made: nothing was learnt about the target, whose state stays.
+      if (!this.#abort.signal.aborted) this.#options.onError(error)
+    }
+    if (this.#abort.signal.aborted) return
+    const interval = target.spec.intervalMs * (1 + JITTER * (2 * random() - 1))
+    this.#timer = this.#after(Math.max(0, startedAt + interval - clock.monotonicMs()))
+  }
+
+  #take(result: CheckResult): void {
+    const before = this.#state
+    this.#state = nextHealth(before, result, this.#options.target.spec)
+    if (this.#state.health !== before.health) this.#since = this.#options.clock.now().toISOString()
+    if (this.#state.health !== before.health || this.#state.reason !== before.reason) this.#options.onChange()
+  }
+}

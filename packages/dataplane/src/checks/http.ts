@@ -1,0 +1,93 @@
+import type { CheckSpec } from '@spout/model'
+import type { ConnectResult } from '@spout/sys'
+import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import { connectFailure, type ProbePlace, type TcpConnector, timedOut } from './connector.ts'
+
+type HttpSpec = NonNullable<CheckSpec['http']>
+
+/**
+ * Length of `HTTP/1.1 200 `: the verdict needs no more, so it does not wait for a body that streams or for a server that
+ * keeps the connection open.
+ */
+const STATUS_LINE_BYTES = 13
+
+/** Up when the endpoint answers an HTTP request with an expected status. */
+export class HttpCheck implements HealthCheck {
+  readonly type = 'http'
+  readonly #connector: TcpConnector
+  readonly #place: ProbePlace
+
+  constructor(connector: TcpConnector, place: ProbePlace) {
+    this.#connector = connector
+    this.#place = place
+  }
+
+  async run(target: CheckTarget): Promise<CheckResult> {
+    const { address, port, domain, spec } = target
+    if (spec.http === null) throw new RangeError('an http check without its http part')
+    const answer = await this.#connector.connect({
+      netns: this.#place(domain),
+      address,
+      port,
+      timeoutMs: spec.timeoutMs,
+      send: httpRequest(spec.http, address, port),
+      maxBytes: STATUS_LINE_BYTES,
+    })
+    const reason = answer.connected
+      ? judgeAnswer(answer, spec.http, spec.timeoutMs)
+      : connectFailure(answer.reason, spec.timeoutMs)
+    return { ok: reason === null, reason, durationMs: answer.durationMs }
+  }
+}
+
+const PRINTABLE = /^[\x21-\x7e]+$/
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * The request's bytes (RFC 9112 section 3).
+ * @throws RangeError when a field could break out of its place; the model admits no such field
+ */
+export function httpRequest(http: HttpSpec, address: string, port: number): Uint8Array {
+  const bracketed = address.includes(':') ? `[${address}]` : address
+  const host = http.host ?? (port === 80 ? bracketed : `${bracketed}:${port}`)
+  for (const field of [http.method, http.path, host])
+    if (!PRINTABLE.test(field)) throw new RangeError(`${JSON.stringify(field)} cannot stand in a request`)
+  const lines = [
+    `${http.method} ${http.path} HTTP/${http.version}`,
+    `Host: ${host}`,
+    'User-Agent: spout-health-check',
+    'Accept: */*',
+    ...(METHODS_WITH_BODY.has(http.method) ? ['Content-Length: 0'] : []),
+    'Connection: close',
+  ]
+  return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`)
+}
+
+/** The status code of an answer's first bytes; null when they are no HTTP/1 status line (RFC 9112 section 4). */
+export function statusCode(received: Uint8Array): number | null {
+  const text = new TextDecoder('latin1').decode(received.subarray(0, STATUS_LINE_BYTES))
+  // The space behind the code is mandatory, yet servers without a reason phrase leave it out.
+  const match = /^HTTP\/1\.[01] ([1-5][0-9]{2})(?:[ \r\n]|$)/.exec(text)
+  return match === null ? null : Number(match[1])
+}
+
+type Connected = Pick<ConnectResult & { connected: true }, 'received' | 'end'>
+
+/** Why the answer is not what was expected; null when it is. */
+export function judgeAnswer(
+  answer: Connected,
+  http: Pick<HttpSpec, 'expectedCodes'>,
+  timeoutMs: number,
+): string | null {
+  const complete = answer.received.length >= STATUS_LINE_BYTES
+  if (!complete && answer.end === 'timeout') return timedOut(timeoutMs)
+  if (answer.received.length === 0) return answer.end === 'reset' ? 'connection reset' : 'closed without an answer'
+  const status = statusCode(answer.received)
+  if (status === null) return 'the answer is not HTTP'
+  const expected = http.expectedCodes.some(({ first, last }) => first <= status && status <= last)
+  return expected ? null : `status ${status}, expected ${describeCodes(http.expectedCodes)}`
+}
+
+/** `200, 300-399`. */
+export const describeCodes = (codes: HttpSpec['expectedCodes']): string =>
+  codes.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(', ')

@@ -1,0 +1,32 @@
+import { canonicalJson, type LoadBalancerEntry } from '@spout/model'
+import type { CheckTarget } from '../check.ts'
+
+/** Who wants to know about an endpoint. */
+export interface ProbeSubscriber {
+  readonly loadBalancerId: string
+  readonly poolId: string
+  readonly memberId: string
+}
+
+export interface WantedProbe {
+  readonly target: CheckTarget
+  readonly subscriber: ProbeSubscriber
+}
+
+/** What probes are told apart by: equal for all pools that ask the same of the same endpoint. */
+export const probeKey = (target: CheckTarget): string =>
+  // A ping does not look at the port, so members that differ in it alone share one.
+  canonicalJson(target.spec.type === 'ping' ? { ...target, port: 0 } : target)
+
+/** The probes that a load balancer's pools ask for. */
+export const probesOf = (entry: LoadBalancerEntry): readonly WantedProbe[] =>
+  entry.pools.flatMap(({ id: poolId, check: spec, members }) =>
+    spec === null
+      ? []
+      : members
+          .filter((member) => member !== null)
+          .map((member) => ({
+            target: { domain: entry.domain, address: member.checkAddress, port: member.checkPort, spec },
+            subscriber: { loadBalancerId: entry.id, poolId, memberId: member.id },
+          })),
+  )

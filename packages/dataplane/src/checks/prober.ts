@@ -1,0 +1,171 @@
+import type { MemberHealth } from '@spout/model'
+import { type Clock, systemClock } from '@spout/runtime'
+import type { Log } from '@spout/sys'
+import type { CheckTarget, HealthCheck } from '../check.ts'
+import { EndpointProbe } from './endpoint-probe.ts'
+import type { HealthState } from './health-state.ts'
+import { ProbeGate } from './probe-gate.ts'
+import { type ProbeSubscriber, probeKey, type WantedProbe } from './probe-plan.ts'
+
+/** What a restart of the agent remembers of an endpoint. */
+export interface SavedProbe {
+  readonly target: CheckTarget
+  readonly state: HealthState
+  readonly since: string
+}
+
+export interface ProberOptions {
+  readonly checks: readonly HealthCheck[]
+  readonly log: Log
+  /** Most probes under way at a time. Default 512. */
+  readonly concurrency?: number
+  readonly clock?: Clock
+  /** Uniform in [0, 1); spreads the probes. */
+  readonly random?: () => number
+  /** States from before a restart: probes wanted later begin with them instead of `unknown`. */
+  readonly saved?: readonly SavedProbe[]
+  /** Health or reason of members changed. Must not throw. */
+  readonly onChange: (changed: readonly MemberHealth[]) => void
+}
+
+interface SharedProbe {
+  readonly probe: EndpointProbe
+  /** By load balancer, pool and member. */
+  readonly subscribers: Map<string, ProbeSubscriber>
+}
+
+/**
+ * Probes every wanted endpoint, once for all pools that ask the same of it. New endpoints are `unknown` and take traffic
+ * until their first result.
+ */
+export class Prober {
+  readonly #checks: ReadonlyMap<string, HealthCheck>
+  readonly #options: ProberOptions
+  readonly #gate: ProbeGate
+  readonly #saved: Map<string, SavedProbe>
+  readonly #probes = new Map<string, SharedProbe>()
+  /** Owner -> probe key by subscriber. */
+  readonly #wanted = new Map<string, ReadonlyMap<string, string>>()
+
+  constructor(options: ProberOptions) {
+    this.#options = options
+    this.#checks = new Map(options.checks.map((check) => [check.type, check]))
+    this.#gate = new ProbeGate(options.concurrency ?? 512)
+    this.#saved = new Map(options.saved?.map((saved) => [probeKey(saved.target), saved]))
+  }
+
+  /** Endpoints that are probed. */
+  get size(): number {
+    return this.#probes.size
+  }
+
+  /**
+   * Replaces what one owner (the key of a load balancer's entry) wants probed. What stays the same goes on undisturbed,
+   * whoever else joins or leaves. An endpoint known already tells its state at once.
+   */
+  put(owner: string, wanted: readonly WantedProbe[]): void {
+    const before = this.#wanted.get(owner)
+    const next = new Map<string, string>()
+    const joined: MemberHealth[] = []
+    for (const { target, subscriber } of wanted) {
+      const key = probeKey(target)
+      const name = subscriberName(subscriber)
+      next.set(name, key)
+      if (before?.get(name) === key) continue
+      const shared = this.#probes.get(key) ?? this.#start(key, target, this.#probes.get(before?.get(name) ?? ''))
+      if (shared === null) continue
+      shared.subscribers.set(name, subscriber)
+      joined.push(memberHealth(shared.probe, subscriber))
+    }
+    for (const [name, key] of before ?? []) if (next.get(name) !== key) this.#leave(key, name)
+    if (next.size > 0) this.#wanted.set(owner, next)
+    else this.#wanted.delete(owner)
+    if (joined.length > 0) this.#options.onChange(joined)
+  }
+
+  /** Nothing of this owner is wanted any more. */
+  remove(owner: string): void {
+    this.put(owner, [])
+  }
+
+  /** Ids of this owner's members that are down. */
+  down(owner: string): ReadonlySet<string> {
+    return new Set(
+      this.#subscriptions(owner)
+        .filter(([probe]) => probe.state.health === 'down')
+        .map(([, subscriber]) => subscriber.memberId),
+    )
+  }
+
+  /** Health of this owner's members. */
+  health(owner: string): readonly MemberHealth[] {
+    return this.#subscriptions(owner).map(([probe, subscriber]) => memberHealth(probe, subscriber))
+  }
+
+  /** To be kept over a restart. Endpoints without a verdict are left out. */
+  save(): readonly SavedProbe[] {
+    return [...this.#probes.values()]
+      .filter(({ probe }) => probe.state.health !== 'unknown')
+      .map(({ probe: { target, state, since } }) => ({ target, state, since }))
+  }
+
+  close(): void {
+    for (const { probe } of this.#probes.values()) probe.close()
+    this.#probes.clear()
+    this.#wanted.clear()
+  }
+
+  /** `former` is what the first subscriber had: a change of interval does not put a down endpoint back into traffic. */
+  #start(key: string, target: CheckTarget, former: SharedProbe | undefined): SharedProbe | null {
+    const { clock = systemClock, random = Math.random, log, onChange } = this.#options
+    const check = this.#checks.get(target.spec.type)
+    if (check === undefined) {
+      log.warn({ type: target.spec.type }, 'no check of this type: the endpoint stays unknown')
+      return null
+    }
+    const subscribers = new Map<string, ProbeSubscriber>()
+    const probe = new EndpointProbe({
+      target,
+      check,
+      clock,
+      random,
+      gate: this.#gate,
+      initial: this.#saved.get(key) ?? (former && sameEndpoint(former.probe.target, target) ? former.probe : null),
+      onChange: () => onChange([...subscribers.values()].map((subscriber) => memberHealth(probe, subscriber))),
+      onError: (error) => log.debug({ address: target.address, error: String(error) }, 'probe could not be made'),
+    })
+    this.#saved.delete(key)
+    const shared = { probe, subscribers }
+    this.#probes.set(key, shared)
+    return shared
+  }
+
+  #leave(key: string, name: string): void {
+    const shared = this.#probes.get(key)
+    shared?.subscribers.delete(name)
+    if (shared === undefined || shared.subscribers.size > 0) return
+    shared.probe.close()
+    this.#probes.delete(key)
+  }
+
+  #subscriptions(owner: string): readonly (readonly [EndpointProbe, ProbeSubscriber])[] {
+    return [...(this.#wanted.get(owner) ?? [])].flatMap(([name, key]) => {
+      const shared = this.#probes.get(key)
+      const subscriber = shared?.subscribers.get(name)
+      return shared === undefined || subscriber === undefined ? [] : [[shared.probe, subscriber] as const]
+    })
+  }
+}
+
+const sameEndpoint = (a: CheckTarget, b: CheckTarget): boolean =>
+  a.domain === b.domain && a.address === b.address && a.port === b.port && a.spec.type === b.spec.type
+
+const subscriberName = ({ loadBalancerId, poolId, memberId }: ProbeSubscriber): string =>
+  `${loadBalancerId}/${poolId}/${memberId}`
+
+const memberHealth = (probe: EndpointProbe, subscriber: ProbeSubscriber): MemberHealth => ({
+  ...subscriber,
+  health: probe.state.health,
+  reason: probe.state.reason,
+  since: probe.since,
+})

@@ -1,0 +1,36 @@
+/** What a node's owner says of it: where the fabric is and where the tenants' segments are. */
+export interface DomainConfig {
+  /** Short id of this agent: begins every name it makes, so that two agents on one machine never meet. */
+  readonly instance: string
+  /** The interface through which clients come. */
+  readonly fabricInterface: string
+  /** The node's interface for each physical network. */
+  readonly segments: Readonly<Record<string, string>>
+  /** Name of the network namespace that faces the fabric; null is the agent's own. Default null. */
+  readonly rootNamespace?: string | null
+  /** Routing table of the root namespace that holds one route per VIP. Default 7100. */
+  readonly steeringTable?: number
+  /** Prefixes that no packet of a tenant may be sent to (management networks). Default none. */
+  readonly protectedCidrs?: readonly string[]
+}
+
+export const DEFAULT_STEERING_TABLE = 7100
+/** Uplink names are `<instance>u<number>` and the kernel allows 15 characters. */
+const INSTANCE = /^[a-z][a-z0-9]{0,5}$/
+
+/** @throws RangeError when the instance cannot be a prefix of interface names */
+export function checkDomainConfig(config: DomainConfig): DomainConfig {
+  if (!INSTANCE.test(config.instance))
+    throw new RangeError(
+      `instance ${JSON.stringify(config.instance)} is not a lower-case letter and up to 5 letters or digits`,
+    )
+  return config
+}
+
+/** Where named network namespaces are bound. */
+export const NAMESPACES = '/run/netns'
+export const namespacePath = (name: string): string => `${NAMESPACES}/${name}`
+
+/** The root namespace as the helper wants it: absent for its own. */
+export const rootNetns = (config: DomainConfig): string | undefined =>
+  config.rootNamespace ? namespacePath(config.rootNamespace) : undefined

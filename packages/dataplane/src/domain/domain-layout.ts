@@ -1,0 +1,57 @@
+import type { DomainEntry } from '@spout/model/node-state'
+import { ipBits, parseCidr } from '@spout/net'
+import type { DomainConfig } from './domain-config.ts'
+import { type DomainNames, domainNames } from './domain-names.ts'
+import { type Guard, renderGuard } from './guard.ts'
+
+export interface InterfaceAddress {
+  readonly address: string
+  readonly prefix: number
+}
+
+/** Everything a domain consists of on this node. Pure data: what is made and compared against. */
+export interface DomainLayout {
+  readonly key: string
+  readonly number: number
+  readonly names: DomainNames
+  /** The node's interface the segment hangs on, and its VLAN. */
+  readonly segment: { readonly parent: string; readonly vlan: number | null }
+  readonly uplinkAddresses: readonly InterfaceAddress[]
+  readonly segmentAddresses: readonly InterfaceAddress[]
+  /** Which of `segmentAddresses` are gateways: they move between nodes and are announced when they come. */
+  readonly gateways: readonly string[]
+  /** Gateway addresses that another node holds: never bound here. */
+  readonly foreignGateways: readonly string[]
+  readonly guard: Guard
+}
+
+/** @throws RangeError when the node has no interface for the physical network */
+export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainLayout {
+  const { physicalNetwork, vlan } = domain.segment
+  const parent = Object.hasOwn(config.segments, physicalNetwork) ? config.segments[physicalNetwork] : undefined
+  if (parent === undefined) throw new RangeError(`this node has no interface for physical network ${physicalNetwork}`)
+  const names = domainNames(config, domain.number)
+  const gateways: string[] = []
+  const segmentAddresses = domain.subnets.flatMap(({ cidr, nodeAddress, gatewayIp }) => {
+    const { prefix, version } = parseCidr(cidr)
+    const node = { address: nodeAddress, prefix }
+    if (!domain.holdsGateway || gatewayIp === null) return [node]
+    gateways.push(gatewayIp)
+    // A host prefix: with the subnet's own it would be secondary to the node address and go when that goes.
+    return [node, { address: gatewayIp, prefix: ipBits(version) }]
+  })
+  return {
+    key: domain.key,
+    number: domain.number,
+    names,
+    segment: { parent, vlan },
+    uplinkAddresses: [
+      { address: names.domain.ipv4, prefix: 31 },
+      { address: names.domain.ipv6, prefix: 127 },
+    ],
+    segmentAddresses,
+    gateways,
+    foreignGateways: domain.holdsGateway ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
+    guard: renderGuard(domain, config.protectedCidrs),
+  }
+}

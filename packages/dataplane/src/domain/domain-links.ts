@@ -1,0 +1,92 @@
+import type { DomainConfig } from './domain-config.ts'
+import type { DomainLayout } from './domain-layout.ts'
+import { SEGMENT, UPLINK } from './domain-names.ts'
+import type { Run } from './run.ts'
+
+/** What an interface made later inherits, so that it is right from its first packet. */
+const SYSCTLS: readonly string[] = [
+  'net.ipv4.ip_forward=1',
+  'net.ipv4.conf.all.rp_filter=1',
+  'net.ipv4.conf.default.rp_filter=1',
+  // A VIP on lo must not be answered for on the segment by every node that holds it.
+  'net.ipv4.conf.all.arp_ignore=1',
+  'net.ipv4.conf.all.arp_announce=2',
+  'net.ipv4.conf.all.accept_redirects=0',
+  'net.ipv4.conf.default.accept_redirects=0',
+  // Client and member in one subnet: a redirect would make the client bypass the VIP.
+  'net.ipv4.conf.all.send_redirects=0',
+  'net.ipv4.conf.default.send_redirects=0',
+  'net.ipv6.conf.all.disable_ipv6=0',
+  'net.ipv6.conf.default.disable_ipv6=0',
+  'net.ipv6.conf.all.forwarding=1',
+  'net.ipv6.conf.default.accept_dad=0',
+  'net.ipv6.conf.default.accept_ra=0',
+  'net.ipv6.conf.default.accept_redirects=0',
+  'net.netfilter.nf_conntrack_tcp_loose=1',
+  // Requests and replies may pass through different nodes: each sees half a window.
+  'net.netfilter.nf_conntrack_tcp_be_liberal=1',
+]
+
+/** Sets the domain's sysctls. Its namespace must hold a table that tracks connections, else theirs do not exist. */
+export async function setDomainSysctls(run: Run, layout: DomainLayout): Promise<void> {
+  await run('ip', ['netns', 'exec', layout.names.namespace, 'sysctl', '-q', '-w', ...SYSCTLS])
+}
+
+const inRoot = (config: DomainConfig): readonly string[] => (config.rootNamespace ? ['-n', config.rootNamespace] : [])
+
+/** Makes the uplink, up and with the root's addresses. */
+export async function makeUplink(run: Run, config: DomainConfig, layout: DomainLayout): Promise<void> {
+  const { rootLink, namespace, root } = layout.names
+  const mtu = await fabricMtu(run, config)
+  const lines = [
+    `link add name ${rootLink} mtu ${mtu} type veth peer name ${UPLINK} netns ${namespace} mtu ${mtu}`,
+    `address add ${root.ipv4}/31 dev ${rootLink}`,
+    `address add ${root.ipv6}/127 dev ${rootLink} nodad`,
+    `link set dev ${rootLink} up`,
+  ]
+  await run('ip', [...inRoot(config), '-batch', '-'], lines.join('\n'))
+  await run('ip', ['-n', namespace, '-batch', '-'], `link set dev lo up\nlink set dev ${UPLINK} up`)
+}
+
+/** Makes the segment's interface in the domain, up and without addresses. */
+export async function makeSegment(run: Run, config: DomainConfig, layout: DomainLayout): Promise<void> {
+  const { parent, vlan } = layout.segment
+  const { namespace } = layout.names
+  const type = vlan === null ? ['macvlan', 'mode', 'bridge'] : ['vlan', 'id', String(vlan)]
+  const link = ['link', 'add', 'link', parent, 'name', SEGMENT, 'netns', namespace, 'type', ...type]
+  await run('ip', [...inRoot(config), ...link])
+  await run('ip', ['-n', namespace, 'link', 'set', 'dev', SEGMENT, 'up'])
+}
+
+/** Removes one interface; one that is not there is no error. */
+export async function removeLink(run: Run, namespace: string | null, name: string): Promise<void> {
+  const at = namespace === null ? [] : ['-n', namespace]
+  try {
+    await run('ip', [...at, 'link', 'delete', 'dev', name])
+  } catch (error) {
+    if (!/Cannot find device|No such file/.test(String(error))) throw error
+  }
+}
+
+/** Makes a named namespace; one that is there is no error. */
+export async function makeNamespace(run: Run, name: string): Promise<void> {
+  try {
+    await run('ip', ['netns', 'add', name])
+  } catch (error) {
+    if (!/File exists/.test(String(error))) throw error
+  }
+}
+
+export async function removeNamespace(run: Run, name: string): Promise<void> {
+  try {
+    await run('ip', ['netns', 'delete', name])
+  } catch (error) {
+    if (!/No such file/.test(String(error))) throw error
+  }
+}
+
+async function fabricMtu(run: Run, config: DomainConfig): Promise<number> {
+  const text = await run('ip', [...inRoot(config), '-j', 'link', 'show', 'dev', config.fabricInterface])
+  const [link] = JSON.parse(text) as readonly { readonly mtu: number }[]
+  return link?.mtu ?? 1500
+}

@@ -1,0 +1,57 @@
+import { readdir } from 'node:fs/promises'
+import { formatIp } from '@spout/net'
+import { type DomainConfig, NAMESPACES, namespacePath } from './domain-config.ts'
+
+/** Names inside a domain: they never differ, so rules can name them. */
+export const UPLINK = 'uplink'
+export const SEGMENT = 'segment'
+
+/** IPv6 prefix of the uplinks: a unique local /48. */
+export const UPLINK_PREFIX6 = 'fd73:706f:7574::/48'
+const UPLINK_BASE6 = 0xfd73_706f_7574n << 80n
+/**
+ * IPv4 addresses of the uplinks are taken from 240.0.0.0/4: reserved, so no network and no tenant uses them, the kernel
+ * routes them, and a pair for each of 2^24 domain numbers fits in. 169.254.0.0/16 has 2^15 pairs and holds the metadata service.
+ */
+const UPLINK_BASE4 = 0xf000_0000n
+
+/** Names and addresses of one domain, from its number alone. */
+export interface DomainNames {
+  readonly namespace: string
+  readonly netns: string
+  /** The uplink's end in the root namespace. */
+  readonly rootLink: string
+  /** Prefixes /31 and /127 of the uplink: the root's end and the domain's end. */
+  readonly root: { readonly ipv4: string; readonly ipv6: string }
+  readonly domain: { readonly ipv4: string; readonly ipv6: string }
+}
+
+export function domainNames(config: Pick<DomainConfig, 'instance'>, number: number): DomainNames {
+  const namespace = `${config.instance}-d${number}`
+  const pair = BigInt(number) << 1n
+  const addresses = (end: bigint) => ({
+    ipv4: formatIp({ version: 4, value: UPLINK_BASE4 | pair | end }),
+    ipv6: formatIp({ version: 6, value: UPLINK_BASE6 | pair | end }),
+  })
+  return {
+    namespace,
+    netns: namespacePath(namespace),
+    rootLink: `${config.instance}u${number}`,
+    root: addresses(0n),
+    domain: addresses(1n),
+  }
+}
+
+/** The domain's number when the namespace is one of this agent's, else null. */
+function domainNumber(config: Pick<DomainConfig, 'instance'>, namespace: string): number | null {
+  const prefix = `${config.instance}-d`
+  const digits = namespace.slice(prefix.length)
+  return namespace.startsWith(prefix) && /^[1-9][0-9]{0,7}$/.test(digits) ? Number(digits) : null
+}
+
+/** Numbers of this agent's domains whose namespaces are there. */
+export async function existingDomains(config: Pick<DomainConfig, 'instance'>): Promise<readonly number[]> {
+  // Before the first namespace is made there is no directory.
+  const names = await readdir(NAMESPACES).catch(() => [])
+  return names.flatMap((name) => domainNumber(config, name) ?? [])
+}

@@ -1,0 +1,259 @@
+import type { DomainEntry } from '@spout/model/node-state'
+import type { Log, NativeHelper } from '@spout/sys'
+import type { Applied } from '../driver.ts'
+import { announceAddresses } from './announce-addresses.ts'
+import { checkDomainConfig, type DomainConfig } from './domain-config.ts'
+import { type DomainLayout, type InterfaceAddress, layOutDomain } from './domain-layout.ts'
+import {
+  makeNamespace,
+  makeSegment,
+  makeUplink,
+  removeLink,
+  removeNamespace,
+  setDomainSysctls,
+} from './domain-links.ts'
+import { domainNames, existingDomains, SEGMENT, UPLINK } from './domain-names.ts'
+import { GUARD_TABLE } from './guard.ts'
+import { type Run, run } from './run.ts'
+import { prepareRoot } from './steering-rules.ts'
+
+const MAIN_TABLE = 254
+
+export interface DomainSetOptions {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly log: Log
+  /** Runs `ip` and `sysctl`; replaced in tests. */
+  readonly run?: Run
+}
+
+interface Known {
+  readonly entry: DomainEntry
+  readonly layout: DomainLayout
+}
+
+/**
+ * The tenant networks of one node, each in a namespace of its own: uplink, segment, addresses, sysctls and the guard
+ * that keeps it closed. Compares what is there before it changes anything, so a restarted agent changes nothing.
+ */
+export class DomainSet {
+  readonly #config: DomainConfig
+  readonly #helper: NativeHelper
+  readonly #log: Log
+  readonly #run: Run
+  readonly #known = new Map<string, Known>()
+  /** Domains of this agent that no entry named: removed at the end of the first `apply`. */
+  #leftovers = new Set<number>()
+  #changes = 0
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: DomainSetOptions) {
+    this.#config = checkDomainConfig(options.config)
+    this.#helper = options.helper
+    this.#log = options.log
+    this.#run = options.run ?? run
+  }
+
+  /** How many changes were made to the system since start. */
+  get counters(): { readonly changes: number } {
+    return { changes: this.#changes }
+  }
+
+  /** The name of a domain's namespace, as `ip netns` takes it. */
+  namespace(number: number): string {
+    return domainNames(this.#config, number).namespace
+  }
+
+  /** The path of a domain's namespace, as the native helper takes it. */
+  netns(number: number): string {
+    return domainNames(this.#config, number).netns
+  }
+
+  /**
+   * Prepares the root namespace and takes over what an earlier process left. Whole domains change nothing; what is
+   * missing in others is made. Domains beyond `previous` stay until the end of the first `apply`.
+   */
+  async adopt(previous: readonly DomainEntry[]): Promise<void> {
+    this.#changes += await prepareRoot(this.#run, this.#helper, this.#config)
+    this.#leftovers = new Set(await existingDomains(this.#config))
+    for (const entry of previous) await this.#put(entry)
+  }
+
+  /**
+   * Makes the domains of `put` as their entries say and removes those of the keys in `remove`. A domain that fails is
+   * reported and stops no other.
+   */
+  apply(
+    changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<readonly Applied[]> {
+    return this.#inTurn(async () => {
+      const applied: Applied[] = []
+      for (const key of changes.remove) {
+        const known = this.#known.get(key)
+        if (known !== undefined) applied.push(...(await this.#removed(key, known)))
+      }
+      for (const entry of changes.put) {
+        signal.throwIfAborted()
+        applied.push(await this.#put(entry))
+      }
+      for (const number of this.#leftovers) await this.#tearDown(number)
+      this.#leftovers.clear()
+      return applied
+    })
+  }
+
+  /** Keys of domains whose namespace or interfaces were lost; the next `apply` of their entries makes them again. */
+  observe(): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      const lost: string[] = []
+      for (const [key, { layout }] of this.#known) {
+        const addresses = await this.#addresses(layout, SEGMENT)
+        if (addresses === null || missing(layout.segmentAddresses, addresses).length > 0) lost.push(key)
+      }
+      return lost
+    })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  async #put(entry: DomainEntry): Promise<Applied> {
+    const { key } = entry
+    try {
+      const layout = layOutDomain(this.#config, entry)
+      const before = this.#known.get(key)?.layout
+      if (before !== undefined && !sameSegment(before, layout)) {
+        await removeLink(this.#run, layout.names.namespace, SEGMENT)
+        this.#changes++
+      }
+      await this.#make(layout)
+      this.#known.set(key, { entry, layout })
+      this.#leftovers.delete(entry.number)
+      return { key, state: 'programmed', reason: null, message: null }
+    } catch (error) {
+      this.#leftovers.delete(entry.number)
+      this.#log.warn({ key, error: String(error) }, 'domain not made')
+      return { key, state: 'failed', reason: 'DomainFailed', message: messageOf(error) }
+    }
+  }
+
+  /** Each step looks first. The guard comes before forwarding is switched on, and both before there is an interface. */
+  async #make(layout: DomainLayout): Promise<void> {
+    let uplink = await this.#addresses(layout, UPLINK)
+    let segment = await this.#addresses(layout, SEGMENT)
+    if (uplink === null) await this.#change(makeNamespace(this.#run, layout.names.namespace))
+    await this.#loadGuard(layout)
+    if (uplink === null) {
+      await this.#change(setDomainSysctls(this.#run, layout))
+      await removeLink(this.#run, this.#config.rootNamespace ?? null, layout.names.rootLink)
+      await this.#change(makeUplink(this.#run, this.#config, layout))
+      uplink = []
+    }
+    if (segment === null) {
+      await this.#change(makeSegment(this.#run, this.#config, layout))
+      segment = []
+    }
+    await this.#setAddresses(layout, UPLINK, layout.uplinkAddresses, uplink)
+    const bound = await this.#setAddresses(layout, SEGMENT, layout.segmentAddresses, segment)
+    await this.#setDefaultRoutes(layout)
+    const gateways = layout.gateways.filter((gateway) => bound.some(({ address }) => address === gateway))
+    await announceAddresses(this.#helper, { netns: layout.names.netns, dev: SEGMENT }, gateways)
+  }
+
+  /** Null when the interface or its namespace is not there. */
+  async #addresses(layout: DomainLayout, dev: string): Promise<readonly InterfaceAddress[] | null> {
+    try {
+      const addresses = await this.#helper.addrList({ netns: layout.names.netns, dev })
+      return addresses.filter(({ address }) => !address.startsWith('fe80:'))
+    } catch (error) {
+      if (isAbsent(error)) return null
+      throw error
+    }
+  }
+
+  async #setAddresses(
+    layout: DomainLayout,
+    dev: string,
+    wanted: readonly InterfaceAddress[],
+    there: readonly InterfaceAddress[],
+  ): Promise<readonly InterfaceAddress[]> {
+    const add = missing(wanted, there)
+    // Other host addresses on the segment are VIPs of scope tenant: those are the announcer's.
+    const former = this.#known.get(layout.key)?.layout.segmentAddresses ?? []
+    const remove = missing(there, wanted).filter(
+      (extra) => former.some((own) => sameAddress(own, extra)) || layout.foreignGateways.includes(extra.address),
+    )
+    if (add.length + remove.length === 0) return []
+    await this.#change(
+      this.#helper.addr({
+        netns: layout.names.netns,
+        changes: [
+          ...remove.map((address) => ({ do: 'delete' as const, dev, ...address })),
+          ...add.map((address) => ({ do: 'add' as const, dev, ...address })),
+        ],
+      }),
+    )
+    return add
+  }
+
+  async #loadGuard(layout: DomainLayout): Promise<void> {
+    const { netns } = layout.names
+    const { comment } = await this.#helper.nftGeneration({ netns, family: 'inet', table: GUARD_TABLE })
+    if (comment !== layout.guard.mark) await this.#change(this.#helper.nftText({ netns, text: layout.guard.text }))
+  }
+
+  async #setDefaultRoutes(layout: DomainLayout): Promise<void> {
+    const { netns, root } = layout.names
+    const routes = await this.#helper.routeList({ netns, table: MAIN_TABLE })
+    const wanted = [
+      { to: '0.0.0.0/0', via: root.ipv4 },
+      { to: '::/0', via: root.ipv6 },
+    ].filter(({ to, via }) => !routes.some((route) => route.to === to && route.via === via))
+    if (wanted.length === 0) return
+    const changes = wanted.map((route) => ({ do: 'replace' as const, dev: UPLINK, table: MAIN_TABLE, ...route }))
+    await this.#change(this.#helper.route({ netns, changes }))
+  }
+
+  async #removed(key: string, known: Known): Promise<readonly Applied[]> {
+    try {
+      await this.#tearDown(known.layout.number)
+      this.#known.delete(key)
+      return []
+    } catch (error) {
+      return [{ key, state: 'failed', reason: 'DomainFailed', message: messageOf(error) }]
+    }
+  }
+
+  /** Links first: a process still inside keeps the namespace alive, and with it what is not removed by name. */
+  async #tearDown(number: number): Promise<void> {
+    const names = domainNames(this.#config, number)
+    await removeLink(this.#run, this.#config.rootNamespace ?? null, names.rootLink)
+    await removeLink(this.#run, names.namespace, SEGMENT)
+    await this.#change(removeNamespace(this.#run, names.namespace))
+  }
+
+  async #change(work: Promise<void>): Promise<void> {
+    this.#changes++
+    await work
+  }
+}
+
+const sameAddress = (a: InterfaceAddress, b: InterfaceAddress): boolean =>
+  a.address === b.address && a.prefix === b.prefix
+
+const missing = (
+  wanted: readonly InterfaceAddress[],
+  there: readonly InterfaceAddress[],
+): readonly InterfaceAddress[] => wanted.filter((address) => !there.some((other) => sameAddress(address, other)))
+
+const sameSegment = (a: DomainLayout, b: DomainLayout): boolean =>
+  a.segment.parent === b.segment.parent && a.segment.vlan === b.segment.vlan
+
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'errno' in error && (error.errno === 'ENODEV' || error.errno === 'ENOENT')
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

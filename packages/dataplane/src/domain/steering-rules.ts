@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import type { NativeHelper } from '@spout/sys'
+import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
+import type { Run } from './run.ts'
+
+/** Ahead of the local table, which moves behind them: a VIP that root answers ARP for is local to root. */
+const STEERING_PREFERENCE = 10
+const LOCAL_PREFERENCE = 100
+
+/** Never a rule without a protocol: it would catch the ARP request for the VIP, which then has no answer. */
+const STEERED = { 4: ['tcp', 'udp', 'sctp', 'icmp'], 6: ['tcp', 'udp', 'sctp'] } as const
+
+interface Rule {
+  readonly priority: number
+  readonly iif?: string
+  readonly ipproto?: string
+  readonly table?: string
+}
+
+/**
+ * Prepares the root namespace: forwarding, the rules that steer VIPs into domains, and a table that lets domains reach
+ * nothing but the fabric. Idempotent; resolves with the number of changes made.
+ */
+export async function prepareRoot(run: Run, helper: NativeHelper, config: DomainConfig): Promise<number> {
+  const sysctls = await setForwarding(run, config)
+  const rules4 = await steer(run, config, 4)
+  const rules6 = await steer(run, config, 6)
+  return sysctls + rules4 + rules6 + (await loadRootGuard(helper, config))
+}
+
+async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<number> {
+  const ip = [...(config.rootNamespace ? ['-n', config.rootNamespace] : []), version === 4 ? '-4' : '-6']
+  const rules = JSON.parse(await run('ip', [...ip, '-j', 'rule', 'show'])) as readonly Rule[]
+  const table = String(config.steeringTable ?? DEFAULT_STEERING_TABLE)
+  const isSteering = (rule: Rule, protocol: string): boolean =>
+    rule.priority === STEERING_PREFERENCE &&
+    rule.iif === config.fabricInterface &&
+    rule.ipproto === protocol &&
+    rule.table === table
+  const locals = rules.filter((rule) => rule.table === 'local').map((rule) => rule.priority)
+  const lines: string[] = []
+  // First the new place, then the old one goes: in the other order the node loses its own addresses for a moment.
+  if (!locals.some((priority) => priority > STEERING_PREFERENCE))
+    lines.push(`rule add preference ${LOCAL_PREFERENCE} lookup local`)
+  for (const priority of locals)
+    if (priority <= STEERING_PREFERENCE) lines.push(`rule delete preference ${priority} lookup local`)
+  for (const protocol of STEERED[version])
+    if (!rules.some((rule) => isSteering(rule, protocol)))
+      lines.push(
+        `rule add preference ${STEERING_PREFERENCE} iif ${config.fabricInterface} ipproto ${protocol} lookup ${table}`,
+      )
+  if (lines.length > 0) await run('ip', [...ip, '-batch', '-'], lines.join('\n'))
+  return lines.length
+}
+
+async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
+  const exec = config.rootNamespace ? ['ip', 'netns', 'exec', config.rootNamespace, 'sysctl'] : ['sysctl']
+  const sysctl = (args: readonly string[]): Promise<string> => run(exec[0]!, [...exec.slice(1), ...args])
+  const acceptRa = `net.ipv6.conf.${config.fabricInterface.replaceAll('.', '/')}.accept_ra`
+  const names = ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding', acceptRa]
+  const [ipv4, ipv6, ra] = (await sysctl(['-n', ...names])).trim().split(/\s+/)
+  const wanted: string[] = []
+  // Forwarding makes a host ignore router advertisements: a node that got its default route so must keep it.
+  if (ipv6 !== '1' && ra === '1') wanted.push(`${acceptRa}=2`)
+  if (ipv4 !== '1') wanted.push('net.ipv4.ip_forward=1')
+  if (ipv6 !== '1') wanted.push('net.ipv6.conf.all.forwarding=1')
+  if (wanted.length > 0) await sysctl(['-q', '-w', ...wanted])
+  return wanted.length
+}
+
+/** The second wall: even a domain whose guard failed reaches neither the node itself nor another domain. */
+export function renderRootGuard(config: DomainConfig): { readonly table: string; readonly mark: string; readonly text: string } {
+  const table = `spout-${config.instance}`
+  const uplinks = `iifname "${config.instance}u*"`
+  const body = [
+    '  chain input {',
+    '    type filter hook input priority filter; policy accept;',
+    `    ${uplinks} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
+    `    ${uplinks} drop`,
+    '  }',
+    '  chain forward {',
+    '    type filter hook forward priority filter; policy accept;',
+    `    ${uplinks} oifname != "${config.fabricInterface}" drop`,
+    '  }',
+  ]
+  const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
+  const head = [`add table inet ${table}`, `delete table inet ${table}`, `table inet ${table} {`, `  comment "${mark}"`]
+  return { table, mark, text: `${[...head, ...body, '}'].join('\n')}\n` }
+}
+
+async function loadRootGuard(helper: NativeHelper, config: DomainConfig): Promise<number> {
+  const { table, mark, text } = renderRootGuard(config)
+  const netns = rootNetns(config)
+  const loaded = await helper.nftGeneration({ netns, family: 'inet', table })
+  if (loaded.comment === mark) return 0
+  await helper.nftText({ netns, text })
+  return 1
+}

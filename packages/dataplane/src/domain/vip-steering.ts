@@ -1,0 +1,209 @@
+import { formatCidr, hostCidr, parseIp } from '@spout/net'
+import type { NodeVip } from '@spout/model/node-state'
+import type { NativeHelper, Route, RouteChange } from '@spout/sys'
+import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
+import { domainNames } from './domain-names.ts'
+
+const LOCAL_TABLE = 255
+
+/** VIPs of one entry and the domain they are served in. */
+export interface SteeredEntry {
+  readonly key: string
+  readonly domain: number
+  readonly vips: readonly Pick<NodeVip, 'address' | 'scope'>[]
+}
+
+interface Placed {
+  readonly domain: number
+  readonly scope: NodeVip['scope']
+}
+
+/**
+ * Brings packets for VIPs into their domains: each VIP is local in its domain (a local route on lo, so that what no
+ * rule takes is refused there and never loops), and each VIP of the fabric has a route in the root's steering table.
+ */
+export class VipSteering {
+  readonly #config: DomainConfig
+  readonly #helper: NativeHelper
+  readonly #entries = new Map<string, SteeredEntry>()
+  /** Keys of the entries that hold an address. An address moving between entries is held by both for a moment. */
+  readonly #holders = new Map<string, readonly string[]>()
+  readonly #placed = new Map<string, Placed>()
+  /** Domains that may hold local routes besides those of placed VIPs. */
+  readonly #domains = new Set<number>()
+  #stale = true
+  #changes = 0
+
+  constructor(options: { readonly config: DomainConfig; readonly helper: NativeHelper }) {
+    this.#config = options.config
+    this.#helper = options.helper
+  }
+
+  /** How many requests changed routes since start. */
+  get counters(): { readonly changes: number } {
+    return { changes: this.#changes }
+  }
+
+  /**
+   * Takes over what is there. Differences are mended by the next `apply`.
+   * @param domains numbers of the domains that exist
+   */
+  async adopt(previous: readonly SteeredEntry[], domains: readonly number[]): Promise<void> {
+    for (const map of [this.#entries, this.#holders, this.#placed, this.#domains]) map.clear()
+    for (const domain of domains) this.#domains.add(domain)
+    for (const entry of previous) this.#hold(entry)
+    for (const address of this.#holders.keys()) this.#placed.set(address, this.#wanted(address)!)
+    this.#stale = !(await this.#isAsPlaced())
+  }
+
+  /** Steers the VIPs of the entries given, and no longer those of the keys in `remove`. Rejects with `HelperError`. */
+  async apply(changes: {
+    readonly put: readonly SteeredEntry[]
+    readonly remove: readonly string[]
+  }): Promise<void> {
+    const touched = new Set<string>()
+    for (const key of [...changes.remove, ...changes.put.map((entry) => entry.key)]) this.#release(key, touched)
+    for (const entry of changes.put) {
+      this.#hold(entry)
+      for (const { address } of entry.vips) touched.add(address)
+    }
+    if (this.#stale) {
+      await this.#mend()
+      return
+    }
+    const root: RouteChange[] = []
+    const domains = new Map<number, RouteChange[]>()
+    const placed: [string, Placed | null][] = []
+    for (const address of touched) {
+      const before = this.#placed.get(address) ?? null
+      const after = this.#wanted(address)
+      if (before?.domain === after?.domain && before?.scope === after?.scope) continue
+      placed.push([address, after])
+      if (after !== null) push(domains, after.domain, localRoute('replace', address))
+      if (before !== null && before.domain !== after?.domain)
+        push(domains, before.domain, localRoute('delete', address))
+      if (after?.scope === 'fabric') root.push(this.#rootRoute('replace', address, after.domain))
+      else if (before?.scope === 'fabric') root.push(this.#rootRoute('delete', address, before.domain))
+    }
+    this.#stale = placed.length > 0
+    await this.#route(root, domains)
+    for (const [address, at] of placed)
+      if (at === null) this.#placed.delete(address)
+      else this.#placed.set(address, at)
+    this.#stale = false
+  }
+
+  /** Whether the kernel's routes are still as placed; if not, the next `apply` mends them. */
+  async observe(): Promise<boolean> {
+    if (!this.#stale) this.#stale = !(await this.#isAsPlaced())
+    return !this.#stale
+  }
+
+  /** Compares the whole of what is there with the whole of what is wanted and routes the difference. */
+  async #mend(): Promise<void> {
+    this.#placed.clear()
+    for (const address of this.#holders.keys()) this.#placed.set(address, this.#wanted(address)!)
+    const { root, domains } = await this.#difference()
+    await this.#route(root, domains)
+    // From here on only what this process placed can be there.
+    this.#domains.clear()
+    this.#stale = false
+  }
+
+  async #isAsPlaced(): Promise<boolean> {
+    const { root, domains } = await this.#difference()
+    return root.length === 0 && domains.size === 0
+  }
+
+  async #difference(): Promise<{ root: RouteChange[]; domains: Map<number, RouteChange[]> }> {
+    const byDomain = new Map<number, Set<string>>(Array.from(this.#domains, (domain) => [domain, new Set<string>()]))
+    const wantedRoot = new Map<string, number>()
+    for (const [address, { domain, scope }] of this.#placed) {
+      const prefix = hostPrefix(address)
+      byDomain.set(domain, (byDomain.get(domain) ?? new Set()).add(prefix))
+      if (scope === 'fabric') wantedRoot.set(prefix, domain)
+    }
+    const root: RouteChange[] = []
+    const table = this.#table
+    for (const route of await this.#helper.routeList({ netns: rootNetns(this.#config), table })) {
+      const domain = wantedRoot.get(route.to)
+      if (domain !== undefined && route.dev === domainNames(this.#config, domain).rootLink) wantedRoot.delete(route.to)
+      else if (domain === undefined) root.push({ do: 'delete', to: route.to, table })
+    }
+    for (const [prefix, domain] of wantedRoot)
+      root.push(this.#rootRoute('replace', prefix.slice(0, prefix.indexOf('/')), domain))
+    const domains = new Map<number, RouteChange[]>()
+    for (const [domain, wanted] of byDomain) {
+      const netns = domainNames(this.#config, domain).netns
+      for (const { to } of (await this.#helper.routeList({ netns, table: LOCAL_TABLE })).filter(isVipRoute))
+        if (!wanted.delete(to)) push(domains, domain, { do: 'delete', to, dev: 'lo', table: LOCAL_TABLE, type: 'local' })
+      for (const to of wanted) push(domains, domain, { do: 'replace', to, dev: 'lo', table: LOCAL_TABLE, type: 'local' })
+    }
+    return { root, domains }
+  }
+
+  async #route(root: readonly RouteChange[], domains: ReadonlyMap<number, readonly RouteChange[]>): Promise<void> {
+    for (const [domain, changes] of domains) {
+      this.#changes++
+      await this.#helper.route({ netns: domainNames(this.#config, domain).netns, changes })
+    }
+    if (root.length === 0) return
+    this.#changes++
+    await this.#helper.route({ netns: rootNetns(this.#config), changes: root })
+  }
+
+  #hold(entry: SteeredEntry): void {
+    this.#entries.set(entry.key, entry)
+    for (const { address } of entry.vips)
+      this.#holders.set(address, [...(this.#holders.get(address) ?? []), entry.key].sort())
+  }
+
+  #release(key: string, touched: Set<string>): void {
+    for (const { address } of this.#entries.get(key)?.vips ?? []) {
+      touched.add(address)
+      const others = (this.#holders.get(address) ?? []).filter((holder) => holder !== key)
+      if (others.length === 0) this.#holders.delete(address)
+      else this.#holders.set(address, others)
+    }
+    this.#entries.delete(key)
+  }
+
+  #wanted(address: string): Placed | null {
+    const entry = this.#entries.get(this.#holders.get(address)?.[0] ?? '')
+    const vip = entry?.vips.find((candidate) => candidate.address === address)
+    return entry === undefined || vip === undefined ? null : { domain: entry.domain, scope: vip.scope }
+  }
+
+  get #table(): number {
+    return this.#config.steeringTable ?? DEFAULT_STEERING_TABLE
+  }
+
+  #rootRoute(action: 'replace' | 'delete', address: string, domain: number): RouteChange {
+    const { rootLink, domain: end } = domainNames(this.#config, domain)
+    const via = parseIp(address).version === 4 ? end.ipv4 : end.ipv6
+    const to = hostPrefix(address)
+    return action === 'delete'
+      ? { do: 'delete', to, table: this.#table }
+      : { do: 'replace', to, via, dev: rootLink, table: this.#table }
+  }
+}
+
+const hostPrefix = (address: string): string => formatCidr(hostCidr(parseIp(address)))
+
+const localRoute = (action: 'replace' | 'delete', address: string): RouteChange => ({
+  do: action,
+  to: hostPrefix(address),
+  dev: 'lo',
+  table: LOCAL_TABLE,
+  type: 'local',
+})
+
+/** Local routes on lo that are not the loopback's own. */
+const isVipRoute = ({ to, dev, type }: Route): boolean =>
+  type === 'local' && dev === 'lo' && /\/(32|128)$/.test(to) && !to.startsWith('127.') && to !== '::1/128'
+
+const push = (map: Map<number, RouteChange[]>, domain: number, change: RouteChange): void => {
+  const changes = map.get(domain)
+  if (changes === undefined) map.set(domain, [change])
+  else changes.push(change)
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Command, commandText, refusal } from './command.ts'
+import { renderEntry } from './render.ts'
+import { sampleEntry, sampleMember, samplePool, sampleService } from './sample-entry.ts'
+
+const mapPath = (map: string): string => `/run/d7/${map}.map`
+const server = {
+  name: 'm0011223344556677',
+  id: 9,
+  address: '10.0.0.1',
+  port: 80,
+  weight: 5,
+  proxyProtocol: 'none',
+  ready: true,
+} as const
+
+describe('commandText', () => {
+  it.each<[Command, string]>([
+    [{ do: 'add-server', backend: 3, server }, 'add server b3/m0011223344556677 10.0.0.1:80 id 9 weight 5\n'],
+    [
+      { do: 'add-server', backend: 3, server: { ...server, address: 'fd00::1', proxyProtocol: 'v2' } },
+      'add server b3/m0011223344556677 [fd00::1]:80 id 9 weight 5 send-proxy-v2\n',
+    ],
+    [{ do: 'set-weight', backend: 3, server: 'm1', weight: 0 }, 'set server b3/m1 weight 0\n'],
+    [{ do: 'set-ready', backend: 3, server: 'm1', ready: true }, 'set server b3/m1 state ready\n'],
+    [{ do: 'set-ready', backend: 3, server: 'm1', ready: false }, 'set server b3/m1 state maint\n'],
+    [{ do: 'del-server', backend: 3, server: 'm1' }, 'del server b3/m1\n'],
+    [{ do: 'shutdown-sessions', backend: 3, server: 'm1' }, 'shutdown sessions server b3/m1\n'],
+    [{ do: 'add-map', map: 'backend', frontend: 2, value: 'b3' }, 'add map /run/d7/backend.map <<\nf2 b3\n\n'],
+    [{ do: 'set-map', map: 'backend', frontend: 2, value: 'b4' }, 'set map /run/d7/backend.map f2 b4\n'],
+    [{ do: 'del-map', map: 'forwarded-for', frontend: 2 }, 'del map /run/d7/forwarded-for.map f2\n'],
+  ])('%o', (command, text) => expect(commandText(command, mapPath)).toBe(text))
+
+  it('refuses anything that could begin another command', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom(';', '\n', '\\', '"', '<<', '#', '\r', '\0'), (text, evil) => {
+        const value = `b1${evil}${text}`
+        expect(() => commandText({ do: 'set-map', map: 'backend', frontend: 1, value }, mapPath)).toThrow(RangeError)
+        expect(() => commandText({ do: 'add-map', map: 'backend', frontend: 1, value }, mapPath)).toThrow(RangeError)
+        expect(() => commandText({ do: 'del-server', backend: 1, server: value }, mapPath)).toThrow(RangeError)
+      }),
+    )
+  })
+})
+
+describe('renderEntry', () => {
+  it('names nothing by what a tenant wrote', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 12 }), (text) => {
+        const entry = sampleEntry(
+          'web',
+          [sampleService('web-80')],
+          [samplePool(1, { id: text, members: [sampleMember(1, { id: text })] })],
+        )
+        expect(JSON.stringify(renderEntry({ entry, down: new Set() }))).not.toContain(JSON.stringify(text).slice(1, -1))
+      }),
+    )
+  })
+
+  it('knows a server by its endpoint, however its member is called', () => {
+    const named = (id: string) =>
+      renderEntry({
+        entry: sampleEntry('web', [sampleService('web-80')], [samplePool(1, { members: [sampleMember(1, { id })] })]),
+        down: new Set(),
+      }).backends
+    expect(named('one')).toEqual(named('two'))
+  })
+})
+
+describe('refusal', () => {
+  it('tells success in the words of each command from refusal', () => {
+    const add: Command = { do: 'add-server', backend: 1, server }
+    expect(refusal(add, 'New server registered.')).toBeNull()
+    expect(refusal(add, 'Already exists a server with the same name in backend.')).toContain('Already exists')
+    expect(refusal(add, '')).toBe('no answer')
+    expect(refusal({ do: 'del-server', backend: 1, server: 'm1' }, 'Server deleted.')).toBeNull()
+    expect(refusal({ do: 'set-weight', backend: 1, server: 'm1', weight: 1 }, '')).toBeNull()
+  })
+})

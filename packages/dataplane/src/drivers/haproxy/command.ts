@@ -1,0 +1,105 @@
+import { backendName, frontendName, type MapName, type ProxyContent } from './content.ts'
+import type { RenderedServer } from './render.ts'
+
+/** One change of a running process. Data, so that a plan can be compared, counted and told what it did to the content. */
+export type Command =
+  | { readonly do: 'add-server'; readonly backend: number; readonly server: RenderedServer }
+  | { readonly do: 'set-weight'; readonly backend: number; readonly server: string; readonly weight: number }
+  | { readonly do: 'set-ready'; readonly backend: number; readonly server: string; readonly ready: boolean }
+  | { readonly do: 'del-server'; readonly backend: number; readonly server: string }
+  | { readonly do: 'shutdown-sessions'; readonly backend: number; readonly server: string }
+  | { readonly do: 'add-map' | 'set-map'; readonly map: MapName; readonly frontend: number; readonly value: string }
+  | { readonly do: 'del-map'; readonly map: MapName; readonly frontend: number }
+
+/** What the commands' tokens may be made of. All of them are ours; this is the wall behind that. */
+const TOKEN = /^[A-Za-z0-9./:_\][-]+$/
+
+const SEND_PROXY = { none: [], v1: ['send-proxy'], v2: ['send-proxy-v2'] } as const
+
+/** A server's line, in a configuration or behind `add server <backend>/`. */
+export const serverWords = (server: RenderedServer): readonly string[] => [
+  server.address.includes(':') ? `[${server.address}]:${server.port}` : `${server.address}:${server.port}`,
+  `id ${server.id}`,
+  `weight ${server.weight}`,
+  ...SEND_PROXY[server.proxyProtocol],
+]
+
+/** How the runtime API is told. `mapPath` gives the file name by which the process knows a map. */
+export function commandText(command: Command, mapPath: (map: MapName) => string): string {
+  switch (command.do) {
+    case 'add-server': {
+      // It begins in maintenance; the keyword `enabled` of 2.6 shows it as up, yet it gets no traffic.
+      const { server } = command
+      return line('add server', serverPath(command.backend, server.name), ...serverWords(server))
+    }
+    case 'set-weight':
+      return line('set server', serverPath(command.backend, command.server), `weight ${command.weight}`)
+    case 'set-ready':
+      return line(
+        'set server',
+        serverPath(command.backend, command.server),
+        `state ${command.ready ? 'ready' : 'maint'}`,
+      )
+    case 'del-server':
+      return line('del server', serverPath(command.backend, command.server))
+    case 'shutdown-sessions':
+      return line('shutdown sessions server', serverPath(command.backend, command.server))
+    case 'add-map':
+      // The payload form: in a plain line a `;` would begin another command.
+      return `add map ${token(mapPath(command.map))} <<\n${token(frontendName(command.frontend))} ${token(command.value)}\n\n`
+    case 'set-map':
+      return line('set map', mapPath(command.map), frontendName(command.frontend), command.value)
+    case 'del-map':
+      return line('del map', mapPath(command.map), frontendName(command.frontend))
+  }
+}
+
+const serverPath = (backend: number, server: string): string => `${backendName(backend)}/${server}`
+
+const line = (...words: readonly string[]): string =>
+  `${words
+    .flatMap((word) => word.split(' '))
+    .map(token)
+    .join(' ')}\n`
+
+function token(word: string): string {
+  if (!TOKEN.test(word)) throw new RangeError(`${JSON.stringify(word)} cannot stand in a command`)
+  return word
+}
+
+const ACCEPTED: Readonly<Record<Command['do'], string>> = {
+  'add-server': 'New server registered.',
+  'set-weight': '',
+  'set-ready': '',
+  'del-server': 'Server deleted.',
+  'shutdown-sessions': '',
+  'add-map': '',
+  'set-map': '',
+  'del-map': '',
+}
+
+/** The proxy's words when it refused, null when it did as told: success is said in words of its own per command. */
+export function refusal(command: Command, reply: string): string | null {
+  if (reply === ACCEPTED[command.do]) return null
+  return reply === '' ? 'no answer' : reply
+}
+
+/** Follows in `content` what an accepted command did. */
+export function follow(content: ProxyContent, command: Command): void {
+  if ('map' in command) {
+    const { [command.map]: _, ...others } = content.frontends.get(command.frontend) ?? {}
+    const values = command.do === 'del-map' ? others : { ...others, [command.map]: command.value }
+    if (Object.keys(values).length > 0) content.frontends.set(command.frontend, values)
+    else content.frontends.delete(command.frontend)
+    return
+  }
+  const servers = content.backends.get(command.backend) ?? new Map()
+  content.backends.set(command.backend, servers)
+  const name = typeof command.server === 'string' ? command.server : command.server.name
+  const state = servers.get(name) ?? { weight: 0, ready: false }
+  if (command.do === 'add-server') servers.set(name, { weight: command.server.weight, ready: false })
+  else if (command.do === 'set-weight') servers.set(name, { ...state, weight: command.weight })
+  else if (command.do === 'set-ready') servers.set(name, { ...state, ready: command.ready })
+  else if (command.do === 'del-server') servers.delete(name)
+  if (servers.size === 0) content.backends.delete(command.backend)
+}

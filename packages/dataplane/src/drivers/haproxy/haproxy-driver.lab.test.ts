@@ -1,0 +1,380 @@
+import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { LoadBalancerEntry, NodeMember, Service } from '@spout/model'
+import { waitFor } from '@spout/testkit'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { HaproxyDriver } from './haproxy-driver.ts'
+import { proxyFiles } from './proxy-files.ts'
+import { ask, askForever, dial, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab, tcpMember } from './proxy-lab.ts'
+import { processesOn } from './proxy-process.ts'
+import { sampleDomain, sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './sample-entry.ts'
+import { StatsSocket } from './stats-socket.ts'
+
+const lab = await ProxyLab.create()
+const members: LabMember[] = []
+const web: LabMember[] = []
+
+beforeAll(async () => {
+  for (const name of ['a', 'b', 'c']) web.push(await httpMember(name))
+  members.push(...web)
+})
+afterEach(() => lab.clear())
+afterAll(async () => {
+  for (const member of members) member.close()
+  await lab.down()
+})
+
+const host = lab.place.address4!
+/** From RFC 6455 section 1.3. */
+const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13'
+const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`)
+
+const at = (member: LabMember, change: Partial<NodeMember> = {}): NodeMember =>
+  sampleMember(1, { id: member.name, address: MEMBER_ADDRESS, port: member.port, ...change })
+
+const webEntry = (
+  used: readonly (NodeMember | null)[],
+  service: Partial<Service> = {},
+  change: Parameters<typeof samplePool>[1] = {},
+): LoadBalancerEntry =>
+  sampleEntry('web', [sampleService('web-80', service)], [samplePool(1, { members: used, ...change })])
+
+const put = async (driver: HaproxyDriver, entry: LoadBalancerEntry, down: readonly string[] = []) => {
+  const [applied] = await driver.apply({ put: [sampleWanted(entry, down)], remove: [] })
+  expect(applied).toMatchObject({ state: 'programmed', message: null })
+}
+const portOf = (driver: HaproxyDriver, service: string): number => driver.proxyPort(service)!.port
+const pidOf = async (): Promise<number> => (await processesOn(files.config))[0]!.pid
+
+/** A round robin comes by everybody within this many requests, whatever just changed. */
+const ROUND = 60
+
+/** Names of the members that answer. */
+async function answering(port: number): Promise<readonly string[]> {
+  const names = new Set<string>()
+  for (let count = 0; count < ROUND; count++) names.add((await ask({ host, port })).member ?? 'nobody')
+  return [...names].sort()
+}
+
+describe('http', () => {
+  it('is balanced over both families, and nobody is asked when there is no pool', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry(web.map((member) => at(member))))
+    const port = portOf(driver, 'web-80')
+    expect(await answering(port)).toEqual(['a', 'b', 'c'])
+    expect((await ask({ host: lab.place.address6!, port })).status).toBe(200)
+    await put(driver, webEntry([], { pool: null }))
+    expect((await ask({ host, port })).status).toBe(503)
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  it('replaces the forwarding headers that a client made up, and what could hide them', async () => {
+    const driver = lab.driver()
+    await put(
+      driver,
+      webEntry([at(web[0]!)], {
+        port: 8443,
+        insertHeaders: ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'],
+      }),
+    )
+    const { seen } = await ask({
+      host,
+      port: portOf(driver, 'web-80'),
+      headers: {
+        'X-Forwarded-For': ['10.6.6.6', '10.7.7.7'],
+        'X-Forwarded-Port': '1',
+        'X-Forwarded-Proto': 'https',
+        X_Forwarded_For: '10.8.8.8',
+        Connection: 'close, X-Forwarded-For',
+      },
+    })
+    expect(seen).toMatchObject({
+      'x-forwarded-for': MEMBER_ADDRESS,
+      'x-forwarded-port': '8443',
+      'x-forwarded-proto': 'http',
+    })
+    expect(seen['x_forwarded_for']).toBeUndefined()
+    expect(seen['connection'] ?? '').not.toMatch(/forwarded/i)
+  })
+
+  it('leaves headers alone that are not asked for', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)]))
+    const { seen } = await ask({ host, port: portOf(driver, 'web-80'), headers: { 'X-Forwarded-For': '10.6.6.6' } })
+    expect(seen['x-forwarded-for']).toBe('10.6.6.6')
+    expect(seen['x-forwarded-port']).toBeUndefined()
+  })
+
+  it('lets a connection be upgraded', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)]))
+    const connection = await dial(host, portOf(driver, 'web-80'))
+    connection.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${KEY}\r\n\r\n`)
+    await waitFor(() => connection.received().includes('101 Switching'), { what: 'the upgrade' })
+    connection.write('hello')
+    await waitFor(() => connection.received().endsWith('hello'), { what: 'the echo' })
+    connection.end()
+  })
+})
+
+describe('tcp-proxy', () => {
+  it('carries connections, tells members of the client, and closes where nobody is', async () => {
+    const echo = await tcpMember('echo')
+    members.push(echo)
+    const driver = lab.driver()
+    const service = (id: string, pool: number | null) => sampleService(id, { protocol: 'tcp-proxy', port: 7, pool })
+    const pool = samplePool(1, { mode: 'tcp-proxy', members: [at(echo)], algorithm: 'source-ip-port' })
+    await put(
+      driver,
+      sampleEntry(
+        'tcp',
+        [service('plain', 1), service('proxied', 2), service('nothing', null)],
+        [pool, { ...pool, number: 2, proxyProtocol: 'v1', algorithm: 'source-ip' }],
+      ),
+    )
+    const plain = await dial(host, portOf(driver, 'plain'))
+    plain.write('ping')
+    await waitFor(() => plain.received() === 'ping', { what: 'the echo' })
+    const proxied = await dial(host, portOf(driver, 'proxied'))
+    proxied.write('ping')
+    await waitFor(() => proxied.received().endsWith('ping'), { what: 'the echo' })
+    expect(proxied.received()).toMatch(`PROXY TCP4 ${MEMBER_ADDRESS} ${host} `)
+    const nothing = await dial(host, portOf(driver, 'nothing'))
+    await waitFor(() => nothing.closed(), { what: 'the close' })
+    plain.end()
+    proxied.end()
+  })
+
+  it('lets connections to a removed member end by themselves, for a while', async () => {
+    const echo = await tcpMember('echo')
+    members.push(echo)
+    const driver = lab.driver({ options: { drainMs: 300 } })
+    const entry = (used: readonly NodeMember[]) =>
+      sampleEntry(
+        'tcp',
+        [sampleService('tcp-7', { protocol: 'tcp-proxy', port: 7 })],
+        [samplePool(1, { mode: 'tcp-proxy', members: used })],
+      )
+    await put(driver, entry([at(echo)]))
+    const old = await dial(host, portOf(driver, 'tcp-7'))
+    old.write('one')
+    await waitFor(() => old.received() === 'one', { what: 'the echo' })
+    await put(driver, entry([]))
+    old.write('two')
+    await waitFor(() => old.received() === 'onetwo', { what: 'the echo after the removal' })
+    const refused = await dial(host, portOf(driver, 'tcp-7'))
+    await waitFor(() => refused.closed(), { what: 'the new connection to be closed' })
+    await waitFor(() => old.closed(), { what: 'the end of the drain' })
+    await waitFor(async () => !/ m[0-9a-f]{16} /.test(await show('show servers state')), { what: 'the deletion' })
+    expect(driver.counters.reloads).toBe(0)
+  })
+})
+
+/** What the running process says. */
+async function show(command: string): Promise<string> {
+  const { generation } = JSON.parse(await readFile(files.state, 'utf8'))
+  const socket = await StatsSocket.connect(files.statsSocket(generation), () => {})
+  const [reply = ''] = await socket.execute([`${command}\n`])
+  socket.close()
+  return reply
+}
+
+describe('a busy service', () => {
+  it('fails no request while members come, go, go down and change weight, without a reload', async () => {
+    const driver = lab.driver()
+    const [a, b, c] = web as [LabMember, LabMember, LabMember]
+    await put(driver, webEntry([at(a)]))
+    const port = portOf(driver, 'web-80')
+    const clients = [1, 2, 3, 4].map(() => askForever({ host, port }))
+    const someAsked = async () => {
+      const before = clients.map((client) => client.asked())
+      await waitFor(() => clients.every((client, index) => client.asked() > before[index]! + 5), { what: 'requests' })
+    }
+    const steps: readonly (readonly [LoadBalancerEntry, readonly string[], readonly string[]])[] = [
+      [webEntry([at(a), at(b), at(c)]), [], ['a', 'b', 'c']],
+      [webEntry([null, at(b), at(c)]), [], ['b', 'c']],
+      [webEntry([at(a), at(b), at(c)]), ['b'], ['a', 'c']],
+      [webEntry([at(a, { weight: 0 }), at(b), at(c)]), ['b'], ['c']],
+      [webEntry([at(a, { weight: 5 }), at(b), at(c)], {}, { algorithm: 'least-connections' }), ['c'], ['a', 'b']],
+      [webEntry([at(a), at(b, { backup: true })]), [], ['a']],
+      [webEntry([at(a), at(b, { backup: true })]), ['a'], ['b']],
+      [webEntry([at(a), at(c)]), [], ['a', 'c']],
+    ]
+    for (let round = 0; round < 3; round++) {
+      for (const [entry, down, expected] of steps) {
+        await put(driver, entry, down)
+        await someAsked()
+        expect(await answering(port)).toEqual(expected)
+      }
+    }
+    for (const client of clients) expect((await client.stop()).failures).toEqual([])
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  it('fails no request while slots grow by a reload', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry(web.map((member) => at(member))))
+    const client = askForever({ host, port: portOf(driver, 'web-80') })
+    for (let index = 0; index < 24; index++) {
+      const entry = sampleEntry(
+        `lb${index}`,
+        [sampleService(`s${index}`, { pool: 100 + index })],
+        [samplePool(100 + index, { members: [at(web[index % 3]!)] })],
+      )
+      await put(driver, entry)
+      expect((await ask({ host, port: portOf(driver, `s${index}`) })).member).toBe(web[index % 3]!.name)
+    }
+    await put(driver, webEntry([at(web[0]!)], { timeouts: { clientMs: 9_000, connectMs: 1_000, memberMs: 9_000 } }))
+    const before = client.asked()
+    await waitFor(() => client.asked() > before + 20, { what: 'requests' })
+    expect((await client.stop()).failures).toEqual([])
+    expect(driver.counters.reloads).toBeGreaterThan(0)
+    expect(driver.counters.reloads).toBeLessThan(5)
+    expect(await answering(portOf(driver, 'web-80'))).toEqual(['a'])
+  })
+})
+
+describe('a killed process', () => {
+  it('is back with the state of its members, and counters do not fall', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry(web.map((member) => at(member))), ['b'])
+    const port = portOf(driver, 'web-80')
+    await answering(port)
+    const [before] = await driver.stats()
+    expect(before).toMatchObject({ loadBalancerId: 'web', listenerId: 'web-80', totalConnections: ROUND })
+    expect(before!.bytesOut).toBeGreaterThan(0)
+    const killed = await pidOf()
+    process.kill(killed, 'SIGKILL')
+    await waitFor(async () => (await pidOf()) !== killed && (await ask({ host, port })).status === 200, {
+      what: 'the proxy to be back',
+    })
+    expect(await answering(port)).toEqual(['a', 'c'])
+    const [after] = await driver.stats()
+    expect(after!.totalConnections).toBeGreaterThan(before!.totalConnections)
+    expect(await driver.observe()).toEqual([])
+    expect(driver.counters.reloads).toBe(0)
+  })
+})
+
+describe('the next agent', () => {
+  it('adopts a process without touching it', async () => {
+    const first = lab.driver()
+    const entry = webEntry(web.map((member) => at(member)))
+    await put(first, entry, ['c'])
+    const port = portOf(first, 'web-80')
+    await first.close()
+    const pid = await pidOf()
+    expect((await ask({ host, port })).status).toBe(200)
+
+    const second = lab.driver()
+    await second.adopt([sampleWanted(entry, ['c'])])
+    expect(second.counters).toEqual({ transactions: 0, reloads: 0 })
+    await put(second, entry, ['c'])
+    expect(second.counters).toEqual({ transactions: 0, reloads: 0 })
+    expect(portOf(second, 'web-80')).toBe(port)
+    expect(await pidOf()).toBe(pid)
+    await put(second, entry)
+    expect(await answering(port)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('removes what nobody wants any more with its first apply', async () => {
+    const first = lab.driver()
+    const other = sampleEntry(
+      'other',
+      [sampleService('other-80')],
+      [samplePool(2, { number: 1, members: [at(web[1]!)] })],
+    )
+    await put(first, webEntry([at(web[0]!)]))
+    await put(first, other)
+    const gone = portOf(first, 'other-80')
+    await first.close()
+    const second = lab.driver()
+    await second.adopt([sampleWanted(webEntry([at(web[0]!)]))])
+    expect((await ask({ host, port: gone })).status).toBe(200)
+    await put(second, webEntry([at(web[0]!)]))
+    expect((await ask({ host, port: gone })).status).toBe(503)
+    expect(await answering(portOf(second, 'web-80'))).toEqual(['a'])
+  })
+
+  it('starts a process that died meanwhile, on the same ports', async () => {
+    const first = lab.driver()
+    await put(first, webEntry([at(web[0]!)]))
+    const port = portOf(first, 'web-80')
+    await first.close()
+    const pid = await pidOf()
+    process.kill(pid, 'SIGKILL')
+    await waitFor(async () => (await processesOn(files.config)).length === 0, { what: 'the death' })
+    const second = lab.driver()
+    await second.adopt([sampleWanted(webEntry([at(web[0]!)]))])
+    expect(portOf(second, 'web-80')).toBe(port)
+    expect((await ask({ host, port })).status).toBe(200)
+  })
+})
+
+describe('what goes wrong', () => {
+  it('is found when somebody else changed the process, and put right', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)]))
+    await show(`del map ${files.map('backend')} f0`)
+    expect((await ask({ host, port: portOf(driver, 'web-80') })).status).toBe(503)
+    expect(await driver.observe()).toEqual(['lb/web'])
+    await put(driver, webEntry([at(web[0]!)]))
+    expect((await ask({ host, port: portOf(driver, 'web-80') })).status).toBe(200)
+    expect(await driver.observe()).toEqual([])
+  })
+
+  it('fails the entry that the proxy refuses, in its words, and no other', async () => {
+    const driver = lab.driver()
+    const good = webEntry([at(web[0]!)])
+    await put(driver, good)
+    const bad = webEntry([at(web[0]!), at(web[1]!, { weight: 257 })])
+    const other = sampleEntry('other', [sampleService('other-80')], [samplePool(2, { members: [at(web[2]!)] })])
+    const applied = await driver.apply({
+      put: [sampleWanted(bad), sampleWanted({ ...other, services: [sampleService('other-80', { pool: 2 })] })],
+      remove: [],
+    })
+    expect(applied).toEqual([
+      { key: 'lb/web', state: 'failed', reason: 'ProxyRefused', message: expect.stringContaining('weight') },
+      { key: 'lb/other', state: 'programmed', reason: null, message: null },
+    ])
+    expect(await answering(portOf(driver, 'web-80'))).toEqual(['a'])
+    expect(await answering(portOf(driver, 'other-80'))).toEqual(['c'])
+  })
+
+  it('is told when the proxy cannot start', async () => {
+    const driver = lab.driver({ options: { executable: '/bin/false' } })
+    const [applied] = await driver.apply({ put: [sampleWanted(webEntry([at(web[0]!)]))], remove: [] })
+    expect(applied).toMatchObject({ key: 'lb/web', state: 'failed', reason: 'ProxyUnavailable' })
+  })
+})
+
+describe('a domain', () => {
+  it('has its process ahead, as its own user in its own place, and leaves nothing behind', async () => {
+    const driver = lab.driver({ options: { firstUid: 70_000 } })
+    await driver.prepare(sampleDomain())
+    const pid = await pidOf()
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    expect(status).toMatch(/^Uid:\t70007\t70007\t70007\t70007$/m)
+    expect(status).toMatch(/^Gid:\t70007\t70007\t70007\t70007$/m)
+    expect(readlinkSync(`/proc/${pid}/root`)).toBe(files.root)
+    expect(statSync(`/proc/${pid}/ns/net`).ino).toBe(statSync(`/run/netns/${lab.place.namespace}`).ino)
+    expect(readFileSync(`/proc/${pid}/cgroup`, 'utf8')).toContain(`memory:/spt${process.pid}/${lab.place.name}`)
+    const before = driver.counters
+    await put(driver, webEntry([at(web[0]!)]))
+    expect(driver.counters.reloads).toBe(0)
+    expect(driver.counters.transactions).toBeGreaterThan(before.transactions)
+    await driver.stopDomain(7)
+    expect(driver.proxyPort('web-80')).toBeNull()
+    expect(await processesOn(files.config)).toEqual([])
+    expect(existsSync(files.directory)).toBe(false)
+  })
+
+  it('ends its process some time after its last service', async () => {
+    const driver = lab.driver({ options: { graceMs: 50 } })
+    await put(driver, webEntry([at(web[0]!)]))
+    await driver.apply({ put: [], remove: ['lb/web'] })
+    await waitFor(() => !existsSync(files.directory), { what: 'the end' })
+    await put(driver, webEntry([at(web[0]!)]))
+    expect((await ask({ host, port: portOf(driver, 'web-80') })).status).toBe(200)
+  })
+})

@@ -1,0 +1,225 @@
+import type { DomainEntry, ServiceStats } from '@spout/model'
+import { type Clock, systemClock, type Timer } from '@spout/runtime'
+import type { Log } from '@spout/sys'
+import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../../driver.ts'
+import { DomainProxy, type Outcome } from './domain-proxy.ts'
+import { endLeftProxies } from './left-proxies.ts'
+import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
+import type { ProxyHost, ProxyPlace } from './proxy-host.ts'
+import { isProxied, type RenderedEntry, renderEntry } from './render.ts'
+
+export interface HaproxyDriverOptions {
+  /** Where the proxy of a domain runs. The domain must be there before its first proxied service. */
+  readonly place: (domain: DomainEntry) => ProxyPlace
+  readonly host: ProxyHost
+  readonly log: Log
+  readonly clock?: Clock
+  readonly options?: Partial<HaproxyOptions>
+}
+
+/** Where VIP traffic of a proxied service is to be sent inside its domain. */
+export interface ProxyPort {
+  readonly address4: string | null
+  readonly address6: string | null
+  readonly port: number
+}
+
+/** Carries services of protocol `http` and `tcp-proxy`; one HAProxy process per domain. */
+export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
+  readonly name = 'haproxy'
+  readonly features: ReadonlySet<Feature> = new Set(['http', 'tcp-proxy'])
+  readonly #given: HaproxyDriverOptions
+  readonly #options: HaproxyOptions
+  readonly #clock: Clock
+  readonly #counters = { transactions: 0, reloads: 0 }
+  readonly #proxies = new Map<number, DomainProxy>()
+  /** What was last wanted, by entry key. */
+  readonly #held = new Map<string, RenderedEntry>()
+  /** Listener id -> domain number. */
+  readonly #domainOfService = new Map<string, number>()
+  /** Proxies without entries that will be stopped, by domain number. */
+  readonly #idle = new Map<number, Timer>()
+  /** Proxies that are being stopped, by domain number: a new one waits. */
+  readonly #stopping = new Map<number, Promise<void>>()
+  /** Whether the next `apply` removes what was found beyond the entries that `adopt` was given. */
+  #prune = false
+
+  constructor(given: HaproxyDriverOptions) {
+    this.#given = given
+    this.#options = { ...DEFAULT_OPTIONS, ...given.options }
+    this.#clock = given.clock ?? systemClock
+  }
+
+  get counters(): { readonly transactions: number; readonly reloads: number } {
+    return { ...this.#counters }
+  }
+
+  render(wanted: WantedEntry): RenderedEntry {
+    return renderEntry(wanted)
+  }
+
+  /** Has the proxy of a domain running before its first service comes, which then takes milliseconds. */
+  async prepare(domain: DomainEntry): Promise<void> {
+    await this.#proxyOf(domain).prepare()
+    this.#stopIfIdle(domain.number)
+  }
+
+  /** Ends the proxy of a domain that goes away. */
+  async stopDomain(number: number): Promise<void> {
+    this.#idle.get(number)?.clear()
+    this.#idle.delete(number)
+    const proxy = this.#proxies.get(number)
+    if (proxy === undefined) return
+    this.#proxies.delete(number)
+    for (const key of proxy.keys) this.#forget(key)
+    const stopping = proxy.stop()
+    this.#stopping.set(number, stopping)
+    await stopping
+    if (this.#stopping.get(number) === stopping) this.#stopping.delete(number)
+  }
+
+  /** Where to send traffic of a service; null when the proxy does not carry it. The same for as long as it is carried. */
+  proxyPort(serviceId: string): ProxyPort | null {
+    const number = this.#domainOfService.get(serviceId)
+    const proxy = number === undefined ? undefined : this.#proxies.get(number)
+    const port = proxy?.portOf(serviceId) ?? null
+    if (proxy === undefined || port === null) return null
+    return { address4: proxy.place.address4, address6: proxy.place.address6, port }
+  }
+
+  async adopt(previous: readonly WantedEntry[]): Promise<void> {
+    await this.apply({ put: previous, remove: [] })
+    this.#prune = true
+  }
+
+  async apply(changes: {
+    readonly put: readonly WantedEntry[]
+    readonly remove: readonly string[]
+  }): Promise<readonly Applied[]> {
+    const work = new Map<number, { domain: DomainEntry | null; put: RenderedEntry[]; remove: string[] }>()
+    const workOf = (number: number) => {
+      const one = work.get(number) ?? { domain: null, put: [], remove: [] }
+      work.set(number, one)
+      return one
+    }
+    const removeFrom = (key: string, number: number | undefined): void => {
+      if (number !== undefined) workOf(number).remove.push(key)
+    }
+    for (const wanted of changes.put) {
+      const { key, domain } = wanted
+      const held = this.#held.get(key)?.domain
+      if (!hasProxied(wanted) || (held !== undefined && held !== domain.number)) removeFrom(key, held)
+      if (!hasProxied(wanted)) continue
+      const one = workOf(domain.number)
+      one.domain = domain
+      one.put.push(this.render(wanted))
+    }
+    for (const key of changes.remove) removeFrom(key, this.#held.get(key)?.domain)
+    const prune = this.#prune
+    this.#prune = false
+    const applied = await Promise.all(
+      [...work].map(([number, one]) => this.#applyTo(number, one.domain, one.put, one.remove)),
+    )
+    if (prune) await this.#pruneAll()
+    return applied.flat()
+  }
+
+  async observe(): Promise<readonly string[]> {
+    return (await Promise.all([...this.#proxies.values()].map((proxy) => proxy.observe()))).flat()
+  }
+
+  async stats(): Promise<readonly ServiceStats[]> {
+    const rows = await Promise.all([...this.#proxies.values()].map((proxy) => proxy.stats()))
+    return rows.flat().map(({ entry, service, counters }) => ({
+      loadBalancerId: entry.loadBalancerId,
+      listenerId: service,
+      bytesIn: counters.bytesIn,
+      bytesOut: counters.bytesOut,
+      activeConnections: counters.current,
+      totalConnections: counters.total,
+      requestErrors: counters.requestErrors,
+    }))
+  }
+
+  /** The proxies live on; the next agent adopts them. */
+  async close(): Promise<void> {
+    for (const timer of this.#idle.values()) timer.clear()
+    await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()))
+  }
+
+  async #applyTo(
+    number: number,
+    domain: DomainEntry | null,
+    put: readonly RenderedEntry[],
+    remove: readonly string[],
+  ): Promise<readonly Applied[]> {
+    const proxy = domain === null ? this.#proxies.get(number) : this.#proxyOf(domain)
+    if (proxy === undefined) return []
+    const outcomes = await proxy.apply(put, remove)
+    for (const key of remove) if (this.#held.get(key)?.domain === number) this.#forget(key)
+    for (const entry of put) this.#hold(entry)
+    this.#stopIfIdle(number)
+    const removed = remove.filter((key) => !outcomes.has(key)).map((key) => applied(key, null))
+    return [...[...outcomes].map(([key, outcome]) => applied(key, outcome)), ...removed]
+  }
+
+  #hold(entry: RenderedEntry): void {
+    this.#forget(entry.key)
+    this.#held.set(entry.key, entry)
+    for (const { service } of entry.frontends) this.#domainOfService.set(service, entry.domain)
+  }
+
+  #forget(key: string): void {
+    for (const { service } of this.#held.get(key)?.frontends ?? []) this.#domainOfService.delete(service)
+    this.#held.delete(key)
+  }
+
+  #proxyOf(domain: DomainEntry): DomainProxy {
+    this.#idle.get(domain.number)?.clear()
+    this.#idle.delete(domain.number)
+    const proxy = this.#proxies.get(domain.number) ?? this.#make(domain)
+    this.#proxies.set(domain.number, proxy)
+    return proxy
+  }
+
+  #make(domain: DomainEntry): DomainProxy {
+    return DomainProxy.open({
+      place: this.#given.place(domain),
+      after: this.#stopping.get(domain.number),
+      uid: this.#options.firstUid + domain.number,
+      host: this.#given.host,
+      options: this.#options,
+      clock: this.#clock,
+      log: this.#given.log,
+      count: (what) => this.#counters[what === 'reload' ? 'reloads' : 'transactions']++,
+    })
+  }
+
+  #stopIfIdle(number: number): void {
+    if (this.#idle.has(number) || (this.#proxies.get(number)?.keys.length ?? 1) > 0) return
+    const stop = async (): Promise<void> => {
+      try {
+        if (this.#proxies.get(number)?.keys.length === 0) await this.stopDomain(number)
+      } catch (error) {
+        this.#given.log.warn({ domain: number, error: String(error) }, 'idle proxy did not stop')
+      }
+    }
+    this.#idle.set(
+      number,
+      this.#clock.setTimer(() => void stop(), this.#options.graceMs),
+    )
+  }
+
+  async #pruneAll(): Promise<void> {
+    await Promise.all([...this.#proxies.values()].map((proxy) => proxy.prune()))
+    const known = new Set([...this.#proxies.values()].map(({ place }) => place.name))
+    await endLeftProxies(this.#options.runDirectory, known, this.#given.host)
+  }
+}
+
+const hasProxied = ({ entry }: WantedEntry): boolean => entry.services.some(isProxied)
+
+const applied = (key: string, outcome: Outcome): Applied =>
+  outcome === null
+    ? { key, state: 'programmed', reason: null, message: null }
+    : { key, state: 'failed', reason: outcome.reason, message: outcome.message }

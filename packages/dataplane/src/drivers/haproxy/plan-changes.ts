@@ -1,0 +1,72 @@
+import type { Command } from './command.ts'
+import { MAPS, type PlacedEntry, type ProxyContent } from './content.ts'
+
+/** The commands of one entry, in the order in which traffic stands them. */
+export interface Changes {
+  /** New and returning servers, weights: nothing is taken away yet. */
+  readonly raise: readonly Command[]
+  /** Frontends move to their backends. */
+  readonly turn: readonly Command[]
+  /** Servers leave the rotation, and the process if nobody is connected to them any more. */
+  readonly lower: readonly Command[]
+}
+
+/**
+ * What makes `have` into `want`, for the slots that the entry had (`before`) or has (`want`). Costs what the entry
+ * holds, not what the process holds. Nothing to do gives no command. Pure.
+ */
+export function planChanges(have: ProxyContent, before: PlacedEntry, want: PlacedEntry): Changes {
+  const raise: Command[] = []
+  const turn: Command[] = []
+  const lower: Command[] = []
+
+  for (const { slot: backend, servers } of want.backends) {
+    const present = have.backends.get(backend)
+    const wanted = new Set<string>()
+    for (const server of servers) {
+      wanted.add(server.name)
+      const state = present?.get(server.name)
+      if (state === undefined) {
+        raise.push({ do: 'add-server', backend, server })
+        if (server.ready) raise.push({ do: 'set-ready', backend, server: server.name, ready: true })
+        continue
+      }
+      if (state.weight !== server.weight)
+        raise.push({ do: 'set-weight', backend, server: server.name, weight: server.weight })
+      if (state.ready !== server.ready)
+        (server.ready ? raise : lower).push({ do: 'set-ready', backend, server: server.name, ready: server.ready })
+    }
+    for (const name of present?.keys() ?? []) if (!wanted.has(name)) lower.push(...removal(have, backend, name))
+  }
+
+  for (const { slot: frontend, values } of want.frontends) {
+    const present = have.frontends.get(frontend) ?? {}
+    for (const map of MAPS) {
+      const value = values[map]
+      if (value === present[map]) continue
+      if (value === undefined) turn.push({ do: 'del-map', map, frontend })
+      else turn.push({ do: present[map] === undefined ? 'add-map' : 'set-map', map, frontend, value })
+    }
+  }
+
+  const frontends = new Set(want.frontends.map(({ slot }) => slot))
+  for (const { slot: frontend } of before.frontends) {
+    if (frontends.has(frontend)) continue
+    for (const map of MAPS)
+      if (have.frontends.get(frontend)?.[map] !== undefined) turn.push({ do: 'del-map', map, frontend })
+  }
+  const backends = new Set(want.backends.map(({ slot }) => slot))
+  for (const { slot: backend } of before.backends) {
+    if (backends.has(backend)) continue
+    for (const name of have.backends.get(backend)?.keys() ?? []) lower.push(...removal(have, backend, name))
+  }
+  return { raise, turn, lower }
+}
+
+/** Out of the rotation at once; deleting succeeds when nobody is connected, else the sweep tries again. */
+const removal = (have: ProxyContent, backend: number, server: string): readonly Command[] => [
+  ...(have.backends.get(backend)?.get(server)?.ready
+    ? [{ do: 'set-ready', backend, server, ready: false } as const]
+    : []),
+  { do: 'del-server', backend, server },
+]

@@ -1,0 +1,42 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ProcessPlan, renderConfig, renderMaps } from './config.ts'
+import { MAPS, type MapName } from './content.ts'
+
+/** Where everything of one domain's proxy lies: a directory that only root can enter. */
+export interface ProxyFiles {
+  readonly directory: string
+  readonly config: string
+  readonly pid: string
+  readonly state: string
+  /** The empty directory that the process is locked into. */
+  readonly root: string
+  readonly map: (map: MapName) => string
+  /** Each process has a socket of its own, so that old and new can be spoken to while one replaces the other. */
+  readonly statsSocket: (generation: number) => string
+}
+
+export const proxyFiles = (directory: string): ProxyFiles => ({
+  directory,
+  config: join(directory, 'haproxy.cfg'),
+  pid: join(directory, 'pid'),
+  state: join(directory, 'state.json'),
+  root: join(directory, 'root'),
+  map: (map) => join(directory, `${map}.map`),
+  statsSocket: (generation) => join(directory, `s${generation}`),
+})
+
+/** Writes what a process reads when it starts. It has read everything before its start is confirmed. */
+export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Promise<void> {
+  await mkdir(files.directory, { recursive: true, mode: 0o700 })
+  await mkdir(files.root, { recursive: true })
+  await chmod(files.root, 0o555)
+  const maps = renderMaps(plan.entries)
+  await Promise.all([
+    writeFile(files.config, renderConfig(plan), { mode: 0o600 }),
+    ...MAPS.map((map) => writeFile(files.map(map), maps[map], { mode: 0o600 })),
+  ])
+}
+
+export const removeProxyFiles = (files: ProxyFiles): Promise<void> =>
+  rm(files.directory, { recursive: true, force: true })

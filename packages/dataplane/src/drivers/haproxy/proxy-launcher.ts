@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { identifyProcess, isRunning } from '@spout/sys'
+import type { ProcessSettings } from './config.ts'
+import { contentOf, type PlacedEntry, type ProxySlots } from './content.ts'
+import type { HaproxyOptions } from './options.ts'
+import { proxyFiles, removeProxyFiles, writeProxyFiles } from './proxy-files.ts'
+import type { ProxyHost, ProxyPlace } from './proxy-host.ts'
+import { endProcessesOn } from './proxy-process.ts'
+import { RunningProxy } from './running-proxy.ts'
+import { readState, type SavedState, writeState } from './state-file.ts'
+import { ProxyLost } from './stats-socket.ts'
+
+export interface ProxyLauncherOptions {
+  readonly place: ProxyPlace
+  /** User and group that the process runs as. */
+  readonly uid: number
+  readonly host: ProxyHost
+  readonly options: HaproxyOptions
+  /** A process ended, or closed the connection, by other hands than ours. */
+  readonly onLost: (proxy: RunningProxy) => void
+}
+
+/** Starts, replaces, takes over and ends the processes of one domain. They are daemons: they outlive the agent. */
+export class ProxyLauncher {
+  readonly #given: ProxyLauncherOptions
+  readonly #files: ReturnType<typeof proxyFiles>
+  #generation = 0
+
+  constructor(given: ProxyLauncherOptions) {
+    this.#given = given
+    this.#files = proxyFiles(`${given.options.runDirectory}/${given.place.name}`)
+  }
+
+  /**
+   * Starts a process that holds these entries from its first moment. It takes the listening sockets over from `replaced`,
+   * so that no connection is refused, and has it serve what it has to the end.
+   * @throws Error with the proxy's words; `replaced` goes on as if nothing had been, or is lost
+   */
+  async launch(
+    slots: ProxySlots,
+    entries: readonly PlacedEntry[],
+    replaced: RunningProxy | null,
+  ): Promise<RunningProxy> {
+    const { host, options, place } = this.#given
+    const generation = ++this.#generation
+    await writeProxyFiles(this.#files, {
+      settings: this.#settings(generation),
+      frontends: slots.frontends.slots,
+      backends: slots.backends.slots,
+      entries,
+    })
+    await host.run(place, [
+      options.executable,
+      ...['-D', '-q', '-f', this.#files.config, '-p', this.#files.pid],
+      ...(replaced === null
+        ? []
+        : ['-x', this.#files.statsSocket(replaced.generation), '-sf', String(replaced.process.pid)]),
+    ])
+    try {
+      const process = await identifyProcess(Number(await readFile(this.#files.pid, 'utf8')))
+      if (process === null) throw new ProxyLost('the proxy ended right after its start')
+      const proxy = await this.#attach(process, generation, contentOf(entries))
+      await host.confine(place.name, process.pid)
+      replaced?.detach()
+      await rm(this.#files.statsSocket(generation - 1), { force: true })
+      return proxy
+    } catch (error) {
+      // It runs but is not to be had, and what it replaced has stopped listening: from the beginning.
+      await this.#terminate()
+      throw error
+    }
+  }
+
+  /** Speaks again to a process that closed the connection yet lives. @throws ProxyLost */
+  reattach(proxy: RunningProxy): Promise<RunningProxy> {
+    return this.#attach(proxy.process, proxy.generation, null)
+  }
+
+  /**
+   * Takes over what an earlier agent left: its slots, and its process if that lives and listens where it should.
+   * What cannot be known any more is ended.
+   */
+  async adopt(): Promise<{ readonly saved: SavedState | null; readonly proxy: RunningProxy | null }> {
+    if (!existsSync(this.#files.directory)) return { saved: null, proxy: null }
+    const saved = await readState(this.#files.state)
+    if (saved === null || saved.addresses.join() !== this.#addresses.join()) {
+      await this.#terminate()
+      return { saved: null, proxy: null }
+    }
+    this.#generation = saved.generation
+    if (!(await isRunning(saved.process))) return { saved, proxy: null }
+    try {
+      return { saved, proxy: await this.#attach(saved.process, saved.generation, null) }
+    } catch {
+      // It lives and does not answer: its ports are needed.
+      await this.#terminate()
+      return { saved, proxy: null }
+    }
+  }
+
+  /** Keeps what `adopt` of the next agent needs. */
+  save(proxy: RunningProxy, state: Pick<SavedState, 'frontends' | 'backends' | 'baselines'>): Promise<void> {
+    const { process, generation } = proxy
+    return writeState(this.#files.state, { generation, process, addresses: this.#addresses, ...state })
+  }
+
+  /** Ends every process of the domain and leaves nothing behind. */
+  async stop(): Promise<void> {
+    await this.#terminate()
+    await this.#given.host.release(this.#given.place.name)
+    await removeProxyFiles(this.#files)
+  }
+
+  async #terminate(): Promise<void> {
+    await endProcessesOn(this.#files.config)
+  }
+
+  async #attach(...[process, generation, content]: AttachParameters): Promise<RunningProxy> {
+    let proxy: RunningProxy | null = null
+    const lost = () => {
+      if (proxy !== null) this.#given.onLost(proxy)
+    }
+    proxy = await RunningProxy.attach(process, generation, this.#files, content, lost)
+    return proxy
+  }
+
+  get #addresses(): readonly string[] {
+    const { address4, address6 } = this.#given.place
+    return [address4, address6].filter((address) => address !== null)
+  }
+
+  #settings(generation: number): ProcessSettings {
+    const { options, uid } = this.#given
+    return {
+      uid,
+      gid: uid,
+      chroot: this.#files.root,
+      statsSocket: this.#files.statsSocket(generation),
+      addresses: this.#addresses,
+      firstPort: options.firstPort,
+      maxConnections: options.maxConnections,
+      leaveAfterMs: options.leaveAfterMs,
+      mapPath: this.#files.map,
+    }
+  }
+}
+
+type AttachParameters = [
+  process: Parameters<typeof RunningProxy.attach>[0],
+  generation: number,
+  content: Parameters<typeof RunningProxy.attach>[3],
+]

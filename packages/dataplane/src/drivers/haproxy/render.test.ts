@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ProcessSettings, renderConfig, renderMaps } from './config.ts'
+import { MAPS, placeEntry } from './content.ts'
+import { DEFAULT_OPTIONS } from './options.ts'
+import { initialSlots, slotTables } from './proxy-slots.ts'
+import { renderEntry } from './render.ts'
+import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './sample-entry.ts'
+
+const NASTY = 'x\n  stats socket /tmp/owned level admin; set maxconn global 7 # %[env(HOME)] \\ "\''
+
+const CASES = {
+  empty: [],
+  http: [
+    sampleWanted(
+      sampleEntry(
+        'web',
+        [sampleService('web-80', { insertHeaders: ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'] })],
+        [samplePool(1, { members: [sampleMember(1, { weight: 10 }), null, sampleMember(3, { weight: 0 })] })],
+      ),
+    ),
+  ],
+  'tcp-proxy': [
+    sampleWanted(
+      sampleEntry(
+        'db',
+        [
+          sampleService('db-1', { protocol: 'tcp-proxy', port: 5432, pool: 4 }),
+          sampleService('db-2', { protocol: 'tcp-proxy', port: 5433, pool: null }),
+        ],
+        [
+          samplePool(4, {
+            mode: 'tcp-proxy',
+            algorithm: 'source-ip-port',
+            proxyProtocol: 'v2',
+            members: [sampleMember(1, { address: 'fd00::11', port: 5432 }), sampleMember(2)],
+          }),
+        ],
+      ),
+      ['m2'],
+    ),
+  ],
+  timeouts: [
+    sampleWanted(
+      sampleEntry(
+        'slow',
+        [
+          sampleService('slow-1', { timeouts: { clientMs: 3_600_000, connectMs: 1_000, memberMs: 0 } }),
+          sampleService('slow-2', { port: 81 }),
+        ],
+        [samplePool(9, { number: 1, algorithm: 'least-connections', proxyProtocol: 'v1' })],
+      ),
+    ),
+  ],
+  backups: [
+    sampleWanted(
+      sampleEntry(
+        'spare',
+        [sampleService('spare-1')],
+        [samplePool(1, { sourceAffinity: true, members: [sampleMember(1), sampleMember(2, { backup: true })] })],
+      ),
+      ['m1'],
+    ),
+  ],
+  hostile: [
+    sampleWanted(
+      sampleEntry(
+        NASTY,
+        [sampleService(NASTY, { insertHeaders: ['x-forwarded-for'] })],
+        [samplePool(1, { id: NASTY, members: [sampleMember(1, { id: NASTY })] })],
+      ),
+    ),
+  ],
+  mixed: [
+    sampleWanted(
+      sampleEntry(
+        'l4',
+        [sampleService('tcp-1', { protocol: 'tcp' }), sampleService('udp-1', { protocol: 'udp' })],
+        [samplePool(1, { mode: 'l4' })],
+      ),
+    ),
+  ],
+} as const
+
+describe.each(Object.entries(CASES))('%s', (name, wanted) => {
+  let directory: string
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'spout-haproxy-'))
+  })
+  afterAll(() => rmSync(directory, { recursive: true }))
+
+  const settings = (base: string): ProcessSettings => ({
+    uid: 65_534,
+    gid: 65_534,
+    chroot: `${base}/root`,
+    statsSocket: `${base}/s1`,
+    addresses: ['240.0.0.15', 'fd73:706f:7574::f'],
+    firstPort: 20_000,
+    maxConnections: 1_000,
+    leaveAfterMs: 60_000,
+    mapPath: (map) => `${base}/${map}.map`,
+  })
+
+  const plan = (base: string) => {
+    const slots = slotTables(initialSlots(), DEFAULT_OPTIONS)
+    const entries = wanted.map((one) => placeEntry(renderEntry(one), slots))
+    return { settings: settings(base), frontends: slots.frontends.slots, backends: slots.backends.slots, entries }
+  }
+
+  it('renders the entry', async () => {
+    const text = `${JSON.stringify(wanted.map(renderEntry), null, 2)}\n`
+    await expect(text).toMatchFileSnapshot(`testdata/${name}.entry.json`)
+  })
+
+  it('renders the configuration and the maps', async () => {
+    const { entries, ...rest } = plan('/run/d7')
+    const maps = renderMaps(entries)
+    const text = [renderConfig({ ...rest, entries }), ...MAPS.map((map) => `==> ${map}.map\n${maps[map]}`)].join('\n')
+    await expect(text).toMatchFileSnapshot(`testdata/${name}.cfg`)
+    for (const word of ['owned', 'set maxconn', 'env(HOME)']) expect(text).not.toContain(word)
+  })
+
+  it('is accepted by haproxy', () => {
+    const process = plan(directory)
+    const maps = renderMaps(process.entries)
+    for (const map of MAPS) writeFileSync(`${directory}/${map}.map`, maps[map])
+    writeFileSync(`${directory}/haproxy.cfg`, renderConfig(process))
+    // Exit status and warnings: a configuration of ours gives none.
+    const said = execFileSync('/usr/sbin/haproxy', ['-c', '-q', '-dW', '-f', `${directory}/haproxy.cfg`], {
+      encoding: 'utf8',
+    })
+    expect(said).toBe('')
+  })
+})

@@ -1,0 +1,115 @@
+import type { NodePool, Service } from '@spout/model'
+import { effectiveMembers } from '../../checks/panic.ts'
+import type { WantedEntry } from '../../driver.ts'
+import { serverIdentity, withUniqueIds } from './server-identity.ts'
+import { type BackendShape, type Balance, backendShapeKey, type FrontendShape, type ProxyMode } from './shape.ts'
+
+/** What one load balancer needs of the proxy, before it is given slots. Ids, numbers and addresses alone. */
+export interface RenderedEntry {
+  readonly key: string
+  readonly loadBalancerId: string
+  readonly domain: number
+  readonly frontends: readonly RenderedFrontend[]
+  readonly backends: readonly RenderedBackend[]
+}
+
+export interface RenderedFrontend {
+  /** The listener's id. */
+  readonly service: string
+  readonly shape: FrontendShape
+  /** `RenderedBackend.owner`; null answers 503 (HTTP) or closes (TCP). */
+  readonly backend: string | null
+  readonly headers: ForwardedHeaders
+}
+
+/** What a request is given on its way: whatever the client sent under these names is replaced. */
+export interface ForwardedHeaders {
+  readonly for: boolean
+  /** The VIP's port; null leaves the header alone. */
+  readonly port: number | null
+  readonly proto: 'http' | null
+}
+
+export interface RenderedBackend {
+  /** Pool and shape: a pool used with other time-outs, or under another algorithm, is another backend. */
+  readonly owner: string
+  readonly shape: BackendShape
+  readonly servers: readonly RenderedServer[]
+}
+
+export interface RenderedServer {
+  readonly name: string
+  readonly id: number
+  readonly address: string
+  readonly port: number
+  /** 0 to 256. */
+  readonly weight: number
+  readonly proxyProtocol: NodePool['proxyProtocol']
+  /** Whether it takes new connections. */
+  readonly ready: boolean
+}
+
+/** What an entry needs of the proxy; services that the proxy does not carry are left out. Pure. */
+export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>): RenderedEntry {
+  const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
+  const backends = new Map<string, RenderedBackend>()
+  const frontends = entry.services.filter(isProxied).map((service): RenderedFrontend => {
+    const mode = modeOf(service)
+    const pool = service.pool === null ? undefined : pools.get(service.pool)
+    const backend = pool === undefined ? null : renderBackend(pool, mode, service.timeouts, down)
+    if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
+    return {
+      service: service.id,
+      shape: { mode, clientMs: service.timeouts.clientMs },
+      backend: backend?.owner ?? null,
+      headers: forwardedHeaders(service),
+    }
+  })
+  return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
+}
+
+export const isProxied = (service: Service): boolean => service.protocol === 'http' || service.protocol === 'tcp-proxy'
+
+/** The backend's mode follows the listener: a pool that speaks the PROXY protocol may carry HTTP. */
+const modeOf = (service: Service): ProxyMode => (service.protocol === 'http' ? 'http' : 'tcp')
+
+function forwardedHeaders(service: Service): ForwardedHeaders {
+  const wanted = new Set(service.protocol === 'http' ? service.insertHeaders : [])
+  return {
+    for: wanted.has('x-forwarded-for'),
+    port: wanted.has('x-forwarded-port') ? service.port : null,
+    proto: wanted.has('x-forwarded-proto') ? 'http' : null,
+  }
+}
+
+const BALANCE: Readonly<Record<NodePool['algorithm'], Balance>> = {
+  'round-robin': 'roundrobin',
+  'least-connections': 'leastconn',
+  'source-ip': 'source',
+  'source-ip-port': 'source-port',
+}
+
+function renderBackend(
+  pool: NodePool,
+  mode: ProxyMode,
+  { connectMs, memberMs }: Service['timeouts'],
+  down: ReadonlySet<string>,
+): RenderedBackend {
+  const balance = pool.sourceAffinity ? 'source' : BALANCE[pool.algorithm]
+  const shape: BackendShape = { mode, balance, connectMs, memberMs }
+  const effective = effectiveMembers(pool, down)
+  const servers = pool.members
+    .filter((member) => member !== null)
+    .map(
+      (member): RenderedServer => ({
+        ...serverIdentity(member, pool.proxyProtocol),
+        address: member.address,
+        port: member.port,
+        weight: member.weight,
+        proxyProtocol: pool.proxyProtocol,
+        // Weight 0 drains by itself: such a server stays in place for the connections that it has.
+        ready: member.weight === 0 ? !down.has(member.id) : effective.has(member.id),
+      }),
+    )
+  return { owner: `p${pool.number}/${backendShapeKey(shape)}`, shape, servers: withUniqueIds(servers) }
+}

@@ -1,0 +1,114 @@
+import { type Clock, pause } from '@spout/runtime'
+import { isRunning, type ProcessIdentity } from '@spout/sys'
+import { type Command, commandText, follow, refusal } from './command.ts'
+import { MAPS, type ProxyContent } from './content.ts'
+import type { ProxyFiles } from './proxy-files.ts'
+import { type FrontendCounters, parseFrontendStats, parseMaps, parseServers } from './show.ts'
+import { StatsSocket } from './stats-socket.ts'
+
+const LOOK_EVERY_MS = 2
+
+/** A proxy process that is spoken to, and what it holds. */
+export class RunningProxy {
+  readonly process: ProcessIdentity
+  readonly generation: number
+  readonly #files: ProxyFiles
+  readonly #socket: StatsSocket
+  #content: ProxyContent
+
+  private constructor(
+    process: ProcessIdentity,
+    generation: number,
+    files: ProxyFiles,
+    socket: StatsSocket,
+    content: ProxyContent,
+  ) {
+    this.process = process
+    this.generation = generation
+    this.#files = files
+    this.#socket = socket
+    this.#content = content
+  }
+
+  /**
+   * @param content what it is known to hold; null to read it from the process
+   * @param onLost called once when the process is gone, or closed the connection
+   * @throws ProxyLost
+   */
+  static async attach(
+    process: ProcessIdentity,
+    generation: number,
+    files: ProxyFiles,
+    content: ProxyContent | null,
+    onLost: () => void,
+  ): Promise<RunningProxy> {
+    const socket = await StatsSocket.connect(files.statsSocket(generation), onLost)
+    try {
+      return new RunningProxy(process, generation, files, socket, content ?? (await readContent(socket, files)))
+    } catch (error) {
+      socket.close()
+      throw error
+    }
+  }
+
+  get content(): ProxyContent {
+    return this.#content
+  }
+
+  /** Whether it can be spoken to. */
+  get attached(): boolean {
+    return this.#socket.open
+  }
+
+  /** Whether the process ends within this time. A dying process closes its sockets some milliseconds before it is gone. */
+  async endsWithin(withinMs: number, clock: Clock): Promise<boolean> {
+    const deadline = clock.monotonicMs() + withinMs
+    while (await isRunning(this.process)) {
+      if (clock.monotonicMs() >= deadline) return false
+      await pause(clock, LOOK_EVERY_MS)
+    }
+    return true
+  }
+
+  /**
+   * Does commands in one exchange and follows them in `content`.
+   * @returns for each command null, or the proxy's words when it refused
+   * @throws ProxyLost
+   */
+  async execute(commands: readonly Command[]): Promise<readonly (string | null)[]> {
+    const replies = await this.#socket.execute(commands.map((command) => commandText(command, this.#files.map)))
+    return commands.map((command, index) => {
+      const refused = refusal(command, replies[index] ?? '')
+      if (refused === null) follow(this.#content, command)
+      return refused
+    })
+  }
+
+  /** Looks at what the process really holds. @throws ProxyLost */
+  async refresh(): Promise<void> {
+    this.#content = await readContent(this.#socket, this.#files)
+  }
+
+  /** @throws ProxyLost */
+  async counters(): Promise<ReadonlyMap<number, FrontendCounters>> {
+    const [csv = ''] = await this.#socket.execute(['show stat -1 1 -1\n'])
+    return parseFrontendStats(csv)
+  }
+
+  /** Lets go of the process, which lives on. */
+  detach(): void {
+    this.#socket.close()
+  }
+}
+
+async function readContent(socket: StatsSocket, files: ProxyFiles): Promise<ProxyContent> {
+  const [servers = '', ...maps] = await socket.execute([
+    'show servers state\n',
+    ...MAPS.map((map) => `show map ${files.map(map)}\n`),
+  ])
+  const texts = Object.fromEntries(MAPS.map((map, index) => [map, maps[index] ?? ''])) as Record<
+    (typeof MAPS)[number],
+    string
+  >
+  return { backends: parseServers(servers), frontends: parseMaps(texts) }
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import type { NodeMember, NodePool } from '@spout/model'
+
+export interface ServerIdentity {
+  readonly name: string
+  /** HAProxy's numeric id, 1 to 2^31-1: the place of the server on the hash ring. */
+  readonly id: number
+}
+
+/**
+ * A server is known by its endpoint, not by its member: a member that is deleted and made again while its server still
+ * drains takes that server up again, and every node hashes a client to the same one.
+ */
+export function serverIdentity(member: NodeMember, proxyProtocol: NodePool['proxyProtocol']): ServerIdentity {
+  const digest = createHash('sha256').update(`${member.address} ${member.port} ${proxyProtocol}`).digest()
+  return { name: `m${digest.toString('hex', 0, 8)}`, id: digest.readUInt32BE(8) >>> 1 || 1 }
+}
+
+/** The same servers with ids made unique; of two that fall together (one pair in two billion) the later by name moves. */
+export function withUniqueIds<Server extends ServerIdentity>(servers: readonly Server[]): readonly Server[] {
+  if (new Set(servers.map(({ id }) => id)).size === servers.length) return servers
+  const taken = new Set<number>()
+  const idOf = new Map<string, number>()
+  for (const { name, id } of servers.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    let free = id
+    while (taken.has(free)) free = (free % 0x7fffffff) + 1
+    taken.add(free)
+    idOf.set(name, free)
+  }
+  return servers.map((server) => ({ ...server, id: idOf.get(server.name) ?? server.id }))
+}

@@ -1,0 +1,57 @@
+import type { FrontendCounters } from './show.ts'
+
+const ZERO: FrontendCounters = { current: 0, total: 0, bytesIn: 0, bytesOut: 0, requestErrors: 0 }
+
+const combine = (a: FrontendCounters, b: FrontendCounters, sign: 1 | -1): FrontendCounters => ({
+  current: Math.max(0, a.current),
+  total: Math.max(0, a.total + sign * b.total),
+  bytesIn: Math.max(0, a.bytesIn + sign * b.bytesIn),
+  bytesOut: Math.max(0, a.bytesOut + sign * b.bytesOut),
+  requestErrors: Math.max(0, a.requestErrors + sign * b.requestErrors),
+})
+
+/**
+ * Counters of services out of counters of slots: a slot's count on from its last owner, and a process begins at zero,
+ * but a service's never fall.
+ */
+export class ServiceCounters {
+  /** What earlier processes counted, by service. */
+  readonly #carried = new Map<string, FrontendCounters>()
+  /** The last sample of the running process, by slot. */
+  #sample: ReadonlyMap<number, FrontendCounters> = new Map()
+  /** What a slot had counted when it was given out, by slot. */
+  readonly #baselines: Map<number, FrontendCounters>
+
+  constructor(baselines: Iterable<readonly [number, FrontendCounters]> = []) {
+    this.#baselines = new Map(baselines)
+  }
+
+  get baselines(): readonly (readonly [number, FrontendCounters])[] {
+    return [...this.#baselines]
+  }
+
+  take(sample: ReadonlyMap<number, FrontendCounters>): void {
+    this.#sample = sample
+  }
+
+  of(service: string, slot: number): FrontendCounters {
+    const counted = combine(this.#sample.get(slot) ?? ZERO, this.#baselines.get(slot) ?? ZERO, -1)
+    return combine(counted, this.#carried.get(service) ?? ZERO, 1)
+  }
+
+  /** The slot is free again: its next owner counts from here. */
+  reclaim(slot: number): void {
+    this.#baselines.set(slot, this.#sample.get(slot) ?? ZERO)
+  }
+
+  forget(service: string): void {
+    this.#carried.delete(service)
+  }
+
+  /** The process is gone or replaced: keeps what `owners` (service and slot) had in it. */
+  restart(owners: Iterable<readonly [service: string, slot: number]>): void {
+    for (const [service, slot] of owners) this.#carried.set(service, { ...this.of(service, slot), current: 0 })
+    this.#sample = new Map()
+    this.#baselines.clear()
+  }
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { parseFrontendStats, parseMaps, parseServers } from './show.ts'
+
+// As HAProxy 2.6.12 says it.
+const SERVERS = `1
+# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight srv_time_since_last_change srv_check_status srv_check_result srv_check_health srv_check_state srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl srv_check_port srv_check_addr srv_agent_addr srv_agent_port
+4 b0 2 m1 127.0.0.1 2 0 10 10 0 1 0 2 0 0 0 1 - 8081 - 0 0 - - 0
+4 b0 3 m2 127.0.0.1 2 0 0 0 0 1 0 0 0 0 0 1 - 8082 - 0 0 - - 0
+5 b1 3 m3 fd00::1 0 1 1 1 0 1 0 0 0 0 0 1 - 8082 - 0 0 - - 0
+6 other 3 m3 fd00::1 0 1 1 1 0 1 0 0 0 0 0 1 - 8082 - 0 0 - - 0`
+
+const STAT = `# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ
+f0,FRONTEND,,,2,3,4000,41,5120,90210,0,0,7,
+f12,FRONTEND,,,0,0,4000,0,0,0,0,0,0,
+stats,FRONTEND,,,0,0,4000,9,9,9,0,0,9,`
+
+describe('show', () => {
+  it('servers state', () => {
+    expect(parseServers(SERVERS)).toEqual(
+      new Map([
+        [
+          0,
+          new Map([
+            ['m1', { weight: 10, ready: true }],
+            ['m2', { weight: 0, ready: true }],
+          ]),
+        ],
+        [1, new Map([['m3', { weight: 1, ready: false }]])],
+      ]),
+    )
+  })
+
+  it('stat', () => {
+    expect(parseFrontendStats(STAT)).toEqual(
+      new Map([
+        [0, { current: 2, total: 41, bytesIn: 5120, bytesOut: 90210, requestErrors: 7 }],
+        [12, { current: 0, total: 0, bytesIn: 0, bytesOut: 0, requestErrors: 0 }],
+      ]),
+    )
+  })
+
+  it('map', () => {
+    const none = { 'forwarded-for': '', 'forwarded-port': '', 'forwarded-proto': '' }
+    const texts = { ...none, backend: '0x563b641e2aa0 f0 b0\n0x563b641e2b80 f1 b1', 'forwarded-port': '0x1 f1 80' }
+    expect(parseMaps(texts)).toEqual(
+      new Map([
+        [0, { backend: 'b0' }],
+        [1, { backend: 'b1', 'forwarded-port': '80' }],
+      ]),
+    )
+  })
+
+  it.each(['', 'Unknown command', 'a\nb\nc'])('nothing out of %o', (text) => {
+    expect(parseServers(text)).toEqual(new Map())
+    expect(parseFrontendStats(text)).toEqual(new Map())
+  })
+})

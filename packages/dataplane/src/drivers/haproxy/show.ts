@@ -1,0 +1,76 @@
+import { type FrontendValues, MAPS, type MapName, type ProxyContent, type ServerState } from './content.ts'
+
+/** What the runtime API shows, parsed. Only sections that we made are of interest; others are passed over. */
+
+/** Counters of one frontend since its process started. */
+export interface FrontendCounters {
+  readonly current: number
+  readonly total: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly requestErrors: number
+}
+
+const slotOf = (prefix: 'f' | 'b', name: string | undefined): number | null => {
+  const match = /^([fb])([0-9]+)$/.exec(name ?? '')
+  return match?.[1] === prefix ? Number(match[2]) : null
+}
+
+/** `show stat -1 1 -1`: frontends alone, CSV with a header line. By slot. */
+export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCounters> {
+  const [header = '', ...lines] = csv.split('\n')
+  const columns = header.replace(/^# /, '').split(',')
+  const column = (name: string): number => columns.indexOf(name)
+  const [name, scur, stot, bin, bout, ereq] = ['pxname', 'scur', 'stot', 'bin', 'bout', 'ereq'].map(column)
+  const stats = new Map<number, FrontendCounters>()
+  for (const line of lines) {
+    const fields = line.split(',')
+    const slot = slotOf('f', fields[name!])
+    if (slot === null) continue
+    const count = (index: number | undefined): number => Number(fields[index!] ?? 0) || 0
+    stats.set(slot, {
+      current: count(scur),
+      total: count(stot),
+      bytesIn: count(bin),
+      bytesOut: count(bout),
+      requestErrors: count(ereq),
+    })
+  }
+  return stats
+}
+
+/** `show servers state`: a version line, a header line, then a line a server (management guide, 9.3). */
+export function parseServers(text: string): ProxyContent['backends'] {
+  const lines = text.split('\n')
+  const header =
+    lines
+      .find((line) => line.startsWith('# '))
+      ?.slice(2)
+      .split(' ') ?? []
+  const column = (name: string): number => header.indexOf(name)
+  const [backendAt, nameAt, adminAt, weightAt] = ['be_name', 'srv_name', 'srv_admin_state', 'srv_uweight'].map(column)
+  const backends = new Map<number, Map<string, ServerState>>()
+  for (const line of lines) {
+    const fields = line.split(' ')
+    const slot = slotOf('b', fields[backendAt!])
+    const name = fields[nameAt!]
+    if (slot === null || name === undefined) continue
+    const servers = backends.get(slot) ?? new Map<string, ServerState>()
+    servers.set(name, { weight: Number(fields[weightAt!]), ready: fields[adminAt!] === '0' })
+    backends.set(slot, servers)
+  }
+  return backends
+}
+
+/** `show map <file>` of each map: `<reference> <key> <value>` a line. */
+export function parseMaps(texts: Readonly<Record<MapName, string>>): ProxyContent['frontends'] {
+  const frontends = new Map<number, FrontendValues>()
+  for (const map of MAPS) {
+    for (const line of texts[map].split('\n')) {
+      const [, key, value] = line.split(' ')
+      const slot = slotOf('f', key)
+      if (slot !== null && value !== undefined) frontends.set(slot, { ...frontends.get(slot), [map]: value })
+    }
+  }
+  return frontends
+}

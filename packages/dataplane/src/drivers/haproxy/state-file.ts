@@ -1,0 +1,32 @@
+import { type ProcessIdentity, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import type { BackendShape, FrontendShape } from './shape.ts'
+import type { FrontendCounters } from './show.ts'
+import type { Slot } from './slot-table.ts'
+
+const STATE_VERSION = 1
+
+/** What the next agent must know to take a process over: which it is and who has which slot. Servers are read back. */
+export interface SavedState {
+  readonly version: typeof STATE_VERSION
+  /** Counts the processes of this domain; names the stats socket. */
+  readonly generation: number
+  readonly process: ProcessIdentity
+  /** What the process listens on: a process of other addresses is not taken over. */
+  readonly addresses: readonly string[]
+  readonly frontends: readonly Slot<FrontendShape>[]
+  readonly backends: readonly Slot<BackendShape>[]
+  /** Counters of a slot when its owner got it. */
+  readonly baselines: readonly (readonly [slot: number, counters: FrontendCounters])[]
+}
+
+/** Written beside the process, in memory-backed /run: whole or not at all. */
+export const writeState = (path: string, state: Omit<SavedState, 'version'>): Promise<void> =>
+  writeFileAtomically(path, JSON.stringify({ version: STATE_VERSION, ...state }))
+
+/** Null when there is none, or none that this version can read. */
+export async function readState(path: string): Promise<SavedState | null> {
+  const text = await readFileOrNull(path)
+  if (text === null) return null
+  const state = JSON.parse(text.toString('utf8')) as SavedState
+  return state.version === STATE_VERSION ? state : null
+}

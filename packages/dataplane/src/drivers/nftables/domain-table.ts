@@ -1,0 +1,162 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { HelperError, HelperLost, type Log, type NativeHelper, type NftChange } from '@spout/sys'
+import type { Rendered } from './rendered.ts'
+import { SET_NAMES } from './sets.ts'
+import { GENERATION_MAP, renderSkeleton, SPOUT_TABLE } from './skeleton.ts'
+import { GENERATION_KEY, generationBytes, type Plan, TableContent } from './table-content.ts'
+
+/** How often a transaction is tried over a helper that dies under it. */
+const HELPER_TRIES = 3
+const HELPER_RETURN_MS = 5_000
+const HELPER_POLL_MS = 10
+
+/** Entries by key; null removes one. */
+export type Wanted = ReadonlyMap<string, Rendered | null>
+
+/**
+ * Table `inet spout` of one domain. Every change is one transaction that also writes the generation, so after any loss
+ * one small read tells whether it was done. What the kernel refuses is halved until the culprit stands alone.
+ */
+export class DomainTable {
+  readonly #helper: NativeHelper
+  readonly #log: Log
+  readonly #at: { readonly netns: string; readonly family: 'inet'; readonly table: string }
+  #content = new TableContent()
+  /** Whether the kernel may hold something else than `#content`. */
+  #stale = true
+  #exists = false
+  #transactions = 0
+
+  constructor(options: { readonly helper: NativeHelper; readonly log: Log; readonly netns: string }) {
+    this.#helper = options.helper
+    this.#log = options.log
+    this.#at = { netns: options.netns, family: 'inet', table: SPOUT_TABLE }
+  }
+
+  get entries(): ReadonlyMap<string, Rendered> {
+    return this.#content.entries
+  }
+
+  /** Whether there is something in the kernel to be set right, though no entry changes. */
+  get needsLoad(): boolean {
+    return this.#stale && (this.#exists || this.entries.size > 0)
+  }
+
+  get transactions(): number {
+    return this.#transactions
+  }
+
+  /** Takes the entries for what the kernel holds, if its generation agrees; else the next `apply` loads the table anew. */
+  async adopt(entries: Wanted): Promise<void> {
+    this.#content = new TableContent()
+    this.#content.plan(entries).accept()
+    await this.observe()
+  }
+
+  /** Whether the kernel still holds what was applied. */
+  async observe(): Promise<boolean> {
+    try {
+      this.#stale = !(await this.#kernelHas(this.#content.generation))
+    } catch (error) {
+      if (!(error instanceof HelperError)) throw error
+      this.#stale = true
+    }
+    return !this.#stale
+  }
+
+  /** Resolves with the entries the kernel refused and its words; all others are in force, refused ones as they were before. */
+  async apply(wanted: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, HelperError>> {
+    const failures = new Map<string, HelperError>()
+    if (!this.#stale) {
+      await this.#commit([...wanted], failures, signal)
+      if (!this.#stale) return failures
+    }
+    // Lost or never known: one transaction empties the table and fills it with everything.
+    failures.clear()
+    const whole = new Map<string, Rendered | null>([...this.#content.entries, ...wanted])
+    if (await this.#load(whole)) return failures
+    await this.#load(this.#content.entries)
+    await this.#commit([...wanted], failures, signal)
+    return failures
+  }
+
+  async #commit(
+    wanted: readonly (readonly [string, Rendered | null])[],
+    failures: Map<string, HelperError>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (wanted.length === 0 || this.#stale) return
+    signal.throwIfAborted()
+    const plan = this.#content.plan(wanted)
+    try {
+      await this.#send(plan, plan.changes, this.#content.generation)
+      plan.accept()
+    } catch (error) {
+      if (!(error instanceof HelperError)) throw error
+      if (!(await this.observe())) return
+      if (wanted.length === 1) {
+        this.#log.warn({ key: wanted[0]![0], errno: error.errno, error: error.message }, 'kernel refused an entry')
+        failures.set(wanted[0]![0], error)
+        return
+      }
+      const middle = wanted.length >> 1
+      await this.#commit(wanted.slice(0, middle), failures, signal)
+      await this.#commit(wanted.slice(middle), failures, signal)
+    }
+  }
+
+  /** Makes the table hold exactly these entries; false when the kernel refuses one of them. */
+  async #load(entries: Wanted): Promise<boolean> {
+    const skeleton = renderSkeleton()
+    const { comment } = await this.#helper.nftGeneration(this.#at)
+    if (comment !== skeleton.mark) {
+      this.#transactions++
+      await this.#helper.nftText({ netns: this.#at.netns, text: skeleton.text })
+    }
+    const content = new TableContent()
+    const plan = content.plan([...entries].filter(([, rendered]) => rendered !== null))
+    const flushes = [...SET_NAMES, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
+    try {
+      await this.#send(plan, [...flushes, ...plan.changes], null)
+    } catch (error) {
+      if (!(error instanceof HelperError)) throw error
+      this.#log.warn({ netns: this.#at.netns, error: error.message }, 'kernel refused a whole table')
+      return false
+    }
+    plan.accept()
+    this.#content = content
+    this.#stale = false
+    return true
+  }
+
+  /** One transaction. When the helper dies under it, the generation tells whether it was done. */
+  async #send(plan: Plan, changes: readonly NftChange[], before: bigint | null): Promise<void> {
+    if (changes.length === 0) return
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#transactions++
+        return await this.#helper.nftBatch({ ...this.#at, changes })
+      } catch (error) {
+        if (!(error instanceof HelperLost) || tries === HELPER_TRIES) {
+          if (error instanceof HelperLost) this.#stale = true
+          throw error
+        }
+        await this.#helperBack()
+        if (plan.generation !== before && (await this.#kernelHas(plan.generation))) return
+      }
+    }
+  }
+
+  async #kernelHas(generation: bigint): Promise<boolean> {
+    const { exists, comment } = await this.#helper.nftGeneration(this.#at)
+    this.#exists = exists
+    if (comment !== renderSkeleton().mark) return false
+    const bytes = await this.#helper.nftGet({ ...this.#at, set: GENERATION_MAP, key: GENERATION_KEY })
+    return bytes !== null && generationBytes(generation).equals(bytes)
+  }
+
+  async #helperBack(): Promise<void> {
+    const deadline = performance.now() + HELPER_RETURN_MS
+    while (this.#helper.pid === null && performance.now() < deadline) await pause(HELPER_POLL_MS)
+  }
+}

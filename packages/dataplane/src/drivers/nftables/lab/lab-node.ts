@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url'
+import { type Log, NativeHelper } from '@spout/sys'
+import { L2Announcer } from '../../../announcers/l2/l2-announcer.ts'
+import type { DomainConfig } from '../../../domain/domain-config.ts'
+import { DomainSet } from '../../../domain/domain-set.ts'
+import { NftablesDriver } from '../nftables-driver.ts'
+import type { FindFrontDoor } from '../render.ts'
+import type { Arrangement } from './arrangement.ts'
+
+export const HELPER_PATH = fileURLToPath(new URL('../../../../../../native/build/spout-helper', import.meta.url))
+
+export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {} }
+
+/** The data plane of one node of the arrangement, as an agent would compose it. */
+export class LabNode {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly domains: DomainSet
+  readonly driver: NftablesDriver
+  readonly announcer: L2Announcer
+
+  private constructor(config: DomainConfig, helper: NativeHelper, findFrontDoor: FindFrontDoor) {
+    this.config = config
+    this.helper = helper
+    const options = { config, helper, log: silent }
+    this.domains = new DomainSet(options)
+    this.driver = new NftablesDriver({ ...options, proxyPort: findFrontDoor })
+    this.announcer = new L2Announcer(options)
+  }
+
+  /** An agent on `place`; `instance` begins the names of its namespaces. Nothing is adopted yet. */
+  static async start(
+    arrangement: Arrangement,
+    place: string,
+    instance: string,
+    findFrontDoor: FindFrontDoor = () => null,
+  ): Promise<LabNode> {
+    const helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
+    const segments = { red: 'red0', blue: 'blue0' }
+    const rootNamespace = arrangement.namespace(place)
+    return new LabNode({ instance, fabricInterface: 'fab0', segments, rootNamespace }, helper, findFrontDoor)
+  }
+
+  /** What an agent's death leaves: everything in the kernel, nothing here. */
+  async die(): Promise<void> {
+    await this.helper.close()
+  }
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import readline from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { PeerRequest } from './peer.ts'
+
+/** What a peer answered: a member's line (`m1 10.0.0.9`) or an error's code (`ECONNREFUSED`). */
+export type PeerAnswer = string
+
+/** One host of the lab: a process in its own namespace. */
+export class Peer {
+  readonly #child: ChildProcess
+  readonly #waiting = new Map<number, (answer: PeerAnswer) => void>()
+  #next = 1
+
+  constructor(namespace: string, name: string) {
+    const script = fileURLToPath(new URL('./peer.ts', import.meta.url))
+    this.#child = spawn('ip', ['netns', 'exec', namespace, process.execPath, script, name], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    readline.createInterface({ input: this.#child.stdout! }).on('line', (text) => {
+      const { id, line, error } = JSON.parse(text) as { id: number; line?: string; error?: string }
+      this.#waiting.get(id)?.(line ?? error ?? '')
+      this.#waiting.delete(id)
+    })
+  }
+
+  /** Opens a connection that stays; its number. */
+  async open(address: string, port: number): Promise<{ connection: number; line: PeerAnswer }> {
+    const connection = this.#next
+    return { connection, line: await this.#ask({ op: 'open', address, port, connection }) }
+  }
+
+  serve = (port: number): Promise<PeerAnswer> => this.#ask({ op: 'serve', port })
+  say = (connection: number, text: string): Promise<PeerAnswer> => this.#ask({ op: 'say', connection, text })
+  hear = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'hear', connection })
+  /** Every connection this member serves gets the text, unasked. */
+  push = (text: string): Promise<PeerAnswer> => this.#ask({ op: 'push', text })
+  close = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'close', connection })
+  connect = (address: string, port: number, from: From = {}): Promise<PeerAnswer> =>
+    this.#ask({ op: 'connect', address, port, ...from })
+  datagram = (address: string, port: number, from: From = {}): Promise<PeerAnswer> =>
+    this.#ask({ op: 'datagram', address, port, ...from })
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+
+  #ask(request: Omit<PeerRequest, 'id'>): Promise<PeerAnswer> {
+    const id = this.#next++
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve)
+      this.#child.stdin?.write(`${JSON.stringify({ id, ...request })}\n`)
+    })
+  }
+}
+
+export interface From {
+  readonly source?: string
+  readonly sourcePort?: number
+}

@@ -1,0 +1,116 @@
+/**
+ * A host of the lab, driven by JSON lines on stdin: serves as a member and connects as a client. Run as
+ * `node peer.ts NAME` inside a namespace. As a member it says `NAME CLIENT-ADDRESS` on connect, then echoes.
+ */
+import dgram from 'node:dgram'
+import net from 'node:net'
+import readline from 'node:readline'
+
+export interface PeerRequest {
+  readonly id: number
+  readonly op: 'serve' | 'push' | 'connect' | 'open' | 'say' | 'hear' | 'close' | 'datagram'
+  readonly address?: string
+  readonly port?: number
+  readonly source?: string
+  readonly sourcePort?: number
+  readonly connection?: number
+  readonly text?: string
+}
+
+const name = process.argv[2] ?? 'peer'
+const TIMEOUT_MS = 3_000
+const open = new Map<number, net.Socket>()
+const served = new Set<net.Socket>()
+
+function serve(port: number): Promise<string> {
+  const server = net.createServer((socket) => {
+    served.add(socket)
+    socket.on('close', () => served.delete(socket))
+    socket.on('error', () => socket.destroy())
+    socket.write(`${name} ${socket.remoteAddress?.replace('::ffff:', '')}\n`)
+    socket.pipe(socket)
+  })
+  const udp = dgram.createSocket('udp6')
+  udp.on('message', (_, from) => udp.send(`${name} ${from.address.replace('::ffff:', '')}\n`, from.port, from.address))
+  return new Promise((resolve) => server.listen(port, '::', () => udp.bind(port, '::', () => resolve('serving'))))
+}
+
+/** Resolves with the member's first line, rejects with the error's code. */
+function connect(request: PeerRequest): Promise<{ socket: net.Socket; line: string }> {
+  const socket = net.connect({
+    host: request.address!,
+    port: request.port!,
+    ...(request.source ? { localAddress: request.source } : {}),
+    ...(request.sourcePort ? { localPort: request.sourcePort } : {}),
+  })
+  return new Promise((resolve, reject) => {
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })))
+    socket.once('error', reject)
+    socket.once('data', (data) => {
+      socket.setTimeout(0)
+      socket.on('error', () => socket.destroy())
+      resolve({ socket, line: data.toString().trim() })
+    })
+  })
+}
+
+/** Says the text, if any, and resolves with what comes next. */
+async function say(socket: net.Socket | undefined, text: string | undefined): Promise<string> {
+  if (socket === undefined || socket.destroyed) throw Object.assign(new Error('closed'), { code: 'CLOSED' })
+  const answer = Promise.withResolvers<string>()
+  const timer = setTimeout(() => answer.reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })), TIMEOUT_MS)
+  const closed = () => answer.reject(Object.assign(new Error('closed'), { code: 'CLOSED' }))
+  socket.once('close', closed)
+  socket.once('data', (data) => answer.resolve(data.toString().trim()))
+  if (text !== undefined) socket.write(`${text}\n`)
+  try {
+    return await answer.promise
+  } finally {
+    clearTimeout(timer)
+    socket.off('close', closed)
+  }
+}
+
+function datagram(request: PeerRequest): Promise<string> {
+  const socket = dgram.createSocket(request.address?.includes(':') ? 'udp6' : 'udp4')
+  const answer = Promise.withResolvers<string>()
+  const timer = setTimeout(() => answer.reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })), TIMEOUT_MS)
+  socket.on('error', answer.reject)
+  socket.on('message', (message) => answer.resolve(message.toString().trim()))
+  // A connected socket hears of ICMP errors.
+  socket.bind({ port: request.sourcePort ?? 0, address: request.source }, () =>
+    socket.connect(request.port!, request.address!, () => socket.send('hello')),
+  )
+  return answer.promise.finally(() => {
+    clearTimeout(timer)
+    socket.close()
+  })
+}
+
+async function answer(request: PeerRequest): Promise<string> {
+  if (request.op === 'serve') return serve(request.port!)
+  if (request.op === 'datagram') return datagram(request)
+  if (request.op === 'say' || request.op === 'hear') return say(open.get(request.connection!), request.text)
+  if (request.op === 'push') {
+    for (const socket of served) socket.write(`${request.text}\n`)
+    return String(served.size)
+  }
+  if (request.op === 'close') {
+    open.get(request.connection!)?.destroy()
+    open.delete(request.connection!)
+    return 'closed'
+  }
+  const { socket, line } = await connect(request)
+  if (request.op === 'open') open.set(request.connection!, socket)
+  else socket.destroy()
+  return line
+}
+
+readline.createInterface({ input: process.stdin }).on('line', (text) => {
+  const request = JSON.parse(text) as PeerRequest
+  void answer(request).then(
+    (line) => process.stdout.write(`${JSON.stringify({ id: request.id, line })}\n`),
+    (error: NodeJS.ErrnoException) =>
+      process.stdout.write(`${JSON.stringify({ id: request.id, error: error.code ?? error.message })}\n`),
+  )
+})

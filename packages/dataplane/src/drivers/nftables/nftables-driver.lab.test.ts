@@ -1,0 +1,461 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Announcement } from '../../announcer.ts'
+import type { WantedEntry } from '../../driver.ts'
+import { Arrangement } from './lab/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from './lab/entries.ts'
+import { LabNode } from './lab/lab-node.ts'
+import type { Peer } from './lab/peer-client.ts'
+
+/** Instances are short, so that uplink names fit: these belong to this process alone. */
+const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`
+const signal = new AbortController().signal
+
+const red = domainEntry(1)
+const blue = domainEntry(2, { segment: { physicalNetwork: 'blue', vlan: null } })
+const m1 = member('m1', '10.0.0.11')
+const m2 = member('m2', '10.0.0.12')
+const both = [m1, m2, member('m3', 'fd01::11'), member('m4', 'fd01::12')]
+
+let lab: Arrangement
+let node: LabNode
+let client: Peer
+const front = new Map<string, { address4: string; address6: string; port: number }>()
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}n`)
+  node = await LabNode.start(lab, 'node1', instanceOf('a'), (id) => front.get(id) ?? null)
+  client = lab.peer('client')
+  await node.domains.adopt([])
+  await node.domains.apply({ put: [red, blue], remove: [] }, signal)
+})
+
+afterAll(async () => {
+  await node?.domains.apply({ put: [], remove: [red.key, blue.key] }, signal)
+  await node?.die()
+  await lab?.[Symbol.asyncDispose]()
+})
+
+/** Puts entries and announces their VIPs; expects all to be programmed. */
+async function put(on: LabNode, ...entries: readonly WantedEntry[]): Promise<void> {
+  const applied = await on.driver.apply({ put: entries, remove: [] }, signal)
+  expect(applied.map(({ key, state, message }) => ({ key, state, message }))).toEqual(
+    entries.map(({ key }) => ({ key, state: 'programmed', message: null })),
+  )
+  const announcements = entries.flatMap(({ entry }) =>
+    entry.vips.map(({ address, scope }): Announcement => ({ address, scope, domain: entry.domain })),
+  )
+  expect((await on.announcer.apply(announcements, signal)).filter(({ error }) => error !== null)).toEqual([])
+}
+
+async function remove(on: LabNode, ...entries: readonly WantedEntry[]): Promise<void> {
+  await on.announcer.apply([], signal)
+  const applied = await on.driver.apply({ put: [], remove: entries.map(({ key }) => key) }, signal)
+  expect(applied.filter(({ state }) => state === 'failed')).toEqual([])
+}
+
+/** How often each member answered. */
+async function count(times: number, ask: (turn: number) => Promise<string>): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (let turn = 0; turn < times; turn++) {
+    const [name = ''] = (await ask(turn)).split(' ')
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  return counts
+}
+
+describe('balancing', () => {
+  it('serves TCP and UDP over IPv4 and IPv6, members see the client', async () => {
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100'), vip('fd09::100')],
+      services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })],
+      pools: [pool(5, both)],
+    })
+    await put(node, entry)
+    expect(await client.connect('10.9.0.100', 80)).toMatch(/^red[12] 10\.9\.0\.9$/)
+    expect(await client.connect('fd09::100', 80)).toMatch(/^red[12] fd09::9$/)
+    expect(await client.datagram('10.9.0.100', 53)).toMatch(/^red[12] 10\.9\.0\.9$/)
+    expect(await client.datagram('fd09::100', 53)).toMatch(/^red[12] fd09::9$/)
+    await remove(node, entry)
+    expect(await client.connect('10.9.0.100', 80)).not.toMatch(/^red/)
+  })
+
+  it('refuses at once what nothing listens on, and what has no member', async () => {
+    const entry = wanted(
+      'a',
+      red,
+      {
+        vips: [vip('10.9.0.100'), vip('fd09::100')],
+        services: [
+          service('l1', 80, null),
+          service('l2', 81, 5),
+          service('l3', 53, 5, { protocol: 'udp' }),
+          service('l4', 82, null, { protocol: 'http' }),
+        ],
+        pools: [pool(5, both)],
+      },
+      both.map(({ id }) => id),
+    )
+    await put(node, entry)
+    for (const address of ['10.9.0.100', 'fd09::100']) {
+      for (const port of [80, 81, 82, 83]) expect(await client.connect(address, port)).toBe('ECONNREFUSED')
+      for (const port of [53, 54]) expect(await client.datagram(address, port)).toBe('ECONNREFUSED')
+    }
+    await remove(node, entry)
+  })
+
+  it('follows weights', async () => {
+    const members = [m1, member('m2', '10.0.0.12', { weight: 3 })]
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100')],
+      services: [service('l1', 80, 5)],
+      pools: [pool(5, members)],
+    })
+    await put(node, entry)
+    const counts = await count(200, () => client.connect('10.9.0.100', 80))
+    expect((counts['red1'] ?? 0) + (counts['red2'] ?? 0)).toBe(200)
+    // Binomial with p = 1/4: outside of these bounds once in 10^7 runs.
+    expect(counts['red1']).toBeGreaterThan(18)
+    expect(counts['red1']).toBeLessThan(86)
+    await remove(node, entry)
+  })
+
+  it.each([64, 256, 1024, 4096] as const)('keeps a client on its member in a pool of %d slots', async (size) => {
+    const table = Buffer.alloc(2 * size)
+    for (let slot = 0; slot < size; slot++) table.writeUInt16LE(slot % 2, 2 * slot)
+    const slots = { size, table: table.toString('base64') }
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100')],
+      services: [service('l1', 80, 5), service('l2', 81, 6)],
+      pools: [pool(5, [m1, m2], { slots, sourceAffinity: true }), pool(6, [m1, m2], { slots })],
+    })
+    await put(node, entry)
+    expect(Object.keys(await count(20, () => client.connect('10.9.0.100', 80)))).toHaveLength(1)
+    expect(Object.keys(await count(40, () => client.connect('10.9.0.100', 81))).sort()).toEqual(['red1', 'red2'])
+    await remove(node, entry)
+  })
+
+  it('keeps domains apart whose members have the same addresses', async () => {
+    const first = wanted('a', red, {
+      vips: [vip('10.9.0.100')],
+      services: [service('l1', 80, 5)],
+      pools: [pool(5, [m1])],
+    })
+    const second = wanted('b', blue, {
+      vips: [vip('10.9.0.101')],
+      services: [service('l2', 80, 5)],
+      pools: [pool(5, [m1])],
+    })
+    await put(node, first, second)
+    expect(await client.connect('10.9.0.100', 80)).toBe('red1 10.9.0.9')
+    expect(await client.connect('10.9.0.101', 80)).toBe('blue1 10.9.0.9')
+    await remove(node, first, second)
+  })
+
+  it('shows members its own address with return path snat', async () => {
+    const snat = domainEntry(1, { returnPath: 'snat', holdsGateway: false })
+    await node.domains.apply({ put: [snat], remove: [] }, signal)
+    const entry = wanted('a', snat, {
+      vips: [vip('10.9.0.100'), vip('fd09::100')],
+      services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })],
+      pools: [pool(5, both)],
+    })
+    await put(node, entry)
+    expect(await client.connect('10.9.0.100', 80)).toMatch(/^red[12] 10\.0\.0\.250$/)
+    expect(await client.connect('fd09::100', 80)).toMatch(/^red[12] fd01::250$/)
+    expect(await client.datagram('10.9.0.100', 53)).toMatch(/^red[12] 10\.0\.0\.250$/)
+    await remove(node, entry)
+    await node.domains.apply({ put: [red], remove: [] }, signal)
+  })
+
+  it('serves a VIP of the tenant network to hosts of the members\' own subnet', async () => {
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100'), vip('10.0.0.100', 'tenant'), vip('fd01::100', 'tenant')],
+      services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })],
+      pools: [pool(5, both)],
+    })
+    await put(node, entry)
+    const host = lab.peer('red9')
+    expect(await host.connect('10.0.0.100', 80)).toMatch(/^red[12] 10\.0\.0\.250$/)
+    expect(await host.connect('fd01::100', 80)).toMatch(/^red[12] fd01::250$/)
+    expect(await host.datagram('10.0.0.100', 53)).toMatch(/^red[12] 10\.0\.0\.250$/)
+    expect(await host.connect('10.9.0.100', 80)).toMatch(/^red[12] 10\.0\.0\.250$/)
+    expect(await host.connect('10.0.0.100', 81)).toBe('ECONNREFUSED')
+    await remove(node, entry)
+  })
+})
+
+describe('admission', () => {
+  it('admits the listed sources alone', async () => {
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100'), vip('fd09::100')],
+      services: [
+        service('l1', 80, 5, { allowedCidrs: ['10.9.0.10/32', '192.0.2.0/24', 'fd09::/64'] }),
+        service('l2', 81, 5),
+      ],
+      pools: [pool(5, both)],
+    })
+    await put(node, entry)
+    const from = (source: string) => ({ source })
+    expect(await client.connect('10.9.0.100', 80, from('10.9.0.10'))).toMatch(/^red/)
+    expect(await client.connect('10.9.0.100', 80, from('10.9.0.9'))).toBe('ETIMEDOUT')
+    expect(await client.connect('10.9.0.100', 81, from('10.9.0.9'))).toMatch(/^red/)
+    expect(await client.connect('fd09::100', 80)).toMatch(/^red/)
+    await remove(node, entry)
+  })
+
+  it('limits connections over all VIPs, refuses those beyond, and admits again when one ends', async () => {
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100'), vip('fd09::100')],
+      services: [service('l1', 80, 5, { connectionLimit: 2 })],
+      pools: [pool(5, both)],
+    })
+    await put(node, entry)
+    const first = await client.open('10.9.0.100', 80)
+    const second = await client.open('fd09::100', 80)
+    expect([first.line, second.line]).toEqual([expect.stringMatching(/^red/), expect.stringMatching(/^red/)])
+    expect(await client.connect('10.9.0.100', 80)).toBe('ECONNREFUSED')
+    expect(await client.connect('fd09::100', 80)).toBe('ECONNREFUSED')
+    await client.close(first.connection)
+    await expect.poll(() => client.connect('10.9.0.100', 80), { timeout: 10_000 }).toMatch(/^red/)
+    await client.close(second.connection)
+    await remove(node, entry)
+  })
+
+  it('leads proxied listeners to their front door, which has no other way in', async () => {
+    // The lab's member server stands for the proxy, inside the domain.
+    const proxy = lab.adopt('proxy', node.domains.namespace(1))
+    await proxy.serve(20_001)
+    front.set('l7', { address4: '10.0.0.250', address6: 'fd01::250', port: 20_001 })
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100'), vip('fd09::100')],
+      services: [service('l7', 80, null, { protocol: 'http', allowedCidrs: ['10.9.0.9/32', 'fd09::/64'] })],
+    })
+    await put(node, entry)
+    expect(await client.connect('10.9.0.100', 80)).toBe('proxy 10.9.0.9')
+    expect(await client.connect('fd09::100', 80)).toBe('proxy fd09::9')
+    expect(await client.connect('10.9.0.100', 80, { source: '10.9.0.10' })).toBe('ETIMEDOUT')
+    expect(await client.connect('10.9.0.100', 20_001)).toBe('ECONNREFUSED')
+    expect(await lab.peer('red9').connect('10.0.0.250', 20_001)).toBe('ECONNREFUSED')
+    expect(await lab.peer('red9').connect('10.0.0.1', 20_001)).toBe('ECONNREFUSED')
+    expect(await proxy.connect('10.0.0.250', 20_001)).toBe('ECONNREFUSED')
+    await remove(node, entry)
+    await proxy.stop()
+  })
+})
+
+describe('isolation', () => {
+  it('routes nothing of a tenant but replies', async () => {
+    const entry = wanted('a', red, {
+      vips: [vip('10.9.0.100')],
+      services: [service('l1', 80, 5)],
+      pools: [pool(5, [m1])],
+    })
+    await put(node, entry)
+    const host = lab.peer('red1')
+    await client.serve(9000)
+    const targets = ['10.9.0.9', '10.9.0.1', 'fd09::9', 'fd09::1', '240.0.0.2', '240.0.0.4']
+    const reached = await Promise.all([
+      ...targets.map((target) => host.connect(target, 9000)),
+      host.datagram('10.9.0.9', 9000),
+    ])
+    expect(reached.filter((answer) => answer.startsWith('client'))).toEqual([])
+    // The member's service port as source: the reverse map knows it, a connection it is not.
+    expect(await lab.peer('red1').connect('10.9.0.9', 9000, { sourcePort: 8081 })).not.toMatch(/^client/)
+    expect(await lab.run('red1', 'ping -c 1 -W 1 10.9.0.9').catch(() => 'lost')).toBe('lost')
+    await remove(node, entry)
+  })
+})
+
+describe('changes', () => {
+  const entryOf = (members: readonly (typeof m1)[], down: readonly string[] = []) =>
+    wanted(
+      'a',
+      red,
+      {
+        vips: [vip('10.9.0.100')],
+        services: [service('l1', 80, 5), service('l2', 53, 6, { protocol: 'udp' })],
+        pools: [pool(5, members), pool(6, members)],
+      },
+      down,
+    )
+
+  it('keep the flows of members that went', async () => {
+    await put(node, entryOf([m1]))
+    const { connection, line } = await client.open('10.9.0.100', 80)
+    expect(line).toBe('red1 10.9.0.9')
+    await put(node, entryOf([m2]))
+    expect(await client.say(connection, 'still there?')).toBe('still there?')
+    expect(await client.connect('10.9.0.100', 80)).toBe('red2 10.9.0.9')
+    await client.close(connection)
+    await remove(node, entryOf([m2]))
+  })
+
+  it('move the UDP flows of a member that is down', async () => {
+    await put(node, entryOf([m1, m2]))
+    const from = { sourcePort: 40_053 }
+    const [before = ''] = (await client.datagram('10.9.0.100', 53, from)).split(' ')
+    const [again = ''] = (await client.datagram('10.9.0.100', 53, from)).split(' ')
+    expect(again).toBe(before)
+    const down = before === 'red1' ? 'm1' : 'm2'
+    await put(node, entryOf([m1, m2], [down]))
+    expect((await client.datagram('10.9.0.100', 53, from)).split(' ')[0]).toBe(before === 'red1' ? 'red2' : 'red1')
+    await remove(node, entryOf([m1, m2]))
+  })
+
+  it('do nothing to the kernel when nothing differs', async () => {
+    await put(node, entryOf([m1, m2]))
+    const { transactions } = node.driver.counters
+    await put(node, entryOf([m1, m2]))
+    expect(node.driver.counters.transactions).toBe(transactions)
+    await remove(node, entryOf([m1, m2]))
+  })
+
+  it('stop at the entry the kernel refuses, which keeps what it had', async () => {
+    const of = (id: string, address: string, port: number) =>
+      wanted(id, red, {
+        vips: [vip(address)],
+        services: [service(`l-${id}`, port, id.charCodeAt(0))],
+        pools: [pool(id.charCodeAt(0), [m1])],
+      })
+    const good = ['a', 'b', 'c', 'e', 'f'].map((id, index) => of(id, `10.9.0.${110 + index}`, 80))
+    const before = of('d', '10.9.0.120', 80)
+    await put(node, ...good, before)
+    const moved = good.map(({ entry }) => of(entry.id, entry.vips[0]!.address, 81))
+    // Wants what entry b has: the kernel refuses a second value for a key.
+    const clash = of('d', moved[1]!.entry.vips[0]!.address, 81)
+    const applied = await node.driver.apply({ put: [...moved, clash], remove: [] }, signal)
+    expect(applied.filter(({ state }) => state === 'failed').map(({ key }) => key)).toEqual(['lb/d'])
+    expect(applied.find(({ key }) => key === 'lb/d')).toMatchObject({ reason: 'KernelRefused' })
+    for (const { entry } of moved) expect(await client.connect(entry.vips[0]!.address, 81)).toBe('red1 10.9.0.9')
+    expect(await client.connect('10.9.0.120', 80)).toBe('red1 10.9.0.9')
+    await remove(node, ...good, before)
+  })
+})
+
+describe('restarts', () => {
+  const entries = [1, 2, 3].map((id) =>
+    wanted(`r${id}`, id === 3 ? blue : red, {
+      vips: [vip(`10.9.0.${130 + id}`), vip(`fd09::${130 + id}`)],
+      services: [service(`l${id}`, 80, 10 + id, { connectionLimit: 50, allowedCidrs: ['10.9.0.0/24'] })],
+      pools: [pool(10 + id, [m1])],
+    }),
+  )
+  const announced = entries.map(({ entry }): Announcement => ({
+    address: entry.vips[0]!.address,
+    scope: 'fabric',
+    domain: entry.domain,
+  }))
+
+  it('of the agent change nothing and break no connection', async () => {
+    await put(node, ...entries)
+    const { connection } = await client.open('10.9.0.131', 80)
+    const next = await LabNode.start(lab, 'node1', node.config.instance)
+    await next.domains.adopt([red, blue])
+    await next.driver.adopt(entries)
+    await next.announcer.adopt(announced)
+    await next.domains.apply({ put: [red, blue], remove: [] }, signal)
+    await next.driver.apply({ put: entries, remove: [] }, signal)
+    await next.announcer.apply(announced, signal)
+    expect(next.domains.counters.changes).toBe(0)
+    expect(next.driver.counters).toEqual({ transactions: 0, reloads: 0 })
+    expect(next.announcer.counters.changes).toBe(0)
+    expect(await next.helper.stats()).toMatchObject({ transactions: 0 })
+    expect(await client.say(connection, 'hello')).toBe('hello')
+    await client.close(connection)
+    await next.die()
+    await remove(node, ...entries)
+  })
+
+  it('of an agent that remembers nothing end in the same state, without what it does not want', async () => {
+    await put(node, ...entries)
+    const next = await LabNode.start(lab, 'node1', node.config.instance)
+    await next.domains.adopt([])
+    await next.driver.adopt([])
+    await next.domains.apply({ put: [red, blue], remove: [] }, signal)
+    await put(next, ...entries.slice(0, 1))
+    expect(await client.connect('10.9.0.131', 80)).toBe('red1 10.9.0.9')
+    expect(await client.connect('10.9.0.132', 80)).not.toMatch(/^red/)
+    const listing = await lab.run('node1', `ip route show table ${7100}`)
+    expect(listing).toMatch(/10\.9\.0\.131/)
+    expect(listing).not.toMatch(/10\.9\.0\.13[23]/)
+    await remove(next, ...entries.slice(0, 1))
+    await next.die()
+    await node.driver.adopt([])
+  })
+
+  it('of the helper under a transaction leave no doubt', async () => {
+    const large = Array.from({ length: 40 }, (_, id) =>
+      wanted(`h${id}`, red, {
+        vips: [vip(`10.9.1.${id}`)],
+        services: [service(`h${id}`, 80, 100 + id)],
+        pools: [pool(100 + id, [m1, m2])],
+      }),
+    )
+    for (let round = 0; round < 5; round++) {
+      const change = node.driver.apply({ put: large, remove: [] }, signal)
+      process.kill(node.helper.pid ?? 0, 'SIGKILL')
+      const applied = await change
+      await expect.poll(() => node.helper.pid, { timeout: 5_000 }).not.toBeNull()
+      if (applied.some(({ state }) => state === 'failed')) await node.driver.apply({ put: large, remove: [] }, signal)
+      expect(await node.driver.observe()).toEqual([])
+      const same = await node.driver.apply({ put: large, remove: [] }, signal)
+      expect(same.filter(({ state }) => state === 'failed')).toEqual([])
+      const slots = await lab.run('node1', `nsenter --net=${node.domains.netns(1)} nft list map inet spout member4`)
+      expect(slots.match(/0x[0-9a-f]+ \. 0x[0-9a-f]+ :/g)).toHaveLength(40 * 64)
+      await remove(node, ...large)
+    }
+  })
+
+  it('notice a table that somebody flushed, and mend it', async () => {
+    await put(node, ...entries)
+    await lab.run('node1', `nsenter --net=${node.domains.netns(1)} nft delete table inet spout`)
+    expect((await node.driver.observe()).toSorted()).toEqual(['lb/r1', 'lb/r2'])
+    await node.driver.apply({ put: entries, remove: [] }, signal)
+    expect(await node.driver.observe()).toEqual([])
+    expect(await client.connect('10.9.0.131', 80)).toBe('red1 10.9.0.9')
+    await remove(node, ...entries)
+  })
+})
+
+describe('takeover', () => {
+  const entry = wanted('t', red, {
+    vips: [vip('10.9.0.140'), vip('fd09::140')],
+    services: [service('l1', 80, 5)],
+    pools: [pool(5, both)],
+  })
+  const addresses = entry.entry.vips.map(({ address }): Announcement => ({ address, scope: 'fabric', domain: 1 }))
+  const idle = { ...red, holdsGateway: false, subnets: red.subnets.map((each) => ({ ...each, nodeAddress: each.nodeAddress.replace('250', '251') })) }
+
+  it.each(['request', 'reply'] as const)('keeps connections whose next packet is a %s', async (first) => {
+    const other = await LabNode.start(lab, 'node2', instanceOf('b'))
+    await other.domains.adopt([])
+    await other.domains.apply({ put: [idle], remove: [] }, signal)
+    await put(node, entry)
+    await other.driver.apply({ put: [entry], remove: [] }, signal)
+    const connections = await Promise.all(
+      ['10.9.0.140', 'fd09::140'].flatMap((address) => [client.open(address, 80), client.open(address, 80)]),
+    )
+    for (const { line } of connections) expect(line).toMatch(/^red/)
+
+    for (const link of ['fab0', 'red0'])
+      await lab.run('switch', `ip link set dev node1-${link} down`)
+    const heard = connections.map(({ connection }) => (first === 'reply' ? client.hear(connection) : null))
+    await other.domains.apply({ put: [{ ...idle, holdsGateway: true }], remove: [] }, signal)
+    if (first === 'reply')
+      // The VIPs are not announced yet: nothing but replies can come first.
+      for (const place of ['red1', 'red2']) await lab.peer(place).push('unasked')
+    await other.announcer.apply(addresses, signal)
+    if (first === 'reply') expect(await Promise.all(heard)).toEqual(connections.map(() => 'unasked'))
+    for (const { connection } of connections) expect(await client.say(connection, 'hello')).toBe('hello')
+
+    for (const { connection } of connections) await client.close(connection)
+    await remove(other, entry)
+    await other.domains.apply({ put: [], remove: [red.key] }, signal)
+    await other.die()
+    for (const link of ['fab0', 'red0'])
+      await lab.run('switch', `ip link set dev node1-${link} up`)
+    await node.domains.apply({ put: [{ ...red, holdsGateway: false }], remove: [] }, signal)
+    await node.domains.apply({ put: [red], remove: [] }, signal)
+    await remove(node, entry)
+  })
+})

@@ -1,0 +1,210 @@
+import type { ServiceStats } from '@spout/model/node-report'
+import { HelperError, type Log, type NativeHelper } from '@spout/sys'
+import { type DomainConfig } from '../../domain/domain-config.ts'
+import { domainNames, existingDomains } from '../../domain/domain-names.ts'
+import { VipSteering } from '../../domain/vip-steering.ts'
+import type { Applied, DataPlaneDriver, WantedEntry } from '../../driver.ts'
+import { DomainTable } from './domain-table.ts'
+import { type FindFrontDoor, render } from './render.ts'
+import type { Rendered } from './rendered.ts'
+
+export interface NftablesDriverOptions {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly log: Log
+  /** Where the proxy of a listener's domain accepts; asked at each `render`. Default: nowhere. */
+  readonly proxyPort?: FindFrontDoor
+}
+
+/** What the planner may ask for. */
+const FEATURES = ['tcp', 'udp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs', 'gateway', 'snat']
+
+/**
+ * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Also the
+ * front door of the proxy, and the steering of VIPs into their domains.
+ */
+export class NftablesDriver implements DataPlaneDriver<Rendered> {
+  readonly name = 'nftables'
+  readonly features: ReadonlySet<string> = new Set(FEATURES)
+  readonly #config: DomainConfig
+  readonly #helper: NativeHelper
+  readonly #log: Log
+  readonly #findFrontDoor: FindFrontDoor
+  readonly #steering: VipSteering
+  readonly #tables = new Map<number, DomainTable>()
+  /** The domain each entry is in. */
+  readonly #domains = new Map<string, number>()
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: NftablesDriverOptions) {
+    this.#config = options.config
+    this.#helper = options.helper
+    this.#log = options.log
+    this.#findFrontDoor = options.proxyPort ?? (() => null)
+    this.#steering = new VipSteering(options)
+  }
+
+  get counters(): { readonly transactions: number; readonly reloads: number } {
+    let transactions = this.#steering.counters.changes
+    for (const table of this.#tables.values()) transactions += table.transactions
+    return { transactions, reloads: 0 }
+  }
+
+  render(wanted: WantedEntry): Rendered {
+    return render(wanted, this.#findFrontDoor)
+  }
+
+  adopt(previous: readonly WantedEntry[]): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#tables.clear()
+      this.#domains.clear()
+      // Domains without entries may still hold those of an agent that forgot them.
+      const there = await existingDomains(this.#config)
+      const byDomain = new Map<number, Map<string, Rendered>>(there.map((domain) => [domain, new Map()]))
+      for (const rendered of previous.map((entry) => this.render(entry))) {
+        byDomain.set(rendered.domain, (byDomain.get(rendered.domain) ?? new Map()).set(rendered.key, rendered))
+        this.#domains.set(rendered.key, rendered.domain)
+      }
+      for (const [domain, entries] of byDomain) await this.#table(domain).adopt(entries)
+      await this.#steering.adopt(
+        [...byDomain.values()].flatMap((entries) => [...entries.values()]),
+        there,
+      )
+    })
+  }
+
+  apply(
+    changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<readonly Applied[]> {
+    return this.#inTurn(async () => {
+      const rendered = changes.put.map((entry) => this.render(entry))
+      const byDomain = this.#split(rendered, changes.remove)
+      const refused = new Map<string, string>()
+      const moved: { readonly before: Rendered; readonly after: Rendered }[] = []
+      await Promise.all(
+        Array.from(byDomain, async ([domain, wanted]) => {
+          const table = this.#table(domain)
+          const before = new Map(Array.from(wanted.keys(), (key) => [key, table.entries.get(key)]))
+          const failures = await this.#applyTable(table, wanted, signal)
+          for (const [key, words] of failures) refused.set(key, words)
+          for (const [key, after] of wanted) {
+            const old = before.get(key)
+            if (old && after !== null && !failures.has(key)) moved.push({ before: old, after })
+          }
+        }),
+      )
+      const programmed = rendered.filter(({ key }) => !refused.has(key))
+      for (const { key, domain } of programmed) this.#domains.set(key, domain)
+      const removed = changes.remove.filter((key) => !refused.has(key))
+      for (const key of removed) this.#domains.delete(key)
+      const unsteered = await this.#steer(programmed, removed)
+      for (const { before, after } of moved) await this.#moveUdpFlows(before, after)
+      return rendered
+        .map(({ key }): Applied => verdict(key, refused.get(key), unsteered))
+        .concat(changes.remove.filter((key) => refused.has(key)).map((key) => verdict(key, refused.get(key), null)))
+    })
+  }
+
+  observe(): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      const lost: string[] = []
+      for (const table of this.#tables.values()) if (!(await table.observe())) lost.push(...table.entries.keys())
+      const steered = await this.#steering.observe().catch((error: unknown) => {
+        if (error instanceof HelperError) return false
+        throw error
+      })
+      return steered ? lost : [...this.#domains.keys()]
+    })
+  }
+
+  async stats(): Promise<readonly ServiceStats[]> {
+    return []
+  }
+
+  /** Leaves everything in force: traffic does not need the agent. */
+  async close(): Promise<void> {
+    await this.#turn
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  #table(domain: number): DomainTable {
+    const known = this.#tables.get(domain)
+    if (known !== undefined) return known
+    const { netns } = domainNames(this.#config, domain)
+    const table = new DomainTable({ helper: this.#helper, log: this.#log, netns })
+    this.#tables.set(domain, table)
+    return table
+  }
+
+  /** What each domain's table is to be told; removals first, so that an address given up is free. */
+  #split(put: readonly Rendered[], remove: readonly string[]): ReadonlyMap<number, Map<string, Rendered | null>> {
+    const byDomain = new Map<number, Map<string, Rendered | null>>()
+    const tell = (domain: number, key: string, rendered: Rendered | null) =>
+      byDomain.set(domain, (byDomain.get(domain) ?? new Map<string, Rendered | null>()).set(key, rendered))
+    for (const key of remove) {
+      const domain = this.#domains.get(key)
+      if (domain !== undefined) tell(domain, key, null)
+    }
+    for (const { key, domain } of put) {
+      const former = this.#domains.get(key)
+      if (former !== undefined && former !== domain) tell(former, key, null)
+    }
+    for (const rendered of put) tell(rendered.domain, rendered.key, rendered)
+    for (const [domain, table] of this.#tables)
+      if (table.needsLoad && !byDomain.has(domain)) byDomain.set(domain, new Map())
+    return byDomain
+  }
+
+  async #applyTable(
+    table: DomainTable,
+    wanted: ReadonlyMap<string, Rendered | null>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
+    try {
+      const failures = await table.apply(wanted, signal)
+      return new Map(Array.from(failures, ([key, error]) => [key, error.message]))
+    } catch (error) {
+      // The whole domain is out of reach (no namespace, helper gone for good): other domains go on.
+      if (signal.aborted) throw error
+      const words = error instanceof Error ? error.message : String(error)
+      return new Map(Array.from(wanted.keys(), (key) => [key, words]))
+    }
+  }
+
+  async #steer(put: readonly Rendered[], remove: readonly string[]): Promise<string | null> {
+    try {
+      await this.#steering.apply({ put, remove })
+      return null
+    } catch (error) {
+      this.#log.warn({ error: String(error) }, 'routes for VIPs refused')
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  /** TCP flows of a dead member end by themselves; a UDP flow would be sent there for as long as its client speaks. */
+  async #moveUdpFlows(before: Rendered, after: Rendered): Promise<void> {
+    const netns = domainNames(this.#config, after.domain).netns
+    for (const service of after.services) {
+      const former = before.services.find(({ listenerId }) => listenerId === service.listenerId)
+      if (former === undefined || service.down.every((id) => former.down.includes(id))) continue
+      for (const { address } of after.vips) {
+        const flows = { netns, protocol: 'udp', destination: address, port: service.port } as const
+        await this.#helper.conntrackDelete(flows).catch((error: unknown) => {
+          this.#log.warn({ key: after.key, address, error: String(error) }, 'UDP flows not moved')
+        })
+      }
+    }
+  }
+}
+
+const verdict = (key: string, refused: string | undefined, unsteered: string | null): Applied => {
+  if (refused !== undefined) return { key, state: 'failed', reason: 'KernelRefused', message: refused }
+  if (unsteered !== null) return { key, state: 'failed', reason: 'SteeringFailed', message: unsteered }
+  return { key, state: 'programmed', reason: null, message: null }
+}

@@ -1,0 +1,27 @@
+import { type NodePool, SLOT_TABLE_SIZES } from '@spout/model/node-state'
+
+/** Written out: without it the kernel draws one per rule, and nodes would deal the same flow to different members. */
+export const HASH_SEED = 0x5b0f_75a1
+
+const CLASS_SHIFT = 24
+const AFFINITY = 1 << 26
+/** The bits that choose the hash rule. */
+export const CLASS_MASK = 0x0700_0000
+
+/** One rule of the table: pools of this size, hashed over the source address with or without its port. */
+export interface HashClass {
+  readonly bits: number
+  readonly size: number
+  readonly sourceAffinity: boolean
+}
+
+const classBits = (size: number, sourceAffinity: boolean): number =>
+  (SLOT_TABLE_SIZES.findIndex((known) => known === size) << CLASS_SHIFT) | (sourceAffinity ? AFFINITY : 0)
+
+export const HASH_CLASSES: readonly HashClass[] = [false, true].flatMap((sourceAffinity) =>
+  SLOT_TABLE_SIZES.map((size) => ({ bits: classBits(size, sourceAffinity), size, sourceAffinity })),
+)
+
+/** What a packet carries from the service lookup to the member lookup: the pool's number and how to hash. Never 0. */
+export const poolMark = (pool: Pick<NodePool, 'number' | 'slots' | 'sourceAffinity'>): number =>
+  classBits(pool.slots?.size ?? 64, pool.sourceAffinity) | pool.number

@@ -1,0 +1,49 @@
+import { endianness } from 'node:os'
+import { formatIp, type Ip, ipToBytes } from '@spout/net'
+
+/** Marks lie in host order in the kernel's registers, everything else in network order. */
+const LITTLE_ENDIAN_HOST = endianness() === 'LE'
+
+export const PROTOCOL_NUMBERS = { tcp: 6, udp: 17 } as const
+export type Transport = keyof typeof PROTOCOL_NUMBERS
+
+/** Fields of a concatenation, each padded to 4 bytes. */
+export type Field =
+  | { readonly address: Ip }
+  | { readonly transport: Transport }
+  | { readonly port: number }
+  | { readonly mark: number }
+
+/** Packs fields as the kernel compares them. */
+export function pack(...fields: readonly Field[]): Buffer {
+  return Buffer.concat(fields.map(packField))
+}
+
+function packField(field: Field): Uint8Array {
+  if ('address' in field) return ipToBytes(field.address)
+  const bytes = Buffer.alloc(4)
+  if ('transport' in field) bytes.writeUInt8(PROTOCOL_NUMBERS[field.transport])
+  else if ('port' in field) bytes.writeUInt16BE(field.port)
+  else writeMark(bytes, field.mark, 0)
+  return bytes
+}
+
+export function writeMark(bytes: Buffer, mark: number, offset: number): void {
+  if (LITTLE_ENDIAN_HOST) bytes.writeUInt32LE(mark, offset)
+  else bytes.writeUInt32BE(mark, offset)
+}
+
+const readMark = (bytes: Buffer): number => (LITTLE_ENDIAN_HOST ? bytes.readUInt32LE(0) : bytes.readUInt32BE(0))
+
+/** Reads packed fields back as people write them, by the nft type of the concatenation (`ipv4_addr . inet_service`). */
+export function unpack(type: string, bytes: Buffer): readonly string[] {
+  let offset = 0
+  const take = (size: number): Buffer => bytes.subarray(offset, (offset += size))
+  return type.split(' . ').map((field) => {
+    if (field === 'ipv4_addr') return formatIp({ version: 4, value: BigInt(take(4).readUInt32BE()) })
+    if (field === 'ipv6_addr') return formatIp({ version: 6, value: BigInt(`0x${take(16).toString('hex')}`) })
+    if (field === 'inet_proto') return take(4).readUInt8() === PROTOCOL_NUMBERS.tcp ? 'tcp' : 'udp'
+    if (field === 'inet_service') return String(take(4).readUInt16BE())
+    return `0x${readMark(take(4)).toString(16).padStart(8, '0')}`
+  })
+}

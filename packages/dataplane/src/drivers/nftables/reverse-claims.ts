@@ -1,0 +1,141 @@
+import type { Rendered } from './rendered.ts'
+import { SETS, type SetName } from './sets.ts'
+
+/** What an entry was and shall be; null is not there. */
+export interface EntryChange {
+  readonly key: string
+  readonly before: Rendered | null
+  readonly after: Rendered | null
+}
+
+export const REVERSE_SETS = ['reverse4', 'reverse6'] as const satisfies readonly SetName[]
+type ReverseSet = (typeof REVERSE_SETS)[number]
+
+/** Elements of one reverse map that a set of changes calls for, packed, and how to remember them once they are real. */
+export interface ReversePlan {
+  readonly deletes: Buffer
+  readonly adds: Buffer
+  accept(): void
+}
+
+/** Who claims an element: mostly one entry, and there are very many elements, so one is not wrapped. */
+type Claimants = string | Set<string>
+
+/** What a set of changes does to the claims on one element. */
+interface Edit {
+  readonly come: Set<string>
+  readonly go: Set<string>
+}
+
+/**
+ * Who may say where a member's unexpected replies belong. A member . port can serve several load balancers, but a map
+ * holds one answer: the entry with the smallest key has it, so all nodes hold the same one.
+ */
+export class ReverseClaims {
+  readonly #set: ReverseSet
+  readonly #claims = new Map<string, Claimants>()
+  /** Smallest key of those elements that several claim. */
+  readonly #holders = new Map<string, string>()
+
+  constructor(set: ReverseSet) {
+    this.#set = set
+  }
+
+  plan(changes: readonly EntryChange[], entryBefore: (key: string) => Rendered | undefined): ReversePlan {
+    const after = new Map(changes.map((change) => [change.key, change.after]))
+    const elementsOf = this.#reader()
+    const edits = new Map<string, Edit>()
+    for (const change of changes) {
+      if (sameBytes(change.before?.records.get(this.#set), change.after?.records.get(this.#set))) continue
+      for (const element of elementsOf(change.before).keys()) editOf(edits, element).go.add(change.key)
+      for (const element of elementsOf(change.after).keys()) editOf(edits, element).come.add(change.key)
+    }
+    const deletes: Buffer[] = []
+    const adds: Buffer[] = []
+    const heirs = new Map<string, string | undefined>()
+    for (const [element, edit] of edits) {
+      const holder = this.#holder(element)
+      const heir = this.#heir(element, edit, holder)
+      heirs.set(element, heir)
+      const old = holder === undefined ? undefined : elementsOf(entryBefore(holder)).get(element)
+      const heirEntry = heir === undefined ? undefined : after.has(heir) ? after.get(heir) : entryBefore(heir)
+      const fresh = elementsOf(heirEntry).get(element)
+      if (sameBytes(old, fresh)) continue
+      if (old !== undefined) deletes.push(old.subarray(0, SETS[this.#set].keyBytes))
+      if (fresh !== undefined) adds.push(fresh)
+    }
+    return {
+      deletes: Buffer.concat(deletes),
+      adds: Buffer.concat(adds),
+      accept: () => {
+        for (const [element, edit] of edits) this.#accept(element, edit, heirs.get(element))
+      },
+    }
+  }
+
+  #holder(element: string): string | undefined {
+    const claimants = this.#claims.get(element)
+    return typeof claimants === 'string' ? claimants : this.#holders.get(element)
+  }
+
+  /** The smallest key after the edit. All claimants are looked at only when the holder goes. */
+  #heir(element: string, { come, go }: Edit, holder: string | undefined): string | undefined {
+    let heir = smallest(come)
+    if (holder === undefined) return heir
+    if (!go.has(holder)) return heir === undefined || holder < heir ? holder : heir
+    const claimants = this.#claims.get(element)
+    if (claimants instanceof Set)
+      for (const key of claimants) if (!go.has(key) && (heir === undefined || key < heir)) heir = key
+    return heir
+  }
+
+  #accept(element: string, { come, go }: Edit, heir: string | undefined): void {
+    const claimants = this.#claims.get(element)
+    const all = claimants instanceof Set ? claimants : new Set(claimants === undefined ? [] : [claimants])
+    for (const key of go) all.delete(key)
+    for (const key of come) all.add(key)
+    this.#holders.delete(element)
+    if (heir === undefined) this.#claims.delete(element)
+    else if (all.size === 1) this.#claims.set(element, heir)
+    else {
+      this.#claims.set(element, all)
+      this.#holders.set(element, heir)
+    }
+  }
+
+  /** Reads an entry's whole records by element key, each entry once. */
+  #reader(): (entry: Rendered | null | undefined) => ReadonlyMap<string, Buffer> {
+    const read = new Map<Rendered, ReadonlyMap<string, Buffer>>()
+    const { keyBytes, dataBytes } = SETS[this.#set]
+    return (entry) => {
+      if (!entry) return NO_ELEMENTS
+      const known = read.get(entry)
+      if (known !== undefined) return known
+      const bytes = entry.records.get(this.#set) ?? Buffer.alloc(0)
+      const elements = new Map<string, Buffer>()
+      for (let at = 0; at < bytes.length; at += keyBytes + dataBytes)
+        elements.set(bytes.toString('latin1', at, at + keyBytes), bytes.subarray(at, at + keyBytes + dataBytes))
+      read.set(entry, elements)
+      return elements
+    }
+  }
+}
+
+const NO_ELEMENTS: ReadonlyMap<string, Buffer> = new Map()
+
+function editOf(edits: Map<string, Edit>, element: string): Edit {
+  const known = edits.get(element)
+  if (known !== undefined) return known
+  const edit = { come: new Set<string>(), go: new Set<string>() }
+  edits.set(element, edit)
+  return edit
+}
+
+const smallest = (keys: ReadonlySet<string>): string | undefined => {
+  let least: string | undefined
+  for (const key of keys) if (least === undefined || key < least) least = key
+  return least
+}
+
+const sameBytes = (a: Buffer | undefined, b: Buffer | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && a.equals(b))

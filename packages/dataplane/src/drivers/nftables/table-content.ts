@@ -1,0 +1,109 @@
+import type { NftChange, NftElements } from '@spout/sys'
+import { difference } from './difference.ts'
+import { pack } from './registers.ts'
+import type { Rendered } from './rendered.ts'
+import { type EntryChange, REVERSE_SETS, ReverseClaims } from './reverse-claims.ts'
+import { SET_NAMES, SETS, type SetName, type SetShape } from './sets.ts'
+import { GENERATION_MAP } from './skeleton.ts'
+
+/** A transaction worked out but not done, and how to remember it once it is. */
+export interface Plan {
+  /** Empty when the kernel has it all already. */
+  readonly changes: readonly NftChange[]
+  /** What the generation map says after the transaction. */
+  readonly generation: bigint
+  accept(): void
+}
+
+export const GENERATION_KEY = pack({ mark: 1 })
+
+/** What a domain's table holds, as far as later differences need it. Knows no kernel: it plans transactions and remembers them. */
+export class TableContent {
+  readonly #entries = new Map<string, Rendered>()
+  readonly #claims = new Map(REVERSE_SETS.map((set) => [set, new ReverseClaims(set)]))
+  /** XOR over the entries' digests: needs no order, changes with each entry. */
+  #generation = 0n
+  #marked = false
+
+  get entries(): ReadonlyMap<string, Rendered> {
+    return this.#entries
+  }
+
+  get generation(): bigint {
+    return this.#generation
+  }
+
+  /** The difference to what is there, all deletions before all additions: an address may move between entries. */
+  plan(wanted: Iterable<readonly [string, Rendered | null]>): Plan {
+    const changes: EntryChange[] = []
+    for (const [key, after] of wanted) changes.push({ key, before: this.#entries.get(key) ?? null, after })
+    let generation = this.#generation
+    for (const { before, after } of changes) generation ^= (before?.digest ?? 0n) ^ (after?.digest ?? 0n)
+    const deletes: NftChange[] = []
+    const adds: NftChange[] = []
+    const accepts: (() => void)[] = []
+    for (const name of SET_NAMES) {
+      const claims = name === 'reverse4' || name === 'reverse6' ? this.#claims.get(name) : undefined
+      const reverse = claims?.plan(changes, (key) => this.#entries.get(key))
+      const edits = reverse === undefined ? plainEdits(name, changes) : reverse
+      if (reverse !== undefined) accepts.push(reverse.accept)
+      const shape = SETS[name]
+      if (edits.deletes.length > 0) deletes.push(deletion(name, shape, edits.deletes))
+      if (edits.adds.length > 0) adds.push(addition(name, shape, edits.adds))
+    }
+    const isSame = deletes.length + adds.length === 0 && generation === this.#generation && this.#marked
+    return {
+      changes: isSame ? [] : [...deletes, ...adds, ...this.#mark(generation)],
+      generation,
+      accept: () => {
+        for (const accept of accepts) accept()
+        for (const { key, after } of changes)
+          if (after === null) this.#entries.delete(key)
+          else this.#entries.set(key, after)
+        this.#generation = generation
+        this.#marked = true
+      },
+    }
+  }
+
+  #mark(generation: bigint): readonly NftChange[] {
+    const add: NftElements = {
+      do: 'add',
+      set: GENERATION_MAP,
+      keyBytes: 4,
+      dataBytes: 16,
+      elements: Buffer.concat([GENERATION_KEY, generationBytes(generation)]),
+    }
+    return this.#marked ? [{ do: 'delete', set: GENERATION_MAP, keyBytes: 4, elements: GENERATION_KEY }, add] : [add]
+  }
+}
+
+export const generationBytes = (generation: bigint): Buffer =>
+  Buffer.from(generation.toString(16).padStart(32, '0'), 'hex')
+
+function plainEdits(name: SetName, changes: readonly EntryChange[]): { deletes: Buffer; adds: Buffer } {
+  const shape: SetShape = SETS[name]
+  const keptAs = (shape.keysOf ?? name) as SetName
+  const edits = changes.map(({ before, after }) =>
+    difference(shape, before?.records.get(keptAs), after?.records.get(keptAs)),
+  )
+  return { deletes: Buffer.concat(edits.map((edit) => edit.deletes)), adds: Buffer.concat(edits.map((edit) => edit.adds)) }
+}
+
+const deletion = (set: SetName, shape: SetShape, elements: Buffer): NftElements => ({
+  do: 'delete',
+  set,
+  keyBytes: shape.keyBytes,
+  elements,
+  ...(shape.interval ? { interval: true } : {}),
+})
+
+const addition = (set: SetName, shape: SetShape, elements: Buffer): NftElements => ({
+  do: 'add',
+  set,
+  keyBytes: shape.keyBytes,
+  elements,
+  ...(shape.dataBytes > 0 ? { dataBytes: shape.dataBytes } : {}),
+  ...(shape.interval ? { interval: true } : {}),
+  ...(shape.countOver ? { expr: 'count-over' as const } : {}),
+})

@@ -1,0 +1,65 @@
+import type { Graph, ListenerForm, PoolForm } from './forms.ts'
+import { notFound, OctaviaFault, validationFailure } from './wire/fault.ts'
+import { POOLS_OF_LISTENER } from './words.ts'
+
+/**
+ * What must hold between the children of one load balancer, in Octavia's words.
+ * @param vips addresses of the load balancer, or prefixes they will come from
+ * @throws OctaviaFault for the first thing that does not
+ */
+export function checkGraph(graph: Graph, vips: readonly string[]): void {
+  const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
+  checkPorts(graph.listeners)
+  for (const listener of graph.listeners) {
+    checkDefaultPool(listener, pools)
+    checkAllowedCidrs(listener, vips)
+  }
+  for (const pool of graph.pools) checkMonitor(pool)
+}
+
+/** Two listeners may share a port over different transports only. The later one is at fault. */
+function checkPorts(listeners: readonly ListenerForm[]): void {
+  const taken = new Map<string, ListenerForm>()
+  for (const listener of listeners) {
+    const transport = listener.protocol === 'UDP' ? 'udp' : 'tcp'
+    const key = `${transport} ${listener.model.port}`
+    const other = taken.get(key)
+    if (other !== undefined)
+      throw new OctaviaFault(
+        409,
+        `Another Listener on this Load Balancer is already using protocol ${other.protocol} and protocol_port ${listener.model.port}`,
+      )
+    taken.set(key, listener)
+  }
+}
+
+function checkDefaultPool({ protocol, model }: ListenerForm, pools: ReadonlyMap<string, PoolForm>): void {
+  if (model.defaultPoolId === null) return
+  const pool = pools.get(model.defaultPoolId)
+  if (pool === undefined) throw notFound('Pool', model.defaultPoolId)
+  if (!POOLS_OF_LISTENER[protocol].includes(pool.protocol))
+    throw validationFailure(
+      `The pool protocol '${pool.protocol}' is invalid while the listener protocol is '${protocol}'.`,
+    )
+}
+
+const isV6 = (text: string): boolean => text.includes(':')
+
+function checkAllowedCidrs({ model }: ListenerForm, vips: readonly string[]): void {
+  for (const cidr of model.allowedCidrs ?? [])
+    if (!vips.some((vip) => isV6(vip) === isV6(cidr)))
+      throw validationFailure(
+        `CIDR ${cidr} IP version incompatible with all VIPs [${vips.map((vip) => `'${vip}'`).join(', ')}] IP version.`,
+      )
+}
+
+function checkMonitor({ protocol, monitor }: PoolForm): void {
+  if (monitor === null) return
+  if (protocol === 'UDP') {
+    if (!['UDP-CONNECT', 'SCTP', 'TCP', 'HTTP'].includes(monitor.type))
+      throw validationFailure(
+        'The associated pool protocol is UDP, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.',
+      )
+  } else if (monitor.type === 'UDP-CONNECT' || monitor.type === 'SCTP')
+    throw validationFailure(`The ${monitor.type} type is only supported for pools of type UDP/SCTP.`)
+}

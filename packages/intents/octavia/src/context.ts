@@ -1,0 +1,38 @@
+import type { Admission, ModelView, Principal } from '@spout/admission'
+import type { StatusReader } from '@spout/model'
+import type { Clock } from '@spout/runtime'
+import type { FastifyRequest } from 'fastify'
+
+/** What the Octavia API stands on. */
+export interface OctaviaContext {
+  readonly admission: Admission
+  readonly view: ModelView
+  readonly status: StatusReader
+  /** @throws SpoutError Unauthenticated, TokenExpired */
+  readonly authenticate: (request: FastifyRequest) => Promise<Principal>
+  readonly clock: Pick<Clock, 'now'>
+  readonly newId: () => string
+  readonly options: OctaviaOptions
+}
+
+export interface OctaviaOptions {
+  /** Names that clients may give as provider; the first is the default. They all mean the same. */
+  readonly providers: readonly Provider[]
+  /** Where clients reach the server, without a slash at the end; null is whatever the client itself called it by. */
+  readonly publicUrl: string | null
+  /** Path of the identity service on the same server, for the challenge of a 401. */
+  readonly identityPath: string
+}
+
+export interface Provider {
+  readonly name: string
+  readonly description: string
+}
+
+/** Clients send `amphora` or `octavia` unasked. */
+export const DEFAULT_PROVIDERS: readonly Provider[] = [
+  { name: 'amphora', description: 'Spout, by the name that clients send unasked' },
+  { name: 'octavia', description: 'Spout, by the deprecated name of the amphora driver' },
+  { name: 'amphorav2', description: 'Spout, by the deprecated name of the amphora driver' },
+  { name: 'spout', description: 'Spout' },
+]

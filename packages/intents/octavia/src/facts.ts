@@ -1,0 +1,29 @@
+/**
+ * What a client said that no neutral field holds, kept as annotations of the load balancer: `octavia.provider` and, per
+ * child, `octavia.<id>.<name>`. Only what cannot be worked out from the model is kept, so most children have none.
+ */
+
+const PREFIX = 'octavia.'
+const PROVIDER = `${PREFIX}provider`
+
+type Annotations = Readonly<Record<string, string>>
+export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay'
+
+/** A fact of a child, or null. */
+export const factOf = (annotations: Annotations, id: string, name: FactName): string | null =>
+  annotations[`${PREFIX}${id}.${name}`] ?? null
+
+export interface Fact {
+  readonly id: string
+  readonly name: FactName
+  readonly value: string
+}
+
+/** The annotations with the children's facts replaced: facts of children that are gone go with them. */
+export function withFacts(annotations: Annotations, facts: readonly Fact[]): Record<string, string> {
+  const kept = Object.entries(annotations).filter(([key]) => !key.startsWith(PREFIX) || key === PROVIDER)
+  return Object.fromEntries([...kept, ...facts.map(({ id, name, value }) => [`${PREFIX}${id}.${name}`, value])])
+}
+
+export const providerAnnotation = (provider: string): Record<string, string> => ({ [PROVIDER]: provider })
+export const providerOf = (annotations: Annotations): string | null => annotations[PROVIDER] ?? null

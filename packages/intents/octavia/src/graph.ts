@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { LoadBalancerChange } from '@spout/admission'
+import type { Listener, LoadBalancer, Pool } from '@spout/model'
+import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
+import type { Graph, ListenerForm, MonitorForm, PoolForm } from './forms.ts'
+import { foldHeaders, hasDefaultTimeouts, headersOff, PLAIN_LISTENER_PROTOCOL, unfoldHeaders } from './listener-form.ts'
+import { foldMonitor, type MonitorFacts, unfoldMonitor } from './monitor-form.ts'
+import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './pool-form.ts'
+import { unsupportedOption } from './wire/fault.ts'
+import { isOneOf, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
+
+type Children = Pick<LoadBalancer, 'listeners' | 'pools' | 'annotations'>
+
+/** The children as Octavia sees them. */
+export function unfoldGraph({ listeners, pools, annotations }: Children): Graph {
+  const word = <T extends string>(id: string, words: readonly T[], plain: T): T => {
+    const said = factOf(annotations, id, 'protocol') ?? plain
+    return isOneOf(words)(said) ? said : plain
+  }
+  return {
+    listeners: listeners.map((model) => ({
+      model,
+      protocol: word(model.id, OFFERED_LISTENER_PROTOCOLS, PLAIN_LISTENER_PROTOCOL[model.protocol]),
+      insertHeaders: unfoldHeaders(
+        model.insertHeaders,
+        factOf(annotations, model.id, 'insert_headers')?.split(',') ?? [],
+      ),
+    })),
+    pools: pools.map((model) => ({
+      model,
+      protocol: word(model.id, OFFERED_POOL_PROTOCOLS, PLAIN_POOL_PROTOCOL[model.protocol]),
+      persistence: unfoldPersistence(model.persistence),
+      monitor: model.monitor && unfoldMonitor(model.monitor, monitorFacts(annotations, model.monitor.id)),
+    })),
+  }
+}
+
+/**
+ * The children back as the model has them. Which of the model's protocols a listener and its pool get depends on both,
+ * so every change folds the whole graph.
+ * @throws OctaviaFault for what Octavia refuses or is not offered here
+ */
+export function foldGraph(
+  graph: Graph,
+  annotations: LoadBalancer['annotations'],
+): Required<Pick<LoadBalancerChange, 'listeners' | 'pools' | 'annotations'>> {
+  const proxied = proxiedPools(graph)
+  const users = usersOf(graph)
+  const listeners = graph.listeners.map((form) =>
+    sameIfEqual(form.model, { protocol: listenerProtocol(form, proxied), insertHeaders: foldHeaders(form) }),
+  )
+  const pools = graph.pools.map((form) =>
+    sameIfEqual(form.model, {
+      protocol: poolProtocol(form, users.get(form.model.id) ?? [], proxied),
+      persistence: foldPersistence(form),
+      monitor: form.monitor && foldMonitor(form.monitor),
+    }),
+  )
+  return { listeners, pools, annotations: withFacts(annotations, factsOf(graph, listeners, pools)) }
+}
+
+/** The object itself when nothing differs: admission need not check it again. */
+const sameIfEqual = <T extends object>(model: T, folded: Partial<T>): T =>
+  Object.entries(folded).every(([name, value]) => isDeepStrictEqual(value, Reflect.get(model, name)))
+    ? model
+    : { ...model, ...folded }
+
+const monitorFacts = (annotations: Children['annotations'], id: string): MonitorFacts => {
+  const delay = factOf(annotations, id, 'delay')
+  return {
+    explicitVersion: factOf(annotations, id, 'http_version') !== null,
+    delaySeconds: delay === null ? null : Number(delay),
+  }
+}
+
+const usersOf = (graph: Graph): ReadonlyMap<string, readonly ListenerForm[]> =>
+  Map.groupBy(
+    graph.listeners.filter((form) => form.model.defaultPoolId !== null),
+    (form) => form.model.defaultPoolId ?? '',
+  )
+
+const needsProxy = (listener: ListenerForm, pool: PoolForm | undefined): boolean =>
+  !hasDefaultTimeouts(listener.model) ||
+  pool?.protocol === 'PROXY' ||
+  pool?.protocol === 'PROXYV2' ||
+  pool?.model.algorithm === 'least-connections'
+
+/**
+ * The pools balanced by the proxy because one of their TCP listeners needs what the packet path does not know: PROXY
+ * protocol to the members, time-outs, or the member with the fewest connections. All TCP listeners of such a pool are
+ * proxied.
+ */
+function proxiedPools(graph: Graph): ReadonlySet<string> {
+  const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
+  return new Set(
+    graph.listeners.flatMap((listener) => {
+      const id = listener.model.defaultPoolId
+      return id !== null && isStream(listener) && needsProxy(listener, pools.get(id)) ? [id] : []
+    }),
+  )
+}
+
+const isStream = ({ protocol }: ListenerForm): boolean => protocol === 'TCP' || protocol === 'HTTPS'
+
+function listenerProtocol(form: ListenerForm, proxied: ReadonlySet<string>): Listener['protocol'] {
+  switch (form.protocol) {
+    case 'HTTP':
+      return 'http'
+    case 'UDP':
+      return 'udp'
+    case 'TCP':
+    case 'HTTPS':
+      return !hasDefaultTimeouts(form.model) || proxied.has(form.model.defaultPoolId ?? '') ? 'tcp-proxy' : 'tcp'
+  }
+}
+
+function poolProtocol(form: PoolForm, users: readonly ListenerForm[], proxied: ReadonlySet<string>): Pool['protocol'] {
+  if (users.some(isStream) && !users.every(isStream))
+    throw unsupportedOption(`default_pool_id: pool ${form.model.id} cannot serve an HTTP and a TCP listener at once`)
+  switch (form.protocol) {
+    case 'UDP':
+      return 'udp'
+    case 'PROXY':
+      return 'tcp-proxy-v1'
+    case 'PROXYV2':
+      return 'tcp-proxy-v2'
+    case 'HTTP':
+      if (!users.some(isStream)) return 'http'
+      return proxied.has(form.model.id) ? 'tcp-proxy' : 'tcp'
+    case 'TCP':
+    case 'HTTPS':
+      return proxied.has(form.model.id) ? 'tcp-proxy' : 'tcp'
+  }
+}
+
+const monitorFactsOf = ({ model: { id }, httpVersion, delaySeconds, timeoutSeconds }: MonitorForm): readonly Fact[] => [
+  ...(httpVersion === 1 ? [{ id, name: 'http_version' as const, value: '1.0' }] : []),
+  ...(delaySeconds < timeoutSeconds ? [{ id, name: 'delay' as const, value: String(delaySeconds) }] : []),
+]
+
+function factsOf(graph: Graph, listeners: readonly Listener[], pools: readonly Pool[]): readonly Fact[] {
+  const fact = (id: string, name: FactName, value: string | null | undefined): readonly Fact[] =>
+    value === null || value === undefined || value === '' ? [] : [{ id, name, value }]
+  const unless = (word: string, plain: string | undefined): string | null => (word === plain ? null : word)
+  return [
+    ...graph.listeners.flatMap((form, index) => {
+      const plain = PLAIN_LISTENER_PROTOCOL[listeners[index]?.protocol ?? 'tcp']
+      return [
+        ...fact(form.model.id, 'protocol', unless(form.protocol, plain)),
+        ...fact(form.model.id, 'insert_headers', headersOff(form).join(',')),
+      ]
+    }),
+    ...graph.pools.flatMap((form, index) => [
+      ...fact(form.model.id, 'protocol', unless(form.protocol, PLAIN_POOL_PROTOCOL[pools[index]?.protocol ?? 'tcp'])),
+      ...(form.monitor === null ? [] : monitorFactsOf(form.monitor)),
+    ]),
+  ]
+}

@@ -1,0 +1,72 @@
+import type { INSERT_HEADERS, Listener } from '@spout/model'
+import type { ListenerForm } from './forms.ts'
+import { invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
+import { HTTP_HEADERS, isOneOf, type ListenerProtocol, SSL_HEADERS } from './words.ts'
+
+/** What a listener's protocol is called when no fact says otherwise. */
+export const PLAIN_LISTENER_PROTOCOL = {
+  tcp: 'TCP',
+  udp: 'UDP',
+  http: 'HTTP',
+  'tcp-proxy': 'TCP',
+} as const satisfies Record<Listener['protocol'], ListenerProtocol>
+
+export const DEFAULT_TIMEOUTS: Listener['timeouts'] = {
+  clientMs: 50_000,
+  connectMs: 5_000,
+  memberMs: 50_000,
+  inspectMs: 0,
+}
+
+export const hasDefaultTimeouts = ({ timeouts }: Listener): boolean =>
+  timeouts.clientMs === DEFAULT_TIMEOUTS.clientMs &&
+  timeouts.connectMs === DEFAULT_TIMEOUTS.connectMs &&
+  timeouts.memberMs === DEFAULT_TIMEOUTS.memberMs &&
+  timeouts.inspectMs === DEFAULT_TIMEOUTS.inspectMs
+
+type InsertHeader = (typeof INSERT_HEADERS)[number]
+const OFFERED_HEADERS: Readonly<Record<string, InsertHeader>> = {
+  'X-Forwarded-For': 'x-forwarded-for',
+  'X-Forwarded-Port': 'x-forwarded-port',
+  'X-Forwarded-Proto': 'x-forwarded-proto',
+}
+const WIRE_HEADER: Readonly<Record<InsertHeader, string>> = {
+  'x-forwarded-for': 'X-Forwarded-For',
+  'x-forwarded-port': 'X-Forwarded-Port',
+  'x-forwarded-proto': 'X-Forwarded-Proto',
+}
+
+/** @param off names of headers that a client asked not to have inserted */
+export const unfoldHeaders = (
+  headers: Listener['insertHeaders'],
+  off: readonly string[],
+): ReadonlyMap<string, string> =>
+  new Map([
+    ...headers.map((header): [string, string] => [WIRE_HEADER[header], 'true']),
+    ...off.map((name): [string, string] => [name, 'false']),
+  ])
+
+/** @throws OctaviaFault for headers that the protocol does not allow or that are not offered here */
+export function foldHeaders({ protocol, insertHeaders }: ListenerForm): Listener['insertHeaders'] {
+  const names = [...insertHeaders.keys()]
+  if (names.length === 0) return []
+  if (protocol === 'UDP') throw validationFailure('UDP protocol listener does not support TLS or header insertion.')
+  if (protocol !== 'HTTP') throw invalidOption('insert-headers', `a ${protocol} protocol listener.`)
+  const listed = (some: readonly string[]) => `[${some.map((name) => `'${name}'`).join(', ')}]`
+  const unknown = names.filter((name) => !isOneOf([...HTTP_HEADERS, ...SSL_HEADERS])(name))
+  if (unknown.length > 0) throw invalidOption(listed(names), 'insert_headers')
+  const tlsOnly = names.filter(isOneOf(SSL_HEADERS))
+  if (tlsOnly.length > 0) throw invalidOption(listed(tlsOnly), `${protocol} protocol listener.`)
+  return [...insertHeaders].flatMap(([name, value]) => {
+    const word = value.toLowerCase()
+    if (word !== 'true' && word !== 'false') throw invalidOption(value, `insert_headers ${name}`)
+    const header = OFFERED_HEADERS[name]
+    if (header === undefined)
+      throw unsupportedOption(`insert_headers ${name}: ${Object.keys(OFFERED_HEADERS).join(', ')} are inserted here`)
+    return word === 'true' ? [header] : []
+  })
+}
+
+/** The headers asked for with "false". */
+export const headersOff = (form: ListenerForm): readonly string[] =>
+  [...form.insertHeaders].flatMap(([name, value]) => (value.toLowerCase() === 'false' ? [name] : []))

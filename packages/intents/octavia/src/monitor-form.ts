@@ -1,0 +1,94 @@
+import { type HealthMonitor, HTTP_METHODS, type HttpProbe } from '@spout/model'
+import type { MonitorForm } from './forms.ts'
+import { invalidInput, invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
+import { isOneOf, type MonitorType, OFFERED_MONITOR_TYPES } from './words.ts'
+
+const MODEL_TYPE = { HTTP: 'http', PING: 'ping', TCP: 'tcp' } as const
+const WIRE_TYPE = { http: 'HTTP', ping: 'PING', tcp: 'TCP' } as const satisfies Record<
+  HealthMonitor['type'],
+  MonitorType
+>
+
+/** What was said of a monitor that the model does not keep. */
+export interface MonitorFacts {
+  /** The client named HTTP 1.0; what nobody named prints as null. */
+  readonly explicitVersion: boolean
+  /** The delay as asked, where it is shorter than the time-out. */
+  readonly delaySeconds: number | null
+}
+
+export function unfoldMonitor(monitor: HealthMonitor, { explicitVersion, delaySeconds }: MonitorFacts): MonitorForm {
+  const { type, http, intervalMs, timeoutMs, ...model } = monitor
+  return {
+    model,
+    type: WIRE_TYPE[type],
+    delaySeconds: delaySeconds ?? Math.round(intervalMs / 1000),
+    timeoutSeconds: Math.round(timeoutMs / 1000),
+    httpMethod: http?.method ?? null,
+    urlPath: http?.path ?? null,
+    expectedCodes: http === null ? null : codesText(http.expectedCodes),
+    httpVersion: http === null || (http.version === '1.0' && !explicitVersion) ? null : Number(http.version),
+    domainName: http?.host ?? null,
+  }
+}
+
+/** @throws OctaviaFault for fields that do not go with the type, and types not offered here */
+export function foldMonitor(form: MonitorForm): HealthMonitor {
+  const type = offeredType(form.type)
+  if (type !== 'HTTP') refuseHttpFields(form)
+  if (form.domainName !== null && form.httpVersion === null)
+    throw validationFailure("'http_version' must be specified when 'domain_name' is provided.")
+  if (form.domainName !== null && form.httpVersion !== 1.1)
+    throw invalidOption(
+      `http_version ${form.httpVersion?.toFixed(1)}`,
+      'health monitors HTTP 1.1 domain name health check',
+    )
+  return {
+    ...form.model,
+    type: MODEL_TYPE[type],
+    // Octavia admits a time-out longer than the delay. One probe follows the other, so the interval grows to hold it.
+    intervalMs: 1000 * Math.max(form.delaySeconds, form.timeoutSeconds),
+    timeoutMs: 1000 * form.timeoutSeconds,
+    http: type === 'HTTP' ? httpProbe(form) : null,
+  }
+}
+
+function offeredType(type: MonitorType) {
+  if (isOneOf(OFFERED_MONITOR_TYPES)(type)) return type
+  throw unsupportedOption(`type ${type}: health monitors are ${OFFERED_MONITOR_TYPES.join(', ')} here`)
+}
+
+function refuseHttpFields(form: MonitorForm): void {
+  const given = {
+    http_method: form.httpMethod,
+    url_path: form.urlPath,
+    expected_codes: form.expectedCodes,
+    http_version: form.httpVersion,
+    domain_name: form.domainName,
+  }
+  for (const [name, value] of Object.entries(given))
+    if (value !== null) throw invalidOption(name, `health monitors of type ${form.type}`)
+}
+
+const httpProbe = (form: MonitorForm): HttpProbe => ({
+  method: HTTP_METHODS.find((one) => one === form.httpMethod) ?? 'GET',
+  path: form.urlPath ?? '/',
+  expectedCodes: codeRanges(form.expectedCodes ?? '200'),
+  version: form.httpVersion === 1.1 ? '1.1' : '1.0',
+  host: form.domainName,
+})
+
+type CodeRanges = HttpProbe['expectedCodes']
+
+export const codesText = (ranges: CodeRanges): string =>
+  ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
+
+/** `200`, `200, 202` or `200-204`, as the table's pattern admits it. */
+export function codeRanges(text: string): CodeRanges {
+  return text.split(',').map((part) => {
+    const [first = 0, last = first] = part.split('-').map(Number)
+    if (first < 100 || last > 599 || last < first)
+      throw invalidInput('expected_codes', text, 'Value should be HTTP status codes between 100 and 599')
+    return { first, last }
+  })
+}

@@ -1,0 +1,911 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TestService, type Who } from './testing/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await TestService.start()
+})
+afterAll(() => service.stop())
+
+const NOBODY = '11111111-2222-4333-8444-555555555555'
+
+const newLoadBalancer = (fields: object = {}) =>
+  service.make('/loadbalancers', 'loadbalancer', { name: 'web', vip_subnet_id: service.ids.pool, ...fields })
+
+describe('versions', () => {
+  test('are 31, ascending, the last one current, and need no token', async () => {
+    const reply = await service.app.inject({ url: '/load-balancer/' })
+    const { versions } = reply.json<{ versions: { id: string; status: string; updated: string; links: unknown }[] }>()
+    expect(versions.map(({ id }) => id)).toEqual(Array.from({ length: 31 }, (_, minor) => `v2.${minor}`))
+    expect(versions.filter(({ status }) => status === 'CURRENT')).toEqual([
+      {
+        id: 'v2.30',
+        status: 'CURRENT',
+        updated: '2025-02-26T00:00:00Z',
+        links: [{ href: 'http://lb.example/load-balancer/v2', rel: 'self' }],
+      },
+    ])
+    expect(versions[7]?.updated).toBe('2018-01-25T12:00:00Z')
+  })
+
+  test('the versions themselves answer their name', async () => {
+    expect((await service.call('GET', '/v2')).body).toBe('v2')
+    expect((await service.call('GET', '/v2.0/lbaas')).body).toBe('v2')
+  })
+})
+
+describe('a load balancer', () => {
+  test('is made with its address, port, subnet and network at once', async () => {
+    const lb = await newLoadBalancer({ name: 'made', tags: ['blue'] })
+    expect(lb).toMatchObject({
+      name: 'made',
+      description: '',
+      admin_state_up: true,
+      project_id: service.ids.project,
+      tenant_id: service.ids.project,
+      provisioning_status: 'PENDING_CREATE',
+      operating_status: 'OFFLINE',
+      vip_address: expect.stringMatching(/^192\.0\.2\./),
+      vip_network_id: service.ids.pool,
+      vip_subnet_id: service.ids.pool,
+      vip_qos_policy_id: null,
+      vip_vnic_type: 'normal',
+      vip_sg_ids: [],
+      additional_vips: [],
+      provider: 'amphora',
+      flavor_id: null,
+      availability_zone: null,
+      listeners: [],
+      pools: [],
+      tags: ['blue'],
+      updated_at: null,
+    })
+    expect(lb['created_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/)
+    const port = service.view.addressByPort(String(lb['vip_port_id']))
+    expect(port).toMatchObject({ address: lb['vip_address'], ownerId: lb.id })
+    await expect(service.call('GET', `/loadbalancers/${lb.id}`)).resolves.toMatchObject({
+      status: 200,
+      body: { loadbalancer: { id: lb.id, vip_address: lb['vip_address'] } },
+    })
+  })
+
+  test('is ACTIVE once confirmed, with a time of update; PENDING_UPDATE after the next change; never 409', async () => {
+    const { id } = await newLoadBalancer()
+    service.confirm(id)
+    const active = await service.call('GET', `/loadbalancers/${id}`)
+    expect(active.body).toMatchObject({
+      loadbalancer: { provisioning_status: 'ACTIVE', operating_status: 'ONLINE', updated_at: expect.any(String) },
+    })
+    const listeners = await Promise.all(
+      [80, 81, 82, 83].map((port) =>
+        service.call('POST', '/listeners', {
+          listener: { loadbalancer_id: id, protocol: 'TCP', protocol_port: port },
+        }),
+      ),
+    )
+    expect(listeners.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    const pending = await service.call('GET', `/loadbalancers/${id}`)
+    expect(pending.body).toMatchObject({ loadbalancer: { provisioning_status: 'PENDING_UPDATE' } })
+    service.confirm(id, { provisioning: 'error', reason: 'KernelRefused' })
+    const failed = await service.call('GET', `/loadbalancers/${id}`)
+    expect(failed.body).toMatchObject({ loadbalancer: { provisioning_status: 'ERROR', operating_status: 'ERROR' } })
+  })
+
+  test('is renamed without becoming pending', async () => {
+    const { id } = await newLoadBalancer()
+    service.confirm(id)
+    const reply = await service.call('PUT', `/loadbalancers/${id}`, { loadbalancer: { name: 'other', tags: ['x'] } })
+    expect(reply).toMatchObject({
+      status: 200,
+      body: { loadbalancer: { name: 'other', tags: ['x'], provisioning_status: 'ACTIVE' } },
+    })
+  })
+
+  test('is gone at once when deleted, and its children with it', async () => {
+    const { id } = await newLoadBalancer()
+    const listener = await service.make('/listeners', 'listener', {
+      loadbalancer_id: id,
+      protocol: 'HTTP',
+      protocol_port: 80,
+    })
+    await expect(service.call('DELETE', `/loadbalancers/${id}`)).resolves.toMatchObject({
+      status: 400,
+      body: {
+        faultcode: 'Client',
+        faultstring: `Validation failure: Cannot delete Load Balancer ${id} - it has children`,
+        debuginfo: null,
+      },
+    })
+    await expect(service.call('DELETE', `/loadbalancers/${id}?cascade=true`)).resolves.toMatchObject({
+      status: 204,
+      body: undefined,
+    })
+    await expect(service.call('GET', `/loadbalancers/${id}`)).resolves.toMatchObject({
+      status: 404,
+      body: { faultstring: `Load Balancer ${id} not found.` },
+    })
+    await expect(service.call('GET', `/listeners/${listener.id}`)).resolves.toMatchObject({ status: 404 })
+  })
+
+  test('is made with everything below it in one call, and told back in full', async () => {
+    const lb = await newLoadBalancer({
+      name: 'graph',
+      vip_subnet_id: service.ids.subnet,
+      vip_address: '10.0.7.7',
+      listeners: [
+        {
+          name: 'https',
+          protocol: 'HTTPS',
+          protocol_port: 443,
+          default_pool: {
+            name: 'tls',
+            protocol: 'HTTPS',
+            lb_algorithm: 'ROUND_ROBIN',
+            members: [{ address: '10.0.1.1', protocol_port: 443, subnet_id: service.ids.subnet }],
+            healthmonitor: { type: 'TCP', delay: 2, timeout: 3, max_retries: 2 },
+          },
+        },
+      ],
+    })
+    expect(lb).toMatchObject({
+      vip_address: '10.0.7.7',
+      vip_network_id: service.ids.network,
+      vip_subnet_id: service.ids.subnet,
+      listeners: [
+        { name: 'https', protocol: 'HTTPS', protocol_port: 443, default_pool_id: expect.any(String), l7policies: [] },
+      ],
+      pools: [
+        {
+          name: 'tls',
+          protocol: 'HTTPS',
+          members: [{ address: '10.0.1.1', operating_status: 'OFFLINE', vnic_type: 'normal' }],
+          healthmonitor: { type: 'TCP', delay: 2, timeout: 3, max_retries: 2, max_retries_down: 3, url_path: null },
+        },
+      ],
+    })
+  })
+})
+
+describe('children', () => {
+  const tree = async () => {
+    const { id } = await newLoadBalancer()
+    const listener = await service.make('/listeners', 'listener', {
+      name: 'front',
+      loadbalancer_id: id,
+      protocol: 'HTTP',
+      protocol_port: 80,
+      connection_limit: '100',
+      insert_headers: { 'X-Forwarded-For': 'true', 'X-Forwarded-Port': 'false' },
+      allowed_cidrs: ['0.0.0.0/0'],
+    })
+    const pool = await service.make('/pools', 'pool', {
+      name: 'back',
+      listener_id: listener.id,
+      protocol: 'HTTP',
+      lb_algorithm: 'ROUND_ROBIN',
+      session_persistence: { type: 'SOURCE_IP' },
+    })
+    const member = await service.make(`/pools/${pool.id}/members`, 'member', {
+      address: '10.0.2.1',
+      protocol_port: 8080,
+      name: 'one',
+    })
+    const monitor = await service.make('/healthmonitors', 'healthmonitor', {
+      pool_id: pool.id,
+      type: 'HTTP',
+      delay: 5,
+      timeout: 3,
+      max_retries: 2,
+    })
+    return { id, listener, pool, member, monitor }
+  }
+
+  test('print as Octavia prints them', async () => {
+    const { id, listener, pool, member, monitor } = await tree()
+    await expect(service.call('GET', `/listeners/${listener.id}`)).resolves.toMatchObject({
+      status: 200,
+      body: {
+        listener: {
+          default_pool_id: pool.id,
+          loadbalancers: [{ id }],
+          connection_limit: 100,
+          insert_headers: { 'X-Forwarded-For': 'true', 'X-Forwarded-Port': 'false' },
+          allowed_cidrs: ['0.0.0.0/0'],
+          timeout_client_data: 50_000,
+          timeout_member_connect: 5000,
+          timeout_tcp_inspect: 0,
+          client_authentication: 'NONE',
+          tls_versions: null,
+          sni_container_refs: [],
+          l7policies: [],
+        },
+      },
+    })
+    await expect(service.call('GET', `/pools/${pool.id}`)).resolves.toMatchObject({
+      body: {
+        pool: {
+          listeners: [{ id: listener.id }],
+          loadbalancers: [{ id }],
+          members: [{ id: member.id }],
+          healthmonitor_id: monitor.id,
+          session_persistence: {
+            type: 'SOURCE_IP',
+            cookie_name: null,
+            persistence_timeout: null,
+            persistence_granularity: null,
+          },
+          tls_enabled: false,
+        },
+      },
+    })
+    expect(monitor).toMatchObject({
+      pools: [{ id: pool.id }],
+      http_method: 'GET',
+      url_path: '/',
+      expected_codes: '200',
+      http_version: null,
+      domain_name: null,
+    })
+    expect(member).toMatchObject({ weight: 1, backup: false, subnet_id: null, operating_status: 'NO_MONITOR' })
+  })
+
+  test('are changed and deleted', async () => {
+    const { id, listener, pool, member, monitor } = await tree()
+    const put = (path: string, root: string, fields: object) => service.call('PUT', path, { [root]: fields })
+    await expect(
+      put(`/listeners/${listener.id}`, 'listener', { connection_limit: null, allowed_cidrs: null, name: 'f' }),
+    ).resolves.toMatchObject({
+      status: 200,
+      body: { listener: { connection_limit: -1, allowed_cidrs: null, name: 'f', protocol_port: 80 } },
+    })
+    await expect(
+      put(`/pools/${pool.id}`, 'pool', { lb_algorithm: 'SOURCE_IP', session_persistence: null }),
+    ).resolves.toMatchObject({ status: 200, body: { pool: { lb_algorithm: 'SOURCE_IP', session_persistence: null } } })
+    await expect(
+      put(`/pools/${pool.id}/members/${member.id}`, 'member', { weight: 0, monitor_port: 9 }),
+    ).resolves.toMatchObject({ status: 200, body: { member: { weight: 0, monitor_port: 9, name: 'one' } } })
+    await expect(
+      put(`/healthmonitors/${monitor.id}`, 'healthmonitor', { url_path: '/up', http_version: 1.1, domain_name: 'a.b' }),
+    ).resolves.toMatchObject({
+      status: 200,
+      body: { healthmonitor: { url_path: '/up', http_version: 1.1, domain_name: 'a.b', delay: 5 } },
+    })
+    for (const path of [
+      `/healthmonitors/${monitor.id}`,
+      `/pools/${pool.id}/members/${member.id}`,
+      `/pools/${pool.id}`,
+      `/listeners/${listener.id}`,
+    ]) {
+      await expect(service.call('DELETE', path)).resolves.toMatchObject({ status: 204 })
+      await expect(service.call('GET', path)).resolves.toMatchObject({ status: 404 })
+    }
+    await expect(service.call('DELETE', `/loadbalancers/${id}`)).resolves.toMatchObject({ status: 204 })
+  })
+
+  test('the status tree and statistics follow the nodes’ reports', async () => {
+    const { id, listener, pool, member, monitor } = await tree()
+    service.confirm(id, {
+      health: { [member.id]: 'down' },
+      stats: [{ listenerId: listener.id, bytesIn: 10, bytesOut: 20, activeConnections: 1, totalConnections: 5 }],
+    })
+    const expected = {
+      statuses: {
+        loadbalancer: {
+          id,
+          name: 'web',
+          provisioning_status: 'ACTIVE',
+          operating_status: 'ERROR',
+          listeners: [
+            {
+              id: listener.id,
+              name: 'front',
+              provisioning_status: 'ACTIVE',
+              operating_status: 'ONLINE',
+              pools: [
+                {
+                  id: pool.id,
+                  name: 'back',
+                  provisioning_status: 'ACTIVE',
+                  operating_status: 'ERROR',
+                  health_monitor: {
+                    id: monitor.id,
+                    name: '',
+                    type: 'HTTP',
+                    provisioning_status: 'ACTIVE',
+                    operating_status: 'ONLINE',
+                  },
+                  members: [
+                    {
+                      id: member.id,
+                      name: 'one',
+                      address: '10.0.2.1',
+                      protocol_port: 8080,
+                      provisioning_status: 'ACTIVE',
+                      operating_status: 'ERROR',
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      },
+    }
+    for (const word of ['status', 'statuses'])
+      expect((await service.call('GET', `/loadbalancers/${id}/${word}`)).body).toEqual(expected)
+    const stats = { bytes_in: 10, bytes_out: 20, active_connections: 1, total_connections: 5, request_errors: 0 }
+    expect((await service.call('GET', `/loadbalancers/${id}/stats`)).body).toEqual({ stats })
+    expect((await service.call('GET', `/listeners/${listener.id}/stats`)).body).toEqual({ stats })
+  })
+
+  test('a member belongs to its pool', async () => {
+    const [a, b] = [await tree(), await tree()]
+    await expect(service.call('GET', `/pools/${a.pool.id}/members/${b.member.id}`)).resolves.toMatchObject({
+      status: 404,
+      body: { faultstring: `Member ${b.member.id} not found.` },
+    })
+  })
+})
+
+describe('the whole set of members', () => {
+  const poolWith = async (members: readonly object[]) => {
+    const { id } = await newLoadBalancer()
+    const pool = await service.make('/pools', 'pool', {
+      loadbalancer_id: id,
+      protocol: 'TCP',
+      lb_algorithm: 'ROUND_ROBIN',
+    })
+    const put = (set: readonly object[], query = '') =>
+      service.call('PUT', `/pools/${pool.id}/members${query}`, { members: set })
+    await expect(put(members)).resolves.toMatchObject({ status: 202, body: undefined })
+    return { lb: id, pool: pool.id, put }
+  }
+  const addresses = async (pool: string) => {
+    const { body } = await service.call('GET', `/pools/${pool}/members?fields=address`)
+    return (body as { members: { address: string }[] }).members.map(({ address }) => address)
+  }
+  const member = (address: string, fields: object = {}) => ({ address, protocol_port: 80, ...fields })
+
+  test('replaces, adds and removes', async () => {
+    const { pool, put } = await poolWith([member('10.0.3.1'), member('10.0.3.2')])
+    await put([member('10.0.3.2'), member('10.0.3.3')])
+    expect(await addresses(pool)).toEqual(['10.0.3.2', '10.0.3.3'])
+    await put([member('10.0.3.4')], '?additive_only=True')
+    expect(await addresses(pool)).toEqual(['10.0.3.2', '10.0.3.3', '10.0.3.4'])
+    await put([])
+    expect(await addresses(pool)).toEqual([])
+  })
+
+  test('a set that changes nothing writes nothing', async () => {
+    const { lb, put } = await poolWith([member('10.0.3.1', { name: 'a' })])
+    const before = service.view.get('loadBalancer', lb)
+    await expect(put([member('10.0.3.1')])).resolves.toMatchObject({ status: 202 })
+    expect(service.view.get('loadBalancer', lb)?.revision).toBe(before?.revision)
+  })
+
+  test('a thousand members are one write', async () => {
+    const { lb, pool, put } = await poolWith([])
+    const { generation } = service.view.get('loadBalancer', lb)?.value ?? { generation: 0 }
+    const thousand = Array.from({ length: 1000 }, (_, index) =>
+      member(`10.0.${40 + Math.floor(index / 250)}.${(index % 250) + 1}`, { name: `member-${index}`, weight: 10 }),
+    )
+    await expect(put(thousand)).resolves.toMatchObject({ status: 202 })
+    expect(service.view.get('loadBalancer', lb)?.value.generation).toBe(generation + 1)
+    expect(await addresses(pool)).toHaveLength(1000)
+  })
+})
+
+describe('lists', () => {
+  test('are pinned to the project; administrators see all and may narrow', async () => {
+    const { id } = await newLoadBalancer({ name: 'scoped' })
+    const ids = async (who: Who, query = '') => {
+      const { body } = await service.call('GET', `/loadbalancers?name=scoped${query}`, undefined, who)
+      return (body as { loadbalancers?: { id: string }[] }).loadbalancers?.map((lb) => lb.id)
+    }
+    expect(await ids('reader')).toEqual([id])
+    expect(await ids('stranger')).toEqual([])
+    expect(await ids('admin')).toEqual([id])
+    expect(await ids('admin', `&project_id=${service.ids.otherProject}`)).toEqual([])
+    expect(await ids('admin', `&project_id=${service.ids.project}`)).toEqual([id])
+    await expect(service.call('GET', `/loadbalancers?project_id=${service.ids.otherProject}`)).resolves.toMatchObject({
+      status: 403,
+      body: { faultstring: 'Policy does not allow this request to be performed.' },
+    })
+  })
+
+  test('filter by parents, and page with links', async () => {
+    const { id } = await newLoadBalancer({ name: 'paged' })
+    const other = await newLoadBalancer({ name: 'unpaged' })
+    for (const port of [1, 2, 3])
+      await service.make('/listeners', 'listener', { loadbalancer_id: id, protocol: 'UDP', protocol_port: port })
+    await service.make('/listeners', 'listener', { loadbalancer_id: other.id, protocol: 'UDP', protocol_port: 9 })
+    const first = await service.call('GET', `/listeners?loadbalancer_id=${id}&limit=2&sort=protocol_port:desc`)
+    const { listeners, listeners_links: links } = first.body as {
+      listeners: { protocol_port: number; id: string }[]
+      listeners_links: { rel: string; href: string }[]
+    }
+    expect(listeners.map(({ protocol_port }) => protocol_port)).toEqual([3, 2])
+    expect(links.map(({ rel }) => rel)).toEqual(['next'])
+    const next = new URL(links[0]?.href ?? '')
+    expect(next.origin + next.pathname).toBe('http://lb.example/load-balancer/v2/lbaas/listeners')
+    const second = await service.call('GET', `/listeners${next.search}`)
+    expect(second.body).toMatchObject({ listeners: [{ protocol_port: 1 }], listeners_links: [{ rel: 'previous' }] })
+  })
+
+  test('of things that do not exist here are empty, under the keys that clients read', async () => {
+    const empty: readonly [string, Who, object][] = [
+      ['/l7policies', 'reader', { l7policies: [], l7policies_links: [] }],
+      ['/flavors?name=x', 'reader', { flavors: [], flavors_links: [] }],
+      ['/flavorprofiles', 'admin', { flavorprofiles: [], flavorprofile_links: [] }],
+      ['/availabilityzones', 'reader', { availability_zones: [], availability_zones_links: [] }],
+      ['/availabilityzoneprofiles', 'admin', { availability_zone_profiles: [], availability_zone_profile_links: [] }],
+      ['/v2/octavia/amphorae', 'admin', { amphorae: [], amphorae_links: [] }],
+      ['/providers/amphora/flavor_capabilities', 'admin', { flavor_capabilities: [] }],
+    ]
+    for (const [path, who, body] of empty)
+      await expect(service.call('GET', path, undefined, who)).resolves.toMatchObject({ status: 200, body })
+  })
+
+  test('of providers hold the names that clients send', async () => {
+    const { body } = await service.call('GET', '/providers')
+    expect((body as { providers: { name: string }[] }).providers.map(({ name }) => name)).toEqual([
+      'amphora',
+      'octavia',
+      'amphorav2',
+      'spout',
+    ])
+  })
+})
+
+describe('quotas', () => {
+  const limits = { loadbalancer: 100, load_balancer: 100, member: 5000, health_monitor: 500, l7rule: 0 }
+
+  test('are shown in both spellings; `defaults` is a project of its own', async () => {
+    await expect(service.call('GET', `/quotas/${service.ids.project}`)).resolves.toMatchObject({
+      status: 200,
+      body: { quota: { project_id: service.ids.project, ...limits } },
+    })
+    await expect(service.call('GET', '/quotas/defaults')).resolves.toMatchObject({ body: { quota: limits } })
+    await expect(service.call('GET', `/quotas/${service.ids.project}/default`)).resolves.toMatchObject({
+      body: { quota: limits },
+    })
+  })
+
+  test('are changed and reset by administrators alone', async () => {
+    const path = `/quotas/${service.ids.otherProject}`
+    const quota = { load_balancer: 7, pool: -1 }
+    await expect(service.call('PUT', path, { quota })).resolves.toMatchObject({ status: 403 })
+    await expect(service.call('PUT', path, { quota }, 'admin')).resolves.toMatchObject({
+      status: 202,
+      body: { quota: { loadbalancer: 7, load_balancer: 7, pool: 1_000_000, member: 5000 } },
+    })
+    await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({
+      body: { quotas: [{ project_id: service.ids.otherProject, loadbalancer: 7 }] },
+    })
+    await expect(service.call('PUT', path, { quota: { pool: null } }, 'admin')).resolves.toMatchObject({
+      body: { quota: { loadbalancer: 7, pool: 500 } },
+    })
+    await expect(service.call('DELETE', path, undefined, 'admin')).resolves.toMatchObject({
+      status: 202,
+      body: { quota: { loadbalancer: 100 } },
+    })
+    await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({ body: { quotas: [] } })
+  })
+
+  test('when met, are told in Octavia’s words', async () => {
+    const before = service.admission.quotaOf(service.ids.project)
+    await service.admission.setQuota(service.ids.project, { loadBalancers: before.used.loadBalancers })
+    const reply = await service.call('POST', '/loadbalancers', { loadbalancer: { vip_subnet_id: service.ids.pool } })
+    await service.admission.setQuota(service.ids.project, { loadBalancers: before.limits.loadBalancers })
+    expect(reply).toMatchObject({
+      status: 403,
+      body: { faultcode: 'Client', faultstring: 'Quota has been met for resources: Load Balancer' },
+    })
+  })
+})
+
+describe('who may not', () => {
+  test.each<[Who, 'GET' | 'POST' | 'PUT' | 'DELETE', number]>([
+    ['reader', 'GET', 200],
+    ['reader', 'PUT', 403],
+    ['reader', 'DELETE', 403],
+    ['stranger', 'GET', 404],
+    ['stranger', 'PUT', 404],
+    ['stranger', 'DELETE', 404],
+    ['unscoped', 'GET', 403],
+    ['admin', 'GET', 200],
+  ])('%s %s somebody’s load balancer: %i', async (who, method, status) => {
+    const { id } = await newLoadBalancer()
+    const body = method === 'PUT' ? { loadbalancer: { name: 'x' } } : undefined
+    await expect(service.call(method, `/loadbalancers/${id}`, body, who)).resolves.toMatchObject({ status })
+  })
+
+  test('only administrators create for another project', async () => {
+    const loadbalancer = { vip_subnet_id: service.ids.pool, project_id: service.ids.project }
+    const create = (who: Who) => service.call('POST', '/loadbalancers', { loadbalancer }, who)
+    await expect(create('stranger')).resolves.toMatchObject({ status: 403 })
+    await expect(create('admin')).resolves.toMatchObject({
+      status: 201,
+      body: { loadbalancer: { project_id: service.ids.project } },
+    })
+  })
+
+  test('another project’s subnet does not exist', async () => {
+    const loadbalancer = { vip_subnet_id: service.ids.subnet }
+    await expect(service.call('POST', '/loadbalancers', { loadbalancer }, 'stranger')).resolves.toMatchObject({
+      status: 400,
+      body: { faultstring: `Subnet ${service.ids.subnet} not found.` },
+    })
+  })
+
+  test('nobody without a token', async () => {
+    const reply = await service.app.inject({ url: '/load-balancer/v2/lbaas/loadbalancers' })
+    expect(reply.statusCode).toBe(401)
+    expect(reply.headers['www-authenticate']).toBe('Keystone uri="http://lb.example/identity"')
+    expect(reply.json()).toMatchObject({ faultcode: 'Client' })
+  })
+})
+
+describe('bad input', () => {
+  let lb: string
+  let udpPool: string
+  let httpPool: string
+  let subnet: string
+  beforeAll(async () => {
+    lb = (await newLoadBalancer({ vip_subnet_id: service.ids.subnet })).id
+    subnet = service.ids.subnet
+    const pool = (protocol: string) =>
+      service.make('/pools', 'pool', { loadbalancer_id: lb, protocol, lb_algorithm: 'ROUND_ROBIN' })
+    udpPool = (await pool('UDP')).id
+    httpPool = (await pool('HTTP')).id
+    await service.make('/listeners', 'listener', { loadbalancer_id: lb, protocol: 'HTTP', protocol_port: 80 })
+    await service.make(`/pools/${httpPool}/members`, 'member', { address: '10.0.9.1', protocol_port: 80 })
+  })
+
+  type Request = readonly ['POST' | 'PUT', string, unknown]
+  const listener = (fields: object): Request => [
+    'POST',
+    '/listeners',
+    { listener: { loadbalancer_id: lb, protocol: 'HTTP', protocol_port: 8080, ...fields } },
+  ]
+  const pool = (fields: object): Request => [
+    'POST',
+    '/pools',
+    { pool: { loadbalancer_id: lb, protocol: 'HTTP', lb_algorithm: 'ROUND_ROBIN', ...fields } },
+  ]
+  const member = (fields: object): Request => [
+    'POST',
+    `/pools/${httpPool}/members`,
+    { member: { address: '10.0.9.2', protocol_port: 80, ...fields } },
+  ]
+  const monitor = (fields: object): Request => [
+    'POST',
+    '/healthmonitors',
+    { healthmonitor: { pool_id: httpPool, type: 'TCP', delay: 5, timeout: 3, max_retries: 3, ...fields } },
+  ]
+  const unsupported = (what: string) => `Provider 'spout' does not support a requested option: ${what}`
+
+  const cases: readonly [string, () => Request, number, string | RegExp][] = [
+    ['no body', () => ['POST', '/loadbalancers', undefined], 400, 'Missing argument: "load_balancer"'],
+    ['broken JSON', () => ['POST', '/listeners', '{"listener":'], 400, 'Request is not in valid JSON format'],
+    [
+      'another root',
+      () => ['POST', '/loadbalancers', { listener: {} }],
+      400,
+      'Unknown attribute for argument load_balancer: listener',
+    ],
+    [
+      'an immutable field',
+      () => ['PUT', `/loadbalancers/${lb}`, { loadbalancer: { vip_address: '10.0.0.9' } }],
+      400,
+      'Unknown attribute for argument load_balancer.loadbalancer: vip_address',
+    ],
+    [
+      'a nested unknown field',
+      () => [
+        'POST',
+        '/loadbalancers',
+        { loadbalancer: { vip_subnet_id: subnet, listeners: [{ protocol: 'TCP', protocol_port: 1, a: 1, b: 1 }] } },
+      ],
+      400,
+      'Unknown attributes for argument load_balancer.loadbalancer.listeners: a, b',
+    ],
+    [
+      'no protocol',
+      () => ['POST', '/listeners', { listener: { loadbalancer_id: lb, protocol_port: 1 } }],
+      400,
+      "Invalid input for field/attribute protocol. Value: 'None'. Mandatory field missing.",
+    ],
+    [
+      'port 0',
+      () => listener({ protocol_port: 0 }),
+      400,
+      "Invalid input for field/attribute protocol_port. Value: '0'. Value should be greater or equal to 1",
+    ],
+    [
+      'a protocol of elsewhere',
+      () => listener({ protocol: 'QUIC' }),
+      400,
+      "Invalid input for field/attribute protocol. Value: 'QUIC'. Value should be one of: HTTP, HTTPS, PROMETHEUS, SCTP, TCP, TERMINATED_HTTPS, UDP",
+    ],
+    [
+      'a protocol not offered',
+      () => listener({ protocol: 'SCTP' }),
+      501,
+      unsupported('protocol SCTP: listeners are HTTP, HTTPS, TCP, UDP here'),
+    ],
+    [
+      'a port that is taken',
+      () => listener({ protocol: 'TCP', protocol_port: 80 }),
+      409,
+      'Another Listener on this Load Balancer is already using protocol HTTP and protocol_port 80',
+    ],
+    ['no such load balancer', () => listener({ loadbalancer_id: NOBODY }), 404, `Load Balancer ${NOBODY} not found.`],
+    ['no such default pool', () => listener({ default_pool_id: NOBODY }), 404, `Pool ${NOBODY} not found.`],
+    [
+      'a default pool of another protocol',
+      () => listener({ default_pool_id: udpPool }),
+      400,
+      "Validation failure: The pool protocol 'UDP' is invalid while the listener protocol is 'HTTP'.",
+    ],
+    [
+      'headers on TCP',
+      () => listener({ protocol: 'TCP', insert_headers: { 'X-Forwarded-For': 'true' } }),
+      400,
+      'insert-headers is not a valid option for a TCP protocol listener.',
+    ],
+    [
+      'a header of TLS on HTTP',
+      () => listener({ insert_headers: { 'X-SSL-Client-DN': 'true' } }),
+      400,
+      "['X-SSL-Client-DN'] is not a valid option for HTTP protocol listener.",
+    ],
+    [
+      'a header that nobody knows',
+      () => listener({ insert_headers: { 'X-Evil\nX': 'true' } }),
+      400,
+      /is not a valid option for insert_headers$/,
+    ],
+    [
+      'a header not offered',
+      () => listener({ insert_headers: { 'X-Real-IP': 'true' } }),
+      501,
+      unsupported('insert_headers X-Real-IP: X-Forwarded-For, X-Forwarded-Port, X-Forwarded-Proto are inserted here'),
+    ],
+    [
+      'a source that is no prefix',
+      () => listener({ allowed_cidrs: ['10.0.0.0/40'] }),
+      400,
+      "Invalid input for field/attribute allowed_cidrs. Value: '['10.0.0.0/40']'. Value should be IPv4 or IPv6 CIDR format",
+    ],
+    [
+      'a certificate',
+      () => listener({ default_tls_container_ref: 'http://x/y' }),
+      501,
+      unsupported('default_tls_container_ref http://x/y: listeners do not end TLS yet'),
+    ],
+    [
+      'client authentication',
+      () => listener({ client_authentication: 'MANDATORY' }),
+      501,
+      unsupported('client_authentication MANDATORY: listeners do not end TLS yet'),
+    ],
+    [
+      'a time-out beyond 24 days',
+      () => listener({ timeout_client_data: 2_073_600_001 }),
+      400,
+      "Invalid input for field/attribute timeout_client_data. Value: '2073600001'. Value should be lower or equal to 2073600000",
+    ],
+    [
+      'a pool of nothing',
+      () => ['POST', '/pools', { pool: { protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' } }],
+      400,
+      'Validation failure: Must provide at least one of: loadbalancer_id, listener_id',
+    ],
+    [
+      'no such listener',
+      () => pool({ loadbalancer_id: null, listener_id: NOBODY }),
+      404,
+      `Listener ${NOBODY} not found.`,
+    ],
+    [
+      'cookies',
+      () => pool({ session_persistence: { type: 'HTTP_COOKIE' } }),
+      501,
+      unsupported('session_persistence type HTTP_COOKIE: sessions are kept by SOURCE_IP here'),
+    ],
+    [
+      'a cookie without its name',
+      () => pool({ session_persistence: { type: 'APP_COOKIE' } }),
+      400,
+      'Validation failure: Field "cookie_name" must be specified when using the "APP_COOKIE" session persistence type.',
+    ],
+    [
+      'a name without a cookie',
+      () => pool({ session_persistence: { type: 'SOURCE_IP', cookie_name: 'c' } }),
+      400,
+      'Validation failure: Field "cookie_name" can only be specified with session persistence of type "APP_COOKIE".',
+    ],
+    [
+      'cookies for UDP',
+      () => pool({ protocol: 'UDP', session_persistence: { type: 'HTTP_COOKIE' } }),
+      400,
+      'Validation failure: Session persistence of type HTTP_COOKIE is not supported for UDP/SCTP protocol pools.',
+    ],
+    [
+      'a time-out of sessions for TCP',
+      () => pool({ session_persistence: { type: 'SOURCE_IP', persistence_timeout: 5 } }),
+      400,
+      'Validation failure: persistence_timeout and persistence_granularity is only for UDP and SCTP protocol pools.',
+    ],
+    [
+      'sessions without a type',
+      () => pool({ session_persistence: {} }),
+      400,
+      "Invalid input for field/attribute type. Value: 'None'. Mandatory field missing.",
+    ],
+    [
+      'TLS to members',
+      () => pool({ tls_enabled: true }),
+      501,
+      unsupported('tls_enabled True: TLS to members is not offered yet'),
+    ],
+    [
+      'an algorithm of elsewhere',
+      () => ['PUT', `/pools/${httpPool}`, { pool: { lb_algorithm: null } }],
+      400,
+      'None is not a valid option for lb_algorithm',
+    ],
+    [
+      'a member that is there',
+      () => member({ address: '10.0.9.1' }),
+      409,
+      'Another member on this pool is already using ip 10.0.9.1 on protocol_port 80',
+    ],
+    [
+      'a member in no network',
+      () => member({ address: '198.51.100.1' }),
+      400,
+      'Validation failure: address: 198.51.100.1 is in none of the networks of this project.',
+    ],
+    [
+      'a member on loopback',
+      () => member({ address: '127.0.0.1' }),
+      400,
+      '127.0.0.1 is not a valid option for member address',
+    ],
+    ['no such subnet', () => member({ subnet_id: NOBODY }), 400, `Subnet ${NOBODY} not found.`],
+    [
+      'a weight too many',
+      () => member({ weight: 257 }),
+      400,
+      "Invalid input for field/attribute weight. Value: '257'. Value should be lower or equal to 256",
+    ],
+    [
+      'SR-IOV',
+      () => member({ request_sriov: true }),
+      400,
+      'The load balancer flavor does not allow SR-IOV member ports.',
+    ],
+    [
+      'an address that is none',
+      () => member({ address: 'example.org' }),
+      400,
+      "Invalid input for field/attribute address. Value: 'example.org'. Value should be IPv4 or IPv6 format",
+    ],
+    [
+      'members that are no list',
+      () => ['PUT', `/pools/${httpPool}/members`, { members: {} }],
+      400,
+      "Invalid input for field/attribute members. Value: '{}'. Value not a valid list.",
+    ],
+    [
+      'a bad member among good ones',
+      () => ['PUT', `/pools/${httpPool}/members`, { members: [{ address: '10.0.9.1', protocol_port: 80, port: 1 }] }],
+      400,
+      'Unknown attribute for argument members_.members: port',
+    ],
+    ['no such pool', () => monitor({ pool_id: NOBODY }), 404, `Pool ${NOBODY} not found.`],
+    [
+      'a probe not offered',
+      () => monitor({ type: 'TLS-HELLO' }),
+      501,
+      unsupported('type TLS-HELLO: health monitors are HTTP, PING, TCP here'),
+    ],
+    [
+      'a probe of UDP for HTTP',
+      () => monitor({ type: 'UDP-CONNECT' }),
+      400,
+      'Validation failure: The UDP-CONNECT type is only supported for pools of type UDP/SCTP.',
+    ],
+    [
+      'a ping for UDP',
+      () => monitor({ pool_id: udpPool, type: 'PING' }),
+      400,
+      'Validation failure: The associated pool protocol is UDP, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.',
+    ],
+    [
+      'a path for TCP',
+      () => monitor({ url_path: '/x' }),
+      400,
+      'url_path is not a valid option for health monitors of type TCP',
+    ],
+    [
+      'a path that ends the request line',
+      () => monitor({ type: 'HTTP', url_path: '/x HTTP/1.0\r\nHost: evil' }),
+      400,
+      /Value must be a valid URL Path string$/,
+    ],
+    [
+      'a host name without HTTP 1.1',
+      () => monitor({ type: 'HTTP', domain_name: 'a.b' }),
+      400,
+      "Validation failure: 'http_version' must be specified when 'domain_name' is provided.",
+    ],
+    [
+      'a host name with HTTP 1.0',
+      () => monitor({ type: 'HTTP', domain_name: 'a.b', http_version: 1.0 }),
+      400,
+      'http_version 1.0 is not a valid option for health monitors HTTP 1.1 domain name health check',
+    ],
+    [
+      'a host name that is none',
+      () => monitor({ type: 'HTTP', domain_name: 'a b', http_version: 1.1 }),
+      400,
+      /^Invalid input for field\/attribute domain_name\. Value: 'a b'\. Value should match the pattern/,
+    ],
+    [
+      'codes beyond HTTP',
+      () => monitor({ type: 'HTTP', expected_codes: '200-999' }),
+      400,
+      "Invalid input for field/attribute expected_codes. Value: '200-999'. Value should be HTTP status codes between 100 and 599",
+    ],
+    [
+      'an L7 policy',
+      () => ['POST', '/l7policies', { l7policy: {} }],
+      501,
+      "Provider 'spout' does not support a requested action: creating a L7 Policy: not offered yet",
+    ],
+  ]
+  test.each(cases)('%s', async (_, request, status, faultstring) => {
+    const [method, path, body] = request()
+    const reply = await service.call(method, path, body)
+    expect(reply.body).toMatchObject({
+      faultcode: status < 500 ? 'Client' : 'Server',
+      faultstring: typeof faultstring === 'string' ? faultstring : expect.stringMatching(faultstring),
+      debuginfo: null,
+    })
+    expect(reply.status).toBe(status)
+  })
+
+  test.each([
+    ['/loadbalancers?colour=red', 'One or more arguments are either duplicate or invalid'],
+    ['/loadbalancers?name=a&name=b', 'One or more arguments are either duplicate or invalid'],
+    ['/loadbalancers?sort=colour', "Supplied sort key 'colour' is not valid."],
+    ['/loadbalancers?sort=name:up', "Supplied sort direction 'up' is not valid."],
+    ['/loadbalancers?limit=few', "Supplied pagination limit 'few' is not valid."],
+    [`/loadbalancers?marker=${NOBODY}`, `Supplied pagination marker '${NOBODY}' is not valid.`],
+  ])('%s', async (path, faultstring) => {
+    await expect(service.call('GET', path)).resolves.toMatchObject({ status: 400, body: { faultstring } })
+  })
+
+  test('an unknown path, and a client that takes no JSON', async () => {
+    await expect(service.call('GET', '/nothing')).resolves.toMatchObject({
+      status: 404,
+      body: { faultcode: 'Client', faultstring: 'Not Found', debuginfo: null },
+    })
+    const reply = await service.app.inject({ url: '/load-balancer/', headers: { accept: 'text/html' } })
+    expect(reply.statusCode).toBe(406)
+  })
+})
+
+test('paths with and without `lbaas`, both spellings of the version, and `.json` are one API', async () => {
+  const { id } = await newLoadBalancer()
+  for (const path of ['/v2/lbaas', '/v2', '/v2.0/lbaas', '/v2.0']) {
+    await expect(service.call('GET', `${path}/loadbalancers/${id}.json`)).resolves.toMatchObject({ status: 200 })
+    await expect(service.call('GET', `${path}/loadbalancers.json?id=${id}`)).resolves.toMatchObject({
+      status: 200,
+      body: { loadbalancers: [{ id }] },
+    })
+  }
+})

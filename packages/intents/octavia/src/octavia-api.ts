@@ -1,0 +1,89 @@
+import { SpoutError } from '@spout/model'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { OctaviaContext } from './context.ts'
+import { faultOf } from './fault-of.ts'
+import { amphoraRoutes, catalogueRoutes } from './routes/catalogue.ts'
+import { monitorRoutes } from './routes/health-monitors.ts'
+import { listenerRoutes } from './routes/listeners.ts'
+import { loadBalancerRoutes } from './routes/load-balancers.ts'
+import { memberRoutes } from './routes/members.ts'
+import { poolRoutes } from './routes/pools.ts'
+import { quotaRoutes } from './routes/quotas.ts'
+import { baseUrl, register } from './routes/route.ts'
+import { versionDocument } from './versions.ts'
+import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
+
+/**
+ * The Octavia v2 API. Mounted at `/load-balancer`; its errors, limits and hooks reach nothing beside it. The server it
+ * is mounted on parses JSON and gives each reply its request id.
+ */
+export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, context) => {
+  app.addHook('onRequest', async (request) => {
+    if (!admitsJson(request.headers.accept))
+      throw new OctaviaFault(406, 'Only content type application/json is accepted.')
+  })
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send(faultBody(new OctaviaFault(404, 'Not Found'))))
+  app.setErrorHandler((error, request, reply) => {
+    const fault = faultFor(error, request)
+    if (fault.status === 401)
+      void reply.header(
+        'www-authenticate',
+        `Keystone uri="${baseUrl(context, request)}${context.options.identityPath}"`,
+      )
+    return reply.code(fault.status).send(faultBody(fault))
+  })
+
+  app.get('/', async (request) => versionDocument(baseUrl(context, request) + app.prefix))
+  for (const version of ['/v2', '/v2.0', '/v2/lbaas', '/v2.0/lbaas', '/v2/octavia', '/v2.0/octavia'])
+    app.get(version, async (request, reply) => {
+      await context.authenticate(request)
+      // A JSON text: fastify would send a bare string as it is.
+      return reply.type('application/json').send('"v2"')
+    })
+  register(app, context, [
+    ...loadBalancerRoutes,
+    ...listenerRoutes,
+    ...poolRoutes,
+    ...memberRoutes,
+    ...monitorRoutes,
+    ...quotaRoutes,
+    ...catalogueRoutes,
+  ])
+  register(app, context, amphoraRoutes, ['/v2/octavia', '/v2.0/octavia'])
+}
+
+/** No header and an empty one (an old SDK sends it) admit everything. */
+function admitsJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept.trim() === '') return true
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const refused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    return !refused && ['application/json', 'application/*', '*/*'].includes(type)
+  })
+}
+
+function faultFor(error: unknown, request: FastifyRequest): OctaviaFault {
+  if (error instanceof OctaviaFault) return error
+  if (error instanceof SpoutError) {
+    if (error.kind === 'internal' || error.kind === 'unavailable')
+      request.log.warn({ event: 'request-failed', err: error }, 'request failed')
+    return faultOf(error)
+  }
+  switch (codeOf(error)) {
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return invalidJson()
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return faultOf(new SpoutError('BodyTooLarge', { limitBytes: request.routeOptions.bodyLimit ?? 0 }))
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new OctaviaFault(415, `Unknown mimetype: ${request.headers['content-type'] ?? ''}`)
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new OctaviaFault(404, 'Not Found')
+  }
+  request.log.error({ event: 'request-threw', err: error, bug: true }, 'unexpected error')
+  return faultOf(new SpoutError('Internal', { reference: request.id }))
+}
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined

@@ -1,0 +1,60 @@
+import type { Pool } from '@spout/model'
+import type { PersistenceForm, PoolForm } from './forms.ts'
+import { invalidInput, unsupportedOption, validationFailure } from './wire/fault.ts'
+import type { LbAlgorithm, PoolProtocol } from './words.ts'
+
+export const MODEL_ALGORITHM = {
+  ROUND_ROBIN: 'round-robin',
+  LEAST_CONNECTIONS: 'least-connections',
+  SOURCE_IP: 'source-ip',
+  SOURCE_IP_PORT: 'source-ip-port',
+} as const satisfies Record<LbAlgorithm, Pool['algorithm']>
+
+export const WIRE_ALGORITHM = {
+  'round-robin': 'ROUND_ROBIN',
+  'least-connections': 'LEAST_CONNECTIONS',
+  'source-ip': 'SOURCE_IP',
+  'source-ip-port': 'SOURCE_IP_PORT',
+} as const satisfies Record<Pool['algorithm'], LbAlgorithm>
+
+/** What a pool's protocol is called when no fact says otherwise. */
+export const PLAIN_POOL_PROTOCOL = {
+  tcp: 'TCP',
+  udp: 'UDP',
+  http: 'HTTP',
+  'tcp-proxy': 'TCP',
+  'tcp-proxy-v1': 'PROXY',
+  'tcp-proxy-v2': 'PROXYV2',
+} as const satisfies Record<Pool['protocol'], PoolProtocol>
+
+export const unfoldPersistence = (persistence: Pool['persistence']): PersistenceForm | null =>
+  persistence && {
+    type: 'SOURCE_IP',
+    cookieName: null,
+    timeoutSeconds: persistence.timeoutSeconds,
+    granularity: null,
+  }
+
+/** @throws OctaviaFault for what Octavia refuses, and for cookies, which are not offered yet */
+export function foldPersistence({ protocol, persistence }: PoolForm): Pool['persistence'] {
+  if (persistence === null) return null
+  const { type, cookieName, timeoutSeconds, granularity } = persistence
+  if (type === null) throw invalidInput('type', 'None', 'Mandatory field missing.')
+  if (protocol === 'UDP') {
+    if (cookieName !== null) throw validationFailure('Cookie names are not supported for UDP/SCTP pools.')
+    if (type !== 'SOURCE_IP')
+      throw validationFailure(`Session persistence of type ${type} is not supported for UDP/SCTP protocol pools.`)
+  } else if (timeoutSeconds !== null || granularity !== null)
+    throw validationFailure('persistence_timeout and persistence_granularity is only for UDP and SCTP protocol pools.')
+  if (cookieName !== null && type !== 'APP_COOKIE')
+    throw validationFailure('Field "cookie_name" can only be specified with session persistence of type "APP_COOKIE".')
+  if (cookieName === null && type === 'APP_COOKIE')
+    throw validationFailure(
+      'Field "cookie_name" must be specified when using the "APP_COOKIE" session persistence type.',
+    )
+  if (type !== 'SOURCE_IP')
+    throw unsupportedOption(`session_persistence type ${type}: sessions are kept by SOURCE_IP here`)
+  if (granularity !== null)
+    throw unsupportedOption('session_persistence persistence_granularity: sessions are kept by whole addresses here')
+  return { type: 'source-ip', timeoutSeconds }
+}

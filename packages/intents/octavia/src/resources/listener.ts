@@ -1,0 +1,194 @@
+import type { ListenerForm } from '../forms.ts'
+import { DEFAULT_TIMEOUTS } from '../listener-form.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { type Field, nested, rowsOf } from '../wire/field.ts'
+import {
+  boolean,
+  cidr,
+  integer,
+  list,
+  nullable,
+  offered,
+  oneOf,
+  type Stamp,
+  text,
+  textMap,
+  uuid,
+  ValueRefused,
+  type WireType,
+} from '../wire/wire-type.ts'
+import { CLIENT_AUTHENTICATION, isOneOf, LISTENER_PROTOCOLS, OFFERED_LISTENER_PROTOCOLS } from '../words.ts'
+import { descriptionField, metaFields, ownerFields } from './meta-fields.ts'
+import { nestedPool, type PoolAsk } from './pool.ts'
+import type { Resource } from './resource.ts'
+import { restingField } from './resting-field.ts'
+
+/** A listener as a request describes it. */
+export interface ListenerAsk extends ListenerForm {
+  readonly loadBalancerId: string | null
+  /** A pool that the same request brings, or in a graph names. */
+  readonly defaultPool: PoolAsk | null
+}
+
+export interface ListenerReading extends ListenerForm {
+  readonly snapshot: Snapshot
+}
+
+export const blankListener = ({ newId, now }: Stamp): ListenerAsk => ({
+  model: {
+    id: newId(),
+    name: '',
+    description: '',
+    createdAt: now,
+    updatedAt: null,
+    tags: [],
+    enabled: true,
+    protocol: 'tcp',
+    port: 0,
+    connectionLimit: null,
+    defaultPoolId: null,
+    timeouts: DEFAULT_TIMEOUTS,
+    insertHeaders: [],
+    allowedCidrs: null,
+  },
+  protocol: 'TCP',
+  insertHeaders: new Map(),
+  loadBalancerId: null,
+  defaultPool: null,
+})
+
+/** What an update of a stored listener starts from. */
+export const listenerAskOf = (form: ListenerForm): ListenerAsk => ({ ...form, loadBalancerId: null, defaultPool: null })
+
+const row = rowsOf<ListenerAsk, ListenerReading>()
+
+/** -1 is no limit. Octavia's 0 would be a listener that nobody may use. */
+const connectionLimit: WireType<number> = {
+  read(value, at) {
+    const limit = integer(-1, 10_000_000).read(value, at)
+    if (limit === 0) throw new ValueRefused('Value should be greater or equal to 1, or -1 for no limit')
+    return limit
+  },
+}
+
+type TimeoutName = keyof typeof DEFAULT_TIMEOUTS
+/** 24 days, in milliseconds. */
+const timeout = integer(0, 24 * 24 * 60 * 60 * 1000)
+const timeoutField = (wireName: string, name: TimeoutName): Field<ListenerAsk, ListenerReading> =>
+  row(wireName, timeout, {
+    since: 1,
+    create: 'optional',
+    update: true,
+    default: DEFAULT_TIMEOUTS[name],
+    write: (ask, ms) => ({ ...ask, model: { ...ask.model, timeouts: { ...ask.model.timeouts, [name]: ms } } }),
+    read: ({ model }) => model.timeouts[name],
+  })
+
+const why = 'listeners do not end TLS yet'
+const ref = text({ max: 255 })
+
+const ownFields: readonly Field<ListenerAsk, ListenerReading>[] = [
+  ...metaFields<ListenerAsk, ListenerReading>(),
+  descriptionField<ListenerAsk, ListenerReading>(),
+  row(
+    'protocol',
+    offered(
+      oneOf(LISTENER_PROTOCOLS),
+      isOneOf(OFFERED_LISTENER_PROTOCOLS),
+      `listeners are ${OFFERED_LISTENER_PROTOCOLS.join(', ')} here`,
+    ),
+    {
+      since: 0,
+      create: 'required',
+      write: (ask, protocol) => ({ ...ask, protocol }),
+      read: ({ protocol }) => protocol,
+    },
+  ),
+  row('protocol_port', integer(1, 65_535), {
+    since: 0,
+    create: 'required',
+    write: (ask, port) => ({ ...ask, model: { ...ask.model, port } }),
+    read: ({ model }) => model.port,
+  }),
+  row('connection_limit', connectionLimit, {
+    since: 0,
+    create: 'optional',
+    update: true,
+    default: -1,
+    write: (ask, limit) => ({ ...ask, model: { ...ask.model, connectionLimit: limit === -1 ? null : limit } }),
+    read: ({ model }) => model.connectionLimit ?? -1,
+  }),
+  row('default_pool_id', nullable(uuid), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    default: null,
+    write: (ask, defaultPoolId) => ({ ...ask, model: { ...ask.model, defaultPoolId } }),
+    read: ({ model }) => model.defaultPoolId,
+  }),
+  row('default_pool', nullable(nestedPool), {
+    since: 0,
+    create: 'optional',
+    default: null,
+    write: (ask, defaultPool) => ({ ...ask, defaultPool }),
+  }),
+  row('insert_headers', textMap, {
+    since: 0,
+    create: 'optional',
+    update: true,
+    default: new Map(),
+    write: (ask, insertHeaders) => ({ ...ask, insertHeaders }),
+    read: ({ insertHeaders }) => Object.fromEntries(insertHeaders),
+  }),
+  timeoutField('timeout_client_data', 'clientMs'),
+  timeoutField('timeout_member_connect', 'connectMs'),
+  timeoutField('timeout_member_data', 'memberMs'),
+  timeoutField('timeout_tcp_inspect', 'inspectMs'),
+  row('allowed_cidrs', list(cidr, 200), {
+    since: 12,
+    create: 'optional',
+    update: true,
+    default: [],
+    // No list and an empty one both admit everybody, and read as null.
+    write: (ask, cidrs) => ({ ...ask, model: { ...ask.model, allowedCidrs: cidrs.length === 0 ? null : [...cidrs] } }),
+    read: ({ model }) => model.allowedCidrs,
+  }),
+  restingField('default_tls_container_ref', ref, { since: 0, rest: null, why }),
+  restingField('sni_container_refs', list(ref), { since: 0, rest: [], why }),
+  restingField('client_ca_tls_container_ref', ref, { since: 8, rest: null, why }),
+  restingField('client_authentication', oneOf(CLIENT_AUTHENTICATION), { since: 8, rest: 'NONE', why }),
+  restingField('client_crl_container_ref', ref, { since: 8, rest: null, why }),
+  restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
+  restingField('tls_versions', list(text({ max: 32 })), { since: 17, rest: null, why }),
+  restingField('alpn_protocols', list(text({ max: 32 })), { since: 20, rest: null, why }),
+  restingField('hsts_max_age', integer(0), { since: 27, rest: null, why }),
+  restingField('hsts_include_subdomains', boolean, { since: 27, rest: false, why }),
+  restingField('hsts_preload', boolean, { since: 27, rest: false, why }),
+  restingField('l7policies', list({ read: (value: unknown) => value }), {
+    since: 0,
+    update: false,
+    rest: [],
+    why: 'L7 policies are not offered yet',
+  }),
+]
+
+/** A listener of a graph: its load balancer and its owner are the graph's. */
+export const nestedListener: WireType<ListenerAsk> = nested(ownFields, blankListener)
+
+export const listenerResource: Resource<ListenerAsk, ListenerReading> = {
+  word: 'Listener',
+  root: 'listener',
+  plural: 'listeners',
+  argument: 'listener_',
+  fields: [
+    ...ownFields,
+    ...ownerFields<ListenerAsk, ListenerReading>(),
+    row('loadbalancer_id', uuid, {
+      since: 0,
+      create: 'required',
+      write: (ask, loadBalancerId) => ({ ...ask, loadBalancerId }),
+      asked: ({ snapshot }) => [snapshot.lb.id],
+    }),
+    row('loadbalancers', text(), { since: 0, read: ({ snapshot }) => [{ id: snapshot.lb.id }] }),
+  ],
+}

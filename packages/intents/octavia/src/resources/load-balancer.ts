@@ -1,0 +1,213 @@
+import type { Vip } from '@spout/model'
+import { type Snapshot, updatedAt, wireTime } from '../snapshot.ts'
+import { subresourceNotFound, validationFailure } from '../wire/fault.ts'
+import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
+import { boolean, ipAddress, list, nullable, text, uuid } from '../wire/wire-type.ts'
+import { type ListenerAsk, nestedListener } from './listener.ts'
+import { projectId } from './meta-fields.ts'
+import { nestedPool, type PoolAsk } from './pool.ts'
+import type { Resource } from './resource.ts'
+import { restingField } from './resting-field.ts'
+
+/** Where a request wants an address from; what it leaves out is null. */
+export interface VipAsk {
+  readonly portId: string | null
+  readonly networkId: string | null
+  readonly subnetId: string | null
+  readonly address: string | null
+}
+
+/** A load balancer as a request describes it. */
+export interface LoadBalancerAsk {
+  readonly name: string
+  readonly description: string
+  readonly enabled: boolean
+  readonly tags: readonly string[]
+  readonly projectId: string | null
+  readonly provider: string | null
+  readonly vip: VipAsk
+  readonly additionalVips: readonly VipAsk[]
+  readonly listeners: readonly ListenerAsk[]
+  readonly pools: readonly PoolAsk[]
+}
+
+export interface LoadBalancerReading {
+  readonly snapshot: Snapshot
+  /** The VIPs that the load balancer was made with; floating addresses bound later are the network service's to show. */
+  readonly vips: readonly Vip[]
+}
+
+const NO_VIP: VipAsk = { portId: null, networkId: null, subnetId: null, address: null }
+
+export const blankLoadBalancer = (): LoadBalancerAsk => ({
+  name: '',
+  description: '',
+  enabled: true,
+  tags: [],
+  projectId: null,
+  provider: null,
+  vip: NO_VIP,
+  additionalVips: [],
+  listeners: [],
+  pools: [],
+})
+
+/** A public address shows its pool as network and as subnet, as the network facade does. */
+export const networkOf = (vip: Vip): string | null => vip.networkId ?? vip.poolId
+export const subnetOf = (vip: Vip): string | null => vip.subnetId ?? vip.poolId
+
+const row = rowsOf<LoadBalancerAsk, LoadBalancerReading>()
+const prose = text({ max: 255 })
+
+const vipField = (name: keyof VipAsk, wireName: string, print: (vip: Vip) => string | null) =>
+  row(wireName, nullable(name === 'address' ? ipAddress : uuid), {
+    since: 0,
+    create: 'optional',
+    default: null,
+    write: (ask, value) => ({ ...ask, vip: { ...ask.vip, [name]: value } }),
+    read: ({ vips: [vip] }) => (vip === undefined ? null : print(vip)),
+  })
+
+const additionalVipRow = rowsOf<VipAsk, Vip>()
+const additionalVipFields: readonly Field<VipAsk, Vip>[] = [
+  additionalVipRow('subnet_id', uuid, {
+    since: 26,
+    create: 'required',
+    write: (ask, subnetId) => ({ ...ask, subnetId }),
+    read: subnetOf,
+  }),
+  additionalVipRow('ip_address', nullable(ipAddress), {
+    since: 26,
+    create: 'optional',
+    default: null,
+    write: (ask, address) => ({ ...ask, address }),
+    read: ({ address }) => address,
+  }),
+  additionalVipRow('port_id', nullable(uuid), {
+    since: 26,
+    create: 'optional',
+    default: null,
+    write: (ask, portId) => ({ ...ask, portId }),
+    read: ({ addressId }) => addressId,
+  }),
+]
+
+const ownerRow = (name: 'project_id' | 'tenant_id') =>
+  row(name, projectId, {
+    since: 0,
+    create: 'optional',
+    write: (ask, id) => ({ ...ask, projectId: projectId.queryText(id) }),
+    read: ({ snapshot }) => snapshot.lb.projectId,
+  })
+
+const idsOf = (objects: readonly { readonly id: string }[]) => objects.map(({ id }) => ({ id }))
+
+export const loadBalancerResource: Resource<LoadBalancerAsk, LoadBalancerReading> = {
+  word: 'Load Balancer',
+  root: 'loadbalancer',
+  plural: 'loadbalancers',
+  argument: 'load_balancer',
+  fields: [
+    row('id', uuid, { since: 0, read: ({ snapshot }) => snapshot.lb.id }),
+    row('name', prose, {
+      since: 0,
+      create: 'optional',
+      update: true,
+      default: '',
+      write: (ask, name) => ({ ...ask, name }),
+      read: ({ snapshot }) => snapshot.lb.name,
+    }),
+    row('description', prose, {
+      since: 0,
+      create: 'optional',
+      update: true,
+      default: '',
+      write: (ask, description) => ({ ...ask, description }),
+      read: ({ snapshot }) => snapshot.lb.description,
+    }),
+    row('admin_state_up', boolean, {
+      since: 0,
+      create: 'optional',
+      update: true,
+      default: true,
+      ifNull: false,
+      write: (ask, enabled) => ({ ...ask, enabled }),
+      read: ({ snapshot }) => snapshot.lb.enabled,
+    }),
+    row('provisioning_status', text(), { since: 0, read: ({ snapshot }) => snapshot.provisioning }),
+    row('operating_status', text(), { since: 0, read: ({ snapshot }) => snapshot.operating(snapshot.lb.id) }),
+    ownerRow('project_id'),
+    ownerRow('tenant_id'),
+    row('created_at', text(), { since: 0, read: ({ snapshot }) => wireTime(snapshot.lb.createdAt) }),
+    row('updated_at', text(), { since: 0, read: ({ snapshot }) => wireTime(updatedAt(snapshot, snapshot.lb)) }),
+    vipField('address', 'vip_address', ({ address }) => address),
+    vipField('portId', 'vip_port_id', ({ addressId }) => addressId),
+    vipField('subnetId', 'vip_subnet_id', subnetOf),
+    vipField('networkId', 'vip_network_id', networkOf),
+    row(
+      'additional_vips',
+      list(
+        nested(additionalVipFields, () => NO_VIP),
+        15,
+      ),
+      {
+        since: 26,
+        create: 'optional',
+        default: [],
+        write: (ask, additionalVips) => ({ ...ask, additionalVips }),
+        read: ({ vips }) => vips.slice(1).map((vip) => printObject(additionalVipFields, vip)),
+      },
+    ),
+    row('provider', text({ max: 64 }), {
+      since: 0,
+      create: 'optional',
+      write: (ask, provider) => ({ ...ask, provider }),
+      read: ({ snapshot }) => snapshot.provider,
+    }),
+    row('listeners', list(nestedListener, 1000), {
+      since: 0,
+      create: 'optional',
+      default: [],
+      write: (ask, listeners) => ({ ...ask, listeners }),
+      read: ({ snapshot }) => idsOf(snapshot.lb.listeners),
+    }),
+    row('pools', list(nestedPool, 1000), {
+      since: 0,
+      create: 'optional',
+      default: [],
+      write: (ask, pools) => ({ ...ask, pools }),
+      read: ({ snapshot }) => idsOf(snapshot.lb.pools),
+    }),
+    row('tags', list(prose, 100), {
+      since: 5,
+      create: 'optional',
+      update: true,
+      default: [],
+      write: (ask, tags) => ({ ...ask, tags: [...new Set(tags)] }),
+      read: ({ snapshot }) => snapshot.lb.tags,
+    }),
+    restingField('flavor_id', uuid, {
+      since: 6,
+      update: false,
+      rest: null,
+      refuse: () => validationFailure('Invalid flavor_id.'),
+    }),
+    restingField('availability_zone', prose, {
+      since: 14,
+      update: false,
+      rest: null,
+      refuse: () => validationFailure('Invalid availability zone.'),
+    }),
+    restingField('vip_qos_policy_id', uuid, {
+      since: 0,
+      rest: null,
+      refuse: () => validationFailure('VIP QoS policy is not allowed in this deployment.'),
+    }),
+    row('vip_vnic_type', text(), { since: 28, read: () => 'normal' }),
+    restingField('vip_sg_ids', list(uuid), {
+      since: 29,
+      rest: [],
+      refuse: ([id]) => subresourceNotFound('Security Group', id ?? ''),
+    }),
+  ],
+}

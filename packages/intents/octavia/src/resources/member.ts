@@ -1,0 +1,117 @@
+import { forbiddenRange, parseIp } from '@spout/net'
+import type { MemberForm } from '../forms.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { invalidOption, OctaviaFault } from '../wire/fault.ts'
+import { type Field, rowsOf } from '../wire/field.ts'
+import { boolean, integer, ipAddress, nullable, type Stamp, uuid, type WireType } from '../wire/wire-type.ts'
+import { metaFields, ownerFields } from './meta-fields.ts'
+import type { Resource } from './resource.ts'
+import { restingField } from './resting-field.ts'
+
+export interface MemberReading extends MemberForm {
+  readonly snapshot: Snapshot
+}
+
+/** A member before its request says anything; the table's defaults and required fields complete it. */
+export const blankMember = ({ newId, now }: Stamp): MemberForm => ({
+  model: {
+    id: newId(),
+    name: '',
+    description: '',
+    createdAt: now,
+    updatedAt: null,
+    tags: [],
+    enabled: true,
+    address: '',
+    port: 0,
+    subnetId: null,
+    weight: 1,
+    backup: false,
+    monitorAddress: null,
+    monitorPort: null,
+  },
+})
+
+/** Addresses that no traffic may be sent to get the fault that Octavia has for the metadata address. */
+const memberAddress: WireType<string> = {
+  ...ipAddress,
+  read(value, at) {
+    const address = ipAddress.read(value, at)
+    if (forbiddenRange(parseIp(address)) !== null) throw invalidOption(address.toUpperCase(), 'member address')
+    return address
+  },
+}
+
+const row = rowsOf<MemberForm, MemberReading>()
+const port = integer(1, 65_535)
+
+const fields: readonly Field<MemberForm, MemberReading>[] = [
+  ...metaFields<MemberForm, MemberReading>(),
+  ...ownerFields<MemberForm, MemberReading>(),
+  row('address', memberAddress, {
+    since: 0,
+    create: 'required',
+    write: (form, address) => ({ ...form, model: { ...form.model, address } }),
+    read: ({ model }) => model.address,
+  }),
+  row('protocol_port', port, {
+    since: 0,
+    create: 'required',
+    write: (form, protocolPort) => ({ ...form, model: { ...form.model, port: protocolPort } }),
+    read: ({ model }) => model.port,
+  }),
+  row('weight', integer(0, 256), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    default: 1,
+    write: (form, weight) => ({ ...form, model: { ...form.model, weight } }),
+    read: ({ model }) => model.weight,
+  }),
+  row('backup', boolean, {
+    since: 1,
+    create: 'optional',
+    update: true,
+    default: false,
+    write: (form, backup) => ({ ...form, model: { ...form.model, backup } }),
+    read: ({ model }) => model.backup,
+  }),
+  row('subnet_id', nullable(uuid), {
+    since: 0,
+    create: 'optional',
+    write: (form, subnetId) => ({ ...form, model: { ...form.model, subnetId } }),
+    read: ({ model }) => model.subnetId,
+  }),
+  row('monitor_address', nullable(memberAddress), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    default: null,
+    write: (form, monitorAddress) => ({ ...form, model: { ...form.model, monitorAddress } }),
+    read: ({ model }) => model.monitorAddress,
+  }),
+  row('monitor_port', nullable(port), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    default: null,
+    write: (form, monitorPort) => ({ ...form, model: { ...form.model, monitorPort } }),
+    read: ({ model }) => model.monitorPort,
+  }),
+  row('vnic_type', nullable(uuid), { since: 30, read: () => 'normal' }),
+  restingField('request_sriov', boolean, {
+    since: 30,
+    update: false,
+    printed: false,
+    rest: false,
+    refuse: () => new OctaviaFault(400, 'The load balancer flavor does not allow SR-IOV member ports.'),
+  }),
+]
+
+export const memberResource: Resource<MemberForm, MemberReading> = {
+  word: 'Member',
+  root: 'member',
+  plural: 'members',
+  argument: 'member_',
+  fields,
+}

@@ -1,0 +1,207 @@
+import type { PersistenceForm, PoolForm } from '../forms.ts'
+import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../pool-form.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
+import {
+  boolean,
+  integer,
+  ipAddress,
+  list,
+  nullable,
+  offered,
+  oneOf,
+  type Stamp,
+  text,
+  uuid,
+  type WireType,
+} from '../wire/wire-type.ts'
+import {
+  ALGORITHMS,
+  isOneOf,
+  OFFERED_POOL_PROTOCOLS,
+  PERSISTENCE_TYPES,
+  POOL_PROTOCOLS,
+  type PoolProtocol,
+} from '../words.ts'
+import { nestedMonitor } from './health-monitor.ts'
+import { blankMember, memberResource } from './member.ts'
+import { descriptionField, metaFields, ownerFields } from './meta-fields.ts'
+import type { Resource } from './resource.ts'
+import { restingField } from './resting-field.ts'
+
+/** A pool as a request describes it. In a graph it may be a mere name that stands for another one. */
+export interface PoolAsk extends Omit<PoolForm, 'protocol'> {
+  readonly protocol: PoolProtocol | null
+  readonly hasAlgorithm: boolean
+  readonly loadBalancerId: string | null
+  readonly listenerId: string | null
+  readonly isReference: boolean
+}
+
+export interface PoolReading extends PoolForm {
+  readonly snapshot: Snapshot
+}
+
+export const blankPool = ({ newId, now }: Stamp): PoolAsk => ({
+  model: {
+    id: newId(),
+    name: '',
+    description: '',
+    createdAt: now,
+    updatedAt: null,
+    tags: [],
+    enabled: true,
+    protocol: 'tcp',
+    algorithm: 'round-robin',
+    persistence: null,
+    members: [],
+    monitor: null,
+    panicThreshold: 0,
+  },
+  protocol: null,
+  hasAlgorithm: false,
+  persistence: null,
+  monitor: null,
+  loadBalancerId: null,
+  listenerId: null,
+  isReference: false,
+})
+
+/** What an update of a stored pool starts from. */
+export const poolAskOf = (form: PoolForm): PoolAsk => ({
+  ...form,
+  hasAlgorithm: true,
+  loadBalancerId: null,
+  listenerId: null,
+  isReference: false,
+})
+
+const row = rowsOf<PoolAsk, PoolReading>()
+const idsOf = (objects: readonly { readonly id: string }[]) => objects.map(({ id }) => ({ id }))
+const listenersOf = ({ snapshot, model }: PoolReading) =>
+  snapshot.lb.listeners.filter(({ defaultPoolId }) => defaultPoolId === model.id)
+
+const persistenceRow = rowsOf<PersistenceForm, PersistenceForm>()
+const persistenceFields: readonly Field<PersistenceForm, PersistenceForm>[] = [
+  persistenceRow('type', oneOf(PERSISTENCE_TYPES), {
+    since: 0,
+    create: 'optional',
+    write: (form, word) => ({ ...form, type: word }),
+    read: (form) => form.type,
+  }),
+  persistenceRow('cookie_name', text({ max: 255, pattern: /^[^\s,;\\]+$/ }), {
+    since: 0,
+    create: 'optional',
+    write: (form, cookieName) => ({ ...form, cookieName }),
+    read: (form) => form.cookieName,
+  }),
+  persistenceRow('persistence_timeout', integer(1, 86_400), {
+    since: 0,
+    create: 'optional',
+    write: (form, timeoutSeconds) => ({ ...form, timeoutSeconds }),
+    read: (form) => form.timeoutSeconds,
+  }),
+  persistenceRow('persistence_granularity', ipAddress, {
+    since: 0,
+    create: 'optional',
+    write: (form, granularity) => ({ ...form, granularity }),
+    read: (form) => form.granularity,
+  }),
+]
+
+const noPersistence = (): PersistenceForm => ({ type: null, cookieName: null, timeoutSeconds: null, granularity: null })
+
+const why = 'TLS to members is not offered yet'
+
+/** @param words whether protocol and algorithm must be said: pools of a graph may be mere references */
+const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, PoolReading>[] => [
+  ...metaFields<PoolAsk, PoolReading>(),
+  descriptionField<PoolAsk, PoolReading>(),
+  row(
+    'protocol',
+    offered(
+      oneOf(POOL_PROTOCOLS),
+      isOneOf(OFFERED_POOL_PROTOCOLS),
+      `pools are ${OFFERED_POOL_PROTOCOLS.join(', ')} here`,
+    ),
+    {
+      since: 0,
+      create: words,
+      write: (ask, protocol) => ({ ...ask, protocol }),
+      read: ({ protocol }) => protocol,
+    },
+  ),
+  row('lb_algorithm', oneOf(ALGORITHMS), {
+    since: 0,
+    create: words,
+    update: true,
+    write: (ask, word) => ({ ...ask, hasAlgorithm: true, model: { ...ask.model, algorithm: MODEL_ALGORITHM[word] } }),
+    read: ({ model }) => WIRE_ALGORITHM[model.algorithm],
+  }),
+  row('session_persistence', nullable(nested(persistenceFields, noPersistence)), {
+    since: 0,
+    create: 'optional',
+    update: true,
+    default: null,
+    // An update may leave the type out: the present one stays.
+    write: (ask, form) => ({
+      ...ask,
+      persistence: form && { ...form, type: form.type ?? ask.persistence?.type ?? null },
+    }),
+    read: ({ persistence }) => persistence && printObject(persistenceFields, persistence),
+  }),
+  row('members', list(nested(memberResource.fields, blankMember)), {
+    since: 0,
+    create: 'optional',
+    default: [],
+    write: (ask, members) => ({ ...ask, model: { ...ask.model, members: members.map(({ model }) => model) } }),
+    read: ({ model }) => idsOf(model.members),
+  }),
+  row('healthmonitor', nullable(nestedMonitor), {
+    since: 0,
+    create: 'optional',
+    default: null,
+    write: (ask, monitor) => ({ ...ask, monitor }),
+  }),
+  row('healthmonitor_id', nullable(uuid), { since: 0, read: ({ model }) => model.monitor?.id ?? null }),
+  restingField('tls_enabled', boolean, { since: 8, rest: false, why }),
+  restingField('tls_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
+  restingField('ca_tls_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
+  restingField('crl_container_ref', text({ max: 255 }), { since: 8, rest: null, why }),
+  restingField('tls_ciphers', text({ max: 2048 }), { since: 15, rest: null, why }),
+  restingField('tls_versions', list(text({ max: 32 })), { since: 18, rest: null, why }),
+  restingField('alpn_protocols', list(text({ max: 32 })), { since: 24, rest: null, why }),
+]
+
+/** A pool of a graph: `{"name": …}` alone refers to another one. */
+export const nestedPool: WireType<PoolAsk> = {
+  read(value, at) {
+    const ask = nested(ownFields('optional'), blankPool).read(value, at)
+    return { ...ask, isReference: ask.protocol === null && !ask.hasAlgorithm && Object.keys(value ?? {}).length === 1 }
+  },
+}
+
+export const poolResource: Resource<PoolAsk, PoolReading> = {
+  word: 'Pool',
+  root: 'pool',
+  plural: 'pools',
+  argument: 'pool_',
+  fields: [
+    ...ownFields('required'),
+    ...ownerFields<PoolAsk, PoolReading>(),
+    row('loadbalancer_id', uuid, {
+      since: 0,
+      create: 'optional',
+      write: (ask, loadBalancerId) => ({ ...ask, loadBalancerId }),
+      asked: ({ snapshot }) => [snapshot.lb.id],
+    }),
+    row('listener_id', uuid, {
+      since: 0,
+      create: 'optional',
+      write: (ask, listenerId) => ({ ...ask, listenerId }),
+      asked: (reading) => listenersOf(reading).map(({ id }) => id),
+    }),
+    row('loadbalancers', text(), { since: 0, read: ({ snapshot }) => [{ id: snapshot.lb.id }] }),
+    row('listeners', text(), { since: 0, read: (reading) => idsOf(listenersOf(reading)) }),
+  ],
+}

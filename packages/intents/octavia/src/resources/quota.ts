@@ -1,0 +1,56 @@
+import type { QuotaResource } from '@spout/model'
+import { type Field, rowsOf } from '../wire/field.ts'
+import { integer, text } from '../wire/wire-type.ts'
+import { projectId } from './meta-fields.ts'
+import type { Resource } from './resource.ts'
+import { restingField } from './resting-field.ts'
+
+export type Limits = Readonly<Record<QuotaResource, number>>
+
+/** What a request changes. `default` is the limit that projects have when nobody set one. */
+export type LimitEdits = Readonly<Partial<Record<QuotaResource, number | 'default'>>>
+
+export interface QuotaReading {
+  readonly projectId: string
+  readonly limits: Limits
+}
+
+/** Every limit is finite here: Octavia's -1 becomes the largest there is, and the reply says so. */
+export const LARGEST_LIMIT = 1_000_000
+
+const row = rowsOf<LimitEdits, QuotaReading>()
+
+const limitField = (name: string, resource: QuotaResource): Field<LimitEdits, QuotaReading> => {
+  const limit = integer(-1, LARGEST_LIMIT)
+  return row<number | 'default'>(name, limit, {
+    since: 0,
+    update: true,
+    ifNull: 'default',
+    write: (edits, value) => ({ ...edits, [resource]: value === -1 ? LARGEST_LIMIT : value }),
+    read: ({ limits }) => limits[resource],
+  })
+}
+
+const why = 'L7 policies are not offered yet'
+
+export const quotaResource: Resource<LimitEdits, QuotaReading> = {
+  word: 'Quotas',
+  root: 'quota',
+  plural: 'quotas',
+  argument: 'quotas',
+  fields: [
+    row('project_id', projectId, { since: 0, read: (reading) => reading.projectId }),
+    row('tenant_id', projectId, { since: 0, read: (reading) => reading.projectId }),
+    limitField('loadbalancer', 'loadBalancers'),
+    // Two spellings of one limit; clients use either.
+    limitField('load_balancer', 'loadBalancers'),
+    limitField('listener', 'listeners'),
+    limitField('pool', 'pools'),
+    limitField('member', 'members'),
+    limitField('healthmonitor', 'healthMonitors'),
+    limitField('health_monitor', 'healthMonitors'),
+    restingField('l7policy', integer(-1), { since: 19, rest: 0, why }),
+    restingField('l7rule', integer(-1), { since: 19, rest: 0, why }),
+    row('id', text(), { since: 0 }),
+  ],
+}

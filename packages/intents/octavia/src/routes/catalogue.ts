@@ -1,0 +1,128 @@
+import { isAdmin, requireRole } from '../access.ts'
+import { notFound, OctaviaFault, policyForbidden, unsupportedAction } from '../wire/fault.ts'
+import type { Call, Route } from './route.ts'
+
+/** What surrounds load balancers: providers, and resources of Octavia that do not exist here (yet) and say so. */
+
+function providers(call: Call) {
+  requireRole(call.principal, 'reader')
+  return { providers: call.context.options.providers }
+}
+
+/** Flavors and availability zones have nothing to choose yet. */
+const capabilities = (key: string) => (call: Call) => {
+  if (!isAdmin(call.principal)) throw policyForbidden()
+  if (!call.context.options.providers.some(({ name }) => name === call.id))
+    throw new OctaviaFault(400, `Provider '${call.id}' is not enabled.`)
+  return { [key]: [] }
+}
+
+interface Absent {
+  readonly path: string
+  readonly word: string
+  /** Root attributes of the list and of its links, which Octavia does not always derive from each other. */
+  readonly root: string
+  readonly links: string
+  readonly adminOnly: boolean
+}
+
+const absent: readonly Absent[] = [
+  { path: '/l7policies', word: 'L7 Policy', root: 'l7policies', links: 'l7policies_links', adminOnly: false },
+  { path: '/flavors', word: 'Flavor', root: 'flavors', links: 'flavors_links', adminOnly: false },
+  {
+    path: '/flavorprofiles',
+    word: 'Flavor Profile',
+    root: 'flavorprofiles',
+    links: 'flavorprofile_links',
+    adminOnly: true,
+  },
+  {
+    path: '/availabilityzones',
+    word: 'Availability Zone',
+    root: 'availability_zones',
+    links: 'availability_zones_links',
+    adminOnly: false,
+  },
+  {
+    path: '/availabilityzoneprofiles',
+    word: 'Availability Zone Profile',
+    root: 'availability_zone_profiles',
+    links: 'availability_zone_profile_links',
+    adminOnly: true,
+  },
+]
+
+function absentRoutes({ path, word, root, links, adminOnly }: Absent): readonly Route[] {
+  const admit = (call: Call): void => {
+    requireRole(call.principal, adminOnly ? 'admin' : 'reader')
+  }
+  const list = (call: Call) => {
+    admit(call)
+    return { [root]: [], [links]: [] }
+  }
+  const missing = (call: Call): never => {
+    admit(call)
+    throw notFound(word, call.id)
+  }
+  const create = (call: Call): never => {
+    requireRole(call.principal, path === '/l7policies' ? 'member' : 'admin')
+    throw unsupportedAction(`creating a ${word}: not offered yet`)
+  }
+  return [
+    { method: 'GET', path, status: 200, handle: list },
+    { method: 'POST', path, status: 201, handle: create },
+    ...(['GET', 'PUT', 'DELETE'] as const).map((method) => ({
+      method,
+      path: `${path}/:id`,
+      status: 200,
+      handle: missing,
+    })),
+    ...(path === '/l7policies'
+      ? (['GET', 'POST'] as const).map((method) => ({
+          method,
+          path: `${path}/:id/rules`,
+          status: 200,
+          handle: missing,
+        }))
+      : []),
+  ]
+}
+
+export const catalogueRoutes: readonly Route[] = [
+  { method: 'GET', path: '/providers', status: 200, handle: providers },
+  {
+    method: 'GET',
+    path: '/providers/:id/flavor_capabilities',
+    status: 200,
+    handle: capabilities('flavor_capabilities'),
+  },
+  {
+    method: 'GET',
+    path: '/providers/:id/availability_zone_capabilities',
+    status: 200,
+    handle: capabilities('availability_zone_capabilities'),
+  },
+  ...absent.flatMap(absentRoutes),
+]
+
+/** There is no virtual machine behind a load balancer. */
+export const amphoraRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/amphorae',
+    status: 200,
+    handle: (call) => {
+      requireRole(call.principal, 'admin')
+      return { amphorae: [], amphorae_links: [] }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/amphorae/:id',
+    status: 200,
+    handle: (call) => {
+      requireRole(call.principal, 'admin')
+      throw notFound('Amphora', call.id)
+    },
+  },
+]

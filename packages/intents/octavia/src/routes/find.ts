@@ -1,0 +1,76 @@
+import type { ChildRef } from '@spout/admission'
+import type { LoadBalancer, Vip } from '@spout/model'
+import { listScope, mayKnow, requireRole } from '../access.ts'
+import { type Snapshot, snapshotOf } from '../snapshot.ts'
+import { notFound, OctaviaFault } from '../wire/fault.ts'
+import type { Call } from './route.ts'
+
+/** Looking objects up for whoever asks: other projects' objects are not found, without a hint that they exist. */
+
+/** @throws OctaviaFault 403 without the role, 404 */
+export function findLoadBalancer(call: Call, id: string, role: 'reader' | 'member'): LoadBalancer {
+  requireRole(call.principal, role)
+  const lb = call.context.view.get('loadBalancer', id)?.value
+  if (lb === undefined || !mayKnow(call.principal, lb.projectId)) throw notFound('Load Balancer', id)
+  return lb
+}
+
+export interface FoundChild {
+  readonly lb: LoadBalancer
+  readonly ref: ChildRef
+}
+
+const CHILD_WORDS: Readonly<Record<ChildRef['kind'], string>> = {
+  listener: 'Listener',
+  pool: 'Pool',
+  member: 'Member',
+  healthMonitor: 'Health Monitor',
+}
+
+/** @throws OctaviaFault 403 without the role, 404 */
+export function findChild(call: Call, kind: ChildRef['kind'], id: string, role: 'reader' | 'member'): FoundChild {
+  requireRole(call.principal, role)
+  const ref = call.context.view.child(id)
+  const lb = ref?.kind === kind ? call.context.view.get('loadBalancer', ref.loadBalancerId)?.value : undefined
+  if (ref === null || lb === undefined || !mayKnow(call.principal, lb.projectId)) throw notFound(CHILD_WORDS[kind], id)
+  return { lb, ref }
+}
+
+/** A member of this very pool. @throws OctaviaFault 403 without the role, 404 */
+export function findMember(call: Call, role: 'reader' | 'member'): FoundChild {
+  findChild(call, 'pool', call.id, role)
+  const found = findChild(call, 'member', call.childId, role)
+  if (found.ref.poolId !== call.id) throw notFound('Member', call.childId)
+  return found
+}
+
+export const snapshot = ({ context }: Call, lb: LoadBalancer): Snapshot =>
+  snapshotOf(lb, context.status.loadBalancer(lb.id))
+
+/**
+ * The load balancers that a list may draw on: those of the project, narrowed at once where the query names one.
+ * @throws OctaviaFault 403
+ */
+export function listed(call: Call): readonly Snapshot[] {
+  const { view } = call.context
+  const projectId = listScope(call.principal, call.query.get('project_id') ?? call.query.get('tenant_id'))
+  const named = call.query.get('loadbalancer_id') ?? view.child(call.query.get('id') ?? '')?.loadBalancerId ?? null
+  const lbs =
+    named === null
+      ? view.list('loadBalancer', projectId === null ? {} : { projectId })
+      : [view.get('loadBalancer', named)?.value].flatMap((lb) =>
+          lb !== undefined && (projectId === null || lb.projectId === projectId) ? [lb] : [],
+        )
+  return lbs.map((lb) => snapshot(call, lb))
+}
+
+/** Floating addresses are bound and shown by the network service. */
+export const ownVips = ({ context }: Call, lb: LoadBalancer): readonly Vip[] =>
+  lb.vips.filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')
+
+/** What a write just made. It can only be missing when another write was faster still. */
+export function justWritten<T extends { readonly model: { readonly id: string } }>(items: readonly T[], id: string): T {
+  const found = items.find(({ model }) => model.id === id)
+  if (found === undefined) throw new OctaviaFault(409, `${id} was deleted at the same time.`)
+  return found
+}

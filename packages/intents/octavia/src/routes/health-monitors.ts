@@ -1,0 +1,63 @@
+import type { LoadBalancer } from '@spout/model'
+import { requireRole } from '../access.ts'
+import { changeMonitor, removeMonitor, setMonitor } from '../edit-graph.ts'
+import { parseListQuery, printPage } from '../list-query.ts'
+import { blankMonitor, type MonitorAsk, monitorResource } from '../resources/health-monitor.ts'
+import { graphChange, readBody } from '../to-model.ts'
+import { notFound } from '../wire/fault.ts'
+import { printObject } from '../wire/field.ts'
+import { monitorReadings } from '../write-back.ts'
+import { findChild, justWritten, listed, snapshot } from './find.ts'
+import type { Call, Route } from './route.ts'
+
+const { fields, plural, root } = monitorResource
+
+const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
+  [root]: printObject(fields, justWritten(monitorReadings(snapshot(call, lb)), id), only),
+})
+
+const list = (call: Call) =>
+  printPage(plural, fields, listed(call).flatMap(monitorReadings), parseListQuery(call.query), call.url)
+
+const show = (call: Call) =>
+  print(call, findChild(call, 'healthMonitor', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
+
+async function create(call: Call) {
+  requireRole(call.principal, 'member')
+  const ask = readBody(monitorResource, 'create', call.body, call.stamp)(blankMonitor(call.stamp))
+  const { poolId, ...form } = ask
+  const { lb: found } = findChild(call, 'pool', poolId ?? '', 'member')
+  const change = graphChange(setMonitor(poolId ?? '', form))
+  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), ask.model.id)
+}
+
+/** The monitor, and the pool it watches. */
+function findMonitor(call: Call) {
+  const { lb, ref } = findChild(call, 'healthMonitor', call.id, 'member')
+  if (ref.poolId === null) throw notFound('Health Monitor', call.id)
+  return { lb, poolId: ref.poolId }
+}
+
+async function update(call: Call) {
+  const { lb: found, poolId } = findMonitor(call)
+  const edit = readBody(monitorResource, 'update', call.body, call.stamp)
+  const change = graphChange(
+    changeMonitor(poolId, call.id, (form) => withoutPool(edit({ ...form, poolId: null })), call.stamp.now),
+  )
+  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
+}
+
+const withoutPool = ({ poolId: _, ...form }: MonitorAsk) => form
+
+async function remove(call: Call) {
+  const { lb, poolId } = findMonitor(call)
+  await call.context.admission.changeLoadBalancer(lb.id, graphChange(removeMonitor(poolId)))
+}
+
+export const monitorRoutes: readonly Route[] = [
+  { method: 'GET', path: '/healthmonitors', status: 200, handle: list },
+  { method: 'POST', path: '/healthmonitors', status: 201, handle: create },
+  { method: 'GET', path: '/healthmonitors/:id', status: 200, handle: show },
+  { method: 'PUT', path: '/healthmonitors/:id', status: 200, handle: update },
+  { method: 'DELETE', path: '/healthmonitors/:id', status: 204, handle: remove },
+]

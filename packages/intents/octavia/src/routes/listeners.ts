@@ -1,0 +1,53 @@
+import type { LoadBalancer } from '@spout/model'
+import { requireRole } from '../access.ts'
+import { addListener, changeListener, removeListener } from '../edit-graph.ts'
+import { parseListQuery, printPage } from '../list-query.ts'
+import { blankListener, listenerResource } from '../resources/listener.ts'
+import { graphChange, readBody } from '../to-model.ts'
+import { printObject } from '../wire/field.ts'
+import { listenerReadings, printStats } from '../write-back.ts'
+import { findChild, findLoadBalancer, justWritten, listed, snapshot } from './find.ts'
+import type { Call, Route } from './route.ts'
+
+const { fields, plural, root } = listenerResource
+
+const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
+  [root]: printObject(fields, justWritten(listenerReadings(snapshot(call, lb)), id), only),
+})
+
+const list = (call: Call) =>
+  printPage(plural, fields, listed(call).flatMap(listenerReadings), parseListQuery(call.query), call.url)
+
+const show = (call: Call) =>
+  print(call, findChild(call, 'listener', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
+
+async function create(call: Call) {
+  requireRole(call.principal, 'member')
+  const ask = readBody(listenerResource, 'create', call.body, call.stamp)(blankListener(call.stamp))
+  const { id } = findLoadBalancer(call, ask.loadBalancerId ?? '', 'member')
+  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addListener(ask)))
+  return print(call, lb, ask.model.id)
+}
+
+async function update(call: Call) {
+  const { lb: found } = findChild(call, 'listener', call.id, 'member')
+  const edit = readBody(listenerResource, 'update', call.body, call.stamp)
+  const change = graphChange(changeListener(call.id, edit, call.stamp.now))
+  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
+}
+
+async function remove(call: Call) {
+  const { lb } = findChild(call, 'listener', call.id, 'member')
+  await call.context.admission.changeLoadBalancer(lb.id, graphChange(removeListener(call.id)))
+}
+
+const stats = (call: Call) => printStats(snapshot(call, findChild(call, 'listener', call.id, 'reader').lb), [call.id])
+
+export const listenerRoutes: readonly Route[] = [
+  { method: 'GET', path: '/listeners', status: 200, handle: list },
+  { method: 'POST', path: '/listeners', status: 201, handle: create },
+  { method: 'GET', path: '/listeners/:id', status: 200, handle: show },
+  { method: 'PUT', path: '/listeners/:id', status: 200, handle: update },
+  { method: 'DELETE', path: '/listeners/:id', status: 204, handle: remove },
+  { method: 'GET', path: '/listeners/:id/stats', status: 200, handle: stats },
+]

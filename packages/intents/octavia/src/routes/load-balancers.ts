@@ -1,0 +1,82 @@
+import { isAdmin, ownerOfNew, requireRole } from '../access.ts'
+import { parseListQuery, printPage } from '../list-query.ts'
+import { loadBalancerResource } from '../resources/load-balancer.ts'
+import { loadBalancerDraft, ownChange, readBody, readLoadBalancer } from '../to-model.ts'
+import { policyForbidden, unsupportedAction } from '../wire/fault.ts'
+import { printObject } from '../wire/field.ts'
+import { boolean } from '../wire/wire-type.ts'
+import { printGraph, printStats, printStatusTree } from '../write-back.ts'
+import { findLoadBalancer, listed, ownVips, snapshot } from './find.ts'
+import { networkDirectory } from './network-directory.ts'
+import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
+
+const { fields, plural, root } = loadBalancerResource
+
+function list(call: Call) {
+  const readings = listed(call).map((one) => ({ snapshot: one, vips: ownVips(call, one.lb) }))
+  return printPage(plural, fields, readings, parseListQuery(call.query), call.url)
+}
+
+function show(call: Call) {
+  const lb = findLoadBalancer(call, call.id, 'reader')
+  const only = parseListQuery(call.query).fields
+  return { [root]: printObject(fields, { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }, only) }
+}
+
+async function create(call: Call) {
+  requireRole(call.principal, 'member')
+  const { admission, view, options } = call.context
+  const ask = readLoadBalancer(call.body, call.stamp)
+  const projectId = ownerOfNew(call.principal, ask.projectId)
+  const providers = options.providers.map(({ name }) => name)
+  const draft = loadBalancerDraft({ ask, projectId, directory: networkDirectory(view, projectId), providers })
+  const lb = await admission.createLoadBalancer(draft)
+  return { [root]: printGraph(snapshot(call, lb), ownVips(call, lb)) }
+}
+
+async function update(call: Call) {
+  findLoadBalancer(call, call.id, 'member')
+  const edit = readBody(loadBalancerResource, 'update', call.body, call.stamp)
+  const lb = await call.context.admission.changeLoadBalancer(call.id, ownChange(edit))
+  return { [root]: printObject(fields, { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }) }
+}
+
+async function remove(call: Call) {
+  findLoadBalancer(call, call.id, 'member')
+  const cascade = boolean.queryText?.(call.query.get('cascade') ?? 'false') === 'true'
+  await call.context.admission.deleteLoadBalancer(call.id, { cascade })
+}
+
+function stats(call: Call) {
+  const lb = findLoadBalancer(call, call.id, 'reader')
+  return printStats(
+    snapshot(call, lb),
+    lb.listeners.map(({ id }) => id),
+  )
+}
+
+const statusTree = (call: Call) => printStatusTree(snapshot(call, findLoadBalancer(call, call.id, 'reader')))
+
+function failover(call: Call): never {
+  findLoadBalancer(call, call.id, 'reader')
+  if (!isAdmin(call.principal)) throw policyForbidden()
+  throw unsupportedAction('failover: addresses move by themselves when a node fails')
+}
+
+export const loadBalancerRoutes: readonly Route[] = [
+  { method: 'GET', path: '/loadbalancers', status: 200, handle: list },
+  {
+    method: 'POST',
+    path: '/loadbalancers',
+    status: 201,
+    handle: create,
+    bodyLimitBytes: GRAPH_BODY_LIMIT_BYTES,
+  },
+  { method: 'GET', path: '/loadbalancers/:id', status: 200, handle: show },
+  { method: 'PUT', path: '/loadbalancers/:id', status: 200, handle: update },
+  { method: 'DELETE', path: '/loadbalancers/:id', status: 204, handle: remove },
+  { method: 'GET', path: '/loadbalancers/:id/stats', status: 200, handle: stats },
+  { method: 'GET', path: '/loadbalancers/:id/status', status: 200, handle: statusTree },
+  { method: 'GET', path: '/loadbalancers/:id/statuses', status: 200, handle: statusTree },
+  { method: 'PUT', path: '/loadbalancers/:id/failover', status: 202, handle: failover },
+]

@@ -1,0 +1,81 @@
+import type { LoadBalancer } from '@spout/model'
+import { addMember, changeMember, type MemberSet, removeMember, replaceMembers } from '../edit-graph.ts'
+import { parseListQuery, printPage } from '../list-query.ts'
+import { blankMember, memberResource } from '../resources/member.ts'
+import { graphChange, readBody, rootOf } from '../to-model.ts'
+import { invalidInput } from '../wire/fault.ts'
+import { printObject, readObject } from '../wire/field.ts'
+import { pythonText } from '../wire/python-text.ts'
+import { boolean } from '../wire/wire-type.ts'
+import { memberReadings } from '../write-back.ts'
+import { findChild, findMember, justWritten, snapshot } from './find.ts'
+import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
+
+const { fields, plural, root } = memberResource
+
+const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
+  [root]: printObject(fields, justWritten(memberReadings(snapshot(call, lb), call.id), id), only),
+})
+
+function list(call: Call) {
+  const { lb } = findChild(call, 'pool', call.id, 'reader')
+  return printPage(plural, fields, memberReadings(snapshot(call, lb), call.id), parseListQuery(call.query), call.url)
+}
+
+const show = (call: Call) => print(call, findMember(call, 'reader').lb, call.childId, parseListQuery(call.query).fields)
+
+async function create(call: Call) {
+  const { lb: found } = findChild(call, 'pool', call.id, 'member')
+  const form = readBody(memberResource, 'create', call.body, call.stamp)(blankMember(call.stamp))
+  const lb = await call.context.admission.changeLoadBalancer(found.id, graphChange(addMember(call.id, form)))
+  return print(call, lb, form.model.id)
+}
+
+async function update(call: Call) {
+  const { lb: found } = findMember(call, 'member')
+  const edit = readBody(memberResource, 'update', call.body, call.stamp)
+  const change = graphChange(changeMember(call.id, call.childId, edit, call.stamp.now))
+  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.childId)
+}
+
+async function remove(call: Call) {
+  const { lb } = findMember(call, 'member')
+  await call.context.admission.changeLoadBalancer(lb.id, graphChange(removeMember(call.id, call.childId)))
+}
+
+/** The whole set of members in one write, however many they are. A set that changes nothing writes nothing. */
+async function replace(call: Call) {
+  const { lb } = findChild(call, 'pool', call.id, 'member')
+  const edit = replaceMembers(call.id, readMemberSet(call), call.stamp)
+  const change = graphChange(edit)
+  const members = (balancer: Pick<LoadBalancer, 'pools'>) =>
+    balancer.pools.find(({ id }) => id === call.id)?.members ?? []
+  const [before, after] = [members(lb), members({ pools: change(lb).pools ?? [] })]
+  if (before.length === after.length && before.every((member, index) => member === after[index])) return
+  await call.context.admission.changeLoadBalancer(lb.id, change)
+}
+
+function readMemberSet({ body, query, stamp }: Call): MemberSet {
+  const items = rootOf(plural, 'members_', body)
+  if (!Array.isArray(items)) throw invalidInput(plural, pythonText(items), 'Value not a valid list.')
+  const at = { path: `members_.${plural}`, stamp }
+  return {
+    members: items.map((item: unknown) => readObject(fields, 'create', item, at)),
+    additiveOnly: boolean.queryText?.(query.get('additive_only') ?? 'false') === 'true',
+  }
+}
+
+export const memberRoutes: readonly Route[] = [
+  { method: 'GET', path: '/pools/:id/members', status: 200, handle: list },
+  { method: 'POST', path: '/pools/:id/members', status: 201, handle: create },
+  {
+    method: 'PUT',
+    path: '/pools/:id/members',
+    status: 202,
+    handle: replace,
+    bodyLimitBytes: GRAPH_BODY_LIMIT_BYTES,
+  },
+  { method: 'GET', path: '/pools/:id/members/:childId', status: 200, handle: show },
+  { method: 'PUT', path: '/pools/:id/members/:childId', status: 200, handle: update },
+  { method: 'DELETE', path: '/pools/:id/members/:childId', status: 204, handle: remove },
+]

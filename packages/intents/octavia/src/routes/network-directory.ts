@@ -1,0 +1,25 @@
+import type { ModelView } from '@spout/admission'
+import type { NetworkDirectory } from '../vip-wish.ts'
+
+/** What a project may name of the stored networks. Public pools can be open to some projects only. */
+export function networkDirectory(view: ModelView, projectId: string): NetworkDirectory {
+  const networks = () => view.list('network', { projectId })
+  return {
+    pool: (id) => {
+      const pool = view.get('addressPool', id)?.value
+      return pool !== undefined && (pool.projectIds === null || pool.projectIds.includes(projectId)) ? pool : null
+    },
+    network: (id) => networks().find((network) => network.id === id) ?? null,
+    subnet: (id) => {
+      for (const network of networks()) {
+        const subnet = network.subnets.find((candidate) => candidate.id === id)
+        if (subnet !== undefined) return { network, subnet }
+      }
+      return null
+    },
+    port: (id) => {
+      const address = view.addressByPort(id)
+      return address !== null && address.projectId === projectId ? address : null
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import type { LoadBalancer } from '@spout/model'
+import { requireRole } from '../access.ts'
+import { addPool, changePool, removePool } from '../edit-graph.ts'
+import { parseListQuery, printPage } from '../list-query.ts'
+import { blankPool, type PoolAsk, poolResource } from '../resources/pool.ts'
+import { graphChange, readBody } from '../to-model.ts'
+import { validationFailure } from '../wire/fault.ts'
+import { printObject } from '../wire/field.ts'
+import { poolReadings } from '../write-back.ts'
+import { findChild, findLoadBalancer, justWritten, listed, snapshot } from './find.ts'
+import { type Call, GRAPH_BODY_LIMIT_BYTES, type Route } from './route.ts'
+
+const { fields, plural, root } = poolResource
+
+const print = (call: Call, lb: LoadBalancer, id: string, only?: ReadonlySet<string>) => ({
+  [root]: printObject(fields, justWritten(poolReadings(snapshot(call, lb)), id), only),
+})
+
+const list = (call: Call) =>
+  printPage(plural, fields, listed(call).flatMap(poolReadings), parseListQuery(call.query), call.url)
+
+const show = (call: Call) =>
+  print(call, findChild(call, 'pool', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
+
+/** The load balancer is named, or it is the listener's. */
+function parentOf(call: Call, { loadBalancerId, listenerId }: PoolAsk): LoadBalancer {
+  if (loadBalancerId !== null) return findLoadBalancer(call, loadBalancerId, 'member')
+  if (listenerId !== null) return findChild(call, 'listener', listenerId, 'member').lb
+  throw validationFailure('Must provide at least one of: loadbalancer_id, listener_id')
+}
+
+async function create(call: Call) {
+  requireRole(call.principal, 'member')
+  const ask = readBody(poolResource, 'create', call.body, call.stamp)(blankPool(call.stamp))
+  const { id } = parentOf(call, ask)
+  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addPool(ask)))
+  return print(call, lb, ask.model.id)
+}
+
+async function update(call: Call) {
+  const { lb: found } = findChild(call, 'pool', call.id, 'member')
+  const edit = readBody(poolResource, 'update', call.body, call.stamp)
+  const change = graphChange(changePool(call.id, edit, call.stamp.now))
+  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
+}
+
+async function remove(call: Call) {
+  const { lb } = findChild(call, 'pool', call.id, 'member')
+  await call.context.admission.changeLoadBalancer(lb.id, graphChange(removePool(call.id)))
+}
+
+export const poolRoutes: readonly Route[] = [
+  { method: 'GET', path: '/pools', status: 200, handle: list },
+  { method: 'POST', path: '/pools', status: 201, handle: create, bodyLimitBytes: GRAPH_BODY_LIMIT_BYTES },
+  { method: 'GET', path: '/pools/:id', status: 200, handle: show },
+  { method: 'PUT', path: '/pools/:id', status: 200, handle: update },
+  { method: 'DELETE', path: '/pools/:id', status: 204, handle: remove },
+]

@@ -1,0 +1,67 @@
+import { DEFAULT_QUOTA, QUOTA_RESOURCES } from '@spout/model'
+import { isAdmin, listScope, requireProject } from '../access.ts'
+import { type LimitEdits, type Limits, quotaResource } from '../resources/quota.ts'
+import { readBody } from '../to-model.ts'
+import { policyForbidden } from '../wire/fault.ts'
+import { printObject } from '../wire/field.ts'
+import { dashedUuid } from '../wire/wire-type.ts'
+import type { Call, Route } from './route.ts'
+
+const { fields, plural, root } = quotaResource
+
+/** The five limits that this API knows; the others belong to the network service. */
+const OWN = ['loadBalancers', 'listeners', 'pools', 'members', 'healthMonitors'] as const
+
+const print = (projectId: string, limits: Limits) => ({ [root]: printObject(fields, { projectId, limits }) })
+
+/** Only projects whose limits somebody set. */
+function list(call: Call) {
+  const scope = listScope(call.principal, call.query.get('project_id'))
+  const quotas = call.context.view
+    .list('quota')
+    .filter((quota) => scope === null || quota.id === scope)
+    .map((quota) => ({ projectId: quota.id, limits: { ...DEFAULT_QUOTA, ...quota.limits } }))
+    .filter(({ limits }) => OWN.some((resource) => limits[resource] !== DEFAULT_QUOTA[resource]))
+  return { [plural]: quotas.map((quota) => printObject(fields, quota)), [`${plural}_links`]: [] }
+}
+
+/** The command line asks for a project named `defaults`. */
+function show(call: Call) {
+  if (call.id === 'defaults') return print(call.id, DEFAULT_QUOTA)
+  const projectId = dashedUuid(call.id)
+  requireProject(call.principal, projectId)
+  return print(projectId, call.context.admission.quotaOf(projectId).limits)
+}
+
+function showDefault(call: Call) {
+  requireProject(call.principal, dashedUuid(call.id))
+  return print(dashedUuid(call.id), DEFAULT_QUOTA)
+}
+
+async function change(call: Call, edits: LimitEdits) {
+  const projectId = dashedUuid(call.id)
+  const limits = QUOTA_RESOURCES.flatMap((resource) => {
+    const limit = edits[resource]
+    return limit === undefined ? [] : [[resource, limit === 'default' ? DEFAULT_QUOTA[resource] : limit] as const]
+  })
+  await call.context.admission.setQuota(projectId, Object.fromEntries(limits))
+  return print(projectId, call.context.admission.quotaOf(projectId).limits)
+}
+
+async function update(call: Call) {
+  if (!isAdmin(call.principal)) throw policyForbidden()
+  return change(call, readBody(quotaResource, 'update', call.body, call.stamp)({}))
+}
+
+async function reset(call: Call) {
+  if (!isAdmin(call.principal)) throw policyForbidden()
+  await change(call, Object.fromEntries(OWN.map((resource) => [resource, 'default'])))
+}
+
+export const quotaRoutes: readonly Route[] = [
+  { method: 'GET', path: '/quotas', status: 200, handle: list },
+  { method: 'GET', path: '/quotas/:id', status: 200, handle: show },
+  { method: 'GET', path: '/quotas/:id/default', status: 200, handle: showDefault },
+  { method: 'PUT', path: '/quotas/:id', status: 202, handle: update },
+  { method: 'DELETE', path: '/quotas/:id', status: 202, handle: reset },
+]

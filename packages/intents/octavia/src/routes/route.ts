@@ -1,0 +1,79 @@
+import type { Principal } from '@spout/admission'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { OctaviaContext } from '../context.ts'
+import type { Stamp } from '../wire/wire-type.ts'
+
+/** One call as a handler sees it. */
+export interface Call {
+  readonly context: OctaviaContext
+  readonly principal: Principal
+  readonly query: URLSearchParams
+  readonly body: unknown
+  /** Absolute address of the path, for links. */
+  readonly url: string
+  /** The first id of the path, and the second one for members; empty when the path has none. */
+  readonly id: string
+  readonly childId: string
+  readonly stamp: Stamp
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the version, with `:id` and `:childId`. */
+  readonly path: string
+  readonly status: number
+  /** Returns the reply's body; undefined for an empty one. */
+  readonly handle: (call: Call) => unknown
+  readonly bodyLimitBytes?: number
+}
+
+/** Bodies with whole graphs or thousands of members are larger than what the server admits elsewhere. */
+export const GRAPH_BODY_LIMIT_BYTES = 4 * 1024 * 1024
+
+/** The API answers below `/v2` as below `/v2.0`, with `/lbaas` and without. */
+const MOUNTS = ['/v2/lbaas', '/v2.0/lbaas', '/v2', '/v2.0'] as const
+
+/** Puts routes on a server, under each of the paths that clients use. */
+export function register(
+  app: FastifyInstance,
+  context: OctaviaContext,
+  routes: readonly Route[],
+  mounts: readonly string[] = MOUNTS,
+): void {
+  for (const { method, path, status, handle, bodyLimitBytes } of routes) {
+    const spellings = path.includes(':') ? [path] : [path, `${path}.json`]
+    for (const url of mounts.flatMap((mount) => spellings.map((spelling) => mount + spelling)))
+      app.route({
+        method,
+        url,
+        ...(bodyLimitBytes === undefined ? {} : { bodyLimit: bodyLimitBytes }),
+        handler: async (request, reply) => {
+          const body = await handle(await callOf(context, request))
+          return reply.code(status).send(body)
+        },
+      })
+  }
+}
+
+async function callOf(context: OctaviaContext, request: FastifyRequest): Promise<Call> {
+  const principal = await context.authenticate(request)
+  const { pathname, searchParams } = new URL(request.url, 'http://localhost')
+  return {
+    context,
+    principal,
+    query: searchParams,
+    body: request.body,
+    url: baseUrl(context, request) + pathname,
+    id: pathId(request, 'id'),
+    childId: pathId(request, 'childId'),
+    stamp: { newId: context.newId, now: context.clock.now().toISOString() },
+  }
+}
+
+export const baseUrl = ({ options }: OctaviaContext, request: FastifyRequest): string =>
+  options.publicUrl ?? `${request.protocol}://${request.host}`
+
+function pathId({ params }: FastifyRequest, name: string): string {
+  const value: unknown = params !== null && typeof params === 'object' ? Reflect.get(params, name) : undefined
+  return typeof value === 'string' ? value.replace(/\.json$/, '') : ''
+}

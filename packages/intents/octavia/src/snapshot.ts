@@ -1,0 +1,67 @@
+import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
+import { providerOf } from './facts.ts'
+import type { Graph } from './forms.ts'
+import { unfoldGraph } from './graph.ts'
+import { type OperatingStatuses, operatingStatuses } from './operating-status.ts'
+import type { OperatingStatus, ProvisioningStatus } from './words.ts'
+
+/** One load balancer with its status as of now: what replies are printed from. */
+export interface Snapshot {
+  readonly lb: LoadBalancer
+  readonly status: LoadBalancerStatus
+  readonly provisioning: ProvisioningStatus
+  readonly provider: string
+  /** Worked out when first asked for: a list that is filtered by name needs neither. */
+  readonly graph: () => Graph
+  readonly operating: (id: string) => OperatingStatus
+}
+
+export function snapshotOf(lb: LoadBalancer, status: LoadBalancerStatus): Snapshot {
+  let graph: Graph | null = null
+  let statuses: OperatingStatuses | null = null
+  return {
+    lb,
+    status,
+    provisioning: provisioningStatus(lb, status),
+    provider: providerOf(lb.annotations) ?? 'spout',
+    graph: () => {
+      graph ??= unfoldGraph(lb)
+      return graph
+    },
+    operating: (id) => {
+      statuses ??= operatingStatuses(lb, status)
+      return statuses.get(id) ?? 'OFFLINE'
+    },
+  }
+}
+
+/**
+ * ACTIVE only once a node confirmed this very generation: a status that is older than the change still says active.
+ */
+function provisioningStatus(lb: LoadBalancer, status: LoadBalancerStatus): ProvisioningStatus {
+  if (status.provisioning === 'error') return 'ERROR'
+  if (status.provisioning === 'active' && status.confirmedGeneration >= lb.generation) return 'ACTIVE'
+  return status.confirmedGeneration === 0 ? 'PENDING_CREATE' : 'PENDING_UPDATE'
+}
+
+/** What every stored object tells of its past. */
+interface Dated {
+  readonly id: string
+  readonly createdAt: string
+  readonly updatedAt: string | null
+}
+
+/** Children follow their load balancer; one that came after the last confirmation is still being created. */
+export function childProvisioning({ provisioning, status }: Snapshot, child: Dated): ProvisioningStatus {
+  if (provisioning !== 'PENDING_UPDATE') return provisioning
+  return status.confirmedAt !== null && child.createdAt > status.confirmedAt ? 'PENDING_CREATE' : 'PENDING_UPDATE'
+}
+
+/** Octavia writes the object when it becomes ACTIVE, and clients parse the time: never null from then on. */
+export const updatedAt = ({ provisioning, status }: Snapshot, object: Dated): string | null =>
+  object.updatedAt ?? (provisioning === 'ACTIVE' ? laterOf(status.confirmedAt, object.createdAt) : null)
+
+const laterOf = (a: string | null, b: string): string => (a !== null && a > b ? a : b)
+
+/** `2026-01-31T12:00:00.000Z` as Python prints it: no zone, microseconds. */
+export const wireTime = (timestamp: string | null): string | null => timestamp?.replace(/Z$/, '000') ?? null

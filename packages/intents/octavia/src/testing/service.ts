@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { type Principal, StoreAdmission, StoreView } from '@spout/admission'
+import { type LoadBalancerStatus, type Role, SpoutError, type StatusReader } from '@spout/model'
+import { MemoryStore } from '@spout/store'
+import { type FastifyInstance, fastify } from 'fastify'
+import { DEFAULT_PROVIDERS, type OctaviaContext } from '../context.ts'
+import { octaviaApi } from '../octavia-api.ts'
+import { PENDING, statusOf } from './fixtures.ts'
+
+/** Who a test asks as: the word is the token. */
+export type Who = 'admin' | 'member' | 'reader' | 'stranger' | 'unscoped'
+
+/** Statuses as a test says they are; load balancers that it says nothing of are pending. */
+export class PlainStatus implements StatusReader {
+  readonly #statuses = new Map<string, LoadBalancerStatus>()
+
+  set(id: string, status: LoadBalancerStatus): void {
+    this.#statuses.set(id, status)
+  }
+
+  loadBalancer(id: string): LoadBalancerStatus {
+    return this.#statuses.get(id) ?? statusOf(PENDING)
+  }
+
+  node(nodeId: string) {
+    return { nodeId, connection: 'never' as const, inSync: false, lastReportAt: null, features: [] }
+  }
+
+  onChange(): () => void {
+    return () => {}
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  /** The parsed body; undefined for an empty one. */
+  readonly body: unknown
+}
+
+/**
+ * The API over real admission and a real store in memory, with a project that has a public pool and a network of its
+ * own, and a second project.
+ */
+export class TestService {
+  readonly app: FastifyInstance
+  readonly admission: StoreAdmission
+  readonly view: StoreView
+  readonly status = new PlainStatus()
+  readonly ids: Readonly<Record<'project' | 'otherProject' | 'pool' | 'network' | 'subnet', string>>
+  readonly #store: MemoryStore
+  readonly #abort: AbortController
+
+  private constructor(
+    parts: Pick<TestService, 'app' | 'admission' | 'view' | 'ids'>,
+    store: MemoryStore,
+    abort: AbortController,
+  ) {
+    this.app = parts.app
+    this.admission = parts.admission
+    this.view = parts.view
+    this.ids = parts.ids
+    this.#store = store
+    this.#abort = abort
+  }
+
+  /** @param wire a last word on the context, and other routes beside the API */
+  static async start(prepare: (app: FastifyInstance) => void = () => {}): Promise<TestService> {
+    const abort = new AbortController()
+    const store = new MemoryStore()
+    const view = await StoreView.open(store, { signal: abort.signal })
+    const admission = new StoreAdmission({ store, view })
+    const own = { description: '' }
+    const project = await admission.createProject({ name: 'shop', ...own })
+    const otherProject = await admission.createProject({ name: 'neighbour', ...own })
+    const pool = await admission.createAddressPool({
+      name: 'public',
+      ...own,
+      ranges: [{ first: '192.0.2.10', last: '192.0.2.250' }],
+      cidr: '192.0.2.0/24',
+      gatewayIp: '192.0.2.1',
+      projectIds: null,
+      quarantineSeconds: 0,
+    })
+    const network = await admission.createNetwork({
+      projectId: project.id,
+      name: 'private',
+      ...own,
+      returnPath: 'snat',
+      segment: { physicalNetwork: 'physnet1', vlan: 101 },
+    })
+    const subnet = await admission.addSubnet(network.id, {
+      name: 'private-v4',
+      ...own,
+      cidr: '10.0.0.0/16',
+      gatewayIp: '10.0.0.1',
+      nodeRange: null,
+    })
+    const ids = {
+      project: project.id,
+      otherProject: otherProject.id,
+      pool: pool.id,
+      network: network.id,
+      subnet: subnet.id,
+    }
+    const app = fastify()
+    prepare(app)
+    const service = new TestService({ app, admission, view, ids }, store, abort)
+    await app.register(octaviaApi, { prefix: '/load-balancer', ...service.#context() })
+    await app.ready()
+    return service
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close()
+    this.admission.close()
+    this.#abort.abort()
+    await this.#store.close()
+  }
+
+  #context(): OctaviaContext {
+    return {
+      admission: this.admission,
+      view: this.view,
+      status: this.status,
+      authenticate: async ({ headers }) => this.principal(String(headers['x-auth-token'] ?? '')),
+      clock: { now: () => new Date() },
+      newId: () => randomUUID(),
+      options: { providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity' },
+    }
+  }
+
+  principal(token: string): Principal {
+    const as = (projectId: string | null, ...roles: Role[]): Principal => ({
+      userId: randomUUID(),
+      userName: token,
+      projectId,
+      roles,
+      expiresAt: '2099-01-01T00:00:00.000Z',
+    })
+    const { project, otherProject } = this.ids
+    switch (token) {
+      case 'admin':
+        return as(otherProject, 'admin')
+      case 'member':
+        return as(project, 'member', 'reader')
+      case 'reader':
+        return as(project, 'reader')
+      case 'stranger':
+        return as(otherProject, 'member')
+      case 'unscoped':
+        return as(null)
+      default:
+        throw new SpoutError('Unauthenticated', { reason: 'no token' })
+    }
+  }
+
+  async call(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD',
+    path: string,
+    body?: unknown,
+    who: Who = 'member',
+  ): Promise<Answer> {
+    const url = path.startsWith('/v2') || path === '/' ? `/load-balancer${path}` : `/load-balancer/v2/lbaas${path}`
+    const reply = await this.app.inject({
+      method,
+      url,
+      headers: { 'x-auth-token': who, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      body: reply.body === '' ? undefined : (reply.json() as unknown),
+    }
+  }
+
+  /** Makes an object and returns it; anything but success is an error. */
+  async make(path: string, root: string, fields: object): Promise<Record<string, unknown> & { readonly id: string }> {
+    const { status, body } = await this.call('POST', path, { [root]: fields })
+    if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`)
+    return (body as Record<string, Record<string, unknown> & { id: string }>)[root]!
+  }
+
+  /** Says that a node confirmed the newest generation. */
+  confirm(id: string, fields: Parameters<typeof statusOf>[0] = {}): void {
+    const generation = this.view.get('loadBalancer', id)?.value.generation ?? 1
+    this.status.set(id, statusOf({ confirmedGeneration: generation, ...fields }))
+  }
+}

@@ -1,0 +1,112 @@
+import type { LoadBalancerChange, LoadBalancerDraft } from '@spout/admission'
+import type { LoadBalancer } from '@spout/model'
+import { checkGraph } from './check-graph.ts'
+import { addListener, addPool, type GraphEdit } from './edit-graph.ts'
+import { providerAnnotation } from './facts.ts'
+import type { Graph } from './forms.ts'
+import { foldGraph, unfoldGraph } from './graph.ts'
+import { blankLoadBalancer, type LoadBalancerAsk, loadBalancerResource } from './resources/load-balancer.ts'
+import type { PoolAsk } from './resources/pool.ts'
+import type { Resource } from './resources/resource.ts'
+import { findVips, type NetworkDirectory } from './vip-wish.ts'
+import { invalidInput, missingArgument, OctaviaFault, unknownAttributes, validationFailure } from './wire/fault.ts'
+import { type Edit, type Mode, readObject } from './wire/field.ts'
+import { pythonText } from './wire/python-text.ts'
+import type { Stamp } from './wire/wire-type.ts'
+
+/**
+ * Reads a request's body `{"<root>": {…}}`.
+ * @throws OctaviaFault
+ */
+export function readBody<D, R>(resource: Resource<D, R>, mode: Mode, body: unknown, stamp: Stamp): Edit<D> {
+  const inner = rootOf(resource.root, resource.argument, body)
+  return readObject(resource.fields, mode, inner, { path: `${resource.argument}.${resource.root}`, stamp })
+}
+
+/** The value of the only attribute that a body has. @throws OctaviaFault */
+export function rootOf(root: string, argument: string, body: unknown): unknown {
+  if (body === undefined || body === null) throw missingArgument(argument)
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw invalidInput(argument, pythonText(body), 'Value not a valid dict.')
+  const given = new Map<string, unknown>(Object.entries(body))
+  const unknown = [...given.keys()].filter((name) => name !== root)
+  if (unknown.length > 0) throw unknownAttributes(argument, unknown)
+  if (!given.has(root)) throw invalidInput(root, 'None', 'Mandatory field missing.')
+  return given.get(root)
+}
+
+export interface Creation {
+  readonly ask: LoadBalancerAsk
+  readonly projectId: string
+  readonly directory: NetworkDirectory
+  /** Names that clients may give as `provider`; the first is what they get when they give none. */
+  readonly providers: readonly string[]
+}
+
+/** What a creation, with its whole graph, asks of admission. @throws OctaviaFault */
+export function loadBalancerDraft({ ask, projectId, directory, providers }: Creation): LoadBalancerDraft {
+  const provider = ask.provider ?? providers[0] ?? 'spout'
+  if (!providers.includes(provider)) throw new OctaviaFault(400, `Provider '${provider}' is not enabled.`)
+  const vips = findVips(ask.vip, ask.additionalVips, directory)
+  const graph = graphOf(ask)
+  checkGraph(
+    graph,
+    vips.map(({ range }) => range),
+  )
+  return {
+    projectId,
+    name: ask.name,
+    description: ask.description,
+    tags: ask.tags,
+    enabled: ask.enabled,
+    vips: vips.map(({ wish }) => wish),
+    nodeGroupId: null,
+    ...foldGraph(graph, providerAnnotation(provider)),
+  }
+}
+
+/** Pools that listeners bring move to the top; pools that are mere names are looked up there. */
+function graphOf(ask: LoadBalancerAsk): Graph {
+  const brought = ask.listeners.flatMap(({ defaultPool }) => (defaultPool === null ? [] : [defaultPool]))
+  if (brought.some(({ model }) => model.name === ''))
+    throw validationFailure('Pools must be named when creating a fully populated loadbalancer.')
+  const pools = [...ask.pools, ...brought.filter(({ isReference }) => !isReference)]
+  const byName = new Map<string, PoolAsk>(pools.map((pool) => [pool.model.name, pool]))
+  if (byName.size < pools.length)
+    throw validationFailure('Pool names must be unique when creating a fully populated loadbalancer.')
+  const listeners = ask.listeners.map((listener) => {
+    if (listener.defaultPool === null) return listener
+    const pool = byName.get(listener.defaultPool.model.name)
+    if (pool === undefined)
+      throw validationFailure(
+        `Pool '${listener.defaultPool.model.name}' was referenced but no full definition was found.`,
+      )
+    return { ...listener, defaultPool: null, model: { ...listener.model, defaultPoolId: pool.model.id } }
+  })
+  const edits: readonly GraphEdit[] = [...pools.map(addPool), ...listeners.map(addListener)]
+  return edits.reduce<Graph>((graph, edit) => edit(graph), { listeners: [], pools: [] })
+}
+
+/** What a change of children asks of admission. */
+export const graphChange =
+  (edit: GraphEdit) =>
+  (lb: LoadBalancer): LoadBalancerChange => {
+    const graph = edit(unfoldGraph(lb))
+    checkGraph(
+      graph,
+      lb.vips.map(({ address }) => address),
+    )
+    return foldGraph(graph, lb.annotations)
+  }
+
+/** What a PUT of the load balancer itself asks of admission. */
+export const ownChange =
+  (edit: Edit<LoadBalancerAsk>) =>
+  (lb: LoadBalancer): LoadBalancerChange => {
+    const { name, description, enabled, tags } = lb
+    const edited = edit({ ...blankLoadBalancer(), name, description, enabled, tags })
+    return { name: edited.name, description: edited.description, enabled: edited.enabled, tags: [...edited.tags] }
+  }
+
+export const readLoadBalancer = (body: unknown, stamp: Stamp): LoadBalancerAsk =>
+  readBody(loadBalancerResource, 'create', body, stamp)(blankLoadBalancer())

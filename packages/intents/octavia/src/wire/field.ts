@@ -1,0 +1,137 @@
+import { invalidInput, invalidOption, unknownAttributes, unsupportedOption } from './fault.ts'
+import { pythonText } from './python-text.ts'
+import { type At, type Stamp, ValueRefused, ValueUnsupported, type WireType } from './wire-type.ts'
+
+/** What a request's field does to the object it describes. */
+export type Edit<D> = (draft: D) => D
+export type Mode = 'create' | 'update'
+
+/**
+ * One attribute of a resource: a row of its table. Reading requests, Octavia's faults, printing replies, filters and
+ * sorting all come from these rows. `D` is what requests edit, `R` what replies are printed from.
+ */
+export interface Field<D, R> {
+  readonly name: string
+  /** The minor version of the API that brought it. */
+  readonly since: number
+  readonly create: 'required' | 'optional' | 'refused'
+  readonly update: boolean
+  /** Checks a JSON value, null included. @throws OctaviaFault */
+  readonly accept: (json: unknown, mode: Mode, at: At) => Edit<D>
+  /** What a creation that leaves the field out does. */
+  readonly absent: Edit<D>
+  /** Null for attributes that replies do not show. */
+  readonly read: ((reading: R) => unknown) | null
+  /** Whether a query parameter of this name selects the object; null where it cannot be asked by. */
+  readonly selects: ((reading: R, wanted: string) => boolean) | null
+}
+
+interface FieldSpec<T, D, R> {
+  readonly since: number
+  readonly create?: 'required' | 'optional'
+  readonly update?: boolean
+  /** Stands in when a creation leaves the field out; without it the draft keeps what it has. */
+  readonly default?: NoInfer<T>
+  /** What JSON null means, where that is not `default`. */
+  readonly ifNull?: NoInfer<T>
+  readonly write?: (draft: D, value: NoInfer<T>) => D
+  readonly read?: (reading: R) => unknown
+  /** What a query parameter is compared with, where that is not the printed value (ids of parents). */
+  readonly asked?: (reading: R) => readonly (string | null)[]
+}
+
+const keep = <D>(draft: D): D => draft
+
+/** The maker of rows for one resource. */
+export const rowsOf =
+  <D, R>() =>
+  <T>(name: string, type: WireType<T>, spec: FieldSpec<T, D, R>): Field<D, R> => {
+    const { write, read, asked } = spec
+    const editTo = (value: T | undefined): Edit<D> =>
+      write === undefined || value === undefined ? keep : (draft) => write(draft, value)
+    const onNull = editTo(spec.ifNull === undefined ? spec.default : spec.ifNull)
+    return {
+      name,
+      since: spec.since,
+      create: spec.create ?? 'refused',
+      update: spec.update ?? false,
+      absent: editTo(spec.default),
+      read: read ?? null,
+      selects: selector(type, asked, read),
+      accept(json, mode, at) {
+        if (json === null) {
+          if (spec.create !== 'required') return onNull
+          throw mode === 'create' ? missing(name) : invalidOption('None', name)
+        }
+        return editTo(readValue(name, type, json, { ...at, path: `${at.path}.${name}` }))
+      },
+    }
+  }
+
+function readValue<T>(name: string, type: WireType<T>, json: unknown, at: At): T {
+  try {
+    return type.read(json, at)
+  } catch (error) {
+    if (error instanceof ValueRefused) throw invalidInput(name, pythonText(json), error.message)
+    if (error instanceof ValueUnsupported) throw unsupportedOption(`${name} ${pythonText(json)}: ${error.message}`)
+    throw error
+  }
+}
+
+function selector<T, R>(
+  type: WireType<T>,
+  asked: ((reading: R) => readonly (string | null)[]) | undefined,
+  read: ((reading: R) => unknown) | undefined,
+): Field<unknown, R>['selects'] {
+  const canonical = type.queryText ?? keep
+  if (asked !== undefined) return (reading, wanted) => asked(reading).includes(canonical(wanted))
+  if (read === undefined) return null
+  return (reading, wanted) => {
+    const printed = read(reading)
+    return (
+      (typeof printed === 'string' || typeof printed === 'number' || typeof printed === 'boolean') &&
+      String(printed) === canonical(wanted)
+    )
+  }
+}
+
+const missing = (name: string) => invalidInput(name, 'None', 'Mandatory field missing.')
+
+/**
+ * Reads one object of a request.
+ * @returns the edit that the whole object stands for; fields left out of a creation bring their defaults
+ * @throws OctaviaFault unknown attributes first, then the first offending field in the table's order
+ */
+export function readObject<D, R>(fields: readonly Field<D, R>[], mode: Mode, json: unknown, at: At): Edit<D> {
+  if (json === null || typeof json !== 'object' || Array.isArray(json))
+    throw invalidInput(at.path.split('.').at(-1) ?? at.path, pythonText(json), 'Value not a valid dict.')
+  const given = new Map<string, unknown>(Object.entries(json))
+  const accepted = fields.filter((field) => (mode === 'create' ? field.create !== 'refused' : field.update))
+  const names = new Set(accepted.map((field) => field.name))
+  const unknown = [...given.keys()].filter((name) => !names.has(name))
+  if (unknown.length > 0) throw unknownAttributes(at.path, unknown)
+  const edits = accepted.map((field) => {
+    if (given.has(field.name)) return field.accept(given.get(field.name), mode, at)
+    if (mode === 'update') return keep
+    if (field.create === 'required') throw missing(field.name)
+    return field.absent
+  })
+  return (draft) => edits.reduce((edited, edit) => edit(edited), draft)
+}
+
+/** A nested object that a creation brings along: its own table, started from `blank`. */
+export const nested = <D, R>(fields: readonly Field<D, R>[], blank: (stamp: Stamp) => D): WireType<D> => ({
+  read: (value, at) => readObject(fields, 'create', value, at)(blank(at.stamp)),
+})
+
+/** Prints an object by its table; `only` narrows to some attributes. */
+export function printObject<D, R>(
+  fields: readonly Field<D, R>[],
+  reading: R,
+  only?: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const printed: Record<string, unknown> = {}
+  for (const { name, read } of fields)
+    if (read !== null && (only === undefined || only.has(name))) printed[name] = read(reading)
+  return printed
+}

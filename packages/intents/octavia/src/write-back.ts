@@ -1,0 +1,117 @@
+import type { ServiceStats, Vip } from '@spout/model'
+import type { ListenerForm, PoolForm } from './forms.ts'
+import { type MonitorReading, monitorResource } from './resources/health-monitor.ts'
+import { type ListenerReading, listenerResource } from './resources/listener.ts'
+import { loadBalancerResource } from './resources/load-balancer.ts'
+import { type MemberReading, memberResource } from './resources/member.ts'
+import { type PoolReading, poolResource } from './resources/pool.ts'
+import { childProvisioning, type Snapshot } from './snapshot.ts'
+import { printObject } from './wire/field.ts'
+
+/** Model and status to Octavia's JSON. Pure: the same snapshot prints the same text. */
+type Json = Readonly<Record<string, unknown>>
+
+export const listenerReadings = (snapshot: Snapshot): readonly ListenerReading[] =>
+  snapshot.graph().listeners.map((form) => ({ ...form, snapshot }))
+
+export const poolReadings = (snapshot: Snapshot): readonly PoolReading[] =>
+  snapshot.graph().pools.map((form) => ({ ...form, snapshot }))
+
+export const memberReadings = (snapshot: Snapshot, poolId: string): readonly MemberReading[] =>
+  (snapshot.lb.pools.find(({ id }) => id === poolId)?.members ?? []).map((model) => ({ model, snapshot }))
+
+export const monitorReadings = (snapshot: Snapshot): readonly MonitorReading[] =>
+  snapshot
+    .graph()
+    .pools.flatMap(({ model, monitor }) => (monitor === null ? [] : [{ ...monitor, poolId: model.id, snapshot }]))
+
+/** The reply to a creation: the load balancer with everything below it in full. */
+export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
+  const { listeners, pools } = snapshot.graph()
+  return {
+    ...printObject(loadBalancerResource.fields, { snapshot, vips }),
+    listeners: listeners.map((form) => printFullListener(snapshot, form)),
+    pools: pools.map((form) => printFullPool(snapshot, form)),
+  }
+}
+
+/** Within a graph the parents are left out: they enclose it. */
+function printFullListener(snapshot: Snapshot, form: ListenerForm): Json {
+  const { loadbalancers: _, ...listener } = printObject(listenerResource.fields, { ...form, snapshot })
+  return listener
+}
+
+function printFullPool(snapshot: Snapshot, form: PoolForm): Json {
+  const { loadbalancers: _, healthmonitor_id: __, ...pool } = printObject(poolResource.fields, { ...form, snapshot })
+  return {
+    ...pool,
+    members: form.model.members.map((model) => printObject(memberResource.fields, { model, snapshot })),
+    healthmonitor: form.monitor && printFullMonitor(snapshot, form.model.id, form.monitor),
+  }
+}
+
+function printFullMonitor(snapshot: Snapshot, poolId: string, form: NonNullable<PoolForm['monitor']>): Json {
+  const { pools: _, ...monitor } = printObject(monitorResource.fields, { ...form, poolId, snapshot })
+  return monitor
+}
+
+/** The status tree: each listener with the pools it sends to. */
+export function printStatusTree(snapshot: Snapshot): Json {
+  const { lb, operating } = snapshot
+  const pools = new Map(lb.pools.map((pool) => [pool.id, pool]))
+  const state = (child: {
+    readonly id: string
+    readonly name: string
+    readonly createdAt: string
+    readonly updatedAt: string | null
+  }) => ({
+    id: child.id,
+    name: child.name,
+    provisioning_status: childProvisioning(snapshot, child),
+    operating_status: operating(child.id),
+  })
+  const poolTree = (id: string) => {
+    const pool = pools.get(id)
+    if (pool === undefined) return []
+    const { monitor, members } = pool
+    return [
+      {
+        ...state(pool),
+        // Absent, not null, without a monitor: Octavia prints no unset attribute here.
+        ...(monitor && { health_monitor: { ...state(monitor), type: monitor.type.toUpperCase() } }),
+        members: members.map((member) => ({
+          ...state(member),
+          address: member.address,
+          protocol_port: member.port,
+        })),
+      },
+    ]
+  }
+  return {
+    statuses: {
+      loadbalancer: {
+        ...state(lb),
+        listeners: lb.listeners.map((listener) => ({
+          ...state(listener),
+          pools: listener.defaultPoolId === null ? [] : poolTree(listener.defaultPoolId),
+        })),
+      },
+    },
+  }
+}
+
+/** Counters of some listeners, summed. */
+export function printStats({ status }: Snapshot, listenerIds: readonly string[]): Json {
+  const counters = listenerIds.flatMap((id) => status.stats.get(id) ?? [])
+  const sum = (name: keyof ServiceStats & `${string}${'In' | 'Out' | 'Connections' | 'Errors'}`) =>
+    counters.reduce((total, one) => total + one[name], 0)
+  return {
+    stats: {
+      active_connections: sum('activeConnections'),
+      bytes_in: sum('bytesIn'),
+      bytes_out: sum('bytesOut'),
+      request_errors: sum('requestErrors'),
+      total_connections: sum('totalConnections'),
+    },
+  }
+}

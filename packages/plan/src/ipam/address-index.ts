@@ -1,0 +1,144 @@
+import type { Ip, IpRange } from '@spout/net'
+import { NumberRuns } from './number-runs.ts'
+
+/** A released address that nobody but its last project may have yet. */
+export interface Rest {
+  readonly projectId: string | null
+  readonly untilMs: number
+}
+
+interface Due {
+  readonly ip: Ip
+  readonly untilMs: number
+}
+
+/** Plain text that tells addresses of both versions apart. */
+const keyOf = (ip: Ip): string => `${ip.version}:${ip.value.toString(36)}`
+
+/**
+ * The addresses of one holder (an address pool or a network) that are in use, held for a write under way, or resting.
+ * Fed by whoever watches the Address objects; every question costs a binary search, whatever is in use.
+ */
+export class AddressIndex {
+  readonly #taken = new Set<string>()
+  readonly #held = new Set<string>()
+  readonly #resting = new Map<string, Rest>()
+  readonly #due: Due[] = []
+  readonly #occupied = { 4: new NumberRuns(), 6: new NumberRuns() } as const
+
+  /** The address is in use (`rest` null) or resting. */
+  put(ip: Ip, rest: Rest | null): void {
+    const key = keyOf(ip)
+    if (rest === null) {
+      this.#resting.delete(key)
+      this.#taken.add(key)
+    } else {
+      this.#taken.delete(key)
+      this.#resting.set(key, rest)
+      this.#insertDue({ ip, untilMs: rest.untilMs })
+    }
+    this.#occupied[ip.version].add(ip.value)
+  }
+
+  /** The address object is gone. */
+  remove(ip: Ip): void {
+    this.#taken.delete(keyOf(ip))
+    this.#resting.delete(keyOf(ip))
+    this.#settle(ip)
+  }
+
+  /** Keeps the address from other allocations while a write is under way. */
+  hold(ip: Ip): void {
+    this.#held.add(keyOf(ip))
+    this.#occupied[ip.version].add(ip.value)
+  }
+
+  /** Ends a hold: the address is what its object says, or free. */
+  unhold(ip: Ip): void {
+    this.#held.delete(keyOf(ip))
+    this.#settle(ip)
+  }
+
+  /** Whether the project may have exactly this address now. */
+  isFreeFor(ip: Ip, projectId: string | null, nowMs: number): boolean {
+    const key = keyOf(ip)
+    if (this.#taken.has(key) || this.#held.has(key)) return false
+    const rest = this.#resting.get(key)
+    return rest === undefined || rest.untilMs <= nowMs || (rest.projectId !== null && rest.projectId === projectId)
+  }
+
+  /**
+   * The lowest address of the ranges that is neither in use nor resting; when there is none, an address that rests
+   * after this very project's use.
+   */
+  lowestFree(ranges: readonly IpRange[], projectId: string | null, nowMs: number): Ip | null {
+    this.#wake(nowMs)
+    for (const range of ranges) {
+      const value = this.#occupied[range.version].lowestMissing(range.first, range.last)
+      if (value !== null) return { version: range.version, value }
+    }
+    return this.#ownResting(ranges, projectId)
+  }
+
+  /** The highest free address of the ranges. */
+  highestFree(ranges: readonly IpRange[], nowMs: number): Ip | null {
+    this.#wake(nowMs)
+    for (const range of [...ranges].reverse()) {
+      const value = this.#occupied[range.version].highestMissing(range.first, range.last)
+      if (value !== null) return { version: range.version, value }
+    }
+    return null
+  }
+
+  /** How many addresses of the ranges are in use, held or resting. */
+  occupiedWithin(ranges: readonly IpRange[], nowMs: number): bigint {
+    this.#wake(nowMs)
+    return ranges.reduce((sum, range) => sum + this.#occupied[range.version].countWithin(range.first, range.last), 0n)
+  }
+
+  /** Addresses that rested long enough are free again. */
+  #wake(nowMs: number): void {
+    let awake = 0
+    for (; awake < this.#due.length && this.#due[awake]!.untilMs <= nowMs; awake++) {
+      const { ip, untilMs } = this.#due[awake]!
+      const rest = this.#resting.get(keyOf(ip))
+      if (rest === undefined || rest.untilMs !== untilMs) continue
+      this.#resting.delete(keyOf(ip))
+      this.#settle(ip)
+    }
+    if (awake > 0) this.#due.splice(0, awake)
+  }
+
+  #settle(ip: Ip): void {
+    const key = keyOf(ip)
+    if (!this.#taken.has(key) && !this.#held.has(key) && !this.#resting.has(key))
+      this.#occupied[ip.version].delete(ip.value)
+  }
+
+  #insertDue(due: Due): void {
+    let low = 0
+    let high = this.#due.length
+    // Nearly always the newest release ends last.
+    if (high > 0 && this.#due[high - 1]!.untilMs <= due.untilMs) low = high
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#due[middle]!.untilMs <= due.untilMs) low = middle + 1
+      else high = middle
+    }
+    this.#due.splice(low, 0, due)
+  }
+
+  #ownResting(ranges: readonly IpRange[], projectId: string | null): Ip | null {
+    if (projectId === null) return null
+    for (const { ip, untilMs } of this.#due) {
+      const key = keyOf(ip)
+      const rest = this.#resting.get(key)
+      if (rest?.untilMs !== untilMs || rest.projectId !== projectId || this.#held.has(key)) continue
+      const inside = ranges.some(
+        (range) => range.version === ip.version && range.first <= ip.value && ip.value <= range.last,
+      )
+      if (inside) return ip
+    }
+    return null
+  }
+}

@@ -1,0 +1,107 @@
+import type { AddressPool, Subnet } from '@spout/model'
+import {
+  type Cidr,
+  cidrToRange,
+  type Ip,
+  type IpRange,
+  parseCidr,
+  parseIp,
+  parseIpRange,
+  rangeContains,
+  rangeSize,
+} from '@spout/net'
+
+/** What addresses may be taken from, in order; the ranges do not overlap. */
+export interface AddressSpace {
+  /** For people, after the words "address pool": `public`, `of subnet 10.0.0.0/24`. */
+  readonly name: string
+  /** The text of what an address has to lie in. */
+  readonly within: string
+  /** The same before gateways, nodes' ranges and the like were set aside. */
+  readonly whole: readonly IpRange[]
+  readonly ranges: readonly IpRange[]
+}
+
+/** An address pool's ranges without its gateway and the network and broadcast address of its subnet. */
+export function poolSpace(pool: Pick<AddressPool, 'id' | 'name' | 'ranges' | 'cidr' | 'gatewayIp'>): AddressSpace {
+  const ends = endsOf(parseCidr(pool.cidr))
+  const excluded = pool.gatewayIp === null ? ends : [...ends, parseIp(pool.gatewayIp)]
+  const whole: readonly IpRange[] = pool.ranges.map(({ first, last }) => parseIpRange(`${first}-${last}`))
+  return {
+    name: pool.name || pool.id,
+    within: pool.ranges.map(({ first, last }) => (first === last ? first : `${first}-${last}`)).join(', '),
+    whole,
+    ranges: excluded.reduce(without, whole),
+  }
+}
+
+type SubnetRanges = Pick<Subnet, 'cidr' | 'gatewayIp' | 'nodeRange'>
+
+/** What a tenant may take in his subnet: not its ends, not the gateway, not the nodes' range. */
+export function subnetSpace(subnet: SubnetRanges): AddressSpace {
+  const usable = usableRanges(subnet)
+  const nodes = nodeRangeOf(subnet)
+  return {
+    name: `of subnet ${subnet.cidr}`,
+    within: subnet.cidr,
+    whole: [cidrToRange(parseCidr(subnet.cidr))],
+    ranges: nodes === null ? usable : usable.flatMap((range) => subtract(range, nodes)),
+  }
+}
+
+/** What nodes take their own addresses from: the range set aside for them, or the whole subnet (from its end). */
+export function nodeSpace(subnet: SubnetRanges): AddressSpace {
+  const nodes = nodeRangeOf(subnet)
+  return {
+    name: `for nodes in subnet ${subnet.cidr}`,
+    whole: [nodes ?? cidrToRange(parseCidr(subnet.cidr))],
+    within: subnet.nodeRange === null ? subnet.cidr : `${subnet.nodeRange.first}-${subnet.nodeRange.last}`,
+    ranges: usableRanges(subnet).flatMap((range) => (nodes === null ? [range] : intersect(range, nodes))),
+  }
+}
+
+export const anyContains = (ranges: readonly IpRange[], ip: Ip): boolean =>
+  ranges.some((range) => rangeContains(range, ip))
+
+export const spaceSize = (space: AddressSpace): bigint =>
+  space.ranges.reduce((sum, range) => sum + rangeSize(range), 0n)
+
+/** The addresses of a subnet that no host may have: network and broadcast, or the subnet-router anycast address (RFC 4291 2.6.1). */
+export function endsOf(cidr: Cidr): readonly Ip[] {
+  const { version, first, last } = cidrToRange(cidr)
+  // /31 and /127 are point-to-point links without either (RFC 3021, RFC 6164).
+  if (last - first < 2n) return []
+  return version === 4
+    ? [
+        { version, value: first },
+        { version, value: last },
+      ]
+    : [{ version, value: first }]
+}
+
+function usableRanges(subnet: SubnetRanges): readonly IpRange[] {
+  const cidr = parseCidr(subnet.cidr)
+  const excluded = subnet.gatewayIp === null ? endsOf(cidr) : [...endsOf(cidr), parseIp(subnet.gatewayIp)]
+  return excluded.reduce(without, [cidrToRange(cidr)])
+}
+
+const nodeRangeOf = (subnet: SubnetRanges): IpRange | null =>
+  subnet.nodeRange === null ? null : parseIpRange(`${subnet.nodeRange.first}-${subnet.nodeRange.last}`)
+
+const without = (ranges: readonly IpRange[], ip: Ip): readonly IpRange[] =>
+  ranges.flatMap((range) => subtract(range, { version: ip.version, first: ip.value, last: ip.value }))
+
+function subtract(range: IpRange, hole: IpRange): readonly IpRange[] {
+  if (range.version !== hole.version || hole.last < range.first || range.last < hole.first) return [range]
+  const parts: IpRange[] = []
+  if (range.first < hole.first) parts.push({ ...range, last: hole.first - 1n })
+  if (hole.last < range.last) parts.push({ ...range, first: hole.last + 1n })
+  return parts
+}
+
+function intersect(range: IpRange, other: IpRange): readonly IpRange[] {
+  if (range.version !== other.version) return []
+  const first = range.first > other.first ? range.first : other.first
+  const last = range.last < other.last ? range.last : other.last
+  return first <= last ? [{ ...range, first, last }] : []
+}

@@ -1,0 +1,59 @@
+import type { CheckSpec, LoadBalancer, NodeMember, NodePool, Placement, Pool } from '@spout/model'
+import { poolMode } from '../resolve/protocols.ts'
+import { editSlots } from '../slots/edit-slots.ts'
+
+export type PlacedPool = Placement['pools'][number]
+
+/** A pool as nodes get it and as the placement remembers it. A disabled member is none at all. */
+export function planPool(
+  loadBalancer: Pick<LoadBalancer, 'listeners'>,
+  pool: Pool,
+  number: number,
+  previous: PlacedPool | null,
+): { readonly placed: PlacedPool; readonly node: NodePool } {
+  const mode = poolMode(loadBalancer, pool)
+  const enabled = pool.members.filter((member) => member.enabled)
+  const assignment = editSlots(previous, enabled)
+  const slots = mode === 'l4' ? assignment.slots : null
+  const byId = new Map(enabled.map((member) => [member.id, member]))
+  const node: NodePool = {
+    id: pool.id,
+    number,
+    mode,
+    algorithm: pool.algorithm,
+    sourceAffinity: pool.persistence !== null || pool.algorithm === 'source-ip',
+    proxyProtocol: proxyProtocolOf(pool),
+    members: assignment.members.map((id) => {
+      const member = id === null ? undefined : byId.get(id)
+      return member === undefined ? null : nodeMember(member)
+    }),
+    slots,
+    check: pool.monitor?.enabled ? checkSpec(pool.monitor) : null,
+    panicThreshold: pool.panicThreshold,
+  }
+  return { placed: { poolId: pool.id, number, members: [...assignment.members], slots }, node }
+}
+
+export function proxyProtocolOf(pool: Pool): NodePool['proxyProtocol'] {
+  if (pool.protocol === 'tcp-proxy-v1') return 'v1'
+  return pool.protocol === 'tcp-proxy-v2' ? 'v2' : 'none'
+}
+
+const nodeMember = (member: Pool['members'][number]): NodeMember => ({
+  id: member.id,
+  address: member.address,
+  port: member.port,
+  weight: member.weight,
+  backup: member.backup,
+  checkAddress: member.monitorAddress ?? member.address,
+  checkPort: member.monitorPort ?? member.port,
+})
+
+const checkSpec = (monitor: NonNullable<Pool['monitor']>): CheckSpec => ({
+  type: monitor.type,
+  intervalMs: monitor.intervalMs,
+  timeoutMs: monitor.timeoutMs,
+  rise: monitor.rise,
+  fall: monitor.fall,
+  http: monitor.http,
+})

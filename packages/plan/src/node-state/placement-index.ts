@@ -1,0 +1,80 @@
+import type { Placement } from '@spout/model'
+import { NumberRuns } from '../ipam/number-runs.ts'
+
+const LAST_POOL_NUMBER = 0xffffff
+
+/**
+ * What one load balancer's plan needs to know of all others: how many each node owns, which pool numbers a network has
+ * in use, and which node holds a network's gateway. Fed with placements; a change costs what changed.
+ */
+export class PlacementIndex {
+  readonly #placements = new Map<string, Placement>()
+  readonly #owned = new Map<string, number>()
+  readonly #numbers = new Map<string, NumberRuns>()
+  readonly #highest = new Map<string, number>()
+  readonly #gateways = new Map<string, { nodeId: string; loadBalancers: number }>()
+
+  get(loadBalancerId: string): Placement | null {
+    return this.#placements.get(loadBalancerId) ?? null
+  }
+
+  put(placement: Placement): void {
+    this.remove(placement.id)
+    this.#placements.set(placement.id, placement)
+    this.#count(placement, 1)
+    const { networkId } = placement
+    if (networkId === null) return
+    const numbers = this.#numbers.get(networkId) ?? new NumberRuns()
+    this.#numbers.set(networkId, numbers)
+    for (const { number } of placement.pools) {
+      numbers.add(BigInt(number))
+      this.#highest.set(networkId, Math.max(number, this.#highest.get(networkId) ?? 0))
+    }
+  }
+
+  remove(loadBalancerId: string): void {
+    const placement = this.#placements.get(loadBalancerId)
+    if (placement === undefined) return
+    this.#placements.delete(loadBalancerId)
+    this.#count(placement, -1)
+    if (placement.networkId === null) return
+    const numbers = this.#numbers.get(placement.networkId)
+    for (const pool of placement.pools) numbers?.delete(BigInt(pool.number))
+    if (numbers?.size === 0) this.#numbers.delete(placement.networkId)
+  }
+
+  /** How many load balancers the node owns. */
+  ownedBy(nodeId: string): number {
+    return this.#owned.get(nodeId) ?? 0
+  }
+
+  /** The node that the network's newest placement names: with return path `gateway` all others follow it. */
+  gatewayOwner(networkId: string): string | null {
+    return this.#gateways.get(networkId)?.nodeId ?? null
+  }
+
+  /**
+   * A pool number above `after` that no placement of the network has; null when there is none. Freed numbers come back
+   * last, so that a node never sees one change hands between two entries.
+   */
+  freePoolNumber(networkId: string, after: number): number | null {
+    const numbers = this.#numbers.get(networkId)
+    const from = Math.max(after, this.#highest.get(networkId) ?? 0)
+    if (from < LAST_POOL_NUMBER) return from + 1
+    const free = numbers?.lowestMissing(after < LAST_POOL_NUMBER ? BigInt(after + 1) : 1n, BigInt(LAST_POOL_NUMBER))
+    return free === undefined || free === null ? null : Number(free)
+  }
+
+  #count({ networkId, ownerNodeId }: Placement, by: 1 | -1): void {
+    if (ownerNodeId === null) return
+    const owned = this.ownedBy(ownerNodeId) + by
+    if (owned === 0) this.#owned.delete(ownerNodeId)
+    else this.#owned.set(ownerNodeId, owned)
+    if (networkId === null) return
+    const gateway = this.#gateways.get(networkId)
+    const loadBalancers = (gateway?.loadBalancers ?? 0) + by
+    if (loadBalancers === 0) this.#gateways.delete(networkId)
+    else
+      this.#gateways.set(networkId, { nodeId: by > 0 ? ownerNodeId : (gateway?.nodeId ?? ownerNodeId), loadBalancers })
+  }
+}

@@ -1,0 +1,179 @@
+import {
+  canonicalJson,
+  type LoadBalancer,
+  type LoadBalancerEntry,
+  type Network,
+  NODE_STATE_VERSION,
+  type NodePool,
+  type Placement,
+  type Service,
+} from '@spout/model'
+import { type PlannedNode, placeOwner } from '../placement/place.ts'
+import type { Reason } from '../reason.ts'
+import { planPool, proxyProtocolOf } from './node-pool.ts'
+
+export interface LoadBalancerPlanInput {
+  readonly loadBalancer: LoadBalancer
+  /** What `loadBalancer.networkId` names; null when it names none or the network is gone. */
+  readonly network: Network | null
+  readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
+  readonly previous: Placement | null
+  /**
+   * `PlacementIndex.gatewayOwner(networkId)`: with return path `gateway` the members' gateway address lives on one node,
+   * so all load balancers of the network are where it is.
+   */
+  readonly gatewayOwnerId: string | null
+  /** `PlacementIndex.freePoolNumber(networkId, after)`. */
+  readonly freePoolNumber: (after: number) => number | null
+  /** RFC 3339: when the placement is written, if it differs from the previous one. */
+  readonly now: string
+}
+
+export interface LoadBalancerPlan {
+  /** `previous` itself when nothing changed: then there is nothing to write. */
+  readonly placement: Placement
+  /** By node id. Nodes that get the same entry share one object. Empty while no node can carry it. */
+  readonly entries: ReadonlyMap<string, LoadBalancerEntry>
+  readonly reason: Reason
+}
+
+/** Decides what becomes of one load balancer. Depends on its input alone: the same input gives the same bytes. */
+export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan {
+  const { loadBalancer, network, group, previous } = input
+  if (network === null) {
+    const message = 'No network is known yet for its members: it is carried once it has a member or a network.'
+    return { ...remember(input, null, { code: 'NoNetwork', message }, []), entries: new Map() }
+  }
+  const shared = network.returnPath === 'gateway' ? input.gatewayOwnerId : null
+  const owner = placeOwner({
+    groupName: group.name,
+    nodes: group.nodes,
+    previousOwnerId: shared ?? previous?.ownerNodeId ?? null,
+    needs: neededFeatures(loadBalancer),
+  })
+  const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason
+  const pools = planPools(input)
+  if (pools === null) {
+    const message = `Network \`${network.name || network.id}\` has no pool number left.`
+    return { ...remember(input, null, { code: 'NoPoolNumber', message }, []), entries: new Map() }
+  }
+  const placed = remember(
+    input,
+    owner.nodeId,
+    reason,
+    pools.map(({ placed }) => placed),
+  )
+  if (owner.refused) return { ...placed, entries: new Map() }
+  const entry = loadBalancerEntry(
+    loadBalancer,
+    network.number,
+    pools.map(({ node }) => node),
+  )
+  const announcing = announced(entry, loadBalancer.enabled)
+  return {
+    ...placed,
+    entries: new Map(group.nodes.map((node) => [node.id, node.id === owner.nodeId ? announcing : entry])),
+  }
+}
+
+const explainGateway = (reason: Reason, network: Network): Reason =>
+  reason.code === 'Placed'
+    ? {
+        ...reason,
+        message: `${reason.message} It holds the members' gateway of network \`${network.name || network.id}\`, which all load balancers of the network share.`,
+      }
+    : reason
+
+/** Feature names that drivers offer and this load balancer needs, sorted. */
+export function neededFeatures(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): readonly string[] {
+  const needs = new Set<string>()
+  for (const { protocol } of loadBalancer.listeners)
+    needs.add(protocol === 'tcp' || protocol === 'udp' ? `l4.${protocol}` : `l7.${protocol}`)
+  const used = new Set(loadBalancer.listeners.map((listener) => listener.defaultPoolId))
+  for (const pool of loadBalancer.pools)
+    if (used.has(pool.id) && proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
+  return [...needs].sort()
+}
+
+function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] | null {
+  const { loadBalancer, previous, freePoolNumber } = input
+  // Numbers belong to a network: in another one they are drawn anew.
+  const known = previous?.networkId === loadBalancer.networkId ? previous.pools : []
+  const numbers = new Map(known.map((pool) => [pool.poolId, pool.number]))
+  const before = new Map(previous?.pools.map((pool) => [pool.poolId, pool]))
+  const own = new Set(numbers.values())
+  const planned: ReturnType<typeof planPool>[] = []
+  let last = 0
+  for (const pool of loadBalancer.pools) {
+    let number = numbers.get(pool.id) ?? null
+    if (number === null) {
+      do number = freePoolNumber(number ?? last)
+      while (number !== null && own.has(number))
+      if (number === null) return null
+      last = number
+    }
+    planned.push(planPool(loadBalancer, pool, number, before.get(pool.id) ?? null))
+  }
+  return planned
+}
+
+function loadBalancerEntry(
+  loadBalancer: LoadBalancer,
+  domain: number,
+  planned: readonly NodePool[],
+): LoadBalancerEntry {
+  const disabled = new Set(loadBalancer.pools.flatMap((pool) => (pool.enabled ? [] : [pool.id])))
+  const pools = loadBalancer.enabled ? planned.filter((pool) => !disabled.has(pool.id)) : []
+  const numbers = new Map(pools.map((pool) => [pool.id, pool.number]))
+  return {
+    kind: 'load-balancer',
+    version: NODE_STATE_VERSION,
+    key: `lb/${loadBalancer.id}`,
+    id: loadBalancer.id,
+    generation: loadBalancer.generation,
+    domain,
+    vips: loadBalancer.vips.map((vip) => ({ address: vip.address, scope: vip.scope, announce: false })),
+    services: loadBalancer.enabled
+      ? loadBalancer.listeners.filter((listener) => listener.enabled).map((listener) => service(listener, numbers))
+      : [],
+    pools,
+  }
+}
+
+const service = (listener: LoadBalancer['listeners'][number], numbers: ReadonlyMap<string, number>): Service => ({
+  id: listener.id,
+  protocol: listener.protocol,
+  port: listener.port,
+  pool: listener.defaultPoolId === null ? null : (numbers.get(listener.defaultPoolId) ?? null),
+  connectionLimit: listener.connectionLimit,
+  allowedCidrs: listener.allowedCidrs,
+  timeouts: {
+    clientMs: listener.timeouts.clientMs,
+    connectMs: listener.timeouts.connectMs,
+    memberMs: listener.timeouts.memberMs,
+  },
+  insertHeaders: listener.insertHeaders,
+})
+
+const announced = (entry: LoadBalancerEntry, announce: boolean): LoadBalancerEntry => ({
+  ...entry,
+  vips: entry.vips.map((vip) => ({ ...vip, announce })),
+})
+
+function remember(
+  input: LoadBalancerPlanInput,
+  ownerNodeId: string | null,
+  reason: Reason,
+  pools: Placement['pools'],
+): { readonly placement: Placement; readonly reason: Reason } {
+  const { loadBalancer, previous, now } = input
+  const decided = { networkId: loadBalancer.networkId, ownerNodeId, reason, pools }
+  if (previous !== null) {
+    const { networkId, ownerNodeId: owner, reason: why, pools: before } = previous
+    const same = canonicalJson({ networkId, ownerNodeId: owner, reason: why, pools: before }) === canonicalJson(decided)
+    if (same) return { placement: previous, reason }
+  }
+  const meta = { id: loadBalancer.id, name: '', description: '' }
+  const times = { createdAt: previous?.createdAt ?? now, updatedAt: previous === null ? null : now }
+  return { placement: { ...meta, ...times, ...decided }, reason }
+}

@@ -1,0 +1,118 @@
+import type { Node } from '@spout/model'
+import type { Reason } from '../reason.ts'
+
+/** A node as the planner sees it now. */
+export interface PlannedNode {
+  readonly id: string
+  readonly name: string
+  readonly scheduling: Node['scheduling']
+  /** `disconnected`: silent, but not for so long that its VIPs move. `lost`: silent for longer than that. */
+  readonly connection: 'connected' | 'disconnected' | 'lost' | 'never'
+  /** What its drivers can do; empty while it has not said. */
+  readonly features: readonly string[]
+  /** How many load balancers it owns. */
+  readonly loadBalancers: number
+}
+
+export interface PlacementWish {
+  readonly groupName: string
+  /** The nodes of the group. */
+  readonly nodes: readonly PlannedNode[]
+  readonly previousOwnerId: string | null
+  /** Features that the carrying node must have. */
+  readonly needs: readonly string[]
+}
+
+export interface Owner {
+  readonly nodeId: string | null
+  readonly reason: Reason
+  /** True when no node can do what is wanted: no node gets an entry then. */
+  readonly refused: boolean
+}
+
+/**
+ * Decides which node announces: the present owner as long as it can, else the node with the fewest load balancers.
+ *
+ * - A cordoned owner keeps what it has; a draining one hands over when another node can take it.
+ * - A silent owner keeps its VIPs until it is `lost`, and beyond when nobody else is there: it may still forward, and
+ *   finds them again when it returns.
+ */
+export function placeOwner(wish: PlacementWish): Owner {
+  const { nodes, groupName, needs } = wish
+  const owner = nodes.find((node) => node.id === wish.previousOwnerId)
+  if (owner !== undefined && canStay(owner, needs)) return kept(owner)
+
+  const connected = nodes.filter((node) => node.connection === 'connected')
+  const missing = needs.filter((need) => !connected.some((node) => node.features.includes(need)))
+  const told = connected.filter((node) => node.features.length > 0)
+  if (told.length > 0 && missing.length > 0)
+    return {
+      nodeId: null,
+      refused: true,
+      reason: {
+        code: 'FeatureUnavailable',
+        message: `No node of group \`${groupName}\` offers ${missing.join(', ')}.`,
+      },
+    }
+
+  const target = connected
+    .filter((node) => node.scheduling === 'enabled' && offers(node, needs))
+    .reduce<PlannedNode | null>(lessLoaded, null)
+  if (target !== null) return placed(target)
+  const why = whyNobody(groupName, nodes, connected, needs)
+  if (owner === undefined) return { nodeId: null, refused: false, reason: why }
+  if (owner.connection === 'connected')
+    return {
+      nodeId: owner.id,
+      refused: false,
+      reason: { code: 'NoOtherNode', message: `Node \`${owner.name}\` keeps it: ${lowerFirst(why.message)}` },
+    }
+  return { nodeId: owner.id, refused: false, reason: why }
+}
+
+const offers = (node: PlannedNode, needs: readonly string[]): boolean =>
+  needs.every((need) => node.features.includes(need))
+
+/** An owner that has not told its features is not moved for that: it did carry them before. */
+const canStay = (owner: PlannedNode, needs: readonly string[]): boolean =>
+  (owner.connection === 'connected' || owner.connection === 'disconnected') &&
+  owner.scheduling !== 'draining' &&
+  (owner.features.length === 0 || offers(owner, needs))
+
+const placed = (owner: PlannedNode): Owner => ({
+  nodeId: owner.id,
+  refused: false,
+  reason: { code: 'Placed', message: `Node \`${owner.name}\` announces it.` },
+})
+
+function kept(owner: PlannedNode): Owner {
+  if (owner.connection === 'connected') return placed(owner)
+  const message = `Node \`${owner.name}\` does not report at the moment; it keeps forwarding what it has.`
+  return { nodeId: owner.id, refused: false, reason: { code: 'WaitingForNode', message } }
+}
+
+function lessLoaded(best: PlannedNode | null, node: PlannedNode): PlannedNode {
+  if (best === null || node.loadBalancers < best.loadBalancers) return node
+  if (node.loadBalancers > best.loadBalancers) return best
+  return node.id < best.id ? node : best
+}
+
+function whyNobody(
+  groupName: string,
+  nodes: readonly PlannedNode[],
+  connected: readonly PlannedNode[],
+  needs: readonly string[],
+): Reason {
+  const group = `group \`${groupName}\``
+  const message =
+    nodes.length === 0
+      ? `There is no node in ${group}.`
+      : connected.length === 0
+        ? `No node of ${group} is connected.`
+        : connected.every((node) => node.scheduling !== 'enabled')
+          ? `Every connected node of ${group} is cordoned or draining.`
+          : `No schedulable node of ${group} offers all of ${needs.join(', ')}.`
+  return { code: 'NoNodeAvailable', message }
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)

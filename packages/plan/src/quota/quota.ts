@@ -1,0 +1,57 @@
+import { type LoadBalancer, QUOTA_RESOURCES, type QuotaResource } from '@spout/model'
+import { type Problem, problem } from '../reason.ts'
+
+export type Usage = Readonly<Record<QuotaResource, number>>
+
+export const NO_USAGE: Usage = Object.freeze({
+  loadBalancers: 0,
+  listeners: 0,
+  pools: 0,
+  members: 0,
+  healthMonitors: 0,
+  networks: 0,
+  addresses: 0,
+})
+
+/** What one load-balancer document counts for. Its addresses are counted by their own objects. */
+export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Usage {
+  let members = 0
+  let healthMonitors = 0
+  for (const pool of loadBalancer.pools) {
+    members += pool.members.length
+    if (pool.monitor !== null) healthMonitors++
+  }
+  return {
+    ...NO_USAGE,
+    loadBalancers: 1,
+    listeners: loadBalancer.listeners.length,
+    pools: loadBalancer.pools.length,
+    members,
+    healthMonitors,
+  }
+}
+
+const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Usage => ({
+  loadBalancers: each(a.loadBalancers, b.loadBalancers),
+  listeners: each(a.listeners, b.listeners),
+  pools: each(a.pools, b.pools),
+  members: each(a.members, b.members),
+  healthMonitors: each(a.healthMonitors, b.healthMonitors),
+  networks: each(a.networks, b.networks),
+  addresses: each(a.addresses, b.addresses),
+})
+
+export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y)
+export const subtractUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x - y)
+/** The larger of both, resource by resource. */
+export const largerUsage = (a: Usage, b: Usage): Usage => combine(a, b, Math.max)
+
+/**
+ * What stands against wanting `more`, or null. Only what grows is looked at: a project over a lowered quota may
+ * still shrink.
+ */
+export function overQuota(limits: Usage, used: Usage, more: Usage): Problem | null {
+  const resource = QUOTA_RESOURCES.find((one) => more[one] > 0 && used[one] + more[one] > limits[one])
+  if (resource === undefined) return null
+  return problem('OverQuota', { resource, limit: limits[resource], used: used[resource], wanted: more[resource] })
+}

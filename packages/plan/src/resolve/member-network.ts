@@ -1,0 +1,108 @@
+import type { Network, Pool, Subnet } from '@spout/model'
+import { type Cidr, cidrContains, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
+import { endsOf } from '../ipam/address-space.ts'
+import { type Problem, problem } from '../reason.ts'
+
+/** What is known around a document. */
+export interface MemberContext {
+  /** The networks of the project, in a stable order. */
+  readonly networks: readonly Network[]
+  /** Why no tenant may name this address, whatever its networks (`a management address`), or null. */
+  readonly forbidden: (ip: Ip) => string | null
+  /** What the address is for in that network when it is not a member's (`a node's own address`, `a VIP`), or null. */
+  readonly occupant: (networkId: string, address: string) => string | null
+}
+
+interface KnownSubnet {
+  readonly network: Network
+  readonly subnet: Subnet
+  readonly cidr: Cidr
+}
+
+/** One address that a document names as an endpoint, and where. */
+interface Endpoint {
+  readonly field: string
+  readonly text: string
+  readonly subnetId: string | null
+}
+
+/**
+ * The one network that holds every member (and every address they are probed at), or why there is none.
+ * @param preferredId the network it must be, when something else tells
+ * @returns null when there are no members
+ */
+export function memberNetwork(
+  pools: readonly Pool[],
+  preferredId: string | null,
+  context: MemberContext & { readonly currentNetworkId: string | null },
+): { readonly network: Network } | { readonly problem: Problem } | null {
+  const subnets = context.networks.flatMap((network) =>
+    network.subnets.map((subnet): KnownSubnet => ({ network, subnet, cidr: parseCidr(subnet.cidr) })),
+  )
+  let candidates: readonly Network[] | null = null
+  const checked: { readonly endpoint: Endpoint; readonly ip: Ip }[] = []
+  for (const endpoint of endpoints(pools)) {
+    const ip = parseIp(endpoint.text)
+    const why = context.forbidden(ip)
+    if (why !== null) return { problem: forbiddenProblem(endpoint, why) }
+    const named = endpoint.subnetId === null ? null : subnets.find(({ subnet }) => subnet.id === endpoint.subnetId)
+    if (named === undefined)
+      return {
+        problem: problem('ReferenceNotFound', {
+          field: `${endpoint.field.slice(0, endpoint.field.lastIndexOf('.'))}.subnetId`,
+          what: 'subnet',
+          id: String(endpoint.subnetId),
+        }),
+      }
+    if (named !== null && !cidrContains(named.cidr, ip))
+      return {
+        problem: problem('AddressOutsideSubnet', {
+          field: endpoint.field,
+          address: endpoint.text,
+          cidr: named.subnet.cidr,
+        }),
+      }
+    const holding = (named === null ? subnets : [named]).filter(({ cidr }) => cidrContains(cidr, ip))
+    const networks = new Set(holding.map(({ network }) => network))
+    if (networks.size === 0)
+      return { problem: problem('MemberOutsideNetworks', { field: endpoint.field, address: endpoint.text }) }
+    const before: readonly Network[] = candidates ?? [...networks]
+    candidates = before.filter((network) => networks.has(network))
+    if (preferredId !== null) candidates = candidates.filter((network) => network.id === preferredId)
+    if (candidates.length === 0) {
+      const others = preferredId === null ? 'the other members' : 'the VIP'
+      const reason = `${endpoint.text} is in another network than ${others}`
+      return { problem: problem('InvalidField', { field: endpoint.field, reason }) }
+    }
+    checked.push({ endpoint, ip })
+  }
+  if (candidates === null) return null
+  const network = candidates.find((one) => one.id === context.currentNetworkId) ?? candidates[0]!
+  for (const { endpoint, ip } of checked) {
+    const why = reservedIn(network, subnets, ip) ?? context.occupant(network.id, endpoint.text)
+    if (why !== null) return { problem: forbiddenProblem(endpoint, `it is ${why}`) }
+  }
+  return { network }
+}
+
+const forbiddenProblem = (endpoint: Endpoint, reason: string): Problem =>
+  problem('AddressForbidden', { field: endpoint.field, address: endpoint.text, reason })
+
+function* endpoints(pools: readonly Pool[]): Generator<Endpoint> {
+  for (const [at, pool] of pools.entries())
+    for (const [index, { address, subnetId, monitorAddress }] of pool.members.entries()) {
+      const field = `pools[${at}].members[${index}]`
+      yield { field: `${field}.address`, text: address, subnetId }
+      if (monitorAddress !== null) yield { field: `${field}.monitorAddress`, text: monitorAddress, subnetId: null }
+    }
+}
+
+function reservedIn(network: Network, subnets: readonly KnownSubnet[], ip: Ip): string | null {
+  for (const known of subnets) {
+    if (known.network !== network || !cidrContains(known.cidr, ip)) continue
+    if (known.subnet.gatewayIp !== null && ipEquals(parseIp(known.subnet.gatewayIp), ip))
+      return 'the gateway of its subnet'
+    if (endsOf(known.cidr).some((end) => ipEquals(end, ip))) return 'the network or broadcast address of its subnet'
+  }
+  return null
+}

@@ -1,0 +1,49 @@
+import { isProxied, type Listener, type LoadBalancer, type NodePool, type Pool } from '@spout/model'
+import { type Problem, problem } from '../reason.ts'
+
+/** Which pools a listener may send to. A proxied listener tells its `tcp-proxy-v1` and `-v2` members the client's address. */
+const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][]>> = {
+  tcp: ['tcp'],
+  udp: ['udp'],
+  http: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
+  'tcp-proxy': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
+}
+
+const modeOf = (listener: Listener): NodePool['mode'] =>
+  isProxied(listener.protocol) ? (listener.protocol as 'http' | 'tcp-proxy') : 'l4'
+
+/** How a pool is balanced: as its listeners ask; without one, as its protocol says. */
+export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {
+  const listener = loadBalancer.listeners.find((one) => one.defaultPoolId === pool.id)
+  if (listener !== undefined) return modeOf(listener)
+  if (pool.protocol === 'tcp' || pool.protocol === 'udp') return 'l4'
+  return pool.protocol === 'http' ? 'http' : 'tcp-proxy'
+}
+
+/** Every reference of a listener to a pool that cannot be followed. */
+export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
+  const pools = new Map(loadBalancer.pools.map((pool) => [pool.id, pool]))
+  const firstUser = new Map<string, Listener>()
+  for (const [index, listener] of loadBalancer.listeners.entries()) {
+    if (listener.defaultPoolId === null) continue
+    const field = `listeners[${index}].defaultPoolId`
+    const pool = pools.get(listener.defaultPoolId)
+    if (pool === undefined) {
+      yield problem('ReferenceNotFound', { field, what: 'pool', id: listener.defaultPoolId })
+      continue
+    }
+    if (!POOLS_OF[listener.protocol].includes(pool.protocol))
+      yield problem('InvalidField', {
+        field,
+        reason: `a listener of protocol ${listener.protocol} cannot use pool ${pool.id} of protocol ${pool.protocol}`,
+      })
+    const user = firstUser.get(pool.id)
+    // One pool, one way of balancing: a table of slots in the packet path and a proxy's own choice would disagree.
+    if (user !== undefined && modeOf(user) !== modeOf(listener))
+      yield problem('Unsupported', {
+        field,
+        reason: `pool ${pool.id} is balanced as listener ${user.id} of protocol ${user.protocol} needs; a listener of protocol ${listener.protocol} needs a pool of its own`,
+      })
+    firstUser.set(pool.id, user ?? listener)
+  }
+}

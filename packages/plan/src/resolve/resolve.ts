@@ -1,0 +1,121 @@
+import {
+  type HealthMonitor,
+  type LoadBalancer,
+  type Network,
+  type Pool,
+  SLOT_TABLE_SIZES,
+  transportOf,
+  type Vip,
+} from '@spout/model'
+import { type Problem, problem } from '../reason.ts'
+import { type MemberContext, memberNetwork } from './member-network.ts'
+import { poolMode, poolReferenceProblems } from './protocols.ts'
+
+export interface ResolveContext extends MemberContext {
+  /** The network the load balancer is in so far. */
+  readonly currentNetworkId: string | null
+}
+
+export type Resolution = { readonly network: Network | null } | { readonly problem: Problem }
+
+/**
+ * Checks what a load-balancer document refers to, inside and outside of itself, and finds the network (on nodes: the
+ * domain) that it lives in: its tenant VIP's, else its members', else the one it is in already, else the only one
+ * that the project has. Null when nothing tells.
+ *
+ * The document fits the model's schema already. The first problem is told.
+ */
+export function resolveLoadBalancer(
+  loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'> & { readonly vips: readonly Pick<Vip, 'networkId'>[] },
+  context: ResolveContext,
+): Resolution {
+  for (const found of documentProblems(loadBalancer)) return { problem: found }
+  const vipNetworks = new Set(loadBalancer.vips.flatMap((vip) => (vip.networkId === null ? [] : [vip.networkId])))
+  if (vipNetworks.size > 1)
+    return {
+      problem: problem('InvalidField', {
+        field: 'vips',
+        reason: 'name more than one network; one load balancer has one',
+      }),
+    }
+  const [vipNetworkId] = vipNetworks
+  const ofMembers = memberNetwork(loadBalancer.pools, vipNetworkId ?? null, context)
+  if (ofMembers !== null && 'problem' in ofMembers) return ofMembers
+  const network =
+    ofMembers?.network ??
+    context.networks.find((one) => one.id === (vipNetworkId ?? context.currentNetworkId)) ??
+    (context.networks.length === 1 ? context.networks[0] : undefined)
+  return { network: network ?? null }
+}
+
+function* documentProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
+  yield* idProblems(loadBalancer)
+  yield* portProblems(loadBalancer)
+  yield* poolReferenceProblems(loadBalancer)
+  for (const [index, pool] of loadBalancer.pools.entries()) yield* poolProblems(loadBalancer, pool, `pools[${index}]`)
+}
+
+function* idProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
+  const seen = new Set<string>()
+  for (const [field, what, id] of childIds(loadBalancer)) {
+    if (seen.has(id))
+      yield problem('InvalidField', { field, reason: `another part of this load balancer has ${what} id ${id}` })
+    seen.add(id)
+  }
+}
+
+/** Path, kind and id of every listener, pool, member and monitor. */
+export function* childIds(
+  loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
+): Generator<
+  readonly [field: string, what: 'listener' | 'pool' | 'member' | 'healthMonitor', id: string, poolId: string | null]
+> {
+  for (const [index, listener] of loadBalancer.listeners.entries())
+    yield [`listeners[${index}].id`, 'listener', listener.id, null]
+  for (const [index, pool] of loadBalancer.pools.entries()) {
+    yield [`pools[${index}].id`, 'pool', pool.id, null]
+    for (const [at, member] of pool.members.entries())
+      yield [`pools[${index}].members[${at}].id`, 'member', member.id, pool.id]
+    if (pool.monitor !== null) yield [`pools[${index}].monitor.id`, 'healthMonitor', pool.monitor.id, pool.id]
+  }
+}
+
+function* portProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>): Generator<Problem> {
+  const taken = new Set<string>()
+  for (const [index, listener] of loadBalancer.listeners.entries()) {
+    const protocol = transportOf(listener.protocol)
+    const key = `${protocol}/${listener.port}`
+    if (taken.has(key)) yield problem('PortTaken', { field: `listeners[${index}].port`, protocol, port: listener.port })
+    taken.add(key)
+  }
+}
+
+const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
+
+function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool, field: string): Generator<Problem> {
+  const endpoints = new Set<string>()
+  for (const [index, member] of pool.members.entries()) {
+    const key = `${member.address} ${member.port}`
+    if (endpoints.has(key))
+      yield problem('MemberTaken', {
+        field: `${field}.members[${index}].port`,
+        address: member.address,
+        port: member.port,
+      })
+    endpoints.add(key)
+  }
+  if (pool.members.length > MOST_SLOTS && poolMode(loadBalancer, pool) === 'l4')
+    yield problem('Unsupported', {
+      field: `${field}.members`,
+      reason: `a pool balanced per connection has at most ${MOST_SLOTS} members`,
+    })
+  if (pool.monitor !== null) yield* monitorProblems(pool.monitor, `${field}.monitor`)
+}
+
+function* monitorProblems(monitor: HealthMonitor, field: string): Generator<Problem> {
+  if (monitor.type === 'http' && monitor.http === null) yield problem('MissingField', { field: `${field}.http` })
+  if (monitor.type !== 'http' && monitor.http !== null)
+    yield problem('InvalidField', { field: `${field}.http`, reason: `belongs to type http, not ${monitor.type}` })
+  if (monitor.timeoutMs > monitor.intervalMs)
+    yield problem('InvalidField', { field: `${field}.timeoutMs`, reason: 'must not be longer than intervalMs' })
+}

@@ -1,0 +1,31 @@
+import type { Principal } from '@spout/admission'
+import { type Role, SpoutError } from '@spout/model'
+
+export const isAdmin = (principal: Principal): boolean => principal.roles.includes('admin')
+
+/** @throws SpoutError Forbidden without the role */
+export function requireRole(principal: Principal, role: Role): void {
+  if (principal.projectId === null) throw new SpoutError('Forbidden', { reason: 'the token has no project' })
+  if (!principal.roles.includes(role)) throw new SpoutError('Forbidden', { reason: `the role ${role} is needed` })
+}
+
+/** Whether an object of this project exists for who asks: other tenants' objects do not. */
+export const mayKnow = (principal: Principal, projectId: string | null): boolean =>
+  isAdmin(principal) || (projectId !== null && projectId === principal.projectId)
+
+/** The project a list is narrowed to; undefined for an administrator, who sees all. */
+export const listScope = (principal: Principal): { readonly projectId?: string } =>
+  isAdmin(principal) ? {} : { projectId: principal.projectId ?? '' }
+
+/**
+ * The project that a new object shall belong to: the token's, or for an administrator the one he names.
+ * @throws SpoutError Forbidden when somebody else names a foreign one
+ */
+export function projectForNew(principal: Principal, wanted: string | null | undefined): string {
+  requireRole(principal, 'member')
+  const projectId = wanted ?? principal.projectId
+  if (projectId === null) throw new SpoutError('Forbidden', { reason: 'the token has no project' })
+  if (projectId !== principal.projectId && !isAdmin(principal))
+    throw new SpoutError('Forbidden', { reason: 'only an administrator may name another project' })
+  return projectId
+}

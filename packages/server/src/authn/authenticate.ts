@@ -1,0 +1,29 @@
+import type { Principal } from '@spout/admission'
+import { SpoutError } from '@spout/model'
+import type { FastifyRequest } from 'fastify'
+import type { Authenticator, Session } from './authenticator.ts'
+
+/** What every surface is given to learn who asks. @throws SpoutError Unauthenticated, TokenExpired */
+export type Authenticate = (request: FastifyRequest) => Promise<Principal>
+
+const MAX_TOKEN_LENGTH = 256
+
+/** The token of a request: `X-Auth-Token`, as OpenStack's clients send it, or `Authorization: Bearer`. */
+export function tokenOf(request: FastifyRequest): string | null {
+  const header = request.headers['x-auth-token']
+  if (typeof header === 'string' && header !== '') return header
+  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')
+  return bearer?.[1] ?? null
+}
+
+export function sessionOf(authenticator: Authenticator, request: FastifyRequest): Session {
+  const secret = tokenOf(request)
+  if (secret === null) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
+  if (secret.length > MAX_TOKEN_LENGTH) throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
+  return authenticator.session(secret)
+}
+
+export const authenticateBy =
+  (authenticator: Authenticator): Authenticate =>
+  async (request) =>
+    sessionOf(authenticator, request).principal

@@ -1,0 +1,265 @@
+import type { ModelView, Principal } from '@spout/admission'
+import { type ApplicationCredential, type Role, SpoutError, type Token, type User } from '@spout/model'
+import type { Clock, Logger } from '@spout/runtime'
+import type { Store } from '@spout/store'
+import { credentialOf, type Method } from './grant.ts'
+import { LoginLimiter } from './login-limiter.ts'
+import { Passwords } from './password.ts'
+import { rolesOn, withIncluded } from './roles.ts'
+import { newSecret, secretSha256 } from './token-secret.ts'
+
+export interface AuthenticatorOptions {
+  readonly store: Store
+  readonly view: ModelView
+  readonly clock: Clock
+  readonly log: Logger
+  readonly tokenTtlMs?: number
+}
+
+/** How a user is named: by id or by name, never both. */
+export type UserName = { readonly id: string } | { readonly name: string }
+
+/** Null for no project: such a token may only ask who its user is. */
+export type Scope = { readonly id: string } | { readonly name: string } | null
+
+/** What a valid token says. */
+export interface Session {
+  readonly principal: Principal
+  readonly token: Token
+}
+
+export interface IssuedToken extends Session {
+  /** Shown once. */
+  readonly secret: string
+}
+
+const DEFAULT_TTL_MS = 8 * 3_600_000
+const SWEEP_INTERVAL_MS = 60_000
+const SWEEP_BATCH = 500
+
+/**
+ * Users, application credentials and tokens of our own. Tokens are found by their hash in the view, so a request costs
+ * a map look-up; a disabled user, a lost role or a deleted credential ends them at once.
+ *
+ * Every refusal of a login reads alike, whatever was wrong.
+ */
+export class Authenticator {
+  readonly passwords = new Passwords()
+  readonly #options: AuthenticatorOptions
+  readonly #limiter: LoginLimiter
+  readonly #ttlMs: number
+  #sweep: { clear(): void } | null = null
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options
+    this.#limiter = new LoginLimiter(options.clock)
+    this.#ttlMs = options.tokenTtlMs ?? DEFAULT_TTL_MS
+  }
+
+  /** @throws SpoutError Unauthenticated, TokenExpired */
+  session(secret: string): Session {
+    const token = this.#options.view.get('token', secretSha256(secret))?.value
+    if (token === undefined) throw unauthenticated('the token is not known')
+    const principal = this.#principalOf(token)
+    if (principal === null) throw unauthenticated('the token is no longer valid')
+    return { principal, token }
+  }
+
+  /** @param address the client's, for the limit on failures */
+  async loginWithPassword(user: UserName, password: string, scope: Scope, address: string): Promise<IssuedToken> {
+    const known = this.#findUser(user)
+    const found = await this.#checked('id' in user ? user.id : user.name, address, async () => {
+      const right = await this.passwords.verify(password, known?.passwordHash ?? null)
+      return right && known?.enabled === true ? known : null
+    })
+    return this.#issue(found, this.#projectOf(found, scope), null, 'password', '', null)
+  }
+
+  async loginWithCredential(
+    wanted: { readonly id: string } | { readonly name: string; readonly user: UserName },
+    secret: string,
+    address: string,
+  ): Promise<IssuedToken> {
+    const known = this.#findCredential(wanted)
+    const name = 'id' in wanted ? wanted.id : wanted.name
+    const credential = await this.#checked(name, address, async () => {
+      const right = await this.passwords.verify(secret, known?.secretHash ?? null)
+      return right && known !== null && !this.#isPast(known.expiresAt) ? known : null
+    })
+    const user = this.#options.view.get('user', credential.userId)?.value
+    if (user?.enabled !== true) throw badCredentials()
+    const projectId = this.#projectOf(user, { id: credential.projectId })
+    return this.#issue(user, projectId, credential.roles, 'application_credential', credential.id, credential.expiresAt)
+  }
+
+  /** Trades a token for one with another scope, which ends no later. */
+  async loginWithToken(secret: string, scope: Scope): Promise<IssuedToken> {
+    const { token } = this.session(secret)
+    const user = this.#options.view.get('user', token.userId)?.value
+    if (user === undefined) throw badCredentials()
+    const credentialId = credentialOf(token)
+    const projectId = this.#projectOf(user, scope)
+    if (credentialId === null) return this.#issue(user, projectId, null, 'token', '', token.expiresAt)
+    // A credential stands for one project: its tokens cannot be moved to another.
+    if (projectId !== token.projectId) throw badCredentials()
+    return this.#issue(user, projectId, token.roles, 'application_credential', credentialId, token.expiresAt)
+  }
+
+  /** Whether this is the user's password, for one who changes it. */
+  async isPassword(userId: string, password: string, address: string): Promise<boolean> {
+    const user = this.#options.view.get('user', userId)?.value
+    const check = this.#checked(userId, address, async () =>
+      (await this.passwords.verify(password, user?.passwordHash ?? null)) ? true : null,
+    )
+    return check.catch((error: unknown) => {
+      if (error instanceof SpoutError && error.code === 'Unauthenticated') return false
+      throw error
+    })
+  }
+
+  async revoke(tokenId: string): Promise<void> {
+    await this.#delete([tokenId])
+  }
+
+  /** Ends every token of a user: the password changed. */
+  async revokeUser(userId: string): Promise<void> {
+    await this.#delete(this.#tokenIds((token) => token.userId === userId))
+  }
+
+  /** Begins to remove expired tokens now and then. */
+  start(): void {
+    const { clock, log } = this.#options
+    const next = () => {
+      this.#sweep = clock.setTimer(() => {
+        this.sweep().catch((error: unknown) => log.warn({ event: 'token-sweep-failed', err: error }, 'will try again'))
+        next()
+      }, SWEEP_INTERVAL_MS)
+    }
+    next()
+  }
+
+  stop(): void {
+    this.#sweep?.clear()
+  }
+
+  /** Removes expired tokens, a bounded number at a time. */
+  async sweep(): Promise<void> {
+    await this.#delete(this.#tokenIds((token) => this.#isPast(token.expiresAt)).slice(0, SWEEP_BATCH))
+  }
+
+  #principalOf(token: Token): Principal | null {
+    const { view } = this.#options
+    if (this.#isPast(token.expiresAt)) throw new SpoutError('TokenExpired', { expiresAt: token.expiresAt })
+    const user = view.get('user', token.userId)?.value
+    if (user?.enabled !== true) return null
+    const credentialId = credentialOf(token)
+    if (credentialId !== null && view.get('applicationCredential', credentialId) === null) return null
+    const base = { userId: user.id, userName: user.name, expiresAt: token.expiresAt }
+    if (token.projectId === null) return { ...base, projectId: null, roles: [] }
+    if (view.get('project', token.projectId)?.value.enabled !== true) return null
+    const now = rolesOn(user, token.projectId)
+    const roles = token.roles.filter((role) => now.includes(role))
+    return roles.length === 0 ? null : { ...base, projectId: token.projectId, roles }
+  }
+
+  /** Runs a check of a secret within the limit on failures. */
+  async #checked<T>(name: string, address: string, check: () => Promise<T | null>): Promise<T> {
+    if (!this.#limiter.allows(name, address)) throw unauthenticated('too many failed logins, wait a minute')
+    const found = await check()
+    if (found === null) {
+      this.#limiter.failed(name, address)
+      this.#options.log.info({ event: 'login-failed', address }, 'login refused')
+      throw badCredentials()
+    }
+    this.#limiter.succeeded(name, address)
+    return found
+  }
+
+  async #issue(
+    user: User,
+    projectId: string | null,
+    limit: readonly Role[] | null,
+    method: Method,
+    note: string,
+    notAfter: string | null,
+  ): Promise<IssuedToken> {
+    const { store, view, clock } = this.#options
+    const own = projectId === null ? [] : rolesOn(user, projectId)
+    const roles = limit === null ? own : own.filter((role) => withIncluded(limit).includes(role))
+    if (projectId !== null && roles.length === 0) throw badCredentials()
+    const secret = newSecret()
+    const expiresAt = new Date(clock.now().getTime() + this.#ttlMs).toISOString()
+    const token: Token = {
+      id: secretSha256(secret),
+      name: method,
+      description: note,
+      createdAt: clock.now().toISOString(),
+      updatedAt: null,
+      userId: user.id,
+      projectId,
+      roles: [...roles],
+      expiresAt: notAfter !== null && notAfter < expiresAt ? notAfter : expiresAt,
+    }
+    const write = { op: 'put', kind: 'token', id: token.id, scope: null, value: token, ifRevision: 'absent' } as const
+    const { revision } = await store.commit([write])
+    await view.caughtUp(revision)
+    const principal = { userId: user.id, userName: user.name, projectId, roles, expiresAt: token.expiresAt }
+    return { secret, token, principal }
+  }
+
+  #findUser(wanted: UserName): User | null {
+    const { view } = this.#options
+    if ('id' in wanted) return view.get('user', wanted.id)?.value ?? null
+    return view.list('user').find((user) => user.name === wanted.name) ?? null
+  }
+
+  #findCredential(
+    wanted: { readonly id: string } | { readonly name: string; readonly user: UserName },
+  ): ApplicationCredential | null {
+    const { view } = this.#options
+    if ('id' in wanted) return view.get('applicationCredential', wanted.id)?.value ?? null
+    const owner = this.#findUser(wanted.user)?.id
+    return (
+      view.list('applicationCredential').find((known) => known.userId === owner && known.name === wanted.name) ?? null
+    )
+  }
+
+  /** The project a user asks for, if it is enabled and he has a role there. */
+  #projectOf(user: User, scope: Scope): string | null {
+    if (scope === null) return null
+    const { view } = this.#options
+    const project =
+      'id' in scope
+        ? view.get('project', scope.id)?.value
+        : view.list('project').find((known) => known.name === scope.name)
+    if (project?.enabled !== true || rolesOn(user, project.id).length === 0) throw badCredentials()
+    return project.id
+  }
+
+  #isPast(time: string | null): boolean {
+    return time !== null && Date.parse(time) <= this.#options.clock.now().getTime()
+  }
+
+  #tokenIds(which: (token: Token) => boolean): string[] {
+    return this.#options.view
+      .list('token')
+      .filter(which)
+      .map((token) => token.id)
+  }
+
+  async #delete(ids: readonly string[]): Promise<void> {
+    const { store, view } = this.#options
+    for (const id of ids) {
+      try {
+        const { revision } = await store.commit([{ op: 'delete', kind: 'token', id }])
+        await view.caughtUp(revision)
+      } catch (error) {
+        // Somebody else removed it: that is what was wanted.
+        if (!(error instanceof SpoutError) || error.code !== 'NotFound') throw error
+      }
+    }
+  }
+}
+
+const unauthenticated = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })
+const badCredentials = (): SpoutError => unauthenticated('the user, password, credential or scope is not valid')

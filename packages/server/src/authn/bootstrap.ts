@@ -1,0 +1,47 @@
+import type { Admission, ModelView } from '@spout/admission'
+import type { User } from '@spout/model'
+import type { Clock, Secret } from '@spout/runtime'
+import { newUser } from './new-user.ts'
+import type { Passwords } from './password.ts'
+
+export interface FirstAdmin {
+  readonly projectName: string
+  readonly userName: string
+  readonly password: Secret<string>
+}
+
+/**
+ * Makes sure that the administrator of the configuration exists, with that password and the admin role on that project.
+ * Changes nothing when it is so already; the configuration wins over a password changed meanwhile.
+ */
+export async function bootstrap(
+  parts: {
+    readonly admission: Admission
+    readonly view: ModelView
+    readonly passwords: Passwords
+    readonly clock: Clock
+  },
+  admin: FirstAdmin,
+): Promise<{ readonly projectId: string; readonly userId: string }> {
+  const { admission, view, passwords, clock } = parts
+  const project =
+    view.list('project').find((known) => known.name === admin.projectName) ??
+    (await admission.createProject({ name: admin.projectName, description: 'Administration' }))
+  const known = view.list('user').find((user) => user.name === admin.userName)
+  const hasRole = known?.roles.some((grant) => grant.projectId === project.id && grant.role === 'admin') === true
+  const hasPassword = known !== undefined && (await passwords.verify(admin.password.reveal(), known.passwordHash))
+  if (known?.enabled === true && hasRole && hasPassword) return { projectId: project.id, userId: known.id }
+  const user: User = {
+    ...(known ?? newUser({ name: admin.userName, description: 'Administrator' }, clock)),
+    enabled: true,
+    passwordHash:
+      hasPassword && known !== undefined ? known.passwordHash : await passwords.hash(admin.password.reveal()),
+    roles:
+      hasRole && known !== undefined
+        ? known.roles
+        : [...(known?.roles ?? []), { projectId: project.id, role: 'admin' }],
+    updatedAt: known === undefined ? null : clock.now().toISOString(),
+  }
+  await admission.putUser(user)
+  return { projectId: project.id, userId: user.id }
+}

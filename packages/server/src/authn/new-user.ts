@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import type { User } from '@spout/model'
+import type { Clock } from '@spout/runtime'
+
+/** A user who may nothing yet. */
+export const newUser = (draft: { readonly name: string; readonly description: string }, clock: Clock): User => ({
+  id: randomUUID(),
+  name: draft.name,
+  description: draft.description,
+  createdAt: clock.now().toISOString(),
+  updatedAt: null,
+  enabled: true,
+  passwordHash: null,
+  roles: [],
+})

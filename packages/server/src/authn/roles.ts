@@ -1,0 +1,16 @@
+import { ROLES, type Role, type User } from '@spout/model'
+
+/** Each role and what it includes. */
+const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
+  admin: ['admin', 'member', 'reader'],
+  member: ['member', 'reader'],
+  reader: ['reader'],
+}
+
+/** The given roles and those they include, strongest first. */
+export const withIncluded = (roles: readonly Role[]): readonly Role[] =>
+  ROLES.filter((role) => roles.some((given) => INCLUDES[given].includes(role)))
+
+/** What a user may on a project, included roles too. */
+export const rolesOn = (user: User, projectId: string): readonly Role[] =>
+  withIncluded(user.roles.filter((grant) => grant.projectId === projectId).map((grant) => grant.role))

@@ -1,0 +1,42 @@
+import { type ErrorKind, SpoutError } from '@spout/model'
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * Whatever a handler threw, as an error of the table. What is not one is a bug: it is logged with the request's id, and
+ * the client learns nothing but that id.
+ */
+export function errorOf(error: unknown, request: FastifyRequest): SpoutError {
+  if (error instanceof SpoutError) {
+    if (error.kind === 'internal' || error.kind === 'unavailable')
+      request.log.warn({ event: 'request-failed', err: error }, 'request failed')
+    return error
+  }
+  const code = codeOf(error)
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new SpoutError('BodyTooLarge', { limitBytes: request.routeOptions.bodyLimit ?? 0 })
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new SpoutError('MalformedJson', { reason: 'its content type is not application/json' })
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
+    return new SpoutError('MalformedJson', { reason: 'it is not as long as Content-Length says' })
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new SpoutError('NotFound', { what: 'Path', id: request.method })
+  request.log.error({ event: 'request-threw', err: error, bug: true }, 'unexpected error')
+  return new SpoutError('Internal', { reference: request.id }, { cause: error })
+}
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+
+/** The usual HTTP status of each kind; a surface with other habits overrides single ones. */
+export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  gone: 410,
+  tooLarge: 413,
+  overQuota: 403,
+  unsupported: 400,
+  unavailable: 503,
+  internal: 500,
+}

@@ -1,0 +1,116 @@
+import { connect } from 'node:net'
+import { SpoutError } from '@spout/model'
+import { silentLogger } from '@spout/runtime'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { answerWithProblems } from '../native/problem.ts'
+import { type Answer, createServer, mount } from './host.ts'
+
+let app: FastifyInstance
+let answers: Answer[]
+
+beforeEach(() => {
+  answers = []
+  app = createServer({ log: silentLogger(), onAnswer: (answer) => answers.push(answer) })
+  mount(app, {
+    prefix: '/small',
+    bodyLimitBytes: 100,
+    plugin: async (scope) => {
+      answerWithProblems(scope)
+      scope.post('/echo', async (request) => ({ body: request.body ?? null }))
+      scope.get('/things/:id', async () => ({}))
+      scope.get('/bug', async () => {
+        throw new Error('canary-secret in /etc/path')
+      })
+      scope.get('/known', async () => {
+        throw new SpoutError('NotFound', { what: 'Thing', id: '1' })
+      })
+    },
+  })
+  mount(app, {
+    prefix: '/large',
+    bodyLimitBytes: 1000,
+    plugin: async (scope) => {
+      scope.post('/echo', async (request) => ({ body: request.body }))
+    },
+  })
+})
+
+afterEach(() => app.close())
+
+const json = { 'content-type': 'application/json' }
+
+describe('limits and bodies', () => {
+  test.each([
+    ['/small/echo', 'x'.repeat(200), 413, 'BodyTooLarge'],
+    ['/large/echo', 'x'.repeat(200), 200, undefined],
+    ['/large/echo', 'x'.repeat(2000), 413, undefined],
+  ])('%s with a long body', async (url, text, status, code) => {
+    const reply = await app.inject({ method: 'POST', url, headers: json, payload: JSON.stringify({ text }) })
+    expect(reply.statusCode).toBe(status)
+    if (code !== undefined) expect(reply.json().code).toBe(code)
+  })
+
+  test.each([
+    ['text/plain', 'x', 400, 'its content type is not application/json'],
+    ['application/x-www-form-urlencoded', 'a=1', 400, 'its content type is not application/json'],
+    ['application/json', '{', 400, 'it does not parse'],
+  ])('%s %s is refused', async (type, payload, status, reason) => {
+    const reply = await app.inject({ method: 'POST', url: '/small/echo', headers: { 'content-type': type }, payload })
+    expect(reply.statusCode).toBe(status)
+    expect(reply.json().detail).toContain(reason)
+  })
+
+  test('an empty JSON body is none', async () => {
+    const reply = await app.inject({ method: 'POST', url: '/small/echo', headers: json, payload: '' })
+    expect(reply.json()).toEqual({ body: null })
+  })
+})
+
+describe('every answer', () => {
+  test.each(['/small/known', '/small/things/1', '/nowhere'])('%s carries an id and safe headers', async (url) => {
+    const reply = await app.inject({
+      url,
+      headers: { 'x-openstack-request-id': 'req-forged', origin: 'https://evil.example' },
+    })
+    expect(reply.headers['x-openstack-request-id']).toMatch(/^req-[0-9a-f-]{36}$/)
+    expect(reply.headers['x-content-type-options']).toBe('nosniff')
+    expect(reply.headers['cache-control']).toBe('no-store')
+    expect(reply.headers['access-control-allow-origin']).toBeUndefined()
+  })
+
+  test('a bug shows its id and nothing else', async () => {
+    const reply = await app.inject({ url: '/small/bug' })
+    expect(reply.statusCode).toBe(500)
+    expect(reply.body).not.toContain('canary')
+    expect(reply.json()).toMatchObject({
+      code: 'Internal',
+      retry: 'backoff',
+      instance: reply.headers['x-openstack-request-id'],
+    })
+  })
+
+  test('is counted by its route, not by its path', async () => {
+    await app.inject({ url: '/small/things/42?token=secret' })
+    expect(answers).toMatchObject([{ method: 'GET', route: '/small/things/:id', status: 200 }])
+  })
+})
+
+test('a request that never ends does not keep the server from closing', async () => {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.address()
+  if (address === null || typeof address === 'string') throw new Error('not listening')
+  const socket = connect(address.port, '127.0.0.1')
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  socket.on('error', () => {})
+  await new Promise<void>((resolve) => socket.on('connect', () => resolve()))
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+  const oversized = connect(address.port, '127.0.0.1')
+  oversized.on('error', () => {})
+  oversized.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`)
+  const answer = await new Promise<string>((resolve) => oversized.on('data', (chunk) => resolve(String(chunk))))
+  expect(answer).toMatch(/^HTTP\/1\.1 431 /)
+  oversized.destroy()
+  socket.destroy()
+  await closed
+})

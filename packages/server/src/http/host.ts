@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerOptions as HttpsOptions } from 'node:https'
+import type { Logger } from '@spout/runtime/logger'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, fastify, LogController } from 'fastify'
+import { acceptStrictJson } from './strict-json.ts'
+
+export interface HostOptions {
+  readonly log: Logger
+  /** Largest body where a surface sets no limit of its own. */
+  readonly bodyLimitBytes?: number
+  /** How long a client may take to send its whole request. */
+  readonly requestTimeoutMs?: number
+  /** TLS when given. */
+  readonly https?: HttpsOptions
+  /** Told of every answered request. */
+  readonly onAnswer?: (answer: Answer) => void
+}
+
+export interface Answer {
+  readonly method: string
+  /** The route's pattern, so that it names a bounded set. */
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+/** One way in: an encapsulated plugin with its own paths, limits and error bodies. */
+export interface Surface {
+  readonly prefix: string
+  readonly bodyLimitBytes: number
+  readonly plugin: FastifyPluginAsync
+}
+
+/** What oslo's sizelimit middleware allows; OpenStack's surfaces answer larger bodies with 413. */
+export const OPENSTACK_BODY_LIMIT_BYTES = 114_688
+export const NATIVE_BODY_LIMIT_BYTES = 1_048_576
+
+const MAX_HEADER_BYTES = 16_384
+const HEADERS_TIMEOUT_MS = 10_000
+// Longer than the idle time-outs of common proxies, so that they and not we end a connection they may still reuse.
+const KEEP_ALIVE_MS = 72_000
+
+/**
+ * An HTTP server without routes: strict JSON, limits, request ids, security headers. Surfaces are mounted on it; it
+ * knows none of them. Nothing of a request but its route, status and id is logged.
+ */
+export function createServer(options: HostOptions): FastifyInstance {
+  const log: FastifyBaseLogger = options.log
+  const common = {
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: options.bodyLimitBytes ?? NATIVE_BODY_LIMIT_BYTES,
+    requestTimeout: options.requestTimeoutMs ?? 30_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    genReqId: () => `req-${randomUUID()}`,
+    requestIdHeader: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 255 },
+  } as const
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES }
+  // The type parameter for the kind of server would travel through every surface, and none looks at it.
+  const app: FastifyInstance = options.https
+    ? (fastify({ ...common, https: { ...options.https, ...limits } }) as unknown as FastifyInstance)
+    : fastify({ ...common, http: limits })
+  acceptStrictJson(app)
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-openstack-request-id', request.id)
+    for (const [name, value] of SECURITY_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const answer: Answer = {
+      method: request.method,
+      route: request.routeOptions.url ?? '(none)',
+      status: reply.statusCode,
+      durationMs: reply.elapsedTime,
+    }
+    options.onAnswer?.(answer)
+    request.log.debug({ event: 'answered', ...answer })
+  })
+  return app
+}
+
+const SECURITY_HEADERS = [
+  ['x-content-type-options', 'nosniff'],
+  ['cache-control', 'no-store'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['referrer-policy', 'no-referrer'],
+] as const
+
+/** Mounts a surface. Its hooks, error handler and limits reach no other one. */
+export function mount(app: FastifyInstance, surface: Surface): void {
+  void app.register(
+    (scope, _options, done) => {
+      scope.addHook('onRoute', (route) => {
+        route.bodyLimit ??= surface.bodyLimitBytes
+      })
+      void scope.register(surface.plugin)
+      done()
+    },
+    { prefix: surface.prefix },
+  )
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { type ApplicationCredential, parseAs, type Role, SpoutError } from '@spout/model'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { isAdmin } from '../authn/access.ts'
+import { sessionOf } from '../authn/authenticate.ts'
+import type { Session } from '../authn/authenticator.ts'
+import { credentialOf } from '../authn/grant.ts'
+import { newSecret } from '../authn/token-secret.ts'
+import type { IdentityContext } from './context.ts'
+import { listBody, notFound } from './list-body.ts'
+import { NAMED_ROLES, shownRole } from './role-names.ts'
+import { keystoneTime } from './token-body.ts'
+
+const draft = z.object({
+  application_credential: z.strictObject({
+    name: z.string().min(1).max(255),
+    description: z.string().max(255).nullish(),
+    secret: z.string().min(16).max(1024).nullish(),
+    expires_at: z.string().max(64).nullish(),
+    roles: z.array(z.object({ id: z.string().optional(), name: z.string().optional() })).nullish(),
+    unrestricted: z.literal(false).nullish(),
+    access_rules: z.array(z.never()).nullish(),
+    project_id: z.string().nullish(),
+  }),
+})
+
+const shown = (context: IdentityContext, request: FastifyRequest, credential: ApplicationCredential) => ({
+  id: credential.id,
+  name: credential.name,
+  description: credential.description,
+  project_id: credential.projectId,
+  user_id: credential.userId,
+  roles: credential.roles.map((role) => ({ ...shownRole(role), domain_id: null })),
+  expires_at: credential.expiresAt === null ? null : keystoneTime(credential.expiresAt),
+  unrestricted: false,
+  links: {
+    self: `${context.baseUrl(request)}/identity/v3/users/${credential.userId}/application_credentials/${credential.id}`,
+  },
+})
+
+type Owned = { Params: { user: string; id: string } }
+
+/** Credentials that stand for a user on one project. Each belongs to its user; nobody makes one for another. */
+export function applicationCredentialRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  const { view, admission, authenticator, clock } = context
+  const path = '/v3/users/:user/application_credentials'
+
+  const ownerSession = (request: FastifyRequest<Owned>): Session => {
+    const session = sessionOf(authenticator, request)
+    const { principal } = session
+    if (request.params.user !== principal.userId && !isAdmin(principal)) throw notFound('User', request.params.user)
+    return session
+  }
+  const known = (request: FastifyRequest<Owned>): ApplicationCredential => {
+    const credential = view.get('applicationCredential', request.params.id)?.value
+    if (credential?.userId !== request.params.user) throw notFound('Application credential', request.params.id)
+    return credential
+  }
+
+  scope.get<Owned>(path, async (request) => {
+    ownerSession(request)
+    const own = view.list('applicationCredential').filter((credential) => credential.userId === request.params.user)
+    const items = own.map((credential) => shown(context, request, credential))
+    return listBody(context, request, 'application_credentials', items)
+  })
+
+  scope.get<Owned>(`${path}/:id`, async (request) => {
+    ownerSession(request)
+    return { application_credential: shown(context, request, known(request)) }
+  })
+
+  scope.post<Owned>(path, async (request, reply) => {
+    const { principal, token } = ownerSession(request)
+    if (principal.projectId === null || principal.userId !== request.params.user)
+      throw new SpoutError('Forbidden', { reason: 'a credential is made by its user, on the project of the token' })
+    if (credentialOf(token) !== null)
+      throw new SpoutError('Forbidden', { reason: 'an application credential may not make another' })
+    const wanted = parseAs(draft, request.body).application_credential
+    const taken = view
+      .list('applicationCredential')
+      .some((other) => other.userId === principal.userId && other.name === wanted.name)
+    if (taken) throw new SpoutError('NameTaken', { field: 'name', what: 'application credential', name: wanted.name })
+    const secret = wanted.secret ?? newSecret()
+    const credential: ApplicationCredential = {
+      id: randomUUID(),
+      name: wanted.name,
+      description: wanted.description ?? '',
+      createdAt: clock.now().toISOString(),
+      updatedAt: null,
+      userId: principal.userId,
+      projectId: principal.projectId,
+      roles:
+        wanted.roles == null
+          ? [...principal.roles]
+          : wanted.roles.map((role, at) => ownRole(principal.roles, role, at)),
+      secretHash: await authenticator.passwords.hash(secret),
+      expiresAt: wanted.expires_at == null ? null : expiry(wanted.expires_at, clock.now()),
+    }
+    await admission.putApplicationCredential(credential)
+    return reply.code(201).send({ application_credential: { ...shown(context, request, credential), secret } })
+  })
+
+  scope.delete<Owned>(`${path}/:id`, async (request, reply) => {
+    const { token } = ownerSession(request)
+    if (credentialOf(token) !== null)
+      throw new SpoutError('Forbidden', { reason: 'an application credential may not delete credentials' })
+    await admission.deleteApplicationCredential(known(request).id)
+    return reply.code(204).send()
+  })
+}
+
+/** A role of the request, which must be one that the user has. */
+function ownRole(
+  own: readonly Role[],
+  wanted: { id?: string | undefined; name?: string | undefined },
+  at: number,
+): Role {
+  const field = `application_credential.roles[${at}]`
+  const named = NAMED_ROLES.find((known) => known.id === wanted.id || known.name === wanted.name)
+  if (named?.role == null)
+    throw new SpoutError('ReferenceNotFound', { field, what: 'Role', id: wanted.id ?? wanted.name ?? '' })
+  if (!own.includes(named.role))
+    throw new SpoutError('Forbidden', { reason: `you have no role ${named.name} to pass on` })
+  return named.role
+}
+
+/** Keystone's times come without a zone and mean UTC. */
+function expiry(text: string, now: Date): string {
+  const field = 'application_credential.expires_at'
+  const at = Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
+  if (Number.isNaN(at))
+    throw new SpoutError('InvalidField', { field, reason: 'is not a time like 2026-01-31T12:00:00' })
+  if (at <= now.getTime()) throw new SpoutError('InvalidField', { field, reason: 'lies in the past' })
+  return new Date(at).toISOString()
+}

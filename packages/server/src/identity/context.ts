@@ -1,0 +1,16 @@
+import type { Admission, ModelView } from '@spout/admission'
+import type { Clock } from '@spout/runtime'
+import type { Authenticator } from '../authn/authenticator.ts'
+import type { BaseUrl } from '../http/base-url.ts'
+import type { CatalogService } from './catalog.ts'
+
+/** What the identity facade stands on. */
+export interface IdentityContext {
+  readonly admission: Admission
+  readonly view: ModelView
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+  readonly baseUrl: BaseUrl
+  readonly region: string
+  readonly services: readonly CatalogService[]
+}

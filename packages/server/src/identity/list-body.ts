@@ -1,0 +1,18 @@
+import { SpoutError } from '@spout/model'
+import type { FastifyRequest } from 'fastify'
+import { queryOf } from '../http/query.ts'
+import type { IdentityContext } from './context.ts'
+
+type Shown = Readonly<Record<string, unknown>>
+
+/** A list as Keystone sends it, narrowed by the query's filters on its own top-level attributes. */
+export function listBody(context: IdentityContext, request: FastifyRequest, plural: string, items: readonly Shown[]) {
+  const filters = [...queryOf(request)].filter(([name]) => items.some((item) => Object.hasOwn(item, name)))
+  const path = request.url.split('?', 1)[0]
+  return {
+    [plural]: items.filter((item) => filters.every(([name, values]) => values.includes(String(item[name])))),
+    links: { self: `${context.baseUrl(request)}${path}`, previous: null, next: null },
+  }
+}
+
+export const notFound = (what: string, id: string): SpoutError => new SpoutError('NotFound', { what, id })

@@ -1,0 +1,132 @@
+import { parseAs, SpoutError, type User } from '@spout/model'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { isAdmin, requireRole } from '../authn/access.ts'
+import { sessionOf } from '../authn/authenticate.ts'
+import { newUser } from '../authn/new-user.ts'
+import { rolesOn } from '../authn/roles.ts'
+import type { IdentityContext } from './context.ts'
+import { listBody, notFound } from './list-body.ts'
+import { shownProject } from './projects.ts'
+import { DOMAIN } from './role-names.ts'
+
+const shownUser = (context: IdentityContext, request: FastifyRequest, user: User) => ({
+  id: user.id,
+  name: user.name,
+  description: user.description,
+  enabled: user.enabled,
+  domain_id: DOMAIN.id,
+  password_expires_at: null,
+  options: {},
+  links: { self: `${context.baseUrl(request)}/identity/v3/users/${user.id}` },
+})
+
+const password = z.string().min(1).max(1024)
+const fields = {
+  name: z.string().min(1).max(255),
+  description: z.string().max(255).nullish(),
+  enabled: z.boolean().optional(),
+  password: password.nullish(),
+  domain_id: z.literal(DOMAIN.id).nullish(),
+  options: z.strictObject({}).optional(),
+  /** Kept nowhere: we store no mail addresses. */
+  email: z.null().optional(),
+  /** Kept nowhere: a token names its project. */
+  default_project_id: z.string().nullish(),
+}
+const draft = z.object({ user: z.strictObject(fields) })
+const change = z.object({ user: z.strictObject({ ...fields, name: fields.name.optional() }) })
+const passwordChange = z.object({ user: z.object({ password, original_password: z.string().max(1024) }) })
+
+type ById = { Params: { id: string } }
+
+export function userRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  const { view, admission, authenticator, clock } = context
+
+  /** A user is known to himself and to administrators. */
+  const known = (request: FastifyRequest, id: string): User => {
+    const { principal } = sessionOf(authenticator, request)
+    const user = view.get('user', id)?.value
+    if (user === undefined || (!isAdmin(principal) && user.id !== principal.userId)) throw notFound('User', id)
+    return user
+  }
+
+  scope.get('/v3/users', async (request) => {
+    const { principal } = sessionOf(authenticator, request)
+    const users = view.list('user').filter((user) => isAdmin(principal) || user.id === principal.userId)
+    return listBody(
+      context,
+      request,
+      'users',
+      users.map((user) => shownUser(context, request, user)),
+    )
+  })
+
+  scope.get<ById>('/v3/users/:id', async (request) => ({
+    user: shownUser(context, request, known(request, request.params.id)),
+  }))
+
+  scope.post('/v3/users', async (request, reply) => {
+    requireRole(sessionOf(authenticator, request).principal, 'admin')
+    const wanted = parseAs(draft, request.body).user
+    const user = await admission.putUser({
+      ...newUser({ name: wanted.name, description: wanted.description ?? '' }, clock),
+      enabled: wanted.enabled ?? true,
+      passwordHash: wanted.password == null ? null : await authenticator.passwords.hash(wanted.password),
+    })
+    return reply.code(201).send({ user: shownUser(context, request, user) })
+  })
+
+  scope.patch<ById>('/v3/users/:id', async (request) => {
+    requireRole(sessionOf(authenticator, request).principal, 'admin')
+    const wanted = parseAs(change, request.body).user
+    const hash = wanted.password == null ? undefined : await authenticator.passwords.hash(wanted.password)
+    const user = known(request, request.params.id)
+    const changed = await admission.putUser({
+      ...user,
+      name: wanted.name ?? user.name,
+      description: wanted.description ?? user.description,
+      enabled: wanted.enabled ?? user.enabled,
+      passwordHash: hash ?? user.passwordHash,
+      updatedAt: clock.now().toISOString(),
+    })
+    if (hash !== undefined) await authenticator.revokeUser(user.id)
+    return { user: shownUser(context, request, changed) }
+  })
+
+  scope.post<ById>('/v3/users/:id/password', async (request, reply) => {
+    const wanted = parseAs(passwordChange, request.body).user
+    const { id } = known(request, request.params.id)
+    if (!(await authenticator.isPassword(id, wanted.original_password, request.ip)))
+      throw new SpoutError('Unauthenticated', { reason: 'the original password is not right' })
+    const hash = await authenticator.passwords.hash(wanted.password)
+    const user = known(request, id)
+    await admission.putUser({ ...user, passwordHash: hash, updatedAt: clock.now().toISOString() })
+    await authenticator.revokeUser(id)
+    return reply.code(204).send()
+  })
+
+  scope.delete<ById>('/v3/users/:id', async (request, reply) => {
+    requireRole(sessionOf(authenticator, request).principal, 'admin')
+    const { id } = known(request, request.params.id)
+    await admission.deleteUser(id)
+    await authenticator.revokeUser(id)
+    return reply.code(204).send()
+  })
+
+  scope.get<ById>('/v3/users/:id/projects', async (request) => {
+    const user = known(request, request.params.id)
+    const projects = view.list('project').filter((project) => rolesOn(user, project.id).length > 0)
+    return listBody(
+      context,
+      request,
+      'projects',
+      projects.map((project) => shownProject(context, request, project)),
+    )
+  })
+
+  scope.get<ById>('/v3/users/:id/groups', async (request) => {
+    known(request, request.params.id)
+    return listBody(context, request, 'groups', [])
+  })
+}

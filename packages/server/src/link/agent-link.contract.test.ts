@@ -1,0 +1,300 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type Agent, request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import type { NodeStates, ReportSink } from '@spout/admission'
+import { createAgentLink, enrol, type LinkIdentity, LinkRefused, type StateLine } from '@spout/client'
+import { entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
+import { silentLogger, systemClock } from '@spout/runtime'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestBed, type TestBed } from '../test-bed.ts'
+import { AgentLink } from './agent-link.ts'
+import { CertificateAuthority } from './certificate-authority.ts'
+
+/** The link over real TLS, with the agents' own client at the other end. */
+
+let bed: TestBed
+let directory: string
+let authority: CertificateAuthority
+let link: AgentLink
+let url: string
+let groupId: string
+const reports: [string, NodeReport][] = []
+const open: (() => void)[] = []
+
+const domain = (number: number): NodeStateEntry => ({
+  kind: 'domain',
+  version: 1,
+  key: `domain/${number}`,
+  number,
+  networkId: 'n',
+  segment: { physicalNetwork: 'p', vlan: number },
+  returnPath: 'snat',
+  subnets: [],
+  holdsGateway: false,
+})
+
+class Table implements NodeStates {
+  readonly held = new Map<string, Map<string, NodeStateEntry>>()
+  readonly #listeners = new Map<string, Set<(keys: readonly string[]) => void>>()
+  isReady = true
+  ready() {
+    return this.isReady
+  }
+  get(node: string, key: string) {
+    const entry = this.held.get(node)?.get(key)
+    return entry ? { entry, hash: entryHash(entry) } : null
+  }
+  *entries(node: string) {
+    for (const [key, entry] of this.held.get(node) ?? []) yield { key, entry, hash: entryHash(entry) }
+  }
+  onChange(node: string, listener: (keys: readonly string[]) => void) {
+    const listeners = this.#listeners.get(node) ?? new Set()
+    this.#listeners.set(node, listeners.add(listener))
+    return () => listeners.delete(listener)
+  }
+  put(node: string, entry: NodeStateEntry) {
+    this.held.set(node, (this.held.get(node) ?? new Map()).set(entry.key, entry))
+    for (const listener of this.#listeners.get(node) ?? []) listener([entry.key])
+  }
+}
+
+const table = new Table()
+const sink: ReportSink = {
+  report: (nodeId, report) => {
+    reports.push([nodeId, report])
+    return { resend: report.sequence === 1 }
+  },
+}
+
+beforeAll(async () => {
+  bed = await openTestBed()
+  directory = mkdtempSync(join(tmpdir(), 'spout-link-'))
+  authority = await CertificateAuthority.open(directory)
+  link = new AgentLink({
+    ...{ authority, store: bed.store, view: bed.view, admission: bed.admission, states: table, reports: sink },
+    ...{ clock: systemClock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
+  })
+  await link.start()
+  url = `https://127.0.0.1:${link.port}`
+  groupId = (await bed.admission.createNodeGroup({ name: 'g', description: '', announcer: 'l2' })).id
+})
+afterAll(async () => {
+  for (const close of open) close()
+  await link.stop()
+  await bed.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const newRequest = (): { key: string; csr: string } => {
+  const both = execFileSync(
+    'openssl',
+    ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '-', '-subj', '/CN=x'],
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  ).toString()
+  const at = both.indexOf('-----BEGIN CERTIFICATE REQUEST-----')
+  return { key: both.slice(0, at), csr: both.slice(at) }
+}
+
+const tokenFor = async (nodeName: string): Promise<string> => {
+  const { secret } = await bed.admission.createEnrolmentToken({ nodeName, nodeGroupId: groupId, ttlSeconds: 600 })
+  return `${secret}.${authority.pin}`
+}
+
+const enrolled = async (nodeName: string): Promise<{ nodeId: string; identity: LinkIdentity }> => {
+  const { key, csr } = newRequest()
+  const { nodeId, certificate, ca } = await enrol(url, await tokenFor(nodeName), csr)
+  return { nodeId, identity: { url, key, certificate, ca } }
+}
+
+const linkOf = (identity: LinkIdentity) => {
+  const client = createAgentLink(identity)
+  open.push(() => client.close())
+  return client
+}
+
+const never = new AbortController().signal
+
+const report = (sequence: number): NodeReport => ({
+  session: 's',
+  sequence,
+  entries: [],
+  removed: [],
+  members: [],
+  stats: [],
+  inSync: true,
+  features: ['l4'],
+})
+
+/** Reads lines until one fits, heartbeats left out. */
+async function until(lines: AsyncIterator<readonly StateLine[]>, last: (line: StateLine) => boolean) {
+  const read: StateLine[] = []
+  for (;;) {
+    const { value, done } = await lines.next()
+    if (done === true) return read
+    read.push(...value.filter((line: StateLine) => line.type !== 'heartbeat'))
+    if (value.some(last)) return read
+  }
+}
+
+const refusal = async (call: Promise<unknown>): Promise<number | string> => {
+  try {
+    await call
+  } catch (error) {
+    return error instanceof LinkRefused ? error.status : String(error)
+  }
+  return 'accepted'
+}
+
+describe('enrolment', () => {
+  test('one token makes one node, known by its certificate', async () => {
+    const token = await tokenFor('lb-1')
+    const { nodeId } = await enrol(url, token, newRequest().csr)
+    expect(bed.view.get('node', nodeId)?.value).toMatchObject({ name: 'lb-1', certificateSha256: expect.any(String) })
+    expect(await refusal(enrol(url, token, newRequest().csr))).toBe(401)
+  })
+
+  test('a token that names another authority sends no secret', async () => {
+    const { secret } = await bed.admission.createEnrolmentToken({
+      nodeName: 'lb-2',
+      nodeGroupId: groupId,
+      ttlSeconds: 600,
+    })
+    expect(await refusal(enrol(url, `${secret}.${'0'.repeat(32)}`, newRequest().csr))).toContain(
+      'does not present the CA',
+    )
+    expect(bed.view.list('enrolmentToken').find((token) => token.nodeName === 'lb-2')?.usedAt).toBeNull()
+  })
+
+  test('a wrong request leaves the token good', async () => {
+    const token = await tokenFor('lb-3')
+    expect(await refusal(enrol(url, token, 'nonsense'))).toBe(400)
+    expect((await enrol(url, token, newRequest().csr)).nodeId).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('two at once with one token: one is refused', async () => {
+    const token = await tokenFor('lb-4')
+    const both = await Promise.all([1, 2].map(() => refusal(enrol(url, token, newRequest().csr))))
+    expect(both.sort()).toEqual([401, 'accepted'])
+  })
+})
+
+describe('state and reports', () => {
+  test('everything, then changes, of this node alone', async () => {
+    const { nodeId, identity } = await enrolled('stream-1')
+    table.put(nodeId, domain(1))
+    table.put('another', domain(2))
+    const lines = linkOf(identity).state(never)[Symbol.asyncIterator]()
+    expect(await until(lines, (line) => line.type === 'synced')).toEqual([
+      { type: 'put', hash: entryHash(domain(1)), entry: domain(1) },
+      { type: 'synced' },
+    ])
+    table.put(nodeId, domain(3))
+    const changes = await until(lines, (line) => line.type === 'put')
+    expect(changes).toEqual([{ type: 'put', hash: entryHash(domain(3)), entry: domain(3) }])
+    await lines.return?.()
+  })
+
+  test('nothing is streamed before the state is worked out: it would clear the node', async () => {
+    const { identity } = await enrolled('stream-2')
+    table.isReady = false
+    try {
+      expect(await refusal(linkOf(identity).state(never)[Symbol.asyncIterator]().next())).toBe(503)
+    } finally {
+      table.isReady = true
+    }
+  })
+
+  test('reports carry the node of the certificate', async () => {
+    const { nodeId, identity } = await enrolled('report-1')
+    const client = linkOf(identity)
+    expect(await client.report(report(1), never)).toEqual({ resend: true })
+    expect(await client.report(report(2), never)).toEqual({ resend: false })
+    expect(reports.slice(-2).map(([id, { sequence }]) => [id, sequence])).toEqual([
+      [nodeId, 1],
+      [nodeId, 2],
+    ])
+    expect(await refusal(client.report({ ...report(3), sequence: -1 }, never))).toBe(400)
+  })
+
+  test('a deleted node is cut off at once and comes back no more', async () => {
+    const { nodeId, identity } = await enrolled('revoked-1')
+    const client = linkOf(identity)
+    const lines = client.state(never)[Symbol.asyncIterator]()
+    await until(lines, (line) => line.type === 'synced')
+    const ended = refusal(until(lines, () => false))
+    await bed.admission.deleteNode(nodeId)
+    expect(await ended).not.toBe(401)
+    expect(await refusal(client.report(report(1), never))).toBe(401)
+  })
+
+  test('a node that enrols anew makes its older certificate worthless', async () => {
+    const first = await enrolled('again-1')
+    const second = await enrolled('again-1')
+    expect(second.nodeId).toBe(first.nodeId)
+    expect(await refusal(linkOf(first.identity).report(report(1), never))).toBe(401)
+    expect(await refusal(linkOf(second.identity).report(report(1), never))).toBe('accepted')
+  })
+
+  test('a renewed certificate takes over; the older one is good until then', async () => {
+    const { identity } = await enrolled('renew-1')
+    const before = linkOf(identity)
+    const { key, csr } = newRequest()
+    const renewed = await before.renew(csr, never)
+    expect(await refusal(before.report(report(1), never))).toBe('accepted')
+    const after = linkOf({ url, key, certificate: renewed.certificate, ca: renewed.ca })
+    expect(await refusal(after.report(report(2), never))).toBe('accepted')
+    expect(await refusal(before.report(report(3), never))).toBe(401)
+  })
+})
+
+describe('strangers', () => {
+  const get = (options: { key?: string; cert?: string; agent?: Agent }): Promise<number> =>
+    new Promise((resolve, reject) => {
+      httpsRequest(`${url}/agent/v1/state`, { ...options, ca: authority.certificate, agent: false }, (response) => {
+        response.destroy()
+        resolve(response.statusCode ?? 0)
+      })
+        .on('error', reject)
+        .end()
+    })
+
+  test('no certificate', async () => {
+    expect(await get({})).toBe(401)
+  })
+
+  test('a certificate of an authority of the same name', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'spout-other-'))
+    try {
+      const other = await CertificateAuthority.open(elsewhere)
+      const { nodeId } = await enrolled('stranger-1')
+      const { key, csr } = newRequest()
+      const { certificate } = await other.issueNode(csr, nodeId)
+      expect(await get({ key, cert: certificate })).toBe(401)
+    } finally {
+      rmSync(elsewhere, { recursive: true, force: true })
+    }
+  })
+
+  test('a certificate of ours for a node that never was', async () => {
+    const { key, csr } = newRequest()
+    const { certificate } = await authority.issueNode(csr, '6f1c3b1e-6a4e-4c56-9f0b-0000000000ff')
+    expect(await get({ key, cert: certificate })).toBe(401)
+  })
+
+  test("the server's own certificate", async () => {
+    const { key, certificate } = await authority.issueServer(['127.0.0.1'])
+    expect(await get({ key, cert: certificate })).toBe(401)
+  })
+
+  test('TLS 1.2', async () => {
+    const refused = await new Promise<string>((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port: link.port, ca: authority.certificate, maxVersion: 'TLSv1.2' })
+      socket.on('error', (error) => resolve(error.message))
+      socket.on('secureConnect', () => resolve('connected'))
+    })
+    expect(refused).toMatch(/protocol version/i)
+  })
+})

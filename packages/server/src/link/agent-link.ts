@@ -1,0 +1,212 @@
+import { X509Certificate } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import { createSecureContext, type TLSSocket } from 'node:tls'
+import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admission'
+import { parseAs, SpoutError } from '@spout/model'
+import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import type { Store } from '@spout/store'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { createServer } from '../http/host.ts'
+import { answerWithProblems } from '../native/problem.ts'
+import { type CertificateAuthority, nodeIdOf } from './certificate-authority.ts'
+import { NodeCertificates } from './node-certificates.ts'
+import { nodeReport } from './node-report-schema.ts'
+import { StateStream } from './state-stream.ts'
+
+export interface AgentLinkOptions {
+  readonly authority: CertificateAuthority
+  readonly store: Store
+  readonly view: ModelView
+  readonly admission: Admission
+  readonly states: NodeStates
+  readonly reports: ReportSink
+  readonly clock: Clock
+  readonly log: Logger
+  readonly listen: { readonly host: string; readonly port: number }
+  /** Names and addresses that agents reach this server by. */
+  readonly hosts: readonly string[]
+}
+
+const enrolment = z.strictObject({ token: z.string().min(1).max(512), csr: z.string().min(1).max(16_384) })
+const renewal = z.strictObject({ csr: z.string().min(1).max(16_384) })
+
+/** A report may tell of every member of every load balancer. */
+const REPORT_LIMIT_BYTES = 32 * 1024 * 1024
+const STALLED_READER_MS = 15_000
+const SMALL_LIMIT_BYTES = 65_536
+const CERTIFICATE_RENEWAL_MS = 24 * 3_600_000
+const SSL_OP_NO_TICKET = 1 << 14
+
+/**
+ * The agent link of docs/design/0003: its own HTTPS server, TLS 1.3, certificates of our own authority. Who a node is
+ * comes from its certificate alone, and only while the node is recorded with exactly that certificate.
+ */
+export class AgentLink implements Component {
+  readonly name = 'agent-link'
+  readonly #options: AgentLinkOptions
+  readonly #certificates: NodeCertificates
+  /** Open sockets of each node and the certificate they were opened with. */
+  readonly #sockets = new Map<string, Map<Duplex, string>>()
+  readonly #streams = new Map<string, StateStream>()
+  #app: FastifyInstance | null = null
+  #unsubscribe: () => void = () => {}
+  #renewal: Timer | null = null
+
+  constructor(options: AgentLinkOptions) {
+    this.#options = options
+    this.#certificates = new NodeCertificates(options)
+  }
+
+  /** Where it listens, once started. */
+  get port(): number {
+    const address = this.#app?.server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  /** Nodes with an open state stream. */
+  get connected(): number {
+    return this.#streams.size
+  }
+
+  async start(): Promise<void> {
+    const { authority, log, listen, hosts, view } = this.#options
+    const { key, certificate } = await authority.issueServer(hosts)
+    const app = createServer({
+      log,
+      bodyLimitBytes: SMALL_LIMIT_BYTES,
+      https: {
+        key,
+        cert: certificate,
+        ca: authority.certificate,
+        minVersion: 'TLSv1.3',
+        requestCert: true,
+        // Enrolment comes without a certificate; every other call is refused in `#nodeOf`.
+        rejectUnauthorized: false,
+        // Each connection shows its certificate: none is resumed.
+        secureOptions: SSL_OP_NO_TICKET,
+      },
+    })
+    this.#routes(app)
+    this.#app = app
+    this.#unsubscribe = view.onChange((changed) => {
+      for (const { kind, id } of changed) if (kind === 'node') this.#dropRevoked(id)
+    })
+    await app.listen(listen)
+    this.#renewServerLater()
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    this.#renewal?.clear()
+    for (const stream of this.#streams.values()) stream.end()
+    for (const sockets of this.#sockets.values()) for (const socket of sockets.keys()) socket.destroy()
+    await this.#app?.close()
+  }
+
+  #routes(app: FastifyInstance): void {
+    const { admission, authority, reports } = this.#options
+    answerWithProblems(app)
+
+    app.post('/agent/v1/enrol', async (request) => {
+      const { token, csr } = parseAs(enrolment, request.body)
+      // The second half pins the authority for the agent; the secret is the first.
+      const secret = token.split('.', 1)[0] ?? ''
+      let certificate = ''
+      const node = await admission.enrolNode(secret, async (nodeId) => {
+        const issued = await authority.issueNode(csr, nodeId)
+        certificate = issued.certificate
+        return issued.sha256
+      })
+      return { nodeId: node.id, certificate, ca: authority.certificate }
+    })
+
+    app.post('/agent/v1/renew', async (request) => {
+      const nodeId = this.#nodeOf(request)
+      const { csr } = parseAs(renewal, request.body)
+      const issued = await authority.issueNode(csr, nodeId)
+      await this.#certificates.renew(nodeId, issued.sha256)
+      return { certificate: issued.certificate, ca: authority.certificate }
+    })
+
+    app.post('/agent/v1/report', { bodyLimit: REPORT_LIMIT_BYTES }, async (request) => {
+      const nodeId = this.#nodeOf(request)
+      return reports.report(nodeId, parseAs(nodeReport, request.body))
+    })
+
+    app.get('/agent/v1/state', async (request, reply) => {
+      const nodeId = this.#nodeOf(request)
+      const { states, clock, log } = this.#options
+      if (!states.ready()) throw new SpoutError('Unavailable', { what: 'Node state', reason: 'it is being worked out' })
+      // Heartbeats are traffic: silence for so long means that the peer takes nothing any more.
+      request.raw.socket.setTimeout(STALLED_READER_MS, () => request.raw.socket.destroy())
+      reply.hijack()
+      reply.raw.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
+      // A node has one stream: an older one is a connection that the node has given up.
+      this.#streams.get(nodeId)?.end()
+      const stream = new StateStream(states, nodeId, reply.raw, clock)
+      this.#streams.set(nodeId, stream)
+      log.info({ event: 'node-connected', nodeId }, 'state stream opened')
+      try {
+        await stream.run()
+      } catch (error) {
+        log.error({ event: 'state-stream-threw', nodeId, err: error, bug: true }, 'state stream broke')
+        reply.raw.destroy()
+      }
+      if (this.#streams.get(nodeId) === stream) this.#streams.delete(nodeId)
+      log.info({ event: 'node-disconnected', nodeId }, 'state stream ended')
+    })
+  }
+
+  /** @throws SpoutError Unauthenticated unless the connection shows the current certificate of a node that exists */
+  #nodeOf(request: FastifyRequest): string {
+    const socket = request.raw.socket as TLSSocket
+    const peer = socket.getPeerX509Certificate()
+    if (peer === undefined || !socket.authorized) throw unknownCertificate('no valid node certificate was shown')
+    const nodeId = nodeIdOf(new X509Certificate(peer.raw))
+    const sha256 = peer.fingerprint256.replaceAll(':', '').toLowerCase()
+    if (nodeId === null || !this.#certificates.isCurrent(nodeId, sha256))
+      throw unknownCertificate('the certificate is not that of a known node')
+    this.#track(nodeId, socket, sha256)
+    return nodeId
+  }
+
+  #track(nodeId: string, socket: TLSSocket, sha256: string): void {
+    const sockets = this.#sockets.get(nodeId) ?? new Map<Duplex, string>()
+    this.#sockets.set(nodeId, sockets)
+    if (sockets.has(socket)) return
+    sockets.set(socket, sha256)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      if (sockets.size === 0 && this.#sockets.get(nodeId) === sockets) this.#sockets.delete(nodeId)
+    })
+  }
+
+  /** A node that was deleted, or got another certificate, is disconnected at once. */
+  #dropRevoked(nodeId: string): void {
+    for (const [socket, sha256] of this.#sockets.get(nodeId) ?? [])
+      if (!this.#certificates.isCurrent(nodeId, sha256)) socket.destroy()
+  }
+
+  #renewServerLater(): void {
+    const { authority, clock, hosts, log } = this.#options
+    this.#renewal = clock.setTimer(() => {
+      const renew = async () => {
+        try {
+          const { key, certificate } = await authority.issueServer(hosts)
+          // Checked before it is taken into use.
+          createSecureContext({ key, cert: certificate })
+          const server = this.#app?.server
+          if (server !== undefined && 'setSecureContext' in server && typeof server.setSecureContext === 'function')
+            server.setSecureContext({ key, cert: certificate, ca: authority.certificate, minVersion: 'TLSv1.3' })
+        } catch (error) {
+          log.error({ event: 'certificate-renewal-failed', err: error }, 'will try again')
+        }
+        this.#renewServerLater()
+      }
+      void renew()
+    }, CERTIFICATE_RENEWAL_MS)
+  }
+}
+
+const unknownCertificate = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })

@@ -1,0 +1,27 @@
+import type { Admission, ModelView } from '@spout/admission'
+import type { Network, StatusReader } from '@spout/model'
+import type { Clock } from '@spout/runtime'
+import type { Store } from '@spout/store'
+import type { Authenticator } from '../authn/authenticator.ts'
+
+/** What the native API stands on. */
+export interface NativeContext {
+  readonly admission: Admission
+  readonly view: ModelView
+  readonly store: Store
+  readonly status: StatusReader
+  readonly authenticator: Authenticator
+  readonly clock: Clock
+  /** The half of an enrolment token that pins the link's authority (`CertificateAuthority.pin`). */
+  readonly linkPin: string
+  /** What a new network gets where its maker says nothing. */
+  readonly networkDefaults: NetworkDefaults
+  /** Ends when the server closes: streams end with it. */
+  readonly closing: AbortSignal
+}
+
+export interface NetworkDefaults {
+  readonly returnPath: Network['returnPath']
+  /** Chooses the segment of a network whose maker named none. @throws SpoutError when none is left */
+  segment(): Network['segment']
+}

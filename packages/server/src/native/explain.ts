@@ -1,0 +1,100 @@
+import type { Listener, LoadBalancer, LoadBalancerStatus, Member, Pool, ServiceStats } from '@spout/model'
+import type { NativeContext } from './context.ts'
+
+/** The path of a connection, from the address to the members, each step with its state and the reason for it. */
+export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
+  const { view } = context
+  const status = context.status.loadBalancer(loadBalancer.id)
+  const placement = view.get('placement', loadBalancer.id)?.value
+  const ownerId = status.ownerNodeId ?? placement?.ownerNodeId ?? null
+  const owner = ownerId === null ? null : { id: ownerId, name: view.get('node', ownerId)?.value.name ?? null }
+  return {
+    loadBalancer: {
+      id: loadBalancer.id,
+      name: loadBalancer.name,
+      projectId: loadBalancer.projectId,
+      enabled: loadBalancer.enabled,
+    },
+    state: { provisioning: status.provisioning, reason: status.reason, message: status.message },
+    owner: owner && { ...owner, connection: context.status.node(owner.id).connection },
+    ownerReason: placement?.reason ?? { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' },
+    vips: loadBalancer.vips.map((vip) => ({
+      address: vip.address,
+      scope: vip.scope,
+      announcedBy: status.nodes.filter((node) => node.announced.includes(vip.address)).map((node) => node.nodeName),
+    })),
+    returnPath:
+      loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),
+    listeners: loadBalancer.listeners.map((listener) =>
+      explainListener(loadBalancer, listener, status.stats.get(listener.id)),
+    ),
+    pools: loadBalancer.pools.map((pool) => explainPool(pool, status)),
+    nodes: status.nodes,
+    lastChange: {
+      generation: loadBalancer.generation,
+      at: loadBalancer.updatedAt ?? loadBalancer.createdAt,
+      confirmedGeneration: status.confirmedGeneration,
+      confirmedAt: status.confirmedAt,
+    },
+  }
+}
+
+const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: ServiceStats | undefined) => ({
+  id: listener.id,
+  name: listener.name,
+  protocol: listener.protocol,
+  port: listener.port,
+  poolId: listener.defaultPoolId,
+  allowedCidrs: listener.allowedCidrs,
+  answers: loadBalancer.enabled && listener.enabled,
+  why: !loadBalancer.enabled
+    ? 'the load balancer is disabled'
+    : !listener.enabled
+      ? 'the listener is disabled'
+      : listener.defaultPoolId === null
+        ? 'it has no pool: connections are refused'
+        : null,
+  stats: stats ?? null,
+})
+
+function explainPool(pool: Pool, status: LoadBalancerStatus) {
+  const healthy = pool.members.filter((member) => status.members.get(member.id)?.health !== 'down')
+  // Below the threshold health is ignored: rather the check fails than all members at once.
+  const panic = pool.monitor !== null && healthy.length * 100 < pool.panicThreshold * pool.members.length
+  const primaries = healthy.filter((member) => member.enabled && !member.backup && member.weight > 0)
+  return {
+    id: pool.id,
+    name: pool.name,
+    protocol: pool.protocol,
+    algorithm: pool.algorithm,
+    enabled: pool.enabled,
+    monitored: pool.monitor?.enabled === true,
+    panic,
+    members: pool.members.map((member) => {
+      const health = status.members.get(member.id)
+      const why = whyIdle(pool, member, panic ? 'up' : (health?.health ?? 'unknown'), primaries.length > 0)
+      return {
+        id: member.id,
+        name: member.name,
+        address: member.address,
+        port: member.port,
+        weight: member.weight,
+        health: health?.health ?? (pool.monitor === null ? 'unmonitored' : 'unknown'),
+        reason: health?.reason ?? null,
+        since: health?.since ?? null,
+        takesTraffic: why === null,
+        why,
+      }
+    }),
+  }
+}
+
+/** Why a member gets no new connections; null when it does. */
+function whyIdle(pool: Pool, member: Member, health: string, hasPrimaries: boolean): string | null {
+  if (!pool.enabled) return 'the pool is disabled'
+  if (!member.enabled) return 'the member is disabled'
+  if (member.weight === 0) return 'its weight is 0'
+  if (health === 'down') return 'it is down'
+  if (member.backup && hasPrimaries) return 'it is a backup and others are up'
+  return null
+}

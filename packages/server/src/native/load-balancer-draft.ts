@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type HealthMonitor,
+  healthMonitor,
+  httpProbe,
+  type Listener,
+  type LoadBalancer,
+  listener,
+  loadBalancer,
+  type Member,
+  member,
+  type Pool,
+  pool,
+  SpoutError,
+  transportOf,
+  uuid,
+} from '@spout/model'
+import { z } from 'zod'
+
+const text = {
+  /** Names a part that exists; left out, it is known by what makes it unique, else new. */
+  id: uuid.optional(),
+  name: z.string().max(255).default(''),
+  description: z.string().max(255).default(''),
+  tags: loadBalancer.shape.tags.default([]),
+}
+/** Shown, and accepted back so that what was read can be written; they are ours and not changed by it. */
+const echoed = { createdAt: z.unknown().optional(), updatedAt: z.unknown().optional() }
+
+export const memberDraft = z.strictObject({
+  ...text,
+  ...echoed,
+  enabled: z.boolean().default(true),
+  address: member.shape.address,
+  port: member.shape.port,
+  subnetId: member.shape.subnetId.default(null),
+  weight: member.shape.weight.default(1),
+  backup: z.boolean().default(false),
+  monitorAddress: member.shape.monitorAddress.default(null),
+  monitorPort: member.shape.monitorPort.default(null),
+})
+
+const probeDraft = z.strictObject({
+  method: httpProbe.shape.method.default('GET'),
+  path: httpProbe.shape.path.default('/'),
+  expectedCodes: httpProbe.shape.expectedCodes.default([{ first: 200, last: 200 }]),
+  version: httpProbe.shape.version.default('1.0'),
+  host: httpProbe.shape.host.default(null),
+})
+
+export const monitorDraft = z.strictObject({
+  ...text,
+  ...echoed,
+  enabled: z.boolean().default(true),
+  type: healthMonitor.shape.type,
+  intervalMs: healthMonitor.shape.intervalMs.default(1000),
+  timeoutMs: healthMonitor.shape.timeoutMs.default(800),
+  rise: healthMonitor.shape.rise.default(2),
+  fall: healthMonitor.shape.fall.default(3),
+  http: probeDraft.nullable().default(null),
+})
+
+export const poolDraft = z.strictObject({
+  ...text,
+  ...echoed,
+  enabled: z.boolean().default(true),
+  protocol: pool.shape.protocol,
+  algorithm: pool.shape.algorithm.default('round-robin'),
+  persistence: pool.shape.persistence.default(null),
+  members: z.array(memberDraft).max(10_000).default([]),
+  monitor: monitorDraft.nullable().default(null),
+  panicThreshold: pool.shape.panicThreshold.default(50),
+})
+
+export const listenerDraft = z.strictObject({
+  ...text,
+  ...echoed,
+  enabled: z.boolean().default(true),
+  protocol: listener.shape.protocol,
+  port: listener.shape.port,
+  connectionLimit: listener.shape.connectionLimit.default(null),
+  defaultPoolId: uuid.nullable().default(null),
+  /** A pool of the same load balancer by its name, where its id is not known yet. */
+  defaultPool: z.string().max(255).optional(),
+  timeouts: z
+    .strictObject({
+      clientMs: listener.shape.timeouts.shape.clientMs.default(50_000),
+      connectMs: listener.shape.timeouts.shape.connectMs.default(5000),
+      memberMs: listener.shape.timeouts.shape.memberMs.default(50_000),
+      inspectMs: listener.shape.timeouts.shape.inspectMs.default(0),
+    })
+    .prefault({}),
+  insertHeaders: listener.shape.insertHeaders.default([]),
+  allowedCidrs: listener.shape.allowedCidrs.default(null),
+})
+
+export type MemberDraft = z.output<typeof memberDraft>
+export type PoolDraft = z.output<typeof poolDraft>
+export type ListenerDraft = z.output<typeof listenerDraft>
+
+/** Turns drafts into parts of a document, keeping the ids and times of those it already has. Pure but for new ids. */
+export class Parts {
+  readonly #current: Pick<LoadBalancer, 'listeners' | 'pools'>
+  readonly #now: string
+
+  constructor(current: Pick<LoadBalancer, 'listeners' | 'pools'>, now: string) {
+    this.#current = current
+    this.#now = now
+  }
+
+  pools(drafts: readonly PoolDraft[]): Pool[] {
+    return drafts.map((draft, at) => this.pool(draft, `pools[${at}].`))
+  }
+
+  listeners(drafts: readonly ListenerDraft[], pools: readonly Pool[]): Listener[] {
+    return drafts.map((draft, at) => this.listener(draft, pools, `listeners[${at}].`))
+  }
+
+  /** @param path of the draft's fields in the request, with its dot */
+  pool(draft: PoolDraft, path: string): Pool {
+    const { pools } = this.#current
+    const byName = (known: Pool) => draft.name !== '' && known.name === draft.name
+    const known = match(pools, draft.id, byName, `${path}id`, 'Pool')
+    const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, ...own } = draft
+    return this.#stamp(known, {
+      ...own,
+      members: this.members(members, known?.members ?? [], `${path}members`),
+      monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
+    })
+  }
+
+  members(drafts: readonly MemberDraft[], current: readonly Member[], path: string): Member[] {
+    const byId = new Map(current.map((known) => [known.id, known]))
+    const byEndpoint = new Map(current.map((known) => [`${known.address} ${known.port}`, known]))
+    return drafts.map((draft, at) => {
+      const { createdAt: _created, updatedAt: _updated, id, ...own } = draft
+      const known = id === undefined ? byEndpoint.get(`${draft.address} ${draft.port}`) : byId.get(id)
+      if (id !== undefined && known === undefined) throw unknown(`${path}[${at}].id`, 'Member', id)
+      return this.#stamp<Member>(known, own)
+    })
+  }
+
+  listener(draft: ListenerDraft, pools: readonly Pool[], path: string): Listener {
+    const { listeners } = this.#current
+    const sameEndpoint = (known: Listener) =>
+      known.port === draft.port && transportOf(known.protocol) === transportOf(draft.protocol)
+    const known = match(listeners, draft.id, sameEndpoint, `${path}id`, 'Listener')
+    const { createdAt: _created, updatedAt: _updated, id: _id, defaultPool, ...own } = draft
+    if (defaultPool === undefined) return this.#stamp(known, own)
+    if (own.defaultPoolId !== null)
+      throw new SpoutError('InvalidField', { field: `${path}defaultPool`, reason: 'stands beside defaultPoolId' })
+    const named = pools.find((pool) => pool.name === defaultPool)
+    if (named === undefined) throw unknown(`${path}defaultPool`, 'Pool', defaultPool)
+    return this.#stamp(known, { ...own, defaultPoolId: named.id })
+  }
+
+  #monitor(draft: z.output<typeof monitorDraft>, known: HealthMonitor | null, field: string): HealthMonitor {
+    const { createdAt: _created, updatedAt: _updated, id, http, ...own } = draft
+    if (id !== undefined && id !== known?.id) throw unknown(field, 'Health monitor', id)
+    // The model wants a probe exactly for type http; another type's stray probe is its to refuse.
+    const probe = draft.type === 'http' ? (http ?? probeDraft.parse({})) : http
+    return this.#stamp<HealthMonitor>(known ?? undefined, { ...own, http: probe })
+  }
+
+  #stamp<T extends Stamped>(known: T | undefined, own: Omit<T, keyof Stamped>): T {
+    const fresh = { ...own, id: known?.id ?? randomUUID(), createdAt: known?.createdAt ?? this.#now }
+    const before = { ...known, updatedAt: null }
+    const same = known !== undefined && isDeepStrictEqual(before, { ...fresh, updatedAt: null })
+    return { ...fresh, updatedAt: known === undefined ? null : same ? known.updatedAt : this.#now } as T
+  }
+}
+
+interface Stamped {
+  readonly id: string
+  readonly createdAt: string
+  readonly updatedAt: string | null
+}
+
+function match<T extends { readonly id: string }>(
+  current: readonly T[],
+  id: string | undefined,
+  same: (known: T) => boolean,
+  field: string,
+  what: string,
+): T | undefined {
+  if (id === undefined) return current.find(same)
+  return current.find((known) => known.id === id) ?? failUnknown(field, what, id)
+}
+
+const unknown = (field: string, what: string, id: string): SpoutError =>
+  new SpoutError('ReferenceNotFound', { field, what, id })
+const failUnknown = (field: string, what: string, id: string): never => {
+  throw unknown(field, what, id)
+}

@@ -1,0 +1,168 @@
+import type { VipWish } from '@spout/admission'
+import { ipText, type LoadBalancer, loadBalancer, SpoutError, uuid } from '@spout/model'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { mayKnow, projectForNew } from '../authn/access.ts'
+import { queryValue } from '../http/query.ts'
+import { type Collection, find, readRoutes } from './collection.ts'
+import type { NativeContext } from './context.ts'
+import { explain } from './explain.ts'
+import { listenerDraft, Parts, poolDraft } from './load-balancer-draft.ts'
+import { type Call, type Route, route } from './route.ts'
+import { etagOf, shownLoadBalancer } from './shown.ts'
+
+const vipWish = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('pool'), poolId: uuid, address: ipText.nullable().default(null) }),
+  z.strictObject({
+    from: z.literal('subnet'),
+    networkId: uuid,
+    subnetId: uuid,
+    address: ipText.nullable().default(null),
+  }),
+  z.strictObject({ from: z.literal('port'), portId: uuid }),
+]) satisfies z.ZodType<VipWish>
+
+const { shape } = loadBalancer
+const changeable = {
+  name: shape.name.default(''),
+  description: shape.description.default(''),
+  tags: shape.tags.default([]),
+  enabled: z.boolean().default(true),
+  listeners: z.array(listenerDraft).max(1000).default([]),
+  pools: z.array(poolDraft).max(1000).default([]),
+  annotations: shape.annotations.default({}),
+}
+
+const creation = z.strictObject({
+  ...changeable,
+  projectId: uuid.optional(),
+  vips: z.array(vipWish).min(1).max(16),
+  nodeGroupId: shape.nodeGroupId.default(null),
+})
+
+/** The whole document, as it was read: what is ours may stand in it, but must be as it is. */
+const replacement = z.strictObject({
+  ...changeable,
+  id: uuid.optional(),
+  projectId: uuid.optional(),
+  vips: shape.vips.optional(),
+  networkId: uuid.nullable().optional(),
+  nodeGroupId: uuid.nullable().optional(),
+  generation: z.number().optional(),
+  createdAt: z.string().optional(),
+  updatedAt: z.string().nullable().optional(),
+  status: z.unknown().optional(),
+})
+
+export const LOAD_BALANCERS: Collection<'loadBalancer'> = {
+  kind: 'loadBalancer',
+  path: '/load-balancers',
+  what: 'Load balancer',
+  access: 'reader',
+  schema: loadBalancer,
+  visible: (principal, object) => mayKnow(principal, object.projectId),
+  show: shownLoadBalancer,
+}
+
+const tag = 'load-balancers'
+
+export const loadBalancerRoutes: readonly Route[] = [
+  ...readRoutes(LOAD_BALANCERS),
+  route({
+    method: 'POST',
+    path: '/load-balancers',
+    tag,
+    summary: 'Create a load balancer with everything in it',
+    access: 'member',
+    body: creation,
+    answer: { status: 201, schema: loadBalancer },
+    handle: async (context, { principal, body, reply }) => {
+      const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
+      const pools = parts.pools(body.pools)
+      const created = await context.admission.createLoadBalancer({
+        ...body,
+        projectId: projectForNew(principal, body.projectId),
+        pools,
+        listeners: parts.listeners(body.listeners, pools),
+      })
+      reply.header('etag', etagOf(created)).header('location', `/api/v1/load-balancers/${created.id}`)
+      return shownLoadBalancer(context, created)
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/load-balancers/:id',
+    tag,
+    summary: 'Replace a load balancer; with If-Match only the version that was read',
+    access: 'member',
+    body: replacement,
+    answer: { status: 200, schema: loadBalancer },
+    handle: async (context, call) => {
+      const { body, request } = call
+      const now = context.clock.now().toISOString()
+      const changed = await changeOwn(context, call, (current) => {
+        requireVersion(request, current)
+        refuseChangedIdentity(current, body)
+        const parts = new Parts(current, now)
+        const pools = parts.pools(body.pools)
+        const { name, description, tags, enabled, annotations } = body
+        const listeners = parts.listeners(body.listeners, pools)
+        return { name, description, tags, enabled, annotations, pools, listeners }
+      })
+      call.reply.header('etag', etagOf(changed))
+      return shownLoadBalancer(context, changed)
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/load-balancers/:id',
+    tag,
+    summary: 'Delete a load balancer',
+    access: 'member',
+    query: { cascade: 'false refuses while it has listeners or pools; true is the default' },
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: async (context, { principal, params, request }) => {
+      const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
+      await context.admission.deleteLoadBalancer(id, { cascade: queryValue(request, 'cascade') !== 'false' })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/load-balancers/:id/explain',
+    tag,
+    summary: 'Why it is as it is: addresses, owner, listeners, pools, members, confirmations',
+    access: 'reader',
+    body: null,
+    answer: { status: 200, schema: z.record(z.string(), z.unknown()) },
+    handle: (context, { principal, params }) =>
+      explain(context, find(LOAD_BALANCERS, context, principal, params.id ?? '')),
+  }),
+]
+
+/** Changes a load balancer that exists for who asks. */
+export function changeOwn(
+  context: NativeContext,
+  { principal, params }: Pick<Call<unknown>, 'principal' | 'params'>,
+  change: Parameters<NativeContext['admission']['changeLoadBalancer']>[1],
+): Promise<LoadBalancer> {
+  const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
+  return context.admission.changeLoadBalancer(id, change)
+}
+
+/** @throws SpoutError RevisionConflict when `If-Match` names another version */
+export function requireVersion(request: FastifyRequest, current: LoadBalancer): void {
+  const wanted = request.headers['if-match']
+  if (wanted === undefined || wanted === '*' || wanted === etagOf(current)) return
+  throw new SpoutError('RevisionConflict', { what: 'Load balancer', id: current.id })
+}
+
+const OURS = ['id', 'projectId', 'networkId', 'nodeGroupId', 'createdAt'] as const
+
+function refuseChangedIdentity(current: LoadBalancer, body: z.output<typeof replacement>): void {
+  for (const field of OURS)
+    if (body[field] !== undefined && body[field] !== current[field]) throw new SpoutError('ImmutableField', { field })
+  const addresses = (vips: LoadBalancer['vips']) => vips.map((vip) => vip.addressId).join()
+  if (body.vips !== undefined && addresses(body.vips) !== addresses(current.vips))
+    throw new SpoutError('ImmutableField', { field: 'vips' })
+}

@@ -1,0 +1,50 @@
+import type { Principal } from '@spout/admission'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { requireRole } from '../authn/access.ts'
+import { sessionOf } from '../authn/authenticate.ts'
+import { NATIVE_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
+import type { NativeContext } from './context.ts'
+import { renderOpenApi } from './openapi.ts'
+import { answerWithProblems } from './problem.ts'
+import type { Route } from './route.ts'
+import { ROUTES } from './routes.ts'
+import { etagOf } from './shown.ts'
+
+const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
+
+/** Our own API: everything the model holds, as it is. */
+export const nativeApi = (context: NativeContext): Surface => ({
+  prefix: '/api/v1',
+  bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
+  plugin: async (scope) => {
+    answerWithProblems(scope)
+    for (const known of ROUTES)
+      scope.route({
+        method: known.method,
+        url: known.path,
+        handler: (request, reply) => answer(context, known, request, reply),
+      })
+    scope.get('/openapi.json', (_request, reply) => reply.type('application/json').send(renderOpenApi()))
+  },
+})
+
+async function answer(context: NativeContext, known: Route, request: FastifyRequest, reply: FastifyReply) {
+  const principal = admit(context, known, request)
+  const params = request.params as Readonly<Record<string, string>>
+  const result = await known.handle(context, { request, reply, principal, params, body: request.body })
+  // A watch has taken the connection over.
+  if (reply.sent) return reply
+  reply.code(known.answer.status)
+  if (known.path === '/load-balancers/:id' && known.method === 'GET') {
+    const current = context.view.get('loadBalancer', params.id ?? '')?.value
+    if (current !== undefined) reply.header('etag', etagOf(current))
+  }
+  return reply.send(known.answer.status === 204 ? undefined : result)
+}
+
+function admit(context: NativeContext, known: Route, request: FastifyRequest): Principal {
+  if (known.access === 'anyone') return NOBODY
+  const { principal } = sessionOf(context.authenticator, request)
+  if (known.access !== 'user') requireRole(principal, known.access)
+  return principal
+}

@@ -1,0 +1,227 @@
+import type { VipWish } from '@spout/admission'
+import { address, addressPool, ipText, network, SpoutError, subnet, uuid } from '@spout/model'
+import { z } from 'zod'
+import { isAdmin, mayKnow, projectForNew } from '../authn/access.ts'
+import { type Collection, find, readRoutes } from './collection.ts'
+import type { NativeContext } from './context.ts'
+import { type Call, type Route, route } from './route.ts'
+
+const named = { name: z.string().max(255).default(''), description: z.string().max(255).default('') }
+
+const NETWORKS: Collection<'network'> = {
+  kind: 'network',
+  path: '/networks',
+  what: 'Network',
+  access: 'reader',
+  schema: network,
+  visible: (principal, object) => mayKnow(principal, object.projectId),
+  show: (_context, object) => object,
+}
+
+const ADDRESS_POOLS: Collection<'addressPool'> = {
+  kind: 'addressPool',
+  path: '/address-pools',
+  what: 'Address pool',
+  access: 'reader',
+  schema: addressPool,
+  visible: (principal, object) =>
+    isAdmin(principal) || object.projectIds === null || object.projectIds.includes(principal.projectId ?? ''),
+  show: (_context, object) => object,
+}
+
+/** Clients know an address by its port id; its own id holds an address and is ours. */
+const ADDRESSES: Collection<'address'> = {
+  kind: 'address',
+  path: '/addresses',
+  what: 'Address',
+  access: 'reader',
+  schema: address,
+  visible: (principal, object) =>
+    mayKnow(principal, object.projectId) && (isAdmin(principal) || object.quarantineUntil === null),
+  publicId: (object) => object.portId,
+  show: (_context, { id: _, ...object }) => ({ ...object, id: object.portId }),
+}
+
+const addressRequest = z.strictObject({
+  ...named,
+  projectId: uuid.optional(),
+  use: z.enum(['port', 'floating']).default('port'),
+  poolId: uuid.optional(),
+  networkId: uuid.optional(),
+  subnetId: uuid.optional(),
+  address: ipText.nullable().default(null),
+})
+
+export const networkRoutes: readonly Route[] = [
+  ...readRoutes(NETWORKS),
+  route({
+    method: 'POST',
+    path: '/networks',
+    tag: 'networks',
+    summary: 'Create a tenant network; only an administrator chooses its segment and return path',
+    access: 'member',
+    body: z.strictObject({
+      ...named,
+      projectId: uuid.optional(),
+      returnPath: network.shape.returnPath.optional(),
+      segment: network.shape.segment.optional(),
+    }),
+    answer: { status: 201, schema: network },
+    handle: (context, { principal, body }) => {
+      for (const field of ['returnPath', 'segment'] as const)
+        if (body[field] !== undefined && !isAdmin(principal))
+          throw new SpoutError('Forbidden', { reason: `only an administrator may set ${field}` })
+      return context.admission.createNetwork({
+        name: body.name,
+        description: body.description,
+        projectId: projectForNew(principal, body.projectId),
+        returnPath: body.returnPath ?? context.networkDefaults.returnPath,
+        segment: body.segment ?? context.networkDefaults.segment(),
+      })
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/networks/:id',
+    tag: 'networks',
+    summary: 'Delete a network',
+    access: 'member',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, call) => context.admission.deleteNetwork(ownNetwork(context, call)),
+  }),
+  route({
+    method: 'POST',
+    path: '/networks/:id/subnets',
+    tag: 'networks',
+    summary: 'Add a subnet',
+    access: 'member',
+    body: z.strictObject({
+      ...named,
+      cidr: subnet.shape.cidr,
+      gatewayIp: subnet.shape.gatewayIp.default(null),
+      nodeRange: subnet.shape.nodeRange.default(null),
+    }),
+    answer: { status: 201, schema: subnet },
+    handle: (context, call) => context.admission.addSubnet(ownNetwork(context, call), call.body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/networks/:id/subnets/:part',
+    tag: 'networks',
+    summary: 'Remove a subnet',
+    access: 'member',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, call) => context.admission.removeSubnet(ownNetwork(context, call), call.params.part ?? ''),
+  }),
+  ...readRoutes(ADDRESS_POOLS),
+  route({
+    method: 'POST',
+    path: '/address-pools',
+    tag: 'address-pools',
+    summary: 'Create a pool of public addresses',
+    access: 'admin',
+    body: z.strictObject({
+      ...named,
+      ranges: addressPool.shape.ranges,
+      cidr: addressPool.shape.cidr,
+      gatewayIp: addressPool.shape.gatewayIp.default(null),
+      projectIds: addressPool.shape.projectIds.default(null),
+      quarantineSeconds: addressPool.shape.quarantineSeconds.default(300),
+    }),
+    answer: { status: 201, schema: addressPool },
+    handle: (context, { body }) => context.admission.createAddressPool(body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/address-pools/:id',
+    tag: 'address-pools',
+    summary: 'Delete a pool that no address is taken from',
+    access: 'admin',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, { principal, params }) =>
+      context.admission.deleteAddressPool(find(ADDRESS_POOLS, context, principal, params.id ?? '').id),
+  }),
+  ...readRoutes(ADDRESSES).filter((read) => read.path === '/addresses'),
+  route({
+    method: 'GET',
+    path: '/addresses/:id',
+    tag: 'addresses',
+    summary: 'Show: address',
+    access: 'reader',
+    body: null,
+    answer: { status: 200, schema: address },
+    handle: (context, call) => ADDRESSES.show(context, ownAddress(context, call)),
+  }),
+  route({
+    method: 'POST',
+    path: '/addresses',
+    tag: 'addresses',
+    summary: 'Reserve an address of a pool or a subnet',
+    access: 'member',
+    body: addressRequest,
+    answer: { status: 201, schema: address },
+    handle: async (context, { principal, body }) => {
+      const projectId = projectForNew(principal, body.projectId)
+      const words = { name: body.name, description: body.description }
+      const reserved = await context.admission.reserveAddress(projectId, wishOf(body), body.use, words)
+      return ADDRESSES.show(context, reserved)
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/addresses/:id/binding',
+    tag: 'addresses',
+    summary: 'Bind a floating address to the load balancer whose VIP has this port; null unbinds it',
+    access: 'member',
+    body: z.strictObject({ targetPortId: uuid.nullable() }),
+    answer: { status: 200, schema: address },
+    handle: async (context, call) => {
+      const { targetPortId } = call.body
+      if (targetPortId !== null && !knowsPort(context, call, targetPortId))
+        throw new SpoutError('ReferenceNotFound', { field: 'targetPortId', what: 'Address', id: targetPortId })
+      const bound = await context.admission.bindFloating(ownAddress(context, call).portId, targetPortId)
+      return ADDRESSES.show(context, bound)
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/addresses/:id',
+    tag: 'addresses',
+    summary: 'Release an address',
+    access: 'member',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, call) => context.admission.releaseAddress(ownAddress(context, call).portId),
+  }),
+]
+
+type Who = Pick<Call<unknown>, 'principal' | 'params'>
+
+const ownNetwork = (context: NativeContext, { principal, params }: Who): string =>
+  find(NETWORKS, context, principal, params.id ?? '').id
+
+function ownAddress(context: NativeContext, { principal, params }: Who) {
+  const id = params.id ?? ''
+  const found = context.view.addressByPort(id)
+  if (found === null || !ADDRESSES.visible(principal, found)) throw new SpoutError('NotFound', { what: 'Address', id })
+  return found
+}
+
+function knowsPort(context: NativeContext, { principal }: Who, portId: string): boolean {
+  const found = context.view.addressByPort(portId)
+  return found !== null && ADDRESSES.visible(principal, found)
+}
+
+function wishOf(body: z.output<typeof addressRequest>): VipWish {
+  const { poolId, networkId, subnetId, address } = body
+  if (poolId !== undefined && networkId !== undefined)
+    throw new SpoutError('InvalidField', { field: 'networkId', reason: 'stands beside poolId' })
+  if (poolId !== undefined) return { from: 'pool', poolId, address } as const
+  if (networkId !== undefined && subnetId !== undefined)
+    return { from: 'subnet', networkId, subnetId, address } as const
+  if (networkId !== undefined) throw new SpoutError('MissingField', { field: 'subnetId' })
+  throw new SpoutError('MissingField', { field: 'poolId' })
+}

@@ -1,0 +1,99 @@
+import { enrolmentToken, node, nodeGroup, uuid } from '@spout/model'
+import { z } from 'zod'
+import { isAdmin } from '../authn/access.ts'
+import { type Collection, find, readRoutes } from './collection.ts'
+import { type Route, route } from './route.ts'
+import { shownEnrolmentToken, shownNode } from './shown.ts'
+
+const NODES: Collection<'node'> = {
+  kind: 'node',
+  path: '/nodes',
+  what: 'Node',
+  access: 'admin',
+  schema: node,
+  visible: isAdmin,
+  show: shownNode,
+}
+
+const NODE_GROUPS: Collection<'nodeGroup'> = {
+  kind: 'nodeGroup',
+  path: '/node-groups',
+  what: 'Node group',
+  access: 'reader',
+  schema: nodeGroup,
+  visible: () => true,
+  show: (_context, object) => object,
+}
+
+const publicEnrolmentToken = enrolmentToken.omit({ secretSha256: true })
+
+const ENROLMENT_TOKENS: Collection<'enrolmentToken'> = {
+  kind: 'enrolmentToken',
+  path: '/enrolment-tokens',
+  what: 'Enrolment token',
+  access: 'admin',
+  schema: publicEnrolmentToken,
+  visible: isAdmin,
+  show: shownEnrolmentToken,
+}
+
+export const nodeRoutes: readonly Route[] = [
+  ...readRoutes(NODES),
+  route({
+    method: 'PUT',
+    path: '/nodes/:id/scheduling',
+    tag: 'nodes',
+    summary: 'Enable, cordon or drain a node',
+    access: 'admin',
+    body: z.strictObject({ scheduling: node.shape.scheduling }),
+    answer: { status: 200, schema: node },
+    handle: async (context, { principal, params, body }) => {
+      const { id } = find(NODES, context, principal, params.id ?? '')
+      return shownNode(context, await context.admission.setNodeScheduling(id, body.scheduling))
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/nodes/:id',
+    tag: 'nodes',
+    summary: 'Remove a node; its certificate is worth nothing from then on',
+    access: 'admin',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, { principal, params }) =>
+      context.admission.deleteNode(find(NODES, context, principal, params.id ?? '').id),
+  }),
+  ...readRoutes(NODE_GROUPS),
+  route({
+    method: 'POST',
+    path: '/node-groups',
+    tag: 'node-groups',
+    summary: 'Create a node group',
+    access: 'admin',
+    body: z.strictObject({
+      name: nodeGroup.shape.name.min(1),
+      description: nodeGroup.shape.description.default(''),
+      announcer: nodeGroup.shape.announcer.default('l2'),
+    }),
+    answer: { status: 201, schema: nodeGroup },
+    handle: (context, { body }) => context.admission.createNodeGroup(body),
+  }),
+  ...readRoutes(ENROLMENT_TOKENS),
+  route({
+    method: 'POST',
+    path: '/enrolment-tokens',
+    tag: 'enrolment-tokens',
+    summary: 'Make a one-time token that enrols one node; `token` is shown once',
+    access: 'admin',
+    body: z.strictObject({
+      nodeName: enrolmentToken.shape.nodeName,
+      nodeGroupId: uuid,
+      ttlSeconds: z.number().int().min(10).max(604_800).default(3600),
+    }),
+    answer: { status: 201, schema: publicEnrolmentToken.extend({ token: z.string() }) },
+    handle: async (context, { body }) => {
+      const { token, secret } = await context.admission.createEnrolmentToken(body)
+      return { ...shownEnrolmentToken(context, token), token: `${secret}.${context.linkPin}` }
+    },
+  }),
+]

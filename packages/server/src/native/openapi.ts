@@ -1,0 +1,152 @@
+import {
+  address,
+  addressPool,
+  healthMonitor,
+  listener,
+  loadBalancer,
+  member,
+  network,
+  node,
+  nodeGroup,
+  pool,
+  project,
+  subnet,
+} from '@spout/model'
+import { z } from 'zod'
+import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './load-balancer-draft.ts'
+import type { Route } from './route.ts'
+import { ROUTES } from './routes.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Schemas that the document shows once and refers to. */
+const NAMED = {
+  Address: address,
+  AddressPool: addressPool,
+  HealthMonitor: healthMonitor,
+  HealthMonitorDraft: monitorDraft,
+  Listener: listener,
+  ListenerDraft: listenerDraft,
+  LoadBalancer: loadBalancer,
+  Member: member,
+  MemberDraft: memberDraft,
+  Network: network,
+  Node: node,
+  NodeGroup: nodeGroup,
+  Pool: pool,
+  PoolDraft: poolDraft,
+  Project: project,
+  Subnet: subnet,
+} as const
+
+/** The API as OpenAPI 3.1, made from the routes and the model's schemas: JSON text, the same bytes each time. */
+export function renderOpenApi(): string {
+  const named = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(NAMED)) named.add(schema, { id })
+  const schemas: Record<string, Json> = { Problem: PROBLEM }
+  const jsonSchema: JsonSchemaOf = (schema) => {
+    // Wrapped, because a schema is never referred to where it stands at the root.
+    const { $defs = {}, properties } = z.toJSONSchema(z.object({ it: schema }), {
+      // Addresses are texts that a parser checks: the document shows the text.
+      io: 'input',
+      unrepresentable: 'any',
+      metadata: named,
+    })
+    for (const [name, definition] of Object.entries($defs)) schemas[name] ??= asComponent(definition)
+    return asComponent(properties?.it)
+  }
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const known of ROUTES) {
+    const path = known.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] ??= {}
+    paths[path][known.method.toLowerCase()] = operation(known, jsonSchema)
+  }
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Spout', version: '1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/api/v1' }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses: {
+        Problem: {
+          description: 'What is wrong, with which field, and whether trying again can help',
+          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        },
+      },
+    },
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+const text = { type: 'string' } as const
+const PROBLEM = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'retry', 'instance'],
+  properties: {
+    type: text,
+    title: text,
+    status: { type: 'integer' },
+    detail: text,
+    code: text,
+    field: text,
+    retry: { enum: ['never', 'backoff', 'onChange'] },
+    instance: text,
+  },
+} as const
+
+function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
+  const inPath = [...known.path.matchAll(/:(\w+)/g)].map(([, name]) => parameter('path', name ?? '', null))
+  const inQuery = Object.entries(known.query ?? {}).map(([name, description]) => parameter('query', name, description))
+  return {
+    operationId: operationId(known),
+    tags: [known.tag],
+    summary: known.summary,
+    description: `Access: ${known.access}.`,
+    ...(known.access !== 'anyone' && { security: [{ token: [] }] }),
+    parameters: [...inPath, ...inQuery],
+    ...(known.body && {
+      requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(known.body) } } },
+    }),
+    responses: {
+      [known.answer.status]: {
+        description: 'Done',
+        ...(known.answer.schema && {
+          content: {
+            'application/json': { schema: answerSchema(jsonSchema(known.answer.schema), known.answer.list === true) },
+          },
+        }),
+      },
+      default: { $ref: '#/components/responses/Problem' },
+    },
+  }
+}
+
+const parameter = (where: 'path' | 'query', name: string, description: string | null): Json => ({
+  name,
+  in: where,
+  ...(where === 'path' && { required: true }),
+  ...(description !== null && { description }),
+  schema: text,
+})
+
+/** `PUT /load-balancers/:id/pools/:part/members` becomes `put-load-balancers-id-pools-part-members`. */
+const operationId = (known: Route): string =>
+  [known.method.toLowerCase(), ...known.path.split('/').filter((part) => part !== '')].join('-').replaceAll(':', '')
+
+const answerSchema = (one: Json, list: boolean): Json => {
+  if (!list) return one
+  const properties = { items: { type: 'array', items: one }, revision: text }
+  return { type: 'object', required: ['items'], properties }
+}
+
+type JsonSchemaOf = (schema: z.ZodType) => Json
+
+/** References as OpenAPI keeps them, and no `id`, which would make the schema a document of its own. */
+function asComponent(definition: unknown): Json {
+  const { id: _, ...schema } = JSON.parse(
+    JSON.stringify(definition).replaceAll('"#/$defs/', '"#/components/schemas/'),
+  ) as Json
+  return schema
+}

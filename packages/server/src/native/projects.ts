@@ -1,0 +1,153 @@
+import { project, QUOTA_RESOURCES, quota, SpoutError, user } from '@spout/model'
+import { z } from 'zod'
+import { isAdmin } from '../authn/access.ts'
+import { newUser } from '../authn/new-user.ts'
+import { type Collection, find, readRoutes } from './collection.ts'
+import { type Route, route } from './route.ts'
+import { shownUser } from './shown.ts'
+
+const PROJECTS: Collection<'project'> = {
+  kind: 'project',
+  path: '/projects',
+  what: 'Project',
+  access: 'reader',
+  schema: project,
+  visible: (principal, object) => isAdmin(principal) || object.id === principal.projectId,
+  show: (_context, object) => object,
+}
+
+const publicUser = user.omit({ passwordHash: true }).extend({ hasPassword: z.boolean() })
+
+const USERS: Collection<'user'> = {
+  kind: 'user',
+  path: '/users',
+  what: 'User',
+  access: 'admin',
+  schema: publicUser,
+  visible: isAdmin,
+  show: shownUser,
+}
+
+const limit = quota.shape.limits.valueType
+const limits = z.strictObject(
+  Object.fromEntries(QUOTA_RESOURCES.map((resource) => [resource, limit.optional()])) as Record<
+    (typeof QUOTA_RESOURCES)[number],
+    z.ZodOptional<typeof limit>
+  >,
+)
+const usage = z.strictObject({ limits: quota.shape.limits, used: quota.shape.limits })
+
+const password = z.string().min(1).max(1024)
+const userDraft = z.strictObject({
+  name: z.string().min(1).max(255),
+  description: user.shape.description.default(''),
+  enabled: z.boolean().default(true),
+  /** Left out of a replacement, it stays. */
+  password: password.optional(),
+  roles: user.shape.roles.default([]),
+})
+
+export const projectRoutes: readonly Route[] = [
+  ...readRoutes(PROJECTS),
+  route({
+    method: 'POST',
+    path: '/projects',
+    tag: 'projects',
+    summary: 'Create a project',
+    access: 'admin',
+    body: z.strictObject({ name: z.string().min(1).max(64), description: project.shape.description.default('') }),
+    answer: { status: 201, schema: project },
+    handle: (context, { body }) => context.admission.createProject(body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/projects/:id',
+    tag: 'projects',
+    summary: 'Delete a project that owns nothing',
+    access: 'admin',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, { principal, params }) =>
+      context.admission.deleteProject(find(PROJECTS, context, principal, params.id ?? '').id),
+  }),
+  route({
+    method: 'GET',
+    path: '/projects/:id/quota',
+    tag: 'projects',
+    summary: 'What a project may have, and has',
+    access: 'reader',
+    body: null,
+    answer: { status: 200, schema: usage },
+    handle: (context, { principal, params }) =>
+      context.admission.quotaOf(find(PROJECTS, context, principal, params.id ?? '').id),
+  }),
+  route({
+    method: 'PUT',
+    path: '/projects/:id/quota',
+    tag: 'projects',
+    summary: 'Set limits; those not named stay',
+    access: 'admin',
+    body: z.strictObject({ limits }),
+    answer: { status: 200, schema: usage },
+    handle: async (context, { principal, params, body }) => {
+      const { id } = find(PROJECTS, context, principal, params.id ?? '')
+      await context.admission.setQuota(id, body.limits)
+      return context.admission.quotaOf(id)
+    },
+  }),
+  ...readRoutes(USERS),
+  route({
+    method: 'POST',
+    path: '/users',
+    tag: 'users',
+    summary: 'Create a user',
+    access: 'admin',
+    body: userDraft,
+    answer: { status: 201, schema: publicUser },
+    handle: async (context, { body }) => {
+      const { password: given, ...own } = body
+      const passwordHash = given === undefined ? null : await context.authenticator.passwords.hash(given)
+      const created = await context.admission.putUser({ ...newUser(own, context.clock), ...own, passwordHash })
+      return shownUser(context, created)
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/users/:id',
+    tag: 'users',
+    summary: 'Replace a user; the password stays when none is given',
+    access: 'admin',
+    body: userDraft,
+    answer: { status: 200, schema: publicUser },
+    handle: async (context, { principal, params, body }) => {
+      const id = params.id ?? ''
+      find(USERS, context, principal, id)
+      const { password: given, ...own } = body
+      const hash = given === undefined ? undefined : await context.authenticator.passwords.hash(given)
+      const known = find(USERS, context, principal, id)
+      const changed = await context.admission.putUser({
+        ...known,
+        ...own,
+        passwordHash: hash ?? known.passwordHash,
+        updatedAt: context.clock.now().toISOString(),
+      })
+      if (hash !== undefined) await context.authenticator.revokeUser(id)
+      return shownUser(context, changed)
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/users/:id',
+    tag: 'users',
+    summary: 'Delete a user and end his tokens',
+    access: 'admin',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: async (context, { principal, params }) => {
+      const { id } = find(USERS, context, principal, params.id ?? '')
+      if (id === principal.userId) throw new SpoutError('Forbidden', { reason: 'you cannot delete yourself' })
+      await context.admission.deleteUser(id)
+      await context.authenticator.revokeUser(id)
+    },
+  }),
+]

@@ -1,0 +1,58 @@
+import type { Principal } from '@spout/admission'
+import { parseAs, type Role } from '@spout/model'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { NativeContext } from './context.ts'
+
+/** Who may call: nobody needs to be known, any valid token, or a role on the token's project. */
+export type Access = 'anyone' | 'user' | Role
+
+export interface Call<Body> {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** Meaningless for access `anyone`. */
+  readonly principal: Principal
+  readonly params: Readonly<Record<string, string>>
+  readonly body: Body
+}
+
+export interface Answer {
+  readonly status: 200 | 201 | 204
+  /** What comes back, for the API document; null for nothing. */
+  readonly schema: z.ZodType | null
+  readonly list?: boolean
+}
+
+/** One operation of the native API: what it does and what the API document says of it, in one place. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below `/api/v1`, parameters as `:name`. */
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly access: Access
+  readonly query?: Readonly<Record<string, string>>
+  readonly body: z.ZodType | null
+  readonly answer: Answer
+  readonly handle: (context: NativeContext, call: Call<unknown>) => Promise<unknown>
+}
+
+interface RouteOf<S extends z.ZodType | null> extends Omit<Route, 'body' | 'handle'> {
+  readonly body: S
+  readonly handle: (
+    context: NativeContext,
+    call: Call<S extends z.ZodType ? z.output<S> : undefined>,
+  ) => Promise<unknown> | unknown
+}
+
+/** A route whose handler gets the body as its schema made it. */
+export function route<S extends z.ZodType | null>(spec: RouteOf<S>): Route {
+  type Body = S extends z.ZodType ? z.output<S> : undefined
+  return {
+    ...spec,
+    handle: async (context, call) => {
+      const body = (spec.body === null ? undefined : parseAs(spec.body, call.body ?? {})) as Body
+      return spec.handle(context, { ...call, body })
+    },
+  }
+}

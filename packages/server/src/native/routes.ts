@@ -1,0 +1,17 @@
+import { loadBalancerPartRoutes } from './load-balancer-parts.ts'
+import { loadBalancerRoutes } from './load-balancers.ts'
+import { networkRoutes } from './networks.ts'
+import { nodeRoutes } from './nodes.ts'
+import { projectRoutes } from './projects.ts'
+import type { Route } from './route.ts'
+import { tokenRoutes } from './tokens.ts'
+
+/** Every operation of the native API; the server and the API document are made from this list. */
+export const ROUTES: readonly Route[] = [
+  ...tokenRoutes,
+  ...loadBalancerRoutes,
+  ...loadBalancerPartRoutes,
+  ...networkRoutes,
+  ...nodeRoutes,
+  ...projectRoutes,
+]

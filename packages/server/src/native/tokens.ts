@@ -1,0 +1,78 @@
+import { ROLES, uuid } from '@spout/model'
+import { z } from 'zod'
+import { sessionOf } from '../authn/authenticate.ts'
+import { type Route, route } from './route.ts'
+import { shownToken } from './shown.ts'
+
+const name = z.string().min(1).max(255)
+const secret = z.string().min(1).max(4096)
+
+const login = z.union([
+  z.strictObject({
+    userName: name,
+    password: secret,
+    /** The project the token shall be for; without one it may only ask who its user is. */
+    projectName: name.optional(),
+    projectId: uuid.optional(),
+  }),
+  z.strictObject({ applicationCredentialId: uuid, secret }),
+])
+
+const shown = z.strictObject({
+  userId: uuid,
+  projectId: uuid.nullable(),
+  roles: z.array(z.enum(ROLES)),
+  expiresAt: z.string(),
+})
+
+export const tokenRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/tokens',
+    tag: 'tokens',
+    summary: 'Log in; `token` is shown once and goes into `Authorization: Bearer`',
+    access: 'anyone',
+    body: login,
+    answer: { status: 201, schema: shown.extend({ token: z.string() }) },
+    handle: async (context, { body, request }) => {
+      const { authenticator } = context
+      if ('applicationCredentialId' in body) {
+        const wanted = { id: body.applicationCredentialId }
+        const issued = await authenticator.loginWithCredential(wanted, body.secret, request.ip)
+        return { ...shownToken(issued.token), token: issued.secret }
+      }
+      const scope =
+        body.projectId !== undefined
+          ? { id: body.projectId }
+          : body.projectName !== undefined
+            ? { name: body.projectName }
+            : null
+      const issued = await authenticator.loginWithPassword({ name: body.userName }, body.password, scope, request.ip)
+      return { ...shownToken(issued.token), token: issued.secret }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/tokens/current',
+    tag: 'tokens',
+    summary: 'Who this token is for',
+    access: 'user',
+    body: null,
+    answer: { status: 200, schema: shown.extend({ userName: z.string() }) },
+    handle: (context, { principal, request }) => ({
+      ...shownToken(sessionOf(context.authenticator, request).token),
+      roles: principal.roles,
+      userName: principal.userName,
+    }),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/tokens/current',
+    tag: 'tokens',
+    summary: 'Log out',
+    access: 'user',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, { request }) => context.authenticator.revoke(sessionOf(context.authenticator, request).token.id),
+  }),
+]

@@ -1,0 +1,133 @@
+import type { ServerResponse } from 'node:http'
+import type { ObjectOf } from '@spout/admission'
+import type { Kind } from '@spout/model'
+import type { Change, Revision } from '@spout/store'
+import { isAdmin } from '../authn/access.ts'
+import { sessionOf } from '../authn/authenticate.ts'
+import { errorOf } from '../http/error-of.ts'
+import { queryValue } from '../http/query.ts'
+import type { Collection } from './collection.ts'
+import type { NativeContext } from './context.ts'
+import { problemOf } from './problem.ts'
+import type { Call } from './route.ts'
+
+/** A reader that takes nothing for so long is cut off; it can come back with `from`. */
+const STALLED_READER_MS = 15_000
+
+/**
+ * Streams a collection's changes as NDJSON until the client goes, its token ends or the server closes. Objects are
+ * shown as they are when their turn comes, so changes of one object may coalesce. `from` resumes after a revision.
+ */
+export async function watchCollection<K extends Kind>(
+  collection: Collection<K>,
+  context: NativeContext,
+  call: Call<undefined>,
+): Promise<void> {
+  const { request, reply, principal } = call
+  const from = queryValue(request, 'from')
+  const gone = new AbortController()
+  const signal = AbortSignal.any([gone.signal, context.closing])
+  reply.hijack()
+  const raw = reply.raw
+  raw.on('close', () => gone.abort())
+  raw.on('error', () => gone.abort())
+  raw.writeHead(200, {
+    'content-type': 'application/x-ndjson',
+    'cache-control': 'no-store',
+    'x-openstack-request-id': request.id,
+  })
+  const write = lineWriter(raw, signal, () => gone.abort())
+  const show = (object: ObjectOf<K>) => collection.show(context, object)
+  const unsubscribe = followStatus(collection, context, call, write)
+  try {
+    const start = (from ?? (await context.store.revision())) as Revision
+    if (from === null) {
+      await context.view.caughtUp(start)
+      for (const object of context.view.list(collection.kind))
+        if (collection.visible(principal, object)) await write({ type: 'ADDED', object: show(object) })
+      await write({ type: 'BOOKMARK', revision: start })
+    }
+    for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal })) {
+      sessionOf(context.authenticator, request)
+      await writeChange(collection, context, call, change, write)
+    }
+  } catch (error) {
+    if (!signal.aborted) await write({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
+  } finally {
+    unsubscribe()
+    gone.abort()
+    raw.end()
+  }
+}
+
+type Write = (line: unknown) => Promise<void>
+
+async function writeChange<K extends Kind>(
+  { kind, visible, show, publicId }: Collection<K>,
+  context: NativeContext,
+  { principal }: Call<undefined>,
+  change: Change,
+  write: Write,
+): Promise<void> {
+  if (change.type === 'bookmark') return write({ type: 'BOOKMARK', revision: change.revision })
+  if (change.type === 'delete') {
+    if (!isAdmin(principal) && change.scope !== principal.projectId) return
+    return write({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision })
+  }
+  // The view knows the newest revisions, not any old one: what is newest covers this change too.
+  await context.view.caughtUp(await context.store.revision())
+  const object = context.view.get(kind, change.object.id)?.value
+  // Deleted meanwhile: its own line follows.
+  if (object === undefined || !visible(principal, object)) return
+  const type = object.updatedAt === null ? 'ADDED' : 'MODIFIED'
+  const shown = publicId ? { ...show(context, object), id: publicId(object) } : show(context, object)
+  return write({ type, object: shown, revision: change.object.revision })
+}
+
+/** A status is not stored: its changes are told as the object modified, without a revision. */
+function followStatus<K extends Kind>(
+  collection: Collection<K>,
+  context: NativeContext,
+  { principal }: Call<undefined>,
+  write: Write,
+): () => void {
+  const { kind, visible, show } = collection
+  if (kind !== 'loadBalancer' && kind !== 'node') return () => {}
+  return context.status.onChange((changedKind, id) => {
+    if (changedKind !== kind) return
+    const object = context.view.get(kind, id)?.value
+    if (object !== undefined && visible(principal, object))
+      void write({ type: 'MODIFIED', object: show(context, object) })
+  })
+}
+
+/** Writes lines one after the other, each once the reader has taken what is before it. Resolves also when cut off. */
+function lineWriter(raw: ServerResponse, signal: AbortSignal, cutOff: () => void): Write {
+  return async (line) => {
+    if (signal.aborted) return
+    if (raw.write(`${JSON.stringify(line)}\n`)) return
+    if (raw.writableLength > MAX_BUFFERED_BYTES) {
+      // Status lines do not wait for each other; nobody may make us hold more than this.
+      cutOff()
+      raw.destroy()
+      return
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        cutOff()
+        raw.destroy()
+        finish()
+      }, STALLED_READER_MS)
+      const finish = () => {
+        clearTimeout(timer)
+        raw.off('drain', finish)
+        signal.removeEventListener('abort', finish)
+        resolve()
+      }
+      raw.once('drain', finish)
+      signal.addEventListener('abort', finish, { once: true })
+    })
+  }
+}
+
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024

@@ -1,0 +1,192 @@
+import type { Principal, VipWish } from '@spout/admission'
+import { parseAs, SpoutError, uuid } from '@spout/model'
+import { cidrContains, isIp, parseCidr, parseIp } from '@spout/net'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { projectForNew, requireRole } from '../authn/access.ts'
+import type { NetworkContext } from './context.ts'
+import { listing, narrowed } from './listing.ts'
+import { addressesOf, networkOrPool, ownAddress } from './scope.ts'
+import { shownFloatingIp, shownPort } from './shown.ts'
+
+const text = z.string().max(255)
+const named = { name: text.default(''), description: text.default('') }
+const project = { project_id: uuid.optional(), tenant_id: uuid.optional() }
+const ip = z.string().max(64)
+const noGroups = z.array(z.never()).optional()
+
+const portDraft = z.strictObject({
+  port: z.strictObject({
+    ...named,
+    ...project,
+    network_id: uuid,
+    fixed_ips: z
+      .array(z.strictObject({ subnet_id: uuid.optional(), ip_address: ip.optional() }))
+      .max(1)
+      .default([]),
+    admin_state_up: z.literal(true).optional(),
+    device_id: text.optional(),
+    device_owner: text.optional(),
+    security_groups: noGroups,
+    port_security_enabled: z.boolean().optional(),
+    allowed_address_pairs: z.array(z.never()).optional(),
+    'binding:vnic_type': z.literal('normal').optional(),
+  }),
+})
+
+/** Terraform writes a VIP port's security groups back: an empty set is what there is. */
+const portChange = z.strictObject({
+  port: z.strictObject({
+    security_groups: noGroups,
+    port_security_enabled: z.boolean().optional(),
+    allowed_address_pairs: z.array(z.never()).optional(),
+    admin_state_up: z.literal(true).optional(),
+  }),
+})
+
+const floatingDraft = z.strictObject({
+  floatingip: z.strictObject({
+    description: text.default(''),
+    ...project,
+    floating_network_id: uuid,
+    floating_ip_address: ip.optional(),
+    subnet_id: uuid.nullish(),
+    port_id: uuid.nullish(),
+    fixed_ip_address: ip.nullish(),
+  }),
+})
+const floatingChange = z.strictObject({
+  floatingip: z.strictObject({ port_id: uuid.nullable(), fixed_ip_address: ip.nullish() }),
+})
+
+type ById = { Params: { id: string } }
+
+/** Ports and floating IPs: the same addresses, seen from two sides. */
+export function addressRoutes(scope: FastifyInstance, context: NetworkContext): void {
+  const { admission, authenticate, view } = context
+
+  scope.get('/v2.0/ports', async (request) => {
+    const principal = await authenticate(request)
+    return listing(request, 'ports', addressesOf(context, principal).map(shownPort))
+  })
+
+  scope.get<ById>('/v2.0/ports/:id', async (request) => {
+    const principal = await authenticate(request)
+    return { port: narrowed(request, shownPort(ownAddress(context, principal, request.params.id, 'Port'))) }
+  })
+
+  scope.post('/v2.0/ports', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const { port: wanted } = parseAs(portDraft, request.body)
+    const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
+    const [fixed = {}] = wanted.fixed_ips
+    const wish = wishOf(context, principal, wanted.network_id, fixed.subnet_id, fixed.ip_address ?? null)
+    const words = { name: wanted.name, description: wanted.description }
+    return reply.code(201).send({ port: shownPort(await admission.reserveAddress(projectId, wish, 'port', words)) })
+  })
+
+  scope.put<ById>('/v2.0/ports/:id', async (request) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const address = ownAddress(context, principal, request.params.id, 'Port')
+    parseAs(portChange, request.body)
+    return { port: shownPort(address) }
+  })
+
+  scope.delete<ById>('/v2.0/ports/:id', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const address = ownAddress(context, principal, request.params.id, 'Port')
+    if (address.use === 'node' || address.use === 'gateway')
+      throw new SpoutError('Forbidden', { reason: 'the address belongs to the system' })
+    await admission.releaseAddress(address.portId)
+    return reply.code(204).send()
+  })
+
+  scope.get('/v2.0/floatingips', async (request) => {
+    const principal = await authenticate(request)
+    const floating = addressesOf(context, principal).filter((address) => address.use === 'floating')
+    return listing(
+      request,
+      'floatingips',
+      floating.map((address) => shownFloatingIp(view, address)),
+    )
+  })
+
+  scope.get<ById>('/v2.0/floatingips/:id', async (request) => {
+    const principal = await authenticate(request)
+    const address = ownAddress(context, principal, request.params.id, 'FloatingIP')
+    return { floatingip: narrowed(request, shownFloatingIp(view, address)) }
+  })
+
+  scope.post('/v2.0/floatingips', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const { floatingip: wanted } = parseAs(floatingDraft, request.body)
+    const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
+    const found = networkOrPool(context, principal, wanted.floating_network_id)
+    if (!('pool' in found))
+      throw new SpoutError('InvalidField', {
+        field: 'floatingip.floating_network_id',
+        reason: 'is not an external network',
+      })
+    if (wanted.subnet_id != null && wanted.subnet_id !== found.pool.id)
+      throw new SpoutError('ReferenceNotFound', { field: 'floatingip.subnet_id', what: 'Subnet', id: wanted.subnet_id })
+    const target = wanted.port_id == null ? null : ownAddress(context, principal, wanted.port_id, 'Port').portId
+    const wish = { from: 'pool', poolId: found.pool.id, address: wanted.floating_ip_address ?? null } as const
+    const words = { name: '', description: wanted.description }
+    const reserved = await admission.reserveAddress(projectId, wish, 'floating', words)
+    try {
+      const floating = target === null ? reserved : await admission.bindFloating(reserved.portId, target)
+      return reply.code(201).send({ floatingip: shownFloatingIp(view, floating) })
+    } catch (error) {
+      // A floating IP that could not be bound as wished is not kept: the client never learns its id.
+      await admission.releaseAddress(reserved.portId)
+      throw error
+    }
+  })
+
+  scope.put<ById>('/v2.0/floatingips/:id', async (request) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const floating = ownAddress(context, principal, request.params.id, 'FloatingIP')
+    const { port_id: portId } = parseAs(floatingChange, request.body).floatingip
+    const target = portId === null ? null : ownAddress(context, principal, portId, 'Port').portId
+    return { floatingip: shownFloatingIp(view, await admission.bindFloating(floating.portId, target)) }
+  })
+
+  scope.delete<ById>('/v2.0/floatingips/:id', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const floating = ownAddress(context, principal, request.params.id, 'FloatingIP')
+    await admission.releaseAddress(floating.portId)
+    return reply.code(204).send()
+  })
+}
+
+/** Where a port's address shall come from: the named subnet, the one that holds the address, or the network's first. */
+function wishOf(
+  context: NetworkContext,
+  principal: Principal,
+  networkId: string,
+  subnetId: string | undefined,
+  address: string | null,
+): VipWish {
+  const found = networkOrPool(context, principal, networkId)
+  if (address !== null && !isIp(address))
+    throw new SpoutError('InvalidField', { field: 'port.fixed_ips[0].ip_address', reason: 'is not an address' })
+  if ('pool' in found) return { from: 'pool', poolId: found.pool.id, address }
+  const { subnets } = found.network
+  const subnet =
+    subnetId !== undefined
+      ? subnets.find((known) => known.id === subnetId)
+      : address !== null
+        ? subnets.find((known) => cidrContains(parseCidr(known.cidr), parseIp(address)))
+        : subnets[0]
+  if (subnet !== undefined) return { from: 'subnet', networkId, subnetId: subnet.id, address }
+  if (subnetId !== undefined)
+    throw new SpoutError('ReferenceNotFound', { field: 'port.fixed_ips[0].subnet_id', what: 'Subnet', id: subnetId })
+  const field = address === null ? 'port.network_id' : 'port.fixed_ips[0].ip_address'
+  throw new SpoutError('InvalidField', { field, reason: 'the network has no subnet for it' })
+}

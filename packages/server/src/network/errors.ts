@@ -1,0 +1,30 @@
+import type { SpoutError } from '@spout/model'
+import type { FastifyInstance } from 'fastify'
+import { errorOf, HTTP_STATUS } from '../http/error-of.ts'
+
+/** Neutron's names for what clients may look at; others go by our own code. */
+function typeOf(error: SpoutError): string {
+  if (error.code === 'NotFound') return `${String(error.params.what).replaceAll(/\W/g, '')}NotFound`
+  if (error.code === 'AddressPoolExhausted') return 'IpAddressGenerationFailure'
+  if (error.code === 'AddressTaken') return 'IpAddressInUse'
+  if (error.code === 'InUse') return `${String(error.params.what).replaceAll(/\W/g, '')}InUse`
+  if (error.kind === 'overQuota') return 'OverQuota'
+  if (error.kind === 'unauthenticated') return 'Unauthorized'
+  if (error.kind === 'forbidden') return 'PolicyNotAuthorized'
+  return error.kind === 'invalid' || error.kind === 'unsupported' ? 'HTTPBadRequest' : error.code
+}
+
+const body = (type: string, message: string) => ({ NeutronError: { type, message, detail: '' } })
+
+/** Errors in Neutron's form. Quota is a 409 there. */
+export function answerLikeNeutron(scope: FastifyInstance): void {
+  scope.setErrorHandler((error, request, reply) => {
+    const known = errorOf(error, request)
+    const status = known.kind === 'overQuota' ? 409 : HTTP_STATUS[known.kind]
+    if (status === 401) reply.header('www-authenticate', `Keystone uri="${request.protocol}://${request.host}"`)
+    return reply.code(status).send(body(typeOf(known), known.message))
+  })
+  scope.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send(body('HTTPNotFound', 'The resource could not be found.')),
+  )
+}

@@ -1,0 +1,72 @@
+import { SpoutError } from '@spout/model'
+import type { FastifyRequest } from 'fastify'
+import { queryOf } from '../http/query.ts'
+
+export type Shown = Readonly<Record<string, unknown>>
+
+/** Query words that are no filters. */
+const RESERVED = new Set(['fields', 'limit', 'marker', 'page_reverse', 'sort_key', 'sort_dir'])
+
+/** A list as Neutron sends it: filters on any attribute (several values: any of them), fields, sorting, paging. */
+export function listing(request: FastifyRequest, plural: string, all: readonly Shown[]): Shown {
+  const query = queryOf(request)
+  const filters = [...query].filter(([name]) => !RESERVED.has(name))
+  const kept = all.filter((item) => filters.every(([name, values]) => matches(item, name, values)))
+  const page = paged(sorted(kept, query), query)
+  return { [plural]: page.map((item) => narrowed(request, item)) }
+}
+
+/** The fields that the query asks for, or all. */
+export function narrowed(request: FastifyRequest, item: Shown): Shown {
+  const fields = queryOf(request).get('fields')
+  if (fields === undefined) return item
+  return Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)))
+}
+
+function matches(item: Shown, name: string, values: readonly string[]): boolean {
+  if (name === 'fixed_ips') return values.every((value) => matchesFixedIp(item[name], value))
+  // Empty lists of tags: `tags` must all be there, `not-tags` must not.
+  if (name === 'tags' || name === 'tags-any') return false
+  if (name === 'not-tags' || name === 'not-tags-any') return true
+  if (!Object.hasOwn(item, name))
+    throw new SpoutError('InvalidField', { field: name, reason: 'is not an attribute to filter by' })
+  return values.some((value) => equals(item[name], value))
+}
+
+function equals(field: unknown, text: string): boolean {
+  if (typeof field === 'boolean') return ['true', '1', 'yes'].includes(text.toLowerCase()) === field
+  if (field === null) return text === '' || text === 'None' || text === 'null'
+  return Array.isArray(field) ? field.map(String).includes(text) : String(field) === text
+}
+
+/** `ip_address=192.0.2.1` or `subnet_id=…`. */
+function matchesFixedIp(field: unknown, text: string): boolean {
+  const [name = '', value = ''] = text.split('=', 2)
+  return Array.isArray(field) && field.some((ip: Shown) => Object.hasOwn(ip, name) && ip[name] === value)
+}
+
+type Query = ReadonlyMap<string, readonly string[]>
+
+function sorted(items: readonly Shown[], query: Query): readonly Shown[] {
+  const keys = query.get('sort_key') ?? []
+  const directions = query.get('sort_dir') ?? []
+  if (keys.length === 0) return items
+  return [...items].sort((a, b) => {
+    for (const [at, name] of keys.entries()) {
+      const order = String(a[name] ?? '').localeCompare(String(b[name] ?? ''), 'en')
+      if (order !== 0) return directions[at] === 'desc' ? -order : order
+    }
+    return 0
+  })
+}
+
+function paged(items: readonly Shown[], query: Query): readonly Shown[] {
+  const marker = query.get('marker')?.at(-1)
+  const limit = query.get('limit')?.at(-1)
+  const start = marker === undefined ? 0 : items.findIndex((item) => item.id === marker) + 1
+  if (marker !== undefined && start === 0)
+    throw new SpoutError('InvalidField', { field: 'marker', reason: 'is not in the list' })
+  if (limit === undefined) return items.slice(start)
+  if (!/^\d{1,9}$/.test(limit)) throw new SpoutError('InvalidField', { field: 'limit', reason: 'is not a number' })
+  return Number(limit) === 0 ? items.slice(start) : items.slice(start, start + Number(limit))
+}

@@ -1,0 +1,18 @@
+import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
+import { addressRoutes } from './address-routes.ts'
+import type { NetworkContext } from './context.ts'
+import { answerLikeNeutron } from './errors.ts'
+import { fixedRoutes } from './fixed-routes.ts'
+import { networkRoutes } from './network-routes.ts'
+
+/** A Neutron v2 facade over our networks and addresses, as far as unmodified load-balancer clients need one. */
+export const networkApi = (context: NetworkContext): Surface => ({
+  prefix: '/network',
+  bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
+  plugin: async (scope) => {
+    answerLikeNeutron(scope)
+    fixedRoutes(scope, context)
+    networkRoutes(scope, context)
+    addressRoutes(scope, context)
+  },
+})

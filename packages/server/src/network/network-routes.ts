@@ -1,0 +1,158 @@
+import { type Network, parseAs, SpoutError, uuid } from '@spout/model'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { isAdmin, projectForNew, requireRole } from '../authn/access.ts'
+import type { NetworkContext } from './context.ts'
+import { listing, narrowed } from './listing.ts'
+import { networkOrPool, networksOf, ownNetwork, ownSubnet, poolsOf } from './scope.ts'
+import { defaultGateway, shownNetwork, shownPoolNetwork, shownPoolSubnet, shownSubnet } from './shown.ts'
+
+const named = { name: z.string().max(255).default(''), description: z.string().max(255).default('') }
+const project = { project_id: uuid.optional(), tenant_id: uuid.optional() }
+
+const networkDraft = z.strictObject({
+  network: z.strictObject({
+    ...named,
+    ...project,
+    admin_state_up: z.literal(true).optional(),
+    shared: z.literal(false).optional(),
+    'router:external': z.literal(false).optional(),
+    port_security_enabled: z.boolean().optional(),
+    availability_zone_hints: z.array(z.never()).optional(),
+    'provider:network_type': z.enum(['flat', 'vlan']).optional(),
+    'provider:physical_network': z.string().optional(),
+    'provider:segmentation_id': z.coerce.number().int().min(1).max(4094).optional(),
+  }),
+})
+
+const subnetDraft = z.strictObject({
+  subnet: z.strictObject({
+    ...named,
+    ...project,
+    network_id: uuid,
+    cidr: z.string().max(64),
+    ip_version: z.union([z.literal(4), z.literal(6)]).optional(),
+    /** Null is none; left out, the first host. */
+    gateway_ip: z.string().max(64).nullable().optional(),
+    /** Nothing here hands out leases: both settings mean the same. */
+    enable_dhcp: z.boolean().optional(),
+    dns_nameservers: z.array(z.never()).optional(),
+    host_routes: z.array(z.never()).optional(),
+    allocation_pools: z.array(z.never()).optional(),
+    service_types: z.array(z.never()).optional(),
+    subnetpool_id: z.null().optional(),
+    ipv6_address_mode: z.null().optional(),
+    ipv6_ra_mode: z.null().optional(),
+  }),
+})
+
+type ById = { Params: { id: string } }
+
+/** Networks and subnets: a project's own, and each address pool as an external network with one subnet. */
+export function networkRoutes(scope: FastifyInstance, context: NetworkContext): void {
+  const { admission, authenticate, networkDefaults } = context
+
+  scope.get('/v2.0/networks', async (request) => {
+    const principal = await authenticate(request)
+    const own = networksOf(context, principal).map((network) => shownNetwork(network, isAdmin(principal)))
+    return listing(request, 'networks', [...own, ...poolsOf(context, principal).map(shownPoolNetwork)])
+  })
+
+  scope.get<ById>('/v2.0/networks/:id', async (request) => {
+    const principal = await authenticate(request)
+    const found = networkOrPool(context, principal, request.params.id)
+    const shown = 'pool' in found ? shownPoolNetwork(found.pool) : shownNetwork(found.network, isAdmin(principal))
+    return { network: narrowed(request, shown) }
+  })
+
+  scope.post('/v2.0/networks', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const { network: wanted } = parseAs(networkDraft, request.body)
+    const named = segmentOf(wanted)
+    if (named !== null && !isAdmin(principal))
+      throw new SpoutError('Forbidden', { reason: 'only an administrator may choose the provider segment' })
+    const network = await admission.createNetwork({
+      projectId: projectForNew(principal, wanted.project_id ?? wanted.tenant_id),
+      name: wanted.name,
+      description: wanted.description,
+      returnPath: networkDefaults.returnPath,
+      segment: named ?? networkDefaults.segment(),
+    })
+    return reply.code(201).send({ network: shownNetwork(network, isAdmin(principal)) })
+  })
+
+  scope.delete<ById>('/v2.0/networks/:id', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    await admission.deleteNetwork(ownNetwork(context, principal, request.params.id).id)
+    return reply.code(204).send()
+  })
+
+  scope.get('/v2.0/subnets', async (request) => {
+    const principal = await authenticate(request)
+    const own = networksOf(context, principal).flatMap((network) =>
+      network.subnets.map((subnet) => shownSubnet(network, subnet)),
+    )
+    return listing(request, 'subnets', [...own, ...poolsOf(context, principal).map(shownPoolSubnet)])
+  })
+
+  scope.get<ById>('/v2.0/subnets/:id', async (request) => {
+    const principal = await authenticate(request)
+    const pool = poolsOf(context, principal).find((known) => known.id === request.params.id)
+    if (pool !== undefined) return { subnet: narrowed(request, shownPoolSubnet(pool)) }
+    const { network, subnet } = ownSubnet(context, principal, request.params.id)
+    return { subnet: narrowed(request, shownSubnet(network, subnet)) }
+  })
+
+  scope.post('/v2.0/subnets', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const { subnet: wanted } = parseAs(subnetDraft, request.body)
+    const network = ownNetwork(context, principal, wanted.network_id)
+    const subnet = await admission.addSubnet(network.id, {
+      name: wanted.name,
+      description: wanted.description,
+      cidr: wanted.cidr,
+      gatewayIp: wanted.gateway_ip === undefined ? gatewayFor(wanted.cidr) : wanted.gateway_ip,
+      nodeRange: null,
+    })
+    return reply.code(201).send({ subnet: shownSubnet(network, subnet) })
+  })
+
+  scope.delete<ById>('/v2.0/subnets/:id', async (request, reply) => {
+    const principal = await authenticate(request)
+    requireRole(principal, 'member')
+    const { network, subnet } = ownSubnet(context, principal, request.params.id)
+    await admission.removeSubnet(network.id, subnet.id)
+    return reply.code(204).send()
+  })
+}
+
+/** The segment that the request names, or null. */
+function segmentOf(wanted: z.output<typeof networkDraft>['network']): Network['segment'] | null {
+  const physicalNetwork = wanted['provider:physical_network']
+  const vlan = wanted['provider:segmentation_id'] ?? null
+  const type = wanted['provider:network_type']
+  if (physicalNetwork === undefined) {
+    if (vlan === null && type === undefined) return null
+    throw new SpoutError('MissingField', { field: 'network.provider:physical_network' })
+  }
+  if (type === 'vlan' && vlan === null)
+    throw new SpoutError('MissingField', { field: 'network.provider:segmentation_id' })
+  if (type === 'flat' && vlan !== null)
+    throw new SpoutError('InvalidField', {
+      field: 'network.provider:segmentation_id',
+      reason: 'a flat network has none',
+    })
+  return { physicalNetwork, vlan }
+}
+
+/** Null for what is no prefix: admission then says what is wrong with it. */
+function gatewayFor(cidr: string): string | null {
+  try {
+    return defaultGateway(cidr)
+  } catch {
+    return null
+  }
+}

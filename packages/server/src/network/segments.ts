@@ -1,0 +1,35 @@
+import type { ModelView } from '@spout/admission'
+import { type Network, SpoutError } from '@spout/model'
+
+export interface SegmentPool {
+  readonly physicalNetwork: string
+  /** VLAN ids to give out, or null: every network lies untagged on the physical network (a single-tenant set-up). */
+  readonly vlans: { readonly first: number; readonly last: number } | null
+}
+
+const HANDED_OUT_FOR_MS = 60_000
+
+/**
+ * Chooses a free segment for each new network. One just handed out is not given again for a while, because the network
+ * that will hold it is not in the view yet.
+ */
+export function segmentChooser(view: ModelView, pool: SegmentPool, now: () => number): () => Network['segment'] {
+  const handedOut = new Map<number, number>()
+  return () => {
+    const { physicalNetwork, vlans } = pool
+    if (vlans === null) return { physicalNetwork, vlan: null }
+    for (const [vlan, atMs] of handedOut) if (now() - atMs > HANDED_OUT_FOR_MS) handedOut.delete(vlan)
+    const taken = new Set(
+      view
+        .list('network')
+        .filter(({ segment }) => segment.physicalNetwork === physicalNetwork)
+        .map(({ segment }) => segment.vlan),
+    )
+    for (let vlan = vlans.first; vlan <= vlans.last; vlan++) {
+      if (taken.has(vlan) || handedOut.has(vlan)) continue
+      handedOut.set(vlan, now())
+      return { physicalNetwork, vlan }
+    }
+    throw new SpoutError('Unavailable', { what: 'A segment', reason: `all VLANs of ${physicalNetwork} are taken` })
+  }
+}

@@ -1,0 +1,111 @@
+import { StoreAdmission, StoreView } from '@spout/admission'
+import type { LoadBalancerStatus, NodeStatus, StatusReader } from '@spout/model'
+import { type Clock, Secret, silentLogger, systemClock } from '@spout/runtime'
+import { MemoryStore } from '@spout/store'
+import { authenticateBy } from './authn/authenticate.ts'
+import { Authenticator } from './authn/authenticator.ts'
+import { bootstrap } from './authn/bootstrap.ts'
+import { newUser } from './authn/new-user.ts'
+import { baseUrl } from './http/base-url.ts'
+import { createServer, mount } from './http/host.ts'
+import { SERVICES } from './identity/catalog.ts'
+import { identityApi } from './identity/identity-api.ts'
+import { nativeApi } from './native/native-api.ts'
+import { networkApi } from './network/network-api.ts'
+
+export const ADMIN_PASSWORD = 'admin-password'
+
+/** Says of every object what is said before any node reported. Statuses are set by tests. */
+export class TestStatus implements StatusReader {
+  readonly loadBalancers = new Map<string, Partial<LoadBalancerStatus>>()
+  readonly #listeners = new Set<(kind: 'loadBalancer' | 'node', id: string) => void>()
+
+  loadBalancer(id: string): LoadBalancerStatus {
+    return {
+      provisioning: 'pending',
+      reason: 'WaitingForNode',
+      message: 'No node has confirmed it yet.',
+      confirmedGeneration: 0,
+      confirmedAt: null,
+      ownerNodeId: null,
+      nodes: [],
+      members: new Map(),
+      stats: new Map(),
+      ...this.loadBalancers.get(id),
+    }
+  }
+
+  node(nodeId: string): NodeStatus {
+    return { nodeId, connection: 'never', inSync: false, lastReportAt: null, features: [] }
+  }
+
+  onChange(listener: (kind: 'loadBalancer' | 'node', id: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  set(id: string, status: Partial<LoadBalancerStatus>): void {
+    this.loadBalancers.set(id, status)
+    for (const listener of this.#listeners) listener('loadBalancer', id)
+  }
+}
+
+/** For tests: the surfaces over a real admission, view and memory store, with an administrator in project `admin`. */
+export async function openTestBed(clock: Clock = systemClock) {
+  const store = new MemoryStore()
+  const stop = new AbortController()
+  const view = await StoreView.open(store, { signal: stop.signal })
+  const admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
+  const authenticator = new Authenticator({ store, view, clock, log: silentLogger() })
+  const { passwords } = authenticator
+  const password = new Secret(ADMIN_PASSWORD)
+  const admin = await bootstrap(
+    { admission, view, passwords, clock },
+    { projectName: 'admin', userName: 'admin', password },
+  )
+  const status = new TestStatus()
+  const closing = new AbortController()
+  const app = createServer({ log: silentLogger() })
+  const base = baseUrl(null)
+  const networkDefaults = { returnPath: 'snat', segment: () => ({ physicalNetwork: 'physnet1', vlan: null }) } as const
+  const common = { admission, view, authenticator, clock, baseUrl: base }
+  mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES }))
+  mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }))
+  mount(app, nativeApi({ ...common, store, status, linkPin: 'f'.repeat(32), networkDefaults, closing: closing.signal }))
+
+  /** A user with one role on one project, and a token for it. */
+  const login = async (name: string, projectId: string, role: 'admin' | 'member' | 'reader') => {
+    const user = {
+      ...newUser({ name, description: '' }, clock),
+      passwordHash: await passwords.hash('pw'),
+      roles: [{ projectId, role }],
+    }
+    await admission.putUser(user)
+    const { secret } = await authenticator.loginWithPassword({ id: user.id }, 'pw', { id: projectId }, '127.0.0.1')
+    return { userId: user.id, token: secret }
+  }
+  const adminLogin = async () =>
+    (await authenticator.loginWithPassword({ name: 'admin' }, ADMIN_PASSWORD, { name: 'admin' }, '127.0.0.1')).secret
+
+  return {
+    app,
+    store,
+    view,
+    admission,
+    authenticator,
+    status,
+    admin,
+    login,
+    adminLogin,
+    close: async () => {
+      closing.abort()
+      await app.close()
+      authenticator.stop()
+      admission.close()
+      stop.abort()
+      await store.close()
+    },
+  }
+}
+
+export type TestBed = Awaited<ReturnType<typeof openTestBed>>

@@ -1,0 +1,95 @@
+import { SpoutError } from '@spout/model'
+import type { Change, Revision, Store, Stored, Write } from '../store.ts'
+
+/** A fresh, empty store under test and how to be rid of it. */
+export interface StoreFixture {
+  readonly store: Store
+  /** Closes the store and opens what it stored anew; absent when nothing outlives it. */
+  readonly reopen?: () => Promise<Store>
+  readonly dispose: () => Promise<void>
+}
+
+export interface StoreSettings {
+  /** Quiet watches must send a bookmark this often. */
+  readonly bookmarkIntervalMs: number
+}
+
+/** One test's store, with what the tests ask of it again and again. */
+export interface Subject {
+  readonly store: Store
+  /** Ends the watches of this test. */
+  readonly ending: AbortController
+  watch(from: Revision, kinds?: readonly string[]): AsyncIterator<Change>
+  /** Everything that is in the log after `from`, in words. */
+  changesSince(from: Revision): Promise<string[]>
+  /** An object that must be there. */
+  seen(id: string): Promise<Stored>
+  /** The same store after closing it; null when nothing outlives it. */
+  reopen(): Promise<Subject | null>
+}
+
+export function subjectOf(fixture: StoreFixture, store: Store, ending: AbortController): Subject {
+  const watch = (from: Revision, kinds?: readonly string[]) =>
+    store.watch({ from, kinds, signal: ending.signal })[Symbol.asyncIterator]()
+  return {
+    store,
+    ending,
+    watch,
+    changesSince: async (from) => (await untilBookmark(watch(from))).map(describeChange),
+    seen: async (id) => {
+      const object = await store.get('node', id)
+      if (object === null) throw new Error(`${id} is not stored`)
+      return object
+    },
+    reopen: async () => (fixture.reopen === undefined ? null : subjectOf(fixture, await fixture.reopen(), ending)),
+  }
+}
+
+export const put = (id: string, value: unknown = { id }, rest: Partial<Extract<Write, { op: 'put' }>> = {}): Write => ({
+  op: 'put',
+  kind: 'node',
+  id,
+  scope: null,
+  value,
+  ...rest,
+})
+export const remove = (id: string, ifRevision?: Revision): Write => ({ op: 'delete', kind: 'node', id, ifRevision })
+
+/** The code of the error that a promise is rejected with, or `accepted`. */
+export const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'accepted',
+    (error: unknown) => (error instanceof SpoutError ? error.code : String(error)),
+  )
+
+export const describeWrite = ({ op, id }: Write): string => (op === 'put' ? `+${id}` : `-${id}`)
+export const describeChange = (change: Change | undefined): string =>
+  change?.type === 'put' ? `+${change.object.id}` : change?.type === 'delete' ? `-${change.ref.id}` : 'none'
+export const isBookmark = (change: Change): boolean => change.type === 'bookmark'
+export const revisionOf = (change: Change): Revision =>
+  change.type === 'put' ? change.object.revision : change.revision
+
+export async function next(watching: AsyncIterator<Change>): Promise<Change> {
+  const { done, value } = await watching.next()
+  if (done) throw new Error('the watch ended')
+  return value
+}
+
+/** The next that is no bookmark, in words. */
+export async function nextChange(watching: AsyncIterator<Change>): Promise<string> {
+  let change = await next(watching)
+  while (isBookmark(change)) change = await next(watching)
+  return describeChange(change)
+}
+
+/** Changes up to and without the first bookmark. */
+export async function untilBookmark(watching: AsyncIterator<Change>): Promise<Change[]> {
+  const changes: Change[] = []
+  for (let change = await next(watching); !isBookmark(change); change = await next(watching)) changes.push(change)
+  return changes
+}
+
+/** Reads on until the watch ends. */
+export async function drain(watching: AsyncIterator<Change>): Promise<void> {
+  while (!(await watching.next()).done);
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { SpoutError } from '@spout/model'
+import { ChangeLog, type LoggedWrite, type Retention } from '../change-log.ts'
+import { checkCondition, type PlannedWrite, planWrite } from '../planned-write.ts'
+import { formatRevision, parseRevision } from '../revision.ts'
+import type { Change, ListResult, Ref, Revision, Store, Stored, WatchOptions, Write } from '../store.ts'
+import { Watches } from '../watches.ts'
+
+export interface MemoryStoreOptions {
+  /** How much log is kept for watches; default 50,000 changes and 64 MiB. */
+  readonly retention?: Retention
+  /** How often a quiet watch is told where it is; default 10 s. */
+  readonly bookmarkIntervalMs?: number
+}
+
+interface Row extends LoggedWrite {
+  readonly text: string
+  readonly sequence: number
+}
+
+const keyOf = ({ kind, id }: Ref): string => `${kind} ${id}`
+
+/** A store in memory, for tests and tools: the same rules as the durable ones, and nothing outlives it. */
+export class MemoryStore implements Store {
+  readonly #storeId = randomBytes(4).toString('hex')
+  readonly #log: ChangeLog
+  readonly #watches: Watches
+  readonly #rows = new Map<string, Row>()
+  #closed = false
+
+  constructor({ retention, bookmarkIntervalMs }: MemoryStoreOptions = {}) {
+    this.#log = new ChangeLog(retention ?? { changes: 50_000, bytes: 64 * 1024 * 1024 }, 0)
+    this.#watches = new Watches(this.#storeId, this.#log, bookmarkIntervalMs ?? 10_000)
+  }
+
+  async get(kind: string, id: string): Promise<Stored | null> {
+    this.#assertOpen()
+    const row = this.#rows.get(keyOf({ kind, id }))
+    return row === undefined ? null : this.#stored(row)
+  }
+
+  async list(kind: string, { scope }: { readonly scope?: string | null } = {}): Promise<ListResult> {
+    this.#assertOpen()
+    const rows = [...this.#rows.values()].filter(
+      (row) => row.kind === kind && (scope === undefined || row.scope === scope),
+    )
+    rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+    return { items: rows.map((row) => this.#stored(row)), revision: this.#revision(this.#log.head) }
+  }
+
+  async commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }> {
+    this.#assertOpen()
+    const planned = writes.map((write) => planWrite(this.#storeId, write))
+    if (planned.length > 0) this.#apply(planned)
+    return { revision: this.#revision(this.#log.head) }
+  }
+
+  watch(options: WatchOptions): AsyncIterable<Change> {
+    return this.#watches.watch(options)
+  }
+
+  async revision(): Promise<Revision> {
+    this.#assertOpen()
+    return this.#revision(this.#log.head)
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#assertOpen()
+    const sequence = parseRevision(this.#storeId, revision)
+    if (sequence === null || sequence > this.#log.head) throw new SpoutError('Gone', { revision })
+    this.#log.compact(sequence)
+    this.#watches.notify()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#watches.close()
+  }
+
+  #apply(writes: readonly PlannedWrite[]): void {
+    const sequence = this.#log.head + 1
+    const staged = new Map<string, Row | null>()
+    const logged = writes.map((write): LoggedWrite => {
+      const key = keyOf(write)
+      const change = staged.get(key)
+      const present = change === undefined ? (this.#rows.get(key) ?? null) : change
+      checkCondition(write, present?.sequence ?? null)
+      const { kind, id, text } = write
+      if (text === null) {
+        staged.set(key, null)
+        return { kind, id, scope: present?.scope ?? null, text }
+      }
+      const row = { kind, id, scope: write.scope, text, sequence }
+      staged.set(key, row)
+      return row
+    })
+    for (const [key, row] of staged) {
+      if (row === null) this.#rows.delete(key)
+      else this.#rows.set(key, row)
+    }
+    this.#log.append({ sequence, writes: logged })
+    this.#watches.notify()
+  }
+
+  #stored({ kind, id, scope, sequence, text }: Row): Stored {
+    return { kind, id, revision: this.#revision(sequence), scope, value: JSON.parse(text) }
+  }
+
+  #revision(sequence: number): Revision {
+    return formatRevision(this.#storeId, sequence)
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new SpoutError('Unavailable', { what: 'the store', reason: 'it is closed' })
+  }
+}

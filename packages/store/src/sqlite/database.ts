@@ -1,0 +1,291 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { SpoutError } from '@spout/model'
+import type { LoggedCommit, LoggedWrite, LogReader, Retention } from '../change-log.ts'
+import { checkCondition, type PlannedWrite } from '../planned-write.ts'
+import { lockHolder } from './lock-holder.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { STATEMENTS } from './statements.ts'
+
+export interface ObjectRow {
+  readonly id: string
+  readonly scope: string | null
+  readonly revision: number
+  readonly value: string
+}
+
+interface ChangeRow extends Omit<ObjectRow, 'value'> {
+  /** Null is a deletion. */
+  readonly value: string | null
+  readonly kind: string
+}
+
+/** What became of one commit of a batch. */
+export type Outcome = { readonly committed: LoggedCommit } | { readonly error: unknown }
+
+type Row = Record<string, SQLOutputValue>
+type Statements = { readonly [name in keyof typeof STATEMENTS]: StatementSync }
+
+/** SQLite's primary result codes (sqlite.org/rescode.html). */
+const SQLITE_BUSY = 5
+const SQLITE_FULL = 13
+
+const resultCode = (error: unknown): number | null =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null
+/** Whether a smaller transaction could have succeeded. */
+export const isDiskFull = (error: unknown): boolean => ((resultCode(error) ?? 0) & 0xff) === SQLITE_FULL
+/** Why SQLite refused, for people. */
+export const reasonOf = (error: unknown): string => {
+  const code = resultCode(error)
+  const text = error instanceof Error ? error.message : String(error)
+  return code === null ? text : `${text} (SQLite result ${code})`
+}
+
+/**
+ * One SQLite file: its lock, schema, statements and transactions. The only place that knows `node:sqlite`.
+ *
+ * Durable by WAL with synchronous=FULL: COMMIT returns after the log was flushed. The connection holds the file
+ * exclusively, by a kernel lock that ends with the process, and therefore needs no shared memory file.
+ */
+export class Database implements LogReader {
+  readonly storeId: string
+  readonly #connection: DatabaseSync
+  readonly #statements: Statements
+  readonly #retention: Retention
+  #head: number
+  #headBytes: number
+  #floor: number
+  #floorBytes: number
+
+  /** @throws SpoutError StoreUnavailable: locked by another process, no database, damaged, or newer than this program */
+  static open(path: string, retention: Retention): Database {
+    createPrivate(path)
+    let connection: DatabaseSync | null = null
+    try {
+      connection = new DatabaseSync(path, { timeout: 200 })
+      configure(connection)
+      migrate(connection)
+      checkIntegrity(connection)
+      return new Database(connection, retention)
+    } catch (error) {
+      if (connection?.isOpen) connection.close()
+      throw openError(path, error)
+    }
+  }
+
+  private constructor(connection: DatabaseSync, retention: Retention) {
+    this.#connection = connection
+    this.#retention = retention
+    this.#statements = prepareAll(connection)
+    const store = this.#statements.store.get() as Row
+    const newest = this.#statements.newest.get() as Row | undefined
+    this.storeId = String(store.id)
+    this.#floor = Number(store.floor)
+    this.#floorBytes = Number(store.floorBytes)
+    this.#head = newest === undefined ? this.#floor : Number(newest.position)
+    this.#headBytes = newest === undefined ? this.#floorBytes : Number(newest.bytes)
+  }
+
+  get head(): number {
+    return this.#head
+  }
+
+  get floor(): number {
+    return this.#floor
+  }
+
+  get(kind: string, id: string): Omit<ObjectRow, 'id'> | null {
+    const row = this.#statements.get.get(kind, id) as Omit<ObjectRow, 'id'> | undefined
+    return row ?? null
+  }
+
+  list(kind: string, scope: string | null | undefined): readonly ObjectRow[] {
+    const { list, listScope } = this.#statements
+    return (scope === undefined ? list.all(kind) : listScope.all(kind, scope)) as unknown as readonly ObjectRow[]
+  }
+
+  after(sequence: number): LoggedCommit | null {
+    const rows = this.#statements.commitAfter.all(sequence) as unknown as readonly ChangeRow[]
+    const [first] = rows
+    return first === undefined ? null : { sequence: first.revision, writes: rows.map(loggedWrite) }
+  }
+
+  /**
+   * Applies a batch of commits in one durable transaction, each with its own fate.
+   * @throws SQLite's error when the transaction failed: then nothing of the batch is stored
+   */
+  apply(batch: readonly (readonly PlannedWrite[])[]): readonly Outcome[] {
+    let head = this.#head
+    let headBytes = this.#headBytes
+    let floor: readonly [sequence: number, bytes: number] = [this.#floor, this.#floorBytes]
+    const outcomes = this.#transaction(() => {
+      const results = batch.map((writes): Outcome => {
+        const result = this.#applyOne(writes, head, headBytes)
+        if ('committed' in result) {
+          head = result.committed.sequence
+          headBytes += bytesOf(result.committed)
+        }
+        return result
+      })
+      floor = this.#trim(head, headBytes)
+      return results
+    })
+    this.#head = head
+    this.#headBytes = headBytes
+    ;[this.#floor, this.#floorBytes] = floor
+    return outcomes
+  }
+
+  /** Forgets changes up to the end of the commit at `sequence`. */
+  compact(sequence: number): void {
+    if (sequence <= this.#floor) return
+    const { revision } = this.#statements.commitAt.get(sequence) as Row
+    ;[this.#floor, this.#floorBytes] = this.#transaction(() => this.#forget(Number(revision)))
+  }
+
+  /**
+   * Commits a harmless transaction. After a failed COMMIT this proves the disk, and writes over what the failed one
+   * left at the end of the WAL: recovery after a crash could otherwise take that for committed.
+   */
+  touch(): void {
+    this.#transaction(() => this.#statements.touch.run())
+  }
+
+  /** Moves the WAL into the database when it has grown to `pages`, so that it is written from its start again. */
+  checkpoint(pages: number): void {
+    const { log } = this.#statements.walSize.get() as { log: number }
+    if (log >= pages) this.#statements.checkpoint.get()
+  }
+
+  /** Checkpoints and releases the lock. */
+  close(): void {
+    this.#connection.close()
+  }
+
+  #applyOne(writes: readonly PlannedWrite[], head: number, headBytes: number): Outcome {
+    const { savepoint, release, undo } = this.#statements
+    savepoint.run()
+    try {
+      return { committed: this.#write(writes, head, headBytes) }
+    } catch (error) {
+      if (!(error instanceof SpoutError)) throw error
+      undo.run()
+      return { error }
+    } finally {
+      // A full disk or an I/O error may have rolled everything back already, and the savepoint with it.
+      if (this.#connection.isTransaction) release.run()
+    }
+  }
+
+  #write(writes: readonly PlannedWrite[], head: number, headBytes: number): LoggedCommit {
+    const { present, put, delete: remove, log } = this.#statements
+    const sequence = head + writes.length
+    let position = head
+    let bytes = headBytes
+    const logged = writes.map(({ kind, id, scope: newScope, text, condition }): LoggedWrite => {
+      let scope = newScope
+      if (text === null || condition !== 'none') {
+        const there = present.get(kind, id) as Row | undefined
+        checkCondition({ kind, id, scope, text, condition }, there === undefined ? null : Number(there.revision))
+        if (text === null) scope = (there?.scope ?? null) as string | null
+      }
+      if (text === null) remove.run(kind, id)
+      else put.run(kind, id, scope, sequence, text)
+      position += 1
+      bytes += text?.length ?? 0
+      log.run(position, sequence, bytes, kind, id, scope, text)
+      return { kind, id, scope, text }
+    })
+    return { sequence, writes: logged }
+  }
+
+  /** Keeps the log within its retention. In strides, so that most transactions pay nothing for it. */
+  #trim(head: number, headBytes: number): readonly [sequence: number, bytes: number] {
+    const { changes, bytes } = this.#retention
+    const { commitAt, commitAtBytes } = this.#statements
+    const over = (value: number, limit: number) => value > limit + limit / 32
+    const cut = (statement: StatementSync, ...at: SQLInputValue[]) =>
+      this.#forget(Number((statement.get(...at) as Row).revision))
+    if (over(head - this.#floor, changes)) return cut(commitAt, head - changes)
+    if (over(headBytes - this.#floorBytes, bytes)) return cut(commitAtBytes, this.#floor, headBytes - bytes)
+    return [this.#floor, this.#floorBytes]
+  }
+
+  #forget(sequence: number): readonly [sequence: number, bytes: number] {
+    const { bytesAt, forget, setFloor } = this.#statements
+    const bytes = Number((bytesAt.get(sequence) as Row).bytes)
+    forget.run(sequence)
+    setFloor.run(sequence, bytes)
+    return [sequence, bytes]
+  }
+
+  #transaction<T>(body: () => T): T {
+    const { begin, commit, rollback } = this.#statements
+    begin.run()
+    try {
+      const result = body()
+      commit.run()
+      return result
+    } catch (error) {
+      if (this.#connection.isTransaction) rollback.run()
+      throw error
+    }
+  }
+}
+
+const bytesOf = (commit: LoggedCommit): number => commit.writes.reduce((sum, { text }) => sum + (text?.length ?? 0), 0)
+
+const loggedWrite = ({ kind, id, scope, value }: ChangeRow): LoggedWrite => ({ kind, id, scope, text: value })
+
+/**
+ * The file holds password and token hashes: only its owner may read it. A file that exists is left alone, and not even
+ * opened: POSIX drops all of a process's locks on a file when it closes any descriptor of it.
+ */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch {
+    // It exists, or SQLite is about to say why it cannot.
+  }
+}
+
+function configure(connection: DatabaseSync): void {
+  connection.exec(`
+    PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 0;
+    PRAGMA journal_size_limit = 67108864;
+    PRAGMA cache_size = -16384;
+    PRAGMA trusted_schema = OFF;
+  `)
+}
+
+function migrate(connection: DatabaseSync): void {
+  connection.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT')
+  const row = connection.prepare('SELECT max(version) AS version FROM schema_version').get() as Row
+  const version = Number(row.version ?? 0)
+  if (version > MIGRATIONS.length)
+    throw new Error(`it has schema version ${version}, and this program knows up to ${MIGRATIONS.length}`)
+  for (const migration of MIGRATIONS.slice(version)) connection.exec(migration)
+  if (version < MIGRATIONS.length)
+    connection.exec(`DELETE FROM schema_version; INSERT INTO schema_version VALUES (${MIGRATIONS.length})`)
+  connection.exec('COMMIT')
+}
+
+function checkIntegrity(connection: DatabaseSync): void {
+  const { quick_check: result } = connection.prepare('PRAGMA quick_check(1)').get() as Row
+  if (result !== 'ok') throw new Error(`it is damaged: ${String(result)}`)
+}
+
+const prepareAll = (connection: DatabaseSync): Statements =>
+  Object.fromEntries(Object.entries(STATEMENTS).map(([name, sql]) => [name, connection.prepare(sql)])) as Statements
+
+function openError(path: string, error: unknown): SpoutError {
+  const holder = resultCode(error) === SQLITE_BUSY ? (lockHolder(path) ?? 'another process') : null
+  const reason =
+    holder === null
+      ? `${path} cannot be used: ${reasonOf(error)}`
+      : `${path} is in use by ${typeof holder === 'number' ? `process ${holder}` : holder}`
+  return new SpoutError('StoreUnavailable', { reason }, { cause: error })
+}

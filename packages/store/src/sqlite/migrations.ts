@@ -1,0 +1,35 @@
+/**
+ * The schema, forward only: entry N brings a file from version N to N+1. Never edit one that was released; add the next.
+ *
+ * `change.position` numbers writes without a gap; a commit's `revision` is the position of its last write. `bytes` runs
+ * on from change to change, so that the log's size is a subtraction.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE store (
+     id          TEXT    NOT NULL,
+     floor       INTEGER NOT NULL,
+     floor_bytes INTEGER NOT NULL,
+     repairs     INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO store VALUES (lower(hex(randomblob(4))), 0, 0, 0);
+
+   CREATE TABLE object (
+     kind     TEXT    NOT NULL,
+     id       TEXT    NOT NULL,
+     scope    TEXT,
+     revision INTEGER NOT NULL,
+     value    TEXT    NOT NULL,
+     PRIMARY KEY (kind, id)
+   ) STRICT;
+   CREATE INDEX object_by_scope ON object (kind, scope, id);
+
+   CREATE TABLE change (
+     position INTEGER PRIMARY KEY,
+     revision INTEGER NOT NULL,
+     bytes    INTEGER NOT NULL,
+     kind     TEXT    NOT NULL,
+     id       TEXT    NOT NULL,
+     scope    TEXT,
+     value    TEXT
+   ) STRICT;`,
+]

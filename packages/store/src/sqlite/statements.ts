@@ -1,0 +1,35 @@
+/** Every statement that runs more than once. Prepared when the file is opened. */
+export const STATEMENTS = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  savepoint: 'SAVEPOINT one',
+  release: 'RELEASE one',
+  undo: 'ROLLBACK TO one',
+
+  get: 'SELECT scope, revision, value FROM object WHERE kind = ? AND id = ?',
+  present: 'SELECT scope, revision FROM object WHERE kind = ? AND id = ?',
+  list: 'SELECT id, scope, revision, value FROM object WHERE kind = ? ORDER BY id',
+  listScope: 'SELECT id, scope, revision, value FROM object WHERE kind = ? AND scope IS ? ORDER BY id',
+  put: `INSERT INTO object (kind, id, scope, revision, value) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (kind, id) DO UPDATE SET scope = excluded.scope, revision = excluded.revision, value = excluded.value`,
+  delete: 'DELETE FROM object WHERE kind = ? AND id = ?',
+
+  log: 'INSERT INTO change (position, revision, bytes, kind, id, scope, value) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  commitAfter: `SELECT revision, kind, id, scope, value FROM change
+                WHERE position > ?1
+                  AND position <= (SELECT revision FROM change WHERE position > ?1 ORDER BY position LIMIT 1)
+                ORDER BY position`,
+  newest: 'SELECT position, bytes FROM change ORDER BY position DESC LIMIT 1',
+  commitAt: 'SELECT revision FROM change WHERE position >= ? ORDER BY position LIMIT 1',
+  commitAtBytes: 'SELECT revision FROM change WHERE position > ? AND bytes >= ? ORDER BY position LIMIT 1',
+  bytesAt: 'SELECT bytes FROM change WHERE position = ?',
+  forget: 'DELETE FROM change WHERE position <= ?',
+
+  store: 'SELECT id, floor, floor_bytes AS floorBytes FROM store',
+  setFloor: 'UPDATE store SET floor = ?, floor_bytes = ?',
+  touch: 'UPDATE store SET repairs = repairs + 1',
+
+  walSize: 'PRAGMA wal_checkpoint(NOOP)',
+  checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)',
+} as const

@@ -1,0 +1,149 @@
+import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isErrno } from './errno.ts'
+
+/** Bounds on what the processes of a group may use; absent: unbounded. */
+export interface CgroupLimits {
+  readonly memoryBytes?: number
+  /** Processes and threads. */
+  readonly pids?: number
+  /** Share of one CPU: 0.5 is half, 2 is two. */
+  readonly cpus?: number
+}
+
+type Controller = 'memory' | 'pids' | 'cpu'
+
+/** How control groups are laid out on this machine. `roots` holds the directory of each controller that there is. */
+export interface CgroupLayout {
+  readonly version: 1 | 2
+  readonly roots: Readonly<Partial<Record<Controller, string>>>
+}
+
+const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpu']
+const CPU_PERIOD_US = 100_000
+const NAME = /^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9_-]*)*$/
+
+/** Looks at what is mounted; null when control groups cannot be used here. */
+export async function probeCgroups(mount = '/sys/fs/cgroup'): Promise<CgroupLayout | null> {
+  const unified = await readOrNull(join(mount, 'cgroup.controllers'))
+  if (unified !== null) {
+    const offered = CONTROLLERS.filter((controller) => unified.split(/\s+/).includes(controller))
+    return { version: 2, roots: Object.fromEntries(offered.map((controller) => [controller, mount])) }
+  }
+  const roots: Partial<Record<Controller, string>> = {}
+  for (const controller of CONTROLLERS)
+    if (await exists(join(mount, controller, 'cgroup.procs'))) roots[controller] = join(mount, controller)
+  return Object.keys(roots).length === 0 ? null : { version: 1, roots }
+}
+
+/** A control group of our own. Limits whose controller the machine lacks are left out; see `unenforced`. */
+export class Cgroup {
+  readonly #layout: CgroupLayout
+  readonly #name: string
+  /** Limits that were asked for and that nothing here enforces. */
+  readonly unenforced: readonly (keyof CgroupLimits)[]
+
+  private constructor(layout: CgroupLayout, name: string, unenforced: readonly (keyof CgroupLimits)[]) {
+    this.#layout = layout
+    this.#name = name
+    this.unenforced = unenforced
+  }
+
+  /** Makes the group exist with these limits. `name` may have parents: `spout/domain-7`. */
+  static async create(layout: CgroupLayout, name: string, limits: CgroupLimits): Promise<Cgroup> {
+    if (!NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is no name for a control group`)
+    const settings = limitSettings(layout.version, limits)
+    const unenforced = settings.filter(({ controller }) => layout.roots[controller] === undefined)
+    const group = new Cgroup(
+      layout,
+      name,
+      unenforced.map(({ limit }) => limit),
+    )
+    if (layout.version === 2) await delegate(layout, name)
+    for (const directory of group.#directories()) await mkdir(directory, { recursive: true })
+    for (const { controller, file, value } of settings) {
+      const root = layout.roots[controller]
+      if (root !== undefined) await writeFile(join(root, name, file), value)
+    }
+    return group
+  }
+
+  /** Moves a process into the group, with what it starts from now on. */
+  async add(pid: number): Promise<void> {
+    for (const directory of this.#directories()) await writeFile(join(directory, 'cgroup.procs'), String(pid))
+  }
+
+  async pids(): Promise<readonly number[]> {
+    const [directory] = this.#directories()
+    const text = directory === undefined ? null : await readOrNull(join(directory, 'cgroup.procs'))
+    return (text ?? '').split('\n').filter(Boolean).map(Number)
+  }
+
+  /** Removes the group, which must be empty; it may be absent. */
+  async remove(): Promise<void> {
+    for (const directory of this.#directories())
+      await rmdir(directory).catch((error: unknown) => {
+        if (!isErrno(error, 'ENOENT')) throw error
+      })
+  }
+
+  #directories(): readonly string[] {
+    return [...new Set(Object.values(this.#layout.roots))].map((root) => join(root, this.#name))
+  }
+}
+
+interface LimitSetting {
+  readonly limit: keyof CgroupLimits
+  readonly controller: Controller
+  readonly file: string
+  readonly value: string
+}
+
+/** The files to write for these limits. */
+export function limitSettings(version: 1 | 2, limits: CgroupLimits): readonly LimitSetting[] {
+  const settings: LimitSetting[] = []
+  const { memoryBytes, pids, cpus } = limits
+  if (memoryBytes !== undefined) {
+    const file = version === 2 ? 'memory.max' : 'memory.limit_in_bytes'
+    settings.push({ limit: 'memoryBytes', controller: 'memory', file, value: String(memoryBytes) })
+  }
+  if (pids !== undefined) settings.push({ limit: 'pids', controller: 'pids', file: 'pids.max', value: String(pids) })
+  if (cpus !== undefined) {
+    const quota = String(Math.round(cpus * CPU_PERIOD_US))
+    settings.push(
+      version === 2
+        ? { limit: 'cpus', controller: 'cpu', file: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` }
+        : { limit: 'cpus', controller: 'cpu', file: 'cpu.cfs_quota_us', value: quota },
+    )
+  }
+  return settings
+}
+
+/** In version 2 a controller works in a group only when each of its parents passes it on. */
+async function delegate(layout: CgroupLayout, name: string): Promise<void> {
+  const [root] = Object.values(layout.roots)
+  if (root === undefined) return
+  const controllers = Object.keys(layout.roots).map((controller) => `+${controller}`)
+  let directory = root
+  for (const part of name.split('/')) {
+    await mkdir(directory, { recursive: true })
+    await writeFile(join(directory, 'cgroup.subtree_control'), controllers.join(' '))
+    directory = join(directory, part)
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function readOrNull(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null
+    throw error
+  }
+}

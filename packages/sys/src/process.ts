@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { open, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isErrno } from './errno.ts'
+
+/**
+ * A process beyond its number: numbers are used again, start times are not. Kept on disk, it lets a restarted agent
+ * find its daemons and never signal a stranger.
+ */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Clock ticks from boot to its start: field 22 of `/proc/<pid>/stat`. */
+  readonly startTicks: number
+}
+
+export interface DaemonOptions {
+  /** Takes stdout and stderr, appended. */
+  readonly logFile: string
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** Starts a process that outlives this one. @throws when it cannot be executed. */
+export async function startDaemon(
+  argv: readonly [string, ...string[]],
+  options: DaemonOptions,
+): Promise<ProcessIdentity> {
+  const [file, ...args] = argv
+  await using log = await open(options.logFile, 'a', 0o600)
+  const { cwd, uid, gid, env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } } = options
+  const child = spawn(file, args, { cwd, uid, gid, env, detached: true, stdio: ['ignore', log.fd, log.fd] })
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', reject)
+  })
+  child.on('error', () => undefined)
+  child.unref()
+  const identity = await identifyProcess(child.pid!)
+  if (identity === null) throw new Error(`${file} ended at once: exit ${child.signalCode ?? child.exitCode}`)
+  return identity
+}
+
+/** Who has that number now; null when nobody does, or only a zombie. */
+export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
+  try {
+    const { state, startTicks } = parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'))
+    return state === 'Z' || state === 'X' ? null : { pid, startTicks }
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ESRCH')) return null
+    throw error
+  }
+}
+
+/** Whether that very process still runs. */
+export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
+  return (await identifyProcess(identity.pid))?.startTicks === identity.startTicks
+}
+
+/** Signals that very process; false when it is gone. */
+export async function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<boolean> {
+  if (!(await isRunning(identity))) return false
+  try {
+    return process.kill(identity.pid, signal)
+  } catch (error) {
+    if (isErrno(error, 'ESRCH')) return false
+    throw error
+  }
+}
+
+/** Ends a process: SIGTERM, and SIGKILL when it has not gone after `graceMs`. Resolves once it is gone. */
+export async function endProcess(identity: ProcessIdentity, graceMs: number): Promise<void> {
+  await signalProcess(identity, 'SIGTERM')
+  if (await gone(identity, graceMs)) return
+  await signalProcess(identity, 'SIGKILL')
+  if (!(await gone(identity, KILL_DEADLINE_MS))) throw new Error(`process ${identity.pid} does not end`)
+}
+
+const KILL_DEADLINE_MS = 5_000
+const POLL_MS = 10
+
+async function gone(identity: ProcessIdentity, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs
+  while (await isRunning(identity)) {
+    if (performance.now() >= deadline) return false
+    await sleep(POLL_MS)
+  }
+  return true
+}
+
+/** The name, in parentheses, may hold spaces and parentheses itself: fields are counted from the last one. */
+export function parseProcStat(text: string): { readonly state: string; readonly startTicks: number } {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0] ?? '', startTicks: Number(fields[19]) }
+}
