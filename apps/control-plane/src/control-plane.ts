@@ -48,16 +48,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
   const liveness = new NodeLiveness({ clock, ...config.liveness })
   const nodeStates = new NodeStateTable()
   const status = new StatusController({ view, nodeStates, liveness, clock })
-  const planner = new PlanController({
-    view,
-    store,
-    nodeStates,
-    liveness,
-    status,
-    clock,
-    log,
-    ensureNodeAddresses: () => admission.ensureNodeAddresses(),
-  })
+  const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
 
   const authenticator = new Authenticator({ store, view, clock, log, tokenTtlMs: config.tokens.lifetimeSeconds * 1000 })
   const password = adminPassword(config.stateDirectory, config.admin.password)
@@ -132,7 +123,6 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
       clock,
       linkPin: authority.pin,
       networkDefaults,
-      closing: closing.signal,
     }),
   )
   mount(
@@ -150,6 +140,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
     .add({ name: 'store', start: () => {}, stop: () => store.close() })
     .add({ name: 'view', start: () => {}, stop: () => closing.abort() })
     .add(planner)
+    .add({ name: 'authenticator', start: () => authenticator.start(), stop: () => authenticator.stop() })
     .add(new Sweeper({ view, store, clock, log }))
     .add(link)
     .add({

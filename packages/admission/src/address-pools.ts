@@ -20,9 +20,10 @@ export async function createAddressPool(
   wish: Parameters<Admission['createAddressPool']>[0],
 ): Promise<AddressPool> {
   const draft = parseAs(draftSchema, wish)
-  return transact(context, () => {
+  return transact(context, (claim) => {
     const pools = context.view.list('addressPool')
-    if (draft.name !== '' && pools.some((pool) => pool.name === draft.name))
+    const taken = pools.some((pool) => pool.name === draft.name) || !claim.name(`addressPool/${draft.name}`)
+    if (draft.name !== '' && taken)
       throw new SpoutError('NameTaken', { field: 'name', what: 'an address pool', name: draft.name })
     checkRanges(draft, pools)
     for (const [index, projectId] of (draft.projectIds ?? []).entries())

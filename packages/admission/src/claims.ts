@@ -29,6 +29,7 @@ export class Claims {
       used: (projectId) => this.#used(projectId),
       limits: this.#limitsOf,
       isNumberClaimed: (number) => [...this.#open].some((one) => one.networkNumbers.has(number)),
+      isNameClaimed: (name) => [...this.#open].some((one) => one.names.has(name)),
       close: (closed) => this.#open.delete(closed),
     })
     this.#open.add(claim)
@@ -51,12 +52,14 @@ interface ClaimSurroundings {
   readonly used: (projectId: string) => Usage
   readonly limits: (projectId: string) => Usage
   readonly isNumberClaimed: (number: number) => boolean
+  readonly isNameClaimed: (name: string) => boolean
   readonly close: (claim: Claim) => void
 }
 
 /** The claims of one write. To be released whatever becomes of it. */
 export class Claim {
   readonly networkNumbers = new Set<number>()
+  readonly names = new Set<string>()
   readonly #ledger: Ledger
   readonly #around: ClaimSurroundings
   readonly #usage = new Map<string, Map<string, WantedUsage>>()
@@ -87,6 +90,16 @@ export class Claim {
   address(holderId: string, ip: Ip): void {
     this.#ledger.holder(holderId).hold(ip)
     this.#addresses.push({ holderId, ip })
+  }
+
+  /**
+   * Claims that this write alone makes what there may be only one of, such as `project/web`.
+   * @returns false when another write under way makes it
+   */
+  name(name: string): boolean {
+    if (this.#around.isNameClaimed(name)) return false
+    this.names.add(name)
+    return true
   }
 
   networkNumber(): number | null {

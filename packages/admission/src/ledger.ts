@@ -32,6 +32,7 @@ export class Ledger {
   readonly #nodeAddresses = new Map<string, Address>()
   readonly #boundTo = new Map<string, Set<string>>()
   readonly #members = new Map<string, Map<string, number>>()
+  readonly #inNetwork = new Map<string, Set<string>>()
   readonly #numbers = new NumberRuns()
   #nodeFabric: ReadonlySet<string> = new Set()
 
@@ -99,6 +100,13 @@ export class Ledger {
     return this.#members.get(networkId)?.has(formatIp(ip)) ?? false
   }
 
+  /** A load balancer that lives in the network, other than this one. */
+  neighbourIn(networkId: string, loadBalancerId: string | null): LoadBalancer | null {
+    for (const id of this.#inNetwork.get(networkId) ?? [])
+      if (id !== loadBalancerId) return this.#loadBalancers.get(id) ?? null
+    return null
+  }
+
   memberAddresses(networkId: string): Iterable<string> {
     return this.#members.get(networkId)?.keys() ?? []
   }
@@ -149,11 +157,15 @@ export class Ledger {
 
   #replaceLoadBalancer(id: string, next: LoadBalancer | null): void {
     const before = this.#loadBalancers.get(id)
-    if (before !== undefined) this.#countMembers(before, -1)
+    if (before !== undefined) {
+      this.#countMembers(before, -1)
+      if (before.networkId !== null) removeFrom(this.#inNetwork, before.networkId, id)
+    }
     if (next === null) this.#loadBalancers.delete(id)
     else {
       this.#loadBalancers.set(id, next)
       this.#countMembers(next, 1)
+      if (next.networkId !== null) addTo(this.#inNetwork, next.networkId, id)
     }
     this.#count(`loadBalancer/${id}`, next && { projectId: next.projectId, usage: usageOf(next) })
   }

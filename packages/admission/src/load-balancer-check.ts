@@ -43,14 +43,12 @@ export function checkedNetworkId(
 
 /** The members' gateway address is on one node, so one group carries all load balancers of such a network. */
 function checkOneGroup(
-  { view }: AdmissionContext,
-  loadBalancer: Pick<LoadBalancer, 'id' | 'projectId' | 'nodeGroupId'>,
+  { ledger }: AdmissionContext,
+  loadBalancer: Pick<LoadBalancer, 'id' | 'nodeGroupId'>,
   networkId: string,
 ): void {
-  const other = view
-    .list('loadBalancer', { projectId: loadBalancer.projectId })
-    .find((one) => one.networkId === networkId && one.id !== loadBalancer.id)
-  if (other === undefined || other.nodeGroupId === loadBalancer.nodeGroupId) return
+  const other = ledger.neighbourIn(networkId, loadBalancer.id)
+  if (other === null || other.nodeGroupId === loadBalancer.nodeGroupId) return
   const reason = `load balancer ${other.id} of the same network, whose members' gateway is on one node, is in another group`
   throw new SpoutError('InvalidField', { field: 'nodeGroupId', reason })
 }

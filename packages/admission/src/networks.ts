@@ -115,10 +115,8 @@ export async function removeSubnet(context: AdmissionContext, networkId: string,
 export async function deleteNetwork(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'network', id, 'network')
-    const user = context.view
-      .list('loadBalancer', { projectId: stored.value.projectId })
-      .find((loadBalancer) => loadBalancer.networkId === id)
-    if (user !== undefined) throw new SpoutError('InUse', { what: 'network', id, user: `load balancer ${user.id}` })
+    const user = context.ledger.neighbourIn(id, null)
+    if (user !== null) throw new SpoutError('InUse', { what: 'network', id, user: `load balancer ${user.id}` })
     const addresses = context.ledger.addressesOf(id)
     const port = addresses.find((one) => isInUse(one) && one.use !== 'node' && one.use !== 'gateway')
     if (port !== undefined) throw new SpoutError('InUse', { what: 'network', id, user: `port ${port.portId}` })

@@ -20,6 +20,7 @@ export function nodeAddressWrites(
   const space = nodeSpace(subnet)
   return nodeIds.flatMap((nodeId) => {
     if (context.ledger.nodeAddress(nodeId, subnet.id) !== null) return []
+    if (!claim.name(`node ${nodeId} in ${subnet.id}`)) return []
     const avoid = (ip: Parameters<typeof formatIp>[0]): boolean => context.ledger.isMember(network.id, ip)
     const ip = allocateNodeAddress(space, context.ledger.holder(network.id), avoid, context.now())
     if (ip === null) return []
@@ -39,6 +40,7 @@ export function gatewayWrites(
   if (subnet.gatewayIp === null) return []
   const ip = parseIp(subnet.gatewayIp)
   if (context.ledger.addressIn(network.id, subnet.gatewayIp) !== null) return []
+  if (!claim.name(`gateway of ${subnet.id}`)) return []
   claim.address(network.id, ip)
   const place = { networkId: network.id, subnetId: subnet.id }
   return [systemAddress(context, place, ip, { use: 'gateway', ownerId: null }).write]

@@ -31,8 +31,9 @@ export async function createNodeGroup(
   wish: Parameters<Admission['createNodeGroup']>[0],
 ): Promise<NodeGroup> {
   const draft = parseAs(groupDraft, wish)
-  return transact(context, () => {
-    if (context.view.list('nodeGroup').some(({ name }) => name === draft.name))
+  return transact(context, (claim) => {
+    const taken = context.view.list('nodeGroup').some(({ name }) => name === draft.name)
+    if (taken || !claim.name(`nodeGroup/${draft.name}`))
       throw new SpoutError('NameTaken', { field: 'name', what: 'a node group', name: draft.name })
     const created: NodeGroup = { ...draft, ...newMeta(context, draft) }
     return { writes: [putNew('nodeGroup', created)], result: created }

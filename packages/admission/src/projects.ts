@@ -20,8 +20,9 @@ export async function createProject(
   wish: Parameters<Admission['createProject']>[0],
 ): Promise<Project> {
   const draft = parseAs(draftSchema, wish)
-  return transact(context, () => {
-    if (context.view.list('project').some(({ name }) => name === draft.name))
+  return transact(context, (claim) => {
+    const taken = context.view.list('project').some(({ name }) => name === draft.name)
+    if (taken || !claim.name(`project/${draft.name}`))
       throw new SpoutError('NameTaken', { field: 'name', what: 'a project', name: draft.name })
     const created: Project = { ...newMeta(context, draft), enabled: true }
     return { writes: [putNew('project', created)], result: created }

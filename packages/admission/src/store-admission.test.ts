@@ -167,6 +167,22 @@ describe('under concurrency', () => {
     await office.admission.deleteNetwork(networks[3]!.id)
     expect((await office.admission.createNetwork(draft)).number).toBe(networks[3]!.number)
   })
+  it('gives a name once', async () => {
+    const draft = { name: 'twice', description: '' }
+    const { granted, refused } = await settled([1, 2, 3].map(() => office.admission.createProject(draft)))
+    expect([granted.length, ...refused.map(({ code }) => code)]).toEqual([1, 'NameTaken', 'NameTaken'])
+  })
+  it('gives a node one address in a subnet', async () => {
+    const { admission, store, network, subnet } = office
+    const group = await admission.createNodeGroup({ name: 'default', description: '', announcer: 'l2' })
+    const { secret } = await admission.createEnrolmentToken({ nodeName: 'n1', nodeGroupId: group.id, ttlSeconds: 60 })
+    const node = await admission.enrolNode(secret, async () => 'a'.repeat(64))
+    const { revision } = await store.commit([{ op: 'delete', kind: 'address', id: `${network.id}/10.0.0.254` }])
+    await office.view.caughtUp(revision)
+    await Promise.all([1, 2, 3].map(() => admission.ensureNodeAddresses()))
+    expect(office.view.list('address').filter(({ use }) => use === 'node')).toHaveLength(1)
+    expect(admission.nodeAddresses(network.id, node.id).get(subnet.id)).toBe('10.0.0.254')
+  })
   it('shares addresses with another process on the same store', async () => {
     const ended = new AbortController()
     const view = await StoreView.open(office.store, { signal: ended.signal })

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { KINDS, type Kind, SpoutError } from '@spout/model'
 import type { Change, Revision, Store, Stored } from '@spout/store'
 import { ChildIndex } from './child-index.ts'
 import { KindTable } from './kind-table.ts'
+import { readStored } from './stored-value.ts'
 import type { ChildRef, ModelView, ObjectOf, Versioned } from './view.ts'
 
 type Changed = { readonly kind: Kind; readonly id: string }
@@ -14,6 +16,9 @@ export interface StoreViewOptions {
   /** Told when a listener throws: a bug, never fatal. */
   readonly onListenerError?: (error: unknown) => void
 }
+
+/** Pause after a failing store. */
+const RETRY_AFTER_MS = 1000
 
 /** Revisions remembered for `caughtUp`: far more than commits that can be waited for at once. */
 const REMEMBERED_REVISIONS = 16_384
@@ -74,7 +79,10 @@ export class StoreView implements ModelView {
   }
 
   async caughtUp(revision: Revision): Promise<void> {
-    if (!this.#seen.has(revision)) await this.#wait(revision)
+    if (this.#seen.has(revision)) return
+    // The newest revision comes by for certain; one from before this view was opened never does.
+    const newest = await this.#store.revision()
+    if (!this.#seen.has(revision) && !this.#seen.has(newest)) await this.#wait(newest)
   }
 
   onChange(listener: Listener): () => void {
@@ -87,21 +95,28 @@ export class StoreView implements ModelView {
   }
 
   async #follow(from: Revision): Promise<void> {
-    let at = from
-    while (!this.#options.signal.aborted) {
+    const { signal, onListenerError } = this.#options
+    let at: Revision | null = from
+    while (!signal.aborted) {
       try {
-        for await (const change of this.#store.watch({ from: at, signal: this.#options.signal }))
-          at = this.#apply(change)
+        at ??= await this.#reload()
+        for await (const change of this.#store.watch({ from: at, signal })) at = this.#apply(change)
+        // A watch ends by itself only with its store.
+        return
       } catch (error) {
-        if (this.#options.signal.aborted) return
-        // Only compaction past a stalled watch ends one: read everything again and go on from there.
-        if (!(error instanceof SpoutError && error.code === 'Gone')) this.#options.onListenerError?.(error)
-        at = await this.#reload()
+        if (signal.aborted) return
+        // Compaction has passed a stalled watch, or the store failed: read everything again and go on from there.
+        at = null
+        if (error instanceof SpoutError && error.code === 'Gone') continue
+        onListenerError?.(error)
+        await sleep(RETRY_AFTER_MS, undefined, { signal }).catch(() => {})
       }
     }
   }
 
   async #reload(): Promise<Revision> {
+    // What is waited for now was committed before: the lists hold it.
+    const waitedFor = [...this.#waiting.keys()]
     const from = await this.#store.revision()
     for (const kind of KIND_NAMES) {
       const { items } = await this.#store.list(kind)
@@ -110,7 +125,7 @@ export class StoreView implements ModelView {
         if (!present.has((object as { id: string }).id)) this.#delete(kind, (object as { id: string }).id)
       for (const object of items) this.#put(object)
     }
-    this.#reach(from)
+    for (const revision of [...waitedFor, from]) this.#reach(revision)
     return from
   }
 
@@ -134,15 +149,20 @@ export class StoreView implements ModelView {
   #put(object: Stored): void {
     if (!isKind(object.kind)) return
     const kind = object.kind
-    // Written by us through admission, which checked it: parsing 30,000 documents again would be most of a start.
-    const value = object.value as ObjectOf<Kind> | null
-    if (value === null || typeof value !== 'object' || (value as { id?: unknown }).id !== object.id) {
-      this.#options.onInvalid?.(object, new Error('is not a document with its own id'))
-      return
-    }
+    const value = this.#read(kind, object)
+    if (value === null) return
     const before = this.#table(kind).put({ value, revision: object.revision })
     this.#index(kind, before, value)
     this.#note({ kind, id: object.id })
+  }
+
+  #read(kind: Kind, object: Stored): ObjectOf<Kind> | null {
+    try {
+      return readStored(kind, object)
+    } catch (error) {
+      this.#options.onInvalid?.({ kind, id: object.id }, error)
+      return null
+    }
   }
 
   #delete(kind: Kind, id: string): void {

@@ -4,9 +4,10 @@ import { type AdmissionContext, deleteOf, find, putNew, putOver, transact } from
 /** Creates or replaces a user. */
 export async function putUser(context: AdmissionContext, wish: User): Promise<User> {
   const wanted = parseAs(user, wish)
-  return transact(context, () => {
+  return transact(context, (claim) => {
     const { view } = context
-    if (view.list('user').some(({ id, name }) => name === wanted.name && id !== wanted.id))
+    const taken = view.list('user').some(({ id, name }) => name === wanted.name && id !== wanted.id)
+    if (taken || !claim.name(`user/${wanted.name}`))
       throw new SpoutError('NameTaken', { field: 'name', what: 'a user', name: wanted.name })
     for (const [index, { projectId }] of wanted.roles.entries())
       if (view.get('project', projectId) === null)

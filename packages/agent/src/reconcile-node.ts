@@ -90,7 +90,7 @@ export class NodeReconciler {
     const entries = saved.flatMap(([, { entry }]) =>
       entry.kind === 'domain' && unreadable(entry) === null ? [entry] : [],
     )
-    if (entries.length === 0) return new Map()
+    // Also without any: it prepares the machine for the first one.
     await this.#options.domains.adopt(entries)
     await this.#applyDomains(
       saved.flatMap(([key, held]) => (held.entry.kind === 'domain' ? [[key, held] as const] : [])),

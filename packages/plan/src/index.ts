@@ -7,11 +7,9 @@
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
   type AddressSpace,
-  anyContains,
   endsOf,
   nodeSpace,
   poolSpace,
-  spaceSize,
   subnetSpace,
 } from './ipam/address-space.ts'
 export {

@@ -16,7 +16,7 @@ import { networkApi } from './network/network-api.ts'
 export const ADMIN_PASSWORD = 'admin-password'
 
 /** Says of every object what is said before any node reported. Statuses are set by tests. */
-export class TestStatus implements StatusReader {
+class TestStatus implements StatusReader {
   readonly loadBalancers = new Map<string, Partial<LoadBalancerStatus>>()
   readonly #listeners = new Set<(kind: 'loadBalancer' | 'node', id: string) => void>()
 
@@ -64,14 +64,13 @@ export async function openTestBed(clock: Clock = systemClock) {
     { projectName: 'admin', userName: 'admin', password },
   )
   const status = new TestStatus()
-  const closing = new AbortController()
   const app = createServer({ log: silentLogger() })
   const base = baseUrl(null)
   const networkDefaults = { returnPath: 'snat', segment: () => ({ physicalNetwork: 'physnet1', vlan: null }) } as const
   const common = { admission, view, authenticator, clock, baseUrl: base }
   mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES }))
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }))
-  mount(app, nativeApi({ ...common, store, status, linkPin: 'f'.repeat(32), networkDefaults, closing: closing.signal }))
+  mount(app, nativeApi({ ...common, store, status, linkPin: 'f'.repeat(32), networkDefaults }))
 
   /** A user with one role on one project, and a token for it. */
   const login = async (name: string, projectId: string, role: 'admin' | 'member' | 'reader') => {
@@ -98,7 +97,6 @@ export async function openTestBed(clock: Clock = systemClock) {
     login,
     adminLogin,
     close: async () => {
-      closing.abort()
       await app.close()
       authenticator.stop()
       admission.close()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { ensureVeth } from './links.ts'
 import { createNetns, deleteNetns, netnsPath } from './netns.ts'
 import { BUILDS, buildHelper } from './testing/native-builds.ts'
 
@@ -38,7 +39,8 @@ const request = (op: string, fields: object) => JSON.stringify({ id: 1, op, ...f
 
 describe('a bad line', () => {
   test.each<[line: string, error: RegExp]>([
-    ['nonsense', /^not JSON: bad number$/],
+    ['nonsense', /^not JSON: unknown word$/],
+    ['xyz', /^not JSON: bad number$/],
     ['{"id":1', /^not JSON: array or object without end$/],
     ['{"id":1,}', /^not JSON: member without a name$/],
     ['{"id" 1}', /^not JSON: member without a value$/],
@@ -92,7 +94,7 @@ describe('a bad line', () => {
     [request('addr', { changes: [{ do: 'add', dev: 'lo', address: '192.0.2.1', prefix: 40 }] }), /^prefix is not from/],
     [request('announce', { dev: 'lo', addresses: ['x'], count: 1, intervalMs: 1 }), /something that is no address$/],
     [request('conntrack-delete', { protocol: 'icmp', destination: '::1', port: 1 }), /^protocol is not/],
-  ])('%.70s', async (line, error) => {
+  ])('number %# is refused for what is wrong with it', async (line, error) => {
     const { replies, code, said } = await converse(`${line}\n${HELLO}`)
     expect(said).toBe('')
     expect(replies).toEqual([
@@ -136,9 +138,41 @@ describe('a transaction of many lines', () => {
 
 describe('any lines', () => {
   const netns = `spt${process.pid}-fuzz`
-  const OPS = [
-    ...['nft-batch', 'nft-get', 'nft-generation', 'nft-text', 'addr', 'addr-list', 'route', 'route-list'],
-    ...['announce', 'arp-probe', 'connect', 'ping', 'conntrack-delete', 'hello', 'stats'],
+  const at = { netns: netnsPath(netns), timeoutMs: 5 }
+  const table = { ...at, family: 'ip', table: 't' }
+  const element = { set: 's', key: 4, elements: 'AAAAAA==' }
+  /** A request that succeeds for each operation, to be spoilt. */
+  const FINE = [
+    { op: 'nft-text', ...at, text: 'add table ip t\nadd set ip t s { type ipv4_addr; }\n' },
+    {
+      op: 'nft-batch',
+      ...table,
+      changes: [
+        { do: 'add', ...element },
+        { do: 'delete', ...element },
+      ],
+    },
+    { op: 'nft-batch', ...table, changes: [{ do: 'flush', set: 's' }], part: 0, more: true },
+    { op: 'nft-get', ...table, set: 's', key: 'AAAAAA==' },
+    { op: 'nft-generation', ...table },
+    { op: 'addr', ...at, changes: [{ do: 'add', dev: 'lo', address: '192.0.2.1', prefix: 32 }] },
+    { op: 'addr', ...at, changes: [{ do: 'delete', dev: 'lo', address: '2001:db8::1', prefix: 128 }] },
+    { op: 'addr-list', ...at, dev: 'lo' },
+    {
+      op: 'route',
+      ...at,
+      changes: [{ do: 'replace', to: '192.0.2.1/32', via: null, dev: 'lo', table: 100, type: 'local' }],
+    },
+    { op: 'route-list', ...at, table: 100 },
+    { op: 'announce', ...at, dev: 'v0', addresses: ['192.0.2.1', '2001:db8::1'], count: 3, intervalMs: 1 },
+    { op: 'arp-probe', ...at, dev: 'v0', address: '192.0.2.9' },
+    { op: 'arp-probe', ...at, dev: 'v0', address: '2001:db8::9' },
+    { op: 'connect', ...at, address: '127.0.0.1', port: 9, send: 'AAAA', maxBytes: 9, source: '127.0.0.1' },
+    { op: 'ping', ...at, address: '127.0.0.1' },
+    { op: 'ping', ...at, address: '::1' },
+    { op: 'conntrack-delete', ...at, protocol: 'tcp', destination: '192.0.2.1', port: 80 },
+    { op: 'hello', ...at },
+    { op: 'stats', ...at },
   ]
   const NAMES = [
     ...['netns', 'family', 'table', 'set', 'key', 'text', 'changes', 'part', 'more', 'dev', 'address', 'addresses'],
@@ -156,15 +190,9 @@ describe('any lines', () => {
   const fields = fc.dictionary(fc.constantFrom(...NAMES), scalar, { maxKeys: 8 })
   const lists = fc.array(fc.oneof(fields, scalar), { maxLength: 4 })
   const requests = fc
-    .tuple(fc.constantFrom(...OPS), fields, fc.option(lists, { nil: undefined }))
+    .tuple(fc.constantFrom(...FINE), fc.option(fields, { nil: {} }), fc.option(lists, { nil: undefined, freq: 5 }))
     // Always in a namespace of the test's own, never in this machine's; never waiting long.
-    .map(([op, more, changes]) => ({
-      ...more,
-      ...(changes && { changes, addresses: changes }),
-      op,
-      netns: netnsPath(netns),
-      timeoutMs: 5,
-    }))
+    .map(([fine, more, list]) => ({ ...fine, ...more, ...(list && { changes: list, addresses: list }), ...at }))
   /** A line with some bytes of it replaced, except newlines, and never so that `netns` becomes another name. */
   const damaged = fc
     .tuple(requests, fc.array(fc.tuple(fc.nat(400), fc.integer({ min: 32, max: 126 })), { minLength: 1, maxLength: 3 }))
@@ -177,6 +205,7 @@ describe('any lines', () => {
 
   test('get a reply each, and the helper lives on', { timeout: 110_000 }, async () => {
     await createNetns(netns)
+    await ensureVeth({ netns, name: 'v0' }, { netns, name: 'v1' })
     try {
       const whole = requests.map((fine) => JSON.stringify({ id: 1, ...fine }))
       const lines = fc.array(

@@ -14,6 +14,8 @@ import {
   type LinkAddress,
   type LinkRef,
   type NftBatch,
+  type NftCount,
+  type NftCounters,
   type NftGeneration,
   type NftGet,
   type NftTableRef,
@@ -103,6 +105,16 @@ export class NativeHelper {
   async nftGet(request: NftGet): Promise<Uint8Array | null> {
     const reply = await this.#call('nft-get', { ...request, key: base64(request.key) })
     return reply.found === true ? bytes(reply.data) : null
+  }
+
+  /** What elements have counted, in the order of the keys; zeroes for a key that is not there. Never dumps. */
+  async nftCounters({ keyBytes, keys, ...request }: NftCounters): Promise<readonly NftCount[]> {
+    const reply = await this.#call('nft-counters', { ...request, key: keyBytes, elements: base64(keys) })
+    const counts = new BigUint64Array(Uint8Array.from(bytes(reply.counters)).buffer)
+    return Array.from({ length: counts.length / 2 }, (_, index) => ({
+      packets: Number(counts[2 * index]),
+      bytes: Number(counts[2 * index + 1]),
+    }))
   }
 
   /** Whether the table exists, and its comment. */

@@ -49,6 +49,19 @@ export interface NftGet extends NftTableRef {
   readonly key: Uint8Array
 }
 
+/** Counters of the elements with these keys, packed as in `NftElements`. */
+export interface NftCounters extends NftTableRef {
+  readonly set: string
+  readonly keyBytes: number
+  readonly keys: Uint8Array
+}
+
+/** What one element has counted since it was added. */
+export interface NftCount {
+  readonly packets: number
+  readonly bytes: number
+}
+
 export interface NftText extends InNetns {
   readonly text: string
 }

@@ -2,7 +2,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied } from '../driver.ts'
 import { announceAddresses } from './announce-addresses.ts'
-import { checkDomainConfig, type DomainConfig } from './domain-config.ts'
+import { checkDomainConfig, type DomainConfig, rootNetns } from './domain-config.ts'
 import { type DomainLayout, type InterfaceAddress, layOutDomain } from './domain-layout.ts'
 import {
   makeNamespace,
@@ -108,8 +108,9 @@ export class DomainSet {
     return this.#inTurn(async () => {
       const lost: string[] = []
       for (const [key, { layout }] of this.#known) {
-        const addresses = await this.#addresses(layout, SEGMENT)
-        if (addresses === null || missing(layout.segmentAddresses, addresses).length > 0) lost.push(key)
+        const uplink = await this.#uplinkAddresses(layout)
+        const segment = await this.#addresses(layout.names.netns, SEGMENT)
+        if (uplink === null || segment === null || missing(layout.segmentAddresses, segment).length > 0) lost.push(key)
       }
       return lost
     })
@@ -143,13 +144,14 @@ export class DomainSet {
 
   /** Each step looks first. The guard comes before forwarding is switched on, and both before there is an interface. */
   async #make(layout: DomainLayout): Promise<void> {
-    let uplink = await this.#addresses(layout, UPLINK)
-    let segment = await this.#addresses(layout, SEGMENT)
+    let uplink = await this.#uplinkAddresses(layout)
+    let segment = await this.#addresses(layout.names.netns, SEGMENT)
     if (uplink === null) await this.#change(makeNamespace(this.#run, layout.names.namespace))
     await this.#loadGuard(layout)
     if (uplink === null) {
       await this.#change(setDomainSysctls(this.#run, layout))
       await removeLink(this.#run, this.#config.rootNamespace ?? null, layout.names.rootLink)
+      await removeLink(this.#run, layout.names.namespace, UPLINK)
       await this.#change(makeUplink(this.#run, this.#config, layout))
       uplink = []
     }
@@ -164,10 +166,17 @@ export class DomainSet {
     await announceAddresses(this.#helper, { netns: layout.names.netns, dev: SEGMENT }, gateways)
   }
 
+  /** Null unless both ends are there. */
+  async #uplinkAddresses({ names }: DomainLayout): Promise<readonly InterfaceAddress[] | null> {
+    const root = await this.#addresses(rootNetns(this.#config), names.rootLink)
+    const isWhole = [names.root.ipv4, names.root.ipv6].every((own) => root?.some(({ address }) => address === own))
+    return isWhole ? this.#addresses(names.netns, UPLINK) : null
+  }
+
   /** Null when the interface or its namespace is not there. */
-  async #addresses(layout: DomainLayout, dev: string): Promise<readonly InterfaceAddress[] | null> {
+  async #addresses(netns: string | undefined, dev: string): Promise<readonly InterfaceAddress[] | null> {
     try {
-      const addresses = await this.#helper.addrList({ netns: layout.names.netns, dev })
+      const addresses = await this.#helper.addrList({ netns, dev })
       return addresses.filter(({ address }) => !address.startsWith('fe80:'))
     } catch (error) {
       if (isAbsent(error)) return null

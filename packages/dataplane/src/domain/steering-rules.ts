@@ -69,7 +69,11 @@ async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
 }
 
 /** The second wall: even a domain whose guard failed reaches neither the node itself nor another domain. */
-export function renderRootGuard(config: DomainConfig): { readonly table: string; readonly mark: string; readonly text: string } {
+export function renderRootGuard(config: DomainConfig): {
+  readonly table: string
+  readonly mark: string
+  readonly text: string
+} {
   const table = `spout-${config.instance}`
   const uplinks = `iifname "${config.instance}u*"`
   const body = [

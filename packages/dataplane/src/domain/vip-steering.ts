@@ -1,5 +1,5 @@
-import { formatCidr, hostCidr, parseIp } from '@spout/net'
 import type { NodeVip } from '@spout/model/node-state'
+import { formatCidr, hostCidr, parseIp } from '@spout/net'
 import type { NativeHelper, Route, RouteChange } from '@spout/sys'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
 import { domainNames } from './domain-names.ts'
@@ -57,10 +57,7 @@ export class VipSteering {
   }
 
   /** Steers the VIPs of the entries given, and no longer those of the keys in `remove`. Rejects with `HelperError`. */
-  async apply(changes: {
-    readonly put: readonly SteeredEntry[]
-    readonly remove: readonly string[]
-  }): Promise<void> {
+  async apply(changes: { readonly put: readonly SteeredEntry[]; readonly remove: readonly string[] }): Promise<void> {
     const touched = new Set<string>()
     for (const key of [...changes.remove, ...changes.put.map((entry) => entry.key)]) this.#release(key, touched)
     for (const entry of changes.put) {
@@ -136,8 +133,10 @@ export class VipSteering {
     for (const [domain, wanted] of byDomain) {
       const netns = domainNames(this.#config, domain).netns
       for (const { to } of (await this.#helper.routeList({ netns, table: LOCAL_TABLE })).filter(isVipRoute))
-        if (!wanted.delete(to)) push(domains, domain, { do: 'delete', to, dev: 'lo', table: LOCAL_TABLE, type: 'local' })
-      for (const to of wanted) push(domains, domain, { do: 'replace', to, dev: 'lo', table: LOCAL_TABLE, type: 'local' })
+        if (!wanted.delete(to))
+          push(domains, domain, { do: 'delete', to, dev: 'lo', table: LOCAL_TABLE, type: 'local' })
+      for (const to of wanted)
+        push(domains, domain, { do: 'replace', to, dev: 'lo', table: LOCAL_TABLE, type: 'local' })
     }
     return { root, domains }
   }

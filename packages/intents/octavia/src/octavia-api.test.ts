@@ -60,12 +60,12 @@ describe('a load balancer', () => {
       tags: ['blue'],
       updated_at: null,
     })
-    expect(lb['created_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/)
-    const port = service.view.addressByPort(String(lb['vip_port_id']))
-    expect(port).toMatchObject({ address: lb['vip_address'], ownerId: lb.id })
+    expect(lb.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$/)
+    const port = service.view.addressByPort(String(lb.vip_port_id))
+    expect(port).toMatchObject({ address: lb.vip_address, ownerId: lb.id })
     await expect(service.call('GET', `/loadbalancers/${lb.id}`)).resolves.toMatchObject({
       status: 200,
-      body: { loadbalancer: { id: lb.id, vip_address: lb['vip_address'] } },
+      body: { loadbalancer: { id: lb.id, vip_address: lb.vip_address } },
     })
   })
 
@@ -487,6 +487,9 @@ describe('quotas', () => {
     })
     await expect(service.call('DELETE', path, undefined, 'admin')).resolves.toMatchObject({
       status: 202,
+      body: undefined,
+    })
+    await expect(service.call('GET', path, undefined, 'admin')).resolves.toMatchObject({
       body: { quota: { loadbalancer: 100 } },
     })
     await expect(service.call('GET', '/quotas', undefined, 'admin')).resolves.toMatchObject({ body: { quotas: [] } })
@@ -864,7 +867,7 @@ describe('bad input', () => {
       'an L7 policy',
       () => ['POST', '/l7policies', { l7policy: {} }],
       501,
-      "Provider 'spout' does not support a requested action: creating a L7 Policy: not offered yet",
+      "Provider 'spout' does not support a requested action: a new L7 Policy: not offered yet",
     ],
   ]
   test.each(cases)('%s', async (_, request, status, faultstring) => {

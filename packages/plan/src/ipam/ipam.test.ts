@@ -15,8 +15,7 @@ const subnetOf = (cidr: string, gatewayIp: string | null, nodeRange: readonly [s
 })
 const texts = (space: { readonly ranges: readonly { version: 4 | 6; first: bigint; last: bigint }[] }): string[] =>
   space.ranges.map(
-    ({ version, first, last }) =>
-      `${formatIp({ version, value: first })}-${formatIp({ version, value: last })}`,
+    ({ version, first, last }) => `${formatIp({ version, value: first })}-${formatIp({ version, value: last })}`,
   )
 
 describe('NumberRuns', () => {
@@ -47,11 +46,31 @@ describe('NumberRuns', () => {
 describe('address spaces', () => {
   it.each([
     ['a pool without its gateway and ends', poolOf('192.0.2.0', '192.0.2.255'), ['192.0.2.2-192.0.2.254'], 253n],
-    ['a subnet without gateway and ends', subnetSpace(subnetOf('10.0.0.0/29', '10.0.0.3', null)), ['10.0.0.1-10.0.0.2', '10.0.0.4-10.0.0.6'], 5n],
-    ['a subnet without its node range', subnetSpace(subnetOf('10.0.0.0/28', '10.0.0.1', ['10.0.0.10', '10.0.0.14'])), ['10.0.0.2-10.0.0.9'], 8n],
+    [
+      'a subnet without gateway and ends',
+      subnetSpace(subnetOf('10.0.0.0/29', '10.0.0.3', null)),
+      ['10.0.0.1-10.0.0.2', '10.0.0.4-10.0.0.6'],
+      5n,
+    ],
+    [
+      'a subnet without its node range',
+      subnetSpace(subnetOf('10.0.0.0/28', '10.0.0.1', ['10.0.0.10', '10.0.0.14'])),
+      ['10.0.0.2-10.0.0.9'],
+      8n,
+    ],
     ['a point-to-point subnet', subnetSpace(subnetOf('10.0.0.0/31', null, null)), ['10.0.0.0-10.0.0.1'], 2n],
-    ['an IPv6 subnet without its anycast address', subnetSpace(subnetOf('2001:db8::/126', null, null)), ['2001:db8::1-2001:db8::3'], 3n],
-    ['a node range', nodeSpace(subnetOf('10.0.0.0/28', '10.0.0.12', ['10.0.0.10', '10.0.0.15'])), ['10.0.0.10-10.0.0.11', '10.0.0.13-10.0.0.14'], 4n],
+    [
+      'an IPv6 subnet without its anycast address',
+      subnetSpace(subnetOf('2001:db8::/126', null, null)),
+      ['2001:db8::1-2001:db8::3'],
+      3n,
+    ],
+    [
+      'a node range',
+      nodeSpace(subnetOf('10.0.0.0/28', '10.0.0.12', ['10.0.0.10', '10.0.0.15'])),
+      ['10.0.0.10-10.0.0.11', '10.0.0.13-10.0.0.14'],
+      4n,
+    ],
   ])('%s', (_what, space, ranges, size) => {
     expect(texts(space)).toEqual(ranges)
     expect(spaceSize(space)).toBe(size)
@@ -61,7 +80,12 @@ describe('address spaces', () => {
 describe('allocateAddress', () => {
   const space = poolOf('192.0.2.10', '192.0.2.12')
   const ask = (index: AddressIndex, address: string | null, nowMs = 0, projectId = 'a') =>
-    allocateAddress(space, index, { address: address === null ? null : parseIp(address), projectId, nowMs, field: 'address' })
+    allocateAddress(space, index, {
+      address: address === null ? null : parseIp(address),
+      projectId,
+      nowMs,
+      field: 'address',
+    })
   const got = (allocation: ReturnType<typeof ask>): string =>
     'ip' in allocation ? formatIp(allocation.ip) : allocation.problem.code
 
@@ -71,7 +95,9 @@ describe('allocateAddress', () => {
     index.hold(parseIp('192.0.2.11'))
     expect(got(ask(index, null))).toBe('192.0.2.12')
     index.put(parseIp('192.0.2.12'), null)
-    expect(ask(index, null)).toEqual({ problem: { code: 'AddressPoolExhausted', params: { pool: 'public', size: '3' } } })
+    expect(ask(index, null)).toEqual({
+      problem: { code: 'AddressPoolExhausted', params: { pool: 'public', size: '3' } },
+    })
     expect(describeFree(space, index, 0)).toBe('Address pool public has 0 of 3 addresses free')
     index.unhold(parseIp('192.0.2.11'))
     expect(got(ask(index, null))).toBe('192.0.2.11')
@@ -92,7 +118,10 @@ describe('allocateAddress', () => {
   })
   it('lets addresses rest for others, and gives a project its own again when nothing else is free', () => {
     const index = new AddressIndex()
-    for (const [address, projectId] of [['192.0.2.10', 'b'], ['192.0.2.11', 'a']] as const)
+    for (const [address, projectId] of [
+      ['192.0.2.10', 'b'],
+      ['192.0.2.11', 'a'],
+    ] as const)
       index.put(parseIp(address), { projectId, untilMs: 1000 })
     index.put(parseIp('192.0.2.12'), null)
     expect(got(ask(index, null))).toBe('192.0.2.11')
@@ -140,7 +169,9 @@ describe('allocateAddress', () => {
             }
             if ('problem' in allocation) {
               const wished = address === null ? null : formatIp(address)
-              const all = Array.from({ length: 12 }, (_, at) => formatIp({ version: 4, value: range.first + BigInt(at) }))
+              const all = Array.from({ length: 12 }, (_, at) =>
+                formatIp({ version: 4, value: range.first + BigInt(at) }),
+              )
               expect((wished === null ? all : [wished]).some(mayHave)).toBe(false)
               continue
             }

@@ -1,9 +1,233 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { canonicalJson, decodable, KINDS, type LoadBalancer, type Placement } from '@spout/model'
+import { canonicalJson, KINDS, type LoadBalancer } from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PlannedNode } from '../placement/place.ts'
-import { id, listener, loadBalancer, loadBalancers, member, network, pool } from '../testing/documents.ts'
+import { id, listener, loadBalancer, member, network, pool } from '../testing/documents.ts'
 import { PlacementIndex } from './placement-index.ts'
 import { planDomain } from './plan-domain.ts'
-import { type LoadBalancerPlan, type LoadBalancerPlanInput, neededFeatures, planLoadBalancer } from './plan-load-balancer.ts'
+import {
+  type LoadBalancerPlan,
+  type LoadBalancerPlanInput,
+  neededFeatures,
+  planLoadBalancer,
+} from './plan-load-balancer.ts'
+
+const NOW = '2026-01-01T00:00:00.000Z'
+const FEATURES = ['l4.tcp', 'l4.udp', 'l7.http']
+const NETWORKS = [network(2), network(3, { returnPath: 'gateway' })]
+
+const node = (number: number, fields: Partial<PlannedNode> = {}): PlannedNode => ({
+  id: id(0xa00 + number),
+  name: `n${number}`,
+  scheduling: 'enabled',
+  connection: 'connected',
+  features: FEATURES,
+  loadBalancers: 0,
+  ...fields,
+})
+
+/** Plans one load balancer into the index, as a controller does. */
+function plan(index: PlacementIndex, one: LoadBalancer, nodes: readonly PlannedNode[]): LoadBalancerPlan {
+  const { networkId } = one
+  const planned = planLoadBalancer({
+    loadBalancer: one,
+    network: NETWORKS.find((known) => known.id === networkId) ?? null,
+    group: { name: 'default', nodes: nodes.map((known) => ({ ...known, loadBalancers: index.ownedBy(known.id) })) },
+    previous: index.get(one.id),
+    gatewayOwnerId: networkId === null ? null : index.gatewayOwner(networkId),
+    freePoolNumber: (after) => (networkId === null ? null : index.freePoolNumber(networkId, after)),
+    now: NOW,
+  })
+  index.put(planned.placement)
+  return planned
+}
+
+const planAll = (index: PlacementIndex, all: readonly LoadBalancer[], nodes: readonly PlannedNode[]) =>
+  all.map((one) => plan(index, one, nodes))
+const text = (plans: readonly LoadBalancerPlan[]): string =>
+  canonicalJson(plans.map(({ placement, entries, reason }) => ({ placement, reason, entries: [...entries] })))
+
+/** Load balancers of two networks with up to three L4 pools of up to five members; ids do not collide. */
+const loadBalancers = (networkIds: readonly string[]): fc.Arbitrary<LoadBalancer[]> =>
+  fc
+    .array(
+      fc.record({
+        networkId: fc.constantFrom(...networkIds),
+        memberCounts: fc.array(fc.nat(5), { maxLength: 3 }),
+        enabled: fc.boolean(),
+        http: fc.boolean(),
+      }),
+      { maxLength: 8 },
+    )
+    .map((shapes) =>
+      shapes.map(({ networkId, memberCounts, enabled, http }, at) => {
+        const base = 0x1000 * (at + 1)
+        const pools = memberCounts.map((count, index) =>
+          pool(
+            base + 0x100 * (index + 1),
+            Array.from({ length: count }, (_, one) => member(base + 0x100 * (index + 1) + one + 1)),
+            http ? { protocol: 'http' } : {},
+          ),
+        )
+        const protocol = http ? 'http' : 'tcp'
+        const listeners = pools.map((one, index) =>
+          listener(base + index + 1, 80 + index, { defaultPoolId: one.id, protocol }),
+        )
+        return loadBalancer(base, { networkId, enabled, pools, listeners })
+      }),
+    )
+
+const worlds = loadBalancers(NETWORKS.map((one) => one.id))
+const THREE = [node(1), node(2), node(3)]
+
+describe('planLoadBalancer', () => {
+  it('gives the same bytes for the same input, and changes nothing when nothing changed', () => {
+    fc.assert(
+      fc.property(worlds, (all) => {
+        const index = new PlacementIndex()
+        const first = planAll(index, all, THREE)
+        expect(text(planAll(new PlacementIndex(), all, THREE))).toBe(text(first))
+        const again = planAll(index, [...all].reverse(), THREE).reverse()
+        expect(text(again)).toBe(text(first))
+        again.forEach((planned, at) => {
+          expect(planned.placement).toBe(first[at]!.placement)
+        })
+      }),
+    )
+  })
+
+  it('comes to the same through changes as at once', () => {
+    fc.assert(
+      fc.property(worlds, fc.nat(), (all, pick) => {
+        const index = new PlacementIndex()
+        const cut = all.length === 0 ? 0 : pick % all.length
+        const before = planAll(index, all.slice(0, cut), THREE)
+        const after = planAll(index, all.slice(cut), THREE)
+        expect(text([...before, ...after])).toBe(text(planAll(new PlacementIndex(), all, THREE)))
+      }),
+    )
+  })
+
+  it('is stopped by no other object that cannot be', () => {
+    const impossible = [
+      loadBalancer(0xf000, { networkId: null }),
+      loadBalancer(0xf001, { networkId: id(0xdead) }),
+      loadBalancer(0xf002, { listeners: [listener(0xf003, 80, { protocol: 'tcp-proxy' })] }),
+    ]
+    fc.assert(
+      fc.property(worlds, fc.nat(), fc.constantFrom(...impossible), (all, pick, bad) => {
+        const at = pick % (all.length + 1)
+        const plans = planAll(new PlacementIndex(), [...all.slice(0, at), bad, ...all.slice(at)], THREE)
+        expect(plans[at]!.entries.size).toBe(0)
+        expect(['NoNetwork', 'FeatureUnavailable']).toContain(plans[at]!.reason.code)
+        expect(text(plans.toSpliced(at, 1))).toBe(text(planAll(new PlacementIndex(), all, THREE)))
+      }),
+    )
+  })
+
+  it('gives every node the same data plane and lets exactly one announce', () => {
+    fc.assert(
+      fc.property(worlds, (all) => {
+        for (const [at, planned] of planAll(new PlacementIndex(), all, THREE).entries()) {
+          expect([...planned.entries.keys()]).toEqual(THREE.map((one) => one.id))
+          const announcing = THREE.filter(({ id: key }) => planned.entries.get(key)!.vips.some((vip) => vip.announce))
+          expect(announcing.map((one) => one.id)).toEqual(all[at]!.enabled ? [planned.placement.ownerNodeId] : [])
+          const mute = [...planned.entries.values()].map(({ vips: _vips, ...rest }) => canonicalJson(rest))
+          expect(new Set(mute).size).toBe(1)
+        }
+      }),
+    )
+  })
+
+  it('makes placements that the model takes', () => {
+    fc.assert(
+      fc.property(worlds, (all) => {
+        for (const { placement } of planAll(new PlacementIndex(), all, THREE))
+          expect(KINDS.placement.parse(placement)).toEqual(placement)
+      }),
+    )
+  })
+
+  it('gives pools numbers that are unique in their network, for good', () => {
+    fc.assert(
+      fc.property(worlds, fc.nat(), (all, pick) => {
+        const index = new PlacementIndex()
+        planAll(index, all, THREE)
+        const leaver = all[pick % Math.max(1, all.length)]
+        const freed = leaver ? new Set(index.get(leaver.id)!.pools.map(({ number }) => number)) : new Set<number>()
+        if (leaver) index.remove(leaver.id)
+        const extra = loadBalancer(0xe000, { networkId: leaver?.networkId ?? id(2), pools: [pool(0xe001, [])] })
+        const plans = planAll(index, [...all.filter((one) => one !== leaver), extra], THREE)
+        for (const { id: networkId } of NETWORKS) {
+          const numbers = plans.flatMap(({ placement }) =>
+            placement.networkId === networkId ? placement.pools.map(({ number }) => number) : [],
+          )
+          expect(new Set(numbers).size).toBe(numbers.length)
+        }
+        expect(freed.has(plans.at(-1)!.placement.pools[0]!.number)).toBe(false)
+      }),
+    )
+  })
+
+  it('keeps all load balancers of a gateway network on one node, also when that is lost', () => {
+    const index = new PlacementIndex()
+    const all = Array.from({ length: 6 }, (_, at) => loadBalancer(0x100 + at, { networkId: id(3) }))
+    const owners = (nodes: readonly PlannedNode[]) =>
+      new Set(planAll(index, all, nodes).map(({ placement }) => placement.ownerNodeId))
+    expect(owners(THREE)).toEqual(new Set([id(0xa01)]))
+    expect(plan(index, all[0]!, THREE).reason.message).toContain("holds the members' gateway")
+    expect(owners([node(1, { connection: 'lost' }), node(2), node(3)]).size).toBe(1)
+    expect(owners(THREE)).toEqual(new Set([id(0xa02)]))
+    expect(owners([node(1), node(3)])).toEqual(new Set([id(0xa01)]))
+  })
+
+  it('spreads load balancers of other networks', () => {
+    const all = Array.from({ length: 6 }, (_, at) => loadBalancer(0x100 + at))
+    const index = new PlacementIndex()
+    planAll(index, all, THREE)
+    expect(THREE.map((one) => index.ownedBy(one.id))).toEqual([2, 2, 2])
+  })
+
+  it('keeps the slots of members that stay', () => {
+    const index = new PlacementIndex()
+    const members = [1, 2, 3].map((one) => member(one))
+    const served = (one: LoadBalancer) => plan(index, one, THREE).placement.pools[0]!
+    const before = served(loadBalancer(0x100, { pools: [pool(0x200, members)] }))
+    const after = served(
+      loadBalancer(0x100, { pools: [pool(0x200, [members[0]!, { ...members[1]!, enabled: false }, members[2]!])] }),
+    )
+    expect(after.number).toBe(before.number)
+    expect(before.members).toEqual([id(1), id(2), id(3)])
+    expect(after.members).toEqual([id(1), null, id(3)])
+  })
+})
+
+describe('neededFeatures', () => {
+  it('names what listeners and their pools need', () => {
+    const pools = [pool(1, [], { protocol: 'tcp-proxy-v2' }), pool(2, [], { protocol: 'tcp-proxy-v1' })]
+    const listeners = [
+      listener(3, 80, { protocol: 'http', defaultPoolId: id(1) }),
+      listener(4, 53, { protocol: 'udp' }),
+      listener(5, 443, { protocol: 'tcp-proxy' }),
+    ]
+    expect(neededFeatures({ listeners, pools })).toEqual(['l4.udp', 'l7.http', 'l7.proxy-protocol', 'l7.tcp-proxy'])
+    expect(neededFeatures({ listeners: [listener(4, 80)], pools })).toEqual(['l4.tcp'])
+  })
+})
+
+const testdata = new URL('testdata/', import.meta.url)
+type GoldenInput = Omit<LoadBalancerPlanInput, 'freePoolNumber'> & { readonly nodeAddresses: Record<string, string> }
+
+describe('golden plans', () => {
+  const names = readdirSync(testdata).flatMap((name) => /^(.+)\.in\.json$/.exec(name)?.[1] ?? [])
+  it.each(names)('%s', async (name) => {
+    const input = JSON.parse(readFileSync(new URL(`${name}.in.json`, testdata), 'utf8')) as GoldenInput
+    const planned = planLoadBalancer({ ...input, freePoolNumber: (after) => after + 1 })
+    const domain =
+      input.network &&
+      planDomain(input.network, new Map(Object.entries(input.nodeAddresses)), planned.reason.code === 'Placed')
+    const output = { placement: planned.placement, entries: Object.fromEntries(planned.entries), domain }
+    await expect(`${JSON.stringify(output, null, 2)}\n`).toMatchFileSnapshot(`testdata/${name}.out.json`)
+  })
+})

@@ -15,11 +15,23 @@ const place = (nodes: readonly PlannedNode[], previousOwnerId: string | null, ne
 
 describe('placeOwner', () => {
   it.each<[string, readonly PlannedNode[], string | null, string | null, string]>([
-    ['takes the least loaded node', [node('n1', { loadBalancers: 2 }), node('n2', { loadBalancers: 1 })], null, 'n2', 'Placed'],
+    [
+      'takes the least loaded node',
+      [node('n1', { loadBalancers: 2 }), node('n2', { loadBalancers: 1 })],
+      null,
+      'n2',
+      'Placed',
+    ],
     ['takes the first of equals', [node('n2'), node('n1')], null, 'n1', 'Placed'],
     ['stays, however loaded', [node('n1', { loadBalancers: 99 }), node('n2')], 'n1', 'n1', 'Placed'],
     ['stays on a cordoned node', [node('n1', { scheduling: 'cordoned' }), node('n2')], 'n1', 'n1', 'Placed'],
-    ['avoids cordoned nodes for what is new', [node('n1', { scheduling: 'cordoned' }), node('n2')], null, 'n2', 'Placed'],
+    [
+      'avoids cordoned nodes for what is new',
+      [node('n1', { scheduling: 'cordoned' }), node('n2')],
+      null,
+      'n2',
+      'Placed',
+    ],
     ['leaves a draining node', [node('n1', { scheduling: 'draining' }), node('n2')], 'n1', 'n2', 'Placed'],
     ['stays on a draining node without another', [node('n1', { scheduling: 'draining' })], 'n1', 'n1', 'NoOtherNode'],
     ['stays on a silent node', [node('n1', { connection: 'disconnected' }), node('n2')], 'n1', 'n1', 'WaitingForNode'],
@@ -27,10 +39,28 @@ describe('placeOwner', () => {
     ['waits for a lost node without another', [node('n1', { connection: 'lost' })], 'n1', 'n1', 'NoNodeAvailable'],
     ['leaves a deleted node', [node('n2')], 'n1', 'n2', 'Placed'],
     ['finds nobody in an empty group', [], null, null, 'NoNodeAvailable'],
-    ['finds nobody while all are silent', [node('n1', { connection: 'disconnected' }), node('n2', { connection: 'never' })], null, null, 'NoNodeAvailable'],
+    [
+      'finds nobody while all are silent',
+      [node('n1', { connection: 'disconnected' }), node('n2', { connection: 'never' })],
+      null,
+      null,
+      'NoNodeAvailable',
+    ],
     ['takes a node that can do it', [node('n1', { features: ['l7.http'] }), node('n2')], null, 'n2', 'Placed'],
-    ['leaves a node that cannot do it any more', [node('n1', { features: ['l7.http'] }), node('n2')], 'n1', 'n2', 'Placed'],
-    ['stays while the owner has not told what it can do', [node('n1', { features: [] }), node('n2')], 'n1', 'n1', 'Placed'],
+    [
+      'leaves a node that cannot do it any more',
+      [node('n1', { features: ['l7.http'] }), node('n2')],
+      'n1',
+      'n2',
+      'Placed',
+    ],
+    [
+      'stays while the owner has not told what it can do',
+      [node('n1', { features: [] }), node('n2')],
+      'n1',
+      'n1',
+      'Placed',
+    ],
     ['refuses what no node can do', [node('n1', { features: ['l7.http'] })], null, null, 'FeatureUnavailable'],
   ])('%s', (_what, nodes, previous, nodeId, code) => {
     const owner = place(nodes, previous)
@@ -41,8 +71,14 @@ describe('placeOwner', () => {
   it.each([
     [place([], null), 'There is no node in group `default`.'],
     [place([node('n1', { connection: 'lost' })], null), 'No node of group `default` is connected.'],
-    [place([node('n1', { scheduling: 'draining' })], null), 'Every connected node of group `default` is cordoned or draining.'],
+    [
+      place([node('n1', { scheduling: 'draining' })], null),
+      'Every connected node of group `default` is cordoned or draining.',
+    ],
     [place([node('n1')], null, ['l7.http', 'l4.tcp']), 'No node of group `default` offers l7.http.'],
-    [place([node('n1', { scheduling: 'draining' })], 'n1'), 'Node `n1` keeps it: every connected node of group `default` is cordoned or draining.'],
+    [
+      place([node('n1', { scheduling: 'draining' })], 'n1'),
+      'Node `n1` keeps it: every connected node of group `default` is cordoned or draining.',
+    ],
   ])('says why: %#', ({ reason }, message) => expect(reason.message).toBe(message))
 })

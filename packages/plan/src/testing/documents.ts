@@ -1,5 +1,4 @@
 import type { Listener, LoadBalancer, Member, Network, Pool } from '@spout/model'
-import fc from 'fast-check'
 
 /** A UUID with this number in it. */
 export const id = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`
@@ -86,33 +85,3 @@ export const loadBalancer = (number: number, fields: Partial<LoadBalancer> = {})
   annotations: {},
   ...fields,
 })
-
-/** Load balancers of two networks with up to three L4 pools of up to five members; ids do not collide. */
-export const loadBalancers = (networkIds: readonly string[]): fc.Arbitrary<LoadBalancer[]> =>
-  fc
-    .array(
-      fc.record({
-        networkId: fc.constantFrom(...networkIds),
-        memberCounts: fc.array(fc.nat(5), { maxLength: 3 }),
-        enabled: fc.boolean(),
-        http: fc.boolean(),
-      }),
-      { maxLength: 8 },
-    )
-    .map((shapes) =>
-      shapes.map(({ networkId, memberCounts, enabled, http }, at) => {
-        const base = 0x1000 * (at + 1)
-        const pools = memberCounts.map((count, index) =>
-          pool(
-            base + 0x100 * (index + 1),
-            Array.from({ length: count }, (_, one) => member(base + 0x100 * (index + 1) + one + 1)),
-            http ? { protocol: 'http' } : {},
-          ),
-        )
-        const protocol = http ? 'http' : 'tcp'
-        const listeners = pools.map((one, index) =>
-          listener(base + index + 1, 80 + index, { defaultPoolId: one.id, protocol }),
-        )
-        return loadBalancer(base, { networkId, enabled, pools, listeners })
-      }),
-    )

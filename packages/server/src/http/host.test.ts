@@ -1,4 +1,5 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { SpoutError } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
 import type { FastifyInstance } from 'fastify'
@@ -11,7 +12,7 @@ let answers: Answer[]
 
 beforeEach(() => {
   answers = []
-  app = createServer({ log: silentLogger(), onAnswer: (answer) => answers.push(answer) })
+  app = createServer({ log: silentLogger(), closeGraceMs: 50, onAnswer: (answer) => answers.push(answer) })
   mount(app, {
     prefix: '/small',
     bodyLimitBytes: 100,
@@ -96,21 +97,32 @@ describe('every answer', () => {
   })
 })
 
-test('a request that never ends does not keep the server from closing', async () => {
-  await app.listen({ host: '127.0.0.1', port: 0 })
+const connected = async (): Promise<Socket> => {
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('not listening')
   const socket = connect(address.port, '127.0.0.1')
-  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
   socket.on('error', () => {})
-  await new Promise<void>((resolve) => socket.on('connect', () => resolve()))
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
-  const oversized = connect(address.port, '127.0.0.1')
-  oversized.on('error', () => {})
-  oversized.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`)
-  const answer = await new Promise<string>((resolve) => oversized.on('data', (chunk) => resolve(String(chunk))))
-  expect(answer).toMatch(/^HTTP\/1\.1 431 /)
-  oversized.destroy()
+  await once(socket, 'connect')
+  return socket
+}
+
+test('a request that never ends does not keep the server from closing', async () => {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = await connected()
+  const begun = once(app.server, 'request')
+  socket.write('POST /small/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{')
+  await begun
+  const ended = once(socket, 'close')
+  socket.resume()
+  await app.close()
+  await ended
+})
+
+test('headers have a limit', async () => {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = await connected()
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(20_000)}\r\n\r\n`)
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 431 /)
   socket.destroy()
-  await closed
 })

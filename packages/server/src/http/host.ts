@@ -10,6 +10,8 @@ export interface HostOptions {
   readonly bodyLimitBytes?: number
   /** How long a client may take to send its whole request. */
   readonly requestTimeoutMs?: number
+  /** How long requests under way get when the server closes; what is open then is cut off. */
+  readonly closeGraceMs?: number
   /** TLS when given. */
   readonly https?: HttpsOptions
   /** Told of every answered request. */
@@ -57,12 +59,20 @@ export function createServer(options: HostOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 255 },
   } as const
-  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES }
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // How often Node looks whether a time-out passed; its default is 30 s.
+    connectionsCheckingInterval: 2000,
+  }
   // The type parameter for the kind of server would travel through every surface, and none looks at it.
   const app: FastifyInstance = options.https
     ? (fastify({ ...common, https: { ...options.https, ...limits } }) as unknown as FastifyInstance)
     : fastify({ ...common, http: limits })
   acceptStrictJson(app)
+  app.addHook('preClose', async () => {
+    setTimeout(() => app.server.closeAllConnections(), options.closeGraceMs ?? 5000).unref()
+  })
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-openstack-request-id', request.id)
     for (const [name, value] of SECURITY_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value)

@@ -13,10 +13,14 @@ import { etagOf } from './shown.ts'
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 
 /** Our own API: everything the model holds, as it is. */
-export const nativeApi = (context: NativeContext): Surface => ({
+export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
   plugin: async (scope) => {
+    const closing = new AbortController()
+    // A server waits for open requests when it closes: watches must end first.
+    scope.addHook('preClose', async () => closing.abort())
+    const context: NativeContext = { ...parts, closing: closing.signal }
     answerWithProblems(scope)
     for (const known of ROUTES)
       scope.route({

@@ -1,5 +1,4 @@
-import type { Admission, ModelView, Principal } from '@spout/admission'
-import type { FastifyRequest } from 'fastify'
+import type { Admission, ModelView } from '@spout/admission'
 import type { Authenticate } from '../authn/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { NetworkDefaults } from '../native/context.ts'
@@ -11,9 +10,4 @@ export interface NetworkContext {
   readonly authenticate: Authenticate
   readonly baseUrl: BaseUrl
   readonly networkDefaults: NetworkDefaults
-}
-
-export interface Asked {
-  readonly principal: Principal
-  readonly request: FastifyRequest
 }

@@ -9,7 +9,7 @@ export const BUILDS = [
   { name: 'sanitized', path: `${NATIVE}build/spout-helper-asan` },
 ] as const
 
-/** Brings both builds up to date. */
+/** Brings both builds up to date, one caller at a time. */
 export async function buildHelper(): Promise<void> {
-  await execOk(['make', '-s', '-C', NATIVE, 'all', 'asan'], { timeoutMs: 110_000 })
+  await execOk(['flock', `${NATIVE}Makefile`, 'make', '-s', '-C', NATIVE, 'all', 'asan'], { timeoutMs: 110_000 })
 }

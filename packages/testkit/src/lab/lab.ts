@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { removeControlGroups } from './control-groups.ts'
 import {
   claimNumber,
   isAlive,
   type LabRecord,
   type ProcessId,
+  RECORDS,
   readRecord,
   readRecords,
   releaseNumber,
@@ -100,6 +102,11 @@ export class Lab implements AsyncDisposable {
     return hostAddress(this.number)
   }
 
+  /** Memory-backed, with a short path: for sockets. */
+  get runDirectory(): string {
+    return path.join(RECORDS, this.id)
+  }
+
   argvIn(place: PlaceName, argv: readonly string[]): readonly string[] {
     if (place === 'host') return argv
     // Not `ip netns exec`: that mounts a fresh /sys, which hides the control groups from the agent.
@@ -135,17 +142,18 @@ export class Lab implements AsyncDisposable {
     this.#update({
       processes: [...this.#record.processes.filter(isAlive), { pid, startTicks: daemon.startTicks, name }],
     })
-    if (readyText !== undefined)
-      await waitFor(
-        () => {
-          const text = readFileSync(logFile, 'utf8').slice(before)
-          if (text.includes(readyText)) return true
-          if (!isAlive(daemon)) throw new Error(`${name} ended: ${text.slice(-2000)}`)
-          return false
-        },
-        { what: `${name} to be up (log ${logFile})`, timeoutMs: 30_000 },
-      )
+    if (readyText !== undefined) await this.#untilReady(daemon, before, readyText)
     return daemon
+  }
+
+  async #untilReady(daemon: Daemon, before: number, readyText: string): Promise<void> {
+    const said = () => readFileSync(daemon.logFile, 'utf8').slice(before)
+    const what = `${daemon.name} to be up (log ${daemon.logFile})`
+    const state = await waitFor(() => (said().includes(readyText) ? 'ready' : isAlive(daemon) ? null : 'ended'), {
+      what,
+      timeoutMs: 30_000,
+    })
+    if (state === 'ended') throw new Error(`${daemon.name} ended: ${said().trim().slice(-2000)}`)
   }
 
   /** The newest process of this name that is alive. */
@@ -191,6 +199,8 @@ export class Lab implements AsyncDisposable {
     ).catch(() => {})
     for (const namespace of namespaces) await run(['ip', 'netns', 'delete', namespace])
     await run(['ip', 'link', 'delete', 'dev', `${this.id}-host`])
+    rmSync(this.runDirectory, { recursive: true, force: true })
+    removeControlGroups(`spout-${this.id}n`)
     if (!options.keepLogs) rmSync(this.directory, { recursive: true, force: true })
     removeRecord(this.id)
     releaseNumber(this.number)

@@ -69,7 +69,7 @@ export const removeRecord = (id: string): void => rmSync(recordPath(id), { force
 export function claimNumber(): number {
   mkdirSync(path.join(RECORDS, 'numbers'), { recursive: true })
   const taken = new Set(readRecords().map((record) => record.number))
-  for (let number = 0; number < 256; number++) {
+  for (let number = 0; number < 100; number++) {
     const claim = path.join(RECORDS, 'numbers', String(number))
     try {
       mkdirSync(claim)
@@ -81,7 +81,7 @@ export function claimNumber(): number {
     writeFileSync(path.join(claim, 'pid'), JSON.stringify(self()))
     return number
   }
-  throw new Error('256 labs stand already: take some down')
+  throw new Error('100 labs stand already: take some down')
 }
 
 export const releaseNumber = (number: number): void =>

@@ -17,10 +17,19 @@ export interface SystemAccess {
 }
 
 /** One call of the native API. @throws Error with the problem's text when it is refused */
-export async function callApi<T = unknown>(endpoint: string, token: string, method: string, path: string, body?: unknown): Promise<T> {
+export async function callApi<T = unknown>(
+  endpoint: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
   const response = await fetch(`${endpoint}/api/v1${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
@@ -29,12 +38,23 @@ export async function callApi<T = unknown>(endpoint: string, token: string, meth
 }
 
 /** A token by the Keystone facade, as any OpenStack client gets it. */
-export async function passwordToken(endpoint: string, { user, password, project }: Pick<Account, 'user' | 'password' | 'project'>): Promise<{ token: string; projectId: string }> {
+export async function passwordToken(
+  endpoint: string,
+  { user, password, project }: Pick<Account, 'user' | 'password' | 'project'>,
+): Promise<{ token: string; projectId: string }> {
   const domain = { name: 'Default' }
-  const auth = { identity: { methods: ['password'], password: { user: { name: user, password, domain } } }, scope: { project: { name: project, domain } } }
-  const response = await fetch(`${endpoint}/identity/v3/auth/tokens`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ auth }) })
+  const auth = {
+    identity: { methods: ['password'], password: { user: { name: user, password, domain } } },
+    scope: { project: { name: project, domain } },
+  }
+  const response = await fetch(`${endpoint}/identity/v3/auth/tokens`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ auth }),
+  })
   const token = response.headers.get('x-subject-token')
-  if (!response.ok || token === null) throw new Error(`no token for ${user}: ${response.status} ${await response.text()}`)
+  if (!response.ok || token === null)
+    throw new Error(`no token for ${user}: ${response.status} ${await response.text()}`)
   const { token: document } = (await response.json()) as { token: { project: { id: string } } }
   return { token, projectId: document.project.id }
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Command, commandText, refusal } from './command.ts'
+import { sampleEntry, sampleMember, samplePool, sampleService } from './lab/sample-entry.ts'
 import { renderEntry } from './render.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService } from './sample-entry.ts'
 
 const mapPath = (map: string): string => `/run/d7/${map}.map`
 const server = {

@@ -1,19 +1,22 @@
 import type { Clock, Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import type { Command } from './command.ts'
-import { NOTHING_PLACED, type PlacedEntry, type ProxySlots, placeEntry, releaseSlots } from './content.ts'
+import { NOTHING_PLACED } from './content.ts'
 import { Drains } from './drains.ts'
+import { changesOwners, Ledger, type Move } from './ledger.ts'
 import type { HaproxyOptions } from './options.ts'
-import { type Changes, planChanges } from './plan-changes.ts'
-import type { ProxyHost, ProxyPlace } from './proxy-host.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { disturbs, planChanges } from './plan-changes.ts'
+import type { ProxyHost } from './proxy-host.ts'
 import { ProxyLauncher } from './proxy-launcher.ts'
-import { growScarce, initialSlots, slotsRevision, slotTables, tidySlots } from './proxy-slots.ts'
+import type { ProxyPlace } from './proxy-place.ts'
+import { growScarce, tidySlots } from './proxy-slots.ts'
 import type { RenderedEntry } from './render.ts'
+import { restartPauseMs } from './restart-pause.ts'
 import type { RunningProxy } from './running-proxy.ts'
 import { Serial } from './serial.ts'
 import { ServiceCounters } from './service-counters.ts'
 import type { FrontendCounters } from './show.ts'
-import type { SavedState } from './state-file.ts'
 import { ProxyLost } from './stats-socket.ts'
 
 export interface DomainProxyOptions {
@@ -29,21 +32,8 @@ export interface DomainProxyOptions {
   readonly count: (what: 'transaction' | 'reload') => void
 }
 
-/** Why an entry could not be made real; null when it was. */
-export type Outcome = { readonly reason: string; readonly message: string } | null
-
-/** An entry on its way from what it was to what it shall be. */
-interface Move {
-  readonly key: string
-  readonly before: RenderedEntry | undefined
-  readonly after: RenderedEntry | undefined
-  readonly placedBefore: PlacedEntry
-  readonly placedAfter: PlacedEntry
-}
-
 /** A connection that ends is nearly always a death; other ends can wait this long. */
 const DEATH_WITHIN_MS = 200
-const RESTART_PAUSE_MS = { first: 20, most: 5_000 }
 
 /**
  * The proxy of one domain: which entries it carries in which slots. Ordinary changes go to the running process; it is
@@ -54,13 +44,11 @@ export class DomainProxy {
   readonly #launcher: ProxyLauncher
   readonly #serial = new Serial()
   readonly #drains: Drains
-  readonly #entries = new Map<string, { readonly rendered: RenderedEntry; readonly placed: PlacedEntry }>()
-  #slots: ProxySlots
-  /** The slots as they were last confirmed, to go back to when a start fails. */
-  #confirmed: Pick<SavedState, 'frontends' | 'backends'>
+  #ledger: Ledger
   #counters = new ServiceCounters()
   #proxy: RunningProxy | null = null
-  #restartPauseMs = 0
+  #startedAtMs = Number.NEGATIVE_INFINITY
+  #pauseMs = 0
   #restart: Timer | null = null
   #sweep: Timer | null = null
   #growing = false
@@ -69,8 +57,7 @@ export class DomainProxy {
   private constructor(given: DomainProxyOptions) {
     this.#given = given
     this.#drains = new Drains(given.options.drainMs, given.clock)
-    this.#confirmed = initialSlots()
-    this.#slots = slotTables(this.#confirmed, given.options)
+    this.#ledger = new Ledger(given.options)
     this.#launcher = new ProxyLauncher({ ...given, onLost: (proxy) => this.#lost(proxy) })
   }
 
@@ -93,13 +80,13 @@ export class DomainProxy {
 
   /** Entries that it carries. */
   get keys(): readonly string[] {
-    return [...this.#entries.keys()]
+    return this.#ledger.keys
   }
 
   /** The local port of a service; null while it has none. */
   portOf(service: string): number | null {
-    const slot = this.#slots.frontends.ownedBy(service)
-    return slot === undefined ? null : this.#given.options.firstPort + slot.id
+    const slot = this.#ledger.frontendOf(service)
+    return slot === undefined ? null : this.#given.options.firstPort + slot
   }
 
   /** Has a process running, so that the first service does not wait for its start. */
@@ -117,26 +104,10 @@ export class DomainProxy {
   /** Gives up what no entry holds: slots and servers that an earlier agent left. */
   prune(): Promise<void> {
     return this.#serial.run(async () => {
-      const services = new Set(this.#rendered().flatMap(({ frontends }) => frontends.map(({ service }) => service)))
-      const owners = new Set(this.#rendered().flatMap(({ backends }) => backends.map(({ owner }) => owner)))
-      const { frontends, backends } = this.#slots
-      for (const { owner } of frontends.slots) if (owner !== null && !services.has(owner)) frontends.release(owner)
-      for (const { owner } of backends.slots) if (owner !== null && !owners.has(owner)) backends.release(owner)
+      this.#ledger.releaseUnheld()
       const proxy = this.#proxy
       if (proxy === null) return
-      const held = {
-        frontends: new Set(this.#placed().flatMap((placed) => placed.frontends.map(({ slot }) => slot))),
-        backends: new Set(this.#placed().flatMap((placed) => placed.backends.map(({ slot }) => slot))),
-      }
-      const left: PlacedEntry = {
-        frontends: [...proxy.content.frontends]
-          .filter(([slot]) => !held.frontends.has(slot))
-          .map(([slot, values]) => ({ slot, values })),
-        backends: [...proxy.content.backends.keys()]
-          .filter((slot) => !held.backends.has(slot))
-          .map((slot) => ({ slot, servers: [] })),
-      }
-      const { raise, turn, lower } = planChanges(proxy.content, left, NOTHING_PLACED)
+      const { raise, turn, lower } = planChanges(proxy.content, this.#ledger.unheld(proxy.content), NOTHING_PLACED)
       await this.#execute(proxy, [...raise, ...turn, ...lower])
       await this.#confirm()
     })
@@ -147,12 +118,16 @@ export class DomainProxy {
     return this.#serial.run(async () => {
       const proxy = this.#proxy
       if (proxy === null) return this.keys
-      await proxy.refresh()
-      const isLost = ({ raise, turn, lower }: Changes): boolean =>
-        raise.length > 0 || turn.length > 0 || lower.some((command) => command.do === 'set-ready')
-      return [...this.#entries]
-        .filter(([, { placed }]) => isLost(planChanges(proxy.content, placed, placed)))
-        .map(([key]) => key)
+      try {
+        await proxy.refresh()
+      } catch (error) {
+        if (error instanceof ProxyLost) return this.keys
+        throw error
+      }
+      return this.keys.filter((key) => {
+        const placed = this.#ledger.placedOf(key)
+        return disturbs(planChanges(proxy.content, placed, placed))
+      })
     })
   }
 
@@ -162,10 +137,10 @@ export class DomainProxy {
   > {
     return this.#serial.run(async () => {
       await this.#sample()
-      return this.#rendered().flatMap((entry) =>
+      return this.#ledger.rendered.flatMap((entry) =>
         entry.frontends.flatMap(({ service }) => {
-          const slot = this.#slots.frontends.ownedBy(service)
-          return slot === undefined ? [] : [{ entry, service, counters: this.#counters.of(service, slot.id) }]
+          const slot = this.#ledger.frontendOf(service)
+          return slot === undefined ? [] : [{ entry, service, counters: this.#counters.of(service, slot) }]
         }),
       )
     })
@@ -188,27 +163,25 @@ export class DomainProxy {
     await this.#given.after?.catch(() => {})
     const { saved, proxy } = await this.#launcher.adopt()
     if (saved === null) return
-    this.#confirmed = { frontends: saved.frontends, backends: saved.backends }
-    this.#slots = slotTables(this.#confirmed, this.#given.options)
+    this.#ledger = new Ledger(this.#given.options, saved)
     this.#counters = new ServiceCounters(proxy === null ? [] : saved.baselines)
     this.#proxy = proxy
   }
 
   async #apply(put: readonly RenderedEntry[], remove: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
     const outcomes = new Map<string, Outcome>()
-    const moves: Move[] = remove.filter((key) => this.#entries.has(key)).map((key) => this.#moveTo(key, undefined))
-    const revision = slotsRevision(this.#slots)
+    const moves = remove.filter((key) => this.#ledger.has(key)).map((key) => this.#ledger.moveTo(key, undefined))
+    const revision = this.#ledger.revision
     for (const entry of put) {
       try {
-        moves.push(this.#moveTo(entry.key, entry))
+        moves.push(this.#ledger.moveTo(entry.key, entry))
         outcomes.set(entry.key, null)
       } catch (error) {
-        releaseSlots(entry, this.#entries.get(entry.key)?.rendered, this.#slots)
         outcomes.set(entry.key, outcomeOf(error))
       }
     }
     try {
-      const replace = this.#proxy === null || slotsRevision(this.#slots) !== revision
+      const replace = this.#proxy === null || this.#ledger.revision !== revision
       const refused = replace ? await this.#restartWith(moves) : await this.#changeBy(moves)
       for (const [key, message] of refused) outcomes.set(key, { reason: 'ProxyRefused', message })
     } catch (error) {
@@ -219,25 +192,16 @@ export class DomainProxy {
     return outcomes
   }
 
-  /** @throws SlotsExhausted */
-  #moveTo(key: string, after: RenderedEntry | undefined): Move {
-    const held = this.#entries.get(key)
-    const placedAfter = after === undefined ? NOTHING_PLACED : placeEntry(after, this.#slots)
-    return { key, before: held?.rendered, after, placedBefore: held?.placed ?? NOTHING_PLACED, placedAfter }
-  }
-
   /** A new process with everything as it shall be. @throws when it does not start; nothing has changed then */
   async #restartWith(moves: readonly Move[]): Promise<ReadonlyMap<string, string>> {
-    const entries = new Map(this.#entries)
-    for (const move of moves) this.#commit(move)
+    const takeBack = this.#ledger.commitAll(moves)
     try {
       await this.#start()
     } catch (error) {
-      this.#entries.clear()
-      for (const [key, entry] of entries) this.#entries.set(key, entry)
-      this.#slots = slotTables(this.#confirmed, this.#given.options)
+      takeBack()
       throw error
     }
+    for (const move of moves) this.#forgetCounters(move)
     return new Map()
   }
 
@@ -271,20 +235,22 @@ export class DomainProxy {
     }
   }
 
-  async #goBack(proxy: RunningProxy, { before, after, placedBefore, placedAfter }: Move): Promise<void> {
-    const { raise, turn, lower } = planChanges(proxy.content, placedAfter, placedBefore)
+  async #goBack(proxy: RunningProxy, move: Move): Promise<void> {
+    const { raise, turn, lower } = planChanges(proxy.content, move.placedAfter, move.placedBefore)
     await this.#execute(proxy, [...raise, ...turn, ...lower])
-    this.#drains.keep(placedBefore)
-    releaseSlots(after, before, this.#slots)
+    this.#drains.keep(move.placedBefore)
+    this.#ledger.abandon(move)
   }
 
-  #commit({ key, before, after, placedAfter }: Move): void {
-    releaseSlots(before, after, this.#slots)
-    this.#drains.keep(placedAfter)
+  #commit(move: Move): void {
+    this.#ledger.commit(move)
+    this.#drains.keep(move.placedAfter)
+    this.#forgetCounters(move)
+  }
+
+  #forgetCounters({ before, after }: Move): void {
     const services = new Set(after?.frontends.map(({ service }) => service))
     for (const { service } of before?.frontends ?? []) if (!services.has(service)) this.#counters.forget(service)
-    if (after === undefined) this.#entries.delete(key)
-    else this.#entries.set(key, { rendered: after, placed: placedAfter })
   }
 
   async #executeFor(
@@ -317,36 +283,40 @@ export class DomainProxy {
   async #start(): Promise<void> {
     const replaced = this.#proxy?.attached ? this.#proxy : null
     if (replaced !== null) await this.#sample()
-    const owners = this.#owners()
-    tidySlots(this.#slots)
-    this.#proxy = await this.#launcher.launch(this.#slots, this.#placed(), replaced)
+    const { owners, placed, slots } = this.#ledger
+    tidySlots(slots)
+    this.#proxy = await this.#launcher.launch(slots, placed, replaced)
     this.#counters.restart(owners)
     this.#drains.clear()
     this.#given.count(replaced === null ? 'transaction' : 'reload')
     await this.#confirm()
+    this.#startedAtMs = this.#given.clock.monotonicMs()
     // It may have died before it was ours to watch.
-    if (!this.#proxy.attached) throw new ProxyLost('the proxy ended right after its start')
-    this.#restartPauseMs = 0
+    if (!this.#proxy.attached) this.#recoverLater()
   }
 
   /** The connection to the process ended: the process as well, most likely. */
   #lost(proxy: RunningProxy): void {
     if (this.#proxy !== proxy || this.#closed) return
     this.#given.log.warn({ proxy: this.place.name, pid: proxy.process.pid }, 'proxy lost')
-    this.#recoverSoon()
+    this.#recoverLater()
   }
 
-  #recoverSoon(): void {
-    const attempt = this.#serial.run(async () => {
-      if (!this.#closed) await this.#recover()
-    })
-    attempt.catch((error) => {
-      this.#restartPauseMs = Math.min(RESTART_PAUSE_MS.most, this.#restartPauseMs * 2 || RESTART_PAUSE_MS.first)
-      this.#given.log.warn({ proxy: this.place.name, error: String(error) }, 'proxy did not start')
-      if (this.#closed) return
-      this.#restart?.clear()
-      this.#restart = this.#given.clock.setTimer(() => this.#recoverSoon(), this.#restartPauseMs)
-    })
+  #recoverLater(): void {
+    const { clock, log } = this.#given
+    this.#pauseMs = restartPauseMs(this.#pauseMs, clock.monotonicMs() - this.#startedAtMs)
+    this.#startedAtMs = clock.monotonicMs()
+    const recover = () => {
+      const attempt = this.#serial.run(async () => {
+        if (!this.#closed) await this.#recover()
+      })
+      attempt.catch((error) => {
+        log.warn({ proxy: this.place.name, error: String(error) }, 'proxy did not start')
+        if (!this.#closed) this.#recoverLater()
+      })
+    }
+    this.#restart?.clear()
+    this.#restart = clock.setTimer(recover, this.#pauseMs)
   }
 
   /** Makes the process be there again, with everything. */
@@ -355,7 +325,7 @@ export class DomainProxy {
     if (lost !== null && !lost.attached) {
       if (!(await lost.endsWithin(DEATH_WITHIN_MS, this.#given.clock))) {
         this.#proxy = await this.#launcher.reattach(lost)
-        await this.#changeBy(this.#rendered().map((entry) => this.#moveTo(entry.key, entry)))
+        await this.#changeBy(this.#ledger.rendered.map((entry) => this.#ledger.moveTo(entry.key, entry)))
         return
       }
       this.#proxy = null
@@ -364,15 +334,15 @@ export class DomainProxy {
   }
 
   #growLater(): void {
-    const { frontends, backends } = this.#slots
+    const { frontends, backends } = this.#ledger.slots
     if (this.#growing || this.#closed || frontends.scarce().length + backends.scarce().length === 0) return
     this.#growing = true
     const growth = this.#serial.run(async () => {
       this.#growing = false
       if (this.#closed || this.#proxy === null) return
-      const revision = slotsRevision(this.#slots)
-      growScarce(this.#slots)
-      if (slotsRevision(this.#slots) !== revision) await this.#restartWith([])
+      const { revision, slots } = this.#ledger
+      growScarce(slots)
+      if (this.#ledger.revision !== revision) await this.#restartWith([])
     })
     growth.catch((error) =>
       this.#given.log.warn({ proxy: this.place.name, error: String(error) }, 'slots did not grow'),
@@ -380,7 +350,7 @@ export class DomainProxy {
   }
 
   #sweepLater(): void {
-    const { frontends, backends } = this.#slots
+    const { frontends, backends } = this.#ledger.slots
     const idle = this.#drains.size + frontends.cooling().length + backends.cooling().length === 0
     if (idle || this.#closed || this.#sweep !== null) return
     this.#sweep = this.#given.clock.setTimer(() => {
@@ -399,7 +369,7 @@ export class DomainProxy {
     if (proxy === null || this.#closed) return
     const due = this.#drains.due()
     if (due.length > 0) this.#drains.follow(due, await proxy.execute(due))
-    const { frontends, backends } = this.#slots
+    const { frontends, backends } = this.#ledger.slots
     const cooling = frontends.cooling()
     const counters = cooling.length > 0 ? await this.#sample() : null
     const empty = cooling.filter(({ id }) => (counters?.get(id)?.current ?? 0) === 0)
@@ -426,9 +396,8 @@ export class DomainProxy {
 
   /** The process has the slots as they are now: the next agent shall know. */
   async #confirm(): Promise<void> {
-    this.#confirmed = { frontends: this.#slots.frontends.slots, backends: this.#slots.backends.slots }
-    if (this.#proxy !== null)
-      await this.#launcher.save(this.#proxy, { ...this.#confirmed, baselines: this.#counters.baselines })
+    const slots = this.#ledger.confirm()
+    if (this.#proxy !== null) await this.#launcher.save(this.#proxy, { ...slots, baselines: this.#counters.baselines })
   }
 
   #letGo(): void {
@@ -438,30 +407,4 @@ export class DomainProxy {
     this.#proxy?.detach()
     this.#proxy = null
   }
-
-  #rendered(): readonly RenderedEntry[] {
-    return [...this.#entries.values()].map(({ rendered }) => rendered)
-  }
-
-  #placed(): readonly PlacedEntry[] {
-    return [...this.#entries.values()].map(({ placed }) => placed)
-  }
-
-  #owners(): readonly (readonly [service: string, slot: number])[] {
-    return this.#slots.frontends.slots.flatMap(({ owner, id }) => (owner === null ? [] : [[owner, id] as const]))
-  }
 }
-
-const changesOwners = ({ before, after }: Move): boolean => {
-  const owners = (entry: RenderedEntry | undefined): string =>
-    [
-      ...(entry?.frontends.map(({ service }) => service) ?? []),
-      ...(entry?.backends.map(({ owner }) => owner) ?? []),
-    ].join()
-  return owners(before) !== owners(after)
-}
-
-const outcomeOf = (error: unknown): Outcome => ({
-  reason: error instanceof Error && error.name === 'SlotsExhausted' ? 'ProxyFull' : 'ProxyUnavailable',
-  message: error instanceof Error ? error.message : String(error),
-})

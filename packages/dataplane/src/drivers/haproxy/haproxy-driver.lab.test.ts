@@ -4,10 +4,19 @@ import type { LoadBalancerEntry, NodeMember, Service } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { HaproxyDriver } from './haproxy-driver.ts'
+import {
+  ask,
+  askForever,
+  dial,
+  httpMember,
+  type LabMember,
+  MEMBER_ADDRESS,
+  ProxyLab,
+  tcpMember,
+} from './lab/proxy-lab.ts'
+import { sampleDomain, sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
 import { proxyFiles } from './proxy-files.ts'
-import { ask, askForever, dial, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab, tcpMember } from './proxy-lab.ts'
 import { processesOn } from './proxy-process.ts'
-import { sampleDomain, sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './sample-entry.ts'
 import { StatsSocket } from './stats-socket.ts'
 
 const lab = await ProxyLab.create()
@@ -93,8 +102,8 @@ describe('http', () => {
       'x-forwarded-port': '8443',
       'x-forwarded-proto': 'http',
     })
-    expect(seen['x_forwarded_for']).toBeUndefined()
-    expect(seen['connection'] ?? '').not.toMatch(/forwarded/i)
+    expect(seen.x_forwarded_for).toBeUndefined()
+    expect(seen.connection ?? '').not.toMatch(/forwarded/i)
   })
 
   it('leaves headers alone that are not asked for', async () => {
@@ -327,15 +336,28 @@ describe('what goes wrong', () => {
     const driver = lab.driver()
     const good = webEntry([at(web[0]!)])
     await put(driver, good)
-    const bad = webEntry([at(web[0]!), at(web[1]!, { weight: 257 })])
-    const other = sampleEntry('other', [sampleService('other-80')], [samplePool(2, { members: [at(web[2]!)] })])
+    const bad = webEntry([at(web[0]!), at(web[1]!)])
+    const malformed = sampleEntry(
+      'malformed',
+      [sampleService('malformed-80')],
+      [samplePool(1, { members: [at(web[1]!, { address: '10.0.0.1:80 check port 9\n' })] })],
+    )
+    // Somebody has taken the number that the new server would have.
+    const id = driver.render(sampleWanted(bad)).backends[0]!.servers[1]!.id
+    expect(await show(`add server b0/taken 10.0.0.1:80 id ${id}`)).toBe('New server registered.')
+    const other = sampleEntry(
+      'other',
+      [sampleService('other-80', { pool: 2 })],
+      [samplePool(2, { members: [at(web[2]!)] })],
+    )
     const applied = await driver.apply({
-      put: [sampleWanted(bad), sampleWanted({ ...other, services: [sampleService('other-80', { pool: 2 })] })],
+      put: [sampleWanted(bad), sampleWanted(malformed), sampleWanted(other)],
       remove: [],
     })
     expect(applied).toEqual([
-      { key: 'lb/web', state: 'failed', reason: 'ProxyRefused', message: expect.stringContaining('weight') },
+      { key: 'lb/web', state: 'failed', reason: 'ProxyRefused', message: expect.stringContaining('already used') },
       { key: 'lb/other', state: 'programmed', reason: null, message: null },
+      { key: 'lb/malformed', state: 'failed', reason: 'EntryRefused', message: expect.stringContaining('address') },
     ])
     expect(await answering(portOf(driver, 'web-80'))).toEqual(['a'])
     expect(await answering(portOf(driver, 'other-80'))).toEqual(['c'])

@@ -2,10 +2,12 @@ import type { DomainEntry, ServiceStats } from '@spout/model'
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../../driver.ts'
-import { DomainProxy, type Outcome } from './domain-proxy.ts'
+import { DomainProxy } from './domain-proxy.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
-import type { ProxyHost, ProxyPlace } from './proxy-host.ts'
+import type { Outcome } from './outcome.ts'
+import type { ProxyHost } from './proxy-host.ts'
+import type { ProxyPlace } from './proxy-place.ts'
 import { isProxied, type RenderedEntry, renderEntry } from './render.ts'
 
 export interface HaproxyDriverOptions {
@@ -27,7 +29,7 @@ export interface ProxyPort {
 /** Carries services of protocol `http` and `tcp-proxy`; one HAProxy process per domain. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly name = 'haproxy'
-  readonly features: ReadonlySet<Feature> = new Set(['http', 'tcp-proxy'])
+  readonly features: ReadonlySet<Feature> = new Set(['l7.http', 'l7.tcp-proxy', 'l7.proxy-protocol'])
   readonly #given: HaproxyDriverOptions
   readonly #options: HaproxyOptions
   readonly #clock: Clock
@@ -105,23 +107,29 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     const removeFrom = (key: string, number: number | undefined): void => {
       if (number !== undefined) workOf(number).remove.push(key)
     }
+    const refused: Applied[] = []
     for (const wanted of changes.put) {
       const { key, domain } = wanted
       const held = this.#held.get(key)?.domain
       if (!hasProxied(wanted) || (held !== undefined && held !== domain.number)) removeFrom(key, held)
       if (!hasProxied(wanted)) continue
-      const one = workOf(domain.number)
-      one.domain = domain
-      one.put.push(this.render(wanted))
+      try {
+        const rendered = this.render(wanted)
+        const one = workOf(domain.number)
+        one.domain = domain
+        one.put.push(rendered)
+      } catch (error) {
+        refused.push(applied(key, { reason: 'EntryRefused', message: String(error) }))
+      }
     }
     for (const key of changes.remove) removeFrom(key, this.#held.get(key)?.domain)
     const prune = this.#prune
     this.#prune = false
-    const applied = await Promise.all(
+    const done = await Promise.all(
       [...work].map(([number, one]) => this.#applyTo(number, one.domain, one.put, one.remove)),
     )
     if (prune) await this.#pruneAll()
-    return applied.flat()
+    return [...done.flat(), ...refused]
   }
 
   async observe(): Promise<readonly string[]> {

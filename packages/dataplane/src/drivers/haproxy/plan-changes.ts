@@ -70,3 +70,7 @@ const removal = (have: ProxyContent, backend: number, server: string): readonly 
     : []),
   { do: 'del-server', backend, server },
 ]
+
+/** Whether changes are more than servers that still wait for their last connection. */
+export const disturbs = ({ raise, turn, lower }: Changes): boolean =>
+  raise.length > 0 || turn.length > 0 || lower.some((command) => command.do === 'set-ready')

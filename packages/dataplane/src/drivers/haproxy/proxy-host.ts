@@ -1,15 +1,5 @@
 import { Cgroup, type CgroupLayout, type CgroupLimits, isErrno, probeCgroups, runIn } from '@spout/sys'
-
-/** Where a domain's proxy runs. */
-export interface ProxyPlace {
-  /** Unique on the machine (`<instance>-d<number>`): names its directory and its control group. */
-  readonly name: string
-  /** Name of the network namespace; null for the agent's own. */
-  readonly namespace: string | null
-  /** Local addresses of the domain that VIP traffic is steered to; null where the family is not available. */
-  readonly address4: string | null
-  readonly address6: string | null
-}
+import type { ProxyPlace } from './proxy-place.ts'
 
 /** What the driver asks of the machine: a process in a namespace, and bounds on what it may use. */
 export interface ProxyHost {

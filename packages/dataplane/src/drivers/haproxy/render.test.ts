@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ProcessSettings, renderConfig, renderMaps } from './config.ts'
 import { MAPS, placeEntry } from './content.ts'
+import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
 import { initialSlots, slotTables } from './proxy-slots.ts'
 import { renderEntry } from './render.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './sample-entry.ts'
 
 const NASTY = 'x\n  stats socket /tmp/owned level admin; set maxconn global 7 # %[env(HOME)] \\ "\''
 

@@ -1,4 +1,5 @@
 import type { NodePool, Service } from '@spout/model'
+import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '../../checks/panic.ts'
 import type { WantedEntry } from '../../driver.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
@@ -49,7 +50,10 @@ export interface RenderedServer {
   readonly ready: boolean
 }
 
-/** What an entry needs of the proxy; services that the proxy does not carry are left out. Pure. */
+/**
+ * What an entry needs of the proxy; services that the proxy does not carry are left out. Pure.
+ * @throws RangeError, AddressSyntaxError for what the model admits nowhere: it would spoil the configuration of others
+ */
 export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>): RenderedEntry {
   const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
   const backends = new Map<string, RenderedBackend>()
@@ -60,7 +64,7 @@ export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>
     if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
     return {
       service: service.id,
-      shape: { mode, clientMs: service.timeouts.clientMs },
+      shape: { mode, clientMs: within(0, service.timeouts.clientMs, LONGEST_MS) },
       backend: backend?.owner ?? null,
       headers: forwardedHeaders(service),
     }
@@ -77,7 +81,7 @@ function forwardedHeaders(service: Service): ForwardedHeaders {
   const wanted = new Set(service.protocol === 'http' ? service.insertHeaders : [])
   return {
     for: wanted.has('x-forwarded-for'),
-    port: wanted.has('x-forwarded-port') ? service.port : null,
+    port: wanted.has('x-forwarded-port') ? within(1, service.port, 65_535) : null,
     proto: wanted.has('x-forwarded-proto') ? 'http' : null,
   }
 }
@@ -96,20 +100,41 @@ function renderBackend(
   down: ReadonlySet<string>,
 ): RenderedBackend {
   const balance = pool.sourceAffinity ? 'source' : BALANCE[pool.algorithm]
-  const shape: BackendShape = { mode, balance, connectMs, memberMs }
+  const shape: BackendShape = {
+    mode,
+    balance,
+    connectMs: within(0, connectMs, LONGEST_MS),
+    memberMs: within(0, memberMs, LONGEST_MS),
+  }
   const effective = effectiveMembers(pool, down)
   const servers = pool.members
     .filter((member) => member !== null)
     .map(
       (member): RenderedServer => ({
         ...serverIdentity(member, pool.proxyProtocol),
-        address: member.address,
-        port: member.port,
-        weight: member.weight,
+        address: formatIp(parseIp(member.address)),
+        port: within(1, member.port, 65_535),
+        weight: within(0, member.weight, 256),
         proxyProtocol: pool.proxyProtocol,
         // Weight 0 drains by itself: such a server stays in place for the connections that it has.
         ready: member.weight === 0 ? !down.has(member.id) : effective.has(member.id),
       }),
     )
-  return { owner: `p${pool.number}/${backendShapeKey(shape)}`, shape, servers: withUniqueIds(servers) }
+  return {
+    owner: `p${within(1, pool.number, 0xffffff)}/${backendShapeKey(shape)}`,
+    shape,
+    servers: withUniqueIds(distinct(servers)),
+  }
+}
+
+/** Two members at one endpoint, which the model refuses, are one server. */
+const distinct = (servers: readonly RenderedServer[]): readonly RenderedServer[] =>
+  [...new Map(servers.toReversed().map((server) => [server.name, server])).values()].reverse()
+
+/** HAProxy counts milliseconds in 31 bits. */
+const LONGEST_MS = 0x7fffffff
+
+function within(least: number, value: number, most: number): number {
+  if (Number.isInteger(value) && least <= value && value <= most) return value
+  throw new RangeError(`${value} is not a whole number from ${least} to ${most}`)
 }

@@ -25,7 +25,9 @@ function element(name: SetName, record: Buffer): string {
   const rest = record.subarray(shape.keyBytes)
   if (shape.interval) return `  ${key.join(' . ')} to ${unpack(keyType, rest).at(-1)}`
   if (shape.countOver) return `  ${key.join(' . ')} ct count over ${Number(unpack('mark', rest)[0])}`
-  return dataType === undefined ? `  ${key.join(' . ')}` : `  ${key.join(' . ')} : ${unpack(dataType, rest).join(' . ')}`
+  return dataType === undefined
+    ? `  ${key.join(' . ')}`
+    : `  ${key.join(' . ')} : ${unpack(dataType, rest).join(' . ')}`
 }
 
 function bySlots(name: SetName, elements: readonly Buffer[]): readonly string[] {

@@ -10,6 +10,8 @@ const NONE = Buffer.alloc(0)
 
 /** What turns the packed records `before` into `after`. Records that are in both with the same bytes are left alone. */
 export function difference(shape: SetShape, before: Buffer = NONE, after: Buffer = NONE): SetDifference {
+  // A bulk load is all additions: no key is looked at.
+  if (before.length === 0) return { deletes: NONE, adds: after }
   if (before.equals(after)) return { deletes: NONE, adds: NONE }
   const size = recordBytes(shape)
   const identity = identityBytes(shape)

@@ -167,7 +167,7 @@ describe('balancing', () => {
     await node.domains.apply({ put: [red], remove: [] }, signal)
   })
 
-  it('serves a VIP of the tenant network to hosts of the members\' own subnet', async () => {
+  it("serves a VIP of the tenant network to hosts of the members' own subnet", async () => {
     const entry = wanted('a', red, {
       vips: [vip('10.9.0.100'), vip('10.0.0.100', 'tenant'), vip('fd01::100', 'tenant')],
       services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })],
@@ -340,11 +340,13 @@ describe('restarts', () => {
       pools: [pool(10 + id, [m1])],
     }),
   )
-  const announced = entries.map(({ entry }): Announcement => ({
-    address: entry.vips[0]!.address,
-    scope: 'fabric',
-    domain: entry.domain,
-  }))
+  const announced = entries.map(
+    ({ entry }): Announcement => ({
+      address: entry.vips[0]!.address,
+      scope: 'fabric',
+      domain: entry.domain,
+    }),
+  )
 
   it('of the agent change nothing and break no connection', async () => {
     await put(node, ...entries)
@@ -424,7 +426,11 @@ describe('takeover', () => {
     pools: [pool(5, both)],
   })
   const addresses = entry.entry.vips.map(({ address }): Announcement => ({ address, scope: 'fabric', domain: 1 }))
-  const idle = { ...red, holdsGateway: false, subnets: red.subnets.map((each) => ({ ...each, nodeAddress: each.nodeAddress.replace('250', '251') })) }
+  const idle = {
+    ...red,
+    holdsGateway: false,
+    subnets: red.subnets.map((each) => ({ ...each, nodeAddress: each.nodeAddress.replace('250', '251') })),
+  }
 
   it.each(['request', 'reply'] as const)('keeps connections whose next packet is a %s', async (first) => {
     const other = await LabNode.start(lab, 'node2', instanceOf('b'))
@@ -437,8 +443,7 @@ describe('takeover', () => {
     )
     for (const { line } of connections) expect(line).toMatch(/^red/)
 
-    for (const link of ['fab0', 'red0'])
-      await lab.run('switch', `ip link set dev node1-${link} down`)
+    for (const link of ['fab0', 'red0']) await lab.run('switch', `ip link set dev node1-${link} down`)
     const heard = connections.map(({ connection }) => (first === 'reply' ? client.hear(connection) : null))
     await other.domains.apply({ put: [{ ...idle, holdsGateway: true }], remove: [] }, signal)
     if (first === 'reply')
@@ -452,8 +457,7 @@ describe('takeover', () => {
     await remove(other, entry)
     await other.domains.apply({ put: [], remove: [red.key] }, signal)
     await other.die()
-    for (const link of ['fab0', 'red0'])
-      await lab.run('switch', `ip link set dev node1-${link} up`)
+    for (const link of ['fab0', 'red0']) await lab.run('switch', `ip link set dev node1-${link} up`)
     await node.domains.apply({ put: [{ ...red, holdsGateway: false }], remove: [] }, signal)
     await node.domains.apply({ put: [red], remove: [] }, signal)
     await remove(node, entry)

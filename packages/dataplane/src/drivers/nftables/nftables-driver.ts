@@ -1,6 +1,6 @@
 import type { ServiceStats } from '@spout/model/node-report'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
-import { type DomainConfig } from '../../domain/domain-config.ts'
+import type { DomainConfig } from '../../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../../domain/domain-names.ts'
 import { VipSteering } from '../../domain/vip-steering.ts'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../../driver.ts'
@@ -17,7 +17,7 @@ export interface NftablesDriverOptions {
 }
 
 /** What the planner may ask for. */
-const FEATURES = ['tcp', 'udp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs', 'gateway', 'snat']
+const FEATURES = ['l4.tcp', 'l4.udp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs', 'gateway', 'snat']
 
 /**
  * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Also the

@@ -38,7 +38,10 @@ const readMark = (bytes: Buffer): number => (LITTLE_ENDIAN_HOST ? bytes.readUInt
 /** Reads packed fields back as people write them, by the nft type of the concatenation (`ipv4_addr . inet_service`). */
 export function unpack(type: string, bytes: Buffer): readonly string[] {
   let offset = 0
-  const take = (size: number): Buffer => bytes.subarray(offset, (offset += size))
+  const take = (size: number): Buffer => {
+    offset += size
+    return bytes.subarray(offset - size, offset)
+  }
   return type.split(' . ').map((field) => {
     if (field === 'ipv4_addr') return formatIp({ version: 4, value: BigInt(take(4).readUInt32BE()) })
     if (field === 'ipv6_addr') return formatIp({ version: 6, value: BigInt(`0x${take(16).toString('hex')}`) })

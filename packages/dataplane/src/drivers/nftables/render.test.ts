@@ -90,10 +90,7 @@ const cases: Record<string, WantedEntry> = {
     { services: [service('l1', 53, 5, { protocol: 'udp' })], pools: [pool(5, two, { sourceAffinity: true })] },
     { down: new Set(['m2']) },
   ),
-  'all-down': wanted(
-    { services: [service('l1', 80, 5)], pools: [pool(5, two)] },
-    { down: new Set(['m1', 'm2']) },
-  ),
+  'all-down': wanted({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }, { down: new Set(['m1', 'm2']) }),
   'no-pool': wanted({ services: [service('l1', 80, null)] }),
   'dual-stack-mixed-members': wanted({
     vips: [
@@ -137,7 +134,9 @@ describe('render', () => {
     const [first, second] = [entry, structuredClone(entry)].map((each) => render(each, findFrontDoor))
     expect(first?.records.equals(second!.records)).toBe(true)
     expect(first?.digest).toBe(second?.digest)
-    expect(render({ ...entry, down: new Set(['m1']) }, findFrontDoor).digest).not.toBe(render(entry, findFrontDoor).digest)
+    expect(render({ ...entry, down: new Set(['m1']) }, findFrontDoor).digest).not.toBe(
+      render(entry, findFrontDoor).digest,
+    )
   })
 
   it('packs a member record as the kernel lays it out', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { NftChange, NftElements } from '@spout/sys'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -36,9 +37,7 @@ class KernelModel {
 
 function* recordsOf(change: NftElements): Generator<[string, string]> {
   const shape: SetShape =
-    change.set === GENERATION_MAP
-      ? { ...SETS.limits, dataBytes: 16, countOver: false }
-      : SETS[change.set as SetName]
+    change.set === GENERATION_MAP ? { ...SETS.limits, dataBytes: 16, countOver: false } : SETS[change.set as SetName]
   const identity = identityBytes(shape)
   const size = change.do === 'add' ? recordBytes(shape) : identity
   const bytes = Buffer.from(change.elements)
@@ -71,7 +70,10 @@ const rendered = (key: string) =>
           ['reverse4', reverse4],
         ]),
       )
-      const digest = BigInt(`0x${Buffer.concat([Buffer.from(key), ...member4, ...reverse4]).toString('hex')}`)
+      const hash = createHash('sha256').update(
+        Buffer.concat([Buffer.from(`${key} ${member4.length}`), ...member4, ...reverse4]),
+      )
+      const digest = BigInt(`0x${hash.digest('hex').slice(0, 32)}`)
       return {
         key,
         loadBalancerId: key,
@@ -79,7 +81,7 @@ const rendered = (key: string) =>
         vips: [],
         services: [],
         records,
-        digest: digest & ((1n << 128n) - 1n),
+        digest,
       }
     })
 

@@ -35,8 +35,10 @@ export class TableContent {
 
   /** The difference to what is there, all deletions before all additions: an address may move between entries. */
   plan(wanted: Iterable<readonly [string, Rendered | null]>): Plan {
-    const changes: EntryChange[] = []
-    for (const [key, after] of wanted) changes.push({ key, before: this.#entries.get(key) ?? null, after })
+    const all = Array.from(wanted, ([key, after]): EntryChange => {
+      return { key, before: this.#entries.get(key) ?? null, after }
+    })
+    const changes = all.filter(({ before, after }) => before?.digest !== after?.digest)
     let generation = this.#generation
     for (const { before, after } of changes) generation ^= (before?.digest ?? 0n) ^ (after?.digest ?? 0n)
     const deletes: NftChange[] = []
@@ -57,7 +59,7 @@ export class TableContent {
       generation,
       accept: () => {
         for (const accept of accepts) accept()
-        for (const { key, after } of changes)
+        for (const { key, after } of all)
           if (after === null) this.#entries.delete(key)
           else this.#entries.set(key, after)
         this.#generation = generation
@@ -87,7 +89,10 @@ function plainEdits(name: SetName, changes: readonly EntryChange[]): { deletes: 
   const edits = changes.map(({ before, after }) =>
     difference(shape, before?.records.get(keptAs), after?.records.get(keptAs)),
   )
-  return { deletes: Buffer.concat(edits.map((edit) => edit.deletes)), adds: Buffer.concat(edits.map((edit) => edit.adds)) }
+  return {
+    deletes: Buffer.concat(edits.map((edit) => edit.deletes)),
+    adds: Buffer.concat(edits.map((edit) => edit.adds)),
+  }
 }
 
 const deletion = (set: SetName, shape: SetShape, elements: Buffer): NftElements => ({

@@ -1,6 +1,6 @@
 import type { QuotaResource } from '@spout/model'
 import { type Field, rowsOf } from '../wire/field.ts'
-import { integer, text } from '../wire/wire-type.ts'
+import { integer } from '../wire/wire-type.ts'
 import { projectId } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
@@ -51,6 +51,5 @@ export const quotaResource: Resource<LimitEdits, QuotaReading> = {
     limitField('health_monitor', 'healthMonitors'),
     restingField('l7policy', integer(-1), { since: 19, rest: 0, why }),
     restingField('l7rule', integer(-1), { since: 19, rest: 0, why }),
-    row('id', text(), { since: 0 }),
   ],
 }

@@ -66,7 +66,7 @@ function absentRoutes({ path, word, root, links, adminOnly }: Absent): readonly 
   }
   const create = (call: Call): never => {
     requireRole(call.principal, path === '/l7policies' ? 'member' : 'admin')
-    throw unsupportedAction(`creating a ${word}: not offered yet`)
+    throw unsupportedAction(`a new ${word}: not offered yet`)
   }
   return [
     { method: 'GET', path, status: 200, handle: list },

@@ -10,16 +10,18 @@ import { PENDING, statusOf } from './fixtures.ts'
 /** Who a test asks as: the word is the token. */
 export type Who = 'admin' | 'member' | 'reader' | 'stranger' | 'unscoped'
 
-/** Statuses as a test says they are; load balancers that it says nothing of are pending. */
+/** Statuses as a test says they are. */
 export class PlainStatus implements StatusReader {
   readonly #statuses = new Map<string, LoadBalancerStatus>()
+  /** Of load balancers that the test says nothing of. */
+  otherwise = statusOf(PENDING)
 
   set(id: string, status: LoadBalancerStatus): void {
     this.#statuses.set(id, status)
   }
 
   loadBalancer(id: string): LoadBalancerStatus {
-    return this.#statuses.get(id) ?? statusOf(PENDING)
+    return this.#statuses.get(id) ?? this.otherwise
   }
 
   node(nodeId: string) {
@@ -64,7 +66,7 @@ export class TestService {
     this.#abort = abort
   }
 
-  /** @param wire a last word on the context, and other routes beside the API */
+  /** @param prepare adds routes beside the API */
   static async start(prepare: (app: FastifyInstance) => void = () => {}): Promise<TestService> {
     const abort = new AbortController()
     const store = new MemoryStore()

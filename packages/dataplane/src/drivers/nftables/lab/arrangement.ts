@@ -56,7 +56,8 @@ export class Arrangement implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(Array.from(this.#peers.values(), (peer) => peer.stop()))
     const names = (await run('ip', ['netns', 'list'])).split('\n').map((line) => line.split(' ')[0] ?? '')
-    for (const name of names.filter((name) => name.startsWith(`${this.prefix}-`))) await run('ip', ['netns', 'delete', name])
+    for (const name of names.filter((name) => name.startsWith(`${this.prefix}-`)))
+      await run('ip', ['netns', 'delete', name])
   }
 
   async #make(): Promise<void> {
@@ -104,7 +105,11 @@ export class Arrangement implements AsyncDisposable {
       `link set dev ${port} up`,
     ]
     await run('ip', ['-n', this.namespace('switch'), '-batch', '-'], lines.join('\n'))
-    const inside = ['link set dev lo up', `link set dev ${link} up`, ...addresses.map((each) => `address add ${each} dev ${link}`)]
+    const inside = [
+      'link set dev lo up',
+      `link set dev ${link} up`,
+      ...addresses.map((each) => `address add ${each} dev ${link}`),
+    ]
     await run('ip', ['-n', this.namespace(host), '-batch', '-'], inside.join('\n'))
   }
 }

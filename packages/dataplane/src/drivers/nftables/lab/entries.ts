@@ -1,12 +1,5 @@
 import { entryHash } from '@spout/model/entry-hash'
-import type {
-  DomainEntry,
-  LoadBalancerEntry,
-  NodeMember,
-  NodePool,
-  NodeVip,
-  Service,
-} from '@spout/model/node-state'
+import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, NodeVip, Service } from '@spout/model/node-state'
 import { editSlots } from '@spout/plan'
 import type { WantedEntry } from '../../../driver.ts'
 
@@ -74,7 +67,11 @@ export const service = (
   ...fields,
 })
 
-export const vip = (address: string, scope: NodeVip['scope'] = 'fabric'): NodeVip => ({ address, scope, announce: true })
+export const vip = (address: string, scope: NodeVip['scope'] = 'fabric'): NodeVip => ({
+  address,
+  scope,
+  announce: true,
+})
 
 export function wanted(
   id: string,

@@ -1,5 +1,5 @@
 import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, Service } from '@spout/model'
-import type { WantedEntry } from '../../driver.ts'
+import type { WantedEntry } from '../../../driver.ts'
 
 /** Small constructors for the tests of this folder. */
 

@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { rmdir } from 'node:fs/promises'
 import http from 'node:http'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { HaproxyDriver, type HaproxyDriverOptions } from './haproxy-driver.ts'
-import { endLeftProxies } from './left-proxies.ts'
-import { type ProxyHost, type ProxyPlace, SystemHost } from './proxy-host.ts'
+import { HaproxyDriver, type HaproxyDriverOptions } from '../haproxy-driver.ts'
+import { endLeftProxies } from '../left-proxies.ts'
+import { type ProxyHost, SystemHost } from '../proxy-host.ts'
+import type { ProxyPlace } from '../proxy-place.ts'
 
 /** For this folder's lab tests: one domain namespace, joined by a veth to the namespace of the test. */
 
@@ -41,8 +43,13 @@ export class ProxyLab {
 
   static async create(): Promise<ProxyLab> {
     const lab = new ProxyLab(await SystemHost.probe(ID))
-    await lab.#build()
-    return lab
+    try {
+      await lab.#build()
+      return lab
+    } catch (error) {
+      await lab.down()
+      throw error
+    }
   }
 
   async #build(): Promise<void> {
@@ -81,7 +88,8 @@ export class ProxyLab {
     await this.clear()
     if (existsSync(`/run/netns/${ID}-d7`)) await must(['ip', 'netns', 'delete', `${ID}-d7`])
     rmSync(this.runDirectory, { recursive: true, force: true })
-    for (const controller of ['memory', 'pids', 'cpu']) await must(['rmdir', `/sys/fs/cgroup/${controller}/${ID}`])
+    for (const controller of ['memory', 'pids', 'cpu'])
+      await rmdir(`/sys/fs/cgroup/${controller}/${ID}`).catch(() => {})
   }
 }
 

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { NodeAgent } from '@spout/agent'
+import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
+import type { AgentConfig } from './config.ts'
+import { openDataPlane } from './data-plane.ts'
+import { NodeIdentity } from './identity.ts'
+
+/**
+ * Puts the parts together and starts them. A node with an identity needs no control plane to start: it takes over what
+ * is there and goes on from its state file.
+ */
+export async function startAgent(config: AgentConfig, log: Logger): Promise<Lifecycle> {
+  const clock = systemClock
+  const identity = await NodeIdentity.open({
+    file: join(config.stateDirectory, 'identity.json'),
+    url: config.server.url,
+    enrolmentTokenFile: config.server.enrolmentTokenFile,
+    clock,
+    log,
+  })
+  const dataPlane = await openDataPlane(config, clock, log)
+  const agent = new NodeAgent({
+    session: randomUUID(),
+    stateFile: join(config.stateDirectory, 'entries.journal'),
+    link: () => identity.link,
+    domains: dataPlane.domains,
+    drivers: dataPlane.drivers,
+    announcer: dataPlane.announcer,
+    checks: dataPlane.checks,
+    clock,
+    random: Math.random,
+    log,
+  })
+  dataPlane.helper.onRestart(() => agent.lookAgain())
+  const lifecycle = new Lifecycle({ log }).add(identity).add(dataPlane).add(agent)
+  await lifecycle.start()
+  return lifecycle
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+
+const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
+const interfaceName = z.string().regex(/^[A-Za-z0-9._-]{1,15}$/, 'is not the name of a network interface')
+
+/** Every setting of the agent with its default. */
+export const agentConfig = z.strictObject({
+  /** Where the node's identity and its last good state live. */
+  stateDirectory: z.string().min(1).default('/var/lib/spout-agent'),
+  /** Begins the name of everything this agent makes on the machine; two agents on one machine need two. */
+  instance: z
+    .string()
+    .regex(/^[a-z][a-z0-9]{0,5}$/, 'is not a lower-case letter and up to 5 letters or digits')
+    .default('spout'),
+  server: section({
+    /** The control plane's agent link. */
+    url: z
+      .url({ protocol: /^https$/, error: 'is not a URL like https://control:9131' })
+      .default('https://localhost:9131'),
+    /** File with the one-time token; read only while the node has no identity. */
+    enrolmentTokenFile: z.string().min(1).default('/etc/spout/enrolment-token'),
+  }).prefault({}),
+  fabric: section({
+    /** The interface through which clients come. */
+    interface: interfaceName.default('eth0'),
+    /** Network namespace that faces the fabric; empty for the agent's own. */
+    namespace: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{0,64}$/, 'is not the name of a network namespace')
+      .default(''),
+  }).prefault({}),
+  /** The node's interface for each physical network: `physnet1: eth1`. */
+  segments: z.record(z.string().min(1).max(32), interfaceName).default({}),
+  /** Prefixes that no packet of a tenant may be sent to. */
+  protectedCidrs: z.array(z.string()).max(64).default([]),
+  helper: section({
+    path: z.string().min(1).default('/usr/lib/spout/spout-helper'),
+  }).prefault({}),
+  haproxy: section({
+    executable: z.string().min(1).default('/usr/sbin/haproxy'),
+    /** Memory-backed; sockets lie in it, so its path must be short. */
+    runDirectory: z.string().min(1).max(60).default('/run/spout/haproxy'),
+    /** The proxy of domain N runs as user and group `firstUid + N`. */
+    firstUid: z.number().int().min(100_000).max(0x7000_0000).default(0x2000_0000),
+    /** Control group above those of the domains. */
+    cgroup: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not a name like spout')
+      .default('spout'),
+  }).prefault({}),
+  log: section({
+    level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
+  }).prefault({}),
+})
+export type AgentConfig = z.output<typeof agentConfig>

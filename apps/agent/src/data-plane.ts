@@ -1,0 +1,82 @@
+import type { Domains } from '@spout/agent'
+import {
+  type Announcer,
+  type DataPlaneDriver,
+  type DomainConfig,
+  DomainSet,
+  HaproxyDriver,
+  type HealthCheck,
+  HttpCheck,
+  L2Announcer,
+  NftablesDriver,
+  PingCheck,
+  proxyPlaceOf,
+  SystemHost,
+  TcpCheck,
+} from '@spout/dataplane'
+import type { Clock, Component, Logger } from '@spout/runtime'
+import { NativeHelper } from '@spout/sys'
+import type { AgentConfig } from './config.ts'
+
+/** What of this machine the agent works on. */
+export interface DataPlane extends Component {
+  readonly helper: NativeHelper
+  readonly domains: Domains
+  /** In the order in which they do their part: the proxy stands before the packet path sends to it. */
+  readonly drivers: readonly DataPlaneDriver[]
+  readonly announcer: Announcer
+  readonly checks: readonly HealthCheck[]
+}
+
+/** Starts the native helper and builds drivers, announcer and checks upon it. Nothing on the machine changes yet. */
+export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logger): Promise<DataPlane> {
+  const helper = await NativeHelper.start({ path: config.helper.path, log })
+  const domainConfig: DomainConfig = {
+    instance: config.instance,
+    fabricInterface: config.fabric.interface,
+    rootNamespace: config.fabric.namespace || null,
+    segments: config.segments,
+    protectedCidrs: config.protectedCidrs,
+  }
+  const domainSet = new DomainSet({ config: domainConfig, helper, log })
+  const { cgroup, ...options } = config.haproxy
+  const haproxy = new HaproxyDriver({
+    place: proxyPlaceOf(domainConfig),
+    host: await SystemHost.probe(cgroup),
+    clock,
+    log,
+    options,
+  })
+  const nftables = new NftablesDriver({
+    config: domainConfig,
+    helper,
+    log,
+    proxyPort: (listenerId) => haproxy.proxyPort(listenerId),
+  })
+  const announcer = new L2Announcer({ config: domainConfig, helper, log })
+  const place = (domain: number): string => domainSet.netns(domain)
+  return {
+    name: 'data-plane',
+    helper,
+    domains: withoutProxies(domainSet, haproxy),
+    drivers: [haproxy, nftables],
+    announcer,
+    checks: [new TcpCheck(helper, place), new HttpCheck(helper, place), new PingCheck(helper, place)],
+    start: () => {},
+    /** Everything stays in force; only our hold on it ends. */
+    stop: async () => {
+      for (const part of [announcer, nftables, haproxy]) await part.close()
+      await helper.close()
+    },
+  }
+}
+
+/** A domain goes after its proxy: a process inside would keep its namespace alive. */
+const withoutProxies = (domains: DomainSet, haproxy: HaproxyDriver): Domains => ({
+  adopt: (previous) => domains.adopt(previous),
+  apply: async (changes, signal) => {
+    for (const key of changes.remove) await haproxy.stopDomain(Number(key.slice('domain/'.length)))
+    return domains.apply(changes, signal)
+  },
+  observe: () => domains.observe(),
+})

@@ -1,0 +1,136 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { type AgentLink, createAgentLink } from '@spout/client/agent-link'
+import { enrol } from '@spout/client/enrolment'
+import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import { execOk, readFileOrNull, writeFileAtomically } from '@spout/sys'
+
+/** What makes this node itself. All PEM; one file, so that key and certificate never part. */
+interface Identity {
+  readonly nodeId: string
+  readonly key: string
+  readonly certificate: string
+  readonly ca: string
+}
+
+export interface NodeIdentityOptions {
+  /** Mode 0600. */
+  readonly file: string
+  readonly url: string
+  readonly enrolmentTokenFile: string
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const LOOK_EVERY_MS = 3_600_000
+/** Certificates are renewed after this share of their validity. */
+const RENEW_AFTER = 2 / 3
+
+/** The node's certificate: from the enrolment token the first time, renewed in time, and the link that uses it. */
+export class NodeIdentity implements Component {
+  readonly name = 'node-identity'
+  readonly #options: NodeIdentityOptions
+  #identity: Identity
+  #link: AgentLink
+  #timer: Timer | null = null
+
+  private constructor(options: NodeIdentityOptions, identity: Identity) {
+    this.#options = options
+    this.#identity = identity
+    this.#link = this.#connect(identity)
+  }
+
+  /** @throws Error when the node has no identity yet and enrolment fails */
+  static async open(options: NodeIdentityOptions): Promise<NodeIdentity> {
+    const saved = await readFileOrNull(options.file)
+    const identity = saved === null ? await enrolNode(options) : (JSON.parse(saved.toString('utf8')) as Identity)
+    options.log.info({ event: 'identity', nodeId: identity.nodeId }, 'this is the node')
+    return new NodeIdentity(options, identity)
+  }
+
+  get nodeId(): string {
+    return this.#identity.nodeId
+  }
+
+  /** The link with the certificate as it is now. */
+  get link(): AgentLink {
+    return this.#link
+  }
+
+  start(): void {
+    this.#later(0)
+  }
+
+  stop(): void {
+    this.#timer?.clear()
+    this.#link.close()
+  }
+
+  #later(delayMs: number): void {
+    this.#timer = this.#options.clock.setTimer(() => void this.#look(), delayMs)
+  }
+
+  async #look(): Promise<void> {
+    const { clock, log } = this.#options
+    try {
+      if (isDue(this.#identity.certificate, clock.now())) await this.#renew()
+    } catch (error) {
+      log.warn({ event: 'renewal-failed', err: error }, 'the certificate was not renewed; will try again')
+    }
+    this.#later(LOOK_EVERY_MS)
+  }
+
+  /** Written before it is used: the server takes the old certificate until the new one is first shown. */
+  async #renew(): Promise<void> {
+    const { key, csr } = await makeRequest()
+    const issued = await this.#link.renew(csr, AbortSignal.timeout(30_000))
+    this.#identity = { nodeId: this.#identity.nodeId, key, ...issued }
+    await save(this.#options.file, this.#identity)
+    const before = this.#link
+    this.#link = this.#connect(this.#identity)
+    // Ends the state stream too, which is followed again over the new link.
+    before.close()
+    this.#options.log.info({ event: 'certificate-renewed' }, 'the node has a new certificate')
+  }
+
+  #connect({ ca, certificate, key }: Identity): AgentLink {
+    return createAgentLink({ url: this.#options.url, ca, certificate, key })
+  }
+}
+
+async function enrolNode({ enrolmentTokenFile, file, url }: NodeIdentityOptions): Promise<Identity> {
+  const token = await readFile(enrolmentTokenFile, 'utf8')
+  const { key, csr } = await makeRequest()
+  const { nodeId, certificate, ca } = await enrol(url, token, csr)
+  const identity = { nodeId, key, certificate, ca }
+  await save(file, identity)
+  return identity
+}
+
+async function save(file: string, identity: Identity): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeFileAtomically(file, JSON.stringify(identity), { mode: 0o600 })
+}
+
+const PEM = /-----BEGIN (PRIVATE KEY|CERTIFICATE REQUEST)-----[^-]+-----END \1-----\n/g
+
+/** A fresh EC P-256 key and a request for it, both from openssl's standard output: the key touches no other file. */
+async function makeRequest(): Promise<{ readonly key: string; readonly csr: string }> {
+  const output = await execOk([
+    'openssl',
+    ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '-'],
+    ...['-subj', '/CN=spout-agent'],
+  ])
+  const blocks = new Map(Array.from(output.matchAll(PEM), ([pem, label]) => [label, pem]))
+  const key = blocks.get('PRIVATE KEY')
+  const csr = blocks.get('CERTIFICATE REQUEST')
+  if (key === undefined || csr === undefined) throw new Error('openssl gave no key or no certificate request')
+  return { key, csr }
+}
+
+function isDue(certificate: string, now: Date): boolean {
+  const { validFrom, validTo } = new X509Certificate(certificate)
+  const from = Date.parse(validFrom)
+  return now.getTime() > from + RENEW_AFTER * (Date.parse(validTo) - from)
+}

@@ -1,0 +1,81 @@
+import { NO_MEMBER, type NodePool } from '@spout/model'
+import { decodeSlots, editSlots, effectiveSlots } from '@spout/plan'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { effectiveDown, effectiveMembers } from './panic.ts'
+
+type Wish = { readonly id: string; readonly weight: number; readonly backup: boolean }
+
+function poolOf(wishes: readonly Wish[], panicThreshold = 0): Pick<NodePool, 'members' | 'slots' | 'panicThreshold'> {
+  const { members, slots } = editSlots(null, wishes)
+  const byId = new Map(wishes.map((wish) => [wish.id, wish]))
+  return {
+    slots,
+    panicThreshold,
+    members: members.map((id) => {
+      const wish = id === null ? undefined : byId.get(id)
+      return wish === undefined
+        ? null
+        : { ...wish, address: '10.0.0.1', port: 80, checkAddress: '10.0.0.1', checkPort: 80 }
+    }),
+  }
+}
+
+const wish = (id: string, weight = 1, backup = false): Wish => ({ id, weight, backup })
+const four = ['a', 'b', 'c', 'd'].map((id) => wish(id))
+
+const anyPool = fc
+  .tuple(
+    fc.uniqueArray(fc.record({ id: fc.nat(20).map((id) => `m${id}`), weight: fc.nat(3), backup: fc.boolean() }), {
+      selector: ({ id }) => id,
+      maxLength: 12,
+    }),
+    fc.constantFrom(0, 30, 50, 100),
+  )
+  .map(([wishes, threshold]) => poolOf(wishes, threshold))
+const anyDown = fc.uniqueArray(fc.nat(20).map((id) => `m${id}`)).map((ids) => new Set(ids))
+
+describe('effectiveMembers', () => {
+  it.each([
+    [50, ['a', 'b'], ['c', 'd']],
+    [50, ['a', 'b', 'c'], ['a', 'b', 'c', 'd']],
+    [0, ['a', 'b', 'c'], ['d']],
+    [0, ['a', 'b', 'c', 'd'], []],
+    [1, ['a', 'b', 'c', 'd'], ['a', 'b', 'c', 'd']],
+  ])('with threshold %i %% and %j down: %j', (threshold, down, up) => {
+    expect([...effectiveMembers(poolOf(four, threshold), new Set(down))].sort()).toEqual(up)
+  })
+
+  it.each([
+    [[], ['a']],
+    [['a'], ['x', 'y']],
+    [['a', 'x'], ['y']],
+    [['a', 'x', 'y'], ['a']],
+  ])('with backups and %j down: %j', (down, up) => {
+    const pool = poolOf([wish('a'), wish('x', 1, true), wish('y', 1, true)], 50)
+    expect([...effectiveMembers(pool, new Set(down))].sort()).toEqual(up)
+  })
+
+  it('is the rule that the L4 data plane follows', () => {
+    fc.assert(
+      fc.property(anyPool, anyDown, (pool, down) => {
+        const served = new Set(Array.from(effectiveSlots(pool, down)).filter((index) => index !== NO_MEMBER))
+        const ids = new Set([...served].map((index) => pool.members[index]?.id))
+        const effective = effectiveMembers(pool, down)
+        expect(effective).toEqual(ids)
+        expect(decodeSlots(pool.slots!).length).toBeGreaterThan(0)
+      }),
+    )
+  })
+})
+
+describe('effectiveDown', () => {
+  it('applied to its own result changes nothing', () => {
+    fc.assert(
+      fc.property(anyPool, anyDown, (pool, down) => {
+        const once = effectiveDown(pool, down)
+        expect(effectiveDown(pool, once)).toEqual(once)
+      }),
+    )
+  })
+})

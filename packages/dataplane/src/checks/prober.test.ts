@@ -1,0 +1,215 @@
+import type { CheckSpec, MemberHealth } from '@spout/model'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { describe, expect, it } from 'vitest'
+import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import { type ProbeSubscriber, probesOf, type WantedProbe } from './probe-plan.ts'
+import { Prober, type ProberOptions } from './prober.ts'
+
+const spec: CheckSpec = { type: 'tcp', intervalMs: 1_000, timeoutMs: 500, rise: 2, fall: 2, http: null }
+const who = (memberId: string, poolId = 'p', loadBalancerId = 'lb'): ProbeSubscriber => ({
+  loadBalancerId,
+  poolId,
+  memberId,
+})
+const probe = (subscriber: ProbeSubscriber, change: Partial<CheckTarget> = {}): WantedProbe => ({
+  subscriber,
+  target: { domain: 1, address: '10.0.0.1', port: 80, spec, ...change },
+})
+
+/** A check whose answers and duration the test decides. */
+class ScriptedCheck implements HealthCheck {
+  readonly type = 'tcp'
+  readonly down = new Set<string>()
+  readonly #clock: FakeClock
+  durationMs = 1
+  runs: string[] = []
+  running = 0
+  mostRunning = 0
+  broken = false
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock
+  }
+
+  async run({ address }: CheckTarget): Promise<CheckResult> {
+    this.runs.push(address)
+    this.mostRunning = Math.max(this.mostRunning, ++this.running)
+    await new Promise<void>((resolve) => this.#clock.setTimer(resolve, this.durationMs))
+    this.running--
+    if (this.broken) throw new Error('the helper is gone')
+    const ok = !this.down.has(address)
+    return { ok, reason: ok ? null : 'connection refused', durationMs: this.durationMs }
+  }
+}
+
+function setUp(change: Partial<ProberOptions> = {}) {
+  const clock = new FakeClock()
+  const check = new ScriptedCheck(clock)
+  const changes: MemberHealth[] = []
+  const log = { debug: () => {}, info: () => {}, warn: () => {} }
+  const prober = new Prober({
+    checks: [check],
+    log,
+    clock,
+    random: () => 0.5,
+    onChange: (changed) => changes.push(...changed),
+    ...change,
+  })
+  return { clock, check, changes, prober }
+}
+
+describe('Prober', () => {
+  it('probes an endpoint once for all who ask, and tells each', async () => {
+    const { clock, check, changes, prober } = setUp()
+    check.down.add('10.0.0.1')
+    prober.put('lb/1', [probe(who('m1', 'p1')), probe(who('m2', 'p2'))])
+    prober.put('lb/2', [probe(who('m3', 'p3', 'other'))])
+    expect(prober.size).toBe(1)
+    expect(changes.map(({ memberId, health }) => [memberId, health])).toEqual([
+      ['m1', 'unknown'],
+      ['m2', 'unknown'],
+      ['m3', 'unknown'],
+    ])
+    changes.length = 0
+    await clock.advance(600)
+    expect(check.runs).toHaveLength(1)
+    expect(changes.map(({ memberId, health, reason }) => [memberId, health, reason])).toEqual([
+      ['m1', 'down', 'connection refused'],
+      ['m2', 'down', 'connection refused'],
+      ['m3', 'down', 'connection refused'],
+    ])
+    expect(prober.down('lb/1')).toEqual(new Set(['m1', 'm2']))
+    expect(prober.down('lb/2')).toEqual(new Set(['m3']))
+  })
+
+  it('lets unknown members take traffic, decides by the first result, then by rise and fall', async () => {
+    const { clock, check, prober } = setUp()
+    prober.put('lb/1', [probe(who('m1'))])
+    expect(prober.down('lb/1').size).toBe(0)
+    await clock.advance(600)
+    expect(prober.health('lb/1')).toMatchObject([{ health: 'up' }])
+    check.down.add('10.0.0.1')
+    await clock.advance(1_000)
+    expect(prober.down('lb/1').size).toBe(0)
+    await clock.advance(1_000)
+    expect(prober.down('lb/1')).toEqual(new Set(['m1']))
+    check.down.clear()
+    await clock.advance(1_000)
+    expect(prober.down('lb/1').size).toBe(1)
+    await clock.advance(1_000)
+    expect(prober.down('lb/1').size).toBe(0)
+    expect(check.runs).toHaveLength(5)
+  })
+
+  it('does not restart for who comes and goes, and ends with the last', async () => {
+    const { clock, check, prober } = setUp()
+    prober.put('lb/1', [probe(who('m1'))])
+    await clock.advance(400)
+    prober.put('lb/2', [probe(who('m2', 'p', 'other'))])
+    prober.remove('lb/1')
+    await clock.advance(150)
+    expect(check.runs).toHaveLength(1)
+    prober.put('lb/3', [probe(who('m3', 'p', 'third'))])
+    expect(prober.health('lb/3')).toMatchObject([{ memberId: 'm3', health: 'up' }])
+    prober.remove('lb/2')
+    prober.remove('lb/3')
+    expect(prober.size).toBe(0)
+    await clock.advance(5_000)
+    expect(check.runs).toHaveLength(1)
+    expect(clock.timers).toBe(0)
+  })
+
+  it('never overlaps itself, however slow the target', async () => {
+    const { clock, check, prober } = setUp()
+    check.durationMs = 3_500
+    prober.put('lb/1', [probe(who('m1'))])
+    await clock.advance(20_000)
+    expect(check.mostRunning).toBe(1)
+    expect(check.runs.length).toBe(6)
+  })
+
+  it('runs no more at a time than allowed, and gets round to all', async () => {
+    const { clock, check, prober } = setUp({ concurrency: 3 })
+    check.durationMs = 10
+    const many = Array.from({ length: 20 }, (_, index) => probe(who(`m${index}`), { address: `10.0.0.${index}` }))
+    prober.put('lb/1', many)
+    await clock.advance(900)
+    expect(check.mostRunning).toBe(3)
+    expect(new Set(check.runs).size).toBe(20)
+    prober.put('lb/1', many.slice(0, 5))
+    await clock.advance(5_000)
+    expect(check.running).toBe(0)
+  })
+
+  it('learns nothing from a probe that could not be made', async () => {
+    const { clock, check, prober } = setUp()
+    prober.put('lb/1', [probe(who('m1'))])
+    await clock.advance(600)
+    check.broken = true
+    await clock.advance(10_000)
+    expect(prober.health('lb/1')).toMatchObject([{ health: 'up', reason: null }])
+    check.broken = false
+    check.down.add('10.0.0.1')
+    await clock.advance(3_000)
+    expect(prober.health('lb/1')).toMatchObject([{ health: 'down' }])
+  })
+
+  it('keeps a member down over a change of its interval, and over a restart', async () => {
+    const { clock, check, prober } = setUp()
+    check.down.add('10.0.0.1')
+    prober.put('lb/1', [probe(who('m1'))])
+    await clock.advance(600)
+    const [before] = prober.health('lb/1')
+    prober.put('lb/1', [probe(who('m1'), { spec: { ...spec, intervalMs: 5_000 } })])
+    expect(prober.health('lb/1')).toEqual([before])
+    const { prober: next } = setUp({ saved: JSON.parse(JSON.stringify(prober.save())) })
+    next.put('lb/1', [probe(who('m1'), { spec: { ...spec, intervalMs: 5_000 } }), probe(who('m2'), { port: 81 })])
+    expect(next.health('lb/1')).toMatchObject([before, { memberId: 'm2', health: 'unknown' }])
+  })
+
+  it('leaves endpoints unknown that nobody can check', () => {
+    const { prober } = setUp()
+    prober.put('lb/1', [probe(who('m1'), { spec: { ...spec, type: 'ping' } })])
+    expect(prober.size).toBe(0)
+    expect(prober.down('lb/1').size).toBe(0)
+  })
+})
+
+describe('probesOf', () => {
+  const member = {
+    id: 'm1',
+    address: '10.0.0.1',
+    port: 80,
+    weight: 1,
+    backup: false,
+    checkAddress: '10.0.0.9',
+    checkPort: 81,
+  }
+  it('asks for the check address of every member of a pool with a check', () => {
+    const pool = {
+      id: 'p',
+      number: 1,
+      mode: 'l4',
+      algorithm: 'round-robin',
+      sourceAffinity: false,
+      proxyProtocol: 'none',
+      slots: null,
+      panicThreshold: 0,
+    } as const
+    const probes = probesOf({
+      kind: 'load-balancer',
+      version: 1,
+      key: 'lb/lb',
+      id: 'lb',
+      generation: 1,
+      domain: 4,
+      vips: [],
+      services: [],
+      pools: [
+        { ...pool, members: [member, null], check: spec },
+        { ...pool, id: 'q', members: [member], check: null },
+      ],
+    })
+    expect(probes).toEqual([probe(who('m1'), { domain: 4, address: '10.0.0.9', port: 81 })])
+  })
+})

@@ -1,0 +1,156 @@
+import {
+  NOTHING_PLACED,
+  type PlacedEntry,
+  type ProxyContent,
+  type ProxySlots,
+  placeEntry,
+  releaseSlots,
+} from './content.ts'
+import type { HaproxyOptions } from './options.ts'
+import { initialSlots, slotsRevision, slotTables } from './proxy-slots.ts'
+import type { RenderedEntry } from './render.ts'
+import type { SavedState } from './state-file.ts'
+
+/** An entry on its way from what it was to what it shall be. */
+export interface Move {
+  readonly key: string
+  readonly before: RenderedEntry | undefined
+  readonly after: RenderedEntry | undefined
+  readonly placedBefore: PlacedEntry
+  readonly placedAfter: PlacedEntry
+}
+
+interface Held {
+  readonly rendered: RenderedEntry
+  readonly placed: PlacedEntry
+}
+
+type SavedSlots = Pick<SavedState, 'frontends' | 'backends'>
+
+/** Which entries a proxy carries, in which slots. Knows nothing of processes. */
+export class Ledger {
+  readonly #options: HaproxyOptions
+  readonly #held: Map<string, Held>
+  /** The slots as a process last had them, to go back to when the next one does not start. */
+  #confirmed: SavedSlots
+  #slots: ProxySlots
+
+  constructor(options: HaproxyOptions, saved: SavedSlots = initialSlots()) {
+    this.#options = options
+    this.#held = new Map()
+    this.#confirmed = saved
+    this.#slots = slotTables(saved, options)
+  }
+
+  get slots(): ProxySlots {
+    return this.#slots
+  }
+
+  /** Rises when the running process lacks a slot that was given out. */
+  get revision(): number {
+    return slotsRevision(this.#slots)
+  }
+
+  get keys(): readonly string[] {
+    return [...this.#held.keys()]
+  }
+
+  get rendered(): readonly RenderedEntry[] {
+    return [...this.#held.values()].map(({ rendered }) => rendered)
+  }
+
+  get placed(): readonly PlacedEntry[] {
+    return [...this.#held.values()].map(({ placed }) => placed)
+  }
+
+  /** Services and their frontend slots. */
+  get owners(): readonly (readonly [service: string, slot: number])[] {
+    return this.#slots.frontends.slots.flatMap(({ owner, id }) => (owner === null ? [] : [[owner, id] as const]))
+  }
+
+  has(key: string): boolean {
+    return this.#held.has(key)
+  }
+
+  placedOf(key: string): PlacedEntry {
+    return this.#held.get(key)?.placed ?? NOTHING_PLACED
+  }
+
+  frontendOf(service: string): number | undefined {
+    return this.#slots.frontends.ownedBy(service)?.id
+  }
+
+  /** Gives an entry the slots that it needs beside those it has. @throws SlotsExhausted, having given none */
+  moveTo(key: string, after: RenderedEntry | undefined): Move {
+    const held = this.#held.get(key)
+    const before = held?.rendered
+    try {
+      const placedAfter = after === undefined ? NOTHING_PLACED : placeEntry(after, this.#slots)
+      return { key, before, after, placedBefore: held?.placed ?? NOTHING_PLACED, placedAfter }
+    } catch (error) {
+      releaseSlots(after, before, this.#slots)
+      throw error
+    }
+  }
+
+  /** The entry is what it shall be; slots that it needs no more cool. */
+  commit({ key, before, after, placedAfter }: Move): void {
+    releaseSlots(before, after, this.#slots)
+    if (after === undefined) this.#held.delete(key)
+    else this.#held.set(key, { rendered: after, placed: placedAfter })
+  }
+
+  /** The entry stays what it was. */
+  abandon({ before, after }: Move): void {
+    releaseSlots(after, before, this.#slots)
+  }
+
+  /** Notes the slots as those of the running process. */
+  confirm(): SavedSlots {
+    this.#confirmed = { frontends: this.#slots.frontends.slots, backends: this.#slots.backends.slots }
+    return this.#confirmed
+  }
+
+  /** Commits moves; the function returned takes that back, slots included. */
+  commitAll(moves: readonly Move[]): () => void {
+    const held = new Map(this.#held)
+    for (const move of moves) this.commit(move)
+    return () => {
+      this.#held.clear()
+      for (const [key, entry] of held) this.#held.set(key, entry)
+      this.#slots = slotTables(this.#confirmed, this.#options)
+    }
+  }
+
+  /** Gives slots back whose owners are no entry's. */
+  releaseUnheld(): void {
+    const services = new Set(this.rendered.flatMap(({ frontends }) => frontends.map(({ service }) => service)))
+    const owners = new Set(this.rendered.flatMap(({ backends }) => backends.map(({ owner }) => owner)))
+    const { frontends, backends } = this.#slots
+    for (const { owner } of frontends.slots) if (owner !== null && !services.has(owner)) frontends.release(owner)
+    for (const { owner } of backends.slots) if (owner !== null && !owners.has(owner)) backends.release(owner)
+  }
+
+  /** What of a process's content is no entry's. */
+  unheld({ frontends, backends }: ProxyContent): PlacedEntry {
+    const frontendsHeld = new Set(this.placed.flatMap((placed) => placed.frontends.map(({ slot }) => slot)))
+    const backendsHeld = new Set(this.placed.flatMap((placed) => placed.backends.map(({ slot }) => slot)))
+    return {
+      frontends: [...frontends]
+        .map(([slot, values]) => ({ slot, values }))
+        .filter(({ slot }) => !frontendsHeld.has(slot)),
+      backends: [...backends.keys()]
+        .map((slot) => ({ slot, servers: [] }))
+        .filter(({ slot }) => !backendsHeld.has(slot)),
+    }
+  }
+}
+
+/** Whether slots change hands. */
+export const changesOwners = ({ before, after }: Move): boolean => ownersIn(before) !== ownersIn(after)
+
+const ownersIn = (entry: RenderedEntry | undefined): string =>
+  [
+    ...(entry?.frontends.map(({ service }) => service) ?? []),
+    ...(entry?.backends.map(({ owner }) => owner) ?? []),
+  ].join()

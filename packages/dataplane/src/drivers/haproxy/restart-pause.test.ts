@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { restartPauseMs } from './restart-pause.ts'
+
+it('starts a process again at once, one that dies at once ever later, and forgets after a life', () => {
+  let pause = restartPauseMs(0, 60_000)
+  expect(pause).toBe(0)
+  const pauses = Array.from({ length: 10 }, () => {
+    pause = restartPauseMs(pause, 5)
+    return pause
+  })
+  expect(pauses).toEqual([20, 40, 80, 160, 320, 640, 1280, 2560, 5000, 5000])
+  expect(restartPauseMs(pause, 2_000)).toBe(0)
+})

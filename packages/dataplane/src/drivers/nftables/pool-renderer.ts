@@ -1,0 +1,108 @@
+import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
+import { type Ip, parseIp } from '@spout/net'
+import { effectiveSlots } from '@spout/plan'
+import { poolMark } from './pool-mark.ts'
+import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
+import { pack, type Transport, writeMark } from './registers.ts'
+import { recordBytes, SETS } from './sets.ts'
+
+interface Endpoint {
+  readonly ip: Ip
+  readonly port: number
+  /** Address . port as a map's value. */
+  readonly packed: Buffer
+}
+
+/** The pools of one entry, each rendered once however many services share it. */
+export class PoolRenderer {
+  readonly #pools: ReadonlyMap<number, NodePool>
+  readonly #rendering = new Map<number, PoolInUse>()
+  readonly #down: ReadonlySet<string>
+  readonly #records: RecordBuilder
+
+  constructor(pools: readonly NodePool[], down: ReadonlySet<string>, records: RecordBuilder) {
+    this.#pools = new Map(pools.map((pool) => [pool.number, pool]))
+    this.#down = down
+    this.#records = records
+  }
+
+  /** Null for no pool, or one that the entry does not have. */
+  find(number: number | null): PoolInUse | null {
+    const pool = number === null ? undefined : this.#pools.get(number)
+    if (pool === undefined) return null
+    const known = this.#rendering.get(pool.number)
+    if (known !== undefined) return known
+    const rendering = new PoolInUse(pool, this.#down, this.#records)
+    this.#rendering.set(pool.number, rendering)
+    return rendering
+  }
+}
+
+/** One pool that a service balances over. */
+export class PoolInUse {
+  readonly mark: number
+  readonly #pool: NodePool
+  readonly #down: ReadonlySet<string>
+  readonly #records: RecordBuilder
+  /** By member index; null is a free index. */
+  readonly #endpoints: readonly (Endpoint | null)[]
+  readonly #serving = new Map<Family, boolean>()
+
+  constructor(pool: NodePool, down: ReadonlySet<string>, records: RecordBuilder) {
+    this.mark = poolMark(pool)
+    this.#pool = pool
+    this.#down = down
+    this.#records = records
+    this.#endpoints = pool.members.map((member) => {
+      if (member === null) return null
+      const ip = parseIp(member.address)
+      return { ip, port: member.port, packed: pack({ address: ip }, { port: member.port }) }
+    })
+  }
+
+  /** Ids of its members that are down. */
+  get down(): readonly string[] {
+    return this.#pool.members.flatMap((member) => (member !== null && this.#down.has(member.id) ? [member.id] : []))
+  }
+
+  /** Packs the slots of one family, once; false when no member of that family can serve. */
+  renderMembers(version: Family): boolean {
+    const known = this.#serving.get(version)
+    if (known !== undefined) return known
+    const set = setOf('member', version)
+    const slots = this.#slots(version)
+    const bytes = Buffer.allocUnsafe(slots.length * recordBytes(SETS[set]))
+    let at = 0
+    for (const [slot, index] of slots.entries()) {
+      const endpoint = index === NO_MEMBER ? null : this.#endpoints[index]
+      if (!endpoint || endpoint.ip.version !== version) continue
+      writeMark(bytes, this.mark, at)
+      writeMark(bytes, slot, at + 4)
+      at += 8 + endpoint.packed.copy(bytes, at + 8)
+    }
+    if (at > 0) this.#records.addLarge(set, bytes.subarray(0, at))
+    this.#serving.set(version, at > 0)
+    return at > 0
+  }
+
+  /** Replies of these members that come before any request leave with this VIP as their source. The first VIP of a family wins. */
+  renderReverse(transport: Transport, vip: { readonly ip: Ip; readonly port: number }): void {
+    const answer = pack({ address: vip.ip }, { port: vip.port })
+    for (const endpoint of this.#endpoints) {
+      if (endpoint === null || endpoint.ip.version !== vip.ip.version) continue
+      const identity = pack({ address: endpoint.ip }, { transport }, { port: endpoint.port })
+      this.#records.add(setOf('reverse', vip.ip.version), identity, answer)
+    }
+  }
+
+  /** Members of the other family cannot be reached from this one: their slots are dealt like those of members that are down. */
+  #slots(version: Family): Uint16Array {
+    const foreign = this.#pool.members.flatMap((member, index) => {
+      const endpoint = this.#endpoints[index]
+      return member !== null && endpoint && endpoint.ip.version !== version ? [member.id] : []
+    })
+    if (foreign.length === 0) return effectiveSlots(this.#pool, this.#down)
+    // Panic would give the unreachable ones their slots back.
+    return effectiveSlots({ ...this.#pool, panicThreshold: 0 }, new Set([...this.#down, ...foreign]))
+  }
+}

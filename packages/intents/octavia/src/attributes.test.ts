@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { monitorResource } from './resources/health-monitor.ts'
+import { listenerResource } from './resources/listener.ts'
+import { loadBalancerResource } from './resources/load-balancer.ts'
+import { memberResource } from './resources/member.ts'
+import { poolResource } from './resources/pool.ts'
+import { quotaResource } from './resources/quota.ts'
+import type { Resource } from './resources/resource.ts'
+
+const yes = (is: boolean): string => (is ? 'yes' : '')
+
+/** The table of a resource as people read it. */
+const described = <D, R>({ word, plural, fields }: Resource<D, R>): string => {
+  const rows = [...fields].map(
+    ({ name, since, create, update, read }) =>
+      `| \`${name}\` | 2.${since} | ${create === 'refused' ? '' : create} | ${yes(update)} | ${yes(read !== null)} |`,
+  )
+  return [
+    `## ${word} (\`${plural}\`)`,
+    '',
+    '| attribute | since | create | update | shown |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+test('ATTRIBUTES.md says what the tables say', async () => {
+  const page = [
+    '# Attributes of the Octavia v2 API\n\nWritten by `attributes.test.ts` from the tables in `src/resources`; `README.md` says what is refused and how.\n',
+    described(loadBalancerResource),
+    described(listenerResource),
+    described(poolResource),
+    described(memberResource),
+    described(monitorResource),
+    described(quotaResource),
+  ].join('\n')
+  await expect(page).toMatchFileSnapshot(new URL('../ATTRIBUTES.md', import.meta.url).pathname)
+})
+
+test('no table has two rows of one name', () => {
+  const tables: readonly (readonly string[])[] = [
+    loadBalancerResource,
+    listenerResource,
+    poolResource,
+    memberResource,
+    monitorResource,
+    quotaResource,
+  ].map(({ fields }) => [...fields].map(({ name }) => name))
+  for (const names of tables) expect(names).toEqual([...new Set(names)])
+})

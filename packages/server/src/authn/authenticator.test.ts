@@ -1,0 +1,125 @@
+import { Secret } from '@spout/runtime'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { bootstrap } from './bootstrap.ts'
+
+const HOUR = 3_600_000
+const FROM = '192.0.2.7'
+let clock: FakeClock
+let bed: TestBed
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  bed = await openTestBed(clock)
+})
+afterEach(() => bed.close())
+
+const admin = () => bed.authenticator.loginWithPassword({ name: 'admin' }, ADMIN_PASSWORD, { name: 'admin' }, FROM)
+const code = (call: () => unknown): unknown => {
+  try {
+    call()
+  } catch (error) {
+    return (error as { code?: unknown }).code
+  }
+  return 'accepted'
+}
+
+describe('tokens', () => {
+  test('end after eight hours and are swept then', async () => {
+    const { secret } = await admin()
+    clock.jump(8 * HOUR - 1)
+    expect(code(() => bed.authenticator.session(secret))).toBe('accepted')
+    clock.jump(1)
+    expect(code(() => bed.authenticator.session(secret))).toBe('TokenExpired')
+    await bed.authenticator.sweep()
+    expect(bed.view.list('token')).toEqual([])
+    expect(code(() => bed.authenticator.session(secret))).toBe('Unauthenticated')
+  })
+
+  test('the store holds no secret', async () => {
+    const { secret } = await admin()
+    const stored = JSON.stringify([await bed.store.list('token'), await bed.store.list('user')])
+    expect(stored).not.toContain(secret)
+    expect(stored).not.toContain(ADMIN_PASSWORD)
+  })
+
+  test.each([
+    ['the user is disabled', async (id: string) => disable(id)],
+    ['the role is taken away', async (id: string) => takeRoles(id)],
+    ['the user is deleted', async (id: string) => bed.admission.deleteUser(id)],
+    ['the password changed', async (id: string) => bed.authenticator.revokeUser(id)],
+  ])('are worth nothing once %s', async (_what, change) => {
+    const { projectId } = bed.admin
+    const { userId, token } = await bed.login('ann', projectId, 'member')
+    expect(bed.authenticator.session(token).principal).toMatchObject({ roles: ['member', 'reader'], projectId })
+    await change(userId)
+    expect(code(() => bed.authenticator.session(token))).toBe('Unauthenticated')
+  })
+
+  test('traded for another scope they end no later', async () => {
+    const first = await admin()
+    clock.jump(HOUR)
+    const second = await bed.authenticator.loginWithToken(first.secret, { name: 'admin' })
+    expect(second.token.expiresAt).toBe(first.token.expiresAt)
+    const unscoped = await bed.authenticator.loginWithToken(first.secret, null)
+    expect(unscoped.principal).toMatchObject({ projectId: null, roles: [] })
+  })
+})
+
+const userOf = (id: string) => {
+  const user = bed.view.get('user', id)?.value
+  if (user === undefined) throw new Error('no such user')
+  return user
+}
+const disable = (id: string) => bed.admission.putUser({ ...userOf(id), enabled: false })
+const takeRoles = (id: string) => bed.admission.putUser({ ...userOf(id), roles: [] })
+
+describe('logins', () => {
+  test('every refusal reads alike', async () => {
+    const { login } = bed
+    await login('plain', bed.admin.projectId, 'reader')
+    const disabled = await login('disabled', bed.admin.projectId, 'reader')
+    await disable(disabled.userId)
+    const tries = [
+      bed.authenticator.loginWithPassword({ name: 'nobody' }, 'pw', null, FROM),
+      bed.authenticator.loginWithPassword({ name: 'plain' }, 'wrong', null, FROM),
+      bed.authenticator.loginWithPassword({ name: 'disabled' }, 'pw', null, FROM),
+      bed.authenticator.loginWithPassword({ name: 'plain' }, 'pw', { name: 'nowhere' }, FROM),
+      bed.authenticator.loginWithCredential({ id: 'none' }, 'pw', FROM),
+    ]
+    const results = await Promise.allSettled(tries)
+    const messages = results.map((result) => (result.status === 'rejected' ? result.reason.message : 'accepted'))
+    expect(new Set(messages).size).toBe(1)
+    expect(messages[0]).toMatch(/^Authentication is required/)
+  })
+
+  test('ten failures close the door for a minute, also to the right password', async () => {
+    for (let time = 0; time < 10; time++)
+      await expect(bed.authenticator.loginWithPassword({ name: 'admin' }, 'x', null, FROM)).rejects.toThrow()
+    await expect(admin()).rejects.toThrow('too many failed logins')
+    await clock.advance(60_000)
+    await expect(admin()).resolves.toMatchObject({ principal: { userName: 'admin' } })
+  })
+})
+
+describe('bootstrap', () => {
+  const again = (password: string) =>
+    bootstrap(
+      { admission: bed.admission, view: bed.view, passwords: bed.authenticator.passwords, clock },
+      { projectName: 'admin', userName: 'admin', password: new Secret(password) },
+    )
+
+  test('a second time changes nothing', async () => {
+    const before = await bed.store.revision()
+    expect(await again(ADMIN_PASSWORD)).toEqual(bed.admin)
+    expect(await bed.store.revision()).toBe(before)
+  })
+
+  test('the configured password wins', async () => {
+    await again('another-password')
+    await expect(admin()).rejects.toThrow()
+    const login = bed.authenticator.loginWithPassword({ name: 'admin' }, 'another-password', { name: 'admin' }, FROM)
+    await expect(login).resolves.toMatchObject({ principal: { roles: ['admin', 'member', 'reader'] } })
+  })
+})

@@ -1,0 +1,330 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { ROUTES } from './routes.ts'
+
+let bed: TestBed
+let admin: string
+/** Two tenants: a member and a reader of one, a member of the other. */
+let member: string
+let reader: string
+let stranger: string
+let projectId: string
+let poolId: string
+
+beforeAll(async () => {
+  bed = await openTestBed()
+  admin = await bed.adminLogin()
+  projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
+  const other = (await bed.admission.createProject({ name: 'two', description: '' })).id
+  member = (await bed.login('m', projectId, 'member')).token
+  reader = (await bed.login('r', projectId, 'reader')).token
+  stranger = (await bed.login('s', other, 'member')).token
+  const pool = await call('POST', '/address-pools', admin, {
+    name: 'public',
+    ranges: [{ first: '198.51.100.1', last: '198.51.100.250' }],
+    cidr: '198.51.100.0/24',
+    quarantineSeconds: 0,
+  })
+  poolId = pool.body.id
+  const network = await call('POST', '/networks', member, { name: 'inside' })
+  await call('POST', `/networks/${network.body.id}/subnets`, member, { cidr: '10.9.0.0/24' })
+})
+afterAll(() => bed.close())
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+async function call(method: Method, path: string, token: string | null, payload?: unknown, headers: object = {}) {
+  const reply = await bed.app.inject({
+    method,
+    url: `/api/v1${path}`,
+    headers: {
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      'content-type': 'application/json',
+      ...headers,
+    },
+    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
+  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
+  return { status: reply.statusCode, body, headers: reply.headers }
+}
+
+const web = () => ({
+  name: 'web',
+  vips: [{ from: 'pool', poolId }],
+  pools: [
+    {
+      name: 'p',
+      protocol: 'tcp',
+      members: [
+        { name: 'a', address: '10.9.0.11', port: 80 },
+        { name: 'b', address: '10.9.0.12', port: 80 },
+      ],
+      monitor: { type: 'http', http: { path: '/ready' } },
+    },
+  ],
+  listeners: [{ name: 'l', protocol: 'tcp', port: 80, defaultPool: 'p' }],
+})
+
+const create = async (change: object = {}) => {
+  const created = await call('POST', '/load-balancers', member, { ...web(), ...change })
+  expect(created.status, JSON.stringify(created.body)).toBe(201)
+  return created
+}
+
+describe('load balancers', () => {
+  test('created with everything in it, read back, written back unchanged', async () => {
+    const { body, headers } = await create()
+    expect(body).toMatchObject({ name: 'web', projectId, status: { provisioning: 'pending' } })
+    expect(body.listeners[0]).toMatchObject({ port: 80, defaultPoolId: body.pools[0].id })
+    expect(body.pools[0].monitor.http).toMatchObject({ method: 'GET', path: '/ready', version: '1.0' })
+    const read = await call('GET', `/load-balancers/${body.id}`, reader)
+    expect(read.headers.etag).toBe(headers.etag)
+    const written = await call('PUT', `/load-balancers/${body.id}`, member, read.body, {
+      'if-match': read.headers.etag,
+    })
+    expect(written.status).toBe(200)
+    expect({ ...written.body, generation: 0, updatedAt: null }).toEqual({
+      ...read.body,
+      generation: 0,
+      updatedAt: null,
+    })
+  })
+
+  test('If-Match refuses a version that somebody else replaced', async () => {
+    const { body, headers } = await create()
+    const path = `/load-balancers/${body.id}`
+    expect((await call('PUT', path, member, { ...body, name: 'first' }, { 'if-match': headers.etag })).status).toBe(200)
+    const late = await call('PUT', path, member, { ...body, name: 'second' }, { 'if-match': headers.etag })
+    expect(late).toMatchObject({ status: 409, body: { code: 'RevisionConflict', retry: 'backoff' } })
+    expect((await call('GET', path, member)).body.name).toBe('first')
+  })
+
+  test('parts: added, replaced, listed, removed', async () => {
+    const { body } = await create()
+    const root = `/load-balancers/${body.id}`
+    const pool = await call('POST', `${root}/pools`, member, { name: 'q', protocol: 'tcp' })
+    expect(pool.status).toBe(201)
+    const full = await call('PUT', `${root}/pools/${pool.body.id}/members`, member, {
+      members: [
+        { address: '10.9.0.21', port: 1 },
+        { address: '10.9.0.22', port: 1 },
+      ],
+    })
+    const [kept] = full.body.members
+    const less = await call('PUT', `${root}/pools/${pool.body.id}/members`, member, {
+      members: [{ address: '10.9.0.21', port: 1 }],
+    })
+    expect(less.body.members).toEqual([kept])
+    const listener = await call('POST', `${root}/listeners`, member, { protocol: 'udp', port: 53 })
+    expect(listener.status).toBe(201)
+    const path = `${root}/listeners/${listener.body.id}`
+    expect((await call('PUT', path, member, { protocol: 'udp', port: 54 })).body).toMatchObject({
+      id: listener.body.id,
+      port: 54,
+    })
+    expect((await call('GET', `${root}/listeners`, member)).body.items).toHaveLength(2)
+    expect((await call('DELETE', path, member)).status).toBe(204)
+    expect((await call('GET', path, member)).status).toBe(404)
+    const inUse = await call('DELETE', `${root}/pools/${body.pools[0].id}`, member)
+    expect(inUse).toMatchObject({ status: 409, body: { code: 'InUse' } })
+    expect((await call('DELETE', root, member)).status).toBe(204)
+    expect((await call('GET', root, member)).status).toBe(404)
+  })
+
+  test.each([
+    ['UnknownField', 'colour', { colour: 'red' }],
+    ['MissingField', 'vips', { vips: undefined }],
+    ['InvalidField', 'vips', { vips: [] }],
+    ['InvalidField', 'vips[0].poolId', { vips: [{ from: 'pool', poolId: 'x' }] }],
+    ['InvalidField', 'listeners[0].port', { listeners: [{ protocol: 'tcp', port: 0 }] }],
+    ['InvalidField', 'listeners[0].protocol', { listeners: [{ protocol: 'quic', port: 1 }] }],
+    ['ReferenceNotFound', 'listeners[0].defaultPool', { listeners: [{ protocol: 'tcp', port: 1, defaultPool: 'x' }] }],
+    [
+      'PortTaken',
+      'listeners[1].port',
+      {
+        listeners: [
+          { protocol: 'tcp', port: 1 },
+          { protocol: 'tcp', port: 1 },
+        ],
+      },
+    ],
+    [
+      'InvalidField',
+      'pools[0].members[0].address',
+      { listeners: [], pools: [{ protocol: 'tcp', members: [{ address: '010.9.0.1', port: 1 }] }] },
+    ],
+    [
+      'InvalidField',
+      'pools[0].members[0].address',
+      { listeners: [], pools: [{ protocol: 'tcp', members: [{ address: '127.0.0.1', port: 1 }] }] },
+    ],
+    [
+      'MissingField',
+      'pools[0].members[0].port',
+      { listeners: [], pools: [{ protocol: 'tcp', members: [{ address: '10.9.0.1' }] }] },
+    ],
+    [
+      'InvalidField',
+      'pools[0].monitor.http.path',
+      { listeners: [], pools: [{ protocol: 'tcp', monitor: { type: 'http', http: { path: '/a b' } } }] },
+    ],
+    ['InvalidField', 'tags[0]', { tags: [''] }],
+    ['InvalidField', 'name', { name: 'x'.repeat(256) }],
+    [
+      'ReferenceNotFound',
+      'pools[0].id',
+      { listeners: [], pools: [{ id: '6f1c3b1e-6a4e-4c56-9f0b-000000000001', protocol: 'tcp' }] },
+    ],
+  ])('a mistake in one field: %s %s', async (code, field, change) => {
+    const before = await bed.store.revision()
+    const { status, body } = await call('POST', '/load-balancers', member, { ...web(), ...change })
+    expect(body).toMatchObject({ code, field })
+    expect(status).toBe(code === 'PortTaken' ? 409 : 400)
+    expect(await bed.store.revision()).toBe(before)
+  })
+
+  test.each([
+    ['listeners', { protocol: 'tcp', port: 80 }, 409, 'PortTaken', 'port'],
+    ['listeners', { protocol: 'tcp', port: 'x' }, 400, 'InvalidField', 'port'],
+    [
+      'pools',
+      {
+        protocol: 'tcp',
+        members: [
+          { address: '10.9.0.1', port: 1 },
+          { address: '10.9.0.1', port: 1 },
+        ],
+      },
+      409,
+      'MemberTaken',
+      'members[1].port',
+    ],
+  ])('a mistake in one part names the part’s own field: %s %j', async (plural, part, status, code, field) => {
+    const { body } = await create()
+    const refused = await call('POST', `/load-balancers/${body.id}/${plural}`, member, part)
+    expect(refused).toMatchObject({ status, body: { code, field } })
+  })
+
+  test.each(['id', 'projectId', 'createdAt'])('%s cannot be changed', async (field) => {
+    const { body } = await create()
+    const changed = { ...body, [field]: '6f1c3b1e-6a4e-4c56-9f0b-000000000001' }
+    const refused = await call('PUT', `/load-balancers/${body.id}`, member, changed)
+    expect(refused).toMatchObject({ status: 400, body: { code: 'ImmutableField', field } })
+  })
+
+  test('explain walks from the address to the members', async () => {
+    const { body } = await create()
+    const [a, b] = body.pools[0].members
+    const base = { loadBalancerId: body.id, poolId: body.pools[0].id, since: '2026-01-01T00:00:00.000Z' }
+    bed.status.set(body.id, {
+      provisioning: 'active',
+      reason: 'Programmed',
+      members: new Map([
+        [a.id, { ...base, memberId: a.id, health: 'up', reason: null }],
+        [b.id, { ...base, memberId: b.id, health: 'down', reason: 'connection refused' }],
+      ]),
+    })
+    const { body: path } = await call('GET', `/load-balancers/${body.id}/explain`, reader)
+    expect(path.state.reason).toBe('Programmed')
+    expect(path.vips[0].address).toBe(body.vips[0].address)
+    expect(path.listeners[0]).toMatchObject({ port: 80, poolId: body.pools[0].id, answers: true, why: null })
+    expect(path.pools[0].members).toMatchObject([
+      { name: 'a', health: 'up', takesTraffic: true, why: null },
+      { name: 'b', health: 'down', reason: 'connection refused', takesTraffic: false, why: 'it is down' },
+    ])
+  })
+})
+
+describe('who may do what', () => {
+  test("another tenant's objects do not exist, for any method", async () => {
+    const { body } = await create({ name: 'private' })
+    const root = `/load-balancers/${body.id}`
+    const tries: [Method, string, unknown?][] = [
+      ['GET', root],
+      ['PUT', root, body],
+      ['DELETE', root],
+      ['GET', `${root}/explain`],
+      ['GET', `${root}/listeners`],
+      ['POST', `${root}/pools`, { protocol: 'tcp' }],
+      ['PUT', `${root}/pools/${body.pools[0].id}/members`, { members: [] }],
+      ['GET', `/addresses/${body.vips[0].addressId}`],
+      ['DELETE', `/addresses/${body.vips[0].addressId}`],
+      ['GET', `/networks/${bed.view.list('network')[0]?.id}`],
+      ['GET', `/projects/${projectId}`],
+      ['GET', `/projects/${projectId}/quota`],
+    ]
+    for (const [method, path, payload] of tries) {
+      const reply = await call(method, path, stranger, payload)
+      expect([method, path, reply.status]).toEqual([method, path, 404])
+    }
+    for (const path of ['/load-balancers', '/networks', '/addresses'])
+      expect((await call('GET', `${path}?project=${projectId}`, stranger)).body.items).toEqual([])
+    expect((await call('GET', '/load-balancers?name=private', member)).body.items).toHaveLength(1)
+    expect((await call('GET', '/load-balancers?name=private', admin)).body.items).toHaveLength(1)
+  })
+
+  test.each(ROUTES.map((route) => [route.method, route.path, route.access] as const))(
+    '%s %s needs %s',
+    async (method, path, access) => {
+      const url = path.replaceAll(/:\w+/g, '6f1c3b1e-6a4e-4c56-9f0b-000000000009')
+      if (access === 'anyone') return
+      expect((await call(method, url, null, {})).status).toBe(401)
+      expect((await call(method, url, 'no-such-token', {})).status).toBe(401)
+      if (access === 'member' || access === 'admin') expect((await call(method, url, reader, {})).status).toBe(403)
+      if (access === 'admin') expect((await call(method, url, member, {})).status).toBe(403)
+    },
+  )
+
+  test('a member names no other project, segment or return path', async () => {
+    const foreign = await call('POST', '/load-balancers', stranger, { ...web(), projectId })
+    expect(foreign).toMatchObject({ status: 403, body: { code: 'Forbidden' } })
+    const segment = { physicalNetwork: 'physnet1', vlan: 7 }
+    expect((await call('POST', '/networks', member, { segment })).status).toBe(403)
+    expect((await call('POST', '/networks', member, { returnPath: 'gateway' })).status).toBe(403)
+    expect((await call('POST', '/networks', admin, { segment, projectId })).status).toBe(201)
+  })
+})
+
+describe('the others', () => {
+  test('log in, ask, log out', async () => {
+    const login = { userName: 'admin', password: ADMIN_PASSWORD, projectName: 'admin' }
+    const { status, body } = await call('POST', '/tokens', null, login)
+    expect(status).toBe(201)
+    expect((await call('GET', '/tokens/current', body.token)).body).toMatchObject({ userName: 'admin' })
+    expect((await call('DELETE', '/tokens/current', body.token)).status).toBe(204)
+    expect((await call('GET', '/tokens/current', body.token)).status).toBe(401)
+    const wrong = await call('POST', '/tokens', null, { ...login, password: 'x' })
+    const nobody = await call('POST', '/tokens', null, { ...login, userName: 'nobody' })
+    expect(wrong.status).toBe(401)
+    expect({ ...nobody.body, instance: '' }).toEqual({ ...wrong.body, instance: '' })
+  })
+
+  test('users show no password, quotas take what is named', async () => {
+    const created = await call('POST', '/users', admin, { name: 'u', password: 'secret-password' })
+    expect(created.body).toMatchObject({ name: 'u', hasPassword: true })
+    expect(JSON.stringify([created.body, (await call('GET', '/users', admin)).body])).not.toMatch(
+      /scrypt|secret-password/,
+    )
+    const quota = await call('PUT', `/projects/${projectId}/quota`, admin, { limits: { pools: 7 } })
+    expect(quota.body.limits).toMatchObject({ pools: 7, members: 5000 })
+    const wrong = await call('PUT', `/projects/${projectId}/quota`, admin, { limits: { pools: -1 } })
+    expect(wrong.body).toMatchObject({ code: 'InvalidField', field: 'limits.pools' })
+    await call('PUT', `/projects/${projectId}/quota`, admin, { limits: { pools: 500 } })
+  })
+
+  test('an enrolment token carries the pin and is shown once', async () => {
+    const group = await call('POST', '/node-groups', admin, { name: 'g' })
+    const made = await call('POST', '/enrolment-tokens', admin, { nodeName: 'lb-1', nodeGroupId: group.body.id })
+    expect(made.body.token).toMatch(new RegExp(`^\\S+\\.${'f'.repeat(32)}$`))
+    const listed = JSON.stringify((await call('GET', '/enrolment-tokens', admin)).body)
+    expect(listed).not.toContain(made.body.token.split('.')[0])
+    expect(listed).not.toContain('secretSha256')
+  })
+
+  test('the API document is served as it is rendered', async () => {
+    const { body } = await call('GET', '/openapi.json', null)
+    expect(body.openapi).toBe('3.1.0')
+  })
+})

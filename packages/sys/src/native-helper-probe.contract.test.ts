@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findLink } from './links.ts'
+import { runIn } from './netns.ts'
+import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
+import { BUILDS } from './testing/native-builds.ts'
+import { FAR, NEAR } from './testing/segment.ts'
+
+describe.each(BUILDS)('probes and announcements through the helper, $name build', ({ name, path }) => {
+  let on: HelperUnderTest
+  beforeAll(async () => {
+    on = await startHelperUnderTest(path, `pr-${name[0]}`)
+  })
+  afterAll(async () => expect(await on?.end()).toEqual([]))
+
+  beforeAll(async () => {
+    await on.segment.serve(`
+      const net = require('node:net')
+      const start = (port, serve) => new Promise((done) => net.createServer(serve).listen(port, '::', done))
+      Promise.all([
+        start(8001, (socket) => socket.on('error', () => {}).once('data', (data) => socket.end('HTTP/1.0 200 OK\\r\\n\\r\\n' + data))),
+        start(8002, (socket) => socket.on('error', () => {})),
+        start(8003, (socket) => socket.on('error', () => {}).once('data', () => socket.resetAndDestroy())),
+        start(8004, (socket) => socket.on('error', () => {}).write(Buffer.alloc(100000, 'x'))),
+      ]).then(() => console.log('ready'))
+    `)
+  })
+
+  const connect = (port: number, more: object = {}) =>
+    on.helper.connect({ netns: on.netns, address: FAR.ip, port, timeoutMs: 2_000, ...more })
+
+  test('connects', async () => {
+    expect(await connect(8001)).toMatchObject({ connected: true, end: 'none' })
+    expect(await connect(8001, { address: FAR.ip6, source: NEAR.ip6 })).toMatchObject({ connected: true })
+    expect(await connect(9)).toMatchObject({ connected: false, reason: 'connection refused' })
+    expect(await connect(9, { address: '203.0.113.1' })).toMatchObject({
+      connected: false,
+      reason: 'network is unreachable',
+    })
+    expect(await connect(80, { address: '10.77.0.200', timeoutMs: 50 })).toMatchObject({
+      connected: false,
+      reason: 'timed out',
+    })
+    expect(await refusal(connect(8001, { source: '203.0.113.1' }))).toMatchObject({ errno: 'EADDRNOTAVAIL' })
+  })
+
+  test('exchanges bytes, and says how reading ended', async () => {
+    const send = Buffer.from('question')
+    const answer = Buffer.from('HTTP/1.0 200 OK\r\n\r\nquestion')
+    expect(await connect(8001, { send })).toMatchObject({ end: 'closed', received: answer })
+    expect(await connect(8001, { send, maxBytes: 12 })).toMatchObject({ end: 'full', received: answer.subarray(0, 12) })
+    expect(await connect(8002, { send, timeoutMs: 50 })).toMatchObject({ end: 'timeout', received: Buffer.alloc(0) })
+    expect(await connect(8003, { send })).toMatchObject({ connected: true, end: 'reset' })
+    const long = await connect(8004, { send, maxBytes: 65_536 })
+    expect(long).toMatchObject({ end: 'full' })
+    expect(long.connected && long.received.length).toBe(65_536)
+  })
+
+  test('keeps hundreds of probes in flight without holding up others', async () => {
+    const silent = Array.from({ length: 600 }, (_, i) =>
+      connect(80, { address: `10.77.0.${100 + (i % 100)}`, timeoutMs: 2_500 }),
+    )
+    const quick = await Promise.all(Array.from({ length: 200 }, () => connect(8001)))
+    expect(quick.every((result) => result.connected)).toBe(true)
+    expect((await on.helper.stats()).probesInFlight).toBeGreaterThan(0)
+    expect((await Promise.all(silent)).every((result) => !result.connected)).toBe(true)
+    expect((await on.helper.stats()).probesInFlight).toBe(0)
+  })
+
+  test('pings', async () => {
+    const ping = (address: string, timeoutMs = 2_000) => on.helper.ping({ netns: on.netns, address, timeoutMs })
+    const answers = await Promise.all([FAR.ip, FAR.ip6, NEAR.ip, FAR.ip].map((address) => ping(address)))
+    expect(answers.every((answer) => answer.answered)).toBe(true)
+    expect(await ping('10.77.0.201', 50)).toMatchObject({ answered: false, reason: 'timed out' })
+    expect(await ping('203.0.113.1')).toMatchObject({ answered: false, reason: 'network is unreachable' })
+  })
+
+  test('finds who holds an address on the segment', async () => {
+    const mac = await macOf(on.segment.far, FAR.dev)
+    const probe = (address: string, timeoutMs = 3_000) =>
+      on.helper.arpProbe({ netns: on.netns, dev: NEAR.dev, address, timeoutMs })
+    expect(await Promise.all([probe(FAR.ip), probe(FAR.ip6), probe(FAR.ip)])).toEqual([
+      { answered: true, mac },
+      { answered: true, mac },
+      { answered: true, mac },
+    ])
+    expect(await probe('10.77.0.202', 60)).toEqual({ answered: false })
+    expect(await probe('fd77::202', 60)).toEqual({ answered: false })
+    expect(
+      await refusal(on.helper.arpProbe({ netns: on.netns, dev: 'lo', address: '127.0.0.9', timeoutMs: 10 })),
+    ).toMatchObject({
+      errno: 'EOPNOTSUPP',
+    })
+  })
+
+  test('announces addresses so that neighbours follow', async () => {
+    const vips = ['10.77.0.50', 'fd77::50']
+    // The far end believes in a wrong holder; an announcement corrects that.
+    for (const vip of vips)
+      await runIn(on.segment.far, [
+        'ip',
+        'neigh',
+        'replace',
+        vip,
+        'lladdr',
+        '02:00:00:00:00:99',
+        'dev',
+        FAR.dev,
+        'nud',
+        'stale',
+      ])
+    const announce = (count: number) =>
+      on.helper.announce({ netns: on.netns, dev: NEAR.dev, addresses: vips, count, intervalMs: 60_000 })
+    await announce(3)
+    const neighbours = await runIn(on.segment.far, ['ip', 'neigh', 'show', 'dev', FAR.dev])
+    const mac = await macOf(on.segment.near, NEAR.dev)
+    for (const vip of vips) expect(neighbours).toContain(`${vip} lladdr ${mac}`)
+    await announce(0)
+    expect(
+      await refusal(on.helper.announce({ netns: on.netns, dev: 'absent0', addresses: vips, count: 1, intervalMs: 1 })),
+    ).toMatchObject({
+      errno: 'ENODEV',
+    })
+  })
+
+  test('repeats announcements until they are called off', async () => {
+    const vip = '10.77.0.51'
+    const wrong = [
+      'ip',
+      'neigh',
+      'replace',
+      vip,
+      'lladdr',
+      '02:00:00:00:00:99',
+      'dev',
+      FAR.dev,
+      'nud',
+      'stale',
+    ] as const
+    const holder = async () => (await runIn(on.segment.far, ['ip', 'neigh', 'show', vip])).trim()
+    const announce = (count: number) =>
+      on.helper.announce({ netns: on.netns, dev: NEAR.dev, addresses: [vip], count, intervalMs: 5 })
+    await runIn(on.segment.far, [...wrong])
+    await announce(1000)
+    await runIn(on.segment.far, [...wrong])
+    await expect.poll(holder, { timeout: 5_000 }).not.toContain('02:00:00:00:00:99')
+    await announce(0)
+    await runIn(on.segment.far, [...wrong])
+    // Frames sent before the call-off are out; a request behind it shows that the loop went on without sending more.
+    await connect(8002, { send: Buffer.from('x'), timeoutMs: 50 })
+    expect(await holder()).toContain('02:00:00:00:00:99')
+  })
+
+  test('forgets flows to one destination alone', async () => {
+    await runIn(on.segment.near, [
+      'nft',
+      'add table ip track; add chain ip track out { type filter hook output priority 0; }; add rule ip track out ct state new',
+    ])
+    await connect(8001)
+    await connect(8002)
+    const forget = (port: number) =>
+      on.helper.conntrackDelete({ netns: on.netns, protocol: 'tcp', destination: FAR.ip, port })
+    expect(await forget(8001)).toBeGreaterThan(0)
+    expect(await forget(8001)).toBe(0)
+    expect(await forget(8002)).toBeGreaterThan(0)
+    expect(await on.helper.conntrackDelete({ netns: on.netns, protocol: 'udp', destination: FAR.ip6, port: 53 })).toBe(
+      0,
+    )
+  })
+})
+
+async function macOf(netns: string, dev: string): Promise<string> {
+  const link = await findLink({ netns, name: dev })
+  if (link === null) throw new Error(`${netns} has no ${dev}`)
+  return link.mac
+}

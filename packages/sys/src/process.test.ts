@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endProcess, identifyProcess, isRunning, parseProcStat, signalProcess, startDaemon } from './process.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'spt-process-'))
+})
+afterAll(() => rm(directory, { recursive: true }))
+
+test('reads the start time behind a hostile name', () => {
+  const rest = ['S', ...Array.from({ length: 18 }, (_, i) => i), 4711, 0].join(' ')
+  expect(parseProcStat(`12 (a) b (c) R 1 ) ${rest}\n`)).toEqual({ state: 'S', startTicks: 4711 })
+})
+
+test('starts a daemon with its output in a file, knows it, and ends it', async () => {
+  const logFile = join(directory, 'log')
+  const daemon = await startDaemon([process.execPath, '-e', 'console.log("up"); setInterval(() => {}, 1000)'], {
+    logFile,
+  })
+  try {
+    await expect.poll(() => readFile(logFile, 'utf8'), { timeout: 10_000 }).toBe('up\n')
+    expect(await isRunning(daemon)).toBe(true)
+    expect(await identifyProcess(daemon.pid)).toEqual(daemon)
+  } finally {
+    await endProcess(daemon, 5_000)
+  }
+  expect(await isRunning(daemon)).toBe(false)
+  expect(await signalProcess(daemon, 'SIGTERM')).toBe(false)
+  await endProcess(daemon, 0)
+})
+
+test('kills what does not heed SIGTERM', async () => {
+  const logFile = join(directory, 'stubborn')
+  const code = 'process.on("SIGTERM", () => {}); console.log("up"); setInterval(() => {}, 1000)'
+  const daemon = await startDaemon([process.execPath, '-e', code], { logFile })
+  await expect.poll(() => readFile(logFile, 'utf8'), { timeout: 10_000 }).toBe('up\n')
+  await endProcess(daemon, 50)
+  expect(await isRunning(daemon)).toBe(false)
+})
+
+test('never takes another process for it', async () => {
+  const self = await identifyProcess(process.pid)
+  const stranger = { pid: process.pid, startTicks: self!.startTicks + 1 }
+  expect(await isRunning(stranger)).toBe(false)
+  expect(await signalProcess(stranger, 'SIGKILL')).toBe(false)
+})
+
+test('says that a daemon cannot be started', async () => {
+  await expect(startDaemon(['/absent/daemon'], { logFile: join(directory, 'log') })).rejects.toMatchObject({
+    code: 'ENOENT',
+  })
+})

@@ -1,0 +1,180 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Daemon, Lab } from '../lab/lab.ts'
+import { NODES, TENANTS } from '../lab/topology.ts'
+import { waitFor } from '../lab/wait-for.ts'
+import { type Account, callApi, passwordToken, type SystemAccess } from './access.ts'
+
+const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
+/** How the product's own processes are run: a small young generation costs little speed and a third of the memory. */
+const program = (app: string): readonly string[] => [
+  process.execPath,
+  '--max-semi-space-size=2',
+  path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
+]
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
+const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts')
+
+export interface ControlPlaneOptions {
+  /** Where it listens on loopback; 0 takes a free port. */
+  readonly port?: number
+  /** Settings as `--set` takes them. */
+  readonly set?: readonly string[]
+}
+
+const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } as const
+
+/** Starts the control plane of a lab on the host; its data lies in the lab's directory, so a second start finds it. */
+export async function startControlPlane(
+  lab: Lab,
+  { port = 0, set = [] }: ControlPlaneOptions = {},
+): Promise<SystemAccess> {
+  const settings = [
+    `stateDirectory=${path.join(lab.directory, 'control-plane')}`,
+    `api.port=${port}`,
+    `agentLink.host=${lab.hostAddress}`,
+    'agentLink.port=9131',
+    `agentLink.names=["${lab.hostAddress}"]`,
+    `admin.password=${ADMIN.password}`,
+    'network.managementCidrs=["198.18.0.0/15","198.51.100.0/24"]',
+    ...set,
+  ]
+  const argv = [...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
+  const daemon = await lab.start('host', 'control-plane', argv, {
+    readyText: '"event":"listening"',
+    env: COMPILE_CACHE,
+  })
+  const endpoint = listeningAddress(daemon)
+  const { token, projectId } = await passwordToken(endpoint, ADMIN)
+  return { endpoint, admin: { ...ADMIN, projectId, token }, projects: [] }
+}
+
+function listeningAddress({ logFile }: Daemon): string {
+  const line = readFileSync(logFile, 'utf8')
+    .split('\n')
+    .findLast((text) => text.includes('"event":"listening"'))
+  return (JSON.parse(line ?? '{}') as { address: string }).address
+}
+
+/** Settings of a node's agent beside those every lab node has. */
+export interface AgentOptions {
+  readonly set?: readonly string[]
+}
+
+/** Starts a node's agent; the first time with a fresh enrolment token. */
+export async function startAgent(
+  lab: Lab,
+  access: SystemAccess,
+  node: string,
+  { set = [] }: AgentOptions = {},
+): Promise<Daemon> {
+  const directory = path.join(lab.directory, node)
+  mkdirSync(directory, { recursive: true })
+  const tokenFile = path.join(directory, 'enrolment-token')
+  const { items: groups } = await callApi<{ items: { id: string }[] }>(
+    access.endpoint,
+    access.admin.token,
+    'GET',
+    '/node-groups',
+  )
+  const { items: nodes } = await callApi<{ items: { name: string }[] }>(
+    access.endpoint,
+    access.admin.token,
+    'GET',
+    '/nodes',
+  )
+  if (!nodes.some(({ name }) => name === node)) {
+    const body = { nodeName: node, nodeGroupId: groups[0]?.id }
+    const { token } = await callApi<{ token: string }>(
+      access.endpoint,
+      access.admin.token,
+      'POST',
+      '/enrolment-tokens',
+      body,
+    )
+    writeFileSync(tokenFile, token, { mode: 0o600 })
+  }
+  const instance = instanceOf(lab, node)
+  const settings = [
+    `stateDirectory=${directory}`,
+    `instance=${instance}`,
+    `server.url=https://${lab.hostAddress}:9131`,
+    `server.enrolmentTokenFile=${tokenFile}`,
+    'fabric.interface=fab0',
+    `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
+    `helper.path=${path.join(REPOSITORY, 'native/build/spout-helper')}`,
+    `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
+    `haproxy.cgroup=spout-${instance}`,
+    ...set,
+  ]
+  const argv = [...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
+  return lab.start(node, `agent-${node}`, argv, { env: COMPILE_CACHE, readyText: '"event":"running"' })
+}
+
+/** Prefix of every namespace that a node's agent makes; begins with the lab's id, so that the lab takes them away. */
+export const instanceOf = (lab: Lab, node: string): string =>
+  `${lab.id}n${NODES.indexOf(node as (typeof NODES)[number]) + 1}`
+
+/** Waits until every node reports and follows. */
+export async function nodesInSync(access: SystemAccess, count: number): Promise<void> {
+  await waitFor(
+    async () => {
+      const { items } = await callApi<{ items: { status: { connection: string; inSync: boolean } }[] }>(
+        access.endpoint,
+        access.admin.token,
+        'GET',
+        '/nodes',
+      )
+      return items.filter(({ status }) => status.connection === 'connected' && status.inSync).length >= count
+    },
+    { what: `${count} nodes to be connected and in sync`, timeoutMs: 30_000, everyMs: 20 },
+  )
+}
+
+/** Starts a member's servers (HTTP 8080, TCP 9000, UDP 9001). */
+export const startMember = (lab: Lab, place: string): Promise<Daemon> =>
+  lab.start(place, `member-${place}`, [process.execPath, MEMBER_SERVER, place], { readyText: 'ready' })
+
+/** A tenant to be: a project with a user and one network on a segment of the lab. */
+export interface TenantSpec {
+  readonly project: string
+  readonly user: string
+  readonly password: string
+  readonly segment: string
+  readonly returnPath: 'gateway' | 'snat'
+}
+
+export interface Tenant extends Account {
+  readonly networkId: string
+  readonly subnetId: string
+}
+
+/** Creates a tenant with the network 10.0.0.0/24. */
+export async function createTenant({ endpoint, admin }: SystemAccess, spec: TenantSpec): Promise<Tenant> {
+  const asAdmin = <T>(path: string, body: unknown): Promise<T> => callApi<T>(endpoint, admin.token, 'POST', path, body)
+  const { id: projectId } = await asAdmin<{ id: string }>('/projects', { name: spec.project })
+  await asAdmin('/users', { name: spec.user, password: spec.password, roles: [{ projectId, role: 'member' }] })
+  const segment = { physicalNetwork: spec.segment, vlan: null }
+  const { id: networkId } = await asAdmin<{ id: string }>('/networks', {
+    name: 'net',
+    projectId,
+    returnPath: spec.returnPath,
+    segment,
+  })
+  const { id: subnetId } = await asAdmin<{ id: string }>(`/networks/${networkId}/subnets`, {
+    name: 'subnet',
+    cidr: '10.0.0.0/24',
+    gatewayIp: '10.0.0.1',
+  })
+  const { token } = await passwordToken(endpoint, spec)
+  return { user: spec.user, password: spec.password, project: spec.project, projectId, token, networkId, subnetId }
+}
+
+/** Creates the pool `public` of the lab's fabric. */
+export const createPublicPool = ({ endpoint, admin }: SystemAccess): Promise<{ id: string }> =>
+  callApi(endpoint, admin.token, 'POST', '/address-pools', {
+    name: 'public',
+    ranges: [{ first: '198.51.100.16', last: '198.51.100.250' }],
+    cidr: '198.51.100.0/24',
+    gatewayIp: '198.51.100.1',
+  })
