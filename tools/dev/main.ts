@@ -42,6 +42,9 @@ async function main(argv: readonly string[]): Promise<number> {
   return verb.run(args)
 }
 
+// A reader such as `head` that has seen enough is no error.
+process.stdout.on('error', () => process.exit(0))
+
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {

@@ -13,6 +13,8 @@ export const controlPlaneConfig = z.strictObject({
     port: tcpPort.default(9130),
     /** What clients see in catalogs and links; made from host and port when empty. */
     publicUrl: z.string().default(''),
+    /** How long a reply of the Octavia API waits for the nodes, so that clients find their object ACTIVE at once. */
+    settleMs: z.number().int().min(0).max(10_000).default(400),
   }).prefault({}),
   agentLink: section({
     host: z.string().default('0.0.0.0'),

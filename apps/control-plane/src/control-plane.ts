@@ -108,7 +108,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
     authenticate,
     clock,
     newId: randomUUID,
-    options: { providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3' },
+    options: { providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
   }
   mount(app, healthApi(readinessChecks({ store, nodeStates, view, status })))
   mount(app, metricsApi(metrics))

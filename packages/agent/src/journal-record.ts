@@ -1,10 +1,13 @@
 import { crc32 } from 'node:zlib'
 import type { NodeStateEntry } from '@spout/model/node-state'
 
-/** One thing that became true on this node. The last record of a key counts. */
+/**
+ * One thing that became true on this node. The last record of a key counts. `down`: ids of the members that were down
+ * when the entry was last applied.
+ */
 export type JournalRecord =
-  | { readonly put: { readonly hash: string; readonly entry: NodeStateEntry } }
-  /** Members of this load balancer that were down when it was last applied. */
+  | { readonly put: { readonly hash: string; readonly entry: NodeStateEntry; readonly down: readonly string[] } }
+  /** The same entry, other members down. */
   | { readonly down: { readonly key: string; readonly members: readonly string[] } }
   | { readonly delete: string }
 

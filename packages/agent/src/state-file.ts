@@ -12,10 +12,9 @@ export interface SavedEntry {
   readonly down: ReadonlySet<string>
 }
 
-const NONE: ReadonlySet<string> = new Set()
 /** A journal is rewritten when it is this much larger than twice what it held when last rewritten. */
 const SLACK_BYTES = 1024 * 1024
-/** Records turned into text at one go while rewriting: bounds how long the event loop is held. */
+/** Records turned into text and written at one go: bounds how long the event loop is held, and the memory. */
 const SLICE = 200
 const SYNC_EVERY_MS = 1000
 /** After the disk refused. */
@@ -35,8 +34,8 @@ export class StateFile {
   #file: FileHandle | null = null
   #sizeBytes = 0
   #rewrittenBytes = 0
-  /** Lines not yet handed to the kernel. */
-  #lines: string[] = []
+  /** Keys whose newest state the journal lacks, and whether it lacks the entry or only who is down. */
+  readonly #unwritten = new Map<string, 'entry' | 'down'>()
   #writing: Promise<void> | null = null
   #damaged = false
   #retryAtMs = 0
@@ -74,18 +73,18 @@ export class StateFile {
 
   put(key: string, hash: string, entry: NodeStateEntry, down: ReadonlySet<string>): void {
     const before = this.#saved.get(key)
-    if (before?.hash !== hash) this.#record({ put: { hash, entry } })
-    if (!sameMembers(before?.down ?? NONE, down)) this.#record({ down: { key, members: [...down] } })
     this.#saved.set(key, { hash, entry, down })
+    if (before?.hash !== hash) this.#note(key, 'entry')
+    else if (!sameMembers(before.down, down)) this.#note(key, 'down')
   }
 
   delete(key: string): void {
-    if (this.#saved.delete(key)) this.#record({ delete: key })
+    if (this.#saved.delete(key)) this.#note(key, 'entry')
   }
 
   /** Resolves once everything so far was written, or refused. Never rejects. */
   async flush(): Promise<void> {
-    while (this.#lines.length > 0 || this.#damaged || this.#writing !== null) {
+    while (this.#unwritten.size > 0 || this.#damaged || this.#writing !== null) {
       const damagedBefore = this.#damaged
       this.#writing ??= this.#write()
       await this.#writing
@@ -102,17 +101,17 @@ export class StateFile {
 
   #replay(record: JournalRecord): void {
     if ('put' in record) {
-      const { hash, entry } = record.put
-      this.#saved.set(entry.key, { hash, entry, down: this.#saved.get(entry.key)?.down ?? NONE })
+      const { hash, entry, down } = record.put
+      this.#saved.set(entry.key, { hash, entry, down: new Set(down) })
     } else if ('down' in record) {
       const saved = this.#saved.get(record.down.key)
       if (saved !== undefined) this.#saved.set(record.down.key, { ...saved, down: new Set(record.down.members) })
     } else this.#saved.delete(record.delete)
   }
 
-  #record(record: JournalRecord): void {
+  #note(key: string, what: 'entry' | 'down'): void {
     // A damaged journal is written anew from `#saved`, which has this change already.
-    if (!this.#damaged) this.#lines.push(formatRecord(record))
+    if (!this.#damaged && this.#unwritten.get(key) !== 'entry') this.#unwritten.set(key, what)
     if (this.#damaged && performance.now() < this.#retryAtMs) return
     this.#writing ??= this.#write()
   }
@@ -127,18 +126,22 @@ export class StateFile {
     } catch (error) {
       // Half a line may be in the file now, and what follows would be lost with it.
       this.#damaged = true
-      this.#lines = []
+      this.#unwritten.clear()
       this.#retryAtMs = performance.now() + RETRY_MS
       this.#onError(error)
     }
     this.#writing = null
-    if (this.#lines.length > 0 && !this.#damaged) this.#writing = this.#write()
+    if (this.#unwritten.size > 0) this.#writing = this.#write()
   }
 
   async #append(): Promise<void> {
-    const lines = this.#lines
-    this.#lines = []
-    const { bytesWritten } = await this.#opened().write(lines.join(''))
+    const records: string[] = []
+    for (const [key, what] of this.#unwritten) {
+      this.#unwritten.delete(key)
+      records.push(this.#recordOf(key, what))
+      if (records.length === SLICE) break
+    }
+    const { bytesWritten } = await this.#opened().write(records.join(''))
     this.#sizeBytes += bytesWritten
     const now = performance.now()
     if (now - this.#lastSyncMs < SYNC_EVERY_MS) return
@@ -146,23 +149,31 @@ export class StateFile {
     await this.#opened().datasync()
   }
 
-  /** Changes made meanwhile are in `#saved` or come after it in `#lines`: either way the last record counts. */
+  #recordOf(key: string, what: 'entry' | 'down'): string {
+    const saved = this.#saved.get(key)
+    if (saved === undefined) return formatRecord({ delete: key })
+    const { hash, entry, down } = saved
+    return formatRecord(
+      what === 'entry' ? { put: { hash, entry, down: [...down] } } : { down: { key, members: [...down] } },
+    )
+  }
+
+  /** A change meanwhile may be written twice, here and after it: either way the last record counts. */
   async #rewrite(): Promise<void> {
     const fresh = `${this.#path}.new`
     const file = await open(fresh, 'w', 0o600)
     let sizeBytes = 0
     try {
-      let slice: string[] = []
-      const writeSlice = async () => {
-        sizeBytes += (await file.write(slice.join(''))).bytesWritten
-        slice = []
-      }
-      this.#lines = []
+      this.#unwritten.clear()
       this.#damaged = false
-      for (const [key, { hash, entry, down }] of this.#saved) {
-        slice.push(formatRecord({ put: { hash, entry } }))
-        if (down.size > 0) slice.push(formatRecord({ down: { key, members: [...down] } }))
-        if (slice.length >= SLICE) await writeSlice()
+      let records: string[] = []
+      const writeSlice = async () => {
+        sizeBytes += (await file.write(records.join(''))).bytesWritten
+        records = []
+      }
+      for (const key of this.#saved.keys()) {
+        records.push(this.#recordOf(key, 'entry'))
+        if (records.length === SLICE) await writeSlice()
       }
       await writeSlice()
       await file.datasync()

@@ -41,13 +41,16 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
 
 function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] {
   const outwards = `iifname "${SEGMENT}" oifname "${UPLINK}"`
-  const denied = (version: 4 | 6, standing: readonly string[]): string =>
-    [...standing, ...protectedCidrs.filter((cidr) => parseCidr(cidr).version === version)].join(', ')
+  // A rule each: a set refuses prefixes that overlap.
+  const protectedRules = protectedCidrs.map((cidr) => {
+    return `${outwards} ${parseCidr(cidr).version === 4 ? 'ip' : 'ip6'} daddr ${cidr} drop`
+  })
   const replyFirst = [
     `# members never open connections through this node; the rest is judged by chain leaving`,
     `${outwards} tcp flags & (syn | ack) == syn drop`,
-    `${outwards} ip daddr { ${denied(4, FORBIDDEN4)} } drop`,
-    `${outwards} ip6 daddr { ${denied(6, FORBIDDEN6)} } drop`,
+    `${outwards} ip daddr { ${FORBIDDEN4.join(', ')} } drop`,
+    `${outwards} ip6 daddr { ${FORBIDDEN6.join(', ')} } drop`,
+    ...protectedRules,
     `${outwards} meta l4proto { tcp, udp } accept`,
     `iifname "${UPLINK}" oifname "${SEGMENT}" ct status snat ct direction reply accept`,
   ]

@@ -22,6 +22,8 @@ export interface OctaviaOptions {
   readonly publicUrl: string | null
   /** Path of the identity service on the same server, for the challenge of a 401. */
   readonly identityPath: string
+  /** How long a reply to a write waits for the nodes to confirm it (see settling.ts); 0 does not wait. */
+  readonly settleMs: number
 }
 
 export interface Provider {

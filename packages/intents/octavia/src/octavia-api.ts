@@ -10,6 +10,7 @@ import { memberRoutes } from './routes/members.ts'
 import { poolRoutes } from './routes/pools.ts'
 import { quotaRoutes } from './routes/quotas.ts'
 import { baseUrl, register } from './routes/route.ts'
+import { settlingAdmission } from './settling.ts'
 import { versionDocument } from './versions.ts'
 import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
 
@@ -17,7 +18,8 @@ import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
  * The Octavia v2 API. Mounted at `/load-balancer`; its errors, limits and hooks reach nothing beside it. The server it
  * is mounted on parses JSON and gives each reply its request id.
  */
-export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, context) => {
+export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given) => {
+  const context = { ...given, admission: settlingAdmission(given.admission, given.status, given.options.settleMs) }
   app.addHook('onRequest', async (request) => {
     if (!admitsJson(request.headers.accept))
       throw new OctaviaFault(406, 'Only content type application/json is accepted.')

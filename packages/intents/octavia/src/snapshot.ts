@@ -35,12 +35,17 @@ export function snapshotOf(lb: LoadBalancer, status: LoadBalancerStatus): Snapsh
   }
 }
 
-/**
- * ACTIVE only once a node confirmed this very generation: a status that is older than the change still says active.
- */
+/** Whether the nodes have done with this very version, well or badly: a status older than the change still says active. */
+export const isSettled = (lb: LoadBalancer, status: LoadBalancerStatus): boolean =>
+  status.provisioning === 'error' || isActive(lb, status)
+
+/** Without a network there is no member to reach: no node has anything to confirm. */
+const isActive = (lb: LoadBalancer, { provisioning, confirmedGeneration, reason }: LoadBalancerStatus): boolean =>
+  provisioning === 'active' && (confirmedGeneration >= lb.generation || reason === 'NoNetwork')
+
 function provisioningStatus(lb: LoadBalancer, status: LoadBalancerStatus): ProvisioningStatus {
   if (status.provisioning === 'error') return 'ERROR'
-  if (status.provisioning === 'active' && status.confirmedGeneration >= lb.generation) return 'ACTIVE'
+  if (isActive(lb, status)) return 'ACTIVE'
   return status.confirmedGeneration === 0 ? 'PENDING_CREATE' : 'PENDING_UPDATE'
 }
 

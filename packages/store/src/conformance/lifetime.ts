@@ -1,4 +1,3 @@
-// biome-ignore-all lint/correctness/noUndeclaredDependencies: test tools are declared once, at the root
 import { describe, expect, test } from 'vitest'
 import type { Revision } from '../store.ts'
 import { codeOf, drain, isBookmark, next, nextChange, put, remove, type Subject } from './subject.ts'

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/correctness/noUndeclaredDependencies: test tools are declared once, at the root
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

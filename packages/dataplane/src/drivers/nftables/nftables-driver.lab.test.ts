@@ -243,6 +243,31 @@ describe('admission', () => {
   })
 })
 
+describe('statistics', () => {
+  it('count connections and bytes per listener, and never fall', async () => {
+    const of = (address: string) =>
+      wanted('s', red, {
+        vips: [vip(address), vip('fd09::150')],
+        services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' }), service('l3', 81, null)],
+        pools: [pool(5, both)],
+      })
+    await put(node, of('10.9.0.150'))
+    for (let turn = 0; turn < 3; turn++) await client.connect('10.9.0.150', 80)
+    await client.connect('fd09::150', 80)
+    await client.datagram('10.9.0.150', 53)
+    const stats = async (listener: string) =>
+      (await node.driver.stats()).find(({ listenerId }) => listenerId === listener)
+    await expect.poll(() => stats('l1')).toMatchObject({ loadBalancerId: 's', totalConnections: 4 })
+    expect(await stats('l2')).toMatchObject({ totalConnections: 1, bytesIn: 33 })
+    expect((await stats('l2'))?.bytesOut).toBeGreaterThan(28)
+    expect(await stats('l3')).toMatchObject({ totalConnections: 0, bytesIn: 0, bytesOut: 0 })
+    await put(node, of('10.9.0.151'))
+    await client.connect('10.9.0.151', 80)
+    await expect.poll(() => stats('l1')).toMatchObject({ totalConnections: expect.toSatisfy((total) => total >= 5) })
+    await remove(node, of('10.9.0.151'))
+  })
+})
+
 describe('isolation', () => {
   it('routes nothing of a tenant but replies', async () => {
     const entry = wanted('a', red, {

@@ -7,6 +7,7 @@ import type { Applied, DataPlaneDriver, WantedEntry } from '../../driver.ts'
 import { DomainTable } from './domain-table.ts'
 import { type FindFrontDoor, render } from './render.ts'
 import type { Rendered } from './rendered.ts'
+import { ServiceStatistics } from './service-statistics.ts'
 
 export interface NftablesDriverOptions {
   readonly config: DomainConfig
@@ -31,6 +32,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly #log: Log
   readonly #findFrontDoor: FindFrontDoor
   readonly #steering: VipSteering
+  readonly #statistics: ServiceStatistics
   readonly #tables = new Map<number, DomainTable>()
   /** The domain each entry is in. */
   readonly #domains = new Map<string, number>()
@@ -42,6 +44,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     this.#log = options.log
     this.#findFrontDoor = options.proxyPort ?? (() => null)
     this.#steering = new VipSteering(options)
+    this.#statistics = new ServiceStatistics(options)
   }
 
   get counters(): { readonly transactions: number; readonly reloads: number } {
@@ -118,8 +121,14 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     })
   }
 
-  async stats(): Promise<readonly ServiceStats[]> {
-    return []
+  /** Counters of balanced listeners; those of proxied ones are the proxy's. */
+  stats(): Promise<readonly ServiceStats[]> {
+    return this.#inTurn(() => {
+      const tables = Array.from(this.#tables, ([domain, { entries }]) => {
+        return [domainNames(this.#config, domain).netns, entries.values()] as const
+      })
+      return this.#statistics.read(new Map(tables))
+    })
   }
 
   /** Leaves everything in force: traffic does not need the agent. */

@@ -16,7 +16,7 @@ export interface HashClass {
 }
 
 const classBits = (size: number, sourceAffinity: boolean): number =>
-  (SLOT_TABLE_SIZES.findIndex((known) => known === size) << CLASS_SHIFT) | (sourceAffinity ? AFFINITY : 0)
+  ((SLOT_TABLE_SIZES as readonly number[]).indexOf(size) << CLASS_SHIFT) | (sourceAffinity ? AFFINITY : 0)
 
 export const HASH_CLASSES: readonly HashClass[] = [false, true].flatMap((sourceAffinity) =>
   SLOT_TABLE_SIZES.map((size) => ({ bits: classBits(size, sourceAffinity), size, sourceAffinity })),

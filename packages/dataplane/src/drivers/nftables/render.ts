@@ -35,13 +35,15 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
       renderAdmission(records, service, ip.version, identity)
       const door = doorOf(front, ip.version)
       if (door !== null) records.add(setOf('front', ip.version), identity, door)
+      // The proxy counts for itself.
+      if (!isProxied(service)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
       if (pool.renderMembers(ip.version)) records.add(setOf('service', ip.version), identity, pack({ mark: pool.mark }))
       if (wanted.domain.returnPath === 'gateway' && scope === 'fabric')
         pool.renderReverse(transport, { ip, port: service.port })
     }
     const down = transport === 'udp' && pool !== null ? pool.down : []
-    services.push({ listenerId: service.id, transport, port: service.port, down })
+    if (!isProxied(service)) services.push({ listenerId: service.id, transport, port: service.port, down })
   }
   const packed = records.packed()
   return {
@@ -55,9 +57,8 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
   }
 }
 
-/** Counters, connection limit and admitted sources: alike for balanced and proxied services. */
+/** Connection limit and admitted sources: alike for balanced and proxied services. */
 function renderAdmission(records: RecordBuilder, service: Service, version: Family, identity: Buffer): void {
-  records.add(setOf('opened', version), identity)
   if (service.connectionLimit !== null) {
     const mark = pack({ mark: serviceMark(service.id) })
     records.add(setOf('limited', version), identity, mark)

@@ -1,6 +1,6 @@
 import type { PackedRecords } from './packed-records.ts'
 
-/** A listener on one address, as its counters are looked up. */
+/** A listener that is balanced here, as its counters and flows are looked up. */
 export interface RenderedService {
   readonly listenerId: string
   readonly transport: 'tcp' | 'udp'
@@ -15,6 +15,7 @@ export interface Rendered {
   readonly loadBalancerId: string
   readonly domain: number
   readonly vips: readonly { readonly address: string; readonly scope: 'fabric' | 'tenant' }[]
+  /** In the order of the `opened` records; proxied listeners are not among them. */
   readonly services: readonly RenderedService[]
   readonly records: PackedRecords
   /** 128 bits over key and records: equal digests mean equal elements. */

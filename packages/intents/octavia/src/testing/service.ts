@@ -128,7 +128,7 @@ export class TestService {
       authenticate: async ({ headers }) => this.principal(String(headers['x-auth-token'] ?? '')),
       clock: { now: () => new Date() },
       newId: () => randomUUID(),
-      options: { providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity' },
+      options: { providers: DEFAULT_PROVIDERS, publicUrl: 'http://lb.example', identityPath: '/identity', settleMs: 0 },
     }
   }
 

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Announcement } from '../../announcer.ts'
+import { Arrangement } from '../../drivers/nftables/lab/arrangement.ts'
+import { domainEntry } from '../../drivers/nftables/lab/entries.ts'
+import { LabNode } from '../../drivers/nftables/lab/lab-node.ts'
+
+const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`
+const signal = new AbortController().signal
+const red = domainEntry(1)
+
+const fabric = (address: string): Announcement => ({ address, scope: 'fabric', domain: 1 })
+const tenant = (address: string): Announcement => ({ address, scope: 'tenant', domain: 1 })
+
+let lab: Arrangement
+let first: LabNode
+let second: LabNode
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}l`)
+  first = await LabNode.start(lab, 'node1', instanceOf('c'))
+  second = await LabNode.start(lab, 'node2', instanceOf('d'))
+  await first.domains.adopt([])
+  await first.domains.apply({ put: [red], remove: [] }, signal)
+})
+
+afterAll(async () => {
+  await first?.domains.apply({ put: [], remove: [red.key] }, signal)
+  await first?.die()
+  await second?.die()
+  await lab?.[Symbol.asyncDispose]()
+})
+
+const mac = async (place: string, link: string): Promise<string> =>
+  ((await lab.run(place, `ip -j link show dev ${link}`)).match(/"address":"([0-9a-f:]+)"/) ?? [])[1] ?? ''
+
+/** The link-layer address a host has for an address. */
+const neighbour = async (place: string, address: string): Promise<string> =>
+  ((await lab.run(place, `ip -j neigh show to ${address}`)).match(/"lladdr":"([0-9a-f:]+)"/) ?? [])[1] ?? ''
+
+const announced = (outcomes: Awaited<ReturnType<LabNode['announcer']['apply']>>) =>
+  outcomes.filter(({ error }) => error === null).map(({ announcement }) => announcement)
+
+describe('L2Announcer', () => {
+  it('answers for addresses, and no longer once they are withdrawn', async () => {
+    const wanted = [fabric('10.9.0.200'), fabric('fd09::200'), tenant('10.0.0.200'), tenant('fd01::200')]
+    expect(announced(await first.announcer.apply(wanted, signal))).toEqual(wanted)
+    expect(await first.announcer.observe()).toEqual(wanted)
+    await lab.run('client', 'ping -c 1 -W 2 10.9.0.200')
+    await lab.run('client', 'ping -c 1 -W 2 fd09::200')
+    await lab.run('red9', 'ping -c 1 -W 2 10.0.0.200')
+    await lab.run('red9', 'ping -c 1 -W 2 fd01::200')
+    await first.announcer.apply([], signal)
+    expect(await first.announcer.observe()).toEqual([])
+    await expect(lab.run('client', 'ping -c 1 -W 1 10.9.0.200')).rejects.toThrow()
+  })
+
+  it.each(['10.9.0.201', 'fd09::201'])('moves %s to the node that announced it last', async (address) => {
+    await first.announcer.apply([fabric(address)], signal)
+    await lab.run('client', `ping -c 1 -W 2 ${address}`)
+    expect(await neighbour('client', address)).toBe(await mac('node1', 'fab0'))
+    await second.announcer.apply([fabric(address)], signal)
+    const there = await mac('node2', 'fab0')
+    await expect.poll(() => neighbour('client', address)).toBe(there)
+    await first.announcer.apply([], signal)
+    await second.announcer.apply([], signal)
+  })
+
+  it('speaks three times', async () => {
+    const namespace = lab.namespace('client')
+    const filter = 'arp and ether broadcast and host 10.9.0.202'
+    const heard: string[] = []
+    const tcpdump = spawn('ip', ['netns', 'exec', namespace, 'tcpdump', '-lni', 'eth0', ...filter.split(' ')])
+    try {
+      const listening = new Promise((resolve) =>
+        tcpdump.stderr.on('data', (data) => String(data).includes('listening') && resolve(null)),
+      )
+      tcpdump.stdout.on('data', (data) => heard.push(...String(data).trim().split('\n')))
+      await listening
+      await first.announcer.apply([fabric('10.9.0.202')], signal)
+      await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(3)
+      for (const line of heard) expect(line).toContain('Request who-has 10.9.0.202')
+    } finally {
+      tcpdump.kill('SIGKILL')
+      await first.announcer.apply([], signal)
+    }
+  })
+
+  it('adopts what an earlier process bound, without a change', async () => {
+    const wanted = [fabric('10.9.0.203'), tenant('10.0.0.203')]
+    await first.announcer.apply(wanted, signal)
+    const next = await LabNode.start(lab, 'node1', first.config.instance)
+    await next.announcer.adopt(wanted)
+    expect(announced(await next.announcer.apply(wanted, signal))).toEqual(wanted)
+    expect(next.announcer.counters.changes).toBe(0)
+    await next.announcer.apply([], signal)
+    expect(await lab.run('node1', 'ip address show dev fab0')).not.toContain('10.9.0.203')
+    await next.die()
+    expect(await first.announcer.observe()).toEqual([])
+  })
+
+  it('binds again what somebody took away, and stops no other for one that fails', async () => {
+    const wanted = [fabric('10.9.0.204'), { ...tenant('10.0.0.204'), domain: 99 }]
+    const outcomes = await first.announcer.apply(wanted, signal)
+    expect(outcomes.map(({ error }) => error === null)).toEqual([true, false])
+    await lab.run('node1', 'ip address delete 10.9.0.204/32 dev fab0')
+    expect(await first.announcer.observe()).toEqual([])
+    expect(announced(await first.announcer.apply(wanted, signal))).toEqual([wanted[0]])
+    await lab.run('client', 'ping -c 1 -W 2 10.9.0.204')
+    await first.announcer.apply([], signal)
+  })
+})

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process'
+import type { DomainEntry } from '@spout/model/node-state'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkDomainConfig, type DomainConfig } from './domain-config.ts'
+import { layOutDomain } from './domain-layout.ts'
+import { domainNames } from './domain-names.ts'
+import { renderGuard } from './guard.ts'
+import { renderRootGuard } from './steering-rules.ts'
+
+const config: DomainConfig = {
+  instance: 'ab1',
+  fabricInterface: 'eth0',
+  segments: { physnet1: 'eth1' },
+  protectedCidrs: ['10.250.0.0/16', 'fd55::/32'],
+}
+
+const gateway: DomainEntry = {
+  kind: 'domain',
+  version: 1,
+  key: 'domain/7',
+  number: 7,
+  networkId: 'network',
+  segment: { physicalNetwork: 'physnet1', vlan: 12 },
+  returnPath: 'gateway',
+  subnets: [
+    { cidr: '10.0.0.0/24', nodeAddress: '10.0.0.250', gatewayIp: '10.0.0.1' },
+    { cidr: '10.0.1.0/24', nodeAddress: '10.0.1.250', gatewayIp: null },
+    { cidr: 'fd01::/64', nodeAddress: 'fd01::250', gatewayIp: 'fd01::1' },
+  ],
+  holdsGateway: true,
+}
+const snat: DomainEntry = { ...gateway, returnPath: 'snat', holdsGateway: false }
+
+describe('layout', () => {
+  it.each(Object.entries({ gateway, snat }))('of return path %s', async (name, entry) => {
+    const { guard, ...layout } = layOutDomain(config, entry)
+    await expect(`${JSON.stringify(layout, null, 2)}\n`).toMatchFileSnapshot(`testdata/layout-${name}.json`)
+    await expect(guard.text).toMatchFileSnapshot(`testdata/guard-${name}.nft`)
+  })
+
+  it('says which physical network the node lacks', () => {
+    const elsewhere = { ...gateway, segment: { physicalNetwork: 'toString', vlan: null } }
+    expect(() => layOutDomain(config, elsewhere)).toThrow('no interface for physical network toString')
+  })
+})
+
+describe('names', () => {
+  it('fit into the kernel and differ for all numbers', () => {
+    const numbers = fc.tuple(fc.integer({ min: 1, max: 16_000_000 }), fc.integer({ min: 1, max: 16_000_000 }))
+    fc.assert(
+      fc.property(numbers, ([one, other]) => {
+        const [a, b] = [one, other].map((number) => domainNames({ instance: 'abcdef' }, number))
+        expect(a!.rootLink.length).toBeLessThanOrEqual(15)
+        const all = [a!.root, a!.domain, b!.root, b!.domain].flatMap(({ ipv4, ipv6 }) => [ipv4, ipv6])
+        expect(new Set(all).size).toBe(one === other ? 4 : 8)
+      }),
+    )
+  })
+
+  it.each(['', 'Ab', 'toolong', 'a-b', '1a'])('refuse instance %j', (instance) => {
+    expect(() => checkDomainConfig({ ...config, instance })).toThrow(RangeError)
+  })
+})
+
+describe('guards', () => {
+  it('of the root namespace', async () => {
+    await expect(renderRootGuard(config).text).toMatchFileSnapshot('testdata/guard-root.nft')
+  })
+
+  it.runIf(process.getuid?.() === 0)('are accepted by nft', () => {
+    for (const text of [renderGuard(gateway).text, renderGuard(snat).text, renderRootGuard(config).text])
+      execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
+  })
+
+  it('differ in their mark exactly when they differ', () => {
+    expect(renderGuard(gateway).mark).toBe(renderGuard({ ...gateway, holdsGateway: false }).mark)
+    expect(renderGuard(gateway).mark).not.toBe(renderGuard(snat).mark)
+    expect(renderGuard(gateway).mark).not.toBe(renderGuard(gateway, ['10.250.0.0/16']).mark)
+  })
+})

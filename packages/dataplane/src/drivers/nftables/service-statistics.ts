@@ -1,0 +1,127 @@
+import type { ServiceStats } from '@spout/model/node-report'
+import type { NativeHelper, NftCount } from '@spout/sys'
+import type { Rendered } from './rendered.ts'
+import { SETS } from './sets.ts'
+import { SPOUT_TABLE } from './skeleton.ts'
+
+/** Keys in one request: about 3 ms of the helper, which others wait for. */
+const KEYS_PER_REQUEST = 1024
+/** Reading costs some 3 us per listener, VIP and counter: at most this part of the time is spent on it. */
+const SHARE_OF_TIME = 0.02
+
+interface Totals {
+  readonly opened: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+
+const COUNTERS = [
+  { set: 'opened', read: ({ packets }: NftCount) => packets, field: 'opened' },
+  { set: 'received', read: ({ bytes }: NftCount) => bytes, field: 'bytesIn' },
+  { set: 'sent', read: ({ bytes }: NftCount) => bytes, field: 'bytesOut' },
+] as const
+
+/**
+ * Counters of balanced listeners, read element by element: never a listing. A counter starts at zero again when its
+ * element does (a table loaded anew, a VIP exchanged); what is told never falls.
+ */
+export class ServiceStatistics {
+  readonly #helper: NativeHelper
+  readonly #now: () => number
+  /** By listener id. */
+  readonly #seen = new Map<string, { readonly last: Totals; readonly base: Totals }>()
+  #told: readonly ServiceStats[] = []
+  #notBeforeMs = 0
+
+  constructor(options: { readonly helper: NativeHelper; readonly now?: () => number }) {
+    this.#helper = options.helper
+    this.#now = options.now ?? (() => performance.now())
+  }
+
+  /** @param domains the entries of each domain, by the path of its namespace */
+  async read(domains: ReadonlyMap<string, Iterable<Rendered>>): Promise<readonly ServiceStats[]> {
+    const startMs = this.#now()
+    if (startMs < this.#notBeforeMs) return this.#told
+    const stats: ServiceStats[] = []
+    for (const [netns, entries] of domains) {
+      const all = [...entries]
+      const totals = await this.#totals(netns, all)
+      for (const { loadBalancerId, services } of all)
+        for (const { listenerId } of services) {
+          const { opened, bytesIn, bytesOut } = this.#rising(listenerId, totals.get(listenerId) ?? ZERO)
+          stats.push({
+            loadBalancerId,
+            listenerId,
+            bytesIn,
+            bytesOut,
+            activeConnections: 0,
+            totalConnections: opened,
+            requestErrors: 0,
+          })
+        }
+    }
+    this.#forgetAllBut(stats)
+    this.#told = stats
+    const endMs = this.#now()
+    this.#notBeforeMs = endMs + (endMs - startMs) / SHARE_OF_TIME
+    return stats
+  }
+
+  async #totals(netns: string, entries: readonly Rendered[]): Promise<ReadonlyMap<string, Totals>> {
+    const totals = new Map<string, { -readonly [Field in keyof Totals]: number }>()
+    for (const version of [4, 6] as const) {
+      const { keyBytes } = SETS[`opened${version}`]
+      const listeners: string[] = []
+      const keys: Buffer[] = []
+      for (const { services, records } of entries) {
+        const bytes = records.get(`opened${version}`)
+        if (bytes === undefined) continue
+        keys.push(bytes)
+        // Records stand in the order of services, each with as many VIPs of the family.
+        const each = Math.floor(bytes.length / keyBytes / services.length)
+        for (const { listenerId } of services) listeners.push(...Array<string>(each).fill(listenerId))
+      }
+      const packed = Buffer.concat(keys)
+      for (const { set, read, field } of COUNTERS)
+        for (const [index, count] of (await this.#counts(netns, `${set}${version}`, keyBytes, packed)).entries()) {
+          const total = totals.get(listeners[index]!) ?? { ...ZERO }
+          total[field] += read(count)
+          totals.set(listeners[index]!, total)
+        }
+    }
+    return totals
+  }
+
+  async #counts(netns: string, set: string, keyBytes: number, keys: Buffer): Promise<readonly NftCount[]> {
+    const counts: NftCount[] = []
+    const step = KEYS_PER_REQUEST * keyBytes
+    for (let at = 0; at < keys.length; at += step) {
+      const some = keys.subarray(at, at + step)
+      counts.push(
+        ...(await this.#helper.nftCounters({ netns, family: 'inet', table: SPOUT_TABLE, set, keyBytes, keys: some })),
+      )
+    }
+    return counts
+  }
+
+  #rising(listenerId: string, now: Totals): Totals {
+    const { last, base } = this.#seen.get(listenerId) ?? { last: ZERO, base: ZERO }
+    const restarted = now.opened < last.opened || now.bytesIn < last.bytesIn || now.bytesOut < last.bytesOut
+    const from = restarted ? sum(base, last) : base
+    this.#seen.set(listenerId, { last: now, base: from })
+    return sum(from, now)
+  }
+
+  #forgetAllBut(stats: readonly ServiceStats[]): void {
+    const there = new Set(stats.map(({ listenerId }) => listenerId))
+    for (const listenerId of this.#seen.keys()) if (!there.has(listenerId)) this.#seen.delete(listenerId)
+  }
+}
+
+const ZERO: Totals = { opened: 0, bytesIn: 0, bytesOut: 0 }
+
+const sum = (a: Totals, b: Totals): Totals => ({
+  opened: a.opened + b.opened,
+  bytesIn: a.bytesIn + b.bytesIn,
+  bytesOut: a.bytesOut + b.bytesOut,
+})

@@ -1,0 +1,57 @@
+import type { Admission } from '@spout/admission'
+import type { LoadBalancer, LoadBalancerStatus, StatusReader } from '@spout/model'
+import { expect, it } from 'vitest'
+import { settlingAdmission } from './settling.ts'
+
+const lb = { id: 'lb', generation: 2 } as LoadBalancer
+
+/** A status that tests move on by hand. */
+function board() {
+  const listeners = new Set<(kind: 'loadBalancer' | 'node', id: string) => void>()
+  let status = { provisioning: 'pending', confirmedGeneration: 1, reason: 'WaitingForNode' } as LoadBalancerStatus
+  const reader = {
+    loadBalancer: () => status,
+    onChange: (listener: (kind: 'loadBalancer' | 'node', id: string) => void) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  } as unknown as StatusReader
+  const become = (change: Partial<LoadBalancerStatus>) => {
+    status = { ...status, ...change }
+    for (const listener of listeners) listener('loadBalancer', 'lb')
+  }
+  return { reader, become, listeners }
+}
+
+const admission = { changeLoadBalancer: async () => lb } as unknown as Admission
+
+it('resolves when the node confirms this very generation, and stops listening', async () => {
+  const { reader, become, listeners } = board()
+  let done = false
+  const change = settlingAdmission(admission, reader, 60_000)
+    .changeLoadBalancer('lb', () => ({}))
+    .then(() => {
+      done = true
+    })
+  await expect.poll(() => listeners.size).toBe(1)
+  become({ provisioning: 'active', confirmedGeneration: 1 })
+  await Promise.resolve()
+  expect(done).toBe(false)
+  become({ confirmedGeneration: 2 })
+  await change
+  expect(listeners.size).toBe(0)
+})
+
+it('resolves when the node refuses it', async () => {
+  const { reader, become, listeners } = board()
+  const change = settlingAdmission(admission, reader, 60_000).changeLoadBalancer('lb', () => ({}))
+  await expect.poll(() => listeners.size).toBe(1)
+  become({ provisioning: 'error' })
+  await change
+})
+
+it('resolves without a node after the longest wait', async () => {
+  const { reader, listeners } = board()
+  await settlingAdmission(admission, reader, 1).changeLoadBalancer('lb', () => ({}))
+  expect(listeners.size).toBe(0)
+})

@@ -1,0 +1,172 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import path from 'node:path'
+import readline from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import type { Lab, PlaceName } from '../lab/lab.ts'
+
+interface Target {
+  readonly address: string
+  readonly port: number
+  /** Address to call from; null is the place's own choice. */
+  readonly source: string | null
+  readonly timeoutMs: number
+}
+
+/** One line to the program. */
+export type Call = { readonly id: number } & (
+  | ({ readonly op: 'http'; readonly path: string; readonly headers: Readonly<Record<string, string>> } & Target)
+  | ({ readonly op: 'tcp' | 'hold' } & Target)
+  | ({ readonly op: 'udp'; readonly text: string } & Target)
+  | { readonly op: 'say'; readonly connection: number; readonly text: string; readonly timeoutMs: number }
+  | { readonly op: 'drop'; readonly connection: number }
+)
+type Wish<C = Call> = C extends Call ? Omit<C, 'id'> : never
+
+/** What a call came to: the answer, or the error's code (`ECONNREFUSED`, `TIMEOUT`, `CLOSED`). */
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: string }
+
+export interface CallOptions {
+  readonly source?: string
+  readonly timeoutMs?: number
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What the lab's members say of a request over HTTP. */
+export interface MemberAnswer {
+  readonly member: string
+  /** The address that the member saw. */
+  readonly from: string
+  readonly path: string
+  readonly forwardedFor?: string
+}
+
+/** A TCP connection that stays open. */
+export interface HeldConnection {
+  /** The member at its other end. */
+  readonly member: string
+  /** Sends a line and resolves with the line that comes back. */
+  say(text: string): Promise<Outcome<string>>
+  drop(): Promise<void>
+}
+
+/** Somebody in a place of the lab who makes connections. One process for all of them: a new one each costs 50 ms. */
+export class Caller implements AsyncDisposable {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>
+  readonly #waiting = new Map<number, (reply: Outcome<never>) => void>()
+  #lastId = 0
+
+  private constructor(child: ChildProcessByStdio<Writable, Readable, null>) {
+    this.#child = child
+    child.stdin.on('error', () => {})
+    child.on('exit', () => {
+      for (const answer of this.#waiting.values()) answer({ ok: false, code: 'CALLER_GONE' })
+      this.#waiting.clear()
+    })
+    readline.createInterface({ input: child.stdout }).on('line', (text) => {
+      const reply = JSON.parse(text) as { readonly id: number } & Outcome<never>
+      this.#waiting.get(reply.id)?.(reply)
+      this.#waiting.delete(reply.id)
+    })
+  }
+
+  static async start(lab: Lab, place: PlaceName): Promise<Caller> {
+    const program = path.resolve(import.meta.dirname, 'caller-program.ts')
+    const [command = '', ...args] = lab.argvIn(place, [process.execPath, program])
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    await new Promise<void>((resolve, reject) => child.once('error', reject).stdout.once('readable', resolve))
+    return new Caller(child)
+  }
+
+  /** One HTTP request on a connection of its own. */
+  async http(
+    address: string,
+    port = 80,
+    options: CallOptions = {},
+  ): Promise<Outcome<{ status: number; body: string }>> {
+    const { path = '/', headers = {} } = options
+    return this.#call({
+      op: 'http',
+      path,
+      headers: { connection: 'close', ...headers },
+      ...target(address, port, options),
+    })
+  }
+
+  /** Requests one after another; what a member answered, else null. */
+  async members(address: string, times: number, options: CallOptions & { readonly port?: number } = {}) {
+    const answers: (MemberAnswer | null)[] = []
+    for (let left = times; left > 0; left--) {
+      const outcome = await this.http(address, options.port ?? 80, options)
+      answers.push(outcome.ok && outcome.value.status === 200 ? (JSON.parse(outcome.value.body) as MemberAnswer) : null)
+    }
+    return answers
+  }
+
+  /** Connects and takes the first line (the lab's TCP members say their name). */
+  async tcp(address: string, port: number, options: CallOptions = {}): Promise<Outcome<string>> {
+    return received(await this.#call({ op: 'tcp', ...target(address, port, options) }))
+  }
+
+  /** @throws Error when it cannot connect */
+  async hold(address: string, port: number, options: CallOptions = {}): Promise<HeldConnection> {
+    const outcome = await this.#call<{ received: string; connection: number }>({
+      op: 'hold',
+      ...target(address, port, options),
+    })
+    if (!outcome.ok) throw new Error(`no connection to ${address} port ${port}: ${outcome.code}`)
+    const { connection } = outcome.value
+    return {
+      member: outcome.value.received,
+      say: async (text) => received(await this.#call({ op: 'say', connection, text, timeoutMs: 2000 })),
+      drop: async () => void (await this.#call({ op: 'drop', connection })),
+    }
+  }
+
+  /** Sends one datagram from a port of its own and takes one answer. */
+  async udp(address: string, port: number, text: string, options: CallOptions = {}): Promise<Outcome<string>> {
+    return received(await this.#call({ op: 'udp', text, ...target(address, port, options) }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const gone = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()))
+    this.#child.stdin.end()
+    this.#child.kill()
+    await gone
+  }
+
+  #call<T>(wish: Wish): Promise<Outcome<T>> {
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve)
+      this.#child.stdin.write(`${JSON.stringify({ id, ...wish })}\n`)
+    })
+  }
+}
+
+const target = (address: string, port: number, { source, timeoutMs = 2000 }: CallOptions): Target => ({
+  address,
+  port,
+  source: source ?? null,
+  timeoutMs,
+})
+
+const received = (outcome: Outcome<{ received: string }>): Outcome<string> =>
+  outcome.ok ? { ok: true, value: outcome.value.received } : outcome
+
+/** Asks again and again until stopped; what every round came to, so that a pause in the traffic shows as a failure. */
+export function askOn<T>(ask: () => Promise<Outcome<T>>): { stop(): Promise<readonly Outcome<T>[]> } {
+  const outcomes: Outcome<T>[] = []
+  let stopped = false
+  const running = (async () => {
+    while (!stopped) outcomes.push(await ask())
+  })()
+  return {
+    stop: async () => {
+      stopped = true
+      await running
+      return outcomes
+    },
+  }
+}

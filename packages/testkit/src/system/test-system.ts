@@ -1,0 +1,138 @@
+import { Lab } from '../lab/lab.ts'
+import { NODES, TENANTS } from '../lab/topology.ts'
+import { waitFor } from '../lab/wait-for.ts'
+import { type Account, callApi, type SystemAccess } from './access.ts'
+import {
+  type ControlPlaneOptions,
+  createPublicPool,
+  createTenant,
+  nodesInSync,
+  startAgent,
+  startControlPlane,
+  startMember,
+  type Tenant,
+  type TenantSpec,
+} from './system.ts'
+
+/** A load balancer as the native API shows it, as far as tests look. */
+export interface ShownLoadBalancer {
+  readonly id: string
+  readonly generation: number
+  readonly vips: readonly { readonly addressId: string; readonly address: string }[]
+  readonly listeners: readonly { readonly id: string; readonly name: string }[]
+  readonly pools: readonly {
+    readonly id: string
+    readonly name: string
+    readonly members: readonly { readonly id: string; readonly name: string; readonly address: string }[]
+  }[]
+  readonly status: {
+    readonly provisioning: 'pending' | 'active' | 'error'
+    readonly reason: string
+    readonly message: string
+    readonly ownerNodeId: string | null
+    readonly members: Readonly<Record<string, { readonly health: string; readonly reason: string | null }>>
+    readonly stats: Readonly<Record<string, { readonly totalConnections: number; readonly bytesOut: number }>>
+  }
+}
+
+export interface ShownNode {
+  readonly id: string
+  readonly name: string
+  readonly status: { readonly connection: 'connected' | 'disconnected' | 'never'; readonly inSync: boolean }
+}
+
+export interface TestSystemOptions {
+  readonly tenants: readonly TenantSpec[]
+  readonly set?: ControlPlaneOptions['set']
+  /** Nodes to start, all by default. */
+  readonly nodes?: readonly string[]
+}
+
+/** The whole product in a lab of its own, with tenants whose members answer; gone with `destroy`. */
+export class TestSystem implements AsyncDisposable {
+  readonly lab: Lab
+  readonly access: SystemAccess
+  readonly tenants: readonly Tenant[]
+  /** Of the pool `public`. */
+  readonly publicPoolId: string
+
+  private constructor(lab: Lab, access: SystemAccess, tenants: readonly Tenant[], publicPoolId: string) {
+    this.lab = lab
+    this.access = access
+    this.tenants = tenants
+    this.publicPoolId = publicPoolId
+  }
+
+  static async start({ tenants, set = [], nodes = NODES }: TestSystemOptions): Promise<TestSystem> {
+    const lab = await Lab.create()
+    try {
+      const access = await startControlPlane(lab, { set })
+      const members = TENANTS.flatMap((tenant) => [1, 2].map((index) => startMember(lab, `${tenant}-member${index}`)))
+      const agents = nodes.map((node) => startAgent(lab, access, node))
+      const { id } = await createPublicPool(access)
+      const accounts = await Promise.all(tenants.map((tenant) => createTenant(access, tenant)))
+      await Promise.all([...agents, ...members])
+      await nodesInSync(access, nodes.length)
+      return new TestSystem(lab, access, accounts, id)
+    } catch (error) {
+      await lab.destroy({ keepLogs: true })
+      throw error
+    }
+  }
+
+  /** One call of the native API as somebody. */
+  api<T = unknown>(who: Pick<Account, 'token'>, method: string, path: string, body?: unknown): Promise<T> {
+    return callApi<T>(this.access.endpoint, who.token, method, path, body)
+  }
+
+  /** Creates a load balancer with a VIP of pool `public`, unless the body says otherwise, and waits until it is active. */
+  async createLoadBalancer(who: Account, body: object): Promise<ShownLoadBalancer> {
+    const vips = [{ from: 'pool', poolId: this.publicPoolId }]
+    const { id } = await this.api<ShownLoadBalancer>(who, 'POST', '/load-balancers', { vips, ...body })
+    return this.active(who, id)
+  }
+
+  loadBalancer(who: Account, id: string): Promise<ShownLoadBalancer> {
+    return this.api(who, 'GET', `/load-balancers/${id}`)
+  }
+
+  /** Waits until the newest change is on the node that carries it. @throws Error when that cannot be */
+  async active(who: Account, id: string): Promise<ShownLoadBalancer> {
+    const done = await waitFor(
+      async () => {
+        const shown = await this.loadBalancer(who, id)
+        return shown.status.provisioning !== 'pending' && shown
+      },
+      { what: `load balancer ${id} to be active` },
+    )
+    if (done.status.provisioning === 'error')
+      throw new Error(`load balancer ${id}: ${done.status.reason}: ${done.status.message}`)
+    return done
+  }
+
+  async nodes(): Promise<readonly ShownNode[]> {
+    return (await this.api<{ items: ShownNode[] }>(this.access.admin, 'GET', '/nodes')).items
+  }
+
+  async nodeNamed(name: string): Promise<ShownNode> {
+    const found = (await this.nodes()).find((node) => node.name === name)
+    if (found === undefined) throw new Error(`there is no node ${name}`)
+    return found
+  }
+
+  /** Addresses of every interface in a node's root namespace, without prefix lengths. */
+  async boundAddresses(node: string): Promise<readonly string[]> {
+    const links = JSON.parse(await this.lab.must(node, ['ip', '-j', 'addr', 'show'])) as {
+      readonly addr_info: readonly { readonly local: string }[]
+    }[]
+    return links.flatMap(({ addr_info }) => addr_info.map(({ local }) => local))
+  }
+
+  destroy(): Promise<void> {
+    return this.lab.destroy()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.destroy()
+  }
+}
