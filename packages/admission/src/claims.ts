@@ -30,6 +30,7 @@ export class Claims {
       limits: this.#limitsOf,
       isNumberClaimed: (number) => [...this.#open].some((one) => one.networkNumbers.has(number)),
       isNameClaimed: (name) => [...this.#open].some((one) => one.names.has(name)),
+      segmentHolders: (segment) => [...this.#open].flatMap((one) => one.segments.get(segment) ?? []),
       close: (closed) => this.#open.delete(closed),
     })
     this.#open.add(claim)
@@ -53,6 +54,7 @@ interface ClaimSurroundings {
   readonly limits: (projectId: string) => Usage
   readonly isNumberClaimed: (number: number) => boolean
   readonly isNameClaimed: (name: string) => boolean
+  readonly segmentHolders: (segment: string) => readonly string[]
   readonly close: (claim: Claim) => void
 }
 
@@ -60,6 +62,8 @@ interface ClaimSurroundings {
 export class Claim {
   readonly networkNumbers = new Set<number>()
   readonly names = new Set<string>()
+  /** Project id by segment. */
+  readonly segments = new Map<string, string>()
   readonly #ledger: Ledger
   readonly #around: ClaimSurroundings
   readonly #usage = new Map<string, Map<string, WantedUsage>>()
@@ -99,6 +103,16 @@ export class Claim {
   name(name: string): boolean {
     if (this.#around.isNameClaimed(name)) return false
     this.names.add(name)
+    return true
+  }
+
+  /**
+   * Claims that the project's network lies on this segment.
+   * @returns false when a write under way puts another project's there
+   */
+  segment(segment: string, projectId: string): boolean {
+    if (this.#around.segmentHolders(segment).some((holder) => holder !== projectId)) return false
+    this.segments.set(segment, projectId)
     return true
   }
 

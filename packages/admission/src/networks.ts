@@ -3,6 +3,7 @@ import { cidrContains, cidrsOverlap, formatIp, type Ip, ipEquals, parseCidr, par
 import { endsOf, NO_USAGE } from '@spout/plan'
 import { z } from 'zod'
 import type { Admission } from './admission.ts'
+import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import { isInUse } from './ledger.ts'
 import { gatewayWrites, nodeAddressWrites } from './node-addresses.ts'
@@ -25,6 +26,7 @@ export async function createNetwork(
   return transact(context, (claim) => {
     if (context.view.get('project', draft.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
+    refuseSharedSegment(context, claim, draft)
     const meta = newMeta(context, draft)
     claim.quota(draft.projectId, [{ key: `network/${meta.id}`, usage: { ...NO_USAGE, networks: 1 } }])
     const number = claim.networkNumber()
@@ -32,6 +34,22 @@ export async function createNetwork(
     const created: Network = { ...draft, ...meta, number, subnets: [] }
     return { writes: [putNew('network', created)], result: created }
   })
+}
+
+/** Two projects on one segment could speak as each other: a segment belongs to one of them. */
+function refuseSharedSegment(context: AdmissionContext, claim: Claim, draft: z.output<typeof networkDraft>): void {
+  const { physicalNetwork, vlan } = draft.segment
+  const shared = context.view
+    .list('network')
+    .some(
+      (known) =>
+        known.projectId !== draft.projectId &&
+        known.segment.physicalNetwork === physicalNetwork &&
+        known.segment.vlan === vlan,
+    )
+  if (!shared && claim.segment(`${physicalNetwork}/${vlan}`, draft.projectId)) return
+  const place = vlan === null ? `untagged on ${physicalNetwork}` : `VLAN ${vlan} of ${physicalNetwork}`
+  throw new SpoutError('InvalidField', { field: 'segment', reason: `${place} carries a network of another project` })
 }
 
 export async function addSubnet(

@@ -343,3 +343,17 @@ describe('after a restart', () => {
     ended.abort()
   })
 })
+
+describe('segments', () => {
+  it('belong to one project, also when two ask at once', async () => {
+    const office = await openOffice()
+    const segment = { physicalNetwork: 'physnet9', vlan: 7 }
+    const ask = (projectId: string) => office.admission.createNetwork({ ...networkDraft(projectId), segment })
+    const results = await Promise.allSettled([ask(office.project.id), ask(office.stranger.id), ask(office.project.id)])
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    await expect(ask(office.stranger.id)).rejects.toThrow(
+      'Field segment: VLAN 7 of physnet9 carries a network of another project',
+    )
+    await office.close()
+  })
+})

@@ -65,12 +65,13 @@ export async function openOffice(options: Partial<StoreAdmissionOptions> = {}): 
   }
 }
 
+/** Each project has a physical network of its own: a segment belongs to one project. */
 export const networkDraft = (projectId: string, returnPath: Network['returnPath'] = 'gateway') => ({
   projectId,
   name: 'net',
   description: '',
   returnPath,
-  segment: { physicalNetwork: 'physnet1', vlan: null },
+  segment: { physicalNetwork: `net-${projectId.slice(-12)}`, vlan: null },
 })
 
 export const subnetDraft = (cidr: string, gatewayIp: string | null) => ({

@@ -14,6 +14,7 @@ import {
 } from './domain-links.ts'
 import { domainNames, existingDomains, SEGMENT, UPLINK } from './domain-names.ts'
 import { GUARD_TABLE } from './guard.ts'
+import { LeftoversGrace } from './leftovers-grace.ts'
 import { type Run, run } from './run.ts'
 import { prepareRoot } from './steering-rules.ts'
 
@@ -25,6 +26,8 @@ export interface DomainSetOptions {
   readonly log: Log
   /** Runs `ip` and `sysctl`; replaced in tests. */
   readonly run?: Run
+  /** How long domains that no entry names are kept after `adopt`. Default 30 s. */
+  readonly leftoversGraceMs?: number
 }
 
 interface Known {
@@ -42,7 +45,8 @@ export class DomainSet {
   readonly #log: Log
   readonly #run: Run
   readonly #known = new Map<string, Known>()
-  /** Domains of this agent that no entry named: removed at the end of the first `apply`. */
+  readonly #grace: LeftoversGrace
+  /** Domains of this agent that no entry named: removed by the first `apply` after the grace. */
   #leftovers = new Set<number>()
   #changes = 0
   #turn: Promise<unknown> = Promise.resolve()
@@ -52,6 +56,7 @@ export class DomainSet {
     this.#helper = options.helper
     this.#log = options.log
     this.#run = options.run ?? run
+    this.#grace = new LeftoversGrace(options)
   }
 
   /** How many changes were made to the system since start. */
@@ -71,9 +76,10 @@ export class DomainSet {
 
   /**
    * Prepares the root namespace and takes over what an earlier process left. Whole domains change nothing; what is
-   * missing in others is made. Domains beyond `previous` stay until the end of the first `apply`.
+   * missing in others is made. Domains that no entry names are removed by the first `apply` after the grace.
    */
   async adopt(previous: readonly DomainEntry[]): Promise<void> {
+    this.#grace.begin()
     this.#changes += await prepareRoot(this.#run, this.#helper, this.#config)
     this.#leftovers = new Set(await existingDomains(this.#config))
     for (const entry of previous) await this.#put(entry)
@@ -97,8 +103,7 @@ export class DomainSet {
         signal.throwIfAborted()
         applied.push(await this.#put(entry))
       }
-      for (const number of this.#leftovers) await this.#tearDown(number)
-      this.#leftovers.clear()
+      if (this.#grace.isOver) await this.#removeLeftovers()
       return applied
     })
   }
@@ -225,6 +230,11 @@ export class DomainSet {
     if (wanted.length === 0) return
     const changes = wanted.map((route) => ({ do: 'replace' as const, dev: UPLINK, table: MAIN_TABLE, ...route }))
     await this.#change(this.#helper.route({ netns, changes }))
+  }
+
+  async #removeLeftovers(): Promise<void> {
+    for (const number of this.#leftovers) await this.#tearDown(number)
+    this.#leftovers.clear()
   }
 
   async #removed(key: string, known: Known): Promise<readonly Applied[]> {

@@ -31,7 +31,10 @@ export class VipSteering {
   readonly #placed = new Map<string, Placed>()
   /** Domains that may hold local routes besides those of placed VIPs. */
   readonly #domains = new Set<number>()
+  /** Whether routes may be missing. */
   #stale = true
+  /** Whether there may be routes that nobody here placed. */
+  #unpruned = true
   #changes = 0
 
   constructor(options: { readonly config: DomainConfig; readonly helper: NativeHelper }) {
@@ -45,7 +48,7 @@ export class VipSteering {
   }
 
   /**
-   * Takes over what is there. Differences are mended by the next `apply`.
+   * Takes over what is there. What is missing is mended by the next `apply`, what is too much by the next with `prune`.
    * @param domains numbers of the domains that exist
    */
   async adopt(previous: readonly SteeredEntry[], domains: readonly number[]): Promise<void> {
@@ -53,6 +56,7 @@ export class VipSteering {
     for (const domain of domains) this.#domains.add(domain)
     for (const entry of previous) this.#hold(entry)
     for (const address of this.#holders.keys()) this.#placed.set(address, this.#wanted(address)!)
+    this.#unpruned = true
     this.#stale = !(await this.#isAsPlaced())
   }
 

@@ -119,7 +119,7 @@ readline.createInterface({ input: process.stdin }).on('line', (text) => {
   answer(call).then(
     (value) => tell({ id: call.id, ok: true, value }),
     (error: NodeJS.ErrnoException) =>
-      tell({ id: call.id, ok: false, code: error.code ?? 'ERROR', text: error.message }),
+      tell({ id: call.id, ok: false, code: error.code ?? error.message }),
   )
 })
 tell({ ready: true })

@@ -64,9 +64,9 @@ export class Caller implements AsyncDisposable {
       this.#waiting.clear()
     })
     readline.createInterface({ input: child.stdout }).on('line', (text) => {
-      const reply = JSON.parse(text) as { readonly id: number } & Outcome<never>
-      this.#waiting.get(reply.id)?.(reply)
-      this.#waiting.delete(reply.id)
+      const { id, ...outcome } = JSON.parse(text) as { readonly id: number } & Outcome<never>
+      this.#waiting.get(id)?.(outcome)
+      this.#waiting.delete(id)
     })
   }
 

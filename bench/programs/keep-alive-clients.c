@@ -1,0 +1,120 @@
+/*
+ * N clients, each with one kept-alive HTTP connection and a request every few milliseconds, until stdin ends. Then says
+ * `REQUESTS FAILED RECONNECTS`. A connection that ends in good order between two requests is a reconnect, as for any
+ * HTTP client; everything else that is no 200 is a failure.
+ *
+ * keep-alive-clients ADDRESS PORT CLIENTS
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define PAUSE_US 2000
+#define MOST_CLIENTS 64
+
+static struct sockaddr_in to = { .sin_family = AF_INET };
+static atomic_bool ending;
+static atomic_long requests, failed, reconnects;
+
+static int open_connection(void)
+{
+	struct timeval limit = { .tv_sec = 2 };
+	int one = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The whole answer: its head tells the length of the body. */
+static bool read_answer(int fd)
+{
+	char buffer[8192];
+	size_t have = 0;
+
+	for (;;) {
+		char *end, *length;
+		ssize_t n = recv(fd, buffer + have, sizeof(buffer) - 1 - have, 0);
+
+		if (n <= 0)
+			return false;
+		have += n;
+		buffer[have] = 0;
+		end = strstr(buffer, "\r\n\r\n");
+		if (!end)
+			continue;
+		length = strcasestr(buffer, "\r\ncontent-length:");
+		if (!length || length > end)
+			return false;
+		if (have >= (size_t)(end + 4 - buffer) + strtoul(length + 17, NULL, 10))
+			return memcmp(buffer + 8, " 200", 4) == 0;
+	}
+}
+
+static bool closed_meanwhile(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN | POLLRDHUP };
+	return poll(&p, 1, 0) == 1;
+}
+
+static void *client(void *unused)
+{
+	static const char request[] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
+	int fd = -1;
+
+	(void)unused;
+	while (!ending) {
+		if (fd >= 0 && closed_meanwhile(fd)) {
+			close(fd);
+			fd = -1;
+			reconnects++;
+		}
+		if (fd < 0)
+			fd = open_connection();
+		requests++;
+		if (fd < 0 || send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) != sizeof(request) - 1 || !read_answer(fd)) {
+			failed++;
+			if (fd >= 0)
+				close(fd);
+			fd = -1;
+		}
+		usleep(PAUSE_US);
+	}
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[MOST_CLIENTS];
+	int count = argc == 4 ? atoi(argv[3]) : 0;
+	char byte;
+
+	if (count < 1 || count > MOST_CLIENTS || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
+		return 2;
+	to.sin_port = htons(atoi(argv[2]));
+	for (int i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, client, NULL);
+	while (read(0, &byte, 1) > 0)
+		;
+	ending = true;
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	printf("%ld %ld %ld\n", requests, failed, reconnects);
+	return 0;
+}
