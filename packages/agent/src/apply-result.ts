@@ -1,4 +1,6 @@
 import type { Applied, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import type { DomainEntry } from '@spout/model/node-state'
+import type { Domains } from './domains.ts'
 
 /** Why something could not be done: a word for machines and the system's own words. */
 export interface Failure {
@@ -12,7 +14,7 @@ export const failureOf = (reason: string, error: unknown): Failure => ({
 })
 
 /** What failed of an `apply`, by key. */
-export const failuresIn = (applied: readonly Applied[]): ReadonlyMap<string, Failure> =>
+const failuresIn = (applied: readonly Applied[]): ReadonlyMap<string, Failure> =>
   new Map(
     applied.flatMap(({ key, state, reason, message }) =>
       state === 'failed'
@@ -20,6 +22,20 @@ export const failuresIn = (applied: readonly Applied[]): ReadonlyMap<string, Fai
         : [],
     ),
   )
+
+/** @returns the failures by key; when the call as a whole failed, of every key it was given */
+export async function applyToDomains(
+  domains: Domains,
+  changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Failure>> {
+  try {
+    return failuresIn(await domains.apply(changes, signal))
+  } catch (error) {
+    const failure = failureOf('DomainFailed', error)
+    return new Map([...changes.put.map(({ key }) => key), ...changes.remove].map((key) => [key, failure]))
+  }
+}
 
 /**
  * Lets every driver do its part, in their order: a later one may build on what an earlier one did. An entry that one

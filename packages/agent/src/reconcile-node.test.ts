@@ -254,6 +254,24 @@ test('a connection that breaks before the full set removes nothing', async () =>
   await process.end()
 })
 
+test('with its state file lost, an agent touches nothing until it knows everything that is wanted', async () => {
+  const node = new RecordedNode()
+  const first = await Process.start(node)
+  await first.sync(domainEntry(1), domainEntry(2), loadBalancerEntry('a'))
+  await first.end()
+  node.take()
+  await rm(join(directory, 'entries.journal'))
+  const second = await Process.start(node)
+  second.reconciler.begin()
+  await second.take(putLine(domainEntry(3)))
+  second.reconciler.observe()
+  await second.reconciler.idle()
+  expect(node.take()).toEqual([])
+  await second.take(putLine(loadBalancerEntry('a')), putLine(domainEntry(1)), { type: 'synced' })
+  expect(node.take()).toEqual(['domain+ 3'])
+  await second.end()
+})
+
 test('an entry of a version to come is refused, and what it replaces stays', async () => {
   const node = new RecordedNode()
   const process = await Process.start(node)

@@ -4,8 +4,10 @@ import type { EntryReport } from '@spout/model/node-report'
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
 import type { Clock, Logger } from '@spout/runtime'
 import { Announcements, wishesOf } from './announcements.ts'
-import { applyToDrivers, type Failure, failureOf, failuresIn } from './apply-result.ts'
+import { AppliedState } from './applied-state.ts'
+import { applyToDomains, applyToDrivers, type Failure, failureOf } from './apply-result.ts'
 import type { Domains } from './domains.ts'
+import { lostKeys } from './lost-keys.ts'
 import { RetrySchedule } from './retry-schedule.ts'
 import type { StateFile } from './state-file.ts'
 import { type Held, unreadable, WantedState } from './wanted-state.ts'
@@ -43,13 +45,14 @@ const NONE: ReadonlySet<string> = new Set()
 export class NodeReconciler {
   readonly #options: NodeReconcilerOptions
   readonly #wanted = new WantedState()
-  readonly #applied = new Map<string, Held>()
-  /** domain number -> keys of load balancers that the drivers hold in it */
-  readonly #users = new Map<number, Set<string>>()
+  readonly #applied = new AppliedState()
   readonly #down = new Map<string, ReadonlySet<string>>()
   readonly #announcements: Announcements
   readonly #retries: RetrySchedule
+  /** Keys that need a look. */
   readonly #dirty = new Set<string>()
+  /** Keys that the stream changed before its first full set was complete. */
+  readonly #arrived = new Set<string>()
   #observeDue = false
   #syncing = false
   #running: Promise<void> | null = null
@@ -96,7 +99,9 @@ export class NodeReconciler {
       saved.flatMap(([key, held]) => (held.entry.kind === 'domain' ? [[key, held] as const] : [])),
       new AbortController().signal,
     )
-    return new Map(entries.filter(({ key }) => this.#applied.has(key)).map((entry) => [entry.number, entry]))
+    return new Map(
+      entries.filter(({ key }) => this.#applied.get(key) !== undefined).map((entry) => [entry.number, entry]),
+    )
   }
 
   async #adoptDriver(driver: DataPlaneDriver, previous: readonly WantedEntry[]): Promise<void> {
@@ -118,9 +123,11 @@ export class NodeReconciler {
    * node, left by one whose state file was lost.
    */
   take(lines: readonly StateLine[]): void {
-    for (const key of this.#wanted.take(lines)) this.#dirty.add(key)
+    for (const key of this.#wanted.take(lines)) this.#arrived.add(key)
+    if (!this.#wanted.complete) return
     if (lines.some((line) => line.type === 'synced')) this.#syncing = true
-    if (this.#wanted.complete) this.look([])
+    this.look(this.#arrived)
+    this.#arrived.clear()
     this.#settle()
   }
 
@@ -130,7 +137,7 @@ export class NodeReconciler {
     if (before.size === members.size && members.isSubsetOf(before)) return
     if (members.size === 0) this.#down.delete(key)
     else this.#down.set(key, members)
-    if (this.#applied.has(key)) this.look([key])
+    if (this.#applied.get(key) !== undefined) this.look([key])
   }
 
   /** Has these keys done again, whatever was done before. */
@@ -167,12 +174,8 @@ export class NodeReconciler {
     // What the same turn of the event loop brings belongs to one pass.
     await Promise.resolve()
     while (!this.#stopped && (this.#dirty.size > 0 || this.#observeDue)) {
-      try {
-        if (this.#dirty.size > 0) await this.#pass(this.#nextKeys())
-        else await this.#observe()
-      } catch (error) {
-        this.#options.log.error({ event: 'pass-threw', err: error, bug: true }, 'the pass was given up')
-      }
+      if (this.#dirty.size > 0) await this.#pass(this.#nextKeys())
+      else await this.#observe()
     }
     this.#running = null
     this.#settle()
@@ -213,6 +216,9 @@ export class NodeReconciler {
         gone.filter((key) => !isLoadBalancer(key)),
         abort.signal,
       )
+    } catch (error) {
+      this.#options.log.error({ event: 'pass-threw', err: error, bug: true }, 'the pass was given up; will try again')
+      for (const key of keys) this.#retries.failed(key)
     } finally {
       deadline.clear()
       this.#abort = null
@@ -227,7 +233,7 @@ export class NodeReconciler {
       else if (entry.kind === 'domain') entries.push(entry)
     }
     if (entries.length === 0) return
-    const failures = await this.#changeDomains({ put: entries, remove: [] }, signal)
+    const failures = await applyToDomains(this.#options.domains, { put: entries, remove: [] }, signal)
     for (const [key, held] of put) {
       const failure = failures.get(key)
       if (held.entry.kind !== 'domain' || unreadable(held.entry) !== null) continue
@@ -236,21 +242,11 @@ export class NodeReconciler {
         continue
       }
       const before = this.#applied.get(key)
-      this.#done(key, held)
+      this.#confirm(key, held)
+      this.#options.state.put(key, held.hash, held.entry, NONE)
+      this.#report(key, held.hash, null)
       if (before !== undefined && before.hash === held.hash) continue
       for (const inside of this.#wanted.inDomain(held.entry.number)) this.#dirty.add(inside)
-    }
-  }
-
-  async #changeDomains(
-    changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Failure>> {
-    try {
-      return failuresIn(await this.#options.domains.apply(changes, signal))
-    } catch (error) {
-      const failure = failureOf('DomainFailed', error)
-      return new Map([...changes.put.map(({ key }) => key), ...changes.remove].map((key) => [key, failure]))
     }
   }
 
@@ -339,12 +335,12 @@ export class NodeReconciler {
   async #removeDomains(keys: readonly string[], signal: AbortSignal): Promise<void> {
     const empty: string[] = []
     for (const key of keys) {
-      const users = this.#users.get(Number(key.slice('domain/'.length)))?.size ?? 0
+      const users = this.#applied.countIn(Number(key.slice('domain/'.length)))
       if (users === 0) empty.push(key)
       else this.#fail(key, { reason: 'DomainInUse', message: `${users} load balancers are still in it` })
     }
     if (empty.length === 0) return
-    const failures = await this.#changeDomains({ put: [], remove: empty }, signal)
+    const failures = await applyToDomains(this.#options.domains, { put: [], remove: empty }, signal)
     for (const key of empty) {
       const failure = failures.get(key)
       if (failure === undefined) this.#forget(key)
@@ -355,65 +351,27 @@ export class NodeReconciler {
   async #observe(): Promise<void> {
     this.#observeDue = false
     const { domains, drivers, log } = this.#options
-    const observed = await Promise.allSettled([
-      domains.observe(),
-      ...drivers.map((driver) => driver.observe()),
-      this.#announcements.observe(),
-    ])
-    for (const outcome of observed) {
-      if (outcome.status === 'rejected') {
-        log.warn({ event: 'observe-failed', err: outcome.reason }, 'could not look at the data plane')
-        continue
-      }
-      if (outcome.value.length === 0) continue
-      log.warn(
-        { event: 'state-lost', keys: outcome.value.length, first: outcome.value[0] },
-        'changed from outside: mending',
-      )
-      for (const key of outcome.value) this.#mend(key)
+    for (const key of await lostKeys([domains, ...drivers, this.#announcements], log)) {
+      this.#dirty.add(key)
+      // A lost domain took everything in it along.
+      const held = this.#wanted.get(key)
+      if (held?.entry.kind === 'domain')
+        for (const inside of this.#wanted.inDomain(held.entry.number)) this.#dirty.add(inside)
     }
   }
 
-  /** A lost domain took everything in it along. */
-  #mend(key: string): void {
-    this.#dirty.add(key)
-    const held = this.#wanted.get(key)
-    if (held?.entry.kind === 'domain')
-      for (const inside of this.#wanted.inDomain(held.entry.number)) this.#dirty.add(inside)
-  }
-
-  #done(key: string, held: Held): void {
-    this.#confirm(key, held)
-    this.#options.state.put(key, held.hash, held.entry, NONE)
-    this.#report(key, held.hash, null)
-  }
-
   #confirm(key: string, held: Held): void {
-    this.#leaveDomain(key)
-    this.#applied.set(key, held)
-    if (held.entry.kind !== 'load-balancer') return
-    const users = this.#users.get(held.entry.domain)
-    if (users === undefined) this.#users.set(held.entry.domain, new Set([key]))
-    else users.add(key)
-    this.#options.onApplied(key, held.entry)
+    this.#applied.put(key, held)
+    if (held.entry.kind === 'load-balancer') this.#options.onApplied(key, held.entry)
   }
 
   #forget(key: string): void {
-    this.#leaveDomain(key)
     this.#applied.delete(key)
     this.#down.delete(key)
     this.#retries.succeeded(key)
     this.#options.state.delete(key)
     if (isLoadBalancer(key)) this.#options.onApplied(key, null)
     this.#options.onRemoved(key)
-  }
-
-  #leaveDomain(key: string): void {
-    const before = this.#applied.get(key)?.entry
-    if (before?.kind !== 'load-balancer') return
-    const users = this.#users.get(before.domain)
-    users?.delete(key)
-    if (users?.size === 0) this.#users.delete(before.domain)
   }
 
   #fail(key: string, failure: Failure): void {

@@ -4,6 +4,7 @@
  * Which slot a member serves, which address is free, what a quota leaves, which node announces, what each node gets.
  * It never does I/O, reads no clock and throws for nobody's bad wish: what cannot be is a reason.
  */
+export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
   type AddressSpace,

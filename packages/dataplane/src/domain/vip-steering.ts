@@ -61,15 +61,18 @@ export class VipSteering {
   }
 
   /** Steers the VIPs of the entries given, and no longer those of the keys in `remove`. Rejects with `HelperError`. */
-  async apply(changes: { readonly put: readonly SteeredEntry[]; readonly remove: readonly string[] }): Promise<void> {
+  async apply(
+    changes: { readonly put: readonly SteeredEntry[]; readonly remove: readonly string[] },
+    prune: boolean,
+  ): Promise<void> {
     const touched = new Set<string>()
     for (const key of [...changes.remove, ...changes.put.map((entry) => entry.key)]) this.#release(key, touched)
     for (const entry of changes.put) {
       this.#hold(entry)
       for (const { address } of entry.vips) touched.add(address)
     }
-    if (this.#stale) {
-      await this.#mend()
+    if (this.#stale || (prune && this.#unpruned)) {
+      await this.#mend(prune, touched)
       return
     }
     const root: RouteChange[] = []
@@ -100,20 +103,32 @@ export class VipSteering {
     return !this.#stale
   }
 
-  /** Compares the whole of what is there with the whole of what is wanted and routes the difference. */
-  async #mend(): Promise<void> {
+  /**
+   * Compares the whole of what is there with the whole of what is wanted and routes the difference. Without `prune`
+   * only addresses that were `touched` lose their routes.
+   */
+  async #mend(prune: boolean, touched: ReadonlySet<string>): Promise<void> {
+    this.#stale = true
+    for (const { domain } of this.#placed.values()) this.#domains.add(domain)
     this.#placed.clear()
     for (const address of this.#holders.keys()) this.#placed.set(address, this.#wanted(address)!)
+    const released = new Set(Array.from(touched, hostPrefix))
+    const isDue = ({ do: action, to }: RouteChange): boolean => action === 'replace' || prune || released.has(to)
     const { root, domains } = await this.#difference()
-    await this.#route(root, domains)
-    // From here on only what this process placed can be there.
-    this.#domains.clear()
+    const due = Array.from(domains, ([domain, changes]) => [domain, changes.filter(isDue)] as const)
+    await this.#route(root.filter(isDue), new Map(due.filter(([, changes]) => changes.length > 0)))
     this.#stale = false
+    if (!prune) return
+    // From here on only what this process placed can be there.
+    this.#unpruned = false
+    this.#domains.clear()
   }
 
+  /** Until leftovers are pruned, routes too many are no news. */
   async #isAsPlaced(): Promise<boolean> {
     const { root, domains } = await this.#difference()
-    return root.length === 0 && domains.size === 0
+    const changes = [root, ...domains.values()].flat()
+    return changes.every(({ do: action }) => action === 'delete' && this.#unpruned)
   }
 
   async #difference(): Promise<{ root: RouteChange[]; domains: Map<number, RouteChange[]> }> {

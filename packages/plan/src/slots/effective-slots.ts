@@ -1,4 +1,5 @@
 import { NO_MEMBER, type NodePool } from '@spout/model'
+import { effectiveMembers } from '../health/effective-members.ts'
 import { dealSlots } from './edit-slots.ts'
 import { decodeSlots } from './slot-table.ts'
 
@@ -13,9 +14,7 @@ const MOST_TRIES = 32
  * first healthy member found: shares follow the weights, a further failure moves only what it carried, and every
  * node that knows the same `down` gets the same table.
  *
- * - Backup members serve when all ordinary members that take connections are down, or there are none.
- * - Below `panicThreshold` percent of healthy ordinary members, health is ignored.
- * - With nobody to serve a slot it is `NO_MEMBER`.
+ * Who counts as healthy is `effectiveMembers`' to say. With nobody to serve a slot it is `NO_MEMBER`.
  *
  * @param down ids of members that are down
  * @returns `pool.slots.size` member indexes; empty for a pool without a table
@@ -26,26 +25,18 @@ export function effectiveSlots(
 ): Uint16Array {
   if (pool.slots === null) return new Uint16Array(0)
   const base = decodeSlots(pool.slots)
-  let ordinary = 0
-  let backups = 0
-  let ordinaryUp = 0
-  let backupsUp = 0
-  const up = pool.members.map((member) => {
-    if (member === null || member.weight === 0) return false
-    const healthy = !down.has(member.id)
-    if (member.backup) backups++
-    else ordinary++
-    if (healthy && member.backup) backupsUp++
-    if (healthy && !member.backup) ordinaryUp++
-    return healthy
-  })
-  if (ordinaryUp === 0 && backupsUp > 0) {
+  const effective = effectiveMembers(pool, down)
+  const up = pool.members.map((member) => member !== null && effective.has(member.id))
+  const isWhole = (backup: boolean): boolean =>
+    pool.members.every(
+      (member, index) => member === null || member.weight === 0 || member.backup !== backup || up[index],
+    )
+  if (pool.members.some((member, index) => member?.backup && up[index])) {
     const backup = pool.members.map((member) => (member?.backup ? member.weight : 0))
     const table = dealt(base.length, backup)
-    return backupsUp === backups ? table : servedByHealthy(table, pool.members, up)
+    return isWhole(true) ? table : servedByHealthy(table, pool.members, up)
   }
-  if (ordinaryUp === ordinary || 100 * ordinaryUp < pool.panicThreshold * ordinary) return base
-  return servedByHealthy(base, pool.members, up)
+  return isWhole(false) ? base : servedByHealthy(base, pool.members, up)
 }
 
 function dealt(size: number, weights: readonly number[]): Uint16Array {

@@ -1,4 +1,5 @@
 import type { Listener, LoadBalancer, LoadBalancerStatus, Member, Pool, ServiceStats } from '@spout/model'
+import { isPanicking } from '@spout/plan'
 import type { NativeContext } from './context.ts'
 
 /** The path of a connection, from the address to the members, each step with its state and the reason for it. */
@@ -58,9 +59,10 @@ const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: 
 })
 
 function explainPool(pool: Pool, status: LoadBalancerStatus) {
-  const healthy = pool.members.filter((member) => status.members.get(member.id)?.health !== 'down')
-  // Below the threshold health is ignored: rather the check fails than all members at once.
-  const panic = pool.monitor !== null && healthy.length * 100 < pool.panicThreshold * pool.members.length
+  const isDown = (member: Member) => status.members.get(member.id)?.health === 'down'
+  const enabled = { ...pool, members: pool.members.filter((member) => member.enabled) }
+  const panic = isPanicking(enabled, new Set(enabled.members.filter(isDown).map(({ id }) => id)))
+  const healthy = pool.members.filter((member) => !isDown(member))
   const primaries = healthy.filter((member) => member.enabled && !member.backup && member.weight > 0)
   return {
     id: pool.id,

@@ -70,7 +70,7 @@ export const poolDraft = z.strictObject({
   persistence: pool.shape.persistence.default(null),
   members: z.array(memberDraft).max(10_000).default([]),
   monitor: monitorDraft.nullable().default(null),
-  panicThreshold: pool.shape.panicThreshold.default(50),
+  panicThreshold: pool.shape.panicThreshold.default(10),
 })
 
 export const listenerDraft = z.strictObject({

@@ -410,6 +410,29 @@ describe('restarts', () => {
     await node.driver.adopt([])
   })
 
+  it('of an agent that remembers nothing keep traffic until every portion was told', async () => {
+    await put(node, ...entries)
+    const { connection } = await client.open('10.9.0.132', 80)
+    const next = await LabNode.start(lab, 'node1', node.config.instance, undefined, 60_000)
+    await next.domains.adopt([])
+    await next.driver.adopt([])
+    await next.domains.apply({ put: [red], remove: [] }, signal)
+    await next.driver.apply({ put: entries.slice(0, 1), remove: [] }, signal)
+    expect(await client.say(connection, 'hello')).toBe('hello')
+    expect(await client.connect('10.9.0.133', 80)).toBe('blue1 10.9.0.9')
+    await next.domains.apply({ put: [blue], remove: [] }, signal)
+    await next.driver.apply({ put: entries.slice(1), remove: [] }, signal)
+    expect(await next.driver.observe()).toEqual([])
+    for (const address of ['10.9.0.131', '10.9.0.132', '10.9.0.133'])
+      expect(await client.connect(address, 80)).toMatch(/^(red1|blue1) /)
+    await client.close(connection)
+    await next.driver.apply({ put: [], remove: entries.map(({ key }) => key) }, signal)
+    await next.die()
+    await node.announcer.apply([], signal)
+    await node.driver.adopt([])
+    await node.driver.apply({ put: [], remove: [] }, signal)
+  })
+
   it('of the helper under a transaction leave no doubt', async () => {
     const large = Array.from({ length: 40 }, (_, id) =>
       wanted(`h${id}`, red, {

@@ -2,6 +2,7 @@ import type { ServiceStats } from '@spout/model/node-report'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../../domain/domain-names.ts'
+import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
 import { VipSteering } from '../../domain/vip-steering.ts'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../../driver.ts'
 import { DomainTable } from './domain-table.ts'
@@ -15,6 +16,8 @@ export interface NftablesDriverOptions {
   readonly log: Log
   /** Where the proxy of a listener's domain accepts; asked at each `render`. Default: nowhere. */
   readonly proxyPort?: FindFrontDoor
+  /** How long elements and routes that no entry names are kept after `adopt`. Default 30 s. */
+  readonly leftoversGraceMs?: number
 }
 
 /** What the planner may ask for. */
@@ -33,6 +36,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly #findFrontDoor: FindFrontDoor
   readonly #steering: VipSteering
   readonly #statistics: ServiceStatistics
+  readonly #grace: LeftoversGrace
   readonly #tables = new Map<number, DomainTable>()
   /** The domain each entry is in. */
   readonly #domains = new Map<string, number>()
@@ -45,6 +49,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     this.#findFrontDoor = options.proxyPort ?? (() => null)
     this.#steering = new VipSteering(options)
     this.#statistics = new ServiceStatistics(options)
+    this.#grace = new LeftoversGrace(options)
   }
 
   get counters(): { readonly transactions: number; readonly reloads: number } {
@@ -59,6 +64,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
 
   adopt(previous: readonly WantedEntry[]): Promise<void> {
     return this.#inTurn(async () => {
+      this.#grace.begin()
       this.#tables.clear()
       this.#domains.clear()
       // Domains without entries may still hold those of an agent that forgot them.
@@ -166,7 +172,8 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     }
     for (const rendered of put) tell(rendered.domain, rendered.key, rendered)
     for (const [domain, table] of this.#tables)
-      if (table.needsLoad && !byDomain.has(domain)) byDomain.set(domain, new Map())
+      if (table.needsLoad && !byDomain.has(domain) && (table.entries.size > 0 || this.#grace.isOver))
+        byDomain.set(domain, new Map())
     return byDomain
   }
 
@@ -188,7 +195,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
 
   async #steer(put: readonly Rendered[], remove: readonly string[]): Promise<string | null> {
     try {
-      await this.#steering.apply({ put, remove })
+      await this.#steering.apply({ put, remove }, this.#grace.isOver)
       return null
     } catch (error) {
       this.#log.warn({ error: String(error) }, 'routes for VIPs refused')

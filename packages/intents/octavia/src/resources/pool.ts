@@ -56,6 +56,7 @@ export const blankPool = ({ newId, now }: Stamp): PoolAsk => ({
     persistence: null,
     members: [],
     monitor: null,
+    // Octavia has no word for it: whoever is reported down gets nothing.
     panicThreshold: 0,
   },
   protocol: null,

@@ -19,10 +19,15 @@ export class LabNode {
   readonly driver: NftablesDriver
   readonly announcer: L2Announcer
 
-  private constructor(config: DomainConfig, helper: NativeHelper, findFrontDoor: FindFrontDoor) {
+  private constructor(
+    config: DomainConfig,
+    helper: NativeHelper,
+    findFrontDoor: FindFrontDoor,
+    leftoversGraceMs: number,
+  ) {
     this.config = config
     this.helper = helper
-    const options = { config, helper, log: silent }
+    const options = { config, helper, log: silent, leftoversGraceMs }
     this.domains = new DomainSet(options)
     this.driver = new NftablesDriver({ ...options, proxyPort: findFrontDoor })
     this.announcer = new L2Announcer(options)
@@ -34,11 +39,17 @@ export class LabNode {
     place: string,
     instance: string,
     findFrontDoor: FindFrontDoor = () => null,
+    leftoversGraceMs = 0,
   ): Promise<LabNode> {
     const helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
     const segments = { red: 'red0', blue: 'blue0' }
     const rootNamespace = arrangement.namespace(place)
-    return new LabNode({ instance, fabricInterface: 'fab0', segments, rootNamespace }, helper, findFrontDoor)
+    return new LabNode(
+      { instance, fabricInterface: 'fab0', segments, rootNamespace },
+      helper,
+      findFrontDoor,
+      leftoversGraceMs,
+    )
   }
 
   /** What an agent's death leaves: everything in the kernel, nothing here. */

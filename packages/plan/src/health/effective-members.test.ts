@@ -1,8 +1,10 @@
 import { NO_MEMBER, type NodePool } from '@spout/model'
-import { decodeSlots, editSlots, effectiveSlots } from '@spout/plan'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { effectiveDown, effectiveMembers } from './panic.ts'
+import { editSlots } from '../slots/edit-slots.ts'
+import { effectiveSlots } from '../slots/effective-slots.ts'
+import { decodeSlots } from '../slots/slot-table.ts'
+import { effectiveDown, effectiveMembers } from './effective-members.ts'
 
 type Wish = { readonly id: string; readonly weight: number; readonly backup: boolean }
 

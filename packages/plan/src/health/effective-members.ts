@@ -1,6 +1,7 @@
 import type { NodeMember, NodePool } from '@spout/model'
 
-type PoolMembers = Pick<NodePool, 'members' | 'panicThreshold'>
+type Carrier = Pick<NodeMember, 'id' | 'weight' | 'backup'>
+type PoolMembers = Pick<NodePool, 'panicThreshold'> & { readonly members: readonly (Carrier | null)[] }
 
 /**
  * Which members take new connections, given who is down. Members of weight 0 take none and do not count.
@@ -10,20 +11,30 @@ type PoolMembers = Pick<NodePool, 'members' | 'panicThreshold'>
  * - Below `panicThreshold` percent of ordinary members up, health is ignored and every ordinary member serves: a mass
  *   failure is rather the check's fault, and sending everything to the few that are left would kill those too.
  *
- * The same rule as `effectiveSlots` of `@spout/plan`, which the L4 data plane uses (a property test compares the two).
+ * The one rule for both data planes: the proxy applies it to its servers, `effectiveSlots` to a slot table.
  *
  * @param down ids of members that are down
  * @returns ids of members that take new connections
  */
 export function effectiveMembers(pool: PoolMembers, down: ReadonlySet<string>): ReadonlySet<string> {
-  const carrying = pool.members.filter((member): member is NodeMember => member !== null && member.weight > 0)
+  const carrying = pool.members.filter((member): member is Carrier => member !== null && member.weight > 0)
   const ordinary = carrying.filter((member) => !member.backup)
   const ordinaryUp = ordinary.filter((member) => !down.has(member.id))
   const backupsUp = carrying.filter((member) => member.backup && !down.has(member.id))
   if (ordinaryUp.length === 0 && backupsUp.length > 0) return idsOf(backupsUp)
-  const panic = 100 * ordinaryUp.length < pool.panicThreshold * ordinary.length
-  return idsOf(panic ? ordinary : ordinaryUp)
+  return idsOf(isBelow(pool.panicThreshold, ordinaryUp.length, ordinary.length) ? ordinary : ordinaryUp)
 }
+
+/** Whether health is ignored because too many ordinary members are down at once. */
+export function isPanicking(pool: PoolMembers, down: ReadonlySet<string>): boolean {
+  const carrying = pool.members.filter((member): member is Carrier => member !== null && member.weight > 0)
+  const ordinary = carrying.filter((member) => !member.backup)
+  const ordinaryUp = ordinary.filter((member) => !down.has(member.id))
+  if (ordinaryUp.length === 0 && carrying.some((member) => member.backup && !down.has(member.id))) return false
+  return isBelow(pool.panicThreshold, ordinaryUp.length, ordinary.length)
+}
+
+const isBelow = (thresholdPercent: number, up: number, all: number): boolean => 100 * up < thresholdPercent * all
 
 /**
  * Ids of members that shall get no new connections: those that health, the panic threshold or the backup rule keep out.
@@ -33,10 +44,10 @@ export function effectiveDown(pool: PoolMembers, down: ReadonlySet<string>): Rea
   const effective = effectiveMembers(pool, down)
   return idsOf(
     pool.members.filter(
-      (member): member is NodeMember =>
+      (member): member is Carrier =>
         member !== null && (member.weight > 0 ? !effective.has(member.id) : down.has(member.id)),
     ),
   )
 }
 
-const idsOf = (members: readonly NodeMember[]): ReadonlySet<string> => new Set(members.map((member) => member.id))
+const idsOf = (members: readonly Carrier[]): ReadonlySet<string> => new Set(members.map((member) => member.id))

@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Lab, type PlaceName, waitFor } from '@spout/testkit'
+
+/** The ports on which `startFastMember` answers. */
+export const FAST_PORTS = { first: 10_000, count: 200 } as const
+
+/** A member that is never the bottleneck: HAProxy answers 200 by itself, on many ports. */
+export async function startFastMember(lab: Lab, place: PlaceName): Promise<void> {
+  const { first, count } = FAST_PORTS
+  const file = path.join(lab.directory, `${place}.cfg`)
+  const config = [
+    'global',
+    '  nbthread 1',
+    'defaults',
+    '  mode http',
+    '  timeout client 60s',
+    '  timeout http-keep-alive 60s',
+    'frontend answers',
+    `  bind :::${first}-${first + count - 1} v4v6`,
+    '  http-request return status 200 content-type text/plain string "0123456789012345678901234567890123456789"',
+  ]
+  writeFileSync(file, `${config.join('\n')}\n`)
+  await lab.start(place, `fast-${place}`, ['haproxy', '-db', '-f', file])
+  await waitFor(async () => (await lab.run(place, ['curl', '-sf', `http://127.0.0.1:${first}/`])).code === 0, {
+    what: `the fast member in ${place}`,
+  })
+}

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { type Lab, run, startTicks } from '@spout/testkit'
+
+/** Proxies that run in the domains of the lab's nodes, as `pid/start`: the same before and after means no reload. */
+export async function proxyProcesses(lab: Lab): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const namespace of domainNamespaces(lab)) {
+    const { stdout } = await run(['ip', 'netns', 'pids', namespace])
+    for (const pid of stdout.split('\n').filter(Boolean).map(Number))
+      if (nameOf(pid) === 'haproxy') found.push(`${pid}/${startTicks(pid)}`)
+  }
+  return found.sort()
+}
+
+/** Namespaces of the tenants' networks on the nodes of a lab. */
+export const domainNamespaces = (lab: Lab): readonly string[] =>
+  readdirSync('/run/netns').filter((name) => name.startsWith(`${lab.id}n`))
+
+const nameOf = (pid: number): string | null => {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
+/** Children of a process, theirs included. */
+export function descendants(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  return children.flatMap((child) => [Number(child), ...descendants(Number(child))])
+}
+
+const kilobytes = (file: string, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1])
+
+/** Resident memory of a process in MB. */
+export const residentMb = (pid: number): number => kilobytes(`/proc/${pid}/status`, 'VmRSS') / 1024
+export const peakResidentMb = (pid: number): number => kilobytes(`/proc/${pid}/status`, 'VmHWM') / 1024
+/** Proportional share: what is shared with others counts by parts. */
+export const proportionalMb = (pid: number): number => kilobytes(`/proc/${pid}/smaps_rollup`, 'Pss') / 1024
