@@ -2,15 +2,53 @@ import { readFileSync } from 'node:fs'
 import { type Daemon, type Lab, must, NODES, waitFor } from '@spout/testkit'
 import { domainNamespaces } from './node-processes.ts'
 
+/** Something that reports changes, and a change that leaves nothing behind. */
+interface Monitor {
+  readonly name: string
+  readonly argv: readonly string[]
+  /** What its report of a fence holds. */
+  readonly mark: (side: Side) => string
+  readonly fence: (side: Side) => readonly (readonly string[])[]
+}
+
+type Side = 'begin' | 'end'
+
+const FENCE_ADDRESS = { begin: '192.0.2.254', end: '192.0.2.255' } as const
+const fenceRoute = (change: string, side: Side) => [
+  'ip',
+  'route',
+  change,
+  'blackhole',
+  FENCE_ADDRESS[side],
+  'table',
+  '4242',
+]
+
+const MONITORS: readonly Monitor[] = [
+  {
+    name: 'nft',
+    // Into a file it would otherwise write its first line when 4 KiB are full.
+    argv: ['stdbuf', '-oL', 'nft', 'monitor'],
+    mark: (side) => `table inet fence-${side}`,
+    fence: (side) => [['nft', `add table inet fence-${side}; delete table inet fence-${side}`]],
+  },
+  {
+    name: 'ip',
+    argv: ['ip', 'monitor', 'address', 'route', 'rule', 'link'],
+    mark: (side) => `blackhole ${FENCE_ADDRESS[side]}`,
+    fence: (side) => [fenceRoute('replace', side), fenceRoute('delete', side)],
+  },
+]
+
 interface Ear {
   readonly namespace: string
-  readonly what: 'nft' | 'ip'
+  readonly monitor: Monitor
   readonly daemon: Daemon
 }
 
 /**
  * Listens to everything that is changed in the kernel on all nodes: nftables transactions, addresses, routes, rules and
- * links, in root namespaces and domains. Changes of its own before and after are the fence, so that silence means that
+ * links, in root namespaces and domains. Changes of its own before and after are a fence, so that silence means that
  * nothing was changed and not that nothing was heard.
  */
 export class KernelWatch {
@@ -26,10 +64,9 @@ export class KernelWatch {
     const namespaces = NODES.flatMap((node) => [lab.namespace(node), ...domainNamespaces(lab, node)])
     const ears: Ear[] = []
     for (const namespace of namespaces)
-      for (const what of ['nft', 'ip'] as const) {
-        const command = what === 'nft' ? ['nft', 'monitor'] : ['ip', 'monitor', 'address', 'route', 'rule', 'link']
-        const argv = ['nsenter', `--net=/run/netns/${namespace}`, '--', 'stdbuf', '-oL', ...command]
-        ears.push({ namespace, what, daemon: await lab.start('host', `${what}-monitor-${namespace}`, argv) })
+      for (const monitor of MONITORS) {
+        const argv = inNamespace(namespace, monitor.argv)
+        ears.push({ namespace, monitor, daemon: await lab.start('host', `${monitor.name}-${namespace}`, argv) })
       }
     const watch = new KernelWatch(lab, ears)
     await watch.#fence('begin')
@@ -40,25 +77,32 @@ export class KernelWatch {
   async stop(): Promise<readonly string[]> {
     await this.#fence('end')
     for (const { daemon } of this.#ears) await this.#lab.stop(daemon)
-    return this.#ears.flatMap(({ namespace, daemon }) => {
+    return this.#ears.flatMap(({ namespace, monitor, daemon }) => {
       const text = readFileSync(daemon.logFile, 'utf8')
-      const between = text.slice(text.lastIndexOf('spout-begin'), text.lastIndexOf(FENCE.end))
-      return between
-        .split('\n')
-        .filter((line) => line !== '' && !/spout-(begin|end)|# new generation|192\.0\.2\.25[45]/.test(line))
+      const between = text.slice(text.lastIndexOf(monitor.mark('begin')), text.indexOf(monitor.mark('end')))
+      const [, ...changes] = between.split('\n').slice(0, -1)
+      return changes
+        .filter((line) => !line.startsWith('# new generation') && !line.includes(monitor.mark('begin')))
         .map((line) => `${namespace}: ${line}`)
     })
   }
 
-  /** Repeats the change until it is heard: a monitor that just started listens a moment later. */
-  async #fence(side: keyof typeof FENCE): Promise<void> {
-    for (const { namespace, what, daemon } of this.#ears)
+  /** Repeats the change until it is heard: a monitor that was just started listens a moment later. */
+  async #fence(side: Side): Promise<void> {
+    for (const { namespace, monitor, daemon } of this.#ears)
       await waitFor(
         async () => {
-          await must(what === 'nft' ? nftFence(namespace, side) : ipFence(namespace, side))
-          return readFileSync(daemon.logFile, 'utf8').includes(what === 'nft' ? `spout-${side}` : FENCE[side])
+          for (const command of monitor.fence(side)) await must(inNamespace(namespace, command))
+          return readFileSync(daemon.logFile, 'utf8').includes(monitor.mark(side))
         },
-        { what: `the ${what} monitor of ${namespace} to hear its fence` },
+        { what: `the ${monitor.name} monitor of ${namespace} to hear its fence` },
       )
   }
 }
+
+const inNamespace = (namespace: string, argv: readonly string[]): readonly string[] => [
+  'nsenter',
+  `--net=/run/netns/${namespace}`,
+  '--',
+  ...argv,
+]

@@ -5,13 +5,14 @@
  * (`SPOUT_AGENT_SERVER_URL`). SIGTERM ends it and leaves everything forwarding. Exit codes: 0 stopped, 1 could not
  * start, 2 wrong settings.
  */
+import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
 import { startAgent } from './agent.ts'
-import { ArgumentError, readArguments } from './arguments.ts'
+import { agentConfig } from './config.ts'
 
 async function main(): Promise<void> {
-  const { config, print } = readArguments(process.argv.slice(2), process.env)
+  const { config, print } = readCommandLine(agentConfig, 'SPOUT_AGENT', process.argv.slice(2), process.env)
   if (print !== null) {
     process.stdout.write(`${print}\n`)
     return
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  const wrong = error instanceof ConfigError || error instanceof ArgumentError
+  const wrong = error instanceof ConfigError
   const words = error instanceof Error ? (wrong ? error.message : (error.stack ?? error.message)) : String(error)
   process.stderr.write(`spout-agent: ${words}\n`)
   process.exit(wrong ? 2 : 1)

@@ -4,14 +4,15 @@
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
  * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings.
  */
+import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
-import { ArgumentError, readArguments } from './arguments.ts'
+import { controlPlaneConfig } from './config.ts'
 import { startControlPlane } from './control-plane.ts'
 
 async function main(): Promise<void> {
-  const { config, print } = readArguments(process.argv.slice(2), process.env)
-  if (print) {
+  const { config, print } = readCommandLine(controlPlaneConfig, 'SPOUT', process.argv.slice(2), process.env)
+  if (print !== null) {
     process.stdout.write(`${print}\n`)
     return
   }
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  const wrong = error instanceof ConfigError || error instanceof ArgumentError
+  const wrong = error instanceof ConfigError
   process.stderr.write(
     `spout-control-plane: ${wrong || !(error instanceof Error) ? (error as Error).message : (error.stack ?? error.message)}\n`,
   )

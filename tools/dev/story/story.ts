@@ -116,7 +116,7 @@ async function killMember(lab: Lab, tenant: DemoTenant, vip: string, teller: Tel
     { what: `${place} to leave rotation`, everyMs: 20 },
   )
   teller.event(
-    `${place} killed; ${((performance.now() - killedAt) / 1000).toFixed(1)} s later it is out of rotation: ${describeAnswers(answers)}`,
+    `${place} killed; ${Math.round(performance.now() - killedAt)} ms later the client meets the other alone: ${describeAnswers(answers)}`,
   )
 }
 

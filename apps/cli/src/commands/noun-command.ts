@@ -42,7 +42,7 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
     })
   }
   if (resource.verbs.includes('show'))
-    verb('show', `shows one of the ${resource.summary}`, '<name>')
+    verb('show', `shows one ${resource.title}`, '<name>')
       .addOption(output())
       .action(async (...args: unknown[]) => {
         const options = args[depth + 1] as { readonly output: Format }
@@ -50,7 +50,7 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
         context.write(printOne(row, resource.columns, printing(options)))
       })
   if (resource.verbs.includes('create')) {
-    const create = verb('create', `creates one of the ${resource.summary}`, '<name>').addOption(output())
+    const create = verb('create', `creates one ${resource.title}`, '<name>').addOption(output())
     for (const { flags, description, required } of resource.fields)
       if (required) create.requiredOption(flags, description)
       else create.option(flags, description)
@@ -58,12 +58,13 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
       const options = args[depth + 1] as { readonly output: Format }
       const body = bodyOf(resource.fields, args[depth + 1] as Record<string, unknown>)
       const row = await noun.create(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string, body)
-      context.write(printOne(row, resource.columns, printing(options)))
+      const columns = [...resource.columns, ...(resource.shownOnce ?? [])]
+      context.write(printOne(row, columns, printing(options)))
     })
   }
   if (resource.verbs.includes('delete'))
-    verb('delete', `deletes one of the ${resource.summary}`, '<name>').action(async (...args: unknown[]) => {
+    verb('delete', `deletes one ${resource.title}`, '<name>').action(async (...args: unknown[]) => {
       await noun.delete(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string)
-      context.write(`Deleted ${resource.noun} ${args[depth] as string}.\n`)
+      context.write(`Deleted ${resource.title} ${args[depth] as string}.\n`)
     })
 }

@@ -9,12 +9,12 @@ type Completion = (session: Session, name: string, body: Row) => Promise<Row>
 const nameIt: Completion = async (_session, name, body) => ({ name, ...body })
 
 /** A noun with a path of its own below `/api/v1`. `complete` turns names in the body into ids. */
-export const collection = ({ path, noun }: Resource, complete: Completion = nameIt): Noun => ({
+export const collection = ({ path, title }: Resource, complete: Completion = nameIt): Noun => ({
   list: (session) => listOf(session, path),
-  show: (session, _within, name) => findByName(session, path, noun, name),
+  show: (session, _within, name) => findByName(session, path, title, name),
   create: async (session, _within, name, body) => call<Row>(session, 'POST', path, await complete(session, name, body)),
   delete: async (session, _within, name) => {
-    const { id } = await findByName(session, path, noun, name)
+    const { id } = await findByName(session, path, title, name)
     await call(session, 'DELETE', `${path}/${String(id)}`)
   },
   watchPath: async () => path,

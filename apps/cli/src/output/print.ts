@@ -13,7 +13,7 @@ export interface Printing {
 }
 
 const text = (value: unknown): string =>
-  value === null || value === undefined || value === ''
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
     ? '-'
     : printable(Array.isArray(value) ? value.join(', ') : String(value))
 

@@ -9,8 +9,22 @@ function membersUp(row: Row): string {
   return `${probed.filter(({ id }) => health[id]?.health === 'up').length} of ${members.length}`
 }
 
+/** The name of the node that carries it. */
+const ownerName = (row: Row): unknown => {
+  const nodes = (at(row, 'status.nodes') ?? []) as { nodeId: string; nodeName: string }[]
+  const owner = at(row, 'status.ownerNodeId')
+  return nodes.find(({ nodeId }) => nodeId === owner)?.nodeName ?? owner
+}
+
+/** No list admits everybody, an empty one nobody. */
+const allowed = (row: Row): unknown => {
+  const cidrs = row.allowedCidrs as readonly string[] | null
+  return cidrs === null ? 'all' : cidrs.length === 0 ? 'nobody' : cidrs
+}
+
 export const loadBalancer: Resource = {
   noun: 'lb',
+  title: 'load balancer',
   summary: 'load balancers',
   path: '/load-balancers',
   within: [],
@@ -21,7 +35,7 @@ export const loadBalancer: Resource = {
     count('POOLS', 'pools'),
     column('STATUS', 'status.provisioning'),
     { title: 'MEMBERS UP', value: membersUp },
-    column('NODE', 'status.ownerNodeId', true),
+    { title: 'NODE', wide: true, value: ownerName },
     column('REASON', 'status.reason', true),
     column('PROJECT', 'projectId', true),
     column('ID', 'id', true),
@@ -40,6 +54,7 @@ export const loadBalancer: Resource = {
 
 export const listener: Resource = {
   noun: 'listener',
+  title: 'listener',
   summary: 'listeners of a load balancer',
   path: '/load-balancers/{lb}/listeners',
   within: ['lb'],
@@ -50,7 +65,7 @@ export const listener: Resource = {
     column('POOL', 'defaultPoolId'),
     column('ENABLED', 'enabled'),
     column('LIMIT', 'connectionLimit', true),
-    column('ALLOWED', 'allowedCidrs', true),
+    { title: 'ALLOWED', wide: true, value: allowed },
     column('HEADERS', 'insertHeaders', true),
     column('ID', 'id', true),
   ],
@@ -82,6 +97,7 @@ export const listener: Resource = {
 
 export const pool: Resource = {
   noun: 'pool',
+  title: 'pool',
   summary: 'pools of a load balancer',
   path: '/load-balancers/{lb}/pools',
   within: ['lb'],
@@ -140,6 +156,7 @@ export const pool: Resource = {
 
 export const member: Resource = {
   noun: 'member',
+  title: 'member',
   summary: 'members of a pool',
   path: '/load-balancers/{lb}/pools/{pool}/members',
   within: ['lb', 'pool'],

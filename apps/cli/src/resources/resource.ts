@@ -23,12 +23,16 @@ export interface Field {
 /** One noun of the command line. Everything else (list, show, create, delete, watch) follows from this. */
 export interface Resource {
   readonly noun: string
+  /** One of them, in messages: `load balancer`. */
+  readonly title: string
   readonly summary: string
   /** Below `/api/v1`, with `{lb}` and `{pool}` where it lies inside another object. */
   readonly path: string
   /** Names of the objects it lies in, in order: arguments before the name. */
   readonly within: readonly ('lb' | 'pool' | 'network')[]
   readonly columns: readonly Column[]
+  /** Printed by `create` alone: what the server shows once. */
+  readonly shownOnce?: readonly Column[]
   readonly fields: readonly Field[]
   readonly verbs: readonly ('list' | 'show' | 'create' | 'delete')[]
   /** What `create` sends beside the flags. */

@@ -8,6 +8,7 @@ const range = (text: string): unknown =>
 
 export const network: Resource = {
   noun: 'network',
+  title: 'network',
   summary: 'tenant networks',
   path: '/networks',
   within: [],
@@ -36,6 +37,7 @@ export const network: Resource = {
 
 export const subnet: Resource = {
   noun: 'subnet',
+  title: 'subnet',
   summary: 'subnets of a tenant network',
   path: '/networks/{network}/subnets',
   within: ['network'],
@@ -49,6 +51,7 @@ export const subnet: Resource = {
 
 export const addressPool: Resource = {
   noun: 'address-pool',
+  title: 'address pool',
   summary: 'public addresses that load balancers may take',
   path: '/address-pools',
   within: [],
@@ -62,7 +65,6 @@ export const addressPool: Resource = {
         ),
     },
     column('CIDR', 'cidr'),
-    column('FREE', 'free'),
     column('QUARANTINE S', 'quarantineSeconds', true),
     column('PROJECTS', 'projectIds', true),
     column('ID', 'id', true),
@@ -95,6 +97,7 @@ export const addressPool: Resource = {
 
 export const address: Resource = {
   noun: 'address',
+  title: 'address',
   summary: 'addresses in use or resting',
   path: '/addresses',
   within: [],
@@ -112,6 +115,7 @@ export const address: Resource = {
 
 export const node: Resource = {
   noun: 'node',
+  title: 'node',
   summary: 'machines that carry load balancers',
   path: '/nodes',
   within: [],
@@ -131,16 +135,18 @@ export const node: Resource = {
 
 export const nodeGroup: Resource = {
   noun: 'node-group',
+  title: 'node group',
   summary: 'groups of nodes that stand in for each other',
   path: '/node-groups',
   within: [],
   columns: [column('NAME', 'name'), column('ANNOUNCER', 'announcer'), column('ID', 'id', true)],
   fields: [{ flags: '--announcer <announcer>', description: 'l2', field: 'announcer' }],
-  verbs: ['list', 'show', 'create', 'delete'],
+  verbs: ['list', 'show', 'create'],
 }
 
 export const project: Resource = {
   noun: 'project',
+  title: 'project',
   summary: 'tenants',
   path: '/projects',
   within: [],
@@ -156,6 +162,7 @@ export const project: Resource = {
 
 export const user: Resource = {
   noun: 'user',
+  title: 'user',
   summary: 'people and programs',
   path: '/users',
   within: [],
@@ -166,6 +173,7 @@ export const user: Resource = {
 
 export const token: Resource = {
   noun: 'token',
+  title: 'enrolment token',
   summary: 'one-time tokens that enrol nodes',
   path: '/enrolment-tokens',
   within: [],
@@ -175,9 +183,10 @@ export const token: Resource = {
     column('USED', 'usedAt'),
     column('ID', 'id', true),
   ],
+  shownOnce: [column('TOKEN', 'token')],
   fields: [
     { flags: '--node-group <group>', description: 'group that the node joins', field: 'nodeGroup' },
     { flags: '--ttl-seconds <s>', description: 'how long it may be used', field: 'ttlSeconds', parse: wholeNumber },
   ],
-  verbs: ['list', 'create', 'delete'],
+  verbs: ['list', 'create'],
 }

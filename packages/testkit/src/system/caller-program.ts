@@ -118,8 +118,7 @@ readline.createInterface({ input: process.stdin }).on('line', (text) => {
   const call = JSON.parse(text) as Call
   answer(call).then(
     (value) => tell({ id: call.id, ok: true, value }),
-    (error: NodeJS.ErrnoException) =>
-      tell({ id: call.id, ok: false, code: error.code ?? error.message }),
+    (error: NodeJS.ErrnoException) => tell({ id: call.id, ok: false, code: error.code ?? error.message }),
   )
 })
 tell({ ready: true })

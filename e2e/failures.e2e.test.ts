@@ -1,0 +1,310 @@
+import { rmSync } from 'node:fs'
+import {
+  askOn,
+  Caller,
+  isAlive,
+  must,
+  type Outcome,
+  type ShownLoadBalancer,
+  startAgent,
+  startControlPlane,
+  startMember,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ACME, BOLT, balancer, quickCheck, tally } from './fixtures.ts'
+import { KernelWatch } from './kernel-watch.ts'
+import { agentOf, domainNamespaces, helperOf, proxiesOf } from './node-processes.ts'
+
+const LIVENESS = ['liveness.disconnectedAfterMs=1500', 'liveness.moveAfterMs=3000']
+
+let system: TestSystem
+let client: Caller
+let shop: ShownLoadBalancer
+let blog: ShownLoadBalancer
+let acme: Tenant
+let bolt: Tenant
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME, BOLT], set: LIVENESS })
+  ;[acme, bolt] = system.tenants as [Tenant, Tenant]
+  shop = await system.createLoadBalancer(
+    acme,
+    balancer('shop', 'tcp', { memberPort: 8080, pool: { monitor: quickCheck('tcp') } }),
+  )
+  blog = await system.createLoadBalancer(bolt, balancer('blog', 'http', { pool: { monitor: quickCheck('http') } }))
+  client = await Caller.start(system.lab, 'client')
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await system?.destroy()
+})
+
+const vipOf = (shown: ShownLoadBalancer): string => shown.vips[0]?.address ?? ''
+const membersOf = (tenant: 'tenant-a' | 'tenant-b') => [`${tenant}-member1`, `${tenant}-member2`]
+
+/** Waits until these members and no others answer, without a failure among 16 requests. */
+const served = (shown: ShownLoadBalancer, members: readonly string[]) =>
+  waitFor(
+    async () => {
+      const answers = await client.members(vipOf(shown), 16, { timeoutMs: 1000 })
+      return [...tally(answers.map((answer) => answer?.member ?? '-').sort()).keys()].join() === members.join()
+    },
+    { what: `${members.join(' and ')} to answer at ${vipOf(shown)}`, timeoutMs: 30_000 },
+  )
+
+const bothServed = async (): Promise<void> => {
+  await served(shop, membersOf('tenant-a'))
+  await served(blog, membersOf('tenant-b'))
+}
+
+/** Requests to both load balancers, without a pause until stopped. */
+function steadyTraffic(): { stop(): Promise<void> } {
+  const streams = [shop, blog].map((shown) => askOn(() => client.http(vipOf(shown))))
+  return {
+    stop: async () => {
+      for (const stream of streams) expectAllAnswered(await stream.stop())
+    },
+  }
+}
+
+function expectAllAnswered(outcomes: readonly Outcome<{ readonly status: number }>[]): void {
+  expect(outcomes.length).toBeGreaterThan(0)
+  expect(outcomes.filter((outcome) => !outcome.ok || outcome.value.status !== 200)).toEqual([])
+}
+
+const healthOf = async (who: Tenant, shown: ShownLoadBalancer, member: string) => {
+  const { pools, status } = await system.loadBalancer(who, shown.id)
+  const id = pools[0]?.members.find(({ name }) => name === member)?.id ?? ''
+  return status.members[id]
+}
+
+async function kill(name: string): Promise<void> {
+  const target = system.lab.process(name)
+  if (target === null) throw new Error(`${name} does not run`)
+  await system.lab.stop(target, 'SIGKILL')
+}
+
+const ownerOf = async (who: Tenant, shown: ShownLoadBalancer): Promise<string> => {
+  const { status } = await system.loadBalancer(who, shown.id)
+  return (await system.nodes()).find(({ id }) => id === status.ownerNodeId)?.name ?? ''
+}
+
+beforeEach(bothServed)
+
+describe('a member that is killed', () => {
+  it.each([
+    { who: () => acme, shown: () => shop, tenant: 'tenant-a', kind: 'tcp' },
+    { who: () => bolt, shown: () => blog, tenant: 'tenant-b', kind: 'http' },
+  ] as const)('leaves rotation and returns ($kind)', async ({ who, shown, tenant }) => {
+    await kill(`member-${tenant}-member1`)
+    await served(shown(), [`${tenant}-member2`])
+    await waitFor(async () => (await healthOf(who(), shown(), 'member1'))?.health === 'down', {
+      what: 'the user to be told',
+    })
+    expect(await healthOf(who(), shown(), 'member1')).toMatchObject({ reason: 'connection refused' })
+    expect(await healthOf(who(), shown(), 'member2')).toMatchObject({ health: 'up', reason: null })
+    await startMember(system.lab, `${tenant}-member1`)
+    await served(shown(), membersOf(tenant))
+    await waitFor(async () => (await healthOf(who(), shown(), 'member1'))?.health === 'up', {
+      what: 'the user to be told',
+    })
+  })
+})
+
+describe('HAProxy killed', () => {
+  it('comes back with the state of its members', async () => {
+    const owner = await ownerOf(bolt, blog)
+    await kill('member-tenant-b-member1')
+    await served(blog, ['tenant-b-member2'])
+    const killed = await proxiesOf(system.lab, owner)
+    expect(killed).toHaveLength(1)
+    for (const { pid } of killed) process.kill(pid, 'SIGKILL')
+    const [started] = await waitFor(
+      async () => {
+        const running = await proxiesOf(system.lab, owner)
+        return running.length > 0 && !killed.some(isAlive) && running
+      },
+      { what: 'HAProxy to run again' },
+    )
+    await waitFor(async () => (await client.http(vipOf(blog))).ok, { what: 'an answer' })
+    const answers = await client.members(vipOf(blog), 16)
+    // What is down stays out: no request finds out anew.
+    expect(tally(answers.map((answer) => answer?.member))).toEqual(new Map([['tenant-b-member2', 16]]))
+    await startMember(system.lab, 'tenant-b-member1')
+    await bothServed()
+    // Still the process that was started: nothing needed a reload.
+    expect(await proxiesOf(system.lab, owner)).toEqual([started])
+  })
+})
+
+describe('the native helper killed', () => {
+  it('is started again, the whole state is compared, and traffic goes on', async () => {
+    const owner = await ownerOf(acme, shop)
+    const traffic = steadyTraffic()
+    const helper = helperOf(system.lab, owner)
+    expect(helper).not.toBeNull()
+    await system.lab.stop(helper!, 'SIGKILL')
+    const next = await waitFor(() => helperOf(system.lab, owner), { what: 'a new helper' })
+    expect(next.pid).not.toBe(helper!.pid)
+    await traffic.stop()
+    const changed = await system.createLoadBalancer(acme, balancer('after-helper', 'tcp', { memberPort: 8080 }))
+    await served(changed, membersOf('tenant-a'))
+    await system.api(acme, 'DELETE', `/load-balancers/${changed.id}?cascade=true`)
+  })
+
+  it('what was lost meanwhile is put back', async () => {
+    const owner = await ownerOf(acme, shop)
+    const helper = helperOf(system.lab, owner)
+    await system.lab.stop(helper!, 'SIGKILL')
+    for (const namespace of domainNamespaces(system.lab, owner))
+      await must(['ip', 'netns', 'exec', namespace, 'nft', 'delete table inet spout'])
+    await must(['ip', '-n', system.lab.namespace(owner), 'addr', 'flush', 'dev', 'fab0', 'to', `${vipOf(shop)}/32`])
+    await bothServed()
+  })
+})
+
+describe('the agent killed', () => {
+  it('changes nothing when it is started again with the same state, and traffic never stops', async () => {
+    const owner = await ownerOf(acme, shop)
+    const traffic = steadyTraffic()
+    await kill(`agent-${owner}`)
+    const proxies = await proxiesOf(system.lab, owner)
+    const watch = await KernelWatch.start(system.lab)
+    await startAgent(system.lab, system.access, owner)
+    await waitFor(async () => (await system.nodeNamed(owner)).status.inSync, { what: 'the node to be in sync' })
+    await Promise.all([system.active(acme, shop.id), system.active(bolt, blog.id)])
+    expect(await watch.stop()).toEqual([])
+    expect(await proxiesOf(system.lab, owner)).toEqual(proxies)
+    await traffic.stop()
+  })
+
+  it('follows what was changed while it was away', async () => {
+    const owner = await ownerOf(acme, shop)
+    const gone = await system.createLoadBalancer(acme, balancer('gone', 'tcp', { memberPort: 8080 }))
+    await kill(`agent-${owner}`)
+    await system.api(acme, 'DELETE', `/load-balancers/${gone.id}?cascade=true`)
+    const { id } = await system.api<ShownLoadBalancer>(acme, 'POST', '/load-balancers', {
+      vips: [{ from: 'pool', poolId: system.publicPoolId }],
+      ...balancer('come', 'tcp', { memberPort: 8080 }),
+    })
+    expect((await system.loadBalancer(acme, id)).status.provisioning).toBe('pending')
+    await startAgent(system.lab, system.access, owner)
+    const come = await system.active(acme, id)
+    await served(come, membersOf('tenant-a'))
+    expect(await client.http(vipOf(gone), 80, { timeoutMs: 500 })).toMatchObject({ ok: false })
+    expect(await system.boundAddresses(owner)).not.toContain(vipOf(gone))
+    await system.api(acme, 'DELETE', `/load-balancers/${id}?cascade=true`)
+  })
+})
+
+describe('the control plane killed', () => {
+  it('forwarding and health go on without it, and its return changes nothing on the nodes', async () => {
+    const traffic = steadyTraffic()
+    await kill('control-plane')
+    const watch = await KernelWatch.start(system.lab)
+    const port = Number(new URL(system.access.endpoint).port)
+    const { endpoint } = await startControlPlane(system.lab, { port, set: LIVENESS })
+    expect(endpoint).toBe(system.access.endpoint)
+    await waitFor(
+      async () => (await system.nodes()).every(({ status }) => status.connection === 'connected' && status.inSync),
+      {
+        what: 'both nodes to report again',
+      },
+    )
+    await Promise.all([system.active(acme, shop.id), system.active(bolt, blog.id)])
+    expect(await watch.stop()).toEqual([])
+    await traffic.stop()
+  })
+
+  it('members leave rotation while it is away', async () => {
+    await kill('control-plane')
+    await kill('member-tenant-a-member2')
+    await served(shop, ['tenant-a-member1'])
+    const port = Number(new URL(system.access.endpoint).port)
+    await startControlPlane(system.lab, { port, set: LIVENESS })
+    await waitFor(async () => (await healthOf(acme, shop, 'member2'))?.health === 'down', {
+      what: 'the user to be told',
+    })
+    await startMember(system.lab, 'tenant-a-member2')
+    await bothServed()
+  })
+})
+
+describe('a node that stops reporting', () => {
+  it('is shown, keeps forwarding, loses its addresses to the other node, and gives way when it comes back', async () => {
+    const { lab } = system
+    const silent = await ownerOf(acme, shop)
+    const other = silent === 'node1' ? 'node2' : 'node1'
+    const traffic = askOn(() => client.http(vipOf(shop)))
+    const agent = agentOf(lab, silent)
+    process.kill(agent.pid, 'SIGSTOP')
+    try {
+      await waitFor(async () => (await system.nodeNamed(silent)).status.connection === 'disconnected', {
+        what: `${silent} to be shown as disconnected`,
+      })
+      // Nothing was taken from it: it is the one that still answers.
+      expect(await system.boundAddresses(other)).not.toContain(vipOf(shop))
+      expectAllAnswered(await traffic.stop())
+
+      await waitFor(async () => (await ownerOf(acme, shop)) === other, { what: `the addresses to move to ${other}` })
+      await system.active(acme, shop.id)
+      await bothServed()
+      expect(await system.boundAddresses(other)).toContain(vipOf(shop))
+      // It was not wiped: without its agent nobody can, and nobody needs to.
+      expect(await system.boundAddresses(silent)).toContain(vipOf(shop))
+      expect((await system.nodeNamed(silent)).status.connection).toBe('disconnected')
+    } finally {
+      process.kill(agent.pid, 'SIGCONT')
+    }
+    await waitFor(async () => (await system.nodeNamed(silent)).status.connection === 'connected', {
+      what: `${silent} to be connected again`,
+    })
+    for (const shown of [shop, blog])
+      await waitFor(
+        async () => {
+          const holders = await Promise.all([silent, other].map((node) => system.boundAddresses(node)))
+          return holders.filter((addresses) => addresses.includes(vipOf(shown))).length === 1
+        },
+        { what: `one node to hold ${vipOf(shown)}` },
+      )
+    expect(await system.boundAddresses(other)).toContain(vipOf(shop))
+    const calm = steadyTraffic()
+    await bothServed()
+    await calm.stop()
+  })
+
+  it('its addresses come to the other node when the machine is gone for good', async () => {
+    const { lab } = system
+    const silent = await ownerOf(acme, shop)
+    const other = silent === 'node1' ? 'node2' : 'node1'
+    await lab.cable(silent, 'fab0', 'cut')
+    await lab.cable(silent, 'mgmt0', 'cut')
+    for (const tenant of ['a', 'b']) await lab.cable(silent, `seg-${tenant}`, 'cut')
+    await waitFor(async () => (await ownerOf(acme, shop)) === other, { what: `the addresses to move to ${other}` })
+    await bothServed()
+    for (const link of ['fab0', 'mgmt0', 'seg-a', 'seg-b']) await lab.cable(silent, link, 'mended')
+    await waitFor(async () => !(await system.boundAddresses(silent)).includes(vipOf(shop)), {
+      what: `${silent} to give way`,
+    })
+    await bothServed()
+    expect(await system.boundAddresses(other)).toContain(vipOf(shop))
+  })
+})
+
+describe('a node whose state file is lost', () => {
+  it('takes over what is there from the control plane and wipes nothing', async () => {
+    const owner = await ownerOf(acme, shop)
+    await kill(`agent-${owner}`)
+    rmSync(`${system.lab.directory}/${owner}/entries.journal`)
+    const traffic = steadyTraffic()
+    await startAgent(system.lab, system.access, owner)
+    await waitFor(async () => (await system.nodeNamed(owner)).status.inSync, { what: 'the node to be in sync' })
+    await system.active(acme, shop.id)
+    await bothServed()
+    await traffic.stop()
+  })
+})
