@@ -23,7 +23,3 @@ function setAt(body: Record<string, unknown>, [first = '', ...rest]: readonly st
     setAt(inner, rest, value)
   }
 }
-
-/** The body without a field that only the command line knows. */
-export const without = (body: Row, ...fields: readonly string[]): Row =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !fields.includes(name)))

@@ -1,4 +1,3 @@
-import { FORMATS, type Format } from '../output/print.ts'
 import type { Session } from '../session.ts'
 
 /** What every command gets from the outside. */
@@ -22,5 +21,3 @@ export function sessionOf({ env }: CommandContext): Session {
   if (!token) throw new UsageError('SPOUT_TOKEN is not set: a token for your project (POST /api/v1/tokens)')
   return { endpoint: endpoint.replace(/\/$/, ''), token }
 }
-
-export const isFormat = (text: string): text is Format => (FORMATS as readonly string[]).includes(text)

@@ -1,111 +1,39 @@
 import { execFileSync } from 'node:child_process'
-import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, Service } from '@spout/model/node-state'
-import { editSlots } from '@spout/plan'
+import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { describe, expect, it } from 'vitest'
 import type { WantedEntry } from '../../driver.ts'
 import { describe as describeRendered } from './describe.ts'
+import { domainEntry, member, pool, service, vip, wanted } from './lab/entries.ts'
 import { render } from './render.ts'
 import { renderSkeleton } from './skeleton.ts'
 
-const domain: DomainEntry = {
-  kind: 'domain',
-  version: 1,
-  key: 'domain/7',
-  number: 7,
-  networkId: '00000000-0000-4000-8000-000000000007',
-  segment: { physicalNetwork: 'physnet1', vlan: null },
-  returnPath: 'gateway',
-  subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.250', gatewayIp: '10.0.0.1' }],
-  holdsGateway: true,
-}
+const domain = domainEntry(7)
+const snatDomain = domainEntry(7, { returnPath: 'snat', holdsGateway: false })
 
-const member = (id: string, address: string, fields: Partial<NodeMember> = {}): NodeMember => ({
-  id,
-  address,
-  port: 8080,
-  weight: 1,
-  backup: false,
-  checkAddress: address,
-  checkPort: 8080,
-  ...fields,
-})
-
-function pool(number: number, members: readonly NodeMember[], fields: Partial<NodePool> = {}): NodePool {
-  const assigned = editSlots(null, members)
-  return {
-    id: `pool-${number}`,
-    number,
-    mode: 'l4',
-    algorithm: 'round-robin',
-    sourceAffinity: false,
-    proxyProtocol: 'none',
-    members: assigned.members.map((id) => members.find((each) => each.id === id) ?? null),
-    slots: assigned.slots,
-    check: null,
-    panicThreshold: 0,
-    ...fields,
-  }
-}
-
-const service = (id: string, port: number, pool: number | null, fields: Partial<Service> = {}): Service => ({
-  id,
-  protocol: 'tcp',
-  port,
-  pool,
-  connectionLimit: null,
-  allowedCidrs: null,
-  timeouts: { clientMs: 50_000, connectMs: 5_000, memberMs: 50_000 },
-  insertHeaders: [],
-  ...fields,
-})
-
-function wanted(
-  fields: Partial<LoadBalancerEntry>,
-  beside: Partial<Pick<WantedEntry, 'domain' | 'down'>> = {},
-): WantedEntry {
-  const entry: LoadBalancerEntry = {
-    kind: 'load-balancer',
-    version: 1,
-    key: 'lb/a',
-    id: 'a',
-    generation: 1,
-    domain: 7,
-    vips: [{ address: '203.0.113.10', scope: 'fabric', announce: true }],
-    services: [],
-    pools: [],
-    ...fields,
-  }
-  return { key: entry.key, hash: 'hash', domain, entry, down: new Set(), ...beside }
-}
+const lb = (
+  fields: Partial<Pick<LoadBalancerEntry, 'vips' | 'services' | 'pools'>>,
+  down: readonly string[] = [],
+  inDomain = domain,
+): WantedEntry => wanted('a', inDomain, { vips: [vip('203.0.113.10')], ...fields }, down)
 
 const two = [member('m1', '10.0.0.11'), member('m2', '10.0.0.12', { weight: 3 })]
 
 const cases: Record<string, WantedEntry> = {
-  tcp: wanted({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }),
-  'tcp-snat': wanted(
-    { services: [service('l1', 80, 5)], pools: [pool(5, two)] },
-    { domain: { ...domain, returnPath: 'snat', holdsGateway: false } },
-  ),
-  'udp-affinity-one-down': wanted(
+  tcp: lb({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }),
+  'tcp-snat': lb({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }, [], snatDomain),
+  'udp-affinity-one-down': lb(
     { services: [service('l1', 53, 5, { protocol: 'udp' })], pools: [pool(5, two, { sourceAffinity: true })] },
-    { down: new Set(['m2']) },
+    ['m2'],
   ),
-  'all-down': wanted({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }, { down: new Set(['m1', 'm2']) }),
-  'no-pool': wanted({ services: [service('l1', 80, null)] }),
-  'dual-stack-mixed-members': wanted({
-    vips: [
-      { address: '203.0.113.10', scope: 'fabric', announce: true },
-      { address: '2001:db8::10', scope: 'fabric', announce: true },
-      { address: '10.0.0.100', scope: 'tenant', announce: true },
-    ],
+  'all-down': lb({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }, { down: new Set(['m1', 'm2']) }),
+  'no-pool': lb({ services: [service('l1', 80, null)] }),
+  'dual-stack-mixed-members': lb({
+    vips: [vip('203.0.113.10'), vip('2001:db8::10'), vip('10.0.0.100', 'tenant')],
     services: [service('l1', 443, 9)],
     pools: [pool(9, [member('m1', '10.0.0.11'), member('m2', 'fd01::12')])],
   }),
-  'limits-and-sources': wanted({
-    vips: [
-      { address: '203.0.113.10', scope: 'fabric', announce: true },
-      { address: '2001:db8::10', scope: 'fabric', announce: true },
-    ],
+  'limits-and-sources': lb({
+    vips: [vip('203.0.113.10'), vip('2001:db8::10')],
     services: [
       service('l1', 80, 5, {
         connectionLimit: 100,
@@ -115,7 +43,7 @@ const cases: Record<string, WantedEntry> = {
     ],
     pools: [pool(5, two)],
   }),
-  proxied: wanted({
+  proxied: lb({
     services: [service('l7', 80, 5, { protocol: 'http', connectionLimit: 10 })],
     pools: [pool(5, two, { mode: 'http', slots: null })],
   }),
