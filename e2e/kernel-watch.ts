@@ -60,13 +60,14 @@ export class KernelWatch {
     this.#ears = ears
   }
 
-  static async start(lab: Lab): Promise<KernelWatch> {
+  /** @param name of the occasion: its logs are called so */
+  static async start(lab: Lab, name: string): Promise<KernelWatch> {
     const namespaces = NODES.flatMap((node) => [lab.namespace(node), ...domainNamespaces(lab, node)])
     const ears: Ear[] = []
     for (const namespace of namespaces)
       for (const monitor of MONITORS) {
         const argv = inNamespace(namespace, monitor.argv)
-        ears.push({ namespace, monitor, daemon: await lab.start('host', `${monitor.name}-${namespace}`, argv) })
+        ears.push({ namespace, monitor, daemon: await lab.start('host', `${name}-${monitor.name}-${namespace}`, argv) })
       }
     const watch = new KernelWatch(lab, ears)
     await watch.#fence('begin')

@@ -1,4 +1,4 @@
-import type { Field, Row } from './resources/resource.ts'
+import type { Field } from './resources/resource.ts'
 
 /** The option's name as commander stores it: `--check-interval-ms <ms>` is `checkIntervalMs`. */
 const optionName = (flags: string): string =>

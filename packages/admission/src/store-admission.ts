@@ -36,6 +36,7 @@ export interface StoreAdmissionOptions {
 export class StoreAdmission implements Admission {
   readonly #context: AdmissionContext
   readonly #loadBalancers: LoadBalancers
+  #ensuring: Promise<void> = Promise.resolve()
 
   constructor({ store, view, defaultQuota, managementCidrs, now, random }: StoreAdmissionOptions) {
     const ledger = new Ledger(view)
@@ -97,9 +98,14 @@ export class StoreAdmission implements Admission {
     used: this.#context.ledger.usage(projectId),
   })
 
-  /** Sees to it that every node has an address in every subnet. Writes nothing when all is well. */
+  /**
+   * Sees to it that every node has an address in every subnet. Writes nothing when all is well. One after the other: two
+   * at once would each give a node an address.
+   */
   ensureNodeAddresses(): Promise<void> {
-    return ensureNodeAddresses(this.#context)
+    const ensured = this.#ensuring.then(() => ensureNodeAddresses(this.#context))
+    this.#ensuring = ensured.catch(() => {})
+    return ensured
   }
 
   /** A node's own addresses in a network, by subnet id: what `planDomain` wants. */

@@ -35,10 +35,12 @@ export function planText({
   wanted,
   before,
   after,
+  nodeName,
 }: {
   readonly wanted: LoadBalancer
   readonly before: LoadBalancerPlan | null
   readonly after: LoadBalancerPlan
+  readonly nodeName: (id: string) => string
 }): string {
   const { placement, reason, entries } = after
   const names = new Map(
@@ -59,13 +61,13 @@ export function planText({
       String(counts.get(id) ?? 0),
     ])
     return [
-      `${title}: ${pool.slots.size} slots; ${movedSlots(was, pool)} move between members that stay\n`,
+      `${title}: ${pool.slots.size} slots, ${movedSlots(was, pool)} of them taken from members that stay\n`,
       renderTable(['MEMBER', 'SLOTS NOW', 'SLOTS THEN'], rows, false),
     ]
   })
   return [
     `Load balancer ${printable(wanted.name || wanted.id)}: ${reason.code}. ${printable(reason.message)}\n`,
-    `Carried by ${entries.size} nodes${placement.ownerNodeId ? `, announced by ${placement.ownerNodeId}` : ''}.\n`,
+    `Carried by ${entries.size} nodes${placement.ownerNodeId ? `, announced by ${nodeName(placement.ownerNodeId)}` : ''}.\n`,
     ...pools,
     '\nNothing was stored.\n',
   ].join('')

@@ -31,7 +31,8 @@ export function addPlan(program: Command, context: CommandContext): void {
       const stored = await storedLoadBalancer(session, wanted.id)
       const surroundings = await readSurroundings(session, wanted)
       const before = stored && plan(stored, surroundings, null)
-      context.write(planText({ wanted, before, after: plan(wanted, surroundings, before) }))
+      const nodeName = (id: string) => surroundings.group.nodes.find((node) => node.id === id)?.name ?? id
+      context.write(planText({ wanted, before, after: plan(wanted, surroundings, before), nodeName }))
     })
 }
 

@@ -1,4 +1,5 @@
-import { canonicalJson, type LoadBalancerEntry } from '@spout/model'
+import { canonicalJson } from '@spout/model/entry-hash'
+import type { LoadBalancerEntry } from '@spout/model/node-state'
 import type { CheckTarget } from '../check.ts'
 
 /** Who wants to know about an endpoint. */

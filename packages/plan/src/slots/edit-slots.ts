@@ -1,4 +1,4 @@
-import { NO_MEMBER, type SlotTable } from '@spout/model'
+import { NO_MEMBER, type SlotTable } from '@spout/model/node-state'
 import { decodeSlots, encodeSlots, resizeSlots, slotTableSize } from './slot-table.ts'
 
 /** What a pool's members hold: kept in the Placement, given to every node. */

@@ -1,4 +1,4 @@
-import { NO_MEMBER, type NodePool } from '@spout/model'
+import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
 import { effectiveMembers } from '../health/effective-members.ts'
 import { dealSlots } from './edit-slots.ts'
 import { decodeSlots } from './slot-table.ts'

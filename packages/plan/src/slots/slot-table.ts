@@ -1,4 +1,4 @@
-import { NO_MEMBER, SLOT_TABLE_SIZES, type SlotTable, type SlotTableSize } from '@spout/model'
+import { NO_MEMBER, SLOT_TABLE_SIZES, type SlotTable, type SlotTableSize } from '@spout/model/node-state'
 
 /** Packs member indexes as a node and the store hold them: base64 of little-endian 16-bit numbers. */
 export function encodeSlots(slots: Uint16Array): SlotTable {

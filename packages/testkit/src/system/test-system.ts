@@ -38,7 +38,11 @@ export interface ShownLoadBalancer {
 export interface ShownNode {
   readonly id: string
   readonly name: string
-  readonly status: { readonly connection: 'connected' | 'disconnected' | 'never'; readonly inSync: boolean }
+  readonly status: {
+    readonly connection: 'connected' | 'disconnected' | 'never'
+    readonly inSync: boolean
+    readonly lastReportAt: string | null
+  }
 }
 
 export interface TestSystemOptions {
@@ -118,6 +122,17 @@ export class TestSystem implements AsyncDisposable {
     const found = (await this.nodes()).find((node) => node.name === name)
     if (found === undefined) throw new Error(`there is no node ${name}`)
     return found
+  }
+
+  /** Waits until a node said after this time that it holds everything: not what an earlier agent said. */
+  async inSyncAfter(node: string, timeMs: number): Promise<void> {
+    await waitFor(
+      async () => {
+        const { inSync, lastReportAt } = (await this.nodeNamed(node)).status
+        return inSync && Date.parse(lastReportAt ?? '') > timeMs
+      },
+      { what: `${node} to be in sync` },
+    )
   }
 
   /** Addresses of every interface in a node's root namespace, without prefix lengths. */

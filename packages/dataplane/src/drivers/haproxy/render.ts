@@ -1,6 +1,6 @@
 import type { NodePool, Service } from '@spout/model'
 import { formatIp, parseIp } from '@spout/net'
-import { effectiveMembers } from '@spout/plan'
+import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../driver.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
 import { type BackendShape, type Balance, backendShapeKey, type FrontendShape, type ProxyMode } from './shape.ts'

@@ -129,12 +129,11 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
 
   /** Counters of balanced listeners; those of proxied ones are the proxy's. */
   stats(): Promise<readonly ServiceStats[]> {
-    return this.#inTurn(() => {
-      const tables = Array.from(this.#tables, ([domain, { entries }]) => {
-        return [domainNames(this.#config, domain).netns, entries.values()] as const
-      })
-      return this.#statistics.read(new Map(tables))
+    // Not in turn: a change must not wait until thousands of counters are read.
+    const tables = Array.from(this.#tables, ([domain, { entries }]) => {
+      return [domainNames(this.#config, domain).netns, [...entries.values()]] as const
     })
+    return this.#statistics.read(new Map(tables))
   }
 
   /** Leaves everything in force: traffic does not need the agent. */

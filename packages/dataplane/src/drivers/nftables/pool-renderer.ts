@@ -1,6 +1,6 @@
 import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
 import { type Ip, parseIp } from '@spout/net'
-import { effectiveSlots } from '@spout/plan'
+import { effectiveSlots } from '@spout/plan/effective-slots'
 import { poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
 import { pack, type Transport, writeMark } from './registers.ts'

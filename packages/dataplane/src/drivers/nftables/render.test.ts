@@ -25,7 +25,7 @@ const cases: Record<string, WantedEntry> = {
     { services: [service('l1', 53, 5, { protocol: 'udp' })], pools: [pool(5, two, { sourceAffinity: true })] },
     ['m2'],
   ),
-  'all-down': lb({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }, { down: new Set(['m1', 'm2']) }),
+  'all-down': lb({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }, ['m1', 'm2']),
   'no-pool': lb({ services: [service('l1', 80, null)] }),
   'dual-stack-mixed-members': lb({
     vips: [vip('203.0.113.10'), vip('2001:db8::10'), vip('10.0.0.100', 'tenant')],
