@@ -157,7 +157,9 @@ describe('the native helper killed', () => {
     for (const namespace of domainNamespaces(system.lab, owner))
       await must(['ip', 'netns', 'exec', namespace, 'nft', 'delete table inet spout'])
     await must(['ip', '-n', system.lab.namespace(owner), 'addr', 'flush', 'dev', 'fab0', 'to', `${vipOf(shop)}/32`])
-    await waitFor(async () => (await system.boundAddresses(owner)).includes(vipOf(shop)), { what: 'the address to be back' })
+    await waitFor(async () => (await system.boundAddresses(owner)).includes(vipOf(shop)), {
+      what: 'the address to be back',
+    })
     await bothServed()
   })
 })

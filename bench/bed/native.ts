@@ -32,6 +32,11 @@ export class LineProgram implements AsyncDisposable {
     })
   }
 
+  /** Of the program itself: places are entered by an exec. */
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   /** Says a line and resolves with the next one that comes back. */
   ask(line: string): Promise<string> {
     this.#child.stdin?.write(`${line}\n`)

@@ -181,9 +181,9 @@ export class NodeBed implements AsyncDisposable {
   /** Stores `count` load balancers of one listener and two members each, and waits until all are planned. */
   async fill(count: number): Promise<readonly LoadBalancer[]> {
     const members = [memberAddress(0), memberAddress(1)]
-    const ports = [{ listener: 80, member: 8080 }]
     const made = Array.from({ length: count }, (_, n) =>
-      tcpLoadBalancer(this.network, `fill-${n}`, fillAddress(n), ports, members),
+      // Endpoints of their own, as tenants have them: replies by the reverse map belong to one service each.
+      tcpLoadBalancer(this.network, `fill-${n}`, fillAddress(n), [{ listener: 80, member: 1024 + n }], members),
     )
     await this.write(made)
     await this.planned()

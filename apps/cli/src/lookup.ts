@@ -1,6 +1,6 @@
+import { call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model'
 import type { Row } from './resources/resource.ts'
-import { call, type Session } from './session.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

@@ -2,11 +2,12 @@
  * The `spout` command: what users and operators type. Composition only; it talks to the native API and decides
  * nothing. Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
  */
+
+import { ApiProblem } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
 import { CommanderError } from 'commander'
 import { UsageError } from './commands/context.ts'
 import { buildProgram } from './program.ts'
-import { ApiProblem } from './session.ts'
 
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())

@@ -1,9 +1,10 @@
 /**
- * Clients of our own servers: the agent link and enrolment.
+ * Clients of our own servers: the native API, the agent link and enrolment.
  *
  * The agent takes what it needs by subpath and loads nothing else. It never decides what to do with an answer, and
  * never tries again by itself: whoever calls knows when that is right.
  */
 export * from './agent-link.ts'
+export * from './api.ts'
 export * from './enrolment.ts'
 export * from './ndjson.ts'

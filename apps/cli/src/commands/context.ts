@@ -1,4 +1,4 @@
-import type { Session } from '../session.ts'
+import type { Session } from '@spout/client/api'
 
 /** What every command gets from the outside. */
 export interface CommandContext {

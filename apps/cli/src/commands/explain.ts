@@ -1,6 +1,6 @@
+import { call } from '@spout/client/api'
 import type { Command } from 'commander'
 import { findByName } from '../lookup.ts'
-import { call } from '../session.ts'
 import { type CommandContext, sessionOf } from './context.ts'
 import { explainText } from './explain-text.ts'
 import type { Explanation } from './explanation.ts'

@@ -1,9 +1,9 @@
+import { watch } from '@spout/client/api'
 import { type Command, Option } from 'commander'
 import { bodyOf } from '../body.ts'
 import type { Noun } from '../nouns/noun.ts'
 import { FORMATS, type Format, printList, printOne } from '../output/print.ts'
 import type { Resource } from '../resources/resource.ts'
-import { watch } from '../session.ts'
 import { type CommandContext, sessionOf } from './context.ts'
 
 const output = (): Option =>

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { call, type Session } from '@spout/client/api'
 import {
   type LoadBalancer,
   type Network,
@@ -12,7 +13,6 @@ import { type LoadBalancerPlan, type PlannedNode, planLoadBalancer } from '@spou
 import type { Command } from 'commander'
 import { parseDocument } from 'yaml'
 import { listOf } from '../lookup.ts'
-import { call, type Session } from '../session.ts'
 import { type CommandContext, sessionOf, UsageError } from './context.ts'
 import { planText } from './plan-text.ts'
 

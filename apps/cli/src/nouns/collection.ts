@@ -1,7 +1,7 @@
+import { call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model'
 import { findByName, listOf } from '../lookup.ts'
 import type { Resource, Row } from '../resources/resource.ts'
-import { call, type Session } from '../session.ts'
 import type { Noun } from './noun.ts'
 
 type Completion = (session: Session, name: string, body: Row) => Promise<Row>

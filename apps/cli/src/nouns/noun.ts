@@ -1,5 +1,5 @@
+import type { Session } from '@spout/client/api'
 import type { Row } from '../resources/resource.ts'
-import type { Session } from '../session.ts'
 
 /** What the verbs of one noun do. `within` are the names of the objects it lies in, outermost first. */
 export interface Noun {

@@ -1,6 +1,6 @@
+import { call, type Session } from '@spout/client/api'
 import { findByName, findPart } from '../lookup.ts'
 import { at, type Row } from '../resources/resource.ts'
-import { call, type Session } from '../session.ts'
 import type { Noun } from './noun.ts'
 
 const rowsOf = (row: Row, field: string): readonly Row[] => (row[field] ?? []) as readonly Row[]

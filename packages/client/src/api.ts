@@ -1,6 +1,7 @@
-import { SpoutError } from '@spout/model'
+import { SpoutError } from '@spout/model/errors'
+import { LineSplitter } from './ndjson.ts'
 
-/** A way to the native API: base URL, token, and where answers are printed. */
+/** A way to the native API: its base URL and a token. */
 export interface Session {
   readonly endpoint: string
   readonly token: string
@@ -73,12 +74,7 @@ export async function call<T>(session: Session, method: string, path: string, bo
 /** Lines of a watch, until the server ends it or `signal` aborts. */
 export async function* watch<T>(session: Session, path: string, signal: AbortSignal): AsyncIterable<T> {
   const response = await send(session, 'GET', path, undefined, signal)
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of response.body ?? []) {
-    rest += decoder.decode(chunk as Uint8Array, { stream: true })
-    const lines = rest.split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') yield JSON.parse(line) as T
-  }
+  const splitter = new LineSplitter()
+  for await (const chunk of response.body ?? [])
+    for (const line of splitter.push(Buffer.from(chunk as Uint8Array))) if (line !== '') yield JSON.parse(line) as T
 }

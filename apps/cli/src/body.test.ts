@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { bodyOf } from './body.ts'
+import { pool } from './resources/load-balancers.ts'
+import { addressPool } from './resources/system.ts'
+
+it('puts each flag at its field, numbers as numbers, and leaves out what was not given', () => {
+  const body = bodyOf(pool.fields, {
+    protocol: 'http',
+    check: 'http',
+    checkIntervalMs: '500',
+    checkPath: '/ok',
+    output: 'table',
+  })
+  expect(body).toEqual({ protocol: 'http', monitor: { type: 'http', intervalMs: 500, http: { path: '/ok' } } })
+})
+
+it('leaves a number that is none for the server to refuse by its field', () => {
+  expect(bodyOf(pool.fields, { rise: '2x' })).toEqual({ monitor: { rise: '2x' } })
+})
+
+it('reads ranges', () => {
+  const { ranges } = bodyOf(addressPool.fields, { ranges: '10.0.0.1-10.0.0.9,10.0.0.20' })
+  expect(ranges).toEqual([
+    { first: '10.0.0.1', last: '10.0.0.9' },
+    { first: '10.0.0.20', last: '10.0.0.20' },
+  ])
+})

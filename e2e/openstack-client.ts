@@ -1,0 +1,47 @@
+import { type Account, run, type SystemAccess } from '@spout/testkit'
+import { openstackEnv } from '../tools/dev/env.ts'
+
+type Document = Readonly<Record<string, unknown>>
+
+/** Debian's unmodified `openstack` client as one account. */
+export class OpenStackClient {
+  readonly #env: Readonly<Record<string, string>>
+
+  constructor({ endpoint }: SystemAccess, account: Account) {
+    this.#env = openstackEnv(endpoint, account)
+  }
+
+  /**
+   * Runs commands in one process, which takes as long as one alone would.
+   * @returns the JSON documents of those that ask for them with `-f json`, in order
+   * @throws Error with the client's words when one fails
+   */
+  async run(...commands: readonly string[]): Promise<readonly Document[]> {
+    const { stdout, stderr } = await run(['openstack'], { input: `${commands.join('\n')}\n`, env: this.#env })
+    if (stderr.trim() !== '') throw new Error(`openstack: ${stderr.trim()}\n${commands.join('\n')}`)
+    // The client indents what is inside of a document.
+    return stdout
+      .split(/^(?=[{[])/m)
+      .map((text) => text.trim())
+      .filter((text) => text !== '')
+      .map((text) => JSON.parse(text) as Document)
+  }
+
+  /** One command's document. */
+  async show(command: string): Promise<Document> {
+    const [document] = await this.run(`${command} -f json`)
+    if (document === undefined) throw new Error(`openstack ${command} printed nothing`)
+    return document
+  }
+
+  async list(command: string): Promise<readonly Document[]> {
+    return (await this.show(command)) as unknown as readonly Document[]
+  }
+
+  /** What a command that must fail says. */
+  async refused(command: string): Promise<string> {
+    const { code, stdout, stderr } = await run(['openstack', ...command.split(' ')], { env: this.#env })
+    if (code === 0) throw new Error(`openstack ${command} succeeded: ${stdout}`)
+    return stderr.trim()
+  }
+}

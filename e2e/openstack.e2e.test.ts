@@ -1,0 +1,283 @@
+import { Caller, NODES, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ACME, BOLT, CLIENT, tally } from './fixtures.ts'
+import { OpenStackClient } from './openstack-client.ts'
+
+let system: TestSystem
+let client: Caller
+let acme: Tenant
+let bolt: Tenant
+let alice: OpenStackClient
+let bob: OpenStackClient
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME, BOLT] })
+  ;[acme, bolt] = system.tenants as [Tenant, Tenant]
+  alice = new OpenStackClient(system.access, acme)
+  bob = new OpenStackClient(system.access, bolt)
+  client = await Caller.start(system.lab, 'client')
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await system?.destroy()
+})
+
+const memberCommand = (pool: string, index: 1 | 2): string =>
+  `loadbalancer member create --name member${index} --address 10.0.0.${10 + index} --protocol-port 8080 --wait ${pool}`
+
+/** As a person would: from nothing to a service, command by command. */
+const commandsFor = (name: string, protocol: 'TCP' | 'HTTP', listenerOptions = '', vip = '--vip-network-id public') => [
+  `loadbalancer create --name ${name} ${vip} --wait`,
+  `loadbalancer listener create --name ${name}-listener --protocol ${protocol} --protocol-port 80 ${listenerOptions} --wait ${name}`,
+  `loadbalancer pool create --name ${name}-pool --protocol ${protocol} --lb-algorithm ROUND_ROBIN --listener ${name}-listener --wait`,
+  memberCommand(`${name}-pool`, 1),
+  memberCommand(`${name}-pool`, 2),
+  `loadbalancer healthmonitor create --name ${name}-check --type ${protocol} --delay 1 --timeout 1 --max-retries 1 --max-retries-down 1 --wait ${name}-pool`,
+]
+
+const addressOf = async (who: OpenStackClient, name: string): Promise<string> =>
+  String((await who.show(`loadbalancer show ${name}`)).vip_address)
+
+const served = (address: string, members: readonly string[]) =>
+  waitFor(
+    async () => {
+      const answers = await client.members(address, 16)
+      const names = [...tally(answers.map((answer) => answer?.member ?? '-')).keys()].sort()
+      return names.join() === members.join() && answers
+    },
+    { what: `${members.join(' and ')} to answer at ${address}` },
+  )
+
+const membersOf = (tenant: string): readonly string[] => [`${tenant}-member1`, `${tenant}-member2`]
+
+it('two tenants with the same addresses: each is served by its own members', async () => {
+  await Promise.all([
+    alice.run(...commandsFor('shop', 'TCP')),
+    bob.run(...commandsFor('blog', 'HTTP', '--insert-headers X-Forwarded-For=true')),
+  ])
+  const [shop, blog] = [await addressOf(alice, 'shop'), await addressOf(bob, 'blog')]
+  expect(shop).not.toBe(blog)
+  const [byShop] = await served(shop, membersOf('tenant-a'))
+  expect(byShop).toMatchObject({ from: `::ffff:${CLIENT}` })
+  expect(byShop).not.toHaveProperty('forwardedFor')
+  const [byBlog] = await served(blog, membersOf('tenant-b'))
+  expect(byBlog?.forwardedFor).toBe(CLIENT)
+  expect(byBlog?.from).not.toContain(CLIENT)
+})
+
+it('what a client claims in X-Forwarded-For does not reach the member', async () => {
+  const answers = await client.members(await addressOf(bob, 'blog'), 4, {
+    headers: { 'x-forwarded-for': '192.0.2.66' },
+  })
+  expect(tally(answers.map((answer) => answer?.forwardedFor))).toEqual(new Map([[CLIENT, 4]]))
+})
+
+describe('what the user is told', () => {
+  it('status, all the way down', async () => {
+    const member = (name: string) => ({
+      name,
+      provisioning_status: 'ACTIVE',
+      operating_status: 'ONLINE',
+      protocol_port: 8080,
+    })
+    const tree = await waitFor(
+      async () => {
+        const { loadbalancer } = (await alice.show('loadbalancer status show shop')) as { loadbalancer: object }
+        return !JSON.stringify(loadbalancer).includes('NO_MONITOR') && loadbalancer
+      },
+      { what: 'members to be probed' },
+    )
+    expect(tree).toMatchObject({
+      name: 'shop',
+      provisioning_status: 'ACTIVE',
+      operating_status: 'ONLINE',
+      listeners: [
+        {
+          name: 'shop-listener',
+          operating_status: 'ONLINE',
+          pools: [
+            {
+              name: 'shop-pool',
+              operating_status: 'ONLINE',
+              members: [member('member1'), member('member2')],
+              health_monitor: { name: 'shop-check', type: 'TCP', provisioning_status: 'ACTIVE' },
+            },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('lists and shows', async () => {
+    const [balancers, listeners, pools, members, shown] = await alice.run(
+      'loadbalancer list -f json',
+      'loadbalancer listener list -f json',
+      'loadbalancer pool list -f json',
+      'loadbalancer member list shop-pool -f json',
+      'loadbalancer listener show shop-listener -f json',
+    )
+    expect(balancers).toMatchObject([{ name: 'shop', provisioning_status: 'ACTIVE', operating_status: 'ONLINE' }])
+    expect(listeners).toMatchObject([{ name: 'shop-listener', protocol: 'TCP', protocol_port: 80 }])
+    expect(pools).toMatchObject([{ name: 'shop-pool', protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' }])
+    expect(members).toMatchObject([{ address: '10.0.0.11' }, { address: '10.0.0.12' }])
+    expect(shown).toMatchObject({ name: 'shop-listener', connection_limit: -1, admin_state_up: true })
+  })
+
+  it.each([
+    { who: () => alice, name: 'shop' },
+    { who: () => bob, name: 'blog' },
+  ])('counts connections and bytes of $name', async ({ who, name }) => {
+    const before = await who().show(`loadbalancer stats show ${name}`)
+    await client.members(await addressOf(who(), name), 10)
+    await waitFor(
+      async () => {
+        const after = await who().show(`loadbalancer stats show ${name}`)
+        return (
+          Number(after.total_connections) >= Number(before.total_connections) + 10 &&
+          Number(after.bytes_in) > Number(before.bytes_in) &&
+          Number(after.bytes_out) > Number(before.bytes_out)
+        )
+      },
+      { what: 'the counters to rise', everyMs: 500 },
+    )
+  })
+
+  it('a member that does not answer', async () => {
+    await alice.run(
+      'loadbalancer member create --name nobody --address 10.0.0.99 --protocol-port 8080 --wait shop-pool',
+    )
+    await waitFor(
+      async () => {
+        const nobody = await alice.show('loadbalancer member show shop-pool nobody')
+        return nobody.operating_status === 'ERROR' && nobody.provisioning_status === 'ACTIVE'
+      },
+      { what: 'the member to be shown in error', everyMs: 200 },
+    )
+    await served(await addressOf(alice, 'shop'), membersOf('tenant-a'))
+    await alice.run('loadbalancer member delete --wait shop-pool nobody')
+  })
+})
+
+describe('changes', () => {
+  it('are in force when the command returns', async () => {
+    const shop = await addressOf(alice, 'shop')
+    await alice.run(
+      'loadbalancer set --name shop --description "the shop" --wait shop',
+      'loadbalancer member set --weight 0 --wait shop-pool member1',
+    )
+    const answers = await client.members(shop, 16)
+    expect(tally(answers.map((answer) => answer?.member))).toEqual(new Map([['tenant-a-member2', 16]]))
+    expect(await alice.show('loadbalancer show shop')).toMatchObject({ description: 'the shop' })
+    await alice.run('loadbalancer member set --weight 1 --wait shop-pool member1')
+    await served(shop, membersOf('tenant-a'))
+  })
+
+  it('a disabled load balancer refuses, an enabled one serves', async () => {
+    const shop = await addressOf(alice, 'shop')
+    await alice.run('loadbalancer set --disable --wait shop')
+    expect(await client.tcp(shop, 80, { timeoutMs: 500 })).toMatchObject({ ok: false })
+    expect(await alice.show('loadbalancer show shop')).toMatchObject({ operating_status: 'OFFLINE' })
+    await alice.run('loadbalancer set --enable --wait shop')
+    await served(shop, membersOf('tenant-a'))
+  })
+
+  it('all members at once, in the batch call of the API', async () => {
+    const pool = (await alice.show('loadbalancer pool show shop-pool')).id
+    const put = (body: object) =>
+      fetch(`${system.access.endpoint}/load-balancer/v2/lbaas/pools/${pool}/members`, {
+        method: 'PUT',
+        headers: { 'x-auth-token': acme.token, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const member = (index: 1 | 2) => ({ name: `member${index}`, address: `10.0.0.${10 + index}`, protocol_port: 8080 })
+    const shop = await addressOf(alice, 'shop')
+    expect((await put({ members: [member(2)] })).status).toBe(202)
+    await served(shop, ['tenant-a-member2'])
+    expect((await put({ members: [member(1), member(2)] })).status).toBe(202)
+    await served(shop, membersOf('tenant-a'))
+  })
+})
+
+describe('the other tenant', () => {
+  it('sees nothing and can change nothing', async () => {
+    const shop = String((await alice.show('loadbalancer show shop')).id)
+    expect(await bob.list('loadbalancer list')).toMatchObject([{ name: 'blog' }])
+    expect(await bob.refused(`loadbalancer show ${shop}`)).toContain('Unable to locate')
+    for (const [method, path] of [
+      ['GET', `loadbalancers/${shop}`],
+      ['GET', `loadbalancers/${shop}/status`],
+      ['PUT', `loadbalancers/${shop}`],
+      ['DELETE', `loadbalancers/${shop}?cascade=true`],
+    ] as const) {
+      const answer = await fetch(`${system.access.endpoint}/load-balancer/v2/lbaas/${path}`, {
+        method,
+        headers: { 'x-auth-token': bolt.token, 'content-type': 'application/json' },
+        ...(method === 'PUT' ? { body: JSON.stringify({ loadbalancer: { name: 'mine' } }) } : {}),
+      })
+      expect([method, path, answer.status]).toEqual([method, path, 404])
+      expect(await answer.text()).not.toContain('shop-')
+    }
+    await served(await addressOf(alice, 'shop'), membersOf('tenant-a'))
+  })
+})
+
+describe('a VIP in the tenant network', () => {
+  it('is reached inside at once, and outside by a floating IP', async () => {
+    await using inside = await Caller.start(system.lab, 'tenant-b-member1')
+    await bob.run(...commandsFor('inner', 'HTTP', '', '--vip-subnet-id subnet'))
+    const shown = await bob.show('loadbalancer show inner')
+    const inner = String(shown.vip_address)
+    expect(inner).toMatch(/^10\.0\.0\./)
+    await waitFor(async () => (await inside.members(inner, 8)).every((answer) => answer !== null), {
+      what: `${inner} to answer inside`,
+    })
+    const floating = await bob.show('floating ip create public')
+    const address = String(floating.floating_ip_address)
+    expect(await client.tcp(address, 80, { timeoutMs: 300 })).toMatchObject({ ok: false })
+    await bob.run(`floating ip set --port ${shown.vip_port_id} ${address}`)
+    await served(address, membersOf('tenant-b'))
+    expect(await bob.show(`floating ip show ${address}`)).toMatchObject({
+      fixed_ip_address: inner,
+      port_id: shown.vip_port_id,
+      status: 'ACTIVE',
+    })
+    await bob.run(`floating ip unset --port ${address}`)
+    await waitFor(async () => !(await client.tcp(address, 80, { timeoutMs: 300 })).ok, {
+      what: `${address} to be gone`,
+    })
+    expect((await inside.members(inner, 1))[0]).not.toBeNull()
+    await bob.run(`floating ip delete ${address}`, 'loadbalancer delete --cascade --wait inner')
+    expect((await inside.tcp(inner, 80, { timeoutMs: 500 })).ok).toBe(false)
+  })
+})
+
+describe('deleting', () => {
+  it('needs --cascade while there is something inside', async () => {
+    expect(await alice.refused('loadbalancer delete shop')).toContain('has children')
+    await served(await addressOf(alice, 'shop'), membersOf('tenant-a'))
+  })
+
+  it('takes everything from the nodes, and the other tenant goes on', async () => {
+    const shop = await alice.show('loadbalancer show shop')
+    const address = String(shop.vip_address)
+    await alice.run('loadbalancer delete --cascade --wait shop')
+    expect(await alice.refused(`loadbalancer show ${shop.id}`)).toContain('Unable to locate')
+    expect(await alice.list('loadbalancer list')).toEqual([])
+    const answer = await fetch(`${system.access.endpoint}/load-balancer/v2/lbaas/loadbalancers/${shop.id}`, {
+      headers: { 'x-auth-token': acme.token },
+    })
+    expect(answer.status).toBe(404)
+    await waitFor(
+      async () => {
+        const bound = await Promise.all(NODES.map((node) => system.boundAddresses(node)))
+        return !bound.flat().includes(address)
+      },
+      { what: `${address} to be gone from the nodes` },
+    )
+    expect(await client.tcp(address, 80, { timeoutMs: 500 })).toMatchObject({ ok: false })
+    for (const node of NODES)
+      expect(await system.lab.must(node, ['ip', 'route', 'show', 'table', 'all'])).not.toContain(address)
+    await served(await addressOf(bob, 'blog'), membersOf('tenant-b'))
+  })
+})
