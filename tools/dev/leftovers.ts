@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { waitFor } from '@spout/testkit'
+import { isAlive, readRecords, startTicks, waitFor } from '@spout/testkit'
 
 /** What a test run must not add to. */
 export interface Standing {
@@ -40,6 +40,16 @@ function processesOf(runId: string): readonly string[] {
     )
 }
 
+/** Namespaces of others: of labs that stay or whose maker lives, and of tests that still run (`spt<pid>-...`). */
+function belongsToSomebody(namespace: string): boolean {
+  const pid = /^spt(\d+)-/.exec(namespace)?.[1]
+  if (pid !== undefined) return startTicks(Number(pid)) !== null
+  return readRecords().some(
+    ({ id, owner }) =>
+      (namespace.startsWith(`${id}-`) || namespace.startsWith(`${id}n`)) && (owner === null || isAlive(owner)),
+  )
+}
+
 function remaining(before: Standing, runId: string): readonly string[] {
   const counted = new Map<string, number>()
   for (const point of before.mounts) counted.set(point, (counted.get(point) ?? 0) + 1)
@@ -50,7 +60,7 @@ function remaining(before: Standing, runId: string): readonly string[] {
   })
   return [
     ...list('/run/netns')
-      .filter((name) => !before.namespaces.has(name))
+      .filter((name) => !before.namespaces.has(name) && !belongsToSomebody(name))
       .map((name) => `namespace ${name}`),
     ...added.map((point) => `mount ${point}`),
     ...processesOf(runId),

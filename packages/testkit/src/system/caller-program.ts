@@ -52,8 +52,8 @@ const ask = (call: CallOf<'http'>): Promise<unknown> =>
 
 /** Connects, says something, and takes what comes until the text is complete; holds the connection when it has an id. */
 async function exchange(call: CallOf<'tcp' | 'hold'>, id: number | null): Promise<unknown> {
-  const { address: host, port, source, timeoutMs } = call
-  const socket = net.connect({ host, port, ...(source && { localAddress: source }) })
+  const { address: host, port, source, sourcePort, timeoutMs } = call
+  const socket = net.connect({ host, port, ...(source && { localAddress: source }), localPort: sourcePort })
   try {
     const received = await line(socket, timeoutMs)
     if (id !== null) held.set(id, socket)
@@ -90,7 +90,7 @@ const line = (socket: net.Socket, timeoutMs: number): Promise<string> =>
     socket.on('data', take).on('error', settle).on('close', closed)
   })
 
-const datagram = ({ address, port, source, text, timeoutMs }: CallOf<'udp'>): Promise<unknown> =>
+const datagram = ({ address, port, source, sourcePort, text, timeoutMs }: CallOf<'udp'>): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const socket = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4')
     const deadline = setTimeout(() => settle(timedOut()), timeoutMs)
@@ -104,7 +104,7 @@ const datagram = ({ address, port, source, text, timeoutMs }: CallOf<'udp'>): Pr
     socket.on('message', (message) => settle(null, message.toString('utf8')))
     // Connected, so that a refusal by ICMP is an error here and not silence.
     const speak = () => socket.connect(port, address, () => socket.send(text))
-    if (source) socket.bind(0, source, speak)
+    if (source || sourcePort) socket.bind(sourcePort, source ?? undefined, speak)
     else speak()
   })
 

@@ -9,6 +9,8 @@ interface Target {
   readonly port: number
   /** Address to call from; null is the place's own choice. */
   readonly source: string | null
+  /** Port to call from; 0 is the kernel's own choice. */
+  readonly sourcePort: number
   readonly timeoutMs: number
 }
 
@@ -27,6 +29,7 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly o
 
 export interface CallOptions {
   readonly source?: string
+  readonly sourcePort?: number
   readonly timeoutMs?: number
   readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -145,10 +148,11 @@ export class Caller implements AsyncDisposable {
   }
 }
 
-const target = (address: string, port: number, { source, timeoutMs = 2000 }: CallOptions): Target => ({
+const target = (address: string, port: number, { source, sourcePort = 0, timeoutMs = 2000 }: CallOptions): Target => ({
   address,
   port,
   source: source ?? null,
+  sourcePort,
   timeoutMs,
 })
 

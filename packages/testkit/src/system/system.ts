@@ -9,7 +9,7 @@ const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
 /** How the product's own processes are run: a small young generation costs little speed and a third of the memory. */
 const program = (app: string): readonly string[] => [
   process.execPath,
-  '--max-semi-space-size=2',
+  '--max-semi-space-size=1',
   path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
 ]
 const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
@@ -55,6 +55,9 @@ function listeningAddress({ logFile }: Daemon): string {
     .findLast((text) => text.includes('"event":"listening"'))
   return (JSON.parse(line ?? '{}') as { address: string }).address
 }
+
+/** The operator's own addresses: management, and what is below the public ranges on the fabric. */
+const PROTECTED_CIDRS = ['198.18.0.0/15', '198.51.100.0/28', '2001:db8:f::/120']
 
 /** Settings of a node's agent beside those every lab node has. */
 export interface AgentOptions {
@@ -102,6 +105,7 @@ export async function startAgent(
     `server.enrolmentTokenFile=${tokenFile}`,
     'fabric.interface=fab0',
     `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
+    `protectedCidrs=${JSON.stringify(PROTECTED_CIDRS)}`,
     `helper.path=${path.join(REPOSITORY, 'native/build/spout-helper')}`,
     `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
     `haproxy.cgroup=spout-${instance}`,
