@@ -2,8 +2,9 @@ import type { VipWish } from '@spout/admission'
 import { address, addressPool, ipText, network, SpoutError, subnet, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin, mayKnow, projectForNew } from '../authn/access.ts'
-import { type Collection, find, readRoutes } from './collection.ts'
+import { type Collection, find } from './collection.ts'
 import type { NativeContext } from './context.ts'
+import { readRoutes } from './read-routes.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const named = { name: z.string().max(255).default(''), description: z.string().max(255).default('') }

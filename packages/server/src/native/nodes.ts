@@ -1,7 +1,8 @@
 import { enrolmentToken, node, nodeGroup, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
-import { type Collection, find, readRoutes } from './collection.ts'
+import { type Collection, find } from './collection.ts'
+import { readRoutes } from './read-routes.ts'
 import { type Route, route } from './route.ts'
 import { shownEnrolmentToken, shownNode } from './shown.ts'
 

@@ -21,11 +21,6 @@ function body(): readonly string[] {
       const flags = interval ? ['    flags interval'] : countOver ? ['    flags dynamic'] : []
       return [head, `    type ${type}`, ...flags, ...(counter ? ['    counter'] : []), '  }']
     }),
-    ...chain('received', `type filter hook prerouting priority mangle; policy accept;`, [
-      ...FROM_OUTSIDE,
-      `ip daddr . ${PORT_KEY} @received4`,
-      `ip6 daddr . ${PORT_KEY} @received6`,
-    ]),
     ...chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
       ...FROM_OUTSIDE,
       'meta nfproto ipv4 goto requests4',
@@ -37,17 +32,34 @@ function body(): readonly string[] {
       `iifname "${SEGMENT}" oifname "${UPLINK}" snat ip to ip saddr . meta l4proto . th sport map @reverse4`,
       `iifname "${SEGMENT}" oifname "${UPLINK}" snat ip6 to ip6 saddr . meta l4proto . th sport map @reverse6`,
     ]),
-    ...chain('sent', `type filter hook postrouting priority srcnat + 10; policy accept;`, [
-      `oifname != { "${UPLINK}", "${SEGMENT}" } accept`,
-      'meta l4proto != { tcp, udp } accept',
-      'ip saddr . meta l4proto . th sport @sent4',
-      'ip6 saddr . meta l4proto . th sport @sent6',
-    ]),
+    ...chain('counted', 'type filter hook forward priority filter + 10; policy accept;', counted()),
   ]
 }
 
 const FROM_OUTSIDE = [`iifname != { "${UPLINK}", "${SEGMENT}" } accept`, 'meta l4proto != { tcp, udp } accept']
 const PORT_KEY = 'meta l4proto . th dport'
+
+/**
+ * Packets of balanced flows alone: what goes to or comes from the proxy is not forwarded, and costs nothing here. The
+ * flow tells its VIP whatever was translated already; one that began with a reply (its requests went through another
+ * node) has it at its other end. nft knows the type of `proto-dst` only behind a match of the protocol.
+ */
+function counted(): readonly string[] {
+  return (['original', 'reply'] as const).flatMap((end) =>
+    ([4, 6] as const).flatMap((version) =>
+      (['tcp', 'udp'] as const).flatMap((transport) => {
+        const flow = `meta nfproto ipv${version} meta l4proto ${transport} ct direction`
+        const ip = version === 4 ? 'ip' : 'ip6'
+        const service = `ct ${end} ${ip} daddr . meta l4proto . ct ${end} proto-dst`
+        const back = end === 'original' ? 'reply' : 'original'
+        return [
+          `${flow} ${end} ${service} @received${version} accept`,
+          `${flow} ${back} ${service} @sent${version} accept`,
+        ]
+      }),
+    ),
+  )
+}
 
 /** A lookup that misses ends its rule, and the packet goes on to the next one. */
 function requests(version: 4 | 6): readonly string[] {
