@@ -5,14 +5,15 @@
  * (`SPOUT_AGENT_SERVER_URL`). SIGTERM ends it and leaves everything forwarding. Exit codes: 0 stopped, 1 could not
  * start, 2 wrong settings.
  */
-import { readCommandLine } from '@spout/runtime/command-line'
-import { ConfigError } from '@spout/runtime/config'
+import { flushCompileCache } from 'node:module'
 import { createLogger } from '@spout/runtime/logger'
 import { startAgent } from './agent.ts'
-import { agentConfig } from './config.ts'
+import { readSettings } from './settings.ts'
 
 async function main(): Promise<void> {
-  const { config, print } = readCommandLine(agentConfig, 'SPOUT_AGENT', process.argv.slice(2), process.env)
+  const settings = readSettings(process.argv.slice(2))
+  if (typeof settings === 'number') process.exit(settings)
+  const { config, print } = settings
   if (print !== null) {
     process.stdout.write(`${print}\n`)
     return
@@ -21,6 +22,8 @@ async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lifecycle = await startAgent(config, log)
   log.info({ event: 'running' }, 'the agent is up')
+  // Where a compile cache is set, the next start finds it whatever ends this process.
+  flushCompileCache()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       log.info({ event: 'stopping', signal }, 'everything stays in force')
@@ -31,8 +34,6 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  const wrong = error instanceof ConfigError
-  const words = error instanceof Error ? (wrong ? error.message : (error.stack ?? error.message)) : String(error)
-  process.stderr.write(`spout-agent: ${words}\n`)
-  process.exit(wrong ? 2 : 1)
+  process.stderr.write(`spout-agent: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  process.exit(1)
 }

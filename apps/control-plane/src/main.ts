@@ -4,6 +4,7 @@
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
  * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings.
  */
+import { flushCompileCache } from 'node:module'
 import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
@@ -19,6 +20,8 @@ async function main(): Promise<void> {
   const log = createLogger({ name: 'spout-control-plane', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lifecycle = await startControlPlane(config, log)
+  // Where a compile cache is set, the next start finds it whatever ends this process.
+  flushCompileCache()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       log.info({ event: 'stopping', signal })

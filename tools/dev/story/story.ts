@@ -57,7 +57,7 @@ export async function tellStory(lab: Lab, access: SystemAccess, teller: Teller):
     const vip = vips.get(tenant.project) ?? ''
     results.push({ name: tenant.loadBalancer, vip, answers: describeAnswers(await request(lab, vip, REQUESTS)) })
   }
-  whatNext(vips, teller)
+  whatNext(lab, vips, teller)
   return { ok: results.every(({ answers }) => !answers.includes('no answer')), loadBalancers: results }
 }
 
@@ -120,7 +120,7 @@ async function killMember(lab: Lab, tenant: DemoTenant, vip: string, teller: Tel
   )
 }
 
-function whatNext(vips: ReadonlyMap<string, string>, teller: Teller): void {
+function whatNext(lab: Lab, vips: ReadonlyMap<string, string>, teller: Teller): void {
   teller.heading('Try next')
   for (const command of [
     `./dev in client curl -s http://${[...vips.values()][0]}/`,
@@ -128,6 +128,7 @@ function whatNext(vips: ReadonlyMap<string, string>, teller: Teller): void {
     './dev spout explain lb shop',
     './dev spout lb list -o wide',
     './dev in node1 ip -brief address',
+    `less ${lab.directory}/agent-node1.log`,
     './dev down',
   ])
     teller.command(command)
