@@ -65,7 +65,8 @@ printRow(
     name: 'bulk-load',
     ours,
     peer,
-    comparedWith: '`nft -f` of the same table and elements, parsed and sent (the agent also reads, renders and journals)',
+    comparedWith:
+      '`nft -f` of the same table and elements, parsed and sent (the agent also reads, renders and journals)',
     ratio: ours.ms / peer.ms,
     goal: `10000 L4 listeners x 64 slots into an empty node <= ${GOAL.ms} ms, agent <= ${GOAL.rssMb} MB RSS`,
     pass: ours.ms <= GOAL.ms && ours.rssMb <= GOAL.rssMb,

@@ -88,7 +88,8 @@ printRow(
     name: 'one-service-at-30k',
     ours,
     peer,
-    comparedWith: '`nft -f` spawned for one element out and one in, on the same table; its figure is the kernel step alone',
+    comparedWith:
+      '`nft -f` spawned for one element out and one in, on the same table; its figure is the kernel step alone',
     ratio: ours.p50Ms / peer.p50Ms,
     goal: `commit to the kernel's answer p99 <= ${GOAL.p99Ms} ms, of which agent and kernel <= ${GOAL.agentMs} ms (p50)`,
     pass: ours.p99Ms <= GOAL.p99Ms && ours.agentP50Ms <= GOAL.agentMs,

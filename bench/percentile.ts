@@ -7,9 +7,18 @@ export function percentile(samples: readonly number[], p: number): number {
 export const median = (samples: readonly number[]): number => percentile(samples, 0.5)
 
 /** `{p50Ms, p99Ms, minMs, maxMs}` of durations in ms. */
-export const spread = (samplesMs: readonly number[]): { p50Ms: number; p99Ms: number; minMs: number; maxMs: number } => ({
+export const spread = (
+  samplesMs: readonly number[],
+): { p50Ms: number; p99Ms: number; minMs: number; maxMs: number } => ({
   p50Ms: percentile(samplesMs, 0.5),
   p99Ms: percentile(samplesMs, 0.99),
   minMs: Math.min(...samplesMs),
   maxMs: Math.max(...samplesMs),
 })
+
+/**
+ * Median of the ratios of what was measured side by side: whatever slows the machine for a while slows both, so it says
+ * more than the ratio of two medians.
+ */
+export const pairedRatio = (ours: readonly number[], peer: readonly number[]): number =>
+  median(ours.map((one, round) => one / (peer[round] ?? Number.NaN)))

@@ -25,7 +25,9 @@ export interface BenchOptions {
 }
 
 export function benchOptions(): BenchOptions {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } } })
+  const { values } = parseArgs({
+    options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+  })
   return { quick: values.quick, json: values.json }
 }
 
@@ -43,7 +45,11 @@ export function printRow(row: BenchRow, { json }: BenchOptions): void {
     process.stdout.write(
       [
         `${row.pass ? 'pass' : 'MISS'}  ${row.name}: ${figures(row.ours)}`,
-        ...(row.peer ? [`      beside ${row.comparedWith}: ${figures(row.peer)}; ratio ${row.ratio === null ? '-' : rounded(row.ratio)}`] : []),
+        ...(row.peer
+          ? [
+              `      beside ${row.comparedWith}: ${figures(row.peer)}; ratio ${row.ratio === null ? '-' : rounded(row.ratio)}`,
+            ]
+          : []),
         `      goal: ${row.goal}${Object.keys(row.detail).length > 0 ? `; ${figures(row.detail)}` : ''}`,
         '',
       ].join('\n'),

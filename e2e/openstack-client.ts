@@ -1,7 +1,11 @@
 import { type Account, run, type SystemAccess } from '@spout/testkit'
 import { openstackEnv } from '../tools/dev/env.ts'
 
-type Document = Readonly<Record<string, unknown>>
+/** What the client prints with `-f json`. */
+export type Document = Readonly<Record<string, unknown>>
+
+/** Between tables, in the client's own layout: what is inside of a document is indented. */
+const DOCUMENT = /^(?:\{\n[\s\S]*?^\}|\[\n[\s\S]*?^\]|\[\]|\{\})$/gm
 
 /** Debian's unmodified `openstack` client as one account. */
 export class OpenStackClient {
@@ -13,18 +17,13 @@ export class OpenStackClient {
 
   /**
    * Runs commands in one process, which takes as long as one alone would.
-   * @returns the JSON documents of those that ask for them with `-f json`, in order
+   * @returns the JSON documents that they print, in order
    * @throws Error with the client's words when one fails
    */
   async run(...commands: readonly string[]): Promise<readonly Document[]> {
     const { stdout, stderr } = await run(['openstack'], { input: `${commands.join('\n')}\n`, env: this.#env })
     if (stderr.trim() !== '') throw new Error(`openstack: ${stderr.trim()}\n${commands.join('\n')}`)
-    // The client indents what is inside of a document.
-    return stdout
-      .split(/^(?=[{[])/m)
-      .map((text) => text.trim())
-      .filter((text) => text !== '')
-      .map((text) => JSON.parse(text) as Document)
+    return Array.from(stdout.matchAll(DOCUMENT), ([text]) => JSON.parse(text) as Document)
   }
 
   /** One command's document. */

@@ -1,18 +1,32 @@
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
 import { unpack } from '../../packages/dataplane/src/drivers/nftables/registers.ts'
 import { render } from '../../packages/dataplane/src/drivers/nftables/render.ts'
-import { recordBytes, SETS, type SetName, type SetShape } from '../../packages/dataplane/src/drivers/nftables/sets.ts'
+import {
+  recordBytes,
+  SET_NAMES,
+  SETS,
+  type SetName,
+  type SetShape,
+} from '../../packages/dataplane/src/drivers/nftables/sets.ts'
 import { renderSkeleton } from '../../packages/dataplane/src/drivers/nftables/skeleton.ts'
 import type { NodeBed } from './node-bed.ts'
 
 /** What an agent writes by netlink for a node's entries, as text for `nft -f`: the same table, the same elements. */
-export function nftText({ controlPlane }: NodeBed, nodeId: string): { readonly text: string; readonly elements: number } {
+export function nftText(
+  { controlPlane }: NodeBed,
+  nodeId: string,
+): { readonly text: string; readonly elements: number } {
   const entries = [...controlPlane.nodeStates.entries(nodeId)]
   const domains = new Map<number, DomainEntry>()
   for (const { entry } of entries) if (entry.kind === 'domain') domains.set(entry.number, entry)
   const elements = new Map<SetName, string[]>()
   for (const { key, hash, entry } of entries)
     if (entry.kind === 'load-balancer') collect(elements, key, hash, entry, domains.get(entry.domain))
+  for (const set of SET_NAMES) {
+    const { keysOf }: SetShape = SETS[set]
+    const same = keysOf === undefined ? undefined : elements.get(keysOf as SetName)
+    if (same !== undefined) elements.set(set, same)
+  }
   const commands = Array.from(elements, ([set, list]) => `add element inet spout ${set} { ${list.join(', ')} }`)
   const count = [...elements.values()].reduce((sum, list) => sum + list.length, 0)
   return { text: `${renderSkeleton().text}${commands.join('\n')}\n`, elements: count }

@@ -31,7 +31,11 @@ export async function addPeerDomain(lab: Lab, spec: PeerDomainSpec): Promise<Pee
   const address = `10.0.0.${200 + spec.index}`
   const client = `203.0.113.${20 + spec.index}`
   await must(['ip', 'netns', 'add', namespace])
-  const sysctls = ['net.ipv4.ip_forward=1', 'net.ipv4.conf.all.send_redirects=0', 'net.ipv4.conf.default.send_redirects=0']
+  const sysctls = [
+    'net.ipv4.ip_forward=1',
+    'net.ipv4.conf.all.send_redirects=0',
+    'net.ipv4.conf.default.send_redirects=0',
+  ]
   await must(['ip', 'netns', 'exec', namespace, 'sysctl', '-qw', ...sysctls])
   await batch(node, [
     `link add name ${spec.name} type veth peer name uplink netns ${namespace}`,

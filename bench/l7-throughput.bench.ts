@@ -1,0 +1,89 @@
+/**
+ * HTTP through a tenant's proxy as Spout runs it, beside a hand-written haproxy.cfg for the same job: same program, one
+ * thread, two members, in a namespace of the same node over the same hops. Rounds take turns.
+ */
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Lab, memberAddress, must } from '@spout/testkit'
+import { FAST_PORTS, startFastMember } from './bed/fast-members.ts'
+import { requestsPerSecond } from './bed/load.ts'
+import { compile, LineProgram } from './bed/native.ts'
+import { createTree, untilActive } from './bed/octavia.ts'
+import { addPeerDomain } from './bed/peer-domain.ts'
+import { withSpout } from './bed/spout-bed.ts'
+import { median, pairedRatio } from './percentile.ts'
+import { benchOptions, printRow } from './row.ts'
+
+const GOAL = 0.98
+const NODE = 'node1'
+const SEGMENT = 'tenant-b'
+const HAND_WRITTEN_VIP = '192.0.2.3'
+const options = benchOptions()
+const ROUNDS = options.quick ? 5 : 31
+const SECONDS = 1
+
+async function startHandWritten(lab: Lab): Promise<void> {
+  const { namespace } = await addPeerDomain(lab, {
+    name: 'proxy',
+    node: NODE,
+    segment: SEGMENT,
+    index: 3,
+    destination: HAND_WRITTEN_VIP,
+  })
+  await must(['ip', '-n', namespace, 'address', 'add', `${HAND_WRITTEN_VIP}/32`, 'dev', 'lo'])
+  const config = [
+    'global',
+    '  nbthread 1',
+    '  maxconn 1000',
+    'defaults',
+    '  mode http',
+    '  timeout connect 5s',
+    '  timeout client 50s',
+    '  timeout server 50s',
+    'frontend web',
+    `  bind ${HAND_WRITTEN_VIP}:80`,
+    '  default_backend members',
+    'backend members',
+    '  balance roundrobin',
+    ...[0, 1].map((index) => `  server m${index} ${memberAddress(index)}:${FAST_PORTS.first}`),
+  ]
+  const file = path.join(lab.directory, 'hand-written.cfg')
+  writeFileSync(file, `${config.join('\n')}\n`)
+  await lab.start('proxy', 'hand-written', ['haproxy', '-db', '-f', file])
+}
+
+await withSpout({ nodes: [NODE], members: false }, async ({ lab, access, publicPoolId, snat }) => {
+  for (const n of [1, 2]) await startFastMember(lab, `${SEGMENT}-member${n}`)
+  const members = [0, 1].map((index) => ({ address: memberAddress(index), protocol_port: FAST_PORTS.first }))
+  const created = await createTree(access, snat, { name: 'bench', networkId: publicPoolId, protocol: 'HTTP', members })
+  await untilActive(access, snat, created.id)
+  await startHandWritten(lab)
+  await using prober = new LineProgram(lab, 'client', [await compile(lab, 'first-byte')])
+  for (const address of [created.vip_address, HAND_WRITTEN_VIP])
+    if ((await prober.ask(`${address} 80`)).startsWith('-1')) throw new Error(`${address} does not answer`)
+
+  const results: Record<'spout' | 'handWritten', number[]> = { spout: [], handWritten: [] }
+  const ways = [
+    ['spout', created.vip_address],
+    ['handWritten', HAND_WRITTEN_VIP],
+  ] as const
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [way, address] of round % 2 === 0 ? ways : ways.toReversed())
+      results[way].push(await requestsPerSecond(lab, `http://${address}/`, SECONDS))
+  const ratio = pairedRatio(results.spout, results.handWritten)
+  const range = (samples: readonly number[]): string =>
+    `${Math.round(Math.min(...samples))}-${Math.round(Math.max(...samples))}`
+  printRow(
+    {
+      name: 'l7-throughput',
+      ours: { perSecond: median(results.spout) },
+      peer: { perSecond: median(results.handWritten) },
+      comparedWith: 'a hand-written haproxy.cfg for the same job in a namespace of the same node',
+      ratio,
+      goal: `>= ${GOAL} of the hand-written one (median of the rounds' ratios)`,
+      pass: ratio >= GOAL,
+      detail: { rounds: ROUNDS, ours: range(results.spout), handWritten: range(results.handWritten) },
+    },
+    options,
+  )
+})

@@ -1,0 +1,53 @@
+import type { ShownLoadBalancer, Tenant } from '@spout/testkit'
+
+/** What stands before anything bad is asked. */
+export interface Known {
+  readonly adminToken: string
+  readonly acme: Tenant
+  readonly bolt: Tenant
+  /** An address pool of two addresses; both are taken. */
+  readonly fullPool: string
+  readonly pool: string
+  /** Of acme, at 192.0.2.10. */
+  readonly own: ShownLoadBalancer
+  /** Of bolt, at 192.0.2.11. */
+  readonly foreign: ShownLoadBalancer
+  /** Of acme, once. */
+  readonly expiredToken: string
+}
+
+export const NOBODY = '00000000-0000-4000-8000-000000000000'
+
+/** A request that must be refused in words and leave everything as it was. */
+export interface Bad {
+  readonly what: string
+  readonly method?: 'POST' | 'PUT' | 'DELETE' | 'GET'
+  readonly path: (known: Known) => string
+  /** Text is sent as it is. */
+  readonly body?: (known: Known) => unknown
+  /** Of acme when left out. */
+  readonly token?: (known: Known) => string
+  readonly status: number
+  /** What the answer holds: the field, and the reason. */
+  readonly says: readonly (string | RegExp)[]
+}
+
+/** Addresses no member may have. */
+export const FORBIDDEN_MEMBERS: readonly (readonly [address: string, why: RegExp])[] = [
+  ['127.0.0.1', /loopback/],
+  ['::1', /loopback/],
+  ['169.254.169.254', /metadata/],
+  ['fd00:ec2::254', /metadata/],
+  ['169.254.7.7', /link-local/],
+  ['fe80::1', /link-local/],
+  ['224.0.0.5', /multicast/],
+  ['ff02::1', /multicast/],
+  ['0.0.0.0', /unspecified/],
+  ['255.255.255.255', /reserved or broadcast/],
+  ['::ffff:127.0.0.1', /./],
+  ['198.18.0.1', /management/],
+  ['198.51.100.2', /management/],
+  ['192.0.2.11', /the address of a load balancer/],
+  ['192.0.2.10', /the address of (a|this) load balancer/],
+  ['10.0.0.1', /gateway/],
+]

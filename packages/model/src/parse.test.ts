@@ -1,0 +1,177 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { entryHash } from './entry-hash.ts'
+import { ERRORS, SpoutError } from './errors.ts'
+import { healthMonitor } from './health-monitor.ts'
+import { listener } from './listener.ts'
+import { addressPool } from './network.ts'
+import type { DomainEntry } from './node-state.ts'
+import { parseAs } from './parse.ts'
+import { member } from './pool.ts'
+
+const meta = {
+  id: '00000000-0000-4000-8000-000000000001',
+  name: '',
+  description: '',
+  createdAt: '2026-01-31T12:00:00.000Z',
+  updatedAt: null,
+}
+const aListener = {
+  ...meta,
+  tags: [],
+  enabled: true,
+  protocol: 'tcp',
+  port: 80,
+  connectionLimit: null,
+  defaultPoolId: null,
+  timeouts: { clientMs: 1, connectMs: 1, memberMs: 1, inspectMs: 0 },
+  insertHeaders: [],
+  allowedCidrs: null,
+}
+const aMember = {
+  ...meta,
+  tags: [],
+  enabled: true,
+  address: '10.0.0.1',
+  port: 80,
+  subnetId: null,
+  weight: 1,
+  backup: false,
+  monitorAddress: null,
+  monitorPort: null,
+}
+const aMonitor = {
+  ...meta,
+  tags: [],
+  enabled: true,
+  type: 'http',
+  intervalMs: 1000,
+  timeoutMs: 500,
+  rise: 1,
+  fall: 1,
+  http: { method: 'GET', path: '/', expectedCodes: [{ first: 200, last: 200 }], version: '1.1', host: null },
+}
+
+function refusal(parse: () => unknown): SpoutError {
+  try {
+    parse()
+  } catch (error) {
+    if (error instanceof SpoutError) return error
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+describe('parseAs', () => {
+  it.each([
+    ['an unknown field', { ...aListener, tls: true }, 'UnknownField', 'listeners[0].tls'],
+    [
+      'an unknown inner field',
+      { ...aListener, timeouts: { ...aListener.timeouts, idleMs: 1 } },
+      'UnknownField',
+      'listeners[0].timeouts.idleMs',
+    ],
+    ['a missing field', { ...aListener, port: undefined }, 'MissingField', 'listeners[0].port'],
+    ['a wrong type', { ...aListener, port: '80' }, 'InvalidField', 'listeners[0].port'],
+    ['a port of 0', { ...aListener, port: 0 }, 'InvalidField', 'listeners[0].port'],
+    [
+      'a broken prefix',
+      { ...aListener, allowedCidrs: ['10.0.0.0/33'] },
+      'InvalidField',
+      'listeners[0].allowedCidrs[0]',
+    ],
+    ['a name that is too long', { ...aListener, name: 'x'.repeat(256) }, 'InvalidField', 'listeners[0].name'],
+    ['something else altogether', 'listener', 'InvalidField', 'listeners[0]'],
+    ['null', null, 'InvalidField', 'listeners[0]'],
+  ])('refuses %s and names the field', (_what, value, code, field) => {
+    expect(refusal(() => parseAs(listener, value, 'listeners[0]'))).toMatchObject({ code, field })
+  })
+
+  it('prints addresses and prefixes in their one form', () => {
+    expect(parseAs(listener, { ...aListener, allowedCidrs: ['10.0.0.7/8', '2001:DB8::1'] }).allowedCidrs).toEqual([
+      '10.0.0.0/8',
+      '2001:db8::1/128',
+    ])
+    expect(parseAs(member, { ...aMember, address: '::ffff:10.0.0.1' }).address).toBe('10.0.0.1')
+  })
+
+  it.each([
+    '127.0.0.1',
+    '169.254.169.254',
+    '169.254.3.4',
+    '224.0.0.1',
+    '::1',
+    'fe80::1',
+    'ff02::1',
+    '0.0.0.0',
+    '255.255.255.255',
+    '::ffff:127.0.0.1',
+    '010.0.0.1',
+  ])('refuses %s as a member', (address) =>
+    expect(refusal(() => parseAs(member, { ...aMember, address }))).toMatchObject({
+      code: 'InvalidField',
+      field: 'address',
+    }),
+  )
+
+  it.each(['/a b', '/a\r\nX: y', 'http://x/', '', '/\u00e9', '/a\u0000'])(
+    'refuses %j as the path of a check',
+    (path) => {
+      const http = { ...aMonitor.http, path }
+      expect(refusal(() => parseAs(healthMonitor, { ...aMonitor, http })).field).toBe('http.path')
+    },
+  )
+  it.each(['a b', 'a\nb', 'a"b', 'x/y'])('refuses %j as the host of a check', (host) => {
+    expect(refusal(() => parseAs(healthMonitor, { ...aMonitor, http: { ...aMonitor.http, host } })).field).toBe(
+      'http.host',
+    )
+  })
+  it('wants at least one range in a pool', () => {
+    const pool = { ...meta, ranges: [], cidr: '10.0.0.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 }
+    expect(refusal(() => parseAs(addressPool, pool)).field).toBe('ranges')
+  })
+  it('never throws anything but an error of the table', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...Object.keys(aListener), '__proto__', 'constructor'), fc.anything()),
+        (fields) => {
+          try {
+            parseAs(listener, { ...aListener, ...fields })
+          } catch (error) {
+            expect(error).toBeInstanceOf(SpoutError)
+          }
+        },
+      ),
+    )
+  })
+})
+
+describe('ERRORS', () => {
+  it('every message is complete once its parameters are given', () => {
+    for (const [code, { template }] of Object.entries(ERRORS)) {
+      const names = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+      const error = new SpoutError(code as keyof typeof ERRORS, Object.fromEntries(names.map((name) => [name, 'x'])))
+      expect(error.message).not.toContain('{')
+    }
+  })
+})
+
+describe('entryHash', () => {
+  const entry: DomainEntry = {
+    kind: 'domain',
+    version: 1,
+    key: 'domain/1',
+    number: 1,
+    networkId: 'n',
+    segment: { physicalNetwork: 'p', vlan: null },
+    returnPath: 'snat',
+    subnets: [],
+    holdsGateway: false,
+  }
+  it('does not depend on the order of fields, and does on every value', () => {
+    const reversed = Object.fromEntries(Object.entries(entry).reverse()) as unknown as DomainEntry
+    expect(entryHash(reversed)).toBe(entryHash(entry))
+    expect(entryHash({ ...entry, holdsGateway: true })).not.toBe(entryHash(entry))
+    expect(entryHash({ ...entry, segment: { physicalNetwork: 'p', vlan: 1 } })).not.toBe(entryHash(entry))
+  })
+})
