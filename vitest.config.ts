@@ -12,7 +12,12 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...project('unit', ['packages/**/src/**/*.test.ts', 'apps/**/src/**/*.test.ts', 'tools/**/*.test.ts'], 20_000, true).test,
+          ...project(
+            'unit',
+            ['packages/**/src/**/*.test.ts', 'apps/**/src/**/*.test.ts', 'tools/**/*.test.ts'],
+            20_000,
+            true,
+          ).test,
           exclude: ['**/node_modules/**', '**/*.contract.test.ts', '**/*.lab.test.ts', '**/*.e2e.test.ts'],
           isolate: false,
         },

@@ -103,7 +103,7 @@ export class SpoutError extends Error {
 
   /** The path of the offending field, if the error is about one. */
   get field(): string | undefined {
-    const field = this.params['field']
+    const { field } = this.params
     return field === undefined ? undefined : String(field)
   }
 }

@@ -25,8 +25,39 @@ export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix =
     if (valueAt(value, issue.path) === undefined && issue.path.length > 0)
       throw new SpoutError('MissingField', { field: pathText(path) })
   }
-  throw new SpoutError('InvalidField', { field: pathText(path) || '(body)', reason: issue.message })
+  throw new SpoutError('InvalidField', { field: pathText(path) || '(body)', reason: reasonOf(issue) })
 }
+
+type Issue = z.core.$ZodIssue
+
+/** The schema library's finding in our words; where a schema brought words of its own, those. */
+function reasonOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPES[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
+    case 'too_small':
+      return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`
+    case 'too_big':
+      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`
+    default:
+      return issue.message
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const measure = (origin: string): string => (origin === 'string' || origin === 'array' ? 'have' : 'be')
+const unit = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' items' : '')
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(

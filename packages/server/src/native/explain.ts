@@ -1,4 +1,13 @@
-import type { Listener, LoadBalancer, LoadBalancerStatus, Member, Pool, ServiceStats } from '@spout/model'
+import type {
+  Listener,
+  LoadBalancer,
+  LoadBalancerStatus,
+  Member,
+  NodeConnection,
+  Placement,
+  Pool,
+  ServiceStats,
+} from '@spout/model'
 import { isPanicking } from '@spout/plan'
 import type { NativeContext } from './context.ts'
 
@@ -8,7 +17,8 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
   const status = context.status.loadBalancer(loadBalancer.id)
   const placement = view.get('placement', loadBalancer.id)?.value
   const ownerId = status.ownerNodeId ?? placement?.ownerNodeId ?? null
-  const owner = ownerId === null ? null : { id: ownerId, name: view.get('node', ownerId)?.value.name ?? null }
+  const name = ownerId === null ? null : (view.get('node', ownerId)?.value.name ?? null)
+  const owner = ownerId === null ? null : { id: ownerId, name, connection: context.status.node(ownerId).connection }
   return {
     loadBalancer: {
       id: loadBalancer.id,
@@ -17,8 +27,8 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       enabled: loadBalancer.enabled,
     },
     state: { provisioning: status.provisioning, reason: status.reason, message: status.message },
-    owner: owner && { ...owner, connection: context.status.node(owner.id).connection },
-    ownerReason: placement?.reason ?? { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' },
+    owner,
+    ownerReason: ownerReason(owner, placement),
     vips: loadBalancer.vips.map((vip) => ({
       address: vip.address,
       scope: vip.scope,
@@ -38,6 +48,16 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       confirmedAt: status.confirmedAt,
     },
   }
+}
+
+function ownerReason(
+  owner: { readonly name: string | null; readonly connection: NodeConnection } | null,
+  placement: Placement | undefined,
+) {
+  if (placement === undefined) return { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' }
+  if (owner === null || owner.connection === 'connected') return placement.reason
+  const message = `Node \`${owner.name}\` does not report at the moment; it keeps forwarding what it has, until its addresses move to another node.`
+  return { code: 'NodeDisconnected', message }
 }
 
 const explainListener = (loadBalancer: LoadBalancer, listener: Listener, stats: ServiceStats | undefined) => ({

@@ -41,6 +41,8 @@ export const memberDraft = z.strictObject({
   monitorPort: member.shape.monitorPort.default(null),
 })
 
+const DEFAULT_CHECK_TIMEOUT_MS = 800
+
 const probeDraft = z.strictObject({
   method: httpProbe.shape.method.default('GET'),
   path: httpProbe.shape.path.default('/'),
@@ -55,7 +57,8 @@ export const monitorDraft = z.strictObject({
   enabled: z.boolean().default(true),
   type: healthMonitor.shape.type,
   intervalMs: healthMonitor.shape.intervalMs.default(1000),
-  timeoutMs: healthMonitor.shape.timeoutMs.default(800),
+  /** 800 ms, or the interval where that is shorter. */
+  timeoutMs: healthMonitor.shape.timeoutMs.optional(),
   rise: healthMonitor.shape.rise.default(2),
   fall: healthMonitor.shape.fall.default(3),
   http: probeDraft.nullable().default(null),
@@ -156,11 +159,15 @@ export class Parts {
   }
 
   #monitor(draft: z.output<typeof monitorDraft>, known: HealthMonitor | null, field: string): HealthMonitor {
-    const { createdAt: _created, updatedAt: _updated, id, http, ...own } = draft
+    const { createdAt: _created, updatedAt: _updated, id, http, timeoutMs, ...own } = draft
     if (id !== undefined && id !== known?.id) throw unknown(field, 'Health monitor', id)
     // The model wants a probe exactly for type http; another type's stray probe is its to refuse.
     const probe = draft.type === 'http' ? (http ?? probeDraft.parse({})) : http
-    return this.#stamp<HealthMonitor>(known ?? undefined, { ...own, http: probe })
+    return this.#stamp<HealthMonitor>(known ?? undefined, {
+      ...own,
+      timeoutMs: timeoutMs ?? Math.min(DEFAULT_CHECK_TIMEOUT_MS, own.intervalMs),
+      http: probe,
+    })
   }
 
   #stamp<T extends Stamped>(known: T | undefined, own: Omit<T, keyof Stamped>): T {

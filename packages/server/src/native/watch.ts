@@ -38,18 +38,24 @@ export async function watchCollection<K extends Kind>(
   })
   const write = lineWriter(raw, signal, () => gone.abort())
   const show = (object: ObjectOf<K>) => collection.show(context, object)
-  const unsubscribe = followStatus(collection, context, call, write)
+  const told = from === null ? new Set<string>() : null
+  const unsubscribe = followStatus(collection, context, call, told, write)
   try {
     const start = (from ?? (await context.store.revision())) as Revision
     if (from === null) {
       await context.view.caughtUp(start)
       for (const object of context.view.list(collection.kind))
-        if (collection.visible(principal, object)) await write({ type: 'ADDED', object: show(object) })
+        if (collection.visible(principal, object)) {
+          told?.add(object.id)
+          await write({ type: 'ADDED', object: show(object) })
+        }
       await write({ type: 'BOOKMARK', revision: start })
     }
     for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal })) {
       sessionOf(context.authenticator, request)
       await writeChange(collection, context, call, change, write)
+      if (change.type === 'put') told?.add(change.object.id)
+      if (change.type === 'delete') told?.delete(change.ref.id)
     }
   } catch (error) {
     if (!signal.aborted) await write({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
@@ -89,12 +95,14 @@ function followStatus<K extends Kind>(
   collection: Collection<K>,
   context: NativeContext,
   { principal }: Call<undefined>,
+  told: ReadonlySet<string> | null,
   write: Write,
 ): () => void {
   const { kind, visible, show } = collection
   if (kind !== 'loadBalancer' && kind !== 'node') return () => {}
   return context.status.onChange((changedKind, id) => {
-    if (changedKind !== kind) return
+    // Its status may be known before the reader was told of the object: then that line shows it already.
+    if (changedKind !== kind || told?.has(id) === false) return
     const object = context.view.get(kind, id)?.value
     if (object !== undefined && visible(principal, object))
       void write({ type: 'MODIFIED', object: show(context, object) })
