@@ -3,6 +3,7 @@
  * the control plane again, and what of the kernel it changed. The kernel's own count of transactions is the witness.
  */
 import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { callApi, type SystemAccess, startAgent, waitFor } from '@spout/testkit'
 import { Filler } from './bed/fill.ts'
 import { compile } from './bed/native.ts'
@@ -13,6 +14,7 @@ import { benchOptions, printRow } from './row.ts'
 
 const GOAL_MS = 2000
 const NODE = 'node1'
+const OBSERVED_MS = 3000
 
 const options = benchOptions()
 const COUNT = options.quick ? 200 : 1000
@@ -53,12 +55,23 @@ await withSpout({ nodes: [NODE], members: false }, async (bed) => {
     const agent = lab.process(`agent-${NODE}`)
     if (agent === null) throw new Error('the agent does not run')
     await lab.stop(agent, 'SIGKILL')
+    // The control plane goes on showing what the dead agent last said until it misses it: that must not count as ours.
+    await waitFor(async () => (await nodeView(access))?.status.connection !== 'connected', {
+      what: 'the node to be missed',
+    })
     const before = await transactions()
     const started = performance.now()
     const { logFile } = await startAgent(lab, access, NODE)
-    await waitFor(() => lastEvent(logFile, 'adopted') !== null, { what: 'the agent to adopt', everyMs: 2 })
-    await waitFor(async () => (await nodeView(access))?.status.inSync, { what: 'the agent to be in sync', everyMs: 2 })
+    await waitFor(
+      async () => {
+        const status = (await nodeView(access))?.status
+        return status?.connection === 'connected' && status.inSync
+      },
+      { what: 'the agent to be in sync', everyMs: 2 },
+    )
     readyMs.push(performance.now() - started)
+    // What it would mend on its first look around, which comes within this time, counts too.
+    await pause(OBSERVED_MS)
     changed.push((await transactions()) - before)
     const adopted = lastEvent(logFile, 'adopted')
     if (Number(adopted?.entries) < COUNT) throw new Error(`adopted ${String(adopted?.entries)} entries of ${COUNT}`)

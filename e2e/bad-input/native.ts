@@ -36,7 +36,7 @@ export const NATIVE: readonly Bad[] = [
     400,
     '__proto__',
   ),
-  create('a wrong type', () => ({ ...balancer('bad', 'tcp'), name: 7 }), 400, '"field":"name"', 'string'),
+  create('a wrong type', () => ({ ...balancer('bad', 'tcp'), name: 7 }), 400, '"field":"name"', 'must be text'),
   create('a number as text', () => listenerIs({ port: '80' }), 400, 'listeners[0].port', 'number'),
   create('port 0', () => listenerIs({ port: 0 }), 400, 'listeners[0].port', '1'),
   create('port 65536', () => listenerIs({ port: 65536 }), 400, 'listeners[0].port', '65535'),
