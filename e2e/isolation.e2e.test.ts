@@ -135,6 +135,20 @@ describe('from a member, through its gateway', () => {
     }
   })
 
+  it('a member that speaks as somebody else makes no VIP answer there', async () => {
+    const { lab } = system
+    const claimed = '203.0.113.10'
+    const resets = async () =>
+      /^Tcp: (\d.*)$/m.exec(await lab.must('client', ['cat', '/proc/net/snmp']))?.[1]?.split(' ')[13]
+    await lab.must('tenant-a-member1', ['ip', 'addr', 'add', `${claimed}/32`, 'dev', 'lo'])
+    const before = await resets()
+    const options = { source: claimed, timeoutMs: REFUSED_WITHIN_MS }
+    for (const vip of vips) expect(await hostile.tcp(vip, 80, options)).toMatchObject({ ok: false })
+    // A VIP's answer to a connection that the client never opened would have been reset by it.
+    expect(await resets()).toBe(before)
+    await lab.must('tenant-a-member1', ['ip', 'addr', 'delete', `${claimed}/32`, 'dev', 'lo'])
+  })
+
   it('a UDP member that speaks first reaches clients, but no address of the system', async () => {
     await system.createLoadBalancer(acme, balancer('first', 'udp', { port: 53, memberPort: REPLY_PORT + 1 }))
     const options = { sourcePort: REPLY_PORT + 1, timeoutMs: REFUSED_WITHIN_MS }

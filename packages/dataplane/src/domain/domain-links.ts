@@ -6,8 +6,9 @@ import type { Run } from './run.ts'
 /** What an interface made later inherits, so that it is right from its first packet. */
 const SYSCTLS: readonly string[] = [
   'net.ipv4.ip_forward=1',
-  'net.ipv4.conf.all.rp_filter=1',
-  'net.ipv4.conf.default.rp_filter=1',
+  // The guard's chain `claimed` says who may speak as whom, for IPv6 too.
+  'net.ipv4.conf.all.rp_filter=0',
+  'net.ipv4.conf.default.rp_filter=0',
   // A VIP on lo must not be answered for on the segment by every node that holds it.
   'net.ipv4.conf.all.arp_ignore=1',
   'net.ipv4.conf.all.arp_announce=2',

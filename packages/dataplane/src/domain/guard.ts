@@ -25,6 +25,7 @@ export interface Guard {
  */
 export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): Guard {
   const body = [
+    ...chain('claimed', 'filter', 'prerouting', 'raw', 'accept', claimRules(domain)),
     ...chain('source', 'nat', 'postrouting', 'srcnat + 1', 'accept', sourceRules(domain)),
     ...chain('forward', 'filter', 'forward', 'filter', 'drop', forwardRules(domain, protectedCidrs)),
     ...chain('leaving', 'filter', 'postrouting', '300', 'accept', [
@@ -37,6 +38,25 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
   const table = `inet ${GUARD_TABLE}`
   const lines = [`add table ${table}`, `delete table ${table}`, `table ${table} {`, `  comment "${mark}"`, ...body, '}']
   return { text: `${lines.join('\n')}\n`, mark }
+}
+
+/**
+ * A member speaks as an address of its own network: as any other it could make a VIP answer to a place that it may not
+ * reach itself. Ahead of connection tracking, for both families alike; the kernel's own check (`rp_filter`) knows IPv4
+ * alone and costs a route lookup a packet.
+ */
+function claimRules(domain: DomainEntry): readonly string[] {
+  const subnetsOf = (version: 4 | 6): readonly string[] =>
+    domain.subnets.map(({ cidr }) => cidr).filter((cidr) => parseCidr(cidr).version === version)
+  const ipv4 = subnetsOf(4)
+  // Link-local and unspecified addresses: what neighbour discovery speaks as (RFC 4861).
+  const ipv6 = [...subnetsOf(6), 'fe80::/10', '::']
+  return [
+    `iifname != "${SEGMENT}" accept`,
+    ...ipv4.map((cidr) => `ip saddr ${cidr} accept`),
+    ...ipv6.map((cidr) => `ip6 saddr ${cidr} accept`),
+    'drop',
+  ]
 }
 
 function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] {
