@@ -32,7 +32,8 @@ export interface WantedEntry {
  * - One bad entry never stops the others: it gets `failed` with the kernel's or proxy's words and the previous state
  *   of that entry stays in force.
  * - `adopt` takes over what an earlier process of the agent left, given the entries it had applied: no transaction when
- *   nothing differs. What it finds beyond them is removed by the next `apply` with `prune`.
+ *   nothing differs. What it finds beyond them is removed by a later `apply`, once the agent
+ *   has had time to name all it wants.
  */
 export interface DataPlaneDriver<Rendered = unknown> {
   readonly name: string

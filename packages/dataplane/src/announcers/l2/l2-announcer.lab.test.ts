@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
-import { Arrangement } from '../../drivers/nftables/lab/arrangement.ts'
-import { domainEntry } from '../../drivers/nftables/lab/entries.ts'
-import { LabNode } from '../../drivers/nftables/lab/lab-node.ts'
+import { Arrangement } from '../../lab/arrangement.ts'
+import { domainEntry } from '../../lab/entries.ts'
+import { LabNode } from '../../lab/lab-node.ts'
 
 const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal

@@ -77,4 +77,14 @@ describe('refusal', () => {
     expect(refusal({ do: 'del-server', backend: 1, server: 'm1' }, 'Server deleted.')).toBeNull()
     expect(refusal({ do: 'set-weight', backend: 1, server: 'm1', weight: 1 }, '')).toBeNull()
   })
+
+  it.each<[Command, string, boolean]>([
+    [{ do: 'del-map', map: 'backend', frontend: 1 }, 'Key not found.', true],
+    [{ do: 'del-server', backend: 1, server: 'm1' }, 'No such server.', true],
+    [{ do: 'set-ready', backend: 1, server: 'm1', ready: false }, 'No such server.', true],
+    [{ do: 'set-ready', backend: 1, server: 'm1', ready: true }, 'No such server.', false],
+    [{ do: 'set-map', map: 'backend', frontend: 1, value: 'b1' }, 'Key not found.', false],
+  ])('of %o for what is absent (%s): done is %s', (command, reply, done) =>
+    expect(refusal(command, reply) === null).toBe(done),
+  )
 })

@@ -78,9 +78,15 @@ const ACCEPTED: Readonly<Record<Command['do'], string>> = {
   'del-map': '',
 }
 
+/** What is said of that which is not there: somebody else took it away, which is what removal wants. */
+const ABSENT: ReadonlySet<string> = new Set(['Key not found.', 'No such server.'])
+
+const removes = (command: Command): boolean =>
+  command.do === 'del-map' || command.do === 'del-server' || (command.do === 'set-ready' && !command.ready)
+
 /** The proxy's words when it refused, null when it did as told: success is said in words of its own per command. */
 export function refusal(command: Command, reply: string): string | null {
-  if (reply === ACCEPTED[command.do]) return null
+  if (reply === ACCEPTED[command.do] || (removes(command) && ABSENT.has(reply))) return null
   return reply === '' ? 'no answer' : reply
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
 import type { WantedEntry } from '../../driver.ts'
-import { Arrangement } from './lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from './lab/entries.ts'
-import { LabNode } from './lab/lab-node.ts'
-import type { Peer } from './lab/peer-client.ts'
+import { Arrangement } from '../../lab/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
+import { LabNode } from '../../lab/lab-node.ts'
+import type { Peer } from '../../lab/peer-client.ts'
 
 /** Instances are short, so that uplink names fit: these belong to this process alone. */
 const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`

@@ -70,7 +70,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
       // Domains without entries may still hold those of an agent that forgot them.
       const there = await existingDomains(this.#config)
       const byDomain = new Map<number, Map<string, Rendered>>(there.map((domain) => [domain, new Map()]))
-      for (const rendered of previous.map((entry) => this.render(entry))) {
+      for (const rendered of this.#renderEach(previous).rendered) {
         byDomain.set(rendered.domain, (byDomain.get(rendered.domain) ?? new Map()).set(rendered.key, rendered))
         this.#domains.set(rendered.key, rendered.domain)
       }
@@ -87,7 +87,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     signal: AbortSignal,
   ): Promise<readonly Applied[]> {
     return this.#inTurn(async () => {
-      const rendered = changes.put.map((entry) => this.render(entry))
+      const { rendered, malformed } = this.#renderEach(changes.put)
       const byDomain = this.#split(rendered, changes.remove)
       const refused = new Map<string, string>()
       const moved: { readonly before: Rendered; readonly after: Rendered }[] = []
@@ -112,6 +112,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
       return rendered
         .map(({ key }): Applied => verdict(key, refused.get(key), unsteered))
         .concat(changes.remove.filter((key) => refused.has(key)).map((key) => verdict(key, refused.get(key), null)))
+        .concat(malformed)
     })
   }
 
@@ -145,6 +146,21 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     const done = this.#turn.then(work)
     this.#turn = done.catch(() => {})
     return done
+  }
+
+  /** An entry with what the model admits nowhere stops no other. */
+  #renderEach(wanted: readonly WantedEntry[]): { readonly rendered: Rendered[]; readonly malformed: Applied[] } {
+    const rendered: Rendered[] = []
+    const malformed: Applied[] = []
+    for (const entry of wanted) {
+      try {
+        rendered.push(this.render(entry))
+      } catch (error) {
+        this.#log.warn({ key: entry.key, error: String(error) }, 'entry cannot be rendered')
+        malformed.push({ key: entry.key, state: 'failed', reason: 'EntryRefused', message: String(error) })
+      }
+    }
+    return { rendered, malformed }
   }
 
   #table(domain: number): DomainTable {

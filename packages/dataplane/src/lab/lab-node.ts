@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { type Log, NativeHelper } from '@spout/sys'
-import { L2Announcer } from '../../../announcers/l2/l2-announcer.ts'
-import type { DomainConfig } from '../../../domain/domain-config.ts'
-import { DomainSet } from '../../../domain/domain-set.ts'
-import { NftablesDriver } from '../nftables-driver.ts'
-import type { FindFrontDoor } from '../render.ts'
+import { L2Announcer } from '../announcers/l2/l2-announcer.ts'
+import type { DomainConfig } from '../domain/domain-config.ts'
+import { DomainSet } from '../domain/domain-set.ts'
+import { NftablesDriver } from '../drivers/nftables/nftables-driver.ts'
+import type { FindFrontDoor } from '../drivers/nftables/render.ts'
 import type { Arrangement } from './arrangement.ts'
 
-export const HELPER_PATH = fileURLToPath(new URL('../../../../../../native/build/spout-helper', import.meta.url))
+export const HELPER_PATH = fileURLToPath(new URL('../../../../native/build/spout-helper', import.meta.url))
 
 export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {} }
 

@@ -35,7 +35,7 @@ function serve(port: number): Promise<string> {
   return new Promise((resolve) => server.listen(port, '::', () => udp.bind(port, '::', () => resolve('serving'))))
 }
 
-/** Resolves with the member's first line, rejects with the error's code. */
+/** Resolves with the member's first line, rejects with the error's code (`CLOSED`: taken and ended without a word). */
 function connect(request: PeerRequest): Promise<{ socket: net.Socket; line: string }> {
   const socket = net.connect({
     host: request.address!,
@@ -46,6 +46,7 @@ function connect(request: PeerRequest): Promise<{ socket: net.Socket; line: stri
   return new Promise((resolve, reject) => {
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })))
     socket.once('error', reject)
+    socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'CLOSED' })))
     socket.once('data', (data) => {
       socket.setTimeout(0)
       socket.on('error', () => socket.destroy())

@@ -1,4 +1,4 @@
-import { run } from '../../../domain/run.ts'
+import { run } from '../domain/run.ts'
 import { Peer } from './peer-client.ts'
 
 /** Ports the members of the lab serve, over TCP and UDP. */

@@ -1,7 +1,7 @@
 import { entryHash } from '@spout/model/entry-hash'
 import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, NodeVip, Service } from '@spout/model/node-state'
 import { editSlots } from '@spout/plan'
-import type { WantedEntry } from '../../../driver.ts'
+import type { WantedEntry } from '../driver.ts'
 
 /** Entries as a planner would make them, with the rest filled in. */
 export function domainEntry(number: number, fields: Partial<DomainEntry> = {}): DomainEntry {

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { createNetns, deleteNetns, ensureVeth, NativeHelper, netnsPath, runIn } from '@spout/sys'
+import { HELPER_PATH, silent } from '../../lab/lab-node.ts'
+
+/** The domain of the lab, and one that is not there. */
+export const DOMAIN = 7
+export const NO_DOMAIN = 8
+
+/** Where the host is, where nobody is, and where no route leads. */
+export const ADDRESSES = {
+  4: { host: '10.0.0.11', absent: '10.0.0.99', unroutable: '203.0.113.1' },
+  6: { host: 'fd01::11', absent: 'fd01::99', unroutable: '2001:db8::1' },
+} as const
+
+const SEGMENT = 'segment'
+
+/** A domain's namespace that the native helper probes from, and a host on its segment with something on each of `PORTS`. */
+export class CheckLab {
+  readonly #prefix: string
+  #helper: NativeHelper | null = null
+  #servers: ChildProcess | null = null
+
+  private constructor(prefix: string) {
+    this.#prefix = prefix
+  }
+
+  /** @param label makes its names differ from those of other labs of this process */
+  static async create(label: string): Promise<CheckLab> {
+    const lab = new CheckLab(`spt${process.pid}-${label}`)
+    try {
+      await lab.#build()
+      return lab
+    } catch (error) {
+      await lab.end()
+      throw error
+    }
+  }
+
+  get helper(): NativeHelper {
+    if (this.#helper === null) throw new Error('the lab has ended')
+    return this.#helper
+  }
+
+  readonly place = (domain: number): string => netnsPath(this.#domain(domain))
+
+  async end(): Promise<void> {
+    await this.#helper?.close()
+    if (this.#servers?.kill('SIGKILL')) await once(this.#servers, 'exit')
+    await deleteNetns(this.#domain(DOMAIN))
+    await deleteNetns(this.#host)
+  }
+
+  #domain(number: number): string {
+    return `${this.#prefix}-d${number}`
+  }
+
+  get #host(): string {
+    return `${this.#prefix}-host`
+  }
+
+  async #build(): Promise<void> {
+    const [domain, host] = [this.#domain(DOMAIN), this.#host]
+    await createNetns(domain)
+    await createNetns(host)
+    await ensureVeth({ netns: domain, name: SEGMENT }, { netns: host, name: SEGMENT })
+    for (const [netns, last] of [
+      [domain, '1'],
+      [host, '11'],
+    ] as const) {
+      await runIn(netns, ['ip', 'address', 'add', `10.0.0.${last}/24`, 'dev', SEGMENT])
+      await runIn(netns, ['ip', 'address', 'add', `fd01::${last}/64`, 'dev', SEGMENT, 'nodad'])
+    }
+    const program = fileURLToPath(new URL('./servers.ts', import.meta.url))
+    this.#servers = spawn('nsenter', [`--net=${netnsPath(host)}`, '--', process.execPath, program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(this.#servers.stdout!, 'data')
+    this.#helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
+  }
+}

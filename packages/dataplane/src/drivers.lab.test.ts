@@ -1,0 +1,6 @@
+import { describeDriver } from './driver-conformance.ts'
+import { haproxyLab } from './drivers/haproxy/lab/haproxy-lab.ts'
+import { nftablesLab } from './drivers/nftables/lab/nftables-lab.ts'
+
+describeDriver('nftables', nftablesLab)
+describeDriver('haproxy', haproxyLab)

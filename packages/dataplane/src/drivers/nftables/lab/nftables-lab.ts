@@ -1,0 +1,67 @@
+import { type DriverLab, VIP_PREFIX } from '../../../driver-conformance.ts'
+import { Arrangement } from '../../../lab/arrangement.ts'
+import { domainEntry, member } from '../../../lab/entries.ts'
+import { LabNode } from '../../../lab/lab-node.ts'
+
+const MEMBERS = { red1: '10.0.0.11', red2: '10.0.0.12', red9: '10.0.0.99' }
+
+/** The driver on node1 of an arrangement; its client has a route for the VIPs, so nothing needs to announce them. */
+export async function nftablesLab(): Promise<DriverLab> {
+  const signal = new AbortController().signal
+  const red = domainEntry(1)
+  const instance = `e${(process.pid % 46_656).toString(36)}`
+  const arrangement = await Arrangement.create(`spt${process.pid}e`)
+  let node: LabNode | null = null
+  const restart = async () => {
+    await node?.die()
+    node = await LabNode.start(arrangement, 'node1', instance)
+    return node
+  }
+  const inDomain = (command: string) =>
+    arrangement.run('node1', `nsenter --net=/run/netns/${instance}-d${red.number} ${command}`)
+  const end = async () => {
+    await node?.domains.apply({ put: [], remove: [red.key] }, signal)
+    await node?.die()
+    await arrangement[Symbol.asyncDispose]()
+  }
+  try {
+    await arrangement.peer('red9').serve(8080)
+    // A VIP that the driver does not steer is refused at once: the kernel tells of missing routes once a second.
+    await arrangement.run('node1', `ip route add local ${VIP_PREFIX} dev lo`)
+    await arrangement.run('client', `ip route add ${VIP_PREFIX} via 10.9.0.1`)
+    const { domains } = await restart()
+    await domains.adopt([])
+    await domains.apply({ put: [red], remove: [] }, signal)
+  } catch (error) {
+    await end()
+    throw error
+  }
+  const [m1, m2, m3] = Object.entries(MEMBERS).map(([name, address]) => member(name, address))
+  return {
+    domain: red,
+    protocol: 'tcp',
+    members: [m1!, m2!, m3!],
+    client: arrangement.peer('client'),
+    restart: async () => (await restart()).driver,
+    door: ({ entry }) => ({ address: entry.vips[0]!.address, port: entry.services[0]!.port }),
+    // Two values for one key: the neighbour has the VIP and port.
+    refused: async (wanted, neighbour) => ({ ...wanted, entry: { ...wanted.entry, vips: neighbour.entry.vips } }),
+    meddle: async () => void (await inDomain('nft delete table inet spout')),
+    content: async () => {
+      const { nftables } = JSON.parse(await inDomain('nft -j list table inet spout')) as Listing
+      const routes = await arrangement.run('node1', 'ip route show table 7100')
+      return { sets: nftables.flatMap(elementsOf).sort(), routes: routes.split('\n').sort() }
+    },
+    end,
+  }
+}
+
+interface Listing {
+  readonly nftables: readonly Readonly<Record<string, { readonly name?: string; readonly elem?: readonly unknown[] }>>[]
+}
+
+/** The elements of a set or map, without what they counted. */
+const elementsOf = (object: Listing['nftables'][number]): readonly string[] =>
+  Object.values(object).flatMap(({ name, elem = [] }) =>
+    elem.map((element) => JSON.stringify([name, element], (key, value) => (key === 'counter' ? undefined : value))),
+  )
