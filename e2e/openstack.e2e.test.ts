@@ -91,7 +91,8 @@ describe('what the user is told', () => {
     const tree = await waitFor(
       async () => {
         const [tree] = await alice.run('loadbalancer status show shop')
-        return !JSON.stringify(tree).includes('NO_MONITOR') && (tree as { loadbalancer: object }).loadbalancer
+        // NO_MONITOR or OFFLINE until its node has told of a member's first probe.
+        return !/NO_MONITOR|OFFLINE/.test(JSON.stringify(tree)) && (tree as { loadbalancer: object }).loadbalancer
       },
       { what: 'members to be probed' },
     )

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Log, NativeHelper } from '@spout/sys'
+import { deleteNetns, type Log, NativeHelper } from '@spout/sys'
 import { L2Announcer } from '../announcers/l2/l2-announcer.ts'
 import type { DomainConfig } from '../domain/domain-config.ts'
 import { DomainSet } from '../domain/domain-set.ts'
@@ -55,5 +55,11 @@ export class LabNode {
   /** What an agent's death leaves: everything in the kernel, nothing here. */
   async die(): Promise<void> {
     await this.helper.close()
+  }
+
+  /** The end of a test: the domains of these numbers go, whatever this process knows of them. */
+  async end(domains: readonly number[]): Promise<void> {
+    await this.die()
+    for (const number of domains) await deleteNetns(`${this.config.instance}-d${number}`)
   }
 }

@@ -17,8 +17,7 @@ export async function l2Lab(): Promise<AnnouncerLab> {
     return node
   }
   const end = async () => {
-    await node?.domains.apply({ put: [], remove: [red.key] }, signal)
-    await node?.die()
+    await node?.end([red.number])
     await arrangement[Symbol.asyncDispose]()
   }
   try {

@@ -20,8 +20,7 @@ export async function nftablesLab(): Promise<DriverLab> {
   const inDomain = (command: string) =>
     arrangement.run('node1', `nsenter --net=/run/netns/${instance}-d${red.number} ${command}`)
   const end = async () => {
-    await node?.domains.apply({ put: [], remove: [red.key] }, signal)
-    await node?.die()
+    await node?.end([red.number])
     await arrangement[Symbol.asyncDispose]()
   }
   try {
