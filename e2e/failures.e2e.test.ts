@@ -103,7 +103,16 @@ const ownerOf = async (who: Tenant, shown: ShownLoadBalancer): Promise<string> =
   return (await system.nodes()).find(({ id }) => id === status.ownerNodeId)?.name ?? ''
 }
 
-beforeEach(bothServed)
+/** A test that failed half-way leaves members dead: the next one starts from a whole system all the same. */
+async function startMissingMembers(): Promise<void> {
+  for (const place of ['tenant-a', 'tenant-b'].flatMap(membersOf))
+    if (system.lab.process(`member-${place}`) === null) await startMember(system.lab, place)
+}
+
+beforeEach(async () => {
+  await startMissingMembers()
+  await bothServed()
+})
 
 describe('a member that is killed', () => {
   it.each([
@@ -115,7 +124,9 @@ describe('a member that is killed', () => {
     await waitFor(async () => (await healthOf(who(), shown(), 'member1'))?.health === 'down', {
       what: 'the user to be told',
     })
-    expect(await healthOf(who(), shown(), 'member1')).toMatchObject({ reason: 'connection refused' })
+    // Reset where a probe was under way when it died.
+    const reason = expect.stringMatching(/^connection (refused|reset)$/)
+    expect(await healthOf(who(), shown(), 'member1')).toMatchObject({ reason })
     expect(await healthOf(who(), shown(), 'member2')).toMatchObject({ health: 'up', reason: null })
     await startMember(system.lab, `${tenant}-member1`)
     await served(shown(), membersOf(tenant))
