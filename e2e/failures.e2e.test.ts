@@ -105,7 +105,7 @@ const ownerOf = async (who: Tenant, shown: ShownLoadBalancer): Promise<string> =
 
 /** A test that failed half-way leaves members dead: the next one starts from a whole system all the same. */
 async function startMissingMembers(): Promise<void> {
-  for (const place of ['tenant-a', 'tenant-b'].flatMap(membersOf))
+  for (const place of (['tenant-a', 'tenant-b'] as const).flatMap((tenant) => membersOf(tenant)))
     if (system.lab.process(`member-${place}`) === null) await startMember(system.lab, place)
 }
 
