@@ -3,13 +3,15 @@ import type { LoadBalancerEntry } from '@spout/model/node-state'
 
 type Wishes = ReadonlyMap<string, readonly Announcement[]>
 
-const identity = ({ address, scope, domain }: Announcement): string => `${scope}/${domain}/${address}`
+/** Also how it is announced: an address that changes its way is withdrawn and announced anew. */
+const identity = ({ address, scope, domain, by }: Announcement): string =>
+  `${scope}/${domain}/${address}/${Object.values(by).join('/')}`
 
 /** The addresses that an entry wants announced by this node. */
 export const wishesOf = (entry: LoadBalancerEntry): readonly Announcement[] =>
-  entry.vips
-    .filter((vip) => vip.announce)
-    .map(({ address, scope }): Announcement => ({ address, scope, domain: entry.domain }))
+  entry.vips.flatMap(({ address, scope, announce: by }) =>
+    by === null ? [] : [{ address, scope, domain: entry.domain, by }],
+  )
 
 /** What is announced, by the entry that wants it; hands the announcer the whole set when it changes. */
 export class Announcements {

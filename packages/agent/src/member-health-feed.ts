@@ -56,7 +56,7 @@ export class MemberHealthFeed {
  */
 const savedProbes = (saved: ReadonlyMap<string, SavedEntry>, since: string): readonly SavedProbe[] =>
   [...saved.values()].flatMap(({ entry, down }) =>
-    entry.kind === 'domain'
+    entry.kind !== 'load-balancer'
       ? []
       : probesOf(entry).map(({ target, subscriber }) => ({
           target,

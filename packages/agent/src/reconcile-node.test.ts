@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StateLine } from '@spout/client/agent-link'
 import type { EntryReport } from '@spout/model/node-report'
-import type { NodeStateEntry } from '@spout/model/node-state'
+import type { Announce, NodeStateEntry } from '@spout/model/node-state'
 import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import fc from 'fast-check'
@@ -76,7 +76,11 @@ class Process {
   }
 }
 
-const vip = (address: string, announce = true) => ({ address, scope: 'fabric' as const, announce })
+const vip = (address: string, announce: Announce | null = { via: 'l2' }) => ({
+  address,
+  scope: 'fabric' as const,
+  announce,
+})
 
 describe('order', () => {
   test('domain, data plane, announcement; and backwards', async () => {
@@ -100,7 +104,7 @@ describe('order', () => {
     await process.sync(domainEntry(1), loadBalancerEntry('a', { vips: [vip('192.0.2.1')] }))
     node.take()
     await process.take(
-      putLine(loadBalancerEntry('a', { generation: 2, vips: [vip('192.0.2.1', false), vip('192.0.2.2')] })),
+      putLine(loadBalancerEntry('a', { generation: 2, vips: [vip('192.0.2.1', null), vip('192.0.2.2')] })),
     )
     expect(node.take()).toEqual(['withdraw 192.0.2.1', 'put lb/a', 'announce 192.0.2.2'])
     await process.end()
@@ -291,7 +295,7 @@ test('however changes, failures and restarts come, the node ends as the last ful
       do: fc.constant('put' as const),
       id: fc.constantFrom(...ids),
       generation: fc.integer({ min: 1, max: 5 }),
-      announce: fc.boolean(),
+      announce: fc.constantFrom(null, { via: 'l2' as const }),
     }),
     fc.record({ do: fc.constant('delete' as const), id: fc.constantFrom(...ids) }),
     fc.record({ do: fc.constant('refuse' as const), id: fc.constantFrom(...ids) }),

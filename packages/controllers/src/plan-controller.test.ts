@@ -123,14 +123,14 @@ test('with return path gateway the load balancers of a network go where its gate
   await plane.put(['loadBalancer', loadBalancer(2)])
   expect([ownerOf(plane, 1), ownerOf(plane, 2)]).toEqual([N1, N1])
   expect([plane.entry(N1, 'domain/1'), plane.entry(N2, 'domain/1')]).toMatchObject([
-    { holdsGateway: true },
-    { holdsGateway: false },
+    { gateway: { via: 'l2' } },
+    { gateway: null },
   ])
   await plane.put(['node', node(1, { scheduling: 'draining' })])
   expect([ownerOf(plane, 1), ownerOf(plane, 2)]).toEqual([N2, N2])
   expect([plane.entry(N1, 'domain/1'), plane.entry(N2, 'domain/1')]).toMatchObject([
-    { holdsGateway: false },
-    { holdsGateway: true },
+    { gateway: null },
+    { gateway: { via: 'l2' } },
   ])
   await plane.stop()
 })

@@ -284,7 +284,7 @@ export class PlanController implements Component {
     const { admission } = this.#options
     const entries = nodes.map(({ id }): [string, NodeStateEntry] => [
       id,
-      planDomain(network, admission.nodeAddresses(networkId, id), id === gatewayOwner),
+      planDomain(network, admission.nodeAddresses(networkId, id), id === gatewayOwner ? { via: 'l2' } : null),
     ])
     nodeStates.set(key, new Map(entries))
   }

@@ -1,9 +1,13 @@
+import type { Announce } from '@spout/model/node-state'
+
 /** One address to be answered for on a segment. */
 export interface Announcement {
   readonly address: string
   /** `fabric`: on the node's fabric interface. `tenant`: inside the domain, on its segment interface. */
   readonly scope: 'fabric' | 'tenant'
   readonly domain: number
+  /** How; an announcer is given those of its own `via` alone. */
+  readonly by: Announce
 }
 
 /**

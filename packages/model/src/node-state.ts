@@ -1,7 +1,7 @@
 /**
  * NodeState: what the planner gives a node, the intermediate representation of Spout.
  *
- * It is a set of small versioned entries, one per domain and one per load balancer, not one document: a change travels
+ * It is a set of small versioned entries, one per domain, one per load balancer and one for the node itself, not one document: a change travels
  * alone. Entries are plain data made by us alone: ids, numbers, canonical addresses; tenant text appears only in
  * HTTP probe fields, which the model restricts to printable ASCII. The same input gives the same bytes (`entryHash`).
  */
@@ -20,8 +20,8 @@ export interface DomainEntry {
   readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
   readonly returnPath: 'gateway' | 'snat'
   readonly subnets: readonly DomainSubnet[]
-  /** Whether this node holds the gateway addresses (return path `gateway`): it owns the VIPs of this domain. */
-  readonly holdsGateway: boolean
+  /** How this node answers for the gateway addresses (return path `gateway`); null leaves them to another node. */
+  readonly gateway: Announce | null
 }
 
 export interface DomainSubnet {
@@ -46,13 +46,119 @@ export interface LoadBalancerEntry {
   readonly pools: readonly NodePool[]
 }
 
-export type NodeStateEntry = DomainEntry | LoadBalancerEntry
+/**
+ * How this node takes part in its group's announcements: one entry a node, key `group`. Nothing in it grows with
+ * tenants. Null switches an announcer off.
+ */
+export interface GroupEntry {
+  readonly kind: 'group'
+  readonly version: typeof NODE_STATE_VERSION
+  readonly key: 'group'
+  readonly vrrp: VrrpSettings | null
+  readonly bgp: BgpSettings | null
+}
+
+/** VRRPv3 (RFC 5798) with unicast peers; the shards' VIPs follow their shard's state on the node itself. */
+export interface VrrpSettings {
+  /** This node's address on the fabric, and those of the group's other nodes; one family. */
+  readonly source: string
+  readonly peers: readonly string[]
+  /** Adverts are sent so often: a multiple of 10 ms, 10 to 40,950 (RFC 5798 section 5.2.7). */
+  readonly advertMs: number
+  /** So many adverts must be missed in a row before another node takes over; RFC 5798 says 3. */
+  readonly missedAdverts: number
+  readonly shards: readonly VrrpShard[]
+  /** This node gives up its shards and takes none (it is drained). */
+  readonly yield: boolean
+}
+
+export interface VrrpShard {
+  /** 1 to 16, the same on every node of the group. */
+  readonly number: number
+  /** VRID, 1 to 255; unique among all groups. */
+  readonly routerId: number
+  /** 1 to 254; no two nodes of a shard share one. Decides only who begins: nobody is preempted. */
+  readonly priority: number
+}
+
+export interface BgpSettings {
+  /** BGP identifier (RFC 6286): dotted IPv4, unique among the routers of an AS. */
+  readonly routerId: string
+  /** 1 to 4,294,967,294. */
+  readonly localAs: number
+  readonly peers: readonly BgpPeerSettings[]
+  readonly advertisements: readonly BgpAdvertisement[]
+  /**
+   * `none`; `prefer-others`: announced with GRACEFUL_SHUTDOWN (RFC 8326) and local preference 0; `withdrawn`: sessions
+   * stay, nothing is announced.
+   */
+  readonly drain: 'none' | 'prefer-others' | 'withdrawn'
+}
+
+export interface BgpPeerSettings {
+  /** The peer's id in the model. */
+  readonly id: string
+  /** An address, or null for an unnumbered session (link-local address of the fabric interface's only neighbour). */
+  readonly address: string | null
+  readonly port: number
+  readonly as: number
+  /** Null lets the kernel choose. */
+  readonly sourceAddress: string | null
+  /** Hops to the peer: 1 is directly connected; more is a multihop session. */
+  readonly hops: number
+  /** TCP MD5 signature (RFC 2385); printable ASCII, at most 80 characters. */
+  readonly md5Secret: string | null
+  readonly holdTimeS: number
+  readonly keepaliveTimeS: number
+  readonly connectRetryS: number
+  /** Families announced over the session. */
+  readonly families: readonly ('ipv4' | 'ipv6')[]
+  readonly bfd: BfdProfile | null
+  /** Graceful restart (RFC 4724): for how long the peer keeps our routes; null is off. */
+  readonly gracefulRestartS: number | null
+  /** More prefixes from the peer than this closes the session; nothing from a peer is ever used. */
+  readonly prefixLimit: number
+}
+
+/** RFC 5880. */
+export interface BfdProfile {
+  readonly minTransmitMs: number
+  readonly minReceiveMs: number
+  readonly multiplier: number
+}
+
+/** What is said with an address. `Announce.advertisement` names one by number. */
+export interface BgpAdvertisement {
+  /** 1 to 1,000. */
+  readonly number: number
+  /** `AS:VALUE` (RFC 1997) or `AS:VALUE:VALUE` (large, RFC 8092). */
+  readonly communities: readonly string[]
+  /** Null leaves the default. */
+  readonly localPreference: number | null
+  readonly med: number | null
+  /** Announce the prefix of this length that holds the address in place of the address; null is /32 and /128. */
+  readonly aggregateLength4: number | null
+  readonly aggregateLength6: number | null
+  /** Peer ids it goes to; null is all. */
+  readonly peerIds: readonly string[] | null
+}
+
+export type NodeStateEntry = GroupEntry | DomainEntry | LoadBalancerEntry
+
+/**
+ * Who makes an address known on this node, and when: `l2` at once, the planner chose this node; `vrrp` while this node is
+ * master of the shard; `bgp` at once on every node of the group, with policy `healthy` only while a member is up.
+ */
+export type Announce =
+  | { readonly via: 'l2' }
+  | { readonly via: 'vrrp'; readonly shard: number }
+  | { readonly via: 'bgp'; readonly advertisement: number; readonly policy: 'always' | 'healthy' }
 
 export interface NodeVip {
   readonly address: string
   readonly scope: 'fabric' | 'tenant'
-  /** Whether this node shall announce it. Exactly one node of the group does. */
-  readonly announce: boolean
+  /** How this node announces it; null leaves it to another node. */
+  readonly announce: Announce | null
 }
 
 /** A listener on every VIP of its load balancer. */

@@ -166,12 +166,12 @@ describe('entryHash', () => {
     segment: { physicalNetwork: 'p', vlan: null },
     returnPath: 'snat',
     subnets: [],
-    holdsGateway: false,
+    gateway: null,
   }
   it('does not depend on the order of fields, and does on every value', () => {
     const reversed = Object.fromEntries(Object.entries(entry).reverse()) as unknown as DomainEntry
     expect(entryHash(reversed)).toBe(entryHash(entry))
-    expect(entryHash({ ...entry, holdsGateway: true })).not.toBe(entryHash(entry))
+    expect(entryHash({ ...entry, gateway: { via: 'l2' } })).not.toBe(entryHash(entry))
     expect(entryHash({ ...entry, segment: { physicalNetwork: 'p', vlan: 1 } })).not.toBe(entryHash(entry))
   })
 })

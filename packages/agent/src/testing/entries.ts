@@ -10,7 +10,7 @@ export const domainEntry = (number: number, changes: Partial<DomainEntry> = {}):
   segment: { physicalNetwork: 'physnet1', vlan: null },
   returnPath: 'gateway',
   subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.254', gatewayIp: '10.0.0.1' }],
-  holdsGateway: true,
+  gateway: { via: 'l2' },
   ...changes,
 })
 
@@ -22,7 +22,7 @@ export const loadBalancerEntry = (id: string, changes: Partial<LoadBalancerEntry
   id,
   generation: 1,
   domain: 1,
-  vips: [{ address: `192.0.2.${id.length}`, scope: 'fabric', announce: true }],
+  vips: [{ address: `192.0.2.${id.length}`, scope: 'fabric', announce: { via: 'l2' } }],
   services: [
     {
       id: `${id}-listener`,

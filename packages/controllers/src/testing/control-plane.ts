@@ -95,7 +95,8 @@ export class ControlPlane {
         state: 'programmed',
         reason: null,
         message: null,
-        announced: entry.kind === 'domain' ? [] : entry.vips.filter((vip) => vip.announce).map((vip) => vip.address),
+        announced:
+          entry.kind !== 'load-balancer' ? [] : entry.vips.filter((vip) => vip.announce).map((vip) => vip.address),
       })),
     })
   }

@@ -18,7 +18,7 @@ export interface DomainLayout {
   readonly segment: { readonly parent: string; readonly vlan: number | null }
   readonly uplinkAddresses: readonly InterfaceAddress[]
   readonly segmentAddresses: readonly InterfaceAddress[]
-  /** Which of `segmentAddresses` are gateways: they move between nodes and are announced when they come. */
+  /** Which of `segmentAddresses` are gateways that the planner gave to this node: announced when they come. */
   readonly gateways: readonly string[]
   /** Gateway addresses that another node holds: never bound here. */
   readonly foreignGateways: readonly string[]
@@ -35,7 +35,7 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
   const segmentAddresses = domain.subnets.flatMap(({ cidr, nodeAddress, gatewayIp }) => {
     const { prefix, version } = parseCidr(cidr)
     const node = { address: nodeAddress, prefix }
-    if (!domain.holdsGateway || gatewayIp === null) return [node]
+    if (domain.gateway?.via !== 'l2' || gatewayIp === null) return [node]
     gateways.push(gatewayIp)
     // A host prefix: with the subnet's own it would be secondary to the node address and go when that goes.
     return [node, { address: gatewayIp, prefix: ipBits(version) }]
@@ -51,7 +51,7 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     ],
     segmentAddresses,
     gateways,
-    foreignGateways: domain.holdsGateway ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
+    foreignGateways: domain.gateway !== null ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
     guard: renderGuard(domain, config.protectedCidrs),
   }
 }

@@ -28,9 +28,9 @@ const gateway: DomainEntry = {
     { cidr: '10.0.1.0/24', nodeAddress: '10.0.1.250', gatewayIp: null },
     { cidr: 'fd01::/64', nodeAddress: 'fd01::250', gatewayIp: 'fd01::1' },
   ],
-  holdsGateway: true,
+  gateway: { via: 'l2' },
 }
-const snat: DomainEntry = { ...gateway, returnPath: 'snat', holdsGateway: false }
+const snat: DomainEntry = { ...gateway, returnPath: 'snat', gateway: null }
 
 describe('layout', () => {
   it.each(Object.entries({ gateway, snat }))('of return path %s', async (name, entry) => {
@@ -74,7 +74,7 @@ describe('guards', () => {
   })
 
   it('differ in their mark exactly when they differ', () => {
-    expect(renderGuard(gateway).mark).toBe(renderGuard({ ...gateway, holdsGateway: false }).mark)
+    expect(renderGuard(gateway).mark).toBe(renderGuard({ ...gateway, gateway: null }).mark)
     expect(renderGuard(gateway).mark).not.toBe(renderGuard(snat).mark)
     expect(renderGuard(gateway).mark).not.toBe(renderGuard(gateway, ['10.250.0.0/16']).mark)
   })

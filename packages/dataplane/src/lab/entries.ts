@@ -17,7 +17,7 @@ export function domainEntry(number: number, fields: Partial<DomainEntry> = {}): 
       { cidr: '10.0.0.0/24', nodeAddress: '10.0.0.250', gatewayIp: '10.0.0.1' },
       { cidr: 'fd01::/64', nodeAddress: 'fd01::250', gatewayIp: 'fd01::1' },
     ],
-    holdsGateway: true,
+    gateway: { via: 'l2' },
     ...fields,
   }
 }
@@ -70,7 +70,7 @@ export const service = (
 export const vip = (address: string, scope: NodeVip['scope'] = 'fabric'): NodeVip => ({
   address,
   scope,
-  announce: true,
+  announce: { via: 'l2' },
 })
 
 export function wanted(

@@ -1,14 +1,14 @@
-import { type DomainEntry, type Network, NODE_STATE_VERSION } from '@spout/model'
+import { type Announce, type DomainEntry, type Network, NODE_STATE_VERSION } from '@spout/model'
 
 /**
  * A tenant network as one node sees it.
  * @param nodeAddresses this node's own addresses by subnet id; a subnet without one is left out
- * @param holdsGateway whether the node owns the load balancers of the network
+ * @param gateway how this node answers for the gateway addresses; null leaves them to another node
  */
 export function planDomain(
   network: Network,
   nodeAddresses: ReadonlyMap<string, string>,
-  holdsGateway: boolean,
+  gateway: Announce | null,
 ): DomainEntry {
   return {
     kind: 'domain',
@@ -22,6 +22,6 @@ export function planDomain(
       const nodeAddress = nodeAddresses.get(id)
       return nodeAddress === undefined ? [] : [{ cidr, nodeAddress, gatewayIp }]
     }),
-    holdsGateway: holdsGateway && network.returnPath === 'gateway',
+    gateway: network.returnPath === 'gateway' ? gateway : null,
   }
 }

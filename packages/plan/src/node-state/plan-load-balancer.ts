@@ -1,4 +1,5 @@
 import {
+  type Announce,
   canonicalJson,
   type LoadBalancer,
   type LoadBalancerEntry,
@@ -69,7 +70,7 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     network.number,
     pools.map(({ node }) => node),
   )
-  const announcing = announced(entry, loadBalancer.enabled)
+  const announcing = announced(entry, loadBalancer.enabled ? { via: 'l2' } : null)
   return {
     ...placed,
     entries: new Map(group.nodes.map((node) => [node.id, node.id === owner.nodeId ? announcing : entry])),
@@ -132,7 +133,7 @@ function loadBalancerEntry(
     id: loadBalancer.id,
     generation: loadBalancer.generation,
     domain,
-    vips: loadBalancer.vips.map((vip) => ({ address: vip.address, scope: vip.scope, announce: false })),
+    vips: loadBalancer.vips.map((vip) => ({ address: vip.address, scope: vip.scope, announce: null })),
     services: loadBalancer.enabled
       ? loadBalancer.listeners.filter((listener) => listener.enabled).map((listener) => service(listener, numbers))
       : [],
@@ -155,7 +156,7 @@ const service = (listener: LoadBalancer['listeners'][number], numbers: ReadonlyM
   insertHeaders: listener.insertHeaders,
 })
 
-const announced = (entry: LoadBalancerEntry, announce: boolean): LoadBalancerEntry => ({
+const announced = (entry: LoadBalancerEntry, announce: Announce | null): LoadBalancerEntry => ({
   ...entry,
   vips: entry.vips.map((vip) => ({ ...vip, announce })),
 })

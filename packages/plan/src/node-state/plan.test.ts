@@ -226,7 +226,11 @@ describe('golden plans', () => {
     const planned = planLoadBalancer({ ...input, freePoolNumber: (after) => after + 1 })
     const domain =
       input.network &&
-      planDomain(input.network, new Map(Object.entries(input.nodeAddresses)), planned.reason.code === 'Placed')
+      planDomain(
+        input.network,
+        new Map(Object.entries(input.nodeAddresses)),
+        planned.reason.code === 'Placed' ? { via: 'l2' } : null,
+      )
     const output = { placement: planned.placement, entries: Object.fromEntries(planned.entries), domain }
     await expect(`${JSON.stringify(output, null, 2)}\n`).toMatchFileSnapshot(`testdata/${name}.out.json`)
   })

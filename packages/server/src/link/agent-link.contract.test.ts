@@ -33,7 +33,7 @@ const domain = (number: number): NodeStateEntry => ({
   segment: { physicalNetwork: 'p', vlan: number },
   returnPath: 'snat',
   subnets: [],
-  holdsGateway: false,
+  gateway: null,
 })
 
 class Table implements NodeStates {

@@ -14,7 +14,7 @@ const entry = (number: number, vlan = 1): NodeStateEntry => ({
   segment: { physicalNetwork: 'p', vlan },
   returnPath: 'snat',
   subnets: [],
-  holdsGateway: false,
+  gateway: null,
 })
 
 /** A table of one node's entries that a test changes. */

@@ -9,8 +9,8 @@ const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).
 const signal = new AbortController().signal
 const red = domainEntry(1)
 
-const fabric = (address: string): Announcement => ({ address, scope: 'fabric', domain: 1 })
-const tenant = (address: string): Announcement => ({ address, scope: 'tenant', domain: 1 })
+const fabric = (address: string): Announcement => ({ address, scope: 'fabric', domain: 1, by: { via: 'l2' } })
+const tenant = (address: string): Announcement => ({ address, scope: 'tenant', domain: 1, by: { via: 'l2' } })
 
 let lab: Arrangement
 let first: LabNode

@@ -42,7 +42,7 @@ async function put(on: LabNode, ...entries: readonly WantedEntry[]): Promise<voi
     entries.map(({ key }) => ({ key, state: 'programmed', message: null })),
   )
   const announcements = entries.flatMap(({ entry }) =>
-    entry.vips.map(({ address, scope }): Announcement => ({ address, scope, domain: entry.domain })),
+    entry.vips.map(({ address, scope }): Announcement => ({ address, scope, domain: entry.domain, by: { via: 'l2' } })),
   )
   expect((await on.announcer.apply(announcements, signal)).filter(({ error }) => error !== null)).toEqual([])
 }
@@ -152,7 +152,7 @@ describe('balancing', () => {
   })
 
   it('shows members its own address with return path snat', async () => {
-    const snat = domainEntry(1, { returnPath: 'snat', holdsGateway: false })
+    const snat = domainEntry(1, { returnPath: 'snat', gateway: null })
     await node.domains.apply({ put: [snat], remove: [] }, signal)
     const entry = wanted('a', snat, {
       vips: [vip('10.9.0.100'), vip('fd09::100')],
@@ -370,6 +370,7 @@ describe('restarts', () => {
       address: entry.vips[0]!.address,
       scope: 'fabric',
       domain: entry.domain,
+      by: { via: 'l2' },
     }),
   )
 
@@ -473,10 +474,10 @@ describe('takeover', () => {
     services: [service('l1', 80, 5)],
     pools: [pool(5, both)],
   })
-  const addresses = entry.entry.vips.map(({ address }): Announcement => ({ address, scope: 'fabric', domain: 1 }))
+  const addresses = entry.entry.vips.map(({ address }): Announcement => ({ address, scope: 'fabric', domain: 1, by: { via: 'l2' } }))
   const idle = {
     ...red,
-    holdsGateway: false,
+    gateway: null,
     subnets: red.subnets.map((each) => ({ ...each, nodeAddress: each.nodeAddress.replace('250', '251') })),
   }
 
@@ -493,7 +494,7 @@ describe('takeover', () => {
 
     for (const link of ['fab0', 'red0']) await lab.run('switch', `ip link set dev node1-${link} down`)
     const heard = connections.map(({ connection }) => (first === 'reply' ? client.hear(connection) : null))
-    await other.domains.apply({ put: [{ ...idle, holdsGateway: true }], remove: [] }, signal)
+    await other.domains.apply({ put: [{ ...idle, gateway: { via: 'l2' } }], remove: [] }, signal)
     if (first === 'reply')
       // The VIPs are not announced yet: nothing but replies can come first.
       for (const place of ['red1', 'red2']) await lab.peer(place).push('unasked')
@@ -506,7 +507,7 @@ describe('takeover', () => {
     await other.domains.apply({ put: [], remove: [red.key] }, signal)
     await other.die()
     for (const link of ['fab0', 'red0']) await lab.run('switch', `ip link set dev node1-${link} up`)
-    await node.domains.apply({ put: [{ ...red, holdsGateway: false }], remove: [] }, signal)
+    await node.domains.apply({ put: [{ ...red, gateway: null }], remove: [] }, signal)
     await node.domains.apply({ put: [red], remove: [] }, signal)
     await remove(node, entry)
   })

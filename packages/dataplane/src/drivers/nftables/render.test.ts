@@ -8,7 +8,7 @@ import { render } from './render.ts'
 import { renderSkeleton } from './skeleton.ts'
 
 const domain = domainEntry(7)
-const snatDomain = domainEntry(7, { returnPath: 'snat', holdsGateway: false })
+const snatDomain = domainEntry(7, { returnPath: 'snat', gateway: null })
 
 const lb = (
   fields: Partial<Pick<LoadBalancerEntry, 'vips' | 'services' | 'pools'>>,

@@ -28,7 +28,12 @@ export async function l2Lab(): Promise<AnnouncerLab> {
     await end()
     throw error
   }
-  const announcement = (scope: Announcement['scope'], address: string): Announcement => ({ scope, address, domain: 1 })
+  const announcement = (scope: Announcement['scope'], address: string): Announcement => ({
+    scope,
+    address,
+    domain: 1,
+    by: { via: 'l2' },
+  })
   return {
     announcements: [
       announcement('fabric', '10.9.0.200'),

@@ -12,7 +12,7 @@ export const sampleDomain = (number = 7): DomainEntry => ({
   segment: { physicalNetwork: 'physnet', vlan: null },
   returnPath: 'gateway',
   subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.2', gatewayIp: '10.0.0.1' }],
-  holdsGateway: true,
+  gateway: { via: 'l2' },
 })
 
 export const sampleMember = (index: number, change: Partial<NodeMember> = {}): NodeMember => ({
@@ -64,7 +64,7 @@ export const sampleEntry = (
   id,
   generation: 1,
   domain,
-  vips: [{ address: '192.0.2.1', scope: 'fabric', announce: true }],
+  vips: [{ address: '192.0.2.1', scope: 'fabric', announce: { via: 'l2' } }],
   services,
   pools,
 })
