@@ -1,3 +1,5 @@
+import type { Distribution } from './row.ts'
+
 /** The value below which the share `p` (0 to 1) of the samples lies; nearest rank. NaN for no samples. */
 export function percentile(samples: readonly number[], p: number): number {
   const sorted = [...samples].sort((a, b) => a - b)
@@ -22,3 +24,12 @@ export const spread = (
  */
 export const pairedRatio = (ours: readonly number[], peer: readonly number[]): number =>
   median(ours.map((one, round) => one / (peer[round] ?? Number.NaN)))
+
+export const distribution = (samplesMs: readonly number[]): Distribution => ({
+  count: samplesMs.length,
+  p50: percentile(samplesMs, 0.5),
+  p90: percentile(samplesMs, 0.9),
+  p99: percentile(samplesMs, 0.99),
+  max: percentile(samplesMs, 1),
+  samplesMs: samplesMs.map((one) => Number(one.toFixed(2))),
+})

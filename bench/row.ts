@@ -1,5 +1,16 @@
 import { parseArgs } from 'node:util'
 
+/** What repeated measurements came to, in ms. */
+export interface Distribution {
+  readonly count: number
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly max: number
+  /** All of them, in the order in which they were measured. */
+  readonly samplesMs: readonly number[]
+}
+
 /** One line of a benchmark's result. */
 export interface BenchRow {
   readonly name: string
@@ -16,6 +27,8 @@ export interface BenchRow {
   readonly pass: boolean
   /** Ranges, counts and whatever else explains the figure. */
   readonly detail: Readonly<Record<string, number | string>>
+  /** Distributions by series: ours and the peers'. */
+  readonly distributions?: Readonly<Record<string, Distribution>>
 }
 
 export interface BenchOptions {
@@ -50,6 +63,10 @@ export function printRow(row: BenchRow, { json }: BenchOptions): void {
               `      beside ${row.comparedWith}: ${figures(row.peer)}; ratio ${row.ratio === null ? '-' : rounded(row.ratio)}`,
             ]
           : []),
+        ...Object.entries(row.distributions ?? {}).map(
+          ([series, { count, p50, p90, p99, max }]) =>
+            `      ${series}: p50 ${rounded(p50)}, p90 ${rounded(p90)}, p99 ${rounded(p99)}, max ${rounded(max)} ms (${count})`,
+        ),
         `      goal: ${row.goal}${Object.keys(row.detail).length > 0 ? `; ${figures(row.detail)}` : ''}`,
         '',
       ].join('\n'),

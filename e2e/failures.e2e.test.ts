@@ -21,8 +21,8 @@ import { agentOf, domainNamespaces, helperOf, proxiesOf } from './node-processes
 
 const DISCONNECTED_AFTER = 'liveness.disconnectedAfterMs=1500'
 /** However busy the machine is, nothing moves because a process takes its time to start. */
-const PATIENT = [DISCONNECTED_AFTER, 'liveness.moveAfterMs=600000']
-const QUICK = [DISCONNECTED_AFTER, 'liveness.moveAfterMs=4500']
+const PATIENT = ['nodes.announcer=l2', DISCONNECTED_AFTER, 'liveness.moveAfterMs=600000']
+const QUICK = ['nodes.announcer=l2', DISCONNECTED_AFTER, 'liveness.moveAfterMs=4500']
 
 let system: TestSystem
 let client: Caller

@@ -39,3 +39,13 @@ export function helperOf(lab: Lab, node: string): ProcessId | null {
   const helper = children.find((child) => commandOf(child) === 'spout-helper')
   return helper === undefined ? null : processId(helper)
 }
+
+/** Processes whose names begin so in a node's fabric-facing namespace: `keepalived`, `spout-mover`, `bird`. */
+export async function daemonsOf(lab: Lab, node: string, names: readonly string[]): Promise<readonly ProcessId[]> {
+  const { stdout } = await run(['ip', 'netns', 'pids', lab.namespace(node)])
+  const pids = stdout.split('\n').filter(Boolean).map(Number)
+  return pids
+    .filter((pid) => names.some((name) => commandOf(pid).startsWith(name)))
+    .map(processId)
+    .filter(isAlive)
+}

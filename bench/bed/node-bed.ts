@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { LoadBalancer, Network } from '@spout/model'
 import type { Write } from '@spout/store'
-import { instanceOf, Lab, memberAddress, run, TENANT_SUBNET, waitFor } from '@spout/testkit'
+import { instanceOf, Lab, memberAddress, PRODUCT_NODE_OPTIONS, run, TENANT_SUBNET, waitFor } from '@spout/testkit'
 import type { AppliedLine } from '../programs/timed-agent.ts'
 import { ControlPlane } from './control-plane.ts'
 import { LineProgram } from './native.ts'
@@ -132,7 +132,7 @@ export class NodeBed implements AsyncDisposable {
       `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
       `haproxy.cgroup=spout-${instance}`,
     ]
-    const argv = [process.execPath, '--max-semi-space-size=2', AGENT, ...settings]
+    const argv = [process.execPath, ...PRODUCT_NODE_OPTIONS, AGENT, ...settings]
     const agent = new LineProgram(lab, node, argv)
     this.#agents.set(node, agent)
     return agent

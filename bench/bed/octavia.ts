@@ -12,7 +12,7 @@ export interface OctaviaLoadBalancer {
 export interface Tree {
   readonly name: string
   readonly networkId: string
-  readonly protocol: 'HTTP' | 'TCP'
+  readonly protocol: 'HTTP' | 'TCP' | 'UDP'
   readonly members: readonly Endpoint[]
 }
 

@@ -1,6 +1,7 @@
 /*
  * N clients, each with one kept-alive HTTP connection and a request every few milliseconds, until stdin ends. Then says
- * `REQUESTS FAILED RECONNECTS`. A connection that ends in good order between two requests is a reconnect, as for any
+ * `REQUESTS FAILED RECONNECTS LONGEST_GAP_MS`, and the same at every line on stdin, from which on it counts anew. The
+ * gap is a client's longest time from one answer to the next, an open one included. A connection that ends in good order between two requests is a reconnect, as for any
  * HTTP client; everything else that is no 200 is a failure.
  *
  * keep-alive-clients ADDRESS PORT CLIENTS
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include "clock.h"
 
 #define PAUSE_US 2000
 #define MOST_CLIENTS 64
@@ -25,6 +27,7 @@
 static struct sockaddr_in to = { .sin_family = AF_INET };
 static atomic_bool ending;
 static atomic_long requests, failed, reconnects;
+static atomic_llong answered[MOST_CLIENTS], longest[MOST_CLIENTS];
 
 static int open_connection(void)
 {
@@ -71,12 +74,12 @@ static bool closed_meanwhile(int fd)
 	return poll(&p, 1, 0) == 1;
 }
 
-static void *client(void *unused)
+static void *client(void *place)
 {
+	int n = (int)(long)place;
 	static const char request[] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
 	int fd = -1;
 
-	(void)unused;
 	while (!ending) {
 		if (fd >= 0 && closed_meanwhile(fd)) {
 			close(fd);
@@ -91,12 +94,32 @@ static void *client(void *unused)
 			if (fd >= 0)
 				close(fd);
 			fd = -1;
+		} else {
+			long long now = now_ns();
+			if (now - answered[n] > longest[n])
+				longest[n] = now - answered[n];
+			answered[n] = now;
 		}
 		usleep(PAUSE_US);
 	}
 	if (fd >= 0)
 		close(fd);
 	return NULL;
+}
+
+static void tell(int count)
+{
+	long long gap = 0, now = now_ns();
+
+	for (int n = 0; n < count; n++) {
+		long long open = now - answered[n], most = longest[n] > open ? longest[n] : open;
+		if (most > gap)
+			gap = most;
+		longest[n] = 0;
+	}
+	printf("%ld %ld %ld %.1f\n", requests, failed, reconnects, gap / 1e6);
+	fflush(stdout);
+	requests = failed = reconnects = 0;
 }
 
 int main(int argc, char **argv)
@@ -108,13 +131,16 @@ int main(int argc, char **argv)
 	if (count < 1 || count > MOST_CLIENTS || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
 		return 2;
 	to.sin_port = htons(atoi(argv[2]));
-	for (int i = 0; i < count; i++)
-		pthread_create(&threads[i], NULL, client, NULL);
+	for (int i = 0; i < count; i++) {
+		answered[i] = now_ns();
+		pthread_create(&threads[i], NULL, client, (void *)(long)i);
+	}
 	while (read(0, &byte, 1) > 0)
-		;
+		if (byte == '\n')
+			tell(count);
 	ending = true;
 	for (int i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
-	printf("%ld %ld %ld\n", requests, failed, reconnects);
+	tell(count);
 	return 0;
 }

@@ -40,6 +40,7 @@ const timed = (driver: DataPlaneDriver): DataPlaneDriver => ({
   name: driver.name,
   features: driver.features,
   render: (wanted) => driver.render(wanted),
+  prepare: (soon) => driver.prepare?.(soon),
   adopt: (previous) => driver.adopt(previous),
   async apply(changes, signal) {
     const applied = await driver.apply(changes, signal)

@@ -17,4 +17,5 @@ struct helper {
 	uint64_t netlink_messages;
 	uint64_t transactions;
 	uint64_t probes;
+	uint64_t changes; /* by others, of all namespaces that were asked for */
 };

@@ -48,6 +48,7 @@ static void forget(struct netns **link)
 	close_fd(&netns->netfilter_fd);
 	close_fd(&netns->route_fd);
 	close_fd(&netns->packet_fd);
+	close_fd(&netns->changes_fd);
 	loop_close(&netns->arp);
 	loop_close(&netns->ndp);
 	loop_close(&netns->icmp);
@@ -136,6 +137,7 @@ static struct netns *new_netns(struct helper *helper, const char *path, int fd)
 				.netfilter_fd = -1,
 				.route_fd = -1,
 				.packet_fd = -1,
+				.changes_fd = -1,
 				.arp = off,
 				.ndp = off,
 				.icmp = off,

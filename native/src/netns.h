@@ -32,6 +32,8 @@ struct netns {
 	int netfilter_fd;
 	int route_fd;
 	int packet_fd;
+	int changes_fd; /* hears of changes of addresses, routes and interfaces */
+	uint64_t changes_mark;
 	struct watch arp;
 	struct watch ndp;
 	struct watch icmp;

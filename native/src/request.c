@@ -49,6 +49,7 @@ static const struct {
 	{"addr-list", op_addr_list},
 	{"route", op_route},
 	{"route-list", op_route_list},
+	{"rtnl-mark", op_rtnl_mark},
 	{"announce", op_announce},
 	{"arp-probe", op_arp_probe},
 	{"conntrack-delete", op_conntrack_delete},

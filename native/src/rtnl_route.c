@@ -60,7 +60,7 @@ static bool write_change(struct request *request, struct netns *netns, const str
 	bool replacing, to_via = json_member(change, "via") != NULL;
 	struct rtmsg *body;
 	struct address to;
-	int64_t table;
+	int64_t table, metric;
 	uint8_t prefix, type = RTN_UNICAST;
 
 	if (!rtnl_verb(request, change, "replace", &replacing))
@@ -84,6 +84,11 @@ static bool write_change(struct request *request, struct netns *netns, const str
 		body->rtm_scope = RT_SCOPE_LINK;
 	mnl_attr_put(message, RTA_DST, address_len(to.family), to.bytes);
 	mnl_attr_put_u32(message, RTA_TABLE, (uint32_t)table);
+	if (json_member(change, "metric") != NULL) {
+		if (!field_number(request, change, "metric", 0, UINT32_MAX, &metric))
+			return false;
+		mnl_attr_put_u32(message, RTA_PRIORITY, (uint32_t)metric);
+	}
 	return put_next_hop(request, netns, change, to.family, message);
 }
 
@@ -113,7 +118,7 @@ static void list_route(const struct nlmsghdr *message, void *arg)
 	const struct rtmsg *body = mnl_nlmsg_get_payload(message);
 	const struct nlattr *attr, *to = NULL, *via = NULL;
 	char text[ADDRESS_TEXT + 4], dev[IFNAMSIZ] = "";
-	uint32_t table = body->rtm_table;
+	uint32_t table = body->rtm_table, metric = 0;
 
 	if (message->nlmsg_type != RTM_NEWROUTE || (body->rtm_family != AF_INET && body->rtm_family != AF_INET6))
 		return;
@@ -125,6 +130,8 @@ static void list_route(const struct nlmsghdr *message, void *arg)
 			via = attr;
 		if (mnl_attr_get_type(attr) == RTA_TABLE)
 			table = mnl_attr_get_u32(attr);
+		if (mnl_attr_get_type(attr) == RTA_PRIORITY)
+			metric = mnl_attr_get_u32(attr);
 		if (mnl_attr_get_type(attr) == RTA_OIF)
 			netns_ifname(listing->netns, (int)mnl_attr_get_u32(attr), dev);
 	}
@@ -136,6 +143,7 @@ static void list_route(const struct nlmsghdr *message, void *arg)
 	reply_text(listing->out, "via", via == NULL ? NULL : address_print(text, body->rtm_family, mnl_attr_get_payload(via)));
 	reply_text(listing->out, "dev", dev[0] == '\0' ? NULL : dev);
 	reply_text(listing->out, "type", type_name(body->rtm_type));
+	reply_number(listing->out, "metric", metric);
 	reply_item_end(listing->out);
 }
 

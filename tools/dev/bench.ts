@@ -11,6 +11,12 @@ const programs = (): ReadonlyMap<string, string> =>
       .map((file) => [path.basename(file, '.bench.ts'), path.join(ROOT, file)]),
   )
 
+/** The programs that a name means: the one that is called so, or all whose names begin with it, such as `failover`. */
+const programsOf = (name: string, known: Iterable<string>): readonly string[] => {
+  const all = [...known]
+  return all.includes(name) ? [name] : all.filter((program) => program.startsWith(`${name}-`))
+}
+
 /** `./dev bench [NAME…] [--quick] [--json]` */
 export const bench: Verb = {
   name: 'bench',
@@ -21,14 +27,15 @@ export const bench: Verb = {
     const known = programs()
     const names = args.filter((arg) => !arg.startsWith('--'))
     const unknown =
-      names.find((name) => !known.has(name)) ??
+      names.find((name) => programsOf(name, known.keys()).length === 0) ??
       args.find((arg) => arg.startsWith('--') && !['--quick', '--json'].includes(arg))
     if (unknown)
       throw new UsageError(
         `there is no benchmark or option ${JSON.stringify(unknown)}: ${[...known.keys()].join(', ')}`,
       )
     let worst = 0
-    for (const name of names.length > 0 ? names : known.keys()) {
+    const chosen = names.flatMap((name) => programsOf(name, known.keys()))
+    for (const name of names.length > 0 ? chosen : known.keys()) {
       const code = await runInteractive([
         process.execPath,
         known.get(name) ?? '',

@@ -48,6 +48,27 @@ export const agentConfig = z.strictObject({
       .regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not a name like spout')
       .default('spout'),
   }).prefault({}),
+  vrrp: section({
+    executable: z.string().min(1).default('/usr/sbin/keepalived'),
+    /** The program that moves a shard's addresses. */
+    mover: z.string().min(1).default('/usr/lib/spout/spout-mover'),
+    /** Memory-backed and the agent's own: what runs is found again by it. */
+    directory: z.string().min(1).max(60).default('/run/spout/vrrp'),
+  }).prefault({}),
+  bgp: section({
+    executable: z.string().min(1).default('/usr/sbin/bird'),
+    /** Memory-backed; sockets lie in it, so its path must be short. */
+    directory: z.string().min(1).max(60).default('/run/spout/bgp'),
+    /** Port on which peers reach this node. */
+    listenPort: z.number().int().min(1).max(65_535).default(179),
+    /** Kernel routing table that holds what is announced; no rule looks into it. */
+    table: z.number().int().min(1).max(0xffff_ffff).default(7200),
+    /** The routing daemon runs as this user. */
+    user: z
+      .string()
+      .regex(/^[a-z_][a-z0-9_-]{0,31}$/, 'is not the name of a user')
+      .default('bird'),
+  }).prefault({}),
   log: section({
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
   }).prefault({}),

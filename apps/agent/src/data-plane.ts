@@ -1,18 +1,21 @@
 import type { Domains } from '@spout/agent'
 import {
-  type Announcer,
+  BgpAnnouncer,
   type DataPlaneDriver,
   type DomainConfig,
   DomainSet,
+  fabricAddress,
   HaproxyDriver,
   type HealthCheck,
   HttpCheck,
   L2Announcer,
   NftablesDriver,
+  NodeAnnouncers,
   PingCheck,
   proxyPlaceOf,
   SystemHost,
   TcpCheck,
+  VrrpAnnouncer,
 } from '@spout/dataplane'
 import type { Clock, Component, Logger } from '@spout/runtime'
 import { NativeHelper } from '@spout/sys'
@@ -24,7 +27,7 @@ export interface DataPlane extends Component {
   readonly domains: Domains
   /** In the order in which they do their part: the proxy stands before the packet path sends to it. */
   readonly drivers: readonly DataPlaneDriver[]
-  readonly announcer: Announcer
+  readonly announcer: NodeAnnouncers
   readonly checks: readonly HealthCheck[]
 }
 
@@ -53,7 +56,30 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     log,
     proxyPort: (listenerId) => haproxy.proxyPort(listenerId),
   })
-  const announcer = new L2Announcer({ config: domainConfig, helper, log })
+  const announcer = new NodeAnnouncers({
+    l2: new L2Announcer({ config: domainConfig, helper, log }),
+    vrrp: new VrrpAnnouncer({
+      config: domainConfig,
+      helper,
+      log,
+      clock,
+      directory: config.vrrp.directory,
+      moverPath: config.vrrp.mover,
+      keepalivedPath: config.vrrp.executable,
+    }),
+    bgp: new BgpAnnouncer({
+      config: domainConfig,
+      helper,
+      log,
+      clock,
+      runDirectory: config.bgp.directory,
+      table: config.bgp.table,
+      listenPort: config.bgp.listenPort,
+      executable: config.bgp.executable,
+      user: config.bgp.user,
+    }),
+    fabricAddress: () => fabricAddress(domainConfig),
+  })
   const place = (domain: number): string => domainSet.netns(domain)
   return {
     name: 'data-plane',

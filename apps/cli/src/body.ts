@@ -2,7 +2,7 @@ import type { Field } from './resources/resource.ts'
 
 /** The option's name as commander stores it: `--check-interval-ms <ms>` is `checkIntervalMs`. */
 const optionName = (flags: string): string =>
-  (/--([a-z-]+)/.exec(flags)?.[1] ?? '').replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  (/--([a-z0-9-]+)/.exec(flags)?.[1] ?? '').replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /** The body that the given flags make: each value at its field's path. */
 export function bodyOf(fields: readonly Field[], options: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,14 +1,18 @@
 import { Command } from 'commander'
 import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
+import { addNodeScheduling } from './commands/node-scheduling.ts'
 import { addNoun } from './commands/noun-command.ts'
 import { addPlan } from './commands/plan.ts'
+import { addVip } from './commands/vip.ts'
 import { collection, completeLoadBalancer, completeNetwork, completeToken } from './nouns/collection.ts'
 import type { Noun } from './nouns/noun.ts'
 import { listeners, members, pools, subnets } from './nouns/parts.ts'
+import { bgpAdvertisement, bgpPeer } from './resources/bgp.ts'
 import { listener, loadBalancer, member, pool } from './resources/load-balancers.ts'
+import { node, nodeGroup } from './resources/nodes.ts'
 import type { Resource } from './resources/resource.ts'
-import { address, addressPool, network, node, nodeGroup, project, subnet, token, user } from './resources/system.ts'
+import { address, addressPool, network, project, subnet, token, user } from './resources/system.ts'
 
 const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [loadBalancer, collection(loadBalancer, completeLoadBalancer)],
@@ -21,6 +25,8 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [address, collection(address)],
   [node, collection(node)],
   [nodeGroup, collection(nodeGroup)],
+  [bgpPeer, collection(bgpPeer)],
+  [bgpAdvertisement, collection(bgpAdvertisement)],
   [project, collection(project)],
   [user, collection(user)],
   [token, collection(token, completeToken)],
@@ -34,6 +40,8 @@ export function buildProgram(context: CommandContext): Command {
     .showSuggestionAfterError()
     .exitOverride()
   for (const [resource, noun] of NOUNS) addNoun(program, resource, noun, context)
+  addNodeScheduling(program, context)
+  addVip(program, context)
   addExplain(program, context)
   addPlan(program, context)
   return program

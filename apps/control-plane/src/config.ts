@@ -48,6 +48,12 @@ export const controlPlaneConfig = z.strictObject({
     /** Networks no tenant may name an address of: management, storage, the nodes themselves. */
     managementCidrs: z.array(z.string()).max(64).default([]),
   }).prefault({}),
+  nodes: section({
+    /** How the nodes of the default group, which the first start makes, announce addresses. Later the group itself says. */
+    announcer: z.enum(['l2', 'vrrp', 'bgp']).default('vrrp'),
+    /** The AS of that group's nodes, where they announce by `bgp`. */
+    localAs: z.number().int().min(1).max(4_294_967_294).nullable().default(null),
+  }).prefault({}),
   tokens: section({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
   }).prefault({}),

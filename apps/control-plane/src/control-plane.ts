@@ -27,6 +27,7 @@ import {
 } from '@spout/server'
 import { MemoryStore, SqliteStore, type Store } from '@spout/store'
 import { adminPassword } from './admin-password.ts'
+import { describeAnnouncements } from './announcement-metrics.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { describeObjects } from './metrics.ts'
 import { readinessChecks } from './readiness.ts'
@@ -47,7 +48,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
 
   const liveness = new NodeLiveness({ clock, ...config.liveness })
   const nodeStates = new NodeStateTable()
-  const status = new StatusController({ view, nodeStates, liveness, clock })
+  const status = new StatusController({ view, nodeStates, liveness, clock, log })
   const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
 
   const authenticator = new Authenticator({ store, view, clock, log, tokenTtlMs: config.tokens.lifetimeSeconds * 1000 })
@@ -60,7 +61,8 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
     await admission.createNodeGroup({
       name: 'default',
       description: 'Nodes that nobody put elsewhere',
-      announcer: 'l2',
+      announcer: config.nodes.announcer,
+      ...(config.nodes.announcer === 'bgp' && { bgp: { localAs: config.nodes.localAs ?? 0 } }),
     })
 
   const authority = await CertificateAuthority.open(path.join(config.stateDirectory, 'agent-link'))
@@ -79,6 +81,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
 
   const metrics = new Metrics()
   describeObjects(metrics, { view, status, planner, link })
+  describeAnnouncements(metrics, { view, status })
   const answered = metrics.histogram({
     name: 'spout_http_request_seconds',
     help: 'Time to answer a request',
@@ -119,6 +122,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
       view,
       store,
       status,
+      ownership: status,
       authenticator,
       clock,
       linkPin: authority.pin,

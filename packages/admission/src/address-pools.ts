@@ -10,6 +10,7 @@ import {
   rangesOverlap,
 } from '@spout/net'
 import type { Admission } from './admission.ts'
+import { refuseWideAggregates } from './bgp-advertisements.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, transact } from './context.ts'
 import { isInUse } from './ledger.ts'
 
@@ -26,6 +27,7 @@ export async function createAddressPool(
     if (draft.name !== '' && taken)
       throw new SpoutError('NameTaken', { field: 'name', what: 'an address pool', name: draft.name })
     checkRanges(draft, pools)
+    refuseWideAggregates(context, draft)
     for (const [index, projectId] of (draft.projectIds ?? []).entries())
       if (context.view.get('project', projectId) === null)
         throw new SpoutError('ReferenceNotFound', { field: `projectIds[${index}]`, what: 'project', id: projectId })
@@ -72,6 +74,11 @@ export async function deleteAddressPool(context: AdmissionContext, id: string): 
     const addresses = context.ledger.addressesOf(id)
     const used = addresses.filter(isInUse).length
     if (used > 0) throw new SpoutError('InUse', { what: 'address pool', id, user: `${used} addresses taken from it` })
+    const said = context.view
+      .list('bgpAdvertisement')
+      .find(({ addressPoolIds }) => addressPoolIds?.includes(id) === true)
+    if (said !== undefined)
+      throw new SpoutError('InUse', { what: 'address pool', id, user: `BGP advertisement ${said.name}` })
     const resting = addresses.flatMap((address) => context.view.get('address', address.id) ?? [])
     return {
       writes: [deleteOf('addressPool', stored), ...resting.map((address) => deleteOf('address', address))],

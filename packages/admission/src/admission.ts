@@ -2,6 +2,8 @@ import type {
   Address,
   AddressPool,
   ApplicationCredential,
+  BgpAdvertisementIntent,
+  BgpPeer,
   EnrolmentToken,
   Listener,
   LoadBalancer,
@@ -16,6 +18,10 @@ import type {
   Subnet,
   User,
 } from '@spout/model'
+import type { BgpAdvertisementChange, BgpAdvertisementDraft } from './bgp-advertisements.ts'
+import type { BgpPeerChange, BgpPeerDraft } from './bgp-peers.ts'
+import type { NodeGroupChange, NodeGroupDraft } from './node-groups.ts'
+import type { NodeChange } from './nodes.ts'
 
 /** Who asks, as a surface found out. An administrator sees and changes every project. */
 export interface Principal {
@@ -102,12 +108,23 @@ export interface Admission {
   putApplicationCredential(credential: ApplicationCredential): Promise<void>
   deleteApplicationCredential(id: string): Promise<void>
 
-  createNodeGroup(draft: Pick<NodeGroup, 'name' | 'description' | 'announcer'>): Promise<NodeGroup>
+  /** Router ids that the draft does not name are given out. */
+  createNodeGroup(draft: NodeGroupDraft): Promise<NodeGroup>
+  changeNodeGroup(id: string, change: NodeGroupChange): Promise<NodeGroup>
+  /** Refused while anything names it. */
+  deleteNodeGroup(id: string): Promise<void>
+  createBgpPeer(draft: BgpPeerDraft): Promise<BgpPeer>
+  changeBgpPeer(id: string, change: BgpPeerChange): Promise<BgpPeer>
+  deleteBgpPeer(id: string): Promise<void>
+  createBgpAdvertisement(draft: BgpAdvertisementDraft): Promise<BgpAdvertisementIntent>
+  changeBgpAdvertisement(id: string, change: BgpAdvertisementChange): Promise<BgpAdvertisementIntent>
+  deleteBgpAdvertisement(id: string): Promise<void>
   createEnrolmentToken(
     draft: Pick<EnrolmentToken, 'nodeName' | 'nodeGroupId'> & { readonly ttlSeconds: number },
   ): Promise<{ readonly token: EnrolmentToken; readonly secret: string }>
   /** Uses up the token with this secret: creates or re-certifies the node it names. */
   enrolNode(secret: string, certificateSha256: (nodeId: string) => Promise<string>): Promise<Node>
+  changeNode(id: string, change: NodeChange): Promise<Node>
   setNodeScheduling(id: string, scheduling: Node['scheduling']): Promise<Node>
   deleteNode(id: string): Promise<void>
 }

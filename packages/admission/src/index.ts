@@ -3,8 +3,16 @@
  * committed in one transaction. It never answers a protocol's words; it throws the model's errors.
  */
 export * from './admission.ts'
+export {
+  type BgpAdvertisementChange,
+  type BgpAdvertisementDraft,
+  bgpAdvertisementDraft,
+} from './bgp-advertisements.ts'
+export { type BgpPeerChange, type BgpPeerDraft, bgpPeerDraft } from './bgp-peers.ts'
 export type { RandomSource } from './context.ts'
+export { type NodeGroupChange, type NodeGroupDraft, nodeGroupChange, nodeGroupDraft } from './node-groups.ts'
 export * from './node-link.ts'
+export { type NodeChange, nodeChange } from './nodes.ts'
 export * from './store-admission.ts'
 export * from './store-view.ts'
 export * from './view.ts'

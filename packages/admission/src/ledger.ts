@@ -130,7 +130,14 @@ export class Ledger {
   }
 
   #learnNodes(): void {
-    this.#nodeFabric = new Set(this.#view.list('node').flatMap(({ fabricAddress }) => fabricAddress ?? []))
+    this.#nodeFabric = new Set(
+      this.#view
+        .list('node')
+        .flatMap(({ fabricAddress, seenFabricAddress }) => [
+          ...(fabricAddress === null ? [] : [fabricAddress]),
+          ...(seenFabricAddress === null ? [] : [seenFabricAddress]),
+        ]),
+    )
   }
 
   #count(key: string, next: Counted | null): void {

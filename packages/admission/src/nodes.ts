@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto'
 import {
+  canonicalJson,
   type EnrolmentToken,
   enrolmentToken,
+  fabricAddressOf,
+  ipText,
   type Node,
-  type NodeGroup,
   node,
-  nodeGroup,
   parseAs,
   SpoutError,
 } from '@spout/model'
+import { forbiddenRange, parseIp } from '@spout/net'
 import { z } from 'zod'
 import type { Admission } from './admission.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import { nodeAddressWrites } from './node-addresses.ts'
 import type { Versioned } from './view.ts'
 
-const groupDraft = nodeGroup.pick({ name: true, description: true, announcer: true })
 const tokenDraft = enrolmentToken.pick({ nodeName: true, nodeGroupId: true }).extend({
   ttlSeconds: z
     .number()
@@ -25,20 +26,6 @@ const tokenDraft = enrolmentToken.pick({ nodeName: true, nodeGroupId: true }).ex
 })
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-
-export async function createNodeGroup(
-  context: AdmissionContext,
-  wish: Parameters<Admission['createNodeGroup']>[0],
-): Promise<NodeGroup> {
-  const draft = parseAs(groupDraft, wish)
-  return transact(context, (claim) => {
-    const taken = context.view.list('nodeGroup').some(({ name }) => name === draft.name)
-    if (taken || !claim.name(`nodeGroup/${draft.name}`))
-      throw new SpoutError('NameTaken', { field: 'name', what: 'a node group', name: draft.name })
-    const created: NodeGroup = { ...draft, ...newMeta(context, draft) }
-    return { writes: [putNew('nodeGroup', created)], result: created }
-  })
-}
 
 export async function createEnrolmentToken(
   context: AdmissionContext,
@@ -93,7 +80,9 @@ export async function enrolNode(
           nodeGroupId: named.nodeGroupId,
           certificateSha256: certificate,
           scheduling: 'enabled',
+          schedulingSince: null,
           fabricAddress: null,
+          seenFabricAddress: null,
         }
     const addresses = context.view
       .list('network')
@@ -122,24 +111,59 @@ function nodeOf(context: AdmissionContext, token: EnrolmentToken): Versioned<Nod
   return found === undefined ? null : context.view.get('node', found.id)
 }
 
-export async function setNodeScheduling(
-  context: AdmissionContext,
-  id: string,
-  scheduling: Node['scheduling'],
-): Promise<Node> {
-  const wanted = parseAs(node.shape.scheduling, scheduling, 'scheduling')
+/** What an administrator may change of a node; what is not named stays. */
+export const nodeChange = z
+  .strictObject({
+    description: node.shape.description,
+    scheduling: node.shape.scheduling,
+    fabricAddress: node.shape.fabricAddress,
+  })
+  .partial()
+export type NodeChange = z.input<typeof nodeChange>
+
+export async function changeNode(context: AdmissionContext, id: string, wish: NodeChange): Promise<Node> {
+  const change = parseAs(nodeChange, wish)
   return transact(context, () => {
     const stored = find(context, 'node', id, 'node')
-    if (stored.value.scheduling === wanted) return { writes: [], result: stored.value }
-    const next: Node = { ...stored.value, scheduling: wanted, updatedAt: timestampOf(context.now()) }
+    const before = stored.value
+    if (change.fabricAddress != null) refuseTakenAddress(context, id, 'fabricAddress', change.fabricAddress)
+    const moved = change.scheduling !== undefined && change.scheduling !== before.scheduling
+    const next: Node = { ...before, ...change }
+    if (canonicalJson(next) === canonicalJson(before)) return { writes: [], result: before }
+    const now = timestampOf(context.now())
+    const written: Node = { ...next, ...(moved ? { schedulingSince: now } : {}), updatedAt: now }
+    return { writes: [putOver('node', stored, written)], result: written }
+  })
+}
+
+/** Keeps what a node's agent sees as its address. Refused when another node has it: neighbours would not know whom they hear. */
+export async function seeFabricAddress(context: AdmissionContext, id: string, address: string): Promise<Node> {
+  const seen = parseAs(ipText, address, 'fabricAddress')
+  return transact(context, (claim) => {
+    const stored = find(context, 'node', id, 'node')
+    if (stored.value.seenFabricAddress === seen) return { writes: [], result: stored.value }
+    refuseTakenAddress(context, id, 'fabricAddress', seen)
+    if (!claim.name(`fabricAddress/${seen}`))
+      throw new SpoutError('AddressTaken', { field: 'fabricAddress', address: seen })
+    const next: Node = { ...stored.value, seenFabricAddress: seen, updatedAt: timestampOf(context.now()) }
     return { writes: [putOver('node', stored, next)], result: next }
   })
+}
+
+function refuseTakenAddress({ view, ledger }: AdmissionContext, id: string, field: string, address: string): void {
+  const why = forbiddenRange(parseIp(address))
+  if (why !== null) throw new SpoutError('AddressForbidden', { field, address, reason: why })
+  const other = view.list('node').find((node) => node.id !== id && fabricAddressOf(node) === address)
+  if (other !== undefined || ledger.isPublicAddressInUse(address))
+    throw new SpoutError('AddressTaken', { field, address })
 }
 
 /** Deletes a node with its addresses in the tenants' subnets. */
 export async function deleteNode(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'node', id, 'node')
+    const peer = context.view.list('bgpPeer').find(({ nodeSelection }) => nodeSelection?.nodeIds.includes(id) === true)
+    if (peer !== undefined) throw new SpoutError('InUse', { what: 'node', id, user: `BGP peer ${peer.name}` })
     const addresses = context.view
       .list('network')
       .flatMap((network) => network.subnets)

@@ -2,6 +2,8 @@ import { DEFAULT_QUOTA, type QuotaResource } from '@spout/model'
 import type { Store } from '@spout/store'
 import { createAddressPool, deleteAddressPool } from './address-pools.ts'
 import type { Admission } from './admission.ts'
+import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
+import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
 import { Claims } from './claims.ts'
 import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
 import { DenyList } from './deny-list.ts'
@@ -9,7 +11,8 @@ import { Ledger } from './ledger.ts'
 import { LoadBalancers } from './load-balancers.ts'
 import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
 import { ensureNodeAddresses } from './node-addresses.ts'
-import { createEnrolmentToken, createNodeGroup, deleteNode, enrolNode, setNodeScheduling } from './nodes.ts'
+import { changeNodeGroup, createNodeGroup, deleteNodeGroup } from './node-groups.ts'
+import { changeNode, createEnrolmentToken, deleteNode, enrolNode, seeFabricAddress } from './nodes.ts'
 import { bindFloating, releaseAddress, reserveAddress } from './ports.ts'
 import { createProject, deleteProject, setQuota } from './projects.ts'
 import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
@@ -87,10 +90,21 @@ export class StoreAdmission implements Admission {
     deleteApplicationCredential(this.#context, id)
 
   createNodeGroup: Admission['createNodeGroup'] = (draft) => createNodeGroup(this.#context, draft)
+  changeNodeGroup: Admission['changeNodeGroup'] = (id, change) => changeNodeGroup(this.#context, id, change)
+  deleteNodeGroup: Admission['deleteNodeGroup'] = (id) => deleteNodeGroup(this.#context, id)
+
+  createBgpPeer: Admission['createBgpPeer'] = (draft) => createBgpPeer(this.#context, draft)
+  changeBgpPeer: Admission['changeBgpPeer'] = (id, change) => changeBgpPeer(this.#context, id, change)
+  deleteBgpPeer: Admission['deleteBgpPeer'] = (id) => deleteBgpPeer(this.#context, id)
+  createBgpAdvertisement: Admission['createBgpAdvertisement'] = (draft) => createBgpAdvertisement(this.#context, draft)
+  changeBgpAdvertisement: Admission['changeBgpAdvertisement'] = (id, change) =>
+    changeBgpAdvertisement(this.#context, id, change)
+  deleteBgpAdvertisement: Admission['deleteBgpAdvertisement'] = (id) => deleteBgpAdvertisement(this.#context, id)
+
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
   enrolNode: Admission['enrolNode'] = (secret, certificateSha256) => enrolNode(this.#context, secret, certificateSha256)
-  setNodeScheduling: Admission['setNodeScheduling'] = (id, scheduling) =>
-    setNodeScheduling(this.#context, id, scheduling)
+  setNodeScheduling: Admission['setNodeScheduling'] = (id, scheduling) => changeNode(this.#context, id, { scheduling })
+  changeNode: Admission['changeNode'] = (id, change) => changeNode(this.#context, id, change)
   deleteNode: Admission['deleteNode'] = (id) => deleteNode(this.#context, id)
 
   quotaOf: Admission['quotaOf'] = (projectId) => ({
@@ -106,6 +120,11 @@ export class StoreAdmission implements Admission {
     const ensured = this.#ensuring.then(() => ensureNodeAddresses(this.#context))
     this.#ensuring = ensured.catch(() => {})
     return ensured
+  }
+
+  /** What a node's agent sees as its address on the fabric. @throws SpoutError when another has it */
+  async seeFabricAddress(nodeId: string, address: string): Promise<void> {
+    await seeFabricAddress(this.#context, nodeId, address)
   }
 
   /** A node's own addresses in a network, by subnet id: what `planDomain` wants. */

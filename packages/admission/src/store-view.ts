@@ -198,7 +198,8 @@ export class StoreView implements ModelView {
   #schedule(): void {
     if (this.#flushing) return
     this.#flushing = true
-    setImmediate(() => this.#flush())
+    // After the microtasks in which the watch hands over a commit, before any I/O that waits.
+    process.nextTick(() => this.#flush())
   }
 
   #flush(): void {

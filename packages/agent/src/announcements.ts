@@ -1,5 +1,5 @@
 import type { Announcement, Announcer } from '@spout/dataplane'
-import type { LoadBalancerEntry } from '@spout/model/node-state'
+import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
 
 type Wishes = ReadonlyMap<string, readonly Announcement[]>
 
@@ -7,16 +7,36 @@ type Wishes = ReadonlyMap<string, readonly Announcement[]>
 const identity = ({ address, scope, domain, by }: Announcement): string =>
   `${scope}/${domain}/${address}/${Object.values(by).join('/')}`
 
-/** The addresses that an entry wants announced by this node. */
-export const wishesOf = (entry: LoadBalancerEntry): readonly Announcement[] =>
+/** The addresses that an entry wants announced by this node, given which of its members are down. */
+export const wishesOf = (entry: LoadBalancerEntry, down: ReadonlySet<string>): readonly Announcement[] =>
   entry.vips.flatMap(({ address, scope, announce: by }) =>
-    by === null ? [] : [{ address, scope, domain: entry.domain, by }],
+    by === null || (by.via === 'bgp' && by.policy === 'healthy' && !hasMemberUp(entry, down))
+      ? []
+      : [{ address, scope, domain: entry.domain, by }],
   )
 
-/** What is announced, by the entry that wants it; hands the announcer the whole set when it changes. */
+const hasMemberUp = ({ pools }: LoadBalancerEntry, down: ReadonlySet<string>): boolean =>
+  pools.some(({ members }) => members.some((member) => member !== null && !down.has(member.id)))
+
+/**
+ * The gateway addresses of a domain that an announcer moves. With `l2` they belong to the domain's own addresses, bound
+ * where the planner says.
+ */
+export const gatewayWishes = ({ number, gateway, subnets }: DomainEntry): readonly Announcement[] =>
+  gateway === null || gateway.via === 'l2'
+    ? []
+    : subnets.flatMap(({ gatewayIp }) =>
+        gatewayIp === null ? [] : [{ address: gatewayIp, scope: 'tenant', domain: number, by: gateway }],
+      )
+
+/** What is announced, by the entry that wants it. What a change costs depends on the change where the announcer can. */
 export class Announcements {
   readonly #announcer: Announcer
-  #byKey: Wishes = new Map()
+  readonly #byKey = new Map<string, readonly Announcement[]>()
+  /** How many entries want an announcement, by its identity: an address moving between two is wanted by both for a moment. */
+  readonly #wishers = new Map<string, number>()
+  /** What `observe` of the announcer last found to be all there. */
+  #whole: readonly Announcement[] | null = null
 
   constructor(announcer: Announcer) {
     this.#announcer = announcer
@@ -25,7 +45,9 @@ export class Announcements {
   /** @returns keys with an address that is not announced as it was */
   async adopt(previous: Wishes): Promise<readonly string[]> {
     await this.#announcer.adopt([...previous.values()].flat())
-    this.#byKey = new Map([...previous].filter(([, announcements]) => announcements.length > 0))
+    this.#byKey.clear()
+    this.#wishers.clear()
+    for (const [key, announcements] of previous) this.#set(key, announcements)
     return this.observe()
   }
 
@@ -36,7 +58,7 @@ export class Announcements {
 
   /** What stays announced for a key when only these are still wanted. */
   remaining(key: string, wishes: readonly Announcement[]): readonly Announcement[] {
-    return common(this.#of(key), wishes)
+    return this.differ(key, wishes) ? common(this.#of(key), wishes) : wishes
   }
 
   differ(key: string, wanted: readonly Announcement[]): boolean {
@@ -52,23 +74,68 @@ export class Announcements {
   async apply(changes: Wishes, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const differing = [...changes].filter(([key, wanted]) => this.differ(key, wanted))
     if (differing.length === 0) return new Map()
-    const next = new Map(this.#byKey)
-    for (const [key, wanted] of differing) {
-      if (wanted.length === 0) next.delete(key)
-      else next.set(key, wanted)
-    }
-    const outcomes = await this.#announcer.apply([...next.values()].flat(), signal)
-    const refused = outcomes.flatMap(({ announcement, error }) => (error === null ? [] : [{ announcement, error }]))
-    this.#byKey = next
-    const words = new Map(refused.map(({ announcement, error }) => [identity(announcement), error]))
+    const outcomes =
+      this.#announcer.change === undefined
+        ? await this.#announcer.apply(this.#wholeWith(new Map(differing)), signal)
+        : await this.#announcer.change(this.#difference(differing), signal)
+    for (const [key, wanted] of differing) this.#set(key, wanted)
+    const words = new Map<string, string>()
+    for (const { announcement, error } of outcomes) if (error !== null) words.set(identity(announcement), error)
+    if (words.size === 0) return words
     const failed = this.#drop((one) => words.has(identity(one)))
     return new Map(failed.map(([key, one]) => [key, `${one.address}: ${words.get(identity(one))}`]))
   }
 
   /** @returns keys with an address that somebody else took from the node */
   async observe(): Promise<readonly string[]> {
-    const present = new Set((await this.#announcer.observe()).map(identity))
-    return this.#drop((one) => !present.has(identity(one))).map(([key]) => key)
+    const present = await this.#announcer.observe()
+    if (present === this.#whole) return []
+    this.#whole = present
+    const there = new Set(present.map(identity))
+    const gone = this.#drop((one) => !there.has(identity(one)))
+    if (gone.length > 0) this.#whole = null
+    return gone.map(([key]) => key)
+  }
+
+  #wholeWith(changes: Wishes): readonly Announcement[] {
+    const whole: Announcement[] = []
+    for (const [key, announcements] of this.#byKey) if (!changes.has(key)) whole.push(...announcements)
+    for (const announcements of changes.values()) whole.push(...announcements)
+    return whole
+  }
+
+  #difference(changes: readonly (readonly [string, readonly Announcement[]])[]) {
+    const turns = new Map<string, { readonly one: Announcement; wishers: number }>()
+    const count = (announcements: readonly Announcement[], step: 1 | -1) => {
+      for (const one of announcements) {
+        const turn = turns.get(identity(one)) ?? { one, wishers: 0 }
+        turn.wishers += step
+        turns.set(identity(one), turn)
+      }
+    }
+    for (const [key, wanted] of changes) {
+      count(this.#of(key), -1)
+      count(wanted, 1)
+    }
+    const [come, go]: [Announcement[], Announcement[]] = [[], []]
+    for (const [name, { one, wishers }] of turns) {
+      const before = this.#wishers.get(name) ?? 0
+      if (before === 0 && wishers > 0) come.push(one)
+      if (before > 0 && before + wishers === 0) go.push(one)
+    }
+    return { come, go }
+  }
+
+  #set(key: string, announcements: readonly Announcement[]): void {
+    for (const one of this.#of(key)) {
+      const left = this.#wishers.get(identity(one))! - 1
+      if (left === 0) this.#wishers.delete(identity(one))
+      else this.#wishers.set(identity(one), left)
+    }
+    for (const one of announcements) this.#wishers.set(identity(one), (this.#wishers.get(identity(one)) ?? 0) + 1)
+    if (announcements.length === 0) this.#byKey.delete(key)
+    else this.#byKey.set(key, announcements)
+    this.#whole = null
   }
 
   /** Forgets announcements that are not there: so they count as wanted anew. */
@@ -76,14 +143,11 @@ export class Announcements {
     const gone = [...this.#byKey].flatMap(([key, announcements]) =>
       announcements.filter(isGone).map((one) => [key, one] as const),
     )
-    if (gone.length === 0) return gone
-    const next = new Map(this.#byKey)
-    for (const [key] of gone)
-      next.set(
+    for (const key of new Set(gone.map(([name]) => name)))
+      this.#set(
         key,
         this.#of(key).filter((one) => !isGone(one)),
       )
-    this.#byKey = next
     return gone
   }
 

@@ -1,8 +1,10 @@
 import type { AgentLink } from '@spout/client/agent-link'
-import type { Announcer, DataPlaneDriver, ProberOptions } from '@spout/dataplane'
+import type { DataPlaneDriver, ProberOptions } from '@spout/dataplane'
+import type { ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Domains } from './domains.ts'
 import { followLink } from './follow-link.ts'
+import type { GroupAnnouncer } from './group-announcer.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { Reporter } from './reporter.ts'
@@ -16,7 +18,7 @@ export interface NodeAgentOptions {
   readonly link: () => AgentLink
   readonly domains: Domains
   readonly drivers: readonly DataPlaneDriver[]
-  readonly announcer: Announcer
+  readonly announcer: GroupAnnouncer
   readonly checks: ProberOptions['checks']
   readonly clock: Clock
   /** Uniform in [0, 1). */
@@ -44,6 +46,9 @@ export class NodeAgent implements Component {
   #health: MemberHealthFeed | null = null
   #following: Promise<void> | null = null
   readonly #timers = new Map<string, Timer>()
+  readonly #unsubscribe: (() => void)[] = []
+  /** Statistics that the reporter has. */
+  readonly #told = new Map<DataPlaneDriver, readonly ServiceStats[]>()
 
   constructor(options: NodeAgentOptions) {
     this.#options = options
@@ -85,6 +90,7 @@ export class NodeAgent implements Component {
     })
     await this.#reconciler.adopt()
     log.info({ event: 'adopted', entries: this.#state.entries.size, ...this.counters }, 'took over what was there')
+    await this.#followAnnouncer()
     this.#reporter.start()
     this.#following = followLink(
       {
@@ -123,6 +129,7 @@ export class NodeAgent implements Component {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
     for (const timer of this.#timers.values()) timer.clear()
     this.#health?.close()
     await this.#following
@@ -131,10 +138,33 @@ export class NodeAgent implements Component {
     await this.#state.close()
   }
 
+  /** What the announcers tell of themselves goes into the reports as it changes. */
+  async #followAnnouncer(): Promise<void> {
+    const { announcer } = this.#options
+    this.#unsubscribe.push(
+      announcer.onShards((shards) => this.#reporter.tell({ shards })),
+      announcer.onBgpSessions((bgpSessions) => this.#reporter.tell({ bgpSessions })),
+    )
+    this.#reporter.tell({ shards: announcer.shards(), bgpSessions: await announcer.bgpSessions() })
+    await this.#lookAtFabric()
+    this.#every('fabric', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#lookAtFabric())
+  }
+
+  async #lookAtFabric(): Promise<void> {
+    try {
+      this.#reporter.tell({ fabricAddress: await this.#options.announcer.fabricAddress() })
+    } catch (error) {
+      this.#options.log.warn({ event: 'fabric-unknown', err: error }, 'the fabric interface cannot be looked at')
+    }
+  }
+
   async #pollStats(): Promise<void> {
     for (const driver of this.#options.drivers) {
       try {
-        this.#reporter.stats(await driver.stats())
+        const stats = await driver.stats()
+        // The very same answer says that nothing was read anew.
+        if (this.#told.get(driver) !== stats) this.#reporter.stats(stats)
+        this.#told.set(driver, stats)
       } catch (error) {
         this.#options.log.debug({ event: 'stats-failed', driver: driver.name, err: error }, 'no counters this time')
       }

@@ -1,13 +1,16 @@
 import type { StateLine } from '@spout/client/agent-link'
-import type { Announcement, Announcer, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import type { Announcement, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { EntryReport } from '@spout/model/node-report'
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
 import type { Clock, Logger } from '@spout/runtime'
-import { Announcements, wishesOf } from './announcements.ts'
+import { Announcements, gatewayWishes, wishesOf } from './announcements.ts'
 import { AppliedState } from './applied-state.ts'
 import { applyToDomains, applyToDrivers, type Failure, failureOf } from './apply-result.ts'
+import { BrokenKeys } from './broken-keys.ts'
 import type { Domains } from './domains.ts'
+import type { GroupAnnouncer } from './group-announcer.ts'
 import { lostKeys } from './lost-keys.ts'
+import { PreparedEntries } from './prepared-entries.ts'
 import { RetrySchedule } from './retry-schedule.ts'
 import type { StateFile } from './state-file.ts'
 import { type Held, unreadable, WantedState } from './wanted-state.ts'
@@ -15,7 +18,7 @@ import { type Held, unreadable, WantedState } from './wanted-state.ts'
 export interface NodeReconcilerOptions {
   readonly domains: Domains
   readonly drivers: readonly DataPlaneDriver[]
-  readonly announcer: Announcer
+  readonly announcer: GroupAnnouncer
   readonly state: StateFile
   readonly onReport: (report: EntryReport) => void
   /** The node no longer holds this key. */
@@ -38,7 +41,7 @@ const NONE: ReadonlySet<string> = new Set()
  * Brings one node to what the control plane wants of it.
  *
  * Passes run one at a time over the keys that need a look; what changes during a pass is part of the next. The order
- * within a pass is the promise: domains come up, addresses that go are withdrawn, drivers change, addresses that come
+ * within a pass is the promise: the node takes its part in the group, domains come up, addresses that go are withdrawn, drivers change, addresses that come
  * are announced, domains go down. So nothing is announced before the data plane confirmed it, and nothing removed
  * while it is announced. An entry that fails keeps its previous state, is reported, and is tried again with back-off.
  */
@@ -49,10 +52,12 @@ export class NodeReconciler {
   readonly #down = new Map<string, ReadonlySet<string>>()
   readonly #announcements: Announcements
   readonly #retries: RetrySchedule
+  readonly #broken: BrokenKeys
   /** Keys that need a look. */
   readonly #dirty = new Set<string>()
   /** Keys that the stream changed before its first full set was complete. */
   readonly #arrived = new Set<string>()
+  readonly #prepared: PreparedEntries
   #observeDue = false
   #syncing = false
   #running: Promise<void> | null = null
@@ -62,6 +67,14 @@ export class NodeReconciler {
   constructor(options: NodeReconcilerOptions) {
     this.#options = options
     this.#announcements = new Announcements(options.announcer)
+    this.#broken = new BrokenKeys((healthy, reason) => {
+      options.log[healthy ? 'info' : 'error'](
+        { event: 'node-health', healthy, reason },
+        'whether this node can carry traffic',
+      )
+      options.announcer.setHealthy(healthy, reason)
+    })
+    this.#prepared = new PreparedEntries(options.drivers)
     this.#retries = new RetrySchedule(options.clock, options.random, (keys) => this.look(keys))
   }
 
@@ -83,8 +96,13 @@ export class NodeReconciler {
     })
     for (const driver of drivers) await this.#adoptDriver(driver, previous)
     for (const { key, hash, entry } of previous) this.#confirm(key, { hash, entry })
-    this.look(await this.#announcements.adopt(new Map(previous.map(({ key, entry }) => [key, wishesOf(entry)]))))
+    const gateways = Array.from(up.values(), (domain) => [domain.key, gatewayWishes(domain)] as const)
+    const addresses = previous.map(({ key, entry, down }) => [key, wishesOf(entry, down)] as const)
+    this.look(await this.#announcements.adopt(new Map([...gateways, ...addresses])))
+    for (const key of up.values().map((domain) => domain.key)) this.#report(key, this.#applied.get(key)!.hash, null)
     for (const { key, hash } of previous) this.#report(key, hash, null)
+    // Last: a daemon that is started for it finds everything ready that it may announce.
+    await this.#applyGroup(this.#wanted.get(GROUP), new AbortController().signal)
     this.observe()
   }
 
@@ -178,6 +196,7 @@ export class NodeReconciler {
       else await this.#observe()
     }
     this.#running = null
+    this.#broken.settle(this.#wanted.loadBalancers)
     this.#settle()
   }
 
@@ -187,10 +206,10 @@ export class NodeReconciler {
     this.#options.onInSync(true)
   }
 
-  /** Domains first: the load balancers of a full set must not fail for a domain that is among the later keys. */
+  /** What load balancers stand on first: those of a full set must not fail for a domain that is among the later keys. */
   #nextKeys(): readonly string[] {
-    const domains = [...this.#dirty].filter((key) => key.startsWith('domain/') && this.#wanted.get(key) !== undefined)
-    const keys = new Set(domains)
+    const first = [...this.#dirty].filter((key) => !isLoadBalancer(key) && this.#wanted.get(key) !== undefined)
+    const keys = new Set(first)
     for (const key of this.#dirty) {
       if (keys.size >= PASS_KEYS) break
       keys.add(key)
@@ -203,17 +222,18 @@ export class NodeReconciler {
     const abort = new AbortController()
     this.#abort = abort
     const deadline = this.#options.clock.setTimer(() => abort.abort(), PASS_DEADLINE_MS)
+    const preparing = this.#prepared.begin(this.#dirty, PASS_KEYS, (key) => this.#foreseen(key))
     try {
       const wanted = keys.map((key) => [key, this.#wanted.get(key)] as const)
       const put = wanted.flatMap(([key, held]) => (held === undefined ? [] : [[key, held] as const]))
       const gone = wanted.flatMap(([key, held]) => (held === undefined ? [key] : []))
-      await this.#applyDomains(
-        put.filter(([, { entry }]) => entry.kind === 'domain'),
-        abort.signal,
-      )
+      if (keys.includes(GROUP)) await this.#applyGroup(this.#wanted.get(GROUP), abort.signal)
+      const domains = put.filter(([, { entry }]) => entry.kind === 'domain')
+      await this.#applyDomains(domains, abort.signal)
+      await this.#announceGateways(domains, abort.signal)
       await this.#changeLoadBalancers(put, gone.filter(isLoadBalancer), abort.signal)
       await this.#removeDomains(
-        gone.filter((key) => !isLoadBalancer(key)),
+        gone.filter((key) => !isLoadBalancer(key) && key !== GROUP),
         abort.signal,
       )
     } catch (error) {
@@ -222,7 +242,41 @@ export class NodeReconciler {
     } finally {
       deadline.clear()
       this.#abort = null
+      preparing.end()
     }
+  }
+
+  /** The node's part in its group; what an announcer refuses leaves it as it was. */
+  async #applyGroup(held: Held | undefined, signal: AbortSignal): Promise<void> {
+    if (held !== undefined && (held.entry.kind !== 'group' || unreadable(held.entry) !== null))
+      return this.#fail(GROUP, { reason: 'UnsupportedVersion', message: unreadable(held.entry) ?? 'is no group entry' })
+    const entry = held?.entry.kind === 'group' ? held.entry : null
+    // A node that was never told of a group has nothing to end.
+    if (entry === null && this.#applied.get(GROUP) === undefined) return
+    try {
+      await this.#options.announcer.configure(entry, signal)
+    } catch (error) {
+      return this.#fail(GROUP, failureOf('GroupRefused', error))
+    }
+    if (held === undefined) return this.#forget(GROUP)
+    this.#confirm(GROUP, held)
+    this.#options.state.put(GROUP, held.hash, held.entry, NONE)
+    this.#report(GROUP, held.hash, null)
+  }
+
+  /** Gateway addresses that move with a shard are announced like VIPs; with them a domain is complete. */
+  async #announceGateways(put: readonly (readonly [string, Held])[], signal: AbortSignal): Promise<void> {
+    const wishes = put.flatMap(([key, { entry }]) =>
+      entry.kind === 'domain' && this.#applied.get(key)?.entry === entry ? [[key, gatewayWishes(entry)] as const] : [],
+    )
+    let refused: ReadonlyMap<string, string>
+    try {
+      refused = await this.#announcements.apply(new Map(wishes), signal)
+    } catch (error) {
+      refused = new Map(wishes.map(([key]) => [key, failureOf('AnnounceFailed', error).message]))
+    }
+    for (const [key] of wishes) if (!refused.has(key)) this.#report(key, this.#applied.get(key)!.hash, null)
+    for (const [key, message] of refused) this.#fail(key, { reason: 'AnnounceFailed', message })
   }
 
   async #applyDomains(put: readonly (readonly [string, Held])[], signal: AbortSignal): Promise<void> {
@@ -244,7 +298,6 @@ export class NodeReconciler {
       const before = this.#applied.get(key)
       this.#confirm(key, held)
       this.#options.state.put(key, held.hash, held.entry, NONE)
-      this.#report(key, held.hash, null)
       if (before !== undefined && before.hash === held.hash) continue
       for (const inside of this.#wanted.inDomain(held.entry.number)) this.#dirty.add(inside)
     }
@@ -280,6 +333,15 @@ export class NodeReconciler {
     await this.#announce(programmed, signal)
   }
 
+  /** What a later pass will hand to the drivers for a key, if nothing changes until then. */
+  #foreseen(key: string): WantedEntry | null {
+    const held = this.#wanted.get(key)
+    if (held?.entry.kind !== 'load-balancer' || unreadable(held.entry) !== null) return null
+    const domain = this.#applied.get(`domain/${held.entry.domain}`)?.entry
+    if (domain?.kind !== 'domain') return null
+    return { key, hash: held.hash, domain, entry: held.entry, down: this.#down.get(key) ?? NONE }
+  }
+
   /** The entry with its domain as it is on this node; null when there is none, or the entry cannot be read. */
   #withDomain(key: string, { hash, entry }: Held): WantedEntry | null {
     if (entry.kind !== 'load-balancer') return null
@@ -290,7 +352,8 @@ export class NodeReconciler {
     }
     const domainKey = `domain/${entry.domain}`
     const domain = this.#applied.get(domainKey)?.entry
-    if (domain?.kind === 'domain') return { key, hash, domain, entry, down: this.#down.get(key) ?? NONE }
+    if (domain?.kind === 'domain')
+      return this.#prepared.take({ key, hash, domain, entry, down: this.#down.get(key) ?? NONE })
     this.#fail(key, { reason: 'DomainUnavailable', message: `domain ${entry.domain} is not there on this node` })
     return null
   }
@@ -305,7 +368,7 @@ export class NodeReconciler {
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
     const changes = new Map<string, readonly Announcement[]>(gone.map((key) => [key, []]))
-    for (const { key, entry } of put) changes.set(key, this.#announcements.remaining(key, wishesOf(entry)))
+    for (const { key, entry, down } of put) changes.set(key, this.#announcements.remaining(key, wishesOf(entry, down)))
     try {
       await this.#announcements.apply(changes, signal)
       return NONE
@@ -322,7 +385,7 @@ export class NodeReconciler {
     let refused: ReadonlyMap<string, string>
     try {
       refused = await this.#announcements.apply(
-        new Map(programmed.map(({ key, entry }) => [key, wishesOf(entry)])),
+        new Map(programmed.map(({ key, entry, down }) => [key, wishesOf(entry, down)])),
         signal,
       )
     } catch (error) {
@@ -340,6 +403,7 @@ export class NodeReconciler {
       else this.#fail(key, { reason: 'DomainInUse', message: `${users} load balancers are still in it` })
     }
     if (empty.length === 0) return
+    await this.#announcements.apply(new Map(empty.map((key) => [key, []])), signal)
     const failures = await applyToDomains(this.#options.domains, { put: [], remove: empty }, signal)
     for (const key of empty) {
       const failure = failures.get(key)
@@ -351,21 +415,27 @@ export class NodeReconciler {
   async #observe(): Promise<void> {
     this.#observeDue = false
     const { domains, drivers, log } = this.#options
-    for (const key of await lostKeys([domains, ...drivers, this.#announcements], log)) {
-      this.#dirty.add(key)
+    const withdrawn = await lostKeys([this.#announcements], log)
+    const lost = new Set<string>()
+    for (const key of await lostKeys([domains, ...drivers], log)) {
+      lost.add(key)
       // A lost domain took everything in it along.
       const held = this.#wanted.get(key)
-      if (held?.entry.kind === 'domain')
-        for (const inside of this.#wanted.inDomain(held.entry.number)) this.#dirty.add(inside)
+      if (held?.entry.kind === 'domain') for (const inside of this.#wanted.inDomain(held.entry.number)) lost.add(inside)
     }
+    this.#broken.lost([...lost].filter(isLoadBalancer))
+    for (const key of [...withdrawn, ...lost]) this.#dirty.add(key)
   }
 
   #confirm(key: string, held: Held): void {
     this.#applied.put(key, held)
+    this.#broken.mended(key)
     if (held.entry.kind === 'load-balancer') this.#options.onApplied(key, held.entry)
   }
 
   #forget(key: string): void {
+    this.#prepared.forget(key)
+    this.#broken.mended(key)
     this.#applied.delete(key)
     this.#down.delete(key)
     this.#retries.succeeded(key)
@@ -398,4 +468,6 @@ export class NodeReconciler {
   }
 }
 
+/** The key of the node's own entry. */
+const GROUP = 'group'
 const isLoadBalancer = (key: string): boolean => key.startsWith('lb/')

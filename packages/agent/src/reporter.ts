@@ -11,6 +11,10 @@ export interface ReporterOptions {
   readonly heartbeatMs?: number
 }
 
+/** What a node tells of its part in the group. */
+export type AnnouncerNews = Pick<NodeReport, 'shards' | 'bgpSessions' | 'fabricAddress'>
+const NEWS = ['shards', 'bgpSessions', 'fabricAddress'] as const
+
 /** So that a report stays small whatever the node holds: the rest follows at once in the next. */
 const MOST_ENTRIES = 2000
 const MOST_MEMBERS = 5000
@@ -32,7 +36,9 @@ export class Reporter {
     removed: new Set<string>(),
     members: new Set<string>(),
     stats: new Set<string>(),
+    news: new Set<keyof AnnouncerNews>(),
   }
+  #news: AnnouncerNews = {}
   #sequence = 0
   #inSync = false
   #inSyncTold = false
@@ -81,6 +87,15 @@ export class Reporter {
     }
   }
 
+  /** News of the announcers; what is not named is unchanged. */
+  tell(news: AnnouncerNews): void {
+    const changed = NEWS.filter((key) => key in news && JSON.stringify(news[key]) !== JSON.stringify(this.#news[key]))
+    if (changed.length === 0) return
+    this.#news = { ...this.#news, ...news }
+    for (const key of changed) this.#untold.news.add(key)
+    this.#wake()
+  }
+
   /** Whether every entry of the last full set was tried. */
   inSync(value: boolean): void {
     this.#inSync = value
@@ -120,19 +135,23 @@ export class Reporter {
   }
 
   #urgent(): boolean {
-    const { entries, removed, members } = this.#untold
-    return entries.size + removed.size + members.size > 0 || this.#inSync !== this.#inSyncTold
+    const { entries, removed, members, news } = this.#untold
+    return entries.size + removed.size + members.size + news.size > 0 || this.#inSync !== this.#inSyncTold
   }
 
   async #sleep(delayMs: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
-    this.#wake = () => woken.abort()
+    this.#wake = () => {
+      // Once: each further call would make an exception object.
+      this.#wake = () => {}
+      woken.abort()
+    }
     if (!signal.aborted) await pause(this.#options.clock, delayMs, woken.signal)
     this.#wake = () => {}
   }
 
   #compose(): NodeReport {
-    const { entries, removed, members, stats } = this.#untold
+    const { entries, removed, members, stats, news } = this.#untold
     const report = {
       session: this.#options.session,
       sequence: ++this.#sequence,
@@ -141,8 +160,10 @@ export class Reporter {
       members: take(members, MOST_MEMBERS, this.#members),
       stats: take(stats, MOST_STATS, this.#stats),
       features: this.#options.features,
+      ...Object.fromEntries(Array.from(news, (key) => [key, this.#news[key]])),
     }
     removed.clear()
+    news.clear()
     return { ...report, inSync: this.#inSync && entries.size === 0 && members.size === 0 }
   }
 
@@ -152,12 +173,14 @@ export class Reporter {
     for (const member of report.members)
       if (this.#members.has(memberKey(member))) this.#untold.members.add(memberKey(member))
     for (const stats of report.stats) this.#untold.stats.add(`${stats.loadBalancerId}/${stats.listenerId}`)
+    for (const key of NEWS) if (key in report) this.#untold.news.add(key)
   }
 
   #tellAll(): void {
     for (const key of this.#entries.keys()) this.#untold.entries.add(key)
     for (const key of this.#members.keys()) this.#untold.members.add(key)
     for (const key of this.#stats.keys()) this.#untold.stats.add(key)
+    for (const key of NEWS) if (key in this.#news) this.#untold.news.add(key)
   }
 }
 

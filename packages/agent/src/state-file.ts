@@ -12,7 +12,7 @@ export interface SavedEntry {
   readonly down: ReadonlySet<string>
 }
 
-/** A journal is rewritten when it is this much larger than twice what it held when last rewritten. */
+/** A journal is rewritten when it is larger than this and most of its records are outdated. */
 const SLACK_BYTES = 1024 * 1024
 /** Records turned into text and written at one go: bounds how long the event loop is held, and the memory. */
 const SLICE = 200
@@ -33,7 +33,8 @@ export class StateFile {
   readonly #saved = new Map<string, SavedEntry>()
   #file: FileHandle | null = null
   #sizeBytes = 0
-  #rewrittenBytes = 0
+  /** Lines in the journal: those beyond the saved entries are outdated. */
+  #records = 0
   /** Keys whose newest state the journal lacks, and whether it lacks the entry or only who is down. */
   readonly #unwritten = new Map<string, 'entry' | 'down'>()
   #writing: Promise<void> | null = null
@@ -61,13 +62,13 @@ export class StateFile {
       this.#sizeBytes += (chunk as Buffer).length
       for (const line of splitter.push(chunk as Buffer)) {
         wholeBytes += Buffer.byteLength(line) + 1
+        this.#records++
         const record = parseRecord(line)
         if (record === null) this.#damaged = true
         else this.#replay(record)
       }
     }
     this.#damaged ||= wholeBytes !== this.#sizeBytes
-    this.#rewrittenBytes = this.#sizeBytes
     if (this.#damaged) await this.flush()
   }
 
@@ -120,7 +121,7 @@ export class StateFile {
     // What else this turn of the event loop changes travels along.
     await new Promise((resolve) => setImmediate(resolve))
     try {
-      const outgrown = this.#sizeBytes > 2 * this.#rewrittenBytes + SLACK_BYTES
+      const outgrown = this.#sizeBytes > SLACK_BYTES && this.#records > 2 * this.#saved.size
       if (this.#damaged || outgrown) await this.#rewrite()
       else await this.#append()
     } catch (error) {
@@ -143,6 +144,7 @@ export class StateFile {
     }
     const { bytesWritten } = await this.#opened().write(records.join(''))
     this.#sizeBytes += bytesWritten
+    this.#records += records.length
     const now = performance.now()
     if (now - this.#lastSyncMs < SYNC_EVERY_MS) return
     this.#lastSyncMs = now
@@ -163,12 +165,14 @@ export class StateFile {
     const fresh = `${this.#path}.new`
     const file = await open(fresh, 'w', 0o600)
     let sizeBytes = 0
+    let written = 0
     try {
       this.#unwritten.clear()
       this.#damaged = false
       let records: string[] = []
       const writeSlice = async () => {
         sizeBytes += (await file.write(records.join(''))).bytesWritten
+        written += records.length
         records = []
       }
       for (const key of this.#saved.keys()) {
@@ -185,7 +189,7 @@ export class StateFile {
     await this.#file?.close()
     this.#file = file
     this.#sizeBytes = sizeBytes
-    this.#rewrittenBytes = sizeBytes
+    this.#records = written
     await syncDirectory(dirname(this.#path))
   }
 

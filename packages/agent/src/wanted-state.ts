@@ -28,6 +28,13 @@ export class WantedState {
     return this.#entries
   }
 
+  /** How many load balancers are wanted. */
+  get loadBalancers(): number {
+    let count = 0
+    for (const keys of this.#inDomain.values()) count += keys.size
+    return count
+  }
+
   inDomain(number: number): Iterable<string> {
     return this.#inDomain.get(number) ?? []
   }

@@ -55,8 +55,13 @@ export class ClusterIndex {
     return nodeGroupId ?? this.#defaultGroupId ?? NO_GROUP
   }
 
-  group(id: string): Pick<NodeGroup, 'id' | 'name'> {
-    return this.#view.get('nodeGroup', id)?.value ?? { id, name: DEFAULT_GROUP_NAME }
+  /** Null where there is no group at all yet. */
+  group(id: string): NodeGroup | null {
+    return this.#view.get('nodeGroup', id)?.value ?? null
+  }
+
+  groupName(id: string): string {
+    return this.group(id)?.name ?? DEFAULT_GROUP_NAME
   }
 
   nodesOf(groupId: string): readonly Node[] {

@@ -1,4 +1,4 @@
-import type { EntryReport, MemberHealth, NodeReport, ServiceStats } from '@spout/model'
+import type { BgpSessionReport, EntryReport, MemberHealth, NodeReport, ServiceStats, ShardReport } from '@spout/model'
 
 /** What one report changed of what was known. */
 export interface ReportDifference {
@@ -8,9 +8,19 @@ export interface ReportDifference {
   readonly keys: ReadonlySet<string>
   /** Load balancers with a member whose health or its reason differs. */
   readonly loadBalancers: ReadonlySet<string>
-  /** `inSync` or `features` differ. */
+  /** What is said of the node itself differs. */
   readonly node: boolean
   readonly stats: readonly ServiceStats[]
+  /** Entries with addresses that are announced now or are not any more. */
+  readonly announced: readonly AnnouncedDifference[]
+  /** All that the node says of its shards, when it said so; null when nothing is new. */
+  readonly shards: readonly ShardReport[] | null
+}
+
+export interface AnnouncedDifference {
+  readonly key: string
+  readonly before: readonly string[]
+  readonly after: readonly string[]
 }
 
 interface NodeView {
@@ -19,6 +29,13 @@ interface NodeView {
   inSync: boolean
   features: readonly string[]
   lastReportAt: string
+  shards: readonly ShardReport[]
+  bgpSessions: readonly BgpSessionReport[]
+  fabricAddress: string | null
+  /** How many addresses it announces. */
+  announced: number
+  /** Its shards and sessions were told in an earlier session of the agent and not yet in this one. */
+  staleAnnouncer: boolean
   readonly entries: Map<string, EntryReport>
   /** Told in an earlier session and not yet in this one: dropped once the node is in sync. */
   stale: Set<string>
@@ -26,7 +43,15 @@ interface NodeView {
   readonly members: Map<string, Map<string, MemberHealth>>
 }
 
-const IGNORED: ReportDifference = { resend: false, keys: new Set(), loadBalancers: new Set(), node: false, stats: [] }
+const IGNORED: ReportDifference = {
+  resend: false,
+  keys: new Set(),
+  loadBalancers: new Set(),
+  node: false,
+  stats: [],
+  announced: [],
+  shards: null,
+}
 
 /** All that nodes told, merged by node. A silent node keeps what it last said. */
 export class NodeReports {
@@ -40,7 +65,12 @@ export class NodeReports {
     return this.#nodes.get(nodeId)?.members.get(loadBalancerId) ?? null
   }
 
-  node(nodeId: string): Pick<NodeView, 'inSync' | 'features' | 'lastReportAt'> | null {
+  node(
+    nodeId: string,
+  ): Pick<
+    NodeView,
+    'inSync' | 'features' | 'lastReportAt' | 'shards' | 'bgpSessions' | 'fabricAddress' | 'announced'
+  > | null {
     return this.#nodes.get(nodeId) ?? null
   }
 
@@ -61,20 +91,27 @@ export class NodeReports {
     if (!sameSession) {
       node.session = report.session
       node.stale = new Set(node.entries.keys())
+      node.staleAnnouncer = true
     }
-    const nodeDiffers = node.inSync !== report.inSync || node.features.join() !== report.features.join()
+    const wordsBefore = wordsOf(node)
+    const shards = shardsTold(node, report)
     node.sequence = report.sequence
     node.inSync = report.inSync
     node.features = report.features
     node.lastReportAt = at
+    mergeAnnouncer(node, report, shards)
     this.#nodes.set(nodeId, node)
+    const announced: AnnouncedDifference[] = []
+    const keys = mergeEntries(node, report, announced)
     return {
       // The first report of a session begins to tell everything anyway.
       resend: !sameSession && report.sequence !== 1,
-      keys: mergeEntries(node, report),
+      keys,
       loadBalancers: mergeMembers(node, report.members),
-      node: nodeDiffers || known === undefined,
+      node: known === undefined || wordsBefore !== wordsOf(node),
       stats: report.stats,
+      announced,
+      shards,
     }
   }
 }
@@ -85,24 +122,59 @@ const newNode = (): NodeView => ({
   inSync: false,
   features: [],
   lastReportAt: '',
+  shards: [],
+  bgpSessions: [],
+  fabricAddress: null,
+  announced: 0,
+  staleAnnouncer: false,
   entries: new Map(),
   stale: new Set(),
   members: new Map(),
 })
 
-function mergeEntries(node: NodeView, report: NodeReport): ReadonlySet<string> {
+/** What the node says of itself, as a text to compare. */
+const wordsOf = ({ inSync, features, shards, bgpSessions, fabricAddress }: NodeView): string =>
+  JSON.stringify([inSync, features, shards, bgpSessions, fabricAddress])
+
+/** What it says of its shards if that is new. An agent that started over and is in sync without a word has none. */
+function shardsTold(node: NodeView, report: NodeReport): readonly ShardReport[] | null {
+  const told = report.shards ?? (node.staleAnnouncer && report.inSync ? [] : null)
+  return told !== null && JSON.stringify(told) !== JSON.stringify(node.shards) ? told : null
+}
+
+function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly ShardReport[] | null): void {
+  const over = node.staleAnnouncer && report.inSync
+  if (shards !== null) node.shards = shards
+  if (report.bgpSessions !== undefined) node.bgpSessions = report.bgpSessions
+  else if (over) node.bgpSessions = []
+  if (report.fabricAddress !== undefined) node.fabricAddress = report.fabricAddress
+  if (over) node.staleAnnouncer = false
+  else if (report.shards !== undefined && report.bgpSessions !== undefined) node.staleAnnouncer = false
+}
+
+function mergeEntries(node: NodeView, report: NodeReport, announced: AnnouncedDifference[]): ReadonlySet<string> {
   const keys = new Set<string>()
+  const note = (key: string, before: readonly string[], after: readonly string[]) => {
+    node.announced += after.length - before.length
+    if (before.join() !== after.join()) announced.push({ key, before, after })
+  }
   for (const entry of report.entries) {
     node.stale.delete(entry.key)
-    if (sameEntry(node.entries.get(entry.key), entry)) continue
+    const before = node.entries.get(entry.key)
+    if (sameEntry(before, entry)) continue
     node.entries.set(entry.key, entry)
+    note(entry.key, before?.announced ?? [], entry.announced)
     keys.add(entry.key)
   }
   const gone = report.inSync && node.stale.size > 0 ? [...report.removed, ...node.stale] : report.removed
   if (report.inSync) node.stale.clear()
   for (const key of gone) {
     node.members.delete(key.replace(/^lb\//, ''))
-    if (node.entries.delete(key)) keys.add(key)
+    const before = node.entries.get(key)
+    if (before === undefined) continue
+    node.entries.delete(key)
+    note(key, before.announced, [])
+    keys.add(key)
   }
   return keys
 }

@@ -1,5 +1,6 @@
 import type { HashedEntry, NodeStates } from '@spout/admission'
 import { entryHash, type NodeStateEntry } from '@spout/model'
+import type { Reason } from '@spout/plan'
 
 type Listener = (keys: readonly string[]) => void
 
@@ -11,6 +12,7 @@ export class NodeStateTable implements NodeStates {
   readonly #keys = new Map<string, Set<string>>()
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #keyListeners = new Set<(key: string) => void>()
+  readonly #problems = new Map<string, readonly Reason[]>()
   #ready = false
 
   get(nodeId: string, key: string): HashedEntry | null {
@@ -57,10 +59,29 @@ export class NodeStateTable implements NodeStates {
    * @returns the nodes for which it changed; they were told already
    */
   set(key: string, wanted: ReadonlyMap<string, NodeStateEntry>): readonly string[] {
+    return this.#set(key, wanted, null)
+  }
+
+  /** The same of these nodes alone: what the others hold under the key stays. */
+  setOn(nodeIds: ReadonlySet<string>, key: string, wanted: ReadonlyMap<string, NodeStateEntry>): readonly string[] {
+    return this.#set(key, wanted, nodeIds)
+  }
+
+  /** What keeps the node from announcing as its group shall, as the planner found. */
+  problems(nodeId: string): readonly Reason[] {
+    return this.#problems.get(nodeId) ?? []
+  }
+
+  setProblems(nodeId: string, problems: readonly Reason[]): void {
+    if (problems.length === 0) this.#problems.delete(nodeId)
+    else this.#problems.set(nodeId, problems)
+  }
+
+  #set(key: string, wanted: ReadonlyMap<string, NodeStateEntry>, only: ReadonlySet<string> | null): readonly string[] {
     const held = this.#holders.get(key) ?? new Map<string, HashedEntry>()
     const changed: string[] = []
     for (const nodeId of held.keys()) {
-      if (wanted.has(nodeId)) continue
+      if (wanted.has(nodeId) || only?.has(nodeId) === false) continue
       held.delete(nodeId)
       this.#forget(nodeId, key)
       changed.push(nodeId)

@@ -6,6 +6,10 @@ import { KeySets } from './key-sets.ts'
 
 /** Where placements that no node owns are kept in the index by owner. */
 const NOBODY = ''
+/** And those that belong to a shard, whoever its master is. */
+const SHARED = 'shard'
+const placeOf = ({ ownerNodeId, shard, reason }: Placement): string =>
+  ownerNodeId ?? (shard !== null && reason.code === 'Placed' ? SHARED : NOBODY)
 
 /**
  * Placements: in memory for planning, in the store for the next start. A decision counts for the next plan at once, and
@@ -89,7 +93,7 @@ export class PlacementLog {
 
   #index(placement: Placement): void {
     this.index.put(placement)
-    this.#byOwner.set(placement.id, placement.ownerNodeId ?? NOBODY)
+    this.#byOwner.set(placement.id, placeOf(placement))
   }
 
   #forget(id: string): void {

@@ -3,7 +3,7 @@ import { MemoryStore, type Store } from '@spout/store'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ControlPlane } from './testing/control-plane.ts'
-import { loadBalancer, network, node, nodeGroup, pool, uuid } from './testing/model.ts'
+import { loadBalancer, network, node, nodeGroup, pool, uuid, vrrpGroup } from './testing/model.ts'
 
 const N1 = uuid('node', 1)
 const N2 = uuid('node', 2)
@@ -218,6 +218,11 @@ test('however changes come, a control plane that starts anew publishes what the 
       number: fc.integer({ min: 1, max: 2 }),
       returnPath: fc.constantFrom('gateway' as const, 'snat' as const),
     }),
+    fc.record({
+      do: fc.constant('group' as const),
+      announcer: fc.constantFrom('l2' as const, 'vrrp' as const, 'bgp' as const),
+      shards: fc.integer({ min: 1, max: 3 }),
+    }),
   )
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
@@ -236,6 +241,9 @@ test('however changes come, a control plane that starts anew publishes what the 
         else if (one.do === 'delete') {
           if (plane.view.get('loadBalancer', uuid('lb', one.number)) !== null)
             await plane.delete('loadBalancer', uuid('lb', one.number))
+        } else if (one.do === 'group') {
+          const bgp = { localAs: 64_500, policy: 'always' as const, drainSeconds: 0 }
+          await plane.put(['nodeGroup', vrrpGroup(1, one.shards, { announcer: one.announcer, bgp })])
         } else if (one.do === 'network')
           await plane.put(['network', network(one.number, { returnPath: one.returnPath })])
         else {
@@ -252,6 +260,6 @@ test('however changes come, a control plane that starts anew publishes what the 
       expect(again.published(ids)).toEqual(running)
       await again.stop()
     }),
-    { numRuns: 40 },
+    { numRuns: 60 },
   )
 })

@@ -1,5 +1,6 @@
 import type { ModelView, StoreAdmission } from '@spout/admission'
 import {
+  type Announce,
   type Kind,
   type LoadBalancer,
   type Network,
@@ -8,7 +9,14 @@ import {
   SpoutError,
   type StatusReader,
 } from '@spout/model'
-import { neededFeatures, type PlannedNode, planDomain, planLoadBalancer } from '@spout/plan'
+import {
+  type Announcing,
+  advertisementsByPool,
+  neededFeatures,
+  type PlannedNode,
+  planDomain,
+  planLoadBalancer,
+} from '@spout/plan'
 import {
   type Clock,
   type Component,
@@ -21,9 +29,11 @@ import {
 } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { ClusterIndex } from './cluster-index.ts'
-import type { Liveness, NodeLiveness } from './node-liveness.ts'
+import { GroupPublisher } from './group-publisher.ts'
+import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 import { PlacementLog } from './placement-log.ts'
+import { connectionOf } from './planned-connection.ts'
 
 export interface PlanControllerOptions {
   /** Caught up with the store when `start` is called. */
@@ -33,8 +43,8 @@ export interface PlanControllerOptions {
   readonly liveness: NodeLiveness
   /** Tells what nodes' drivers can do. */
   readonly status: StatusReader
-  /** Nodes' own addresses in the tenants' networks. */
-  readonly admission: Pick<StoreAdmission, 'ensureNodeAddresses' | 'nodeAddresses'>
+  /** Nodes' own addresses in the tenants' networks and on the fabric. */
+  readonly admission: Pick<StoreAdmission, 'ensureNodeAddresses' | 'nodeAddresses' | 'seeFabricAddress'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -42,7 +52,7 @@ export interface PlanControllerOptions {
 /** What a domain's entries were last made of, as far as load balancers decide it. */
 interface PublishedDomain {
   readonly key: string
-  readonly gatewayOwner: string | null
+  readonly gateway: string
   readonly groups: string
 }
 
@@ -64,9 +74,12 @@ export class PlanController implements Component {
   readonly #options: PlanControllerOptions
   readonly #cluster: ClusterIndex
   readonly #placements: PlacementLog
+  readonly #groups: GroupPublisher
+  /** What of a group its load balancers' entries are made of, as one text. */
+  readonly #groupWords = new Map<string, string>()
   readonly #queue: WorkQueue
   readonly #reconciler: Reconciler
-  readonly #features = new Map<string, string>()
+  readonly #features = new Map<string, readonly string[]>()
   readonly #connected = new Set<string>()
   /** By network id. */
   readonly #domains = new Map<string, PublishedDomain>()
@@ -76,12 +89,14 @@ export class PlanController implements Component {
   #ensuring: Promise<void> = Promise.resolve()
   #yielding: Promise<void> | null = null
   #yieldedAtMs = Number.NEGATIVE_INFINITY
+  #inHand = 0
   #unsubscribe: readonly (() => void)[] = []
 
   constructor(options: PlanControllerOptions) {
     this.#options = options
     this.#cluster = new ClusterIndex(options.view)
     this.#placements = new PlacementLog(options.store)
+    this.#groups = new GroupPublisher({ ...options, cluster: this.#cluster })
     this.#queue = new WorkQueue({ clock: options.clock })
     this.#reconciler = new Reconciler({
       name: this.name,
@@ -101,7 +116,10 @@ export class PlanController implements Component {
   start(): void {
     const { view, liveness, status } = this.#options
     this.#cluster.groupsChanged()
+    for (const { id } of view.list('nodeGroup')) this.#groupWords.set(id, this.#wordsOf(id))
     for (const node of view.list('node')) this.#nodeChanged(node.id)
+    // A node must know its shards before it hears of what belongs to them.
+    this.#groups.publishAll()
     this.#placements.load(view)
     const loadBalancers = view.list('loadBalancer')
     for (const { id } of loadBalancers) this.#cluster.loadBalancerChanged(id)
@@ -110,7 +128,7 @@ export class PlanController implements Component {
       view.onChange((changed) => this.#changed(changed)),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
       status.onChange((kind, id) => {
-        if (kind === 'node') this.#featuresChanged(id)
+        if (kind === 'node') this.#nodeSpoke(id)
       }),
     ]
     for (const placement of view.list('placement'))
@@ -122,6 +140,7 @@ export class PlanController implements Component {
 
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#groups.close()
     await this.#reconciler.stop()
   }
 
@@ -132,7 +151,9 @@ export class PlanController implements Component {
       if (kind === 'loadBalancer') this.#loadBalancerChanged(id)
       else if (kind === 'network') this.#networkChanged(id)
       else if (kind === 'node') this.#nodeChanged(id)
-      else if (kind === 'nodeGroup') this.#groupsChanged()
+      else if (kind === 'nodeGroup') this.#groupChanged(id)
+      else if (kind === 'bgpPeer') this.#groups.publishAll()
+      else if (kind === 'bgpAdvertisement') this.#advertisementsChanged()
       else if (kind === 'address') this.#addressChanged(id)
     }
   }
@@ -155,6 +176,7 @@ export class PlanController implements Component {
     const node = view.get('node', id)?.value
     if (node?.certificateSha256 != null) liveness.watch(id)
     if (node === undefined) liveness.forget(id)
+    for (const groupId of new Set([before, after])) if (groupId !== null) this.#groups.publish(groupId)
     if (before !== after) for (const groupId of [before, after]) this.#planGroup(groupId)
     else if (node?.scheduling === 'draining') this.#planAll(this.#placements.ownedBy(id))
     else if (node?.scheduling === 'enabled') this.#planHomeless(after)
@@ -166,13 +188,40 @@ export class PlanController implements Component {
     if (address?.use === 'node') this.#planDomainOf(address.holderId)
   }
 
-  #groupsChanged(): void {
-    if (!this.#cluster.groupsChanged()) return
-    for (const { id } of this.#options.view.list('loadBalancer')) this.#loadBalancerChanged(id)
+  #groupChanged(id: string): void {
+    this.#groups.publish(id)
+    if (this.#cluster.groupsChanged())
+      for (const loadBalancer of this.#options.view.list('loadBalancer')) this.#loadBalancerChanged(loadBalancer.id)
+    this.#replanGroup(id)
+  }
+
+  #advertisementsChanged(): void {
+    this.#groups.publishAll()
+    for (const { id } of this.#options.view.list('nodeGroup')) this.#replanGroup(id)
+  }
+
+  /** Plans what a group carries when what its entries are made of has changed. */
+  #replanGroup(id: string): void {
+    const words = this.#wordsOf(id)
+    if (words === this.#groupWords.get(id)) return
+    this.#groupWords.set(id, words)
+    this.#planGroup(id)
+  }
+
+  #wordsOf(groupId: string): string {
+    const group = this.#cluster.group(groupId)
+    if (group === null || group.announcer === 'l2') return 'l2'
+    const shards = `${group.vrrp.shards} ${group.name}`
+    if (group.announcer === 'vrrp') return `vrrp ${shards}`
+    const advertisements = advertisementsByPool(this.#options.view.list('bgpAdvertisement'))
+    return `bgp ${shards} ${group.bgp?.policy} ${JSON.stringify(advertisements)}`
   }
 
   #livenessChanged(nodeId: string): void {
     const liveness = this.#options.liveness.of(nodeId)
+    const groupId = this.#cluster.groupOfNode(nodeId)
+    // Whether a draining node has a successor depends on who is there; nothing else of a group does.
+    if (groupId !== null) this.#groups.publish(groupId)
     if (liveness === 'lost') this.#planAll(this.#placements.ownedBy(nodeId))
     if (liveness === 'lost' || liveness === 'disconnected') this.#connected.delete(nodeId)
     if (liveness !== 'connected' || this.#connected.has(nodeId)) return
@@ -182,16 +231,40 @@ export class PlanController implements Component {
       if (this.#placements.index.get(id)?.reason.code !== 'Placed') this.#plan(id)
   }
 
-  #featuresChanged(nodeId: string): void {
-    const { features } = this.#options.status.node(nodeId)
-    if ((this.#features.get(nodeId) ?? '') === features.join()) return
-    this.#features.set(nodeId, features.join())
-    this.#planHomeless(this.#cluster.groupOfNode(nodeId))
-    for (const id of this.#placements.ownedBy(nodeId)) {
-      const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
-      if (loadBalancer !== undefined && neededFeatures(loadBalancer).some((need) => !features.includes(need)))
-        this.#plan(id)
+  #nodeSpoke(nodeId: string): void {
+    const { features, fabricAddress } = this.#options.status.node(nodeId)
+    this.#featuresChanged(nodeId, features)
+    if (fabricAddress !== null && this.#options.view.get('node', nodeId)?.value.seenFabricAddress !== fabricAddress)
+      void this.#seeFabricAddress(nodeId, fabricAddress)
+  }
+
+  /** Durable, so that after a restart neighbours know each other before they spoke again. */
+  async #seeFabricAddress(nodeId: string, address: string): Promise<void> {
+    const { admission, log } = this.#options
+    try {
+      await admission.seeFabricAddress(nodeId, address)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      log.warn({ event: 'fabric-address-refused', nodeId, reason }, 'what the node sees as its address is not taken')
     }
+  }
+
+  #featuresChanged(nodeId: string, features: readonly string[]): void {
+    const before = this.#features.get(nodeId) ?? []
+    if (before.join() === features.join()) return
+    this.#features.set(nodeId, features)
+    const groupId = this.#cluster.groupOfNode(nodeId)
+    this.#planHomeless(groupId)
+    for (const id of this.#placements.ownedBy(nodeId)) this.#planIfNeeding(id, features)
+    if (groupId === null || before.every((feature) => features.includes(feature))) return
+    for (const id of this.#cluster.loadBalancersOfGroup(groupId)) this.#planIfNeeding(id, features)
+  }
+
+  /** Plans it when it needs what is not among these. */
+  #planIfNeeding(id: string, features: readonly string[]): void {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    if (loadBalancer !== undefined && neededFeatures(loadBalancer).some((need) => !features.includes(need)))
+      this.#plan(id)
   }
 
   #planGroup(groupId: string | null): void {
@@ -200,13 +273,14 @@ export class PlanController implements Component {
     this.#planAll(this.#cluster.loadBalancersOfGroup(groupId))
   }
 
-  /** What no node carries, or only a node that is lost. */
+  /** What no node carries, or only a node that is lost or shall be rid of it. */
   #planHomeless(groupId: string | null): void {
     if (groupId === null) return
     const group = this.#cluster.loadBalancersOfGroup(groupId)
     for (const id of this.#placements.ownedBy(null)) if (group.has(id)) this.#plan(id)
-    for (const { id } of this.#cluster.nodesOf(groupId))
-      if (this.#options.liveness.of(id) === 'lost') this.#planAll(this.#placements.ownedBy(id))
+    for (const { id, scheduling } of this.#cluster.nodesOf(groupId))
+      if (scheduling === 'draining' || this.#options.liveness.of(id) === 'lost')
+        this.#planAll(this.#placements.ownedBy(id))
   }
 
   #planAll(loadBalancerIds: Iterable<string>): void {
@@ -225,7 +299,17 @@ export class PlanController implements Component {
   // What is done for a key.
 
   async #reconcile(key: string): Promise<Outcome> {
-    await this.#letOthersRun()
+    this.#inHand++
+    try {
+      // One alone is done at once: what it would let run first may take longer than itself.
+      if (this.#inHand + this.#queue.size > 1) await this.#letOthersRun()
+      return await this.#reconcileNow(key)
+    } finally {
+      this.#inHand--
+    }
+  }
+
+  async #reconcileNow(key: string): Promise<Outcome> {
     const id = key.slice(key.indexOf('/') + 1)
     try {
       if (key.startsWith('domain/')) await this.#publishDomain(id)
@@ -255,6 +339,7 @@ export class PlanController implements Component {
       loadBalancer,
       network,
       group: this.#groupOf(loadBalancer),
+      announcing: this.#announcingOf(loadBalancer),
       previous: index.get(id),
       gatewayOwnerId: network === null ? null : index.gatewayOwner(network.id),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
@@ -277,14 +362,14 @@ export class PlanController implements Component {
       if (published !== undefined) nodeStates.set(published.key, new Map())
       return
     }
-    const gatewayOwner = this.#placements.index.gatewayOwner(networkId)
     const key = `domain/${network.number}`
-    this.#domains.set(networkId, { key, gatewayOwner, groups: this.#cluster.groupsOfNetwork(networkId) })
+    const gateway = this.#gatewayWords(networkId)
+    this.#domains.set(networkId, { key, gateway, groups: this.#cluster.groupsOfNetwork(networkId) })
     await this.#ensureAddresses(network, nodes)
     const { admission } = this.#options
-    const entries = nodes.map(({ id }): [string, NodeStateEntry] => [
-      id,
-      planDomain(network, admission.nodeAddresses(networkId, id), id === gatewayOwner ? { via: 'l2' } : null),
+    const entries = nodes.map((node): [string, NodeStateEntry] => [
+      node.id,
+      planDomain(network, admission.nodeAddresses(networkId, node.id), this.#gatewayOn(networkId, node)),
     ])
     nodeStates.set(key, new Map(entries))
   }
@@ -310,7 +395,39 @@ export class PlanController implements Component {
   #domainOutdated({ id }: Network): boolean {
     const published = this.#domains.get(id)
     if (published === undefined || published.groups !== this.#cluster.groupsOfNetwork(id)) return true
-    return published.gatewayOwner !== this.#placements.index.gatewayOwner(id)
+    return published.gateway !== this.#gatewayWords(id)
+  }
+
+  /** Who answers for the network's gateways, as a text to compare. */
+  #gatewayWords(networkId: string): string {
+    const { index } = this.#placements
+    const shard = index.gatewayShard(networkId)
+    return shard === null ? (index.gatewayOwner(networkId) ?? '') : `${shard.groupId} ${shard.number}`
+  }
+
+  #gatewayOn(networkId: string, { id, nodeGroupId }: Node): Announce | null {
+    const { index } = this.#placements
+    const shard = index.gatewayShard(networkId)
+    if (shard !== null) return shard.groupId === nodeGroupId ? { via: 'vrrp', shard: shard.number } : null
+    return id === index.gatewayOwner(networkId) ? { via: 'l2' } : null
+  }
+
+  #announcingOf(loadBalancer: LoadBalancer): Announcing {
+    const groupId = this.#cluster.groupIdOf(loadBalancer)
+    const group = this.#cluster.group(groupId)
+    if (group === null || group.announcer === 'l2') return { via: 'l2' }
+    const { index } = this.#placements
+    const { networkId } = loadBalancer
+    const { shards } = group.vrrp
+    const sharding = {
+      groupId,
+      shards,
+      networkShard: networkId === null ? null : index.shardOf(networkId, groupId),
+      freestShard: index.freestShard(groupId, shards),
+    }
+    if (group.announcer === 'vrrp' || group.bgp === null) return { via: 'vrrp', ...sharding }
+    const advertisements = advertisementsByPool(this.#options.view.list('bgpAdvertisement'))
+    return { via: 'bgp', policy: group.bgp.policy, advertisements, ...sharding }
   }
 
   #networkOf({ networkId }: LoadBalancer): Network | null {
@@ -325,12 +442,12 @@ export class PlanController implements Component {
         id: node.id,
         name: node.name,
         scheduling: node.scheduling,
-        connection: node.certificateSha256 === null ? 'never' : connectionOf(liveness.of(node.id)),
+        connection: connectionOf(node, liveness.of(node.id)),
         features: status.node(node.id).features,
         loadBalancers: this.#placements.index.ownedBy(node.id),
       }),
     )
-    return { name: this.#cluster.group(groupId).name, nodes }
+    return { name: this.#cluster.groupName(groupId), nodes }
   }
 
   async #letOthersRun(): Promise<void> {
@@ -358,12 +475,6 @@ export class PlanController implements Component {
     this.#options.log.info({ event: 'node-states-ready' }, 'every load balancer is planned')
   }
 }
-
-/**
- * A node that was not heard of since the start counts as connected, with features unknown: then what it owns is planned
- * to the same bytes again, and nothing new is given to it before it speaks.
- */
-const connectionOf = (liveness: Liveness): PlannedNode['connection'] => (liveness === 'new' ? 'connected' : liveness)
 
 const lbKey = (id: string): string => `lb/${id}`
 const domainKey = (networkId: string): string => `domain/${networkId}`

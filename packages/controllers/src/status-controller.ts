@@ -1,27 +1,34 @@
 import type { ModelView, ReportSink } from '@spout/admission'
-import type {
-  LoadBalancer,
-  LoadBalancerStatus,
-  MemberHealth,
-  NodeConfirmation,
-  NodeConnection,
-  NodeReport,
-  NodeStatus,
-  ServiceStats,
-  StatusReader,
+import {
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type MemberHealth,
+  type NodeConfirmation,
+  type NodeConnection,
+  type NodeReport,
+  type NodeStatus,
+  type OwnershipReader,
+  type ServiceStats,
+  type ShardStatus,
+  type StatusReader,
+  UNSEEN_NODE,
+  type VipMove,
 } from '@spout/model'
-import type { Clock } from '@spout/runtime'
+import type { Clock, Logger } from '@spout/runtime'
 import type { NodeLiveness } from './node-liveness.ts'
-import { NodeReports } from './node-reports.ts'
+import { type AnnouncedDifference, NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
+import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from './shard-table.ts'
 import { StatsSum } from './stats-sum.ts'
-import { generationOf, type Verdict, verdictOn } from './verdict.ts'
+import { type Carrier, generationOf, type Verdict, verdictOn } from './verdict.ts'
+import { VipLog } from './vip-log.ts'
 
 export interface StatusControllerOptions {
   readonly view: ModelView
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
   readonly clock: Clock
+  readonly log?: Logger
 }
 
 type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
@@ -35,15 +42,17 @@ interface Confirmed {
 const REVIEW_SLICE = 500
 
 /**
- * What is known of objects now, worked out from placements and node reports. Soft: a restart of the control plane
+ * What is known of objects now, and who announces them, worked out from placements and node reports. Soft: a restart of the control plane
  * forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
  *
  * A member's health is the word of the node that carries the load balancer, for it sends the traffic; while that node
  * has no word (the load balancer has just moved) it is the worst that the others say.
  */
-export class StatusController implements StatusReader, ReportSink {
+export class StatusController implements StatusReader, OwnershipReader, ReportSink {
   readonly #options: StatusControllerOptions
   readonly #reports = new NodeReports()
+  readonly #shards: ShardTable
+  readonly #vipLog = new VipLog()
   readonly #confirmed = new Map<string, Confirmed>()
   /** load balancer id -> listener id */
   readonly #stats = new Map<string, Map<string, StatsSum>>()
@@ -57,6 +66,7 @@ export class StatusController implements StatusReader, ReportSink {
   constructor(options: StatusControllerOptions) {
     this.#options = options
     const { view, nodeStates, liveness } = options
+    this.#shards = new ShardTable(options)
     this.#unsubscribe = [
       view.onChange((changed) => {
         for (const { kind, id } of changed) {
@@ -67,13 +77,17 @@ export class StatusController implements StatusReader, ReportSink {
       }),
       nodeStates.onKeyChange((key) => this.#reviewKeys([key])),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
+      this.#shards.onChange((groupId, number) => this.#shardChanged(groupId, number)),
     ]
   }
 
   report(nodeId: string, report: NodeReport): { readonly resend: boolean } {
     const { clock, liveness } = this.#options
     liveness.heardOf(nodeId)
-    const difference = this.#reports.merge(nodeId, report, clock.now().toISOString())
+    const at = clock.now().toISOString()
+    const difference = this.#reports.merge(nodeId, report, at)
+    this.#shards.report(nodeId, difference.shards)
+    for (const announced of difference.announced) this.#noteAnnounced(nodeId, announced, at)
     for (const stats of difference.stats) this.#statsOf(stats).report(nodeId, stats)
     for (const id of difference.loadBalancers) this.#tell('loadBalancer', id)
     if (difference.node) this.#tell('node', nodeId)
@@ -83,7 +97,7 @@ export class StatusController implements StatusReader, ReportSink {
 
   loadBalancer(id: string): LoadBalancerStatus {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
-    const verdict: Verdict = loadBalancer === undefined ? UNKNOWN : this.#verdict(loadBalancer)
+    const { confirmedBy: _, ...verdict } = loadBalancer === undefined ? UNKNOWN : this.#verdict(loadBalancer)
     const confirmed = this.#confirmed.get(id)
     const ownerNodeId = this.#ownerOf(id)
     return {
@@ -99,13 +113,42 @@ export class StatusController implements StatusReader, ReportSink {
 
   node(id: string): NodeStatus {
     const said = this.#reports.node(id)
+    const problems = this.#options.nodeStates.problems(id)
+    const connection = this.#connection(id)
+    if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
+    const { inSync, lastReportAt, features, shards, bgpSessions, fabricAddress, announced } = said
     return {
       nodeId: id,
-      connection: this.#connection(id),
-      inSync: said?.inSync ?? false,
-      lastReportAt: said?.lastReportAt ?? null,
-      features: said?.features ?? [],
+      connection,
+      inSync,
+      lastReportAt,
+      features,
+      shards,
+      bgpSessions,
+      fabricAddress,
+      announced,
+      problems,
     }
+  }
+
+  shards(nodeGroupId: string): readonly ShardStatus[] {
+    return [...this.#shards.shards(nodeGroupId)]
+  }
+
+  shard(nodeGroupId: string, number: number): ShardStatus | null {
+    return this.#shards.shard(nodeGroupId, number)
+  }
+
+  history(loadBalancerId: string, address: string): readonly VipMove[] {
+    const shard = this.#options.view.get('placement', loadBalancerId)?.value.shard ?? null
+    const own = this.#vipLog.moves(loadBalancerId, address)
+    if (shard === null || this.#isRouted(loadBalancerId, address)) return own
+    return [...own, ...this.#shards.moves(shard.nodeGroupId, shard.number)]
+  }
+
+  /** Calls back with each takeover of a shard whose owner before was known. */
+  onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
+    return this.#shards.onTakeover(listener)
   }
 
   onChange(listener: Listener): () => void {
@@ -115,22 +158,86 @@ export class StatusController implements StatusReader, ReportSink {
 
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#shards.close()
     if (this.#reviewing !== null) clearImmediate(this.#reviewing)
   }
 
   #verdict(loadBalancer: LoadBalancer): Verdict {
-    const { view, nodeStates, liveness } = this.#options
+    const { view } = this.#options
     const placement = view.get('placement', loadBalancer.id)?.value ?? null
-    const owner = placement?.ownerNodeId ?? null
-    const key = `lb/${loadBalancer.id}`
+    const place = placement?.shard ?? null
+    const changedForMs = place === null ? null : this.#shards.changedForMs(place.nodeGroupId, place.number)
     return verdictOn({
       loadBalancer,
       placement,
-      wanted: owner === null ? null : nodeStates.get(owner, key),
-      report: owner === null ? null : this.#reports.entry(owner, key),
-      ownerName: owner === null ? '' : this.#nameOf(owner),
-      ownerLiveness: owner === null ? 'lost' : liveness.of(owner),
+      carriers: this.#carriers(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
+      shard: place === null ? null : this.shard(place.nodeGroupId, place.number),
+      groupName: place === null ? '' : (view.get('nodeGroup', place.nodeGroupId)?.value.name ?? place.nodeGroupId),
+      moving:
+        changedForMs !== null &&
+        changedForMs < MOVE_GRACE_MS &&
+        this.#confirmed.get(loadBalancer.id)?.generation === loadBalancer.generation,
     })
+  }
+
+  /** The nodes whose word counts, in order of their ids; null for none. */
+  #carriers(id: string, who: string | 'all' | null): readonly Carrier[] {
+    if (who === null) return []
+    const { nodeStates, liveness } = this.#options
+    const key = `lb/${id}`
+    const nodeIds = who === 'all' ? [...nodeStates.holders(key)].sort() : [who]
+    return nodeIds.flatMap((nodeId): Carrier[] => {
+      const wanted = nodeStates.get(nodeId, key)
+      if (wanted === null) return []
+      const report = this.#reports.entry(nodeId, key)
+      return [{ nodeId, name: this.#nameOf(nodeId), liveness: liveness.of(nodeId), wanted, report }]
+    })
+  }
+
+  /** Whether some of its addresses go where the shard's master is. */
+  #isSharded(loadBalancerId: string): boolean {
+    const { nodeStates } = this.#options
+    const key = `lb/${loadBalancerId}`
+    for (const nodeId of nodeStates.holders(key)) {
+      const entry = nodeStates.get(nodeId, key)?.entry
+      return entry?.kind === 'load-balancer' && entry.vips.some((vip) => vip.announce?.via === 'vrrp')
+    }
+    return false
+  }
+
+  /** Whether every node announces this address, shard or not. */
+  #isRouted(loadBalancerId: string, address: string): boolean {
+    const { nodeStates } = this.#options
+    const key = `lb/${loadBalancerId}`
+    for (const nodeId of nodeStates.holders(key)) {
+      const entry = nodeStates.get(nodeId, key)?.entry
+      if (entry?.kind === 'load-balancer')
+        return entry.vips.some((vip) => vip.address === address && vip.announce?.via === 'bgp')
+    }
+    return false
+  }
+
+  /** What a shard moves is in the shard's own history: a thousand addresses that move at once are one move. */
+  #noteAnnounced(nodeId: string, { key, before, after }: AnnouncedDifference, at: string): void {
+    if (!key.startsWith('lb/')) return
+    const id = key.slice('lb/'.length)
+    const placement = this.#options.view.get('placement', id)?.value
+    const shared = (placement?.shard ?? null) !== null
+    const note = (address: string, event: VipMove['event']) => {
+      if (shared && !this.#isRouted(id, address)) return
+      this.#vipLog.note(id, address, { at, event, nodeId }, shared, (from) => this.#whyLeft(from))
+    }
+    for (const address of before) if (!after.includes(address)) note(address, 'released')
+    for (const address of after) if (!before.includes(address)) note(address, 'taken')
+  }
+
+  /** Why the planner took an address from this node. */
+  #whyLeft(nodeId: string): string {
+    const { view, liveness } = this.#options
+    const node = view.get('node', nodeId)?.value
+    if (node === undefined) return 'NodeDeleted'
+    if (liveness.of(nodeId) === 'lost') return 'NodeLost'
+    return node.scheduling === 'draining' ? 'NodeDrained' : 'Planned'
   }
 
   #confirmations(id: string): readonly NodeConfirmation[] {
@@ -189,7 +296,10 @@ export class StatusController implements StatusReader, ReportSink {
   }
 
   #ownerOf(id: string): string | null {
-    return this.#options.view.get('placement', id)?.value.ownerNodeId ?? null
+    const placement = this.#options.view.get('placement', id)?.value
+    if (placement?.shard == null) return placement?.ownerNodeId ?? null
+    if (!this.#isSharded(id)) return null
+    return this.shard(placement.shard.nodeGroupId, placement.shard.number)?.ownerNodeId ?? null
   }
 
   #nameOf(nodeId: string): string {
@@ -197,7 +307,10 @@ export class StatusController implements StatusReader, ReportSink {
   }
 
   #nodeChanged(nodeId: string): void {
-    if (this.#options.view.get('node', nodeId) === null) this.#reports.forget(nodeId)
+    if (this.#options.view.get('node', nodeId) === null) {
+      this.#reports.forget(nodeId)
+      this.#shards.forget(nodeId)
+    }
     this.#tell('node', nodeId)
   }
 
@@ -206,6 +319,14 @@ export class StatusController implements StatusReader, ReportSink {
       for (const listeners of this.#stats.values()) for (const stats of listeners.values()) stats.ended(nodeId)
     this.#tell('node', nodeId)
     this.#reviewKeys([...this.#options.nodeStates.entries(nodeId)].map(({ key }) => key))
+  }
+
+  #shardChanged(nodeGroupId: string, number: number): void {
+    const { view } = this.#options
+    for (const { id, shard } of view.list('placement'))
+      if (shard?.number === number && shard.nodeGroupId === nodeGroupId) this.#due.add(id)
+    for (const node of view.list('node')) if (node.nodeGroupId === nodeGroupId) this.#tell('node', node.id)
+    this.#review()
   }
 
   #reviewKeys(keys: Iterable<string>): void {
@@ -234,11 +355,12 @@ export class StatusController implements StatusReader, ReportSink {
     if (loadBalancer === undefined) {
       this.#confirmed.delete(id)
       this.#stats.delete(id)
+      this.#vipLog.forget(id)
       if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
       return
     }
     const verdict = this.#verdict(loadBalancer)
-    if (verdict.provisioning === 'active') this.#confirm(loadBalancer)
+    if (verdict.confirmedBy !== null) this.#confirm(id, verdict.confirmedBy)
     this.#pruneStats(loadBalancer)
     const meaning = JSON.stringify([
       verdict,
@@ -252,9 +374,8 @@ export class StatusController implements StatusReader, ReportSink {
     this.#tell('loadBalancer', id)
   }
 
-  #confirm({ id }: LoadBalancer): void {
-    const owner = this.#ownerOf(id)
-    const held = owner === null ? null : this.#options.nodeStates.get(owner, `lb/${id}`)
+  #confirm(id: string, nodeId: string): void {
+    const held = this.#options.nodeStates.get(nodeId, `lb/${id}`)
     if (held === null) return
     const generation = generationOf(held.entry)
     if (this.#confirmed.get(id)?.generation === generation) return
@@ -273,7 +394,12 @@ export class StatusController implements StatusReader, ReportSink {
   }
 }
 
-const UNKNOWN: Verdict = { provisioning: 'pending', reason: 'Unknown', message: 'There is no such load balancer' }
+const UNKNOWN: Verdict = {
+  provisioning: 'pending',
+  reason: 'Unknown',
+  message: 'There is no such load balancer',
+  confirmedBy: null,
+}
 
 const SEVERITY = { down: 2, unknown: 1, up: 0 } as const
 

@@ -1,53 +1,139 @@
 import type { HashedEntry } from '@spout/admission'
-import type { EntryReport, LoadBalancer, LoadBalancerStatus, NodeStateEntry, Placement } from '@spout/model'
+import type {
+  EntryReport,
+  LoadBalancer,
+  LoadBalancerStatus,
+  NodeStateEntry,
+  NodeVip,
+  Placement,
+  ShardStatus,
+} from '@spout/model'
 import type { Liveness } from './node-liveness.ts'
+
+/** A node that shall hold the load balancer, and what it said of it. */
+export interface Carrier {
+  readonly nodeId: string
+  readonly name: string
+  readonly liveness: Liveness
+  readonly wanted: HashedEntry
+  readonly report: EntryReport | null
+}
 
 /** All that the verdict on a load balancer is worked out from. */
 export interface Evidence {
   readonly loadBalancer: LoadBalancer
   readonly placement: Placement | null
-  /** What the owner node shall hold. */
-  readonly wanted: HashedEntry | null
-  /** What the owner node said of it. */
-  readonly report: EntryReport | null
-  readonly ownerName: string
-  readonly ownerLiveness: Liveness
+  readonly carriers: readonly Carrier[]
+  /** The shard of `placement`, as its nodes tell of it; null when it is in none or no node spoke. */
+  readonly shard: ShardStatus | null
+  readonly groupName: string
+  /** The shard's owner changed a moment ago, and this generation was seen to work before. */
+  readonly moving: boolean
 }
 
-export type Verdict = Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'>
+export interface Verdict extends Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'> {
+  /** The node whose confirmation it is active by. */
+  readonly confirmedBy: string | null
+}
 
 /** What became of a load balancer's newest generation: nothing is called active before its node said so. */
 export function verdictOn(evidence: Evidence): Verdict {
-  const { loadBalancer, placement, wanted, report, ownerName, ownerLiveness } = evidence
+  const { loadBalancer, placement, carriers } = evidence
   if (placement === null) return pending('WaitingForPlan', 'No node was chosen yet')
   // Without a network there is no member to reach: nothing is left to do until there is one.
   if (placement.reason.code === 'NoNetwork')
-    return { provisioning: 'active', reason: 'NoNetwork', message: placement.reason.message }
-  if (placement.ownerNodeId === null)
-    return { provisioning: 'error', reason: placement.reason.code, message: placement.reason.message }
-  if (wanted === null || generationOf(wanted.entry) < loadBalancer.generation)
-    return pending('WaitingForPlan', 'The newest change was not planned yet')
+    return { ...active('NoNetwork', placement.reason.message), confirmedBy: null }
+  const { ownerNodeId, shard, reason } = placement
+  if (shard === null ? ownerNodeId === null : reason.code !== 'Placed') return failure(reason.code, reason.message)
+  if (carriers.some(({ wanted }) => generationOf(wanted.entry) < loadBalancer.generation)) return UNPLANNED
+  if (shard === null) {
+    const owner = carriers.find(({ nodeId }) => nodeId === ownerNodeId)
+    return owner === undefined ? UNPLANNED : onNode(owner, 'all', `Node ${owner.name} carries it`)
+  }
+  const [some] = carriers
+  if (some === undefined) return UNPLANNED
+  const vips = some.wanted.entry.kind === 'load-balancer' ? some.wanted.entry.vips : []
+  const routed = vips.some(({ announce }) => announce?.via === 'bgp')
+  const sharded = vips.some(({ announce }) => announce?.via === 'vrrp')
+  if (!routed && !sharded) return onAny(carriers)
+  const verdicts = [...(sharded ? [onShard(evidence, shard.number)] : []), ...(routed ? [onAny(carriers)] : [])]
+  return verdicts.reduce((worst, one) => (SEVERITY[one.provisioning] > SEVERITY[worst.provisioning] ? one : worst))
+}
+
+/** The master of the shard is the one that counts. */
+function onShard({ carriers, shard, groupName, moving }: Evidence, number: number): Verdict {
+  const place = `shard ${number} of group \`${groupName}\``
+  const owner = carriers.find(({ nodeId }) => nodeId === shard?.ownerNodeId)
+  if (shard?.state === 'two-owners') {
+    const names = carriers.filter(({ nodeId }) => shard.masterNodeIds.includes(nodeId)).map(({ name }) => `\`${name}\``)
+    return failure('TwoOwners', `Nodes ${names.join(' and ')} both say that they are master of ${place}`)
+  }
+  const verdict =
+    owner === undefined
+      ? pending('NoOwner', `No node is master of ${place}`)
+      : onNode(owner, 'vrrp', `Shard ${number} of group \`${groupName}\`; node \`${owner.name}\` is its master`)
+  if (!moving || verdict.provisioning !== 'pending' || verdict.reason === 'WaitingForPlan') return verdict
+  return { ...active('Moving', `It moves to another node: ${verdict.message}`), confirmedBy: null }
+}
+
+/** Every node announces: one that does is enough. */
+function onAny(carriers: readonly Carrier[]): Verdict {
+  const names = carriers
+    .filter((carrier) => onNode(carrier, 'bgp', '').provisioning === 'active')
+    .map(({ name }) => `\`${name}\``)
+  const words = `${names.length} of ${carriers.length} nodes carry it: ${names.join(', ')}`
+  return carriers
+    .map((carrier) => onNode(carrier, 'bgp', words))
+    .reduce((best, one) => (SEVERITY[one.provisioning] < SEVERITY[best.provisioning] ? one : best))
+}
+
+/** @param via VIPs that this node must announce for it */
+function onNode(
+  { nodeId, name, liveness, wanted, report }: Carrier,
+  via: 'all' | 'vrrp' | 'bgp',
+  done: string,
+): Verdict {
   if (report === null || report.hash !== wanted.hash) {
-    if (ownerLiveness === 'connected')
-      return pending('WaitingForNode', `Node ${ownerName} has not confirmed the newest change yet`)
-    return pending('NodeDisconnected', `Node ${ownerName} carries it and is not connected: what it had goes on`)
+    if (liveness === 'connected')
+      return pending('WaitingForNode', `Node ${name} has not confirmed the newest change yet`)
+    return pending('NodeDisconnected', `Node ${name} carries it and is not connected: what it had goes on`)
   }
   if (report.state === 'failed')
+    return failure(report.reason ?? 'Failed', `Node ${name}: ${report.message ?? 'it could not be programmed'}`)
+  const silent = announcedBy(wanted.entry, via).filter(({ address }) => !report.announced.includes(address))
+  const [first] = silent
+  if (first === undefined) return { ...active('Programmed', done), confirmedBy: nodeId }
+  const addresses = silent.map(({ address }) => address).join(', ')
+  // The node itself knows when a member is up: until then there is nothing to announce, and nothing to wait for.
+  if (silent.every(({ announce }) => announce?.via === 'bgp' && announce.policy === 'healthy'))
     return {
-      provisioning: 'error',
-      reason: report.reason ?? 'Failed',
-      message: `Node ${ownerName}: ${report.message ?? 'it could not be programmed'}`,
+      ...active('Withheld', `${addresses} is programmed; it is announced while a member is up`),
+      confirmedBy: nodeId,
     }
-  const silent = announcedBy(wanted.entry).filter((address) => !report.announced.includes(address))
-  if (silent.length > 0)
-    return pending('WaitingForAnnouncement', `Node ${ownerName} does not announce ${silent.join(', ')} yet`)
-  return { provisioning: 'active', reason: 'Programmed', message: `Node ${ownerName} carries it` }
+  return pending('WaitingForAnnouncement', `Node ${name} does not announce ${addresses} yet`)
 }
 
 /** The generation that an entry is made of. */
 export const generationOf = (entry: NodeStateEntry): number => (entry.kind === 'load-balancer' ? entry.generation : 0)
 
-const announcedBy = (entry: NodeStateEntry): readonly string[] =>
-  entry.kind === 'load-balancer' ? entry.vips.filter((vip) => vip.announce).map((vip) => vip.address) : []
+const announcedBy = (entry: NodeStateEntry, via: 'all' | 'vrrp' | 'bgp'): readonly NodeVip[] =>
+  entry.kind === 'load-balancer'
+    ? entry.vips.filter(({ announce }) => announce !== null && (via === 'all' || announce.via === via))
+    : []
 
-const pending = (reason: string, message: string): Verdict => ({ provisioning: 'pending', reason, message })
+const SEVERITY = { active: 0, pending: 1, error: 2 } as const
+
+const active = (reason: string, message: string) => ({ provisioning: 'active' as const, reason, message })
+const pending = (reason: string, message: string): Verdict => ({
+  provisioning: 'pending',
+  reason,
+  message,
+  confirmedBy: null,
+})
+const failure = (reason: string, message: string): Verdict => ({
+  provisioning: 'error',
+  reason,
+  message,
+  confirmedBy: null,
+})
+const UNPLANNED = pending('WaitingForPlan', 'The newest change was not planned yet')

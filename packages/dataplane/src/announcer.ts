@@ -22,6 +22,15 @@ export interface Announcer {
     wanted: readonly Announcement[],
     signal: AbortSignal,
   ): Promise<readonly { readonly announcement: Announcement; readonly error: string | null }[]>
+  /**
+   * The same as `apply` of the whole set, told by its difference to the last one, so that it costs what changed.
+   * Optional: who has none is always given the whole set. Resolves with the outcomes of `come`.
+   */
+  change?(
+    difference: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
+    signal: AbortSignal,
+  ): Promise<readonly { readonly announcement: Announcement; readonly error: string | null }[]>
+  /** What is announced now. The very same array as before says that nothing changed: nobody looks through it then. */
   observe(): Promise<readonly Announcement[]>
   close(): Promise<void>
 }

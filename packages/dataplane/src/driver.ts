@@ -39,6 +39,11 @@ export interface DataPlaneDriver<Rendered = unknown> {
   readonly name: string
   readonly features: ReadonlySet<Feature>
   render(wanted: WantedEntry): Rendered
+  /**
+   * These entries will be put soon, as these very objects if nothing about them changes: the driver may do some of the
+   * work now, while it waits for the kernel. It must not change anything, nor throw.
+   */
+  prepare?(soon: readonly WantedEntry[]): void
   /** Looks at what is there. `previous` are the entries that the last process had confirmed. */
   adopt(previous: readonly WantedEntry[]): Promise<void>
   apply(

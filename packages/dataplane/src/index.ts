@@ -3,7 +3,18 @@
  * in. A driver knows node state and `sys`; it never hears of Octavia, Kubernetes or the store.
  */
 export * from './announcer.ts'
+export { BgpAnnouncer } from './announcers/bgp/bgp-announcer.ts'
+export type { BgpSession } from './announcers/bgp/bgp-session.ts'
+export { BirdRefused } from './announcers/bgp/bird-daemon.ts'
+export { BgpSettingsError } from './announcers/bgp/bird-text.ts'
+export { checkBgpSettings } from './announcers/bgp/check-settings.ts'
+export type { BgpOptions } from './announcers/bgp/options.ts'
+export { fabricAddress } from './announcers/fabric-address.ts'
 export * from './announcers/l2/l2-announcer.ts'
+export * from './announcers/node-announcers.ts'
+export { VrrpRefused } from './announcers/vrrp/check-settings.ts'
+export type { ShardReport } from './announcers/vrrp/shard-report.ts'
+export { VrrpAnnouncer, type VrrpAnnouncerOptions } from './announcers/vrrp/vrrp-announcer.ts'
 export * from './check.ts'
 export * from './checks/connector.ts'
 export * from './checks/http.ts'

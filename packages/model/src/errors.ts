@@ -10,6 +10,7 @@ export type ErrorKind =
   | 'forbidden'
   | 'notFound'
   | 'conflict'
+  | 'preconditionFailed'
   | 'gone'
   | 'tooLarge'
   | 'overQuota'
@@ -62,6 +63,7 @@ export const ERRORS = {
   NameTaken: row('conflict', 'onChange', 'Field {field}: {what} named {name} already exists'),
   AlreadyExists: row('conflict', 'onChange', '{what} {id} already exists'),
   RevisionConflict: row('conflict', 'backoff', '{what} {id} was changed by somebody else'),
+  VersionMismatch: row('preconditionFailed', 'onChange', '{what} {id} is not at the version that If-Match names'),
   InUse: row('conflict', 'onChange', '{what} {id} is in use by {user}'),
   HasChildren: row('conflict', 'onChange', '{what} {id} has {children}'),
   AddressPoolExhausted: row('conflict', 'onChange', 'Address pool {pool} has 0 of {size} addresses free'),

@@ -4,6 +4,7 @@
  * Neutral on purpose: the words of Octavia, Kubernetes or the Gateway API stay in their intent's folder. Pure: it never
  * does I/O and holds no state.
  */
+export * from './bgp.ts'
 export * from './entry-hash.ts'
 export * from './errors.ts'
 export * from './health-monitor.ts'
@@ -12,8 +13,10 @@ export * from './listener.ts'
 export * from './load-balancer.ts'
 export * from './network.ts'
 export * from './node.ts'
+export * from './node-group.ts'
 export * from './node-report.ts'
 export * from './node-state.ts'
+export * from './ownership.ts'
 export * from './parse.ts'
 export * from './placement.ts'
 export * from './pool.ts'

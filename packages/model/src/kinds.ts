@@ -1,6 +1,8 @@
+import { bgpAdvertisement, bgpPeer } from './bgp.ts'
 import { loadBalancer } from './load-balancer.ts'
 import { address, addressPool, network } from './network.ts'
-import { enrolmentToken, node, nodeGroup } from './node.ts'
+import { enrolmentToken, node } from './node.ts'
+import { nodeGroup } from './node-group.ts'
 import { placement } from './placement.ts'
 import { applicationCredential, project, quota, token, user } from './project.ts'
 
@@ -13,6 +15,8 @@ export const KINDS = {
   node,
   nodeGroup,
   enrolmentToken,
+  bgpPeer,
+  bgpAdvertisement,
   placement,
   project,
   quota,

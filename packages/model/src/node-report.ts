@@ -15,7 +15,58 @@ export interface NodeReport {
   readonly inSync: boolean
   /** What this node's drivers can do (`features` of each driver). */
   readonly features: readonly string[]
+  /** All VRRP shards of the node; left out, nothing changed since the last report that named them. */
+  readonly shards?: readonly ShardReport[]
+  /** All BGP sessions of the node; left out, nothing changed since the last report that named them. */
+  readonly bgpSessions?: readonly BgpSessionReport[]
+  /** The address that the agent sees on its fabric interface, null when there is none; left out, nothing changed. */
+  readonly fabricAddress?: string | null
 }
+
+/** RFC 5798 section 6.4, and `stopped`: the node takes no part in the shard now. */
+export type ShardState = 'master' | 'backup' | 'fault' | 'stopped'
+
+/** One shard of the group as one node sees itself in it. */
+export interface ShardReport {
+  /** `VrrpShard.number`. */
+  readonly number: number
+  readonly state: ShardState
+  /** RFC 3339, the node's clock; when it last changed. */
+  readonly since: string
+  /** How often the node became master since its agent's session began. */
+  readonly takeovers: number
+  /** The newest change of state; null before the first. */
+  readonly lastMove: ShardMove | null
+}
+
+export interface ShardMove {
+  /** RFC 3339, the node's clock. */
+  readonly at: string
+  readonly from: ShardState
+  readonly to: ShardState
+  /** The node's word for it (`vrrp`, `handed over`, `drained`, `conflict`, `unhealthy: ...`); null when unknown. */
+  readonly reason: string | null
+  /** Milliseconds from the last sign of the master before to this node's takeover; null when that is not known. */
+  readonly silentMs: number | null
+}
+
+/** A session with one BGP peer (RFC 4271 section 8.2.2) as the node's routing daemon tells it. */
+export interface BgpSessionReport {
+  /** `BgpPeerSettings.id`. */
+  readonly peerId: string
+  readonly state: BgpSessionState
+  /** RFC 3339; when it last changed. */
+  readonly since: string
+  /** Prefixes announced to the peer now. */
+  readonly announced: number
+  /** The daemon's words for why the session last ended or does not come up; null when there is nothing to say. */
+  readonly lastError: string | null
+  /** RFC 5880; null without BFD. */
+  readonly bfd: 'up' | 'down' | 'init' | 'admin-down' | null
+}
+
+/** `stopped`: the daemon does not run or the session is switched off. */
+export type BgpSessionState = 'stopped' | 'idle' | 'connect' | 'active' | 'open-sent' | 'open-confirm' | 'established'
 
 export interface EntryReport {
   readonly key: string
@@ -26,7 +77,7 @@ export interface EntryReport {
   readonly reason: string | null
   /** For people: the kernel's or the proxy's own words; null when programmed. */
   readonly message: string | null
-  /** VIPs that this node announces now. */
+  /** VIPs that this node has taken on to announce; one that follows a shard is answered for by the shard's master. */
   readonly announced: readonly string[]
 }
 

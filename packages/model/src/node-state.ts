@@ -106,6 +106,8 @@ export interface BgpPeerSettings {
   readonly sourceAddress: string | null
   /** Hops to the peer: 1 is directly connected; more is a multihop session. */
   readonly hops: number
+  /** GTSM (RFC 5082): what arrives with a TTL below that of `hops` is dropped. The peer must have it too. Default false. */
+  readonly ttlSecurity?: boolean
   /** TCP MD5 signature (RFC 2385); printable ASCII, at most 80 characters. */
   readonly md5Secret: string | null
   readonly holdTimeS: number

@@ -12,16 +12,18 @@ export const node = z.strictObject({
     .nullable(),
   /** `cordoned` nodes get nothing new; `draining` ones hand over what they have. */
   scheduling: z.enum(['enabled', 'cordoned', 'draining']),
-  /** Its address on the fabric, for people. */
+  /** When `scheduling` was last changed; null before the first change. A drain goes on in steps from here. */
+  schedulingSince: timestamp.nullable().default(null),
+  /** Its address on the fabric as an administrator set it; null leaves it to what the agent sees. */
   fabricAddress: ipText.nullable(),
+  /** What the agent last saw on its fabric interface. */
+  seenFabricAddress: ipText.nullable().default(null),
 })
 export type Node = z.infer<typeof node>
 
-export const nodeGroup = z.strictObject({
-  ...metaShape,
-  announcer: z.enum(['l2']),
-})
-export type NodeGroup = z.infer<typeof nodeGroup>
+/** The address by which a node's neighbours know it; null while nobody has said. */
+export const fabricAddressOf = (of: Pick<Node, 'fabricAddress' | 'seenFabricAddress'>): string | null =>
+  of.fabricAddress ?? of.seenFabricAddress
 
 /** A one-time secret that enrols one node. Stored by its hash. */
 export const enrolmentToken = z.strictObject({

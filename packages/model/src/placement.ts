@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MOST_SHARDS } from './node-group.ts'
 import { metaShape, uuid } from './scalars.ts'
 
 /**
@@ -8,8 +9,13 @@ import { metaShape, uuid } from './scalars.ts'
 export const placement = z.strictObject({
   ...metaShape,
   networkId: uuid.nullable(),
-  /** The node that announces the VIPs; null when none can. */
+  /** The node that announces the VIPs; null when none can, and where the nodes settle it among themselves. */
   ownerNodeId: uuid.nullable(),
+  /** The part of the node group's VIPs it belongs to, in groups that announce by `vrrp` or `bgp`. */
+  shard: z
+    .strictObject({ nodeGroupId: uuid, number: z.number().int().min(1).max(MOST_SHARDS) })
+    .nullable()
+    .default(null),
   /** For people and machines: why this owner, or why none. */
   reason: z.strictObject({ code: z.string(), message: z.string() }),
   pools: z.array(

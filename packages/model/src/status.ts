@@ -1,4 +1,4 @@
-import type { MemberHealth, ServiceStats } from './node-report.ts'
+import type { BgpSessionReport, MemberHealth, ServiceStats, ShardReport } from './node-report.ts'
 
 /** What became of a load balancer's newest generation. Soft: worked out from placements and node reports. */
 export interface LoadBalancerStatus {
@@ -12,6 +12,7 @@ export interface LoadBalancerStatus {
   readonly confirmedGeneration: number
   /** When that confirmation came, RFC 3339; null before the first. */
   readonly confirmedAt: string | null
+  /** The node that announces it: the planner's choice, or the master of its shard. Null where every node announces. */
   readonly ownerNodeId: string | null
   readonly nodes: readonly NodeConfirmation[]
   /** By member id. Members without an entry are not probed. */
@@ -40,6 +41,27 @@ export interface NodeStatus {
   /** RFC 3339. */
   readonly lastReportAt: string | null
   readonly features: readonly string[]
+  /** As the node told last; empty for a node that takes part in none. */
+  readonly shards: readonly ShardReport[]
+  readonly bgpSessions: readonly BgpSessionReport[]
+  /** What the agent sees on its fabric interface. */
+  readonly fabricAddress: string | null
+  /** How many VIPs it announces now. */
+  readonly announced: number
+  /** What keeps it from announcing as its group shall. */
+  readonly problems: readonly { readonly code: string; readonly message: string }[]
+}
+
+/** What is known of a node that said nothing yet. */
+export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
+  inSync: false,
+  lastReportAt: null,
+  features: [],
+  shards: [],
+  bgpSessions: [],
+  fabricAddress: null,
+  announced: 0,
+  problems: [],
 }
 
 /** Answers what is known of objects now. Implemented by the status controller, read by every surface. */

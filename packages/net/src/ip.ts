@@ -20,15 +20,15 @@ const HEX_GROUP = /^[0-9a-fA-F]{1,4}$/
 function parseIpv4Value(text: string): bigint | null {
   const parts = text.split('.')
   if (parts.length !== 4) return null
-  let value = 0n
+  let value = 0
   for (const part of parts) {
     // No leading zeros: some parsers read 010 as octal 8, which turns an allow list into a bypass.
     if (!DECIMAL_OCTET.test(part)) return null
     const octet = Number(part)
     if (octet > 255) return null
-    value = (value << 8n) | BigInt(octet)
+    value = value * 256 + octet
   }
-  return value
+  return BigInt(value)
 }
 
 function parseGroups(text: string): bigint[] | null {
@@ -120,10 +120,13 @@ export const ipEquals = (a: Ip, b: Ip): boolean => a.version === b.version && a.
 
 /** Network byte order: 4 or 16 bytes. */
 export function ipToBytes(ip: Ip): Uint8Array {
-  const size = ip.version === 4 ? 4 : 16
-  const bytes = new Uint8Array(size)
-  for (let index = 0; index < size; index++) bytes[index] = Number((ip.value >> BigInt(8 * (size - 1 - index))) & 0xffn)
-  return bytes
+  const bytes = new DataView(new ArrayBuffer(ip.version === 4 ? 4 : 16))
+  if (ip.version === 4) bytes.setUint32(0, Number(ip.value))
+  else {
+    bytes.setBigUint64(0, ip.value >> 64n)
+    bytes.setBigUint64(8, ip.value)
+  }
+  return new Uint8Array(bytes.buffer)
 }
 
 /** Number of bits of an address of this version. */

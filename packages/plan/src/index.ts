@@ -4,6 +4,10 @@
  * Which slot a member serves, which address is free, what a quota leaves, which node announces, what each node gets.
  * It never does I/O, reads no clock and throws for nobody's bad wish: what cannot be is a reason.
  */
+export { type AdvertisementsByPool, advertisementsByPool } from './group/advertisements.ts'
+export type { GroupNode } from './group/group-node.ts'
+export { isSelected } from './group/plan-bgp.ts'
+export { type GroupPlan, type GroupPlanInput, planGroup } from './group/plan-group.ts'
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
@@ -24,6 +28,7 @@ export { NumberRuns } from './ipam/number-runs.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
 export { planDomain } from './node-state/plan-domain.ts'
 export {
+  type Announcing,
   type LoadBalancerPlan,
   type LoadBalancerPlanInput,
   neededFeatures,

@@ -1,5 +1,13 @@
 import { StoreAdmission, StoreView } from '@spout/admission'
-import type { LoadBalancerStatus, NodeStatus, StatusReader } from '@spout/model'
+import {
+  type LoadBalancerStatus,
+  type NodeStatus,
+  type OwnershipReader,
+  type ShardStatus,
+  type StatusReader,
+  UNSEEN_NODE,
+  type VipMove,
+} from '@spout/model'
 import { type Clock, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { MemoryStore } from '@spout/store'
 import { authenticateBy } from './authn/authenticate.ts'
@@ -18,6 +26,7 @@ export const ADMIN_PASSWORD = 'admin-password'
 /** Says of every object what is said before any node reported. Statuses are set by tests. */
 class TestStatus implements StatusReader {
   readonly loadBalancers = new Map<string, Partial<LoadBalancerStatus>>()
+  readonly nodes = new Map<string, Partial<NodeStatus>>()
   readonly #listeners = new Set<(kind: 'loadBalancer' | 'node', id: string) => void>()
 
   loadBalancer(id: string): LoadBalancerStatus {
@@ -36,7 +45,7 @@ class TestStatus implements StatusReader {
   }
 
   node(nodeId: string): NodeStatus {
-    return { nodeId, connection: 'never', inSync: false, lastReportAt: null, features: [] }
+    return { nodeId, connection: 'never', ...UNSEEN_NODE, ...this.nodes.get(nodeId) }
   }
 
   onChange(listener: (kind: 'loadBalancer' | 'node', id: string) => void): () => void {
@@ -47,6 +56,24 @@ class TestStatus implements StatusReader {
   set(id: string, status: Partial<LoadBalancerStatus>): void {
     this.loadBalancers.set(id, status)
     for (const listener of this.#listeners) listener('loadBalancer', id)
+  }
+}
+
+/** Says of shards and moves what a test put there. */
+class TestOwnership implements OwnershipReader {
+  readonly all: ShardStatus[] = []
+  readonly moves = new Map<string, readonly VipMove[]>()
+
+  shards(nodeGroupId: string): readonly ShardStatus[] {
+    return this.all.filter((one) => one.nodeGroupId === nodeGroupId)
+  }
+
+  shard(nodeGroupId: string, number: number): ShardStatus | null {
+    return this.shards(nodeGroupId).find((one) => one.number === number) ?? null
+  }
+
+  history(loadBalancerId: string): readonly VipMove[] {
+    return this.moves.get(loadBalancerId) ?? []
   }
 }
 
@@ -64,13 +91,14 @@ export async function openTestBed(clock: Clock = systemClock) {
     { projectName: 'admin', userName: 'admin', password },
   )
   const status = new TestStatus()
+  const ownership = new TestOwnership()
   const app = createServer({ log: silentLogger() })
   const base = baseUrl(null)
   const networkDefaults = { returnPath: 'snat', segment: () => ({ physicalNetwork: 'physnet1', vlan: null }) } as const
   const common = { admission, view, authenticator, clock, baseUrl: base }
   mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES }))
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }))
-  mount(app, nativeApi({ ...common, store, status, linkPin: 'f'.repeat(32), networkDefaults }))
+  mount(app, nativeApi({ ...common, store, status, ownership, linkPin: 'f'.repeat(32), networkDefaults }))
 
   /** A user with one role on one project, and a token for it. */
   const login = async (name: string, projectId: string, role: 'admin' | 'member' | 'reader') => {
@@ -93,6 +121,7 @@ export async function openTestBed(clock: Clock = systemClock) {
     admission,
     authenticator,
     status,
+    ownership,
     admin,
     login,
     adminLogin,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { execOk } from './exec.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
 import { BUILDS } from './testing/native-builds.ts'
 import { FAR, NEAR } from './testing/segment.ts'
@@ -57,6 +58,46 @@ describe.each(BUILDS)('addresses and routes through the helper, $name build', ({
     expect(await on.helper.addrList({ netns: on.netns, dev: 'lo' })).toHaveLength(2)
   })
 
+  test('tells whether somebody else changed something, without listing it', async () => {
+    const { helper, netns } = on
+    const namespace = netns.slice(netns.lastIndexOf('/') + 1)
+    const ip = (...args: string[]) => execOk(['ip', '-n', namespace, ...args])
+    const mark = () => helper.rtnlMark({ netns })
+    const routes = Array.from({ length: 2_000 }, (_, i) => ({
+      to: `198.18.${i >> 8}.${i & 255}/32`,
+      dev: 'lo',
+      table: 1001,
+    }))
+    const first = await mark()
+    expect(await mark()).toBe(first)
+    await helper.addr({ netns, changes: [{ do: 'add', dev: 'lo', address: '192.0.2.77', prefix: 32 }] })
+    await helper.route({ netns, changes: routes.map((route) => ({ do: 'replace', ...route })) })
+    expect(await mark()).toBe(first)
+
+    const seen = new Set([first])
+    for (const change of [
+      ['address', 'delete', '192.0.2.77/32', 'dev', 'lo'],
+      ['route', 'delete', routes[0]!.to, 'table', '1001'],
+      ['link', 'set', 'lo', 'down'],
+      ['link', 'set', 'lo', 'up'],
+      ['address', 'add', '2001:db8::77/128', 'dev', 'lo'],
+      ['address', 'delete', '2001:db8::77/128', 'dev', 'lo'],
+    ]) {
+      await ip(...change)
+      const now = await mark()
+      expect(seen).not.toContain(now)
+      expect(await mark()).toBe(now)
+      seen.add(now)
+    }
+    // More than the queue holds is heard as a change too.
+    await ip('route', 'flush', 'table', '1001')
+    await helper.route({ netns, changes: routes.map((route) => ({ do: 'replace', ...route })) })
+    const full = await mark()
+    await ip('route', 'flush', 'table', '1001')
+    expect(await mark()).not.toBe(full)
+    await ip('address', 'flush', 'dev', 'lo', 'scope', 'global')
+  })
+
   test('replaces and deletes routes of a table of its own', async () => {
     const table = 1000
     const routes = [
@@ -77,13 +118,27 @@ describe.each(BUILDS)('addresses and routes through the helper, $name build', ({
     })
     const listed = await on.helper.routeList({ netns: on.netns, table })
     expect(listed).toHaveLength(6)
-    for (const route of routes) expect(listed).toContainEqual({ ...route, type: 'unicast' })
-    expect(listed).toContainEqual({ to: '192.0.2.3/32', via: null, dev: null, type: 'blackhole' })
-    expect(listed).toContainEqual({ to: '192.0.2.4/32', via: null, dev: 'lo', type: 'local' })
+    for (const route of routes) expect(listed).toContainEqual(expect.objectContaining({ ...route, type: 'unicast' }))
+    expect(listed).toContainEqual({ to: '192.0.2.3/32', via: null, dev: null, type: 'blackhole', metric: 0 })
+    expect(listed).toContainEqual({ to: '192.0.2.4/32', via: null, dev: 'lo', type: 'local', metric: 0 })
 
     for (let round = 0; round < 2; round++)
       await on.helper.route({ netns: on.netns, changes: listed.map(({ to }) => ({ do: 'delete', to, table })) })
     expect(await on.helper.routeList({ netns: on.netns, table })).toEqual([])
     expect(await on.helper.routeList({ netns: on.netns, table: 4_000_000 })).toEqual([])
+  })
+
+  test('tells routes to one prefix apart by their metric', async () => {
+    const table = 1001
+    const at = (...routes: readonly (readonly [string, number])[]) =>
+      routes.map(([to, metric]) => ({ to, metric, table, type: 'blackhole' }) as const)
+    const listed = async () =>
+      (await on.helper.routeList({ netns: on.netns, table })).map(({ to, metric }) => `${to} ${metric}`).sort()
+    const both = at(['192.0.2.5/32', 5], ['192.0.2.5/32', 6], ['2001:db8::5/128', 5], ['2001:db8::5/128', 6])
+    await on.helper.route({ netns: on.netns, changes: both.map((route) => ({ do: 'replace', ...route })) })
+    expect(await listed()).toEqual(['192.0.2.5/32 5', '192.0.2.5/32 6', '2001:db8::5/128 5', '2001:db8::5/128 6'])
+    const old = at(['192.0.2.5/32', 5], ['2001:db8::5/128', 5])
+    await on.helper.route({ netns: on.netns, changes: old.map((route) => ({ do: 'delete', ...route })) })
+    expect(await listed()).toEqual(['192.0.2.5/32 6', '2001:db8::5/128 6'])
   })
 })

@@ -11,6 +11,7 @@ import {
   HelperError,
   HelperLost,
   type HelperStats,
+  type InNetns,
   type LinkAddress,
   type LinkRef,
   type NftBatch,
@@ -141,6 +142,15 @@ export class NativeHelper {
   /** Routes of one table, of both families. */
   async routeList(request: RouteTableRef): Promise<readonly Route[]> {
     return (await this.#call('route-list', request)).routes as Route[]
+  }
+
+  /**
+   * A word for the addresses, routes and interfaces of a namespace as they are. While it stays the same nobody but this
+   * helper has changed them, so nothing need be listed. Costs the same however much there is. The kernel does not say
+   * who changed an IPv6 address: that counts as somebody else always.
+   */
+  async rtnlMark(request: InNetns): Promise<string> {
+    return (await this.#call('rtnl-mark', request)).mark as string
   }
 
   /** Gratuitous ARP and unsolicited NA. Resolves once the first round is out; a later call for an address replaces it. */

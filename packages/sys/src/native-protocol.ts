@@ -1,7 +1,7 @@
 /** Requests and replies of `spout-helper`; docs/design/0002-native-helper.md says what each op does. */
 
 /** `netns` is the path of a bound namespace (`/run/netns/x`); absent for the helper's own. */
-interface InNetns {
+export interface InNetns {
   readonly netns?: string
 }
 
@@ -100,6 +100,8 @@ export interface RouteChange {
   readonly dev?: string | null
   readonly table: number
   readonly type?: 'unicast' | 'local' | 'blackhole'
+  /** Routes to one prefix are told apart by it. Absent: the kernel's default to replace, the first found to delete. */
+  readonly metric?: number
 }
 
 export interface RouteChanges extends InNetns {
@@ -115,6 +117,7 @@ export interface Route {
   readonly via: string | null
   readonly dev: string | null
   readonly type: string
+  readonly metric: number
 }
 
 export interface Announce extends LinkRef {

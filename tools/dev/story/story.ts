@@ -1,5 +1,6 @@
 import { callApi, type Lab, run, type SystemAccess, startMember, waitFor } from '@spout/testkit'
 import { openstackEnv } from '../env.ts'
+import { nodeDies } from './node-death.ts'
 import { describeAnswers, request } from './requests.ts'
 import type { Teller } from './teller.ts'
 import { DEMO_TENANTS, type DemoTenant } from './tenant.ts'
@@ -17,7 +18,7 @@ interface Shown {
 
 const REQUESTS = 12
 
-/** The main job in front of the user: two tenants ask, a client is answered, a member dies. */
+/** The main job in front of the user: two tenants ask, a client is answered, a member dies, a node dies. */
 export async function tellStory(lab: Lab, access: SystemAccess, teller: Teller): Promise<StoryResult> {
   const account = (tenant: DemoTenant) =>
     access.projects.find(({ project }) => project === tenant.project) ?? access.admin
@@ -45,11 +46,14 @@ export async function tellStory(lab: Lab, access: SystemAccess, teller: Teller):
 
   teller.heading('A client on the other side of the router asks')
   for (const tenant of DEMO_TENANTS) await bothAnswer(lab, tenant, vips, teller)
+  let survived = true
   if (fresh) {
     teller.heading('A member of each tenant is killed')
     for (const tenant of DEMO_TENANTS) await killMember(lab, tenant, vips.get(tenant.project) ?? '', teller)
     await Promise.all(DEMO_TENANTS.map((tenant) => startMember(lab, `${tenant.segment}-member1`)))
     for (const tenant of DEMO_TENANTS) await bothAnswer(lab, tenant, vips, teller)
+    teller.heading('The node that carries the traffic dies')
+    survived = await nodeDies(lab, access, vips.get(DEMO_TENANTS[0]!.project) ?? '', teller)
   }
 
   const results = []
@@ -58,7 +62,7 @@ export async function tellStory(lab: Lab, access: SystemAccess, teller: Teller):
     results.push({ name: tenant.loadBalancer, vip, answers: describeAnswers(await request(lab, vip, REQUESTS)) })
   }
   whatNext(lab, vips, teller)
-  return { ok: results.every(({ answers }) => !answers.includes('no answer')), loadBalancers: results }
+  return { ok: survived && results.every(({ answers }) => !answers.includes('no answer')), loadBalancers: results }
 }
 
 async function create(access: SystemAccess, tenant: DemoTenant, account: SystemAccess['admin']): Promise<void> {

@@ -3,13 +3,27 @@ import type { Command } from 'commander'
 import { findByName } from '../lookup.ts'
 import { type CommandContext, sessionOf } from './context.ts'
 import { explainText } from './explain-text.ts'
+import { explainVipText, type VipExplanation } from './explain-vip-text.ts'
 import type { Explanation } from './explanation.ts'
+import { vipPath } from './vip.ts'
 
-/** Adds `spout explain lb NAME`. */
+/** Adds `spout explain lb NAME` and `spout explain vip ADDRESS`. */
 export function addExplain(program: Command, context: CommandContext): void {
-  program
-    .command('explain')
-    .description('says why something is as it is')
+  const command = program.command('explain').description('says why something is as it is')
+  command
+    .command('vip')
+    .description('who announces an address, who decides it, and the part of every node')
+    .argument('<address>')
+    .option('--lb <name>', 'the load balancer that has it, where projects use one address twice')
+    .option('--json', 'as data')
+    .action(async (address: string, options: { readonly json?: boolean; readonly lb?: string }) => {
+      const path = vipPath(address, '/explain', options.lb)
+      const explanation = await call<VipExplanation>(sessionOf(context), 'GET', path)
+      context.write(
+        options.json ? `${JSON.stringify(explanation, null, 2)}\n` : explainVipText(explanation, context.colour),
+      )
+    })
+  command
     .command('lb')
     .description('the path of a load balancer hop by hop, with reasons')
     .argument('<name>')

@@ -9,7 +9,7 @@ import { type CommandContext, sessionOf } from './context.ts'
 const output = (): Option =>
   new Option('-o, --output <format>', 'how it is printed').choices([...FORMATS]).default('table')
 
-/** Adds `spout NOUN list|show|create|delete` to the program. */
+/** Adds `spout NOUN list|show|create|set|delete` to the program. */
 export function addNoun(program: Command, resource: Resource, noun: Noun, context: CommandContext): void {
   const command = program.command(resource.noun).description(resource.summary)
   const parents = resource.within.map((parent) => `<${parent}>`).join(' ')
@@ -60,6 +60,17 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
       const row = await noun.create(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string, body)
       const columns = [...resource.columns, ...(resource.shownOnce ?? [])]
       context.write(printOne(row, columns, printing(options)))
+    })
+  }
+  const change = noun.set?.bind(noun)
+  if (resource.verbs.includes('set') && change !== undefined) {
+    const set = verb('set', `changes one ${resource.title}; what is not named stays`, '<name>').addOption(output())
+    for (const { flags, description } of resource.fields) set.option(flags, description)
+    set.action(async (...args: unknown[]) => {
+      const options = args[depth + 1] as { readonly output: Format }
+      const body = bodyOf(resource.fields, args[depth + 1] as Record<string, unknown>)
+      const row = await change(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string, body)
+      context.write(printOne(row, resource.columns, printing(options)))
     })
   }
   if (resource.verbs.includes('delete'))

@@ -1,15 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import { call, type Session } from '@spout/client/api'
 import {
+  type BgpAdvertisementIntent,
   type LoadBalancer,
   type Network,
   type Node,
+  type NodeGroup,
   type NodeStatus,
   parseAs,
   SpoutError,
   loadBalancer as schema,
 } from '@spout/model'
-import { type LoadBalancerPlan, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import {
+  type Announcing,
+  advertisementsByPool,
+  type LoadBalancerPlan,
+  type PlannedNode,
+  planLoadBalancer,
+} from '@spout/plan'
 import type { Command } from 'commander'
 import { parseDocument } from 'yaml'
 import { listOf } from '../lookup.ts'
@@ -53,17 +61,20 @@ const storedLoadBalancer = async (session: Session, id: string): Promise<LoadBal
 interface Surroundings {
   readonly network: Network | null
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
+  readonly announcing: Announcing
 }
 
 async function readSurroundings(session: Session, { networkId, nodeGroupId }: LoadBalancer): Promise<Surroundings> {
   const groups = await listOf(session, '/node-groups')
-  const group = groups.find(({ id }) => id === nodeGroupId) ?? groups[0]
+  const found =
+    groups.find(({ id }) => id === nodeGroupId) ?? groups.find(({ name }) => name === 'default') ?? groups[0]
+  const group = found as NodeGroup | undefined
   if (!group) throw new SpoutError('NotFound', { what: 'Node group', id: nodeGroupId ?? '(default)' })
   const nodes = (await listOf(session, '/nodes')) as unknown as readonly (Node & { readonly status: NodeStatus })[]
   return {
     network: networkId === null ? null : await call<Network>(session, 'GET', `/networks/${networkId}`),
     group: {
-      name: String(group.name),
+      name: group.name,
       nodes: nodes
         .filter((node) => node.nodeGroupId === group.id)
         .map(({ id, name, scheduling, status }) => ({
@@ -75,18 +86,29 @@ async function readSurroundings(session: Session, { networkId, nodeGroupId }: Lo
           loadBalancers: 0,
         })),
     },
+    announcing: await announcingOf(session, group),
   }
+}
+
+/** As the control plane sees it, but for the shards of others: the first one stands for the freest. */
+async function announcingOf(session: Session, { id, announcer, vrrp, bgp }: NodeGroup): Promise<Announcing> {
+  const sharding = { groupId: id, shards: vrrp.shards, networkShard: null, freestShard: 1 }
+  if (announcer === 'l2') return { via: 'l2' }
+  if (announcer === 'vrrp' || bgp === null) return { via: 'vrrp', ...sharding }
+  const all = (await listOf(session, '/bgp-advertisements')) as unknown as readonly BgpAdvertisementIntent[]
+  return { via: 'bgp', policy: bgp.policy, advertisements: advertisementsByPool(all), ...sharding }
 }
 
 function plan(
   loadBalancer: LoadBalancer,
-  { network, group }: Surroundings,
+  { network, group, announcing }: Surroundings,
   before: LoadBalancerPlan | null,
 ): LoadBalancerPlan {
   return planLoadBalancer({
     loadBalancer,
     network,
     group,
+    announcing,
     previous: before?.placement ?? null,
     gatewayOwnerId: null,
     freePoolNumber: (after) => after + 1,

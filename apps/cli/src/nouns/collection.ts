@@ -9,16 +9,36 @@ type Completion = (session: Session, name: string, body: Row) => Promise<Row>
 const nameIt: Completion = async (_session, name, body) => ({ name, ...body })
 
 /** A noun with a path of its own below `/api/v1`. `complete` turns names in the body into ids. */
-export const collection = ({ path, title }: Resource, complete: Completion = nameIt): Noun => ({
+export const collection = ({ path, title, references = {} }: Resource, complete: Completion = nameIt): Noun => ({
   list: (session) => listOf(session, path),
   show: (session, _within, name) => findByName(session, path, title, name),
-  create: async (session, _within, name, body) => call<Row>(session, 'POST', path, await complete(session, name, body)),
+  create: async (session, _within, name, body) =>
+    call<Row>(session, 'POST', path, await complete(session, name, await withIds(session, references, body))),
+  set: async (session, _within, name, body) => {
+    const { id } = await findByName(session, path, title, name)
+    return call<Row>(session, 'PATCH', `${path}/${String(id)}`, await withIds(session, references, body))
+  },
   delete: async (session, _within, name) => {
     const { id } = await findByName(session, path, title, name)
     await call(session, 'DELETE', `${path}/${String(id)}`)
   },
   watchPath: async () => path,
 })
+
+/** Puts ids where a flag took names. */
+async function withIds(session: Session, references: NonNullable<Resource['references']>, body: Row): Promise<Row> {
+  const found: Record<string, unknown> = { ...body }
+  for (const [field, value] of Object.entries(body)) {
+    const reference = references[field]
+    if (reference === undefined) {
+      if (value !== null && typeof value === 'object' && !Array.isArray(value))
+        found[field] = await withIds(session, references, value as Row)
+    } else if (Array.isArray(value))
+      found[field] = await Promise.all(value.map((name) => idOf(session, reference.path, reference.title, name)))
+    else if (typeof value === 'string') found[field] = await idOf(session, reference.path, reference.title, value)
+  }
+  return found
+}
 
 const idOf = async (session: Session, path: string, what: string, name: unknown): Promise<string> =>
   String((await findByName(session, path, what, String(name))).id)

@@ -20,6 +20,12 @@ export interface Field {
   parse?(text: string): unknown
 }
 
+/** A field that holds ids and whose flag takes names. */
+export interface Reference {
+  readonly path: string
+  readonly title: string
+}
+
 /** One noun of the command line. Everything else (list, show, create, delete, watch) follows from this. */
 export interface Resource {
   readonly noun: string
@@ -34,7 +40,9 @@ export interface Resource {
   /** Printed by `create` alone: what the server shows once. */
   readonly shownOnce?: readonly Column[]
   readonly fields: readonly Field[]
-  readonly verbs: readonly ('list' | 'show' | 'create' | 'delete')[]
+  readonly verbs: readonly ('list' | 'show' | 'create' | 'set' | 'delete')[]
+  /** Names of other objects that its flags take, by field: how to find their ids. */
+  readonly references?: Readonly<Record<string, Reference>>
   /** What `create` sends beside the flags. */
   readonly defaults?: Row
   /** Turns the flags' fields into the body, where it is more than a copy. */
@@ -63,5 +71,6 @@ export const count = (title: string, path: string, wide = false): Column => ({
     return Array.isArray(value) ? value.length : 0
   },
 })
+export const numberList = (text: string): unknown => (commaList(text) as readonly string[]).map(wholeNumber)
 export const wholeNumber = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text)
 export const commaList = (text: string): unknown => (text === '' ? [] : text.split(',').map((part) => part.trim()))

@@ -113,37 +113,6 @@ export const address: Resource = {
   verbs: ['list'],
 }
 
-export const node: Resource = {
-  noun: 'node',
-  title: 'node',
-  summary: 'machines that carry load balancers',
-  path: '/nodes',
-  within: [],
-  columns: [
-    column('NAME', 'name'),
-    column('CONNECTION', 'status.connection'),
-    column('IN SYNC', 'status.inSync'),
-    column('SCHEDULING', 'scheduling'),
-    column('LAST REPORT', 'status.lastReportAt'),
-    column('FEATURES', 'status.features', true),
-    column('GROUP', 'nodeGroupId', true),
-    column('ID', 'id', true),
-  ],
-  fields: [],
-  verbs: ['list', 'show', 'delete'],
-}
-
-export const nodeGroup: Resource = {
-  noun: 'node-group',
-  title: 'node group',
-  summary: 'groups of nodes that stand in for each other',
-  path: '/node-groups',
-  within: [],
-  columns: [column('NAME', 'name'), column('ANNOUNCER', 'announcer'), column('ID', 'id', true)],
-  fields: [{ flags: '--announcer <announcer>', description: 'l2', field: 'announcer' }],
-  verbs: ['list', 'show', 'create'],
-}
-
 export const project: Resource = {
   noun: 'project',
   title: 'project',

@@ -1,6 +1,7 @@
-import type { Announcement, Announcer, Applied, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
-import type { DomainEntry } from '@spout/model/node-state'
+import type { Announcement, Applied, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import type { DomainEntry, GroupEntry } from '@spout/model/node-state'
 import type { Domains } from '../domains.ts'
+import type { GroupAnnouncer } from '../group-announcer.ts'
 
 /** What stays on a node while its agent comes and goes, and the order in which it was changed. */
 export class RecordedNode {
@@ -8,6 +9,8 @@ export class RecordedNode {
   /** What the packet path holds: the hash and the members that are down, by key. */
   readonly programmed = new Map<string, string>()
   readonly announced = new Map<string, Announcement>()
+  /** Words with which the next group entries are refused; null takes them. */
+  groupRefused: string | null = null
   /** Every change in order: `domain+ 1`, `put lb/..`, `announce 192.0.2.1`, `withdraw ..`, `remove lb/..`, `domain- 1`. */
   readonly log: string[] = []
   /** Keys that the kernel refuses, and its words. */
@@ -127,7 +130,7 @@ export class RecordedDriver implements DataPlaneDriver<string> {
   }
 }
 
-export class RecordedAnnouncer implements Announcer {
+export class RecordedAnnouncer implements GroupAnnouncer {
   readonly name = 'recorded'
   readonly #node: RecordedNode
 
@@ -156,6 +159,35 @@ export class RecordedAnnouncer implements Announcer {
 
   async observe(): Promise<readonly Announcement[]> {
     return [...this.#node.announced.values()]
+  }
+
+  async configure(entry: Pick<GroupEntry, 'vrrp' | 'bgp'> | null): Promise<void> {
+    if (this.#node.groupRefused !== null) throw new Error(this.#node.groupRefused)
+    this.#node.log.push(entry === null ? 'group none' : `group ${entry.vrrp?.shards.length ?? 0} shards`)
+  }
+
+  setHealthy(healthy: boolean): void {
+    this.#node.log.push(healthy ? 'healthy' : 'unhealthy')
+  }
+
+  async fabricAddress(): Promise<string> {
+    return '192.0.2.254'
+  }
+
+  shards(): readonly [] {
+    return []
+  }
+
+  onShards(): () => void {
+    return () => {}
+  }
+
+  async bgpSessions(): Promise<readonly []> {
+    return []
+  }
+
+  onBgpSessions(): () => void {
+    return () => {}
   }
 
   async close(): Promise<void> {}

@@ -12,17 +12,35 @@ export const uuid = (
   return `${String(kinds.indexOf(kind)).padStart(8, '0')}-0000-4000-8000-${String(number).padStart(12, '0')}`
 }
 
-export const nodeGroup = (number: number, name = 'default'): NodeGroup => ({
+export const nodeGroup = (number: number, name = 'default', changes: Partial<NodeGroup> = {}): NodeGroup => ({
   ...meta(uuid('group', number), name),
   announcer: 'l2',
+  vrrp: { profile: 'default', shards: 4, routerIds: [], excludedRouterIds: [] },
+  bgp: null,
+  ...changes,
 })
+
+/** A group whose nodes settle ownership by two shards. */
+export const vrrpGroup = (number: number, shards = 2, changes: Partial<NodeGroup> = {}): NodeGroup =>
+  nodeGroup(number, 'default', {
+    announcer: 'vrrp',
+    vrrp: {
+      profile: 'default',
+      shards,
+      routerIds: Array.from({ length: shards }, (_, index) => 10 * number + index + 1),
+      excludedRouterIds: [],
+    },
+    ...changes,
+  })
 
 export const node = (number: number, changes: Partial<Node> = {}): Node => ({
   ...meta(uuid('node', number), `n${number}`),
   nodeGroupId: uuid('group', 1),
   certificateSha256: 'a'.repeat(64),
   scheduling: 'enabled',
+  schedulingSince: null,
   fabricAddress: null,
+  seenFabricAddress: `192.0.2.${number}`,
   ...changes,
 })
 

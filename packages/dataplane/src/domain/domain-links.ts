@@ -9,6 +9,9 @@ const SYSCTLS: readonly string[] = [
   // The guard's chain `claimed` says who may speak as whom, for IPv6 too.
   'net.ipv4.conf.all.rp_filter=0',
   'net.ipv4.conf.default.rp_filter=0',
+  // VIPs are local routes. Without this the kernel looks up each packet's source as well, to drop local ones: it does
+  // so in IPv4 alone, and what such a packet could reach it reaches under any other address of its network.
+  'net.ipv4.conf.all.accept_local=1',
   // A VIP on lo must not be answered for on the segment by every node that holds it.
   'net.ipv4.conf.all.arp_ignore=1',
   'net.ipv4.conf.all.arp_announce=2',
@@ -46,6 +49,10 @@ export async function makeUplink(run: Run, config: DomainConfig, layout: DomainL
     `link set dev ${rootLink} up`,
   ]
   await run('ip', [...inRoot(config), '-batch', '-'], lines.join('\n'))
+  // Replies have VIPs as their sources, and the guard lets nothing else out: looking each up again costs more than all
+  // of the table's rules, as the steering rules match the protocol.
+  const exec = config.rootNamespace ? ['ip', 'netns', 'exec', config.rootNamespace, 'sysctl'] : ['sysctl']
+  await run(exec[0]!, [...exec.slice(1), '-q', '-w', `net.ipv4.conf.${rootLink}.accept_local=1`])
   await run('ip', ['-n', namespace, '-batch', '-'], `link set dev lo up\nlink set dev ${UPLINK} up`)
 }
 

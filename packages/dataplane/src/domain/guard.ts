@@ -29,7 +29,8 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
     ...chain('source', 'nat', 'postrouting', 'srcnat + 1', 'accept', sourceRules(domain)),
     ...chain('forward', 'filter', 'forward', 'filter', 'drop', forwardRules(domain, protectedCidrs)),
     ...chain('leaving', 'filter', 'postrouting', '300', 'accept', [
-      `iifname "${SEGMENT}" oifname "${UPLINK}" ct status & (snat | dnat) == 0 drop`,
+      // Every packet asks: a status costs half of what a name does, and ends the rule for all but a few.
+      `ct status & (snat | dnat) == 0 iifname "${SEGMENT}" oifname "${UPLINK}" drop`,
     ]),
     ...chain('input', 'filter', 'input', 'filter', 'drop', INPUT_RULES),
     ...chain('output', 'filter', 'output', 'filter', 'accept', OUTPUT_RULES),
@@ -75,7 +76,7 @@ function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): r
     `iifname "${UPLINK}" oifname "${SEGMENT}" ct status snat ct direction reply accept`,
   ]
   return [
-    'ct status dnat ct direction reply accept',
+    'ct direction reply ct status dnat accept',
     `ct status dnat oifname "${SEGMENT}" accept`,
     ...(domain.returnPath === 'gateway' ? replyFirst : []),
   ]

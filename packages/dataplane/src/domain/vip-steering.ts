@@ -2,7 +2,7 @@ import type { NodeVip } from '@spout/model/node-state'
 import { formatCidr, hostCidr, parseIp } from '@spout/net'
 import type { NativeHelper, Route, RouteChange } from '@spout/sys'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
-import { domainNames } from './domain-names.ts'
+import { type DomainNames, domainNames } from './domain-names.ts'
 
 const LOCAL_TABLE = 255
 
@@ -29,12 +29,15 @@ export class VipSteering {
   /** Keys of the entries that hold an address. An address moving between entries is held by both for a moment. */
   readonly #holders = new Map<string, readonly string[]>()
   readonly #placed = new Map<string, Placed>()
+  readonly #namesOf = new Map<number, DomainNames>()
   /** Domains that may hold local routes besides those of placed VIPs. */
   readonly #domains = new Set<number>()
   /** Whether routes may be missing. */
   #stale = true
   /** Whether there may be routes that nobody here placed. */
   #unpruned = true
+  /** Marks of the namespaces (`NativeHelper.rtnlMark`) when all routes were last found as placed. */
+  #wholeMarks: string | null = null
   #changes = 0
 
   constructor(options: { readonly config: DomainConfig; readonly helper: NativeHelper }) {
@@ -57,6 +60,7 @@ export class VipSteering {
     for (const entry of previous) this.#hold(entry)
     for (const address of this.#holders.keys()) this.#placed.set(address, this.#wanted(address)!)
     this.#unpruned = true
+    this.#wholeMarks = null
     this.#stale = !(await this.#isAsPlaced())
   }
 
@@ -124,11 +128,27 @@ export class VipSteering {
     this.#domains.clear()
   }
 
-  /** Until leftovers are pruned, routes too many are no news. */
+  /**
+   * Until leftovers are pruned, routes too many are no news. Routes are listed only when somebody else changed some: what
+   * we place ourselves is known to be there.
+   */
   async #isAsPlaced(): Promise<boolean> {
+    const marks = await this.#marks()
+    if (marks === this.#wholeMarks) return true
     const { root, domains } = await this.#difference()
     const changes = [root, ...domains.values()].flat()
-    return changes.every(({ do: action }) => action === 'delete' && this.#unpruned)
+    const isWhole = changes.every(({ do: action }) => action === 'delete' && this.#unpruned)
+    this.#wholeMarks = isWhole ? marks : null
+    return isWhole
+  }
+
+  async #marks(): Promise<string> {
+    const numbers = new Set(this.#domains)
+    for (const { domain } of this.#placed.values()) numbers.add(domain)
+    const marks = [await this.#helper.rtnlMark({ netns: rootNetns(this.#config) })]
+    for (const number of [...numbers].sort((a, b) => a - b))
+      marks.push(`${number} ${await this.#helper.rtnlMark({ netns: this.#names(number).netns })}`)
+    return marks.join()
   }
 
   async #difference(): Promise<{ root: RouteChange[]; domains: Map<number, RouteChange[]> }> {
@@ -143,14 +163,14 @@ export class VipSteering {
     const table = this.#table
     for (const route of await this.#helper.routeList({ netns: rootNetns(this.#config), table })) {
       const domain = wantedRoot.get(route.to)
-      if (domain !== undefined && route.dev === domainNames(this.#config, domain).rootLink) wantedRoot.delete(route.to)
+      if (domain !== undefined && route.dev === this.#names(domain).rootLink) wantedRoot.delete(route.to)
       else if (domain === undefined) root.push({ do: 'delete', to: route.to, table })
     }
     for (const [prefix, domain] of wantedRoot)
       root.push(this.#rootRoute('replace', prefix.slice(0, prefix.indexOf('/')), domain))
     const domains = new Map<number, RouteChange[]>()
     for (const [domain, wanted] of byDomain) {
-      const netns = domainNames(this.#config, domain).netns
+      const netns = this.#names(domain).netns
       for (const { to } of (await this.#helper.routeList({ netns, table: LOCAL_TABLE })).filter(isVipRoute))
         if (!wanted.delete(to))
           push(domains, domain, { do: 'delete', to, dev: 'lo', table: LOCAL_TABLE, type: 'local' })
@@ -163,7 +183,7 @@ export class VipSteering {
   async #route(root: readonly RouteChange[], domains: ReadonlyMap<number, readonly RouteChange[]>): Promise<void> {
     for (const [domain, changes] of domains) {
       this.#changes++
-      await this.#helper.route({ netns: domainNames(this.#config, domain).netns, changes })
+      await this.#helper.route({ netns: this.#names(domain).netns, changes })
     }
     if (root.length === 0) return
     this.#changes++
@@ -192,12 +212,19 @@ export class VipSteering {
     return entry === undefined || vip === undefined ? null : { domain: entry.domain, scope: vip.scope }
   }
 
+  /** Worked out once: every route of a mass is told by them. */
+  #names(domain: number): DomainNames {
+    const known = this.#namesOf.get(domain) ?? domainNames(this.#config, domain)
+    this.#namesOf.set(domain, known)
+    return known
+  }
+
   get #table(): number {
     return this.#config.steeringTable ?? DEFAULT_STEERING_TABLE
   }
 
   #rootRoute(action: 'replace' | 'delete', address: string, domain: number): RouteChange {
-    const { rootLink, domain: end } = domainNames(this.#config, domain)
+    const { rootLink, domain: end } = this.#names(domain)
     const via = parseIp(address).version === 4 ? end.ipv4 : end.ipv6
     const to = hostPrefix(address)
     return action === 'delete'

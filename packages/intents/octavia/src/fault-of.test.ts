@@ -66,6 +66,7 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ['NameTaken', { field: 'name', what: 'flavor', name: 'x' }, 409, 'A name of x already exists.'],
   ['AlreadyExists', { what: 'x', id: '7' }, 409, 'Already an entity with that specified id.'],
   ['RevisionConflict', { what: 'loadBalancer', id: '7' }, 409, 'Load Balancer 7 is immutable and cannot be updated.'],
+  ['VersionMismatch', { what: 'loadBalancer', id: '7' }, 409, 'Load Balancer 7 is immutable and cannot be updated.'],
   ['InUse', { what: 'pool', id: '7', user: 'x' }, 409, 'Pool 7 is in use and cannot be modified.'],
   [
     'HasChildren',

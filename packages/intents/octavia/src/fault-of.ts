@@ -68,6 +68,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
     case 'AlreadyExists':
       return new OctaviaFault(409, 'Already an entity with that specified id.')
     case 'RevisionConflict':
+    case 'VersionMismatch':
       return new OctaviaFault(409, `${resourceWord(text('what'))} ${text('id')} is immutable and cannot be updated.`)
     case 'InUse':
       return new OctaviaFault(409, `${resourceWord(text('what'))} ${text('id')} is in use and cannot be modified.`)

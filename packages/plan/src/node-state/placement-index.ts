@@ -1,5 +1,6 @@
 import type { Placement } from '@spout/model'
 import { NumberRuns } from '../ipam/number-runs.ts'
+import { ShardIndex } from './shard-index.ts'
 
 const LAST_POOL_NUMBER = 0xffffff
 
@@ -13,13 +14,15 @@ export class PlacementIndex {
   readonly #numbers = new Map<string, NumberRuns>()
   readonly #highest = new Map<string, number>()
   readonly #gateways = new Map<string, { nodeId: string; loadBalancers: number }>()
+  readonly #shards = new ShardIndex()
 
   get(loadBalancerId: string): Placement | null {
     return this.#placements.get(loadBalancerId) ?? null
   }
 
   put(placement: Placement): void {
-    this.remove(placement.id)
+    this.#shards.replace(this.get(placement.id), placement)
+    this.#remove(placement.id)
     this.#placements.set(placement.id, placement)
     this.#count(placement, 1)
     const { networkId } = placement
@@ -33,6 +36,26 @@ export class PlacementIndex {
   }
 
   remove(loadBalancerId: string): void {
+    this.#shards.replace(this.get(loadBalancerId), null)
+    this.#remove(loadBalancerId)
+  }
+
+  /** The shard that a network's load balancers in a group are in; null while there is none. */
+  shardOf(networkId: string, groupId: string): number | null {
+    return this.#shards.of(networkId, groupId)
+  }
+
+  /** The shard of a group with the fewest networks, then load balancers, in it. */
+  freestShard(groupId: string, shards: number): number {
+    return this.#shards.freest(groupId, shards)
+  }
+
+  /** The shard that answers for the network's gateways: of the group that has carried the network for longest. */
+  gatewayShard(networkId: string): { readonly groupId: string; readonly number: number } | null {
+    return this.#shards.first(networkId)
+  }
+
+  #remove(loadBalancerId: string): void {
     const placement = this.#placements.get(loadBalancerId)
     if (placement === undefined) return
     this.#placements.delete(loadBalancerId)

@@ -1,6 +1,7 @@
 import {
   type Announce,
   canonicalJson,
+  type GroupBgp,
   type LoadBalancer,
   type LoadBalancerEntry,
   type Network,
@@ -9,7 +10,9 @@ import {
   type Placement,
   type Service,
 } from '@spout/model'
+import type { AdvertisementsByPool } from '../group/advertisements.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
+import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
 
@@ -18,6 +21,7 @@ export interface LoadBalancerPlanInput {
   /** What `loadBalancer.networkId` names; null when it names none or the network is gone. */
   readonly network: Network | null
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
+  readonly announcing: Announcing
   readonly previous: Placement | null
   /**
    * `PlacementIndex.gatewayOwner(networkId)`: with return path `gateway` the members' gateway address lives on one node,
@@ -30,6 +34,29 @@ export interface LoadBalancerPlanInput {
   readonly now: string
 }
 
+/** How the group makes addresses known. */
+export type Announcing =
+  /** One node announces: the planner chooses it. */
+  | { readonly via: 'l2' }
+  /** The nodes settle it by shard, among themselves. */
+  | ({ readonly via: 'vrrp' } & Sharding)
+  /** Every node announces what comes from an address pool; what lies inside tenant networks goes by shard. */
+  | ({
+      readonly via: 'bgp'
+      readonly policy: GroupBgp['policy']
+      readonly advertisements: AdvertisementsByPool
+    } & Sharding)
+
+export interface Sharding {
+  readonly groupId: string
+  /** How many shards the group has. */
+  readonly shards: number
+  /** `PlacementIndex.shardOf(networkId, groupId)`: a network's VIPs and gateways are all in one. */
+  readonly networkShard: number | null
+  /** `PlacementIndex.freestShard(groupId, shards)`. */
+  readonly freestShard: number
+}
+
 export interface LoadBalancerPlan {
   /** `previous` itself when nothing changed: then there is nothing to write. */
   readonly placement: Placement
@@ -40,11 +67,35 @@ export interface LoadBalancerPlan {
 
 /** Decides what becomes of one load balancer. Depends on its input alone: the same input gives the same bytes. */
 export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan {
-  const { loadBalancer, network, group, previous } = input
+  const { loadBalancer, network } = input
   if (network === null) {
     const message = 'No network is known yet for its members: it is carried once it has a member or a network.'
-    return { ...remember(input, null, { code: 'NoNetwork', message }, []), entries: new Map() }
+    return { ...remember(input, NOWHERE, { code: 'NoNetwork', message }, []), entries: new Map() }
   }
+  const pools = planPools(input)
+  if (pools === null) {
+    const message = `Network \`${network.name || network.id}\` has no pool number left.`
+    return { ...remember(input, NOWHERE, { code: 'NoPoolNumber', message }, []), entries: new Map() }
+  }
+  const placed = pools.map((pool) => pool.placed)
+  const entry = loadBalancerEntry(
+    loadBalancer,
+    network.number,
+    pools.map(({ node }) => node),
+  )
+  return input.announcing.via === 'l2'
+    ? byOwner(input, network, placed, entry)
+    : byShard(input, input.announcing, network, placed, entry)
+}
+
+/** One node announces; the others hold the same and are silent. */
+function byOwner(
+  input: LoadBalancerPlanInput,
+  network: Network,
+  pools: Placement['pools'],
+  entry: LoadBalancerEntry,
+): LoadBalancerPlan {
+  const { loadBalancer, group, previous } = input
   const shared = network.returnPath === 'gateway' ? input.gatewayOwnerId : null
   const owner = placeOwner({
     groupName: group.name,
@@ -53,28 +104,56 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     needs: neededFeatures(loadBalancer),
   })
   const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason
-  const pools = planPools(input)
-  if (pools === null) {
-    const message = `Network \`${network.name || network.id}\` has no pool number left.`
-    return { ...remember(input, null, { code: 'NoPoolNumber', message }, []), entries: new Map() }
-  }
-  const placed = remember(
-    input,
-    owner.nodeId,
-    reason,
-    pools.map(({ placed }) => placed),
-  )
+  const placed = remember(input, { ownerNodeId: owner.nodeId, shard: null }, reason, pools)
   if (owner.refused) return { ...placed, entries: new Map() }
-  const entry = loadBalancerEntry(
-    loadBalancer,
-    network.number,
-    pools.map(({ node }) => node),
-  )
-  const announcing = announced(entry, loadBalancer.enabled ? { via: 'l2' } : null)
+  const announcing = announced(entry, loadBalancer.enabled ? () => ({ via: 'l2' }) : null)
   return {
     ...placed,
     entries: new Map(group.nodes.map((node) => [node.id, node.id === owner.nodeId ? announcing : entry])),
   }
+}
+
+/** All nodes of the group hold the same entry: whoever is master of the shard announces, without being told. */
+function byShard(
+  input: LoadBalancerPlanInput,
+  announcing: Exclude<Announcing, { readonly via: 'l2' }>,
+  network: Network,
+  pools: Placement['pools'],
+  entry: LoadBalancerEntry,
+): LoadBalancerPlan {
+  const { loadBalancer, group, previous } = input
+  const { groupId } = announcing
+  const { number, reason, refused } = placeShard({
+    ...announcing,
+    groupName: group.name,
+    nodes: group.nodes,
+    previousShard:
+      previous?.shard?.nodeGroupId === groupId && previous.networkId === network.id ? previous.shard.number : null,
+    needs: neededFeatures(loadBalancer),
+    previousRefusal: previous?.reason.code === 'FeatureUnavailable' ? previous.reason : null,
+  })
+  const routed = announcing.via === 'bgp' && loadBalancer.vips.some(({ scope }) => scope === 'fabric')
+  const message = routed ? `Every node of group \`${group.name}\` announces it to its routers.` : reason.message
+  const shown = reason.code === 'Placed' ? { ...reason, message } : reason
+  const placed = remember(
+    input,
+    { ownerNodeId: null, shard: { nodeGroupId: groupId, number } },
+    network.returnPath === 'gateway' && !routed ? explainGateway(shown, network) : shown,
+    pools,
+  )
+  if (refused) return { ...placed, entries: new Map() }
+  const told = announced(
+    entry,
+    loadBalancer.enabled
+      ? (at) => {
+          const { scope = 'tenant', poolId = null } = loadBalancer.vips[at] ?? {}
+          if (announcing.via !== 'bgp' || scope !== 'fabric') return { via: 'vrrp', shard: number }
+          const { byPool, otherwise } = announcing.advertisements
+          return { via: 'bgp', advertisement: byPool[poolId ?? ''] ?? otherwise, policy: announcing.policy }
+        }
+      : null,
+  )
+  return { ...placed, entries: new Map(group.nodes.map((node) => [node.id, told])) }
 }
 
 const explainGateway = (reason: Reason, network: Network): Reason =>
@@ -156,22 +235,26 @@ const service = (listener: LoadBalancer['listeners'][number], numbers: ReadonlyM
   insertHeaders: listener.insertHeaders,
 })
 
-const announced = (entry: LoadBalancerEntry, announce: Announce | null): LoadBalancerEntry => ({
+const announced = (entry: LoadBalancerEntry, how: ((at: number) => Announce) | null): LoadBalancerEntry => ({
   ...entry,
-  vips: entry.vips.map((vip) => ({ ...vip, announce })),
+  vips: entry.vips.map((vip, at) => ({ ...vip, announce: how === null ? null : how(at) })),
 })
+
+type Place = Pick<Placement, 'ownerNodeId' | 'shard'>
+const NOWHERE: Place = { ownerNodeId: null, shard: null }
 
 function remember(
   input: LoadBalancerPlanInput,
-  ownerNodeId: string | null,
+  { ownerNodeId, shard }: Place,
   reason: Reason,
   pools: Placement['pools'],
 ): { readonly placement: Placement; readonly reason: Reason } {
   const { loadBalancer, previous, now } = input
-  const decided = { networkId: loadBalancer.networkId, ownerNodeId, reason, pools }
+  const decided = { networkId: loadBalancer.networkId, ownerNodeId, shard, reason, pools }
   if (previous !== null) {
-    const { networkId, ownerNodeId: owner, reason: why, pools: before } = previous
-    const same = canonicalJson({ networkId, ownerNodeId: owner, reason: why, pools: before }) === canonicalJson(decided)
+    const { networkId, ownerNodeId: owner, shard: part, reason: why, pools: before } = previous
+    const known = { networkId, ownerNodeId: owner, shard: part, reason: why, pools: before }
+    const same = canonicalJson(known) === canonicalJson(decided)
     if (same) return { placement: previous, reason }
   }
   const meta = { id: loadBalancer.id, name: '', description: '' }

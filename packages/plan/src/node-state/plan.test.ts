@@ -7,6 +7,7 @@ import { id, listener, loadBalancer, member, network, pool } from '../testing/do
 import { PlacementIndex } from './placement-index.ts'
 import { planDomain } from './plan-domain.ts'
 import {
+  type Announcing,
   type LoadBalancerPlan,
   type LoadBalancerPlanInput,
   neededFeatures,
@@ -34,6 +35,7 @@ function plan(index: PlacementIndex, one: LoadBalancer, nodes: readonly PlannedN
     loadBalancer: one,
     network: NETWORKS.find((known) => known.id === networkId) ?? null,
     group: { name: 'default', nodes: nodes.map((known) => ({ ...known, loadBalancers: index.ownedBy(known.id) })) },
+    announcing: { via: 'l2' },
     previous: index.get(one.id),
     gatewayOwnerId: networkId === null ? null : index.gatewayOwner(networkId),
     freePoolNumber: (after) => (networkId === null ? null : index.freePoolNumber(networkId, after)),
@@ -203,6 +205,109 @@ describe('planLoadBalancer', () => {
   })
 })
 
+/** The same in a group whose nodes settle ownership by shard. */
+function planSharded(
+  index: PlacementIndex,
+  one: LoadBalancer,
+  nodes: readonly PlannedNode[],
+  shards = 4,
+): LoadBalancerPlan {
+  const { networkId } = one
+  const planned = planLoadBalancer({
+    loadBalancer: one,
+    network: NETWORKS.find((known) => known.id === networkId) ?? null,
+    group: { name: 'default', nodes },
+    announcing: {
+      via: 'vrrp',
+      groupId: id(0xe01),
+      shards,
+      networkShard: networkId === null ? null : index.shardOf(networkId, id(0xe01)),
+      freestShard: index.freestShard(id(0xe01), shards),
+    },
+    previous: index.get(one.id),
+    gatewayOwnerId: null,
+    freePoolNumber: (after) => (networkId === null ? null : index.freePoolNumber(networkId, after)),
+    now: NOW,
+  })
+  index.put(planned.placement)
+  return planned
+}
+const shardsOf = ({ entries }: LoadBalancerPlan): ReadonlySet<unknown> =>
+  new Set(
+    [...entries.values()].flatMap((entry) =>
+      entry.vips.map(({ announce }) => (announce?.via === 'vrrp' ? announce.shard : null)),
+    ),
+  )
+
+describe('shards', () => {
+  it('every VIP has exactly one, that of its network, whatever happens to the nodes', () => {
+    fc.assert(
+      fc.property(worlds, fc.integer({ min: 1, max: 16 }), (all, shards) => {
+        const index = new PlacementIndex()
+        const enabled = all.map((one) => ({ ...one, enabled: true }))
+        const byNetwork = new Map<string | null, unknown>()
+        for (const one of enabled) {
+          const [shard, ...others] = shardsOf(planSharded(index, one, THREE, shards))
+          expect(others).toEqual([])
+          expect(shard).toBeGreaterThanOrEqual(1)
+          expect(shard).toBeLessThanOrEqual(shards)
+          expect(byNetwork.get(one.networkId) ?? shard).toBe(shard)
+          byNetwork.set(one.networkId, shard)
+          expect(index.gatewayShard(one.networkId!)).toEqual({ groupId: id(0xe01), number: shard })
+        }
+      }),
+    )
+  })
+
+  it('a node that goes, is silent or drained changes no entry of the others and no placement', () => {
+    const change = fc.constantFrom<readonly PlannedNode[]>(
+      [node(1), node(2)],
+      [node(1), node(2), node(3, { connection: 'lost' })],
+      [node(1), node(2), node(3, { scheduling: 'draining' })],
+    )
+    fc.assert(
+      fc.property(worlds, change, (all, nodes) => {
+        const index = new PlacementIndex()
+        const before = all.map((one) => planSharded(index, one, THREE))
+        all.forEach((one, at) => {
+          const after = planSharded(index, one, nodes)
+          expect(after.placement).toBe(before[at]!.placement)
+          for (const [nodeId, entry] of after.entries)
+            expect(canonicalJson(entry)).toBe(canonicalJson(before[at]!.entries.get(nodeId)))
+        })
+      }),
+    )
+  })
+
+  it('networks are spread over shards, stay for ever, and move only out of shards that are gone', () => {
+    const index = new PlacementIndex()
+    const one = loadBalancer(0x100)
+    const other = loadBalancer(0x101, { networkId: id(3) })
+    const shard = (which: LoadBalancer, shards: number) =>
+      planSharded(index, which, THREE, shards).placement.shard?.number
+    expect([shard(one, 4), shard(other, 4)]).toEqual([1, 2])
+    expect([shard(one, 16), shard(other, 16)]).toEqual([1, 2])
+    expect([shard(one, 1), shard(other, 1)]).toEqual([1, 1])
+    expect([shard(one, 4), shard(other, 4)]).toEqual([1, 1])
+    index.remove(one.id)
+    index.remove(other.id)
+    expect([index.shardOf(id(2), id(0xe01)), index.gatewayShard(id(3))]).toEqual([null, null])
+    expect(index.freestShard(id(0xe01), 4)).toBe(1)
+  })
+
+  it('refuses what no node can do, and keeps refusing until a node speaks', () => {
+    const index = new PlacementIndex()
+    const http = loadBalancer(0x100, { listeners: [listener(1, 80, { protocol: 'tcp-proxy' })] })
+    const refused = planSharded(index, http, THREE)
+    expect(refused.reason).toMatchObject({ code: 'FeatureUnavailable' })
+    expect(refused.entries.size).toBe(0)
+    const silent = planSharded(index, http, [node(1, { features: [] })])
+    expect(silent.placement).toBe(refused.placement)
+    expect(planSharded(index, http, [node(1, { features: ['l7.tcp-proxy'] })]).reason.code).toBe('Placed')
+    expect(planSharded(index, http, []).reason.code).toBe('NoNodeAvailable')
+  })
+})
+
 describe('neededFeatures', () => {
   it('names what listeners and their pools need', () => {
     const pools = [pool(1, [], { protocol: 'tcp-proxy-v2' }), pool(2, [], { protocol: 'tcp-proxy-v1' })]
@@ -217,19 +322,24 @@ describe('neededFeatures', () => {
 })
 
 const testdata = new URL('testdata/', import.meta.url)
-type GoldenInput = Omit<LoadBalancerPlanInput, 'freePoolNumber'> & { readonly nodeAddresses: Record<string, string> }
+type GoldenInput = Omit<LoadBalancerPlanInput, 'freePoolNumber' | 'announcing'> & {
+  readonly announcing?: Announcing
+  readonly nodeAddresses: Record<string, string>
+}
 
 describe('golden plans', () => {
   const names = readdirSync(testdata).flatMap((name) => /^(.+)\.in\.json$/.exec(name)?.[1] ?? [])
   it.each(names)('%s', async (name) => {
     const input = JSON.parse(readFileSync(new URL(`${name}.in.json`, testdata), 'utf8')) as GoldenInput
-    const planned = planLoadBalancer({ ...input, freePoolNumber: (after) => after + 1 })
+    const announcing = input.announcing ?? { via: 'l2' }
+    const planned = planLoadBalancer({ ...input, announcing, freePoolNumber: (after) => after + 1 })
+    const { shard } = planned.placement
     const domain =
       input.network &&
       planDomain(
         input.network,
         new Map(Object.entries(input.nodeAddresses)),
-        planned.reason.code === 'Placed' ? { via: 'l2' } : null,
+        shard !== null ? { via: 'vrrp', shard: shard.number } : planned.reason.code === 'Placed' ? { via: 'l2' } : null,
       )
     const output = { placement: planned.placement, entries: Object.fromEntries(planned.entries), domain }
     await expect(`${JSON.stringify(output, null, 2)}\n`).toMatchFileSnapshot(`testdata/${name}.out.json`)

@@ -33,6 +33,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
   forbidden: 403,
   notFound: 404,
   conflict: 409,
+  preconditionFailed: 412,
   gone: 410,
   tooLarge: 413,
   overQuota: 403,

@@ -5,6 +5,32 @@ const id = z.string().max(128)
 const words = z.string().max(4096)
 const count = z.number().min(0).finite()
 
+const time = z.string().max(64)
+const shardState = z.enum(['master', 'backup', 'fault', 'stopped'])
+const shard = z.object({
+  number: z.number().int().min(1).max(16),
+  state: shardState,
+  since: time,
+  takeovers: count,
+  lastMove: z
+    .object({
+      at: time,
+      from: shardState,
+      to: shardState,
+      reason: words.nullable(),
+      silentMs: count.nullable(),
+    })
+    .nullable(),
+})
+const bgpSession = z.object({
+  peerId: id,
+  state: z.enum(['stopped', 'idle', 'connect', 'active', 'open-sent', 'open-confirm', 'established']),
+  since: time,
+  announced: count,
+  lastError: words.nullable(),
+  bfd: z.enum(['up', 'down', 'init', 'admin-down']).nullable(),
+})
+
 /** What a node may say. A node is trusted with its own load balancers alone, so sizes are bounded here as elsewhere. */
 export const nodeReport: z.ZodType<NodeReport> = z.object({
   session: z.string().min(1).max(128),
@@ -43,4 +69,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
   ),
   inSync: z.boolean(),
   features: z.array(z.string().max(128)).max(256),
+  shards: z.array(shard).max(16).optional(),
+  bgpSessions: z.array(bgpSession).max(1000).optional(),
+  fabricAddress: z.string().max(64).nullable().optional(),
 })

@@ -55,7 +55,7 @@ function ownerReason(
   placement: Placement | undefined,
 ) {
   if (placement === undefined) return { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' }
-  if (owner === null || owner.connection === 'connected') return placement.reason
+  if (owner === null || owner.connection === 'connected' || placement.shard !== null) return placement.reason
   const message = `Node \`${owner.name}\` does not report at the moment; it keeps forwarding what it has, until its addresses move to another node.`
   return { code: 'NodeDisconnected', message }
 }

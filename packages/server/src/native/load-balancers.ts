@@ -151,11 +151,11 @@ export function changeOwn(
   return context.admission.changeLoadBalancer(id, change)
 }
 
-/** @throws SpoutError RevisionConflict when `If-Match` names another version */
+/** @throws SpoutError VersionMismatch when `If-Match` names another version */
 export function requireVersion(request: FastifyRequest, current: LoadBalancer): void {
   const wanted = request.headers['if-match']
   if (wanted === undefined || wanted === '*' || wanted === etagOf(current)) return
-  throw new SpoutError('RevisionConflict', { what: 'Load balancer', id: current.id })
+  throw new SpoutError('VersionMismatch', { what: 'Load balancer', id: current.id })
 }
 
 const OURS = ['id', 'projectId', 'networkId', 'nodeGroupId', 'createdAt'] as const

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 async function call(method: Method, path: string, token: string | null, payload?: unknown, headers: object = {}) {
   const reply = await bed.app.inject({
@@ -96,7 +96,7 @@ describe('load balancers', () => {
     const path = `/load-balancers/${body.id}`
     expect((await call('PUT', path, member, { ...body, name: 'first' }, { 'if-match': headers.etag })).status).toBe(200)
     const late = await call('PUT', path, member, { ...body, name: 'second' }, { 'if-match': headers.etag })
-    expect(late).toMatchObject({ status: 409, body: { code: 'RevisionConflict', retry: 'backoff' } })
+    expect(late).toMatchObject({ status: 412, body: { code: 'VersionMismatch', retry: 'onChange' } })
     expect((await call('GET', path, member)).body.name).toBe('first')
   })
 
@@ -284,6 +284,96 @@ describe('who may do what', () => {
     expect((await call('POST', '/networks', member, { segment })).status).toBe(403)
     expect((await call('POST', '/networks', member, { returnPath: 'gateway' })).status).toBe(403)
     expect((await call('POST', '/networks', admin, { segment, projectId })).status).toBe(201)
+  })
+})
+
+describe('announcements', () => {
+  test('node groups: shards get router ids, a change keeps what it does not name, one in use stays', async () => {
+    const made = await call('POST', '/node-groups', admin, { name: 'edge' })
+    expect(made).toMatchObject({
+      status: 201,
+      body: { announcer: 'vrrp', vrrp: { profile: 'default', shards: 4, excludedRouterIds: [] }, bgp: null },
+    })
+    expect(new Set(made.body.vrrp.routerIds).size).toBe(4)
+    const path = `/node-groups/${made.body.id}`
+    const fast = await call('PATCH', path, admin, { vrrp: { profile: 'fast', shards: 2 } })
+    expect(fast.body.vrrp).toMatchObject({ profile: 'fast', routerIds: made.body.vrrp.routerIds.slice(0, 2) })
+    const refused = await call('PATCH', path, admin, { announcer: 'bgp' })
+    expect(refused).toMatchObject({ status: 400, body: { code: 'MissingField', field: 'bgp.localAs' } })
+    const routed = await call('PATCH', path, admin, { announcer: 'bgp', bgp: { localAs: 64_500 } })
+    expect(routed.body.bgp).toEqual({ localAs: 64_500, policy: 'healthy', drainSeconds: 10 })
+    expect((await call('PATCH', path, admin, { bgp: { policy: 'always' } })).body.bgp).toMatchObject({
+      localAs: 64_500,
+    })
+    expect((await call('PATCH', path, admin, { vrrp: { speed: 9 } })).body).toMatchObject({
+      code: 'UnknownField',
+      field: 'vrrp.speed',
+    })
+    await call('POST', '/enrolment-tokens', admin, { nodeName: 'edge-1', nodeGroupId: made.body.id })
+    expect(await call('DELETE', path, admin)).toMatchObject({ status: 409, body: { code: 'InUse' } })
+  })
+
+  test('a BGP peer never shows its secret, and keeps it when it is written back as it was read', async () => {
+    const made = await call('POST', '/bgp-peers', admin, {
+      name: 'tor-a',
+      address: '192.0.2.251',
+      as: 64_600,
+      md5Secret: 'hush-hush',
+    })
+    expect(made).toMatchObject({ status: 201, body: { md5Secret: '[redacted]', holdTimeS: null } })
+    const path = `/bgp-peers/${made.body.id}`
+    const {
+      status: _,
+      effective,
+      selected: _s,
+      id: _id,
+      createdAt: _c,
+      updatedAt: _u,
+      ...read
+    } = (await call('GET', path, admin)).body
+    expect(effective).toMatchObject({ as: 64_600, holdTimeS: 9, md5: true, families: ['ipv4'] })
+    expect(effective).not.toHaveProperty('md5Secret')
+    const written = await call('PATCH', path, admin, { ...read, description: 'top of rack', holdTimeS: 30 })
+    expect(written.body).toMatchObject({ description: 'top of rack', holdTimeS: 30, md5Secret: '[redacted]' })
+    expect(bed.view.get('bgpPeer', made.body.id)?.value.md5Secret).toBe('hush-hush')
+    expect((await call('PATCH', path, admin, { holdTimeS: null })).body).toMatchObject({
+      holdTimeS: null,
+      description: 'top of rack',
+    })
+    expect(JSON.stringify((await call('GET', '/bgp-peers', admin)).body)).not.toContain('hush')
+    expect((await call('PATCH', path, admin, { md5Secret: '' })).body.md5Secret).toBe('')
+    const made2 = await call('POST', '/bgp-advertisements', admin, { name: 'x', peerIds: [made.body.id], med: 5 })
+    expect(made2.body).toMatchObject({ number: 2, communities: [] })
+    expect(await call('DELETE', path, admin)).toMatchObject({ status: 409 })
+    expect((await call('PATCH', `/bgp-advertisements/${made2.body.id}`, admin, { peerIds: null })).body.med).toBe(5)
+    expect((await call('DELETE', path, admin)).status).toBe(204)
+  })
+
+  test('VIPs: tenants see their own, who announces them and the last move', async () => {
+    const { body } = await create({ name: 'seen' })
+    const { address } = body.vips[0]
+    const node = { nodeId: 'n1', nodeName: 'n1', connection: 'connected' as const, state: 'programmed' as const }
+    bed.status.set(body.id, { nodes: [{ ...node, message: null, announced: [address] }] })
+    const move = { at: '2026-01-01T00:00:00.000Z', reason: 'MasterSilent', durationMs: 83 }
+    bed.ownership.moves.set(body.id, [{ ...move, event: 'taken', nodeId: 'n1', fromNodeId: 'n2' }])
+    const { body: listed } = await call('GET', '/vips', reader)
+    expect(listed.items.find((one: { address: string }) => one.address === address)).toMatchObject({
+      loadBalancerName: 'seen',
+      projectName: null,
+      owners: ['n1'],
+      state: 'announced',
+      lastMove: { node: 'n1', from: 'n2', ...move },
+    })
+    expect((await call('GET', '/vips', stranger)).body.items).toEqual([])
+    expect((await call('GET', '/vips?node=n9', admin)).body.items).toEqual([])
+    expect((await call('GET', '/vips?node=n1', admin)).body.items).toMatchObject([{ projectName: 'one' }])
+    for (const path of [`/vips/${address}`, `/vips/${address}/history`, `/vips/${address}/explain`]) {
+      expect((await call('GET', path, reader)).status).toBe(200)
+      expect((await call('GET', path, stranger)).status).toBe(404)
+    }
+    expect((await call('GET', `/vips/${address}/explain`, reader)).body.nodes[0]).not.toHaveProperty('sessions')
+    expect((await call('GET', `/vips/${address}/explain`, admin)).body.nodes[0]).toHaveProperty('sessions')
+    expect((await call('GET', '/vips/nonsense', reader)).body).toMatchObject({ code: 'InvalidField', field: 'address' })
   })
 })
 

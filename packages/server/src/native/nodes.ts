@@ -1,3 +1,4 @@
+import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission'
 import { enrolmentToken, node, nodeGroup, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
@@ -54,6 +55,19 @@ export const nodeRoutes: readonly Route[] = [
     },
   }),
   route({
+    method: 'PATCH',
+    path: '/nodes/:id',
+    tag: 'nodes',
+    summary: 'Change a node; what is not named stays',
+    access: 'admin',
+    body: nodeChange,
+    answer: { status: 200, schema: node },
+    handle: async (context, { principal, params, body }) => {
+      const { id } = find(NODES, context, principal, params.id ?? '')
+      return shownNode(context, await context.admission.changeNode(id, body))
+    },
+  }),
+  route({
     method: 'DELETE',
     path: '/nodes/:id',
     tag: 'nodes',
@@ -71,13 +85,31 @@ export const nodeRoutes: readonly Route[] = [
     tag: 'node-groups',
     summary: 'Create a node group',
     access: 'admin',
-    body: z.strictObject({
-      name: nodeGroup.shape.name.min(1),
-      description: nodeGroup.shape.description.default(''),
-      announcer: nodeGroup.shape.announcer.default('l2'),
-    }),
+    body: nodeGroupDraft,
     answer: { status: 201, schema: nodeGroup },
     handle: (context, { body }) => context.admission.createNodeGroup(body),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/node-groups/:id',
+    tag: 'node-groups',
+    summary: 'Change a node group; what is not named stays',
+    access: 'admin',
+    body: nodeGroupChange,
+    answer: { status: 200, schema: nodeGroup },
+    handle: (context, { principal, params, body }) =>
+      context.admission.changeNodeGroup(find(NODE_GROUPS, context, principal, params.id ?? '').id, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/node-groups/:id',
+    tag: 'node-groups',
+    summary: 'Delete a node group that nothing names',
+    access: 'admin',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: (context, { principal, params }) =>
+      context.admission.deleteNodeGroup(find(NODE_GROUPS, context, principal, params.id ?? '').id),
   }),
   ...readRoutes(ENROLMENT_TOKENS),
   route({

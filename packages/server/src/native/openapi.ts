@@ -1,6 +1,8 @@
 import {
   address,
   addressPool,
+  bgpAdvertisement,
+  bgpPeer,
   healthMonitor,
   listener,
   loadBalancer,
@@ -23,6 +25,8 @@ type Json = Readonly<Record<string, unknown>>
 const NAMED = {
   Address: address,
   AddressPool: addressPool,
+  BgpAdvertisement: bgpAdvertisement,
+  BgpPeer: bgpPeer,
   HealthMonitor: healthMonitor,
   HealthMonitorDraft: monitorDraft,
   Listener: listener,

@@ -25,7 +25,7 @@ export interface Answer {
 
 /** One operation of the native API: what it does and what the API document says of it, in one place. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v1`, parameters as `:name`. */
   readonly path: string
   readonly tag: string

@@ -1,3 +1,4 @@
+import { bgpRoutes } from './bgp.ts'
 import { loadBalancerPartRoutes } from './load-balancer-parts.ts'
 import { loadBalancerRoutes } from './load-balancers.ts'
 import { networkRoutes } from './networks.ts'
@@ -5,6 +6,7 @@ import { nodeRoutes } from './nodes.ts'
 import { projectRoutes } from './projects.ts'
 import type { Route } from './route.ts'
 import { tokenRoutes } from './tokens.ts'
+import { vipRoutes } from './vips.ts'
 
 /** Every operation of the native API; the server and the API document are made from this list. */
 export const ROUTES: readonly Route[] = [
@@ -13,5 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...loadBalancerPartRoutes,
   ...networkRoutes,
   ...nodeRoutes,
+  ...bgpRoutes,
+  ...vipRoutes,
   ...projectRoutes,
 ]

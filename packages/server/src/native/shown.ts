@@ -1,4 +1,13 @@
-import type { EnrolmentToken, LoadBalancer, LoadBalancerStatus, Node, Token, User } from '@spout/model'
+import {
+  type BgpPeer,
+  type EnrolmentToken,
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type Node,
+  REDACTED_SECRET,
+  type Token,
+  type User,
+} from '@spout/model'
 import type { NativeContext } from './context.ts'
 
 const statusShown = (status: LoadBalancerStatus) => ({
@@ -13,7 +22,21 @@ export const shownLoadBalancer = (context: NativeContext, loadBalancer: LoadBala
   status: statusShown(context.status.loadBalancer(loadBalancer.id)),
 })
 
-export const shownNode = (context: NativeContext, node: Node) => ({ ...node, status: context.status.node(node.id) })
+export const shownNode = (context: NativeContext, node: Node) => {
+  const group = context.view.get('nodeGroup', node.nodeGroupId)?.value
+  return {
+    ...node,
+    nodeGroupName: group?.name ?? null,
+    announcer: group?.announcer ?? null,
+    status: context.status.node(node.id),
+  }
+}
+
+/** Never the secret: whether there is one, and what means the stored one when it is written back. */
+export const shownBgpPeer = (_context: NativeContext, { md5Secret, ...peer }: BgpPeer) => ({
+  ...peer,
+  md5Secret: md5Secret === null || md5Secret === '' ? md5Secret : REDACTED_SECRET,
+})
 
 /** Never the password's hash. */
 export const shownUser = (_context: NativeContext, { passwordHash, ...user }: User) => ({

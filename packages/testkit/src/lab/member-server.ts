@@ -1,6 +1,7 @@
 /**
  * What a member of the lab runs: HTTP on 8080 (answers its name, the client it saw and the headers that matter), TCP
- * echo on 9000 (prefixed once by its name), UDP echo on 9001. Run as `node member-server.ts NAME`.
+ * echo on 9000 (prefixed once by its name), UDP echo on 9001. `GET /download?seconds=N` goes on for that long, a line
+ * every 5 ms. Run as `node member-server.ts NAME`.
  */
 import dgram from 'node:dgram'
 import http from 'node:http'
@@ -8,8 +9,25 @@ import net from 'node:net'
 
 const name = process.argv[2] ?? 'member'
 
+const LINE_EVERY_MS = 5
+const LONGEST_DOWNLOAD_S = 60
+
+function download(seconds: number, response: http.ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/plain', 'x-member': name })
+  const lines = Math.round((Math.min(seconds, LONGEST_DOWNLOAD_S) * 1000) / LINE_EVERY_MS)
+  let line = 0
+  const timer = setInterval(() => {
+    line++
+    response.write(`${name} ${line} of ${lines}\n`)
+    if (line >= lines) response.end()
+    if (line >= lines || response.destroyed) clearInterval(timer)
+  }, LINE_EVERY_MS)
+}
+
 const httpServer = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   request.resume()
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://member')
+  if (pathname === '/download') return download(Number(searchParams.get('seconds') ?? 1), response)
   request.on('end', () => {
     response.writeHead(200, { 'content-type': 'application/json', 'x-member': name })
     const {

@@ -6,10 +6,14 @@ import { waitFor } from '../lab/wait-for.ts'
 import { type Account, callApi, passwordToken, type SystemAccess } from './access.ts'
 
 const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
-/** How the product's own processes are run: a small young generation costs little speed and a third of the memory. */
+/**
+ * Options of Node.js that the product's own processes are run with: a small young generation costs little speed and a
+ * third of the memory, and its collections are too short to be felt by a change.
+ */
+export const PRODUCT_NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=1']
 const program = (app: string): readonly string[] => [
   process.execPath,
-  '--max-semi-space-size=1',
+  ...PRODUCT_NODE_OPTIONS,
   path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
 ]
 const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
@@ -109,6 +113,9 @@ export async function startAgent(
     `helper.path=${path.join(REPOSITORY, 'native/build/spout-helper')}`,
     `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
     `haproxy.cgroup=spout-${instance}`,
+    `vrrp.mover=${path.join(REPOSITORY, 'native/build/spout-mover')}`,
+    `vrrp.directory=${path.join(lab.runDirectory, `${instance}-vrrp`)}`,
+    `bgp.directory=${path.join(lab.runDirectory, `${instance}-bgp`)}`,
     ...set,
   ]
   const argv = [...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]

@@ -29,6 +29,10 @@ export class L2Announcer implements Announcer {
   readonly #helper: NativeHelper
   readonly #log: Log
   readonly #bound = new Map<string, Announcement>()
+  /** How many of them are where: by domain for scope `tenant`. */
+  readonly #used = new Map<number | 'fabric', number>()
+  /** What was found bound when the kernel's marks were these; null to be gathered from `#bound` again. */
+  #seen: { readonly marks: string; present: readonly Announcement[] | null } | null = null
   #changes = 0
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -47,34 +51,80 @@ export class L2Announcer implements Announcer {
   adopt(previous: readonly Announcement[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#bound.clear()
-      for (const announcement of await this.#present(previous)) this.#bound.set(keyOf(announcement), announcement)
+      this.#used.clear()
+      this.#seen = null
+      for (const announcement of await this.#present(previous)) this.#hold(announcement)
     })
   }
 
   /** An address the kernel refuses is reported and stops no other. */
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
     return this.#inTurn(async () => {
-      signal.throwIfAborted()
       const keys = new Set(wanted.map(keyOf))
-      const leaving = [...this.#bound.values()].filter((announcement) => !keys.has(keyOf(announcement)))
-      await this.#each(leaving, (place, group) => this.#unbind(place, group))
-      const coming = wanted.filter((announcement) => !this.#bound.has(keyOf(announcement)))
-      const errors = new Map<string, string>()
-      await this.#each(coming, async (place, group) => {
-        for (const [key, words] of await this.#bind(place, group)) errors.set(key, words)
-      })
-      return wanted.map((announcement) => ({ announcement, error: errors.get(keyOf(announcement)) ?? null }))
+      const go = [...this.#bound.values()].filter((announcement) => !keys.has(keyOf(announcement)))
+      return this.#change(wanted, go, signal)
+    })
+  }
+
+  change(
+    { come, go }: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
+    signal: AbortSignal,
+  ): Promise<readonly Outcome[]> {
+    return this.#inTurn(() => {
+      // The same address may come and go at once: announced in another way, it stays bound.
+      const coming = new Set(come.map(keyOf))
+      const leaving = go.filter((each) => this.#bound.has(keyOf(each)) && !coming.has(keyOf(each)))
+      return this.#change(come, leaving, signal)
     })
   }
 
   /** Those bound now, as the kernel says. What it lost is forgotten, so the next `apply` binds it again. */
   observe(): Promise<readonly Announcement[]> {
     return this.#inTurn(async () => {
-      const present = await this.#present([...this.#bound.values()])
-      const keys = new Set(present.map(keyOf))
-      for (const key of this.#bound.keys()) if (!keys.has(key)) this.#bound.delete(key)
-      return present
+      const marks = await this.#marks()
+      if (this.#seen === null || marks !== this.#seen.marks) {
+        const present = await this.#present([...this.#bound.values()])
+        const keys = new Set(present.map(keyOf))
+        for (const each of [...this.#bound.values()]) if (!keys.has(keyOf(each))) this.#release(each)
+        this.#seen = { marks, present }
+      }
+      this.#seen.present ??= [...this.#bound.values()]
+      return this.#seen.present
     })
+  }
+
+  /** What the kernel says of the namespaces with bound addresses: while it is the same, all are where we bound them. */
+  async #marks(): Promise<string> {
+    const marks: string[] = []
+    for (const where of this.#used.keys()) {
+      const place = this.#placeOf(where === 'fabric' ? { scope: where, domain: 0 } : { scope: 'tenant', domain: where })
+      marks.push(`${where} ${await this.#mark(place)}`)
+    }
+    return marks.join()
+  }
+
+  async #mark({ netns }: Place): Promise<string> {
+    try {
+      return await this.#helper.rtnlMark({ netns })
+    } catch (error) {
+      if (error instanceof HelperError && error.errno === 'ENOENT') return 'gone'
+      throw error
+    }
+  }
+
+  async #change(
+    wanted: readonly Announcement[],
+    leaving: readonly Announcement[],
+    signal: AbortSignal,
+  ): Promise<readonly Outcome[]> {
+    signal.throwIfAborted()
+    await this.#each(leaving, (place, group) => this.#unbind(place, group))
+    const coming = wanted.filter((announcement) => !this.#bound.has(keyOf(announcement)))
+    const errors = new Map<string, string>()
+    await this.#each(coming, async (place, group) => {
+      for (const [key, words] of await this.#bind(place, group)) errors.set(key, words)
+    })
+    return wanted.map((announcement) => ({ announcement, error: errors.get(keyOf(announcement)) ?? null }))
   }
 
   /** Leaves the addresses bound: another process adopts them, or a drain withdraws them first. */
@@ -88,7 +138,7 @@ export class L2Announcer implements Announcer {
     return done
   }
 
-  #placeOf({ scope, domain }: Announcement): Place {
+  #placeOf({ scope, domain }: Pick<Announcement, 'scope' | 'domain'>): Place {
     return scope === 'fabric'
       ? { netns: rootNetns(this.#config), dev: this.#config.fabricInterface }
       : { netns: domainNames(this.#config, domain).netns, dev: SEGMENT }
@@ -139,13 +189,14 @@ export class L2Announcer implements Announcer {
       this.#changes++
       await this.#helper.addr({ netns: place.netns, changes: group.map((each) => change('add', place, each)) })
     } catch (error) {
+      this.#seen = null
       if (!(error instanceof HelperError)) throw error
       const refused = error.refused.map(({ index }) => group[index]).filter((each) => each !== undefined)
       for (const each of refused.length > 0 ? refused : group) errors.set(keyOf(each), error.message)
       this.#log.warn({ dev: place.dev, refused: errors.size, error: error.message }, 'addresses not bound')
     }
     const bound = group.filter((each) => !errors.has(keyOf(each)))
-    for (const each of bound) this.#bound.set(keyOf(each), each)
+    for (const each of bound) this.#hold(each)
     try {
       await announceAddresses(
         this.#helper,
@@ -170,12 +221,32 @@ export class L2Announcer implements Announcer {
       await this.#helper.addr({ netns: place.netns, changes: group.map((each) => change('delete', place, each)) })
     } catch (error) {
       // With its domain or interface gone the address is gone too.
+      this.#seen = null
       if (!(error instanceof HelperError)) throw error
       this.#log.warn({ dev: place.dev, error: error.message }, 'addresses not unbound')
     }
-    for (const each of group) this.#bound.delete(keyOf(each))
+    for (const each of group) this.#release(each)
+  }
+
+  #hold(announcement: Announcement): void {
+    this.#release(announcement)
+    const where = whereOf(announcement)
+    this.#bound.set(keyOf(announcement), announcement)
+    this.#used.set(where, (this.#used.get(where) ?? 0) + 1)
+    if (this.#seen !== null) this.#seen.present = null
+  }
+
+  #release(announcement: Announcement): void {
+    if (!this.#bound.delete(keyOf(announcement))) return
+    const where = whereOf(announcement)
+    const left = this.#used.get(where)! - 1
+    if (left === 0) this.#used.delete(where)
+    else this.#used.set(where, left)
+    if (this.#seen !== null) this.#seen.present = null
   }
 }
+
+const whereOf = ({ scope, domain }: Announcement): number | 'fabric' => (scope === 'fabric' ? scope : domain)
 
 const keyOf = ({ scope, domain, address }: Announcement): string =>
   scope === 'fabric' ? address : `${domain}/${address}`

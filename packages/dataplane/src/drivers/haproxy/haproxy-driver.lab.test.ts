@@ -373,7 +373,7 @@ describe('what goes wrong', () => {
 describe('a domain', () => {
   it('has its process ahead, as its own user in its own place, and leaves nothing behind', async () => {
     const driver = lab.driver({ options: { firstUid: 70_000 } })
-    await driver.prepare(sampleDomain())
+    await driver.startDomain(sampleDomain())
     const pid = await pidOf()
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     expect(status).toMatch(/^Uid:\t70007\t70007\t70007\t70007$/m)

@@ -61,7 +61,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   /** Has the proxy of a domain running before its first service comes, which then takes milliseconds. */
-  async prepare(domain: DomainEntry): Promise<void> {
+  async startDomain(domain: DomainEntry): Promise<void> {
     await this.#proxyOf(domain).prepare()
     this.#stopIfIdle(domain.number)
   }

@@ -38,6 +38,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly #statistics: ServiceStatistics
   readonly #grace: LeftoversGrace
   readonly #tables = new Map<number, DomainTable>()
+  readonly #prepared = new WeakMap<WantedEntry, Rendered>()
   /** The domain each entry is in. */
   readonly #domains = new Map<string, number>()
   #turn: Promise<unknown> = Promise.resolve()
@@ -60,6 +61,17 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
 
   render(wanted: WantedEntry): Rendered {
     return render(wanted, this.#findFrontDoor)
+  }
+
+  /** Renders what depends on the entry alone; where the proxy accepts is known only when its turn has come. */
+  prepare(soon: readonly WantedEntry[]): void {
+    for (const wanted of soon)
+      if (wanted.entry.services.every(({ protocol }) => protocol === 'tcp' || protocol === 'udp'))
+        try {
+          this.#prepared.set(wanted, this.render(wanted))
+        } catch {
+          // Its own turn says what is wrong with it.
+        }
   }
 
   adopt(previous: readonly WantedEntry[]): Promise<void> {
@@ -154,7 +166,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     const malformed: Applied[] = []
     for (const entry of wanted) {
       try {
-        rendered.push(this.render(entry))
+        rendered.push(this.#prepared.get(entry) ?? this.render(entry))
       } catch (error) {
         this.#log.warn({ key: entry.key, error: String(error) }, 'entry cannot be rendered')
         malformed.push({ key: entry.key, state: 'failed', reason: 'EntryRefused', message: String(error) })

@@ -7,6 +7,13 @@ const CLASS_SHIFT = 24
 const AFFINITY = 1 << 26
 /** The bits that choose the hash rule. */
 export const CLASS_MASK = 0x0700_0000
+/** The bits that name the pool in map `member`: its number and its class. */
+export const POOL_MASK = 0x07ff_ffff
+
+/** Beside its pool's mark, a service's own mark tells what else a new flow to it has to pass. */
+export const SERVICE_FLAGS = { proxied: 1 << 27, limited: 1 << 28, restricted: 1 << 29 } as const
+/** No bit of these is set for most services: 64 slots, hashed over address and port, none of the flags. */
+export const SPECIAL_MASK = 0x3f00_0000
 
 /** One rule of the table: pools of this size, hashed over the source address with or without its port. */
 export interface HashClass {

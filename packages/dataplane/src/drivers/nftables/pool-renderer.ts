@@ -46,7 +46,7 @@ export class PoolInUse {
   readonly #records: RecordBuilder
   /** By member index; null is a free index. */
   readonly #endpoints: readonly (Endpoint | null)[]
-  readonly #serving = new Map<Family, boolean>()
+  readonly #rendered = new Set<Family>()
 
   constructor(pool: NodePool, down: ReadonlySet<string>, records: RecordBuilder) {
     this.mark = poolMark(pool)
@@ -65,10 +65,10 @@ export class PoolInUse {
     return this.#pool.members.flatMap((member) => (member !== null && this.#down.has(member.id) ? [member.id] : []))
   }
 
-  /** Packs the slots of one family, once; false when no member of that family can serve. */
-  renderMembers(version: Family): boolean {
-    const known = this.#serving.get(version)
-    if (known !== undefined) return known
+  /** Packs the slots of one family, once: none when no member of that family can serve. */
+  renderMembers(version: Family): void {
+    if (this.#rendered.has(version)) return
+    this.#rendered.add(version)
     const set = setOf('member', version)
     const slots = this.#slots(version)
     const bytes = Buffer.allocUnsafe(slots.length * recordBytes(SETS[set]))
@@ -81,8 +81,6 @@ export class PoolInUse {
       at += 8 + endpoint.packed.copy(bytes, at + 8)
     }
     if (at > 0) this.#records.addLarge(set, bytes.subarray(0, at))
-    this.#serving.set(version, at > 0)
-    return at > 0
   }
 
   /** Replies of these members that come before any request leave with this VIP as their source. The first VIP of a family wins. */

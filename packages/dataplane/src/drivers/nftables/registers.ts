@@ -1,5 +1,5 @@
 import { endianness } from 'node:os'
-import { formatIp, type Ip, ipToBytes } from '@spout/net'
+import { formatIp, type Ip } from '@spout/net'
 
 /** Marks lie in host order in the kernel's registers, everything else in network order. */
 const LITTLE_ENDIAN_HOST = endianness() === 'LE'
@@ -16,16 +16,25 @@ export type Field =
 
 /** Packs fields as the kernel compares them. */
 export function pack(...fields: readonly Field[]): Buffer {
-  return Buffer.concat(fields.map(packField))
+  let size = 0
+  for (const field of fields) size += 'address' in field && field.address.version === 6 ? 16 : 4
+  const bytes = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const field of fields) at = packField(bytes, at, field)
+  return bytes
 }
 
-function packField(field: Field): Uint8Array {
-  if ('address' in field) return ipToBytes(field.address)
-  const bytes = Buffer.alloc(4)
-  if ('transport' in field) bytes.writeUInt8(PROTOCOL_NUMBERS[field.transport])
-  else if ('port' in field) bytes.writeUInt16BE(field.port)
-  else writeMark(bytes, field.mark, 0)
-  return bytes
+/** Writes every byte of the field; returns where the next one begins. */
+function packField(bytes: Buffer, at: number, field: Field): number {
+  if ('address' in field) {
+    const { version, value } = field.address
+    if (version === 4) return bytes.writeUInt32BE(Number(value), at)
+    return bytes.writeBigUInt64BE(value & 0xffff_ffff_ffff_ffffn, bytes.writeBigUInt64BE(value >> 64n, at))
+  }
+  if ('transport' in field) return bytes.writeUInt32BE(PROTOCOL_NUMBERS[field.transport] * 2 ** 24, at)
+  if ('port' in field) return bytes.writeUInt32BE(field.port * 2 ** 16, at)
+  writeMark(bytes, field.mark, at)
+  return at + 4
 }
 
 export function writeMark(bytes: Buffer, mark: number, offset: number): void {

@@ -3,6 +3,7 @@ import type { Service } from '@spout/model/node-state'
 import { type Cidr, cidrContains, firstIp, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { WantedEntry } from '../../driver.ts'
 import type { PackedRecords } from './packed-records.ts'
+import { SERVICE_FLAGS } from './pool-mark.ts'
 import { PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
@@ -18,7 +19,7 @@ export type FindFrontDoor = (listenerId: string) => FrontDoor | null
 
 /**
  * One entry as elements of `table inet spout`. The same entry, health and proxy ports give the same bytes on every
- * node. What has no member to go to, or no door in the proxy, has no element: the domain's guard refuses it.
+ * node. A service without a member to go to, or a door in the proxy, ends at the second lookup: the guard refuses it.
  */
 export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rendered {
   const { entry } = wanted
@@ -32,13 +33,14 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
     const pool = isProxied(service) ? null : pools.find(service.pool)
     for (const { ip, scope } of vips) {
       const identity = pack({ address: ip }, { transport }, { port: service.port })
+      records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
       renderAdmission(records, service, ip.version, identity)
       const door = doorOf(front, ip.version)
       if (door !== null) records.add(setOf('front', ip.version), identity, door)
       // The proxy counts for itself.
       if (!isProxied(service)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
-      if (pool.renderMembers(ip.version)) records.add(setOf('service', ip.version), identity, pack({ mark: pool.mark }))
+      pool.renderMembers(ip.version)
       if (wanted.domain.returnPath === 'gateway' && scope === 'fabric')
         pool.renderReverse(transport, { ip, port: service.port })
     }
@@ -60,13 +62,12 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
 /** Connection limit and admitted sources: alike for balanced and proxied services. */
 function renderAdmission(records: RecordBuilder, service: Service, version: Family, identity: Buffer): void {
   if (service.connectionLimit !== null) {
-    const mark = pack({ mark: serviceMark(service.id) })
+    const mark = pack({ mark: limitMark(service.id) })
     records.add(setOf('limited', version), identity, mark)
     // The expression is true above its limit, not at it.
     records.add('limits', mark, pack({ mark: service.connectionLimit }))
   }
   if (service.allowedCidrs === null) return
-  records.add(setOf('restricted', version), identity)
   for (const cidr of outermost(service.allowedCidrs.map((text) => parseCidr(text)))) {
     if (cidr.version !== version) continue
     const ends = [firstIp(cidr), lastIp(cidr)].map((address) => Buffer.concat([identity, pack({ address })]))
@@ -79,7 +80,13 @@ const outermost = (cidrs: readonly Cidr[]): readonly Cidr[] =>
   cidrs.filter((cidr) => !cidrs.some((other) => other.prefix < cidr.prefix && cidrContains(other, firstIp(cidr))))
 
 /** Names a service in `limits`: over all its VIPs it has one count. Two of a domain meet once in 2^32 pairs; the kernel then refuses the second. */
-const serviceMark = (listenerId: string): number => createHash('sha256').update(listenerId).digest().readUInt32BE()
+const limitMark = (listenerId: string): number => createHash('sha256').update(listenerId).digest().readUInt32BE()
+
+/** What its mark says beside the pool. */
+const flagsOf = (service: Service): number =>
+  (isProxied(service) ? SERVICE_FLAGS.proxied : 0) |
+  (service.connectionLimit === null ? 0 : SERVICE_FLAGS.limited) |
+  (service.allowedCidrs === null ? 0 : SERVICE_FLAGS.restricted)
 
 const isProxied = ({ protocol }: Service): boolean => protocol === 'http' || protocol === 'tcp-proxy'
 

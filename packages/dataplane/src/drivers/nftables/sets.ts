@@ -31,7 +31,7 @@ const family = <Version extends 4 | 6>(version: Version) => {
   const endpoint = `${address} . inet_proto . inet_service`
   const endpointBytes = bytes + 8
   return {
-    /** VIP . protocol . port -> pool mark. */
+    /** VIP . protocol . port -> pool mark and flags. */
     service: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** Pool mark . slot -> member. */
     member: shape('map', `mark . mark : ${address} . inet_service`, 8, bytes + 4),
@@ -39,10 +39,9 @@ const family = <Version extends 4 | 6>(version: Version) => {
     front: shape('map', `${endpoint} : ${address} . inet_service`, endpointBytes, bytes + 4),
     /** Member . protocol . port -> VIP: for replies that come before their requests. */
     reverse: shape('map', `${endpoint} : ${address} . inet_service`, endpointBytes, bytes + 4),
-    /** Services that admit only the sources in `allowed`. */
-    restricted: shape('set', endpoint, endpointBytes),
+    /** Admitted sources of the services flagged as restricted. */
     allowed: { ...shape('set', `${endpoint} . ${address}`, endpointBytes + bytes), interval: true },
-    /** VIP . protocol . port -> the service's mark in `limits`. */
+    /** VIP . protocol . port -> the service's key in `limits`, for those flagged as limited. */
     limited: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** New flows, packets that came and packets that went, per VIP . protocol . port. */
     opened: { ...shape('set', endpoint, endpointBytes), counter: true },
@@ -60,7 +59,6 @@ export const SETS = {
   member4: v4.member,
   front4: v4.front,
   reverse4: v4.reverse,
-  restricted4: v4.restricted,
   allowed4: v4.allowed,
   limited4: v4.limited,
   opened4: v4.opened,
@@ -70,7 +68,6 @@ export const SETS = {
   member6: v6.member,
   front6: v6.front,
   reverse6: v6.reverse,
-  restricted6: v6.restricted,
   allowed6: v6.allowed,
   limited6: v6.limited,
   opened6: v6.opened,

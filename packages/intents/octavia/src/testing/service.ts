@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Principal, StoreAdmission, StoreView } from '@spout/admission'
-import { type LoadBalancerStatus, type Role, SpoutError, type StatusReader } from '@spout/model'
+import { type LoadBalancerStatus, type Role, SpoutError, type StatusReader, UNSEEN_NODE } from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DEFAULT_PROVIDERS, type OctaviaContext } from '../context.ts'
@@ -25,7 +25,7 @@ export class PlainStatus implements StatusReader {
   }
 
   node(nodeId: string) {
-    return { nodeId, connection: 'never' as const, inSync: false, lastReportAt: null, features: [] }
+    return { nodeId, connection: 'never' as const, ...UNSEEN_NODE }
   }
 
   onChange(): () => void {

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { call, type Session } from '@spout/client/api'
+import { SpoutError } from '@spout/model/errors'
+import { type Command, InvalidArgumentError } from 'commander'
+import { findByName } from '../lookup.ts'
+import { at, type Row } from '../resources/resource.ts'
+import { type CommandContext, sessionOf } from './context.ts'
+
+interface DrainOptions {
+  readonly wait?: boolean
+  readonly timeoutS: number
+}
+
+const LOOK_EVERY_MS = 200
+
+const seconds = (text: string): number => {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('a whole number of seconds, 1 or more')
+  return value
+}
+
+/** What the node still owns, for people; null when nothing. */
+export function stillOwned(node: Row): string | null {
+  const shards = (at(node, 'status.shards') ?? []) as readonly { readonly number: number; readonly state: string }[]
+  const masters = shards.filter(({ state }) => state === 'master').map(({ number }) => number)
+  const vips = Number(at(node, 'status.announced') ?? 0)
+  if (masters.length === 0 && vips === 0) return null
+  return [...(masters.length > 0 ? [`shard ${masters.join(', ')}`] : []), `${vips} VIPs`].join(' and ')
+}
+
+/** Adds `spout node drain|undrain|cordon|uncordon NAME`. */
+export function addNodeScheduling(program: Command, context: CommandContext): void {
+  const node = program.commands.find((command) => command.name() === 'node')
+  if (node === undefined) throw new Error('the node commands come first')
+  const schedule = async (session: Session, name: string, scheduling: string): Promise<string> => {
+    const { id } = await findByName(session, '/nodes', 'node', name)
+    await call(session, 'PUT', `/nodes/${String(id)}/scheduling`, { scheduling })
+    return String(id)
+  }
+  node
+    .command('drain')
+    .description('hands over what a node owns, and gives it nothing new')
+    .argument('<name>')
+    .option('--wait', 'until it owns no shard and announces no VIP')
+    .option('--timeout-s <s>', 'how long to wait', seconds, 60)
+    .action(async (name: string, options: DrainOptions) => {
+      const session = sessionOf(context)
+      const id = await schedule(session, name, 'draining')
+      if (!options.wait) context.write(`Draining ${name}.\n`)
+      else await waitForNothing(session, context, { id, name, timeoutS: options.timeoutS })
+    })
+  for (const [verb, scheduling, description, said] of [
+    ['undrain', 'enabled', 'lets a drained node carry again; nothing moves back by itself', 'Enabled'],
+    ['cordon', 'cordoned', 'leaves a node what it has, and gives it nothing new', 'Cordoned'],
+    ['uncordon', 'enabled', 'lets a cordoned node take what is new again', 'Enabled'],
+  ] as const)
+    node
+      .command(verb)
+      .description(description)
+      .argument('<name>')
+      .action(async (name: string) => {
+        await schedule(sessionOf(context), name, scheduling)
+        context.write(`${said} ${name}.\n`)
+      })
+}
+
+/** @throws SpoutError InUse when the time is over and it still owns something */
+async function waitForNothing(
+  session: Session,
+  context: CommandContext,
+  { id, name, timeoutS }: { readonly id: string; readonly name: string; readonly timeoutS: number },
+): Promise<void> {
+  const started = performance.now()
+  for (;;) {
+    const owned = stillOwned(await call<Row>(session, 'GET', `/nodes/${id}`))
+    const passedS = (performance.now() - started) / 1000
+    if (owned === null) {
+      context.write(`${name} owns nothing any more after ${passedS.toFixed(1)} s.\n`)
+      return
+    }
+    if (passedS >= timeoutS)
+      throw new SpoutError('InUse', {
+        what: 'node',
+        id: name,
+        user: `${owned} after ${timeoutS} s; it goes on draining`,
+      })
+    await sleep(LOOK_EVERY_MS, undefined, { signal: context.signal })
+  }
+}

@@ -1,0 +1,122 @@
+import { at, column, type Field, numberList, type Resource, type Row, wholeNumber } from './resource.ts'
+
+interface Shard {
+  readonly number: number
+  readonly state: string
+}
+interface Session {
+  readonly state: string
+}
+
+const listOf = <T>(row: Row, path: string): readonly T[] => (at(row, path) ?? []) as readonly T[]
+
+/** Numbers of the shards it is master of; what it takes no part in is `-`. */
+function shardsOwned(row: Row): unknown {
+  const shards = listOf<Shard>(row, 'status.shards')
+  if (shards.length === 0) return null
+  const owned = shards.filter(({ state }) => state === 'master').map(({ number }) => number)
+  return owned.length === 0 ? `0 of ${shards.length}` : `${owned.join(' ')} of ${shards.length}`
+}
+
+/** `2 of 2 up`. */
+function sessionsUp(row: Row): unknown {
+  const sessions = listOf<Session>(row, 'status.bgpSessions')
+  if (sessions.length === 0) return null
+  return `${sessions.filter(({ state }) => state === 'established').length} of ${sessions.length} up`
+}
+
+export const node: Resource = {
+  noun: 'node',
+  title: 'node',
+  summary: 'machines that carry load balancers',
+  path: '/nodes',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    column('CONNECTION', 'status.connection'),
+    column('IN SYNC', 'status.inSync'),
+    column('SCHEDULING', 'scheduling'),
+    column('ANNOUNCER', 'announcer'),
+    { title: 'SHARDS', value: shardsOwned },
+    { title: 'BGP', value: sessionsUp },
+    column('VIPS', 'status.announced'),
+    {
+      title: 'PROBLEM',
+      wide: true,
+      value: (row) => listOf<{ message: string }>(row, 'status.problems').map(({ message }) => message),
+    },
+    column('LAST REPORT', 'status.lastReportAt', true),
+    { title: 'ADDRESS', wide: true, value: (row) => row.fabricAddress ?? row.seenFabricAddress },
+    column('FEATURES', 'status.features', true),
+    column('GROUP', 'nodeGroupName', true),
+    column('ID', 'id', true),
+  ],
+  fields: [
+    { flags: '--description <text>', description: 'free text', field: 'description' },
+    {
+      flags: '--fabric-address <ip>',
+      description: "where its neighbours find it, in the place of what the agent sees; 'none' takes it back",
+      field: 'fabricAddress',
+      parse: (text) => (text === 'none' ? null : text),
+    },
+  ],
+  verbs: ['list', 'show', 'set', 'delete'],
+}
+
+const groupFields: readonly Field[] = [
+  { flags: '--description <text>', description: 'free text', field: 'description' },
+  { flags: '--announcer <announcer>', description: 'l2, vrrp or bgp; vrrp unless named', field: 'announcer' },
+  { flags: '--profile <profile>', description: 'of vrrp: default, fast or relaxed', field: 'vrrp.profile' },
+  {
+    flags: '--shards <count>',
+    description: 'parts of the VIPs that move on their own, 1 to 16',
+    field: 'vrrp.shards',
+    parse: wholeNumber,
+  },
+  {
+    flags: '--router-ids <ids>',
+    description: 'one VRRP router id per shard, comma-separated; given out unless named',
+    field: 'vrrp.routerIds',
+    parse: numberList,
+  },
+  {
+    flags: '--exclude-router-ids <ids>',
+    description: 'VRRP router ids that others use on the segment, comma-separated',
+    field: 'vrrp.excludedRouterIds',
+    parse: numberList,
+  },
+  { flags: '--local-as <as>', description: "of bgp: the nodes' own AS", field: 'bgp.localAs', parse: wholeNumber },
+  {
+    flags: '--policy <policy>',
+    description: 'of bgp: always, or healthy (while a member is up)',
+    field: 'bgp.policy',
+  },
+  {
+    flags: '--drain-seconds <s>',
+    description: 'of bgp: how long a draining node asks routers to prefer others',
+    field: 'bgp.drainSeconds',
+    parse: wholeNumber,
+  },
+]
+
+export const nodeGroup: Resource = {
+  noun: 'node-group',
+  title: 'node group',
+  summary: 'groups of nodes that stand in for each other',
+  path: '/node-groups',
+  within: [],
+  columns: [
+    column('NAME', 'name'),
+    column('ANNOUNCER', 'announcer'),
+    { title: 'SHARDS', value: (row) => (row.announcer === 'l2' ? null : at(row, 'vrrp.shards')) },
+    { title: 'PROFILE', value: (row) => (row.announcer === 'l2' ? null : at(row, 'vrrp.profile')) },
+    column('LOCAL AS', 'bgp.localAs'),
+    column('ROUTER IDS', 'vrrp.routerIds', true),
+    column('EXCLUDED IDS', 'vrrp.excludedRouterIds', true),
+    column('POLICY', 'bgp.policy', true),
+    column('DRAIN S', 'bgp.drainSeconds', true),
+    column('ID', 'id', true),
+  ],
+  fields: groupFields,
+  verbs: ['list', 'show', 'create', 'set', 'delete'],
+}

@@ -1,0 +1,62 @@
+import type { ModelView } from '@spout/admission'
+import type { StatusController } from '@spout/controllers'
+import type { Metrics } from '@spout/runtime/metrics'
+
+interface Described {
+  readonly view: ModelView
+  readonly status: StatusController
+}
+
+/** Who announces what, by shard, node and session: the number of series never follows VIPs or tenants. */
+export function describeAnnouncements(metrics: Metrics, { view, status }: Described): void {
+  const shards = () =>
+    view
+      .list('nodeGroup')
+      .flatMap((group) =>
+        status.shards(group.id).map((shard) => ({ group: group.name, shard: String(shard.number), status: shard })),
+      )
+  const nameOf = (id: string): string => view.get('node', id)?.value.name ?? id
+  metrics.gauge(
+    { name: 'spout_shard_owners', help: 'Nodes that own a shard: 1 is right', labels: ['group', 'shard'] },
+    () =>
+      shards().map(({ group, shard, status: { masterNodeIds } }) => ({
+        labels: { group, shard },
+        value: masterNodeIds.length,
+      })),
+  )
+  metrics.gauge(
+    {
+      name: 'spout_vip_owner',
+      help: '1 for the node whose claim to a shard and its VIPs counts, 0 for the others',
+      labels: ['group', 'shard', 'node'],
+    },
+    () =>
+      shards().flatMap(({ group, shard, status: { nodes, ownerNodeId } }) =>
+        nodes.map(({ nodeId }) => ({
+          labels: { group, shard, node: nameOf(nodeId) },
+          value: nodeId === ownerNodeId ? 1 : 0,
+        })),
+      ),
+  )
+  metrics.gauge({ name: 'spout_vips_announced', help: 'VIPs that a node announces', labels: ['node'] }, () =>
+    view.list('node').map(({ id, name }) => ({ labels: { node: name }, value: status.node(id).announced })),
+  )
+  metrics.gauge({ name: 'spout_bgp_session_up', help: '1 for an established session', labels: ['node', 'peer'] }, () =>
+    view.list('node').flatMap(({ id, name }) =>
+      status.node(id).bgpSessions.map(({ peerId, state }) => ({
+        labels: { node: name, peer: view.get('bgpPeer', peerId)?.value.name ?? peerId },
+        value: state === 'established' ? 1 : 0,
+      })),
+    ),
+  )
+  const failover = metrics.histogram({
+    name: 'spout_failover_seconds',
+    help: "From the last sign of a shard's master to the takeover by another node, as the nodes tell it",
+    labels: ['group'],
+    buckets: [0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 3, 10],
+  })
+  status.onTakeover(({ nodeGroupId, durationMs }) => {
+    if (durationMs !== null)
+      failover.observe({ group: view.get('nodeGroup', nodeGroupId)?.value.name ?? nodeGroupId }, durationMs / 1000)
+  })
+}

@@ -1,0 +1,58 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Lab, must, waitFor } from '@spout/testkit'
+
+export const ROUTER = { address: '198.51.100.1', as: 64_512 } as const
+
+export interface BirdNeighbour {
+  readonly address: string
+  readonly as: number
+  readonly bfd: boolean
+}
+
+/** What only makes a session come up again sooner after a fault. */
+export const SOON = ['connect delay time 1;', 'connect retry time 1;', 'error wait time 1, 2;', 'error forget time 1;']
+
+/** Starts BIRD in a place with this configuration. */
+export async function startBird(lab: Lab, place: string, config: readonly string[]): Promise<void> {
+  const file = path.join(lab.directory, `${place}.bird.conf`)
+  const socket = path.join(lab.runDirectory, `${place}.bird`)
+  rmSync(socket, { force: true })
+  writeFileSync(file, `${config.join('\n')}\n`)
+  await must(['mkdir', '-p', lab.runDirectory])
+  await lab.start(place, `bird-${place}`, ['bird', '-f', '-c', file, '-s', socket])
+}
+
+/**
+ * The lab's router as a BGP speaker: it takes every route and deals flows over equal ones by address and port. Its BFD
+ * is willing to go as fast as a neighbour asks.
+ */
+export async function startBirdRouter(lab: Lab, neighbours: readonly BirdNeighbour[]): Promise<void> {
+  await lab.must('router', ['sysctl', '-qw', 'net.ipv4.fib_multipath_hash_policy=1'])
+  await startBird(lab, 'router', [
+    `router id ${ROUTER.address};`,
+    'log stderr all;',
+    'protocol device {}',
+    'protocol bfd { interface "fab0" { min rx interval 5 ms; min tx interval 10 ms; multiplier 5; }; }',
+    'protocol kernel { ipv4 { import none; export where source = RTS_BGP; }; merge paths on; }',
+    ...neighbours.flatMap(({ address, as, bfd }, n) => [
+      `protocol bgp n${n} {`,
+      `  local ${ROUTER.address} as ${ROUTER.as};`,
+      `  neighbor ${address} as ${as};`,
+      ...SOON,
+      ...(bfd ? ['  bfd on;'] : []),
+      '  ipv4 { import all; export none; };',
+      '}',
+    ]),
+  ])
+}
+
+/** Waits until the router has the address by way of each of these. */
+export const routedBy = (lab: Lab, vip: string, addresses: readonly string[]): Promise<boolean> =>
+  waitFor(
+    async () => {
+      const routes = await lab.must('router', ['ip', 'route', 'show', vip])
+      return addresses.every((address) => routes.includes(`via ${address} `))
+    },
+    { what: `the router to reach ${vip} by way of ${addresses.join(' and ')}`, timeoutMs: 60_000, everyMs: 50 },
+  )

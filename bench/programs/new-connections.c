@@ -1,0 +1,97 @@
+/*
+ * Clients that ask over HTTP, each request on a connection of its own, and tell when the last one failed.
+ *
+ * new-connections ADDRESS PORT CLIENTS PAUSE_US. Lines on stdin:
+ * `begin`          counts anew; says `ok`.
+ * `end SINCE_NS`   says `REQUESTS FAILED LAST_MS SLOWEST_MS`: from SINCE_NS (CLOCK_MONOTONIC) until the beginning of the last request
+ *                  that failed, -1 for none; and how long the slowest took. Without an answer within 2 s one has failed.
+ */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include "clock.h"
+
+#define MOST_CLIENTS 64
+
+static struct sockaddr_in to = { .sin_family = AF_INET };
+static atomic_long requests, failed;
+static atomic_llong last_failed, slowest;
+
+static void raise_to(atomic_llong *most, long long value)
+{
+	long long seen = *most;
+
+	while (value > seen && !atomic_compare_exchange_weak(most, &seen, value))
+		;
+}
+
+static int pause_us;
+
+static bool answers(void)
+{
+	static const char request[] = "GET / HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n";
+	struct timeval limit = { .tv_sec = 2 };
+	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+	char reply[256];
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	bool ok;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	ok = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+	     send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) == sizeof(request) - 1 &&
+	     recv(fd, reply, sizeof(reply), 0) >= 12 && memcmp(reply + 8, " 200", 4) == 0;
+	close(fd);
+	return ok;
+}
+
+static void *client(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		long long started = now_ns();
+
+		requests++;
+		if (!answers()) {
+			failed++;
+			raise_to(&last_failed, started);
+		}
+		raise_to(&slowest, now_ns() - started);
+		usleep(pause_us);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	int count = argc == 5 ? atoi(argv[3]) : 0;
+	char line[64];
+	pthread_t thread;
+
+	if (count < 1 || count > MOST_CLIENTS || inet_pton(AF_INET, argv[1], &to.sin_addr) != 1)
+		return 2;
+	to.sin_port = htons(atoi(argv[2]));
+	pause_us = atoi(argv[4]);
+	while (count-- > 0)
+		pthread_create(&thread, NULL, client, NULL);
+	while (fgets(line, sizeof(line), stdin)) {
+		long long since = 0;
+
+		if (sscanf(line, "end %lld", &since) == 1)
+			printf("%ld %ld %.3f %.1f\n", requests, failed, last_failed ? (last_failed - since) / 1e6 : -1.0, slowest / 1e6);
+		else {
+			requests = failed = 0;
+			last_failed = slowest = 0;
+			printf("ok\n");
+		}
+		fflush(stdout);
+	}
+	return 0;
+}

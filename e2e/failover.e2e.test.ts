@@ -1,0 +1,242 @@
+import {
+  askOn,
+  Caller,
+  type HeldConnection,
+  nodesInSync,
+  type Outcome,
+  powerOff,
+  powerOn,
+  type ShownLoadBalancer,
+  startControlPlane,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ACME, BOLT, balancer, PORT } from './fixtures.ts'
+import { agentOf, daemonsOf } from './node-processes.ts'
+
+/** Nothing here is moved by the control plane: whatever moves, the nodes moved it. */
+const SET = ['nodes.announcer=vrrp', 'liveness.disconnectedAfterMs=1500', 'liveness.moveAfterMs=600000']
+const ELECTION = ['keepalived', 'spout-mover']
+const NODES = ['node1', 'node2'] as const
+
+let system: TestSystem
+let client: Caller
+/** TCP, return path `gateway`: its flows outlive a node. */
+let shop: ShownLoadBalancer
+/** HTTP through the proxy. */
+let blog: ShownLoadBalancer
+let acme: Tenant
+let bolt: Tenant
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME, BOLT], set: SET })
+  ;[acme, bolt] = system.tenants as [Tenant, Tenant]
+  shop = await system.createLoadBalancer(acme, balancer('shop', 'tcp'))
+  blog = await system.createLoadBalancer(bolt, balancer('blog', 'http'))
+  client = await Caller.start(system.lab, 'client')
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await system?.destroy()
+})
+
+const vipOf = (shown: ShownLoadBalancer): string => shown.vips[0]?.address ?? ''
+const other = (node: string): string => (node === 'node1' ? 'node2' : 'node1')
+
+interface ShownVip {
+  readonly state: string
+  readonly owners: readonly string[]
+  readonly lastMove: { readonly node: string; readonly from: string | null } | null
+}
+
+const vip = (shown: ShownLoadBalancer): Promise<ShownVip> =>
+  system.api(system.access.admin, 'GET', `/vips/${vipOf(shown)}`)
+
+/** The one node that answers for the address, as the control plane was told. */
+const ownerOf = (shown: ShownLoadBalancer): Promise<string> =>
+  waitFor(
+    async () => {
+      const { owners } = await vip(shown)
+      return owners.length === 1 && owners[0]
+    },
+    { what: `one owner of ${vipOf(shown)}` },
+  )
+
+const ownedBy = (shown: ShownLoadBalancer, node: string): Promise<unknown> =>
+  waitFor(
+    async () => {
+      const { owners } = await vip(shown)
+      return owners.length === 1 && owners[0] === node
+    },
+    { what: `${node} to own ${vipOf(shown)}` },
+  )
+
+/** Nodes that have the address bound, as the kernels say. */
+const holdersOf = async (shown: ShownLoadBalancer): Promise<readonly string[]> => {
+  const bound = await Promise.all(NODES.map((node) => system.boundAddresses(node)))
+  return NODES.filter((_, index) => bound[index]!.includes(vipOf(shown)))
+}
+
+const oneHolder = (shown: ShownLoadBalancer): Promise<string> =>
+  waitFor(
+    async () => {
+      const holders = await holdersOf(shown)
+      return holders.length === 1 && holders[0]
+    },
+    { what: `one node to hold ${vipOf(shown)}` },
+  )
+
+const holdSome = (shown: ShownLoadBalancer, count: number): Promise<readonly HeldConnection[]> =>
+  Promise.all(Array.from({ length: count }, () => client.hold(vipOf(shown), 80)))
+
+/** Every one of them still carries what is said. */
+async function expectAlive(held: readonly HeldConnection[]): Promise<void> {
+  const said = await Promise.all(held.map((connection, index) => connection.say(`still there ${index}`)))
+  expect(said.filter((outcome) => !outcome.ok)).toEqual([])
+}
+
+const dropAll = (held: readonly HeldConnection[]): Promise<unknown> => Promise.all(held.map((one) => one.drop()))
+
+const answers = (shown: ShownLoadBalancer) =>
+  waitFor(async () => (await client.http(vipOf(shown), 80, { timeoutMs: 1000 })).ok, {
+    what: `${vipOf(shown)} to answer over HTTP`,
+  })
+
+const requests = () => askOn(() => client.http(vipOf(blog), 80, { timeoutMs: 2000 }))
+const failuresOf = (outcomes: readonly Outcome<{ readonly status: number }>[]) =>
+  outcomes.filter((outcome) => !outcome.ok || outcome.value.status !== 200)
+
+const schedule = async (node: string, scheduling: 'enabled' | 'cordoned' | 'draining'): Promise<void> => {
+  const { id } = await system.nodeNamed(node)
+  await system.api(system.access.admin, 'PUT', `/nodes/${id}/scheduling`, { scheduling })
+}
+
+const bothReport = (): Promise<void> => nodesInSync(system.access, 2)
+
+beforeEach(async () => {
+  await bothReport()
+  for (const shown of [shop, blog]) await oneHolder(shown)
+  await answers(blog)
+})
+
+describe('a node of a VRRP group', () => {
+  it('alone holds an address, and the control plane knows which one', async () => {
+    for (const shown of [shop, blog]) expect(await ownerOf(shown)).toBe(await oneHolder(shown))
+    expect(await vip(shop)).toMatchObject({ state: 'announced' })
+  })
+
+  it('that loses its power hands over, and its connections go on', async () => {
+    const dead = await ownerOf(shop)
+    const held = await holdSome(shop, 24)
+    await powerOff(system.lab, dead)
+    await expectAlive(held)
+    await ownedBy(shop, other(dead))
+    await answers(blog)
+    expect(await vip(shop)).toMatchObject({ lastMove: { node: other(dead) } })
+
+    // It comes back with everything it had bound: nothing of it is its own any more.
+    await powerOn(system.lab, system.access, dead)
+    await bothReport()
+    await waitFor(async () => !(await holdersOf(shop)).includes(dead), { what: `${dead} to let go` })
+    expect(await ownerOf(shop)).toBe(other(dead))
+    await expectAlive(held)
+    await dropAll(held)
+  })
+
+  it('that is cut off and comes back leaves one owner, and connections go on', async () => {
+    const { lab } = system
+    const cut = await ownerOf(shop)
+    const held = await holdSome(shop, 8)
+    for (const link of ['fab0', 'mgmt0', 'seg-a', 'seg-b']) await lab.cable(cut, link, 'cut')
+    await ownedBy(shop, other(cut))
+    await expectAlive(held)
+    for (const link of ['fab0', 'mgmt0', 'seg-a', 'seg-b']) await lab.cable(cut, link, 'mended')
+    await bothReport()
+    expect(await oneHolder(shop)).toBe(other(cut))
+    await expectAlive(held)
+    await dropAll(held)
+  })
+
+  it('whose keepalived is killed hands over and takes part again', async () => {
+    const owner = await ownerOf(shop)
+    const held = await holdSome(shop, 8)
+    for (const { pid } of await daemonsOf(system.lab, owner, ELECTION)) process.kill(pid, 'SIGKILL')
+    await ownedBy(shop, other(owner))
+    await expectAlive(held)
+    await waitFor(async () => (await daemonsOf(system.lab, owner, ELECTION)).length >= 2, {
+      what: `the election to run on ${owner} again`,
+    })
+    expect(await oneHolder(shop)).toBe(other(owner))
+    await dropAll(held)
+  })
+
+  it('fails over while no agent and no control plane runs', async () => {
+    const { lab } = system
+    const owner = await ownerOf(shop)
+    const held = await holdSome(shop, 8)
+    for (const node of NODES) await lab.stop(agentOf(lab, node), 'SIGKILL')
+    const controlPlane = lab.process('control-plane')
+    if (controlPlane === null) throw new Error('no control plane runs')
+    await lab.stop(controlPlane, 'SIGKILL')
+    await powerOff(lab, owner)
+    await waitFor(async () => (await holdersOf(shop)).includes(other(owner)), { what: `${other(owner)} to take over` })
+    await expectAlive(held)
+    await startControlPlane(lab, { port: Number(new URL(system.access.endpoint).port), set: SET })
+    await powerOn(lab, system.access, other(owner))
+    await powerOn(lab, system.access, owner)
+    await bothReport()
+    await expectAlive(held)
+    await ownedBy(shop, other(owner))
+    await dropAll(held)
+  })
+
+  it('that is frozen gives way when it wakes up', async () => {
+    const { lab } = system
+    const frozen = await ownerOf(shop)
+    const heir = other(frozen)
+    const stopped = [agentOf(lab, frozen), ...(await daemonsOf(lab, frozen, ELECTION))]
+    for (const { pid } of stopped) process.kill(pid, 'SIGSTOP')
+    try {
+      await waitFor(async () => (await holdersOf(shop)).includes(heir), { what: `${heir} to take over` })
+    } finally {
+      for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
+    }
+    await waitFor(async () => (await holdersOf(shop)).length === 1, { what: 'one holder' })
+    await bothReport()
+    await ownedBy(shop, heir)
+    await answers(blog)
+  })
+
+  it('that is drained hands over, breaks no connection of the packet path, and takes nothing back', async () => {
+    const owner = await ownerOf(blog)
+    const held = await holdSome(shop, 8)
+    const traffic = requests()
+    await schedule(owner, 'draining')
+    await ownedBy(blog, other(owner))
+    await ownedBy(shop, other(owner))
+    // Connections of the proxy end with its node: the request under way when the address moved may be one of them.
+    expect(failuresOf(await traffic.stop()).length).toBeLessThanOrEqual(1)
+    await expectAlive(held)
+    await schedule(owner, 'enabled')
+    await ownedBy(blog, other(owner))
+    await dropAll(held)
+  })
+})
+
+describe('UDP', () => {
+  it('goes on through the next owner', async () => {
+    const { id } = await system.createLoadBalancer(acme, balancer('dns', 'udp', { port: 53, memberPort: PORT.udp }))
+    const dns = await system.active(acme, id)
+    const owner = await ownerOf(dns)
+    const ask = () => client.udp(vipOf(dns), 53, 'who', { timeoutMs: 500 })
+    await waitFor(async () => (await ask()).ok, { what: 'an answer over UDP' })
+    await powerOff(system.lab, owner)
+    await waitFor(async () => (await ask()).ok, { what: 'an answer through the other node' })
+    await powerOn(system.lab, system.access, owner)
+    await bothReport()
+    await system.api(acme, 'DELETE', `/load-balancers/${id}`)
+  })
+})

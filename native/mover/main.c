@@ -1,0 +1,206 @@
+/*
+ * spout-mover: makes the addresses of a node follow the VRRP state of their shards, with no other process of ours
+ * running. keepalived elects, one virtual router a shard, and starts this program as its notify FIFO script:
+ *
+ *   vrrp_notify_fifo        DIR/notify.fifo
+ *   vrrp_notify_fifo_script "spout-mover DIR"        (keepalived appends the path of the FIFO)
+ *
+ * DIR/addresses, which the agent replaces as a whole, says which addresses belong to which shard:
+ *
+ *   generation <number that grows>
+ *   freeze <ms>                                      sleeping longer than this while master is to have lost the election
+ *   router <shard> <virtual router id>
+ *   <shard> <address> <path of a namespace, or -> <interface>
+ *
+ * The addresses of a shard that this node masters are bound and announced; those of all others are unbound.
+ * DIR/state.json says what was done. Addresses are marked (IFA_PROTO 0x53): the next mover finds what one left that was
+ * killed, and unbinds it before it does anything else, unless the same keepalived still masters the shard.
+ *
+ * Ends: by SIGTERM, or when keepalived is gone, with everything unbound (0); after a sleep that was too long, with
+ * everything unbound and keepalived made to start its election again as backup (75). When keepalived reloads, the
+ * addresses stay for the mover that it starts next.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "adverts.h"
+#include "closer.h"
+#include "guard.h"
+#include "lock.h"
+#include "notices.h"
+#include "place.h"
+#include "reconcile.h"
+#include "run.h"
+#include "state_file.h"
+#include "table.h"
+
+/* Above everything that is not real-time; a move takes milliseconds, and otherwise the mover sleeps. */
+#define PRIORITY 10
+
+enum mode { START, RESUME, SWEEP };
+
+struct call {
+	enum mode mode;
+	int keepalived_fd;
+	unsigned resumed;
+	char *const *paths; /* DIR and FIFO */
+};
+
+static bool read_call(int argc, char **argv, struct call *call)
+{
+	*call = (struct call){.mode = START, .keepalived_fd = -1, .paths = argv + 1};
+	if (argc == 3)
+		return true;
+	/* As the guard calls. */
+	if (argc != 6 || (strcmp(argv[1], "--resume") != 0 && strcmp(argv[1], "--sweep") != 0))
+		return false;
+	*call = (struct call){.mode = argv[1][2] == 'r' ? RESUME : SWEEP,
+			      .keepalived_fd = atoi(argv[2]),
+			      .resumed = (unsigned)atoi(argv[3]),
+			      .paths = argv + 4};
+	return true;
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int watch_directory(const char *path)
+{
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0)
+		return fd;
+	return -1;
+}
+
+/* As far as we may: without, a busy node only moves later. */
+static void take_priority(void)
+{
+	const struct sched_param priority = {.sched_priority = PRIORITY};
+	struct rlimit limit;
+
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority) < 0)
+		setpriority(PRIO_PROCESS, 0, -20);
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0)
+		munlockall();
+	/* Three descriptors an interface. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static bool open_sources(struct sources *sources, const char *directory, const char *fifo)
+{
+	sources->directory = watch_directory(directory);
+	if (sources->directory < 0) {
+		fprintf(stderr, "spout-mover: %s: %s\n", directory, strerror(errno));
+		return false;
+	}
+	sources->fifo = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (sources->fifo < 0) {
+		fprintf(stderr, "spout-mover: %s: %s\n", fifo, strerror(errno));
+		return false;
+	}
+	adverts_open(sources->adverts);
+	return true;
+}
+
+/* Takes over from the mover before: its states, its addresses. */
+static void begin(struct mover *mover, const struct sources *sources)
+{
+	struct table table;
+	uint64_t since = now_us();
+
+	state_inherit(mover);
+	if (table_read(mover, &table))
+		reconcile_table(mover, &table);
+	/* What keepalived said meanwhile decides whether the addresses stay. */
+	if (sources != NULL)
+		read_notices(mover, sources);
+	else
+		for (enum state state = STATE_BACKUP; state < STATE_STOPPED; state++)
+			shards_change(mover, state, STATE_STOPPED);
+	reconcile_adopt(mover);
+	reconcile(mover, sources == NULL ? REASON_STOP : REASON_VRRP, since);
+	state_write(mover);
+}
+
+static int serve(struct mover *mover, struct sources *sources, const struct call *call, struct guard *guard)
+{
+	bool hand_over = false;
+	int code;
+
+	/* Whoever is there already when we were started again is a newer mover. */
+	if (!lock_take(call->paths[0], guard->pid, call->mode == START))
+		return call->mode == START ? 1 : 0;
+	if (!places_open() || !closer_start() || !open_sources(sources, call->paths[0], call->paths[1]))
+		return 1;
+	take_priority();
+	begin(mover, sources);
+	code = run(mover, sources, &hand_over);
+	guard_farewell(guard, hand_over ? FAREWELL_HAND_OVER : FAREWELL_END);
+	return code;
+}
+
+static int sweep(struct mover *mover, const struct call *call)
+{
+	if (!lock_take(call->paths[0], 0, false))
+		return 0;
+	if (!places_open() || !closer_start())
+		return 1;
+	begin(mover, NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct mover mover;
+	struct sources sources = {0};
+	struct guard guard;
+	struct call call;
+	int code;
+
+	if (!read_call(argc, argv, &call)) {
+		fprintf(stderr, "usage: spout-mover DIR FIFO\n");
+		return 2;
+	}
+	prctl(PR_SET_NAME, "spout-mover");
+	mover.directory = call.paths[0];
+	sources.signals = open_signals();
+	sources.resumed = call.mode == RESUME;
+	if (call.mode == START)
+		keepalived_parent(&mover.keepalived);
+	else if (!keepalived_inherit(&mover.keepalived, call.keepalived_fd))
+		call.mode = SWEEP;
+	if (call.mode == SWEEP)
+		return sweep(&mover, &call);
+	guard_start(&guard, &mover.keepalived, call.resumed, call.paths);
+	code = serve(&mover, &sources, &call, &guard);
+	/* Also when it could not begin: what the guard would start again could not either. */
+	guard_farewell(&guard, FAREWELL_END);
+	return code;
+}

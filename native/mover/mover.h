@@ -1,0 +1,126 @@
+/* What the mover is made of. One thread; `closer.c` has a second one that only closes descriptors. */
+#pragma once
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../src/address.h"
+#include "../src/memory.h"
+
+/* A shard has a virtual router id of its own, so there are no more than that. */
+#define SHARDS 256
+/* IFA_PROTO of every address the mover binds: by it a mover that starts knows what an earlier one left. */
+#define MARK 0x53
+/* RFC 5227 announces twice; a third round reaches what the switch dropped while it learnt the new port. */
+#define ROUNDS 3
+
+enum state { STATE_BACKUP, STATE_MASTER, STATE_FAULT, STATE_STOPPED };
+
+/* How a move came about. */
+enum reason { REASON_VRRP, REASON_FROZEN, REASON_CONFLICT, REASON_STOP };
+
+struct move {
+	bool any;
+	enum state to;
+	enum reason reason;
+	int64_t at_ms; /* since the epoch */
+	uint32_t addresses;
+	uint64_t took_us;
+};
+
+struct shard {
+	bool known; /* in the table, or heard of from keepalived */
+	enum state state;
+	enum state told; /* keepalived's last word; `state` differs when the mover stopped by itself */
+	int64_t since_ms; /* since the epoch */
+	uint64_t takeovers;
+	struct move last;
+	uint8_t vrid;		   /* 0: none */
+	uint64_t contested_us;	   /* when another sender was last heard with our virtual router id; 0: never */
+	uint64_t reannounce_us;	   /* when to say again whose the addresses are; 0: no need */
+	uint64_t reannounced_us;   /* when that was done last */
+	/* The move under way. */
+	bool moving;
+	uint32_t moved;
+};
+
+/* An interface of a namespace, with the sockets that act there. */
+struct place {
+	struct place *next; /* in its bucket */
+	uint32_t number;    /* orders entries */
+	char *path;	    /* NULL: the mover's own namespace */
+	char dev[IFNAMSIZ];
+	dev_t fs;
+	ino_t inode;
+	int ifindex; /* 0: not there */
+	int err;     /* why not */
+	uint8_t mac[6];
+	int route_fd;
+	int packet_fd;
+	uint32_t entries; /* that point here; nobody keeps a place without any */
+	bool touched;	  /* by the pass under way */
+};
+
+#define PLACE_BUCKETS 1024
+
+/* An address of the table. */
+struct entry {
+	struct place *place;
+	struct address address;
+	uint8_t shard;
+	bool bound;
+	uint8_t rounds;	 /* announced so often; ROUNDS is enough */
+	int err;	 /* why it is not bound */
+	uint64_t due_us; /* the next announcement */
+};
+
+struct bad_line {
+	uint32_t line;
+	const char *error;
+};
+
+#define BAD_LINES 100
+
+struct table {
+	uint64_t generation;
+	uint64_t freeze_us; /* 0: no watch */
+	uint8_t vrids[SHARDS];
+	struct entry *entries; /* sorted by place and address */
+	size_t count;
+	struct bad_line bad[BAD_LINES];
+	size_t bad_count;
+};
+
+/* The keepalived process that elects, and that the mover makes give way after a freeze. */
+struct keepalived {
+	pid_t pid;
+	int fd;		/* pidfd; -1: none */
+	char start[24]; /* clock ticks since boot: with the pid names a process once and for all */
+};
+
+struct mover {
+	const char *directory;
+	struct keepalived keepalived;
+	struct shard shards[SHARDS];
+	struct table table;
+	struct place *places[PLACE_BUCKETS];
+	uint32_t next_place;
+	struct buf notices; /* an unfinished line of the FIFO */
+	uint64_t generation_done;
+	uint64_t swept;
+	uint64_t conflicts;
+	uint64_t announce_due_us; /* the earliest of all entries; 0: none */
+	uint64_t retry_us;	  /* when to try again what failed; 0: nothing did */
+	uint64_t check_us;	  /* when to look whether the places are still the same */
+	bool changed;		  /* since state.json was written */
+};
+
+/* Microseconds that go on while the machine sleeps. */
+uint64_t now_us(void);
+/* Milliseconds since the epoch. */
+int64_t epoch_ms(void);
+
+bool is_master(const struct mover *mover, const struct entry *entry);
+bool masters_any(const struct mover *mover);

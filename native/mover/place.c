@@ -1,0 +1,188 @@
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/nsfs.h>
+#include <net/if_arp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../src/netlink.h"
+#include "closer.h"
+
+/* A thousand announcements may wait for a slow interface. */
+#define SEND_QUEUE (8 * 1024 * 1024)
+
+static int own_namespace = -1;
+
+bool places_open(void)
+{
+	own_namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	return own_namespace >= 0;
+}
+
+static bool enter(struct place *place)
+{
+	struct stat status;
+	int fd;
+
+	if (place->path == NULL)
+		return true;
+	/* A path that names a FIFO must not hold the mover up. */
+	fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) < 0 || ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || setns(fd, CLONE_NEWNET) < 0) {
+		close(fd);
+		errno = EINVAL;
+		return false;
+	}
+	place->fs = status.st_dev;
+	place->inode = status.st_ino;
+	close(fd);
+	return true;
+}
+
+static void leave(void)
+{
+	/* In a wrong namespace nothing more may be done. */
+	if (setns(own_namespace, CLONE_NEWNET) < 0)
+		abort();
+}
+
+static bool open_sockets(struct place *place)
+{
+	int queue = SEND_QUEUE;
+
+	if (!enter(place))
+		return false;
+	place->route_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+	/* Protocol 0: it receives nothing. */
+	place->packet_fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (place->path != NULL)
+		leave();
+	if (place->route_fd < 0 || place->packet_fd < 0)
+		return false;
+	netlink_set_up(place->route_fd);
+	setsockopt(place->packet_fd, SOL_SOCKET, SO_SNDBUFFORCE, &queue, sizeof(queue));
+	return true;
+}
+
+static bool ask_interface(const struct place *place, unsigned long what, struct ifreq *out)
+{
+	*out = (struct ifreq){0};
+	memcpy(out->ifr_name, place->dev, IFNAMSIZ);
+	return ioctl(place->route_fd, what, out) == 0;
+}
+
+static bool find_interface(struct place *place)
+{
+	struct ifreq interface;
+
+	if (!ask_interface(place, SIOCGIFHWADDR, &interface))
+		return false;
+	if (interface.ifr_hwaddr.sa_family != ARPHRD_ETHER) {
+		errno = EOPNOTSUPP;
+		return false;
+	}
+	memcpy(place->mac, interface.ifr_hwaddr.sa_data, 6);
+	if (!ask_interface(place, SIOCGIFINDEX, &interface))
+		return false;
+	place->ifindex = interface.ifr_ifindex;
+	return true;
+}
+
+bool place_ready(struct place *place)
+{
+	if (place->ifindex > 0) {
+		struct ifreq interface;
+		/* The interface's own address may have changed. */
+		if (ask_interface(place, SIOCGIFHWADDR, &interface))
+			memcpy(place->mac, interface.ifr_hwaddr.sa_data, 6);
+		return true;
+	}
+	if ((place->route_fd >= 0 || open_sockets(place)) && find_interface(place)) {
+		place->err = 0;
+		return true;
+	}
+	place->err = errno;
+	if (place->err != ENODEV && place->err != EOPNOTSUPP)
+		place_close(place);
+	return false;
+}
+
+bool place_same(const struct place *place)
+{
+	struct ifreq interface;
+	struct stat status;
+
+	if (place->ifindex == 0)
+		return true;
+	if (place->path != NULL &&
+	    (stat(place->path, &status) < 0 || status.st_dev != place->fs || status.st_ino != place->inode))
+		return false;
+	return ask_interface(place, SIOCGIFINDEX, &interface) && interface.ifr_ifindex == place->ifindex;
+}
+
+void place_close(struct place *place)
+{
+	close_aside(place->route_fd);
+	close_aside(place->packet_fd);
+	place->route_fd = place->packet_fd = -1;
+	place->ifindex = 0;
+}
+
+static uint32_t hash(uint32_t sum, const char *text)
+{
+	for (; *text != '\0'; text++)
+		sum = (sum ^ (uint8_t)*text) * 16777619u;
+	return sum;
+}
+
+static bool named(const struct place *place, const char *path, const char *dev)
+{
+	bool same = path == NULL ? place->path == NULL : place->path != NULL && strcmp(place->path, path) == 0;
+	return same && strcmp(place->dev, dev) == 0;
+}
+
+struct place *place_find(struct mover *mover, const char *path, const char *dev)
+{
+	uint32_t bucket = hash(hash(2166136261u, dev), path == NULL ? "" : path) % PLACE_BUCKETS;
+	struct place *place = mover->places[bucket];
+
+	while (place != NULL && !named(place, path, dev))
+		place = place->next;
+	if (place != NULL)
+		return place;
+	place = memory_new(sizeof(*place));
+	place->number = mover->next_place++;
+	place->path = path == NULL ? NULL : memory_text(path);
+	strncpy(place->dev, dev, IFNAMSIZ - 1);
+	place->route_fd = place->packet_fd = -1;
+	place->next = mover->places[bucket];
+	mover->places[bucket] = place;
+	place_ready(place);
+	return place;
+}
+
+void places_drop_unused(struct mover *mover)
+{
+	for (size_t bucket = 0; bucket < PLACE_BUCKETS; bucket++)
+		for (struct place **link = &mover->places[bucket]; *link != NULL;) {
+			struct place *place = *link;
+			if (place->entries > 0) {
+				link = &place->next;
+				continue;
+			}
+			*link = place->next;
+			place_close(place);
+			free(place->path);
+			free(place);
+		}
+}

@@ -1,0 +1,9 @@
+/* The wanted addresses: DIR/addresses, which the agent replaces as a whole. */
+#pragma once
+#include "mover.h"
+
+/* Reads the file into `out`. False when there is none or its first line is no generation. */
+bool table_read(struct mover *mover, struct table *out);
+void table_free(struct table *table);
+/* By place, then address. */
+int entry_compare(const void *one, const void *other);

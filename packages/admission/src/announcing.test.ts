@@ -1,0 +1,266 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BgpAdvertisementDraft } from './bgp-advertisements.ts'
+import type { BgpPeerDraft } from './bgp-peers.ts'
+import type { NodeGroupDraft } from './node-groups.ts'
+import { type Office, openOffice, refusal } from './testing/office.ts'
+
+let office: Office
+beforeEach(async () => {
+  office = await openOffice()
+})
+afterEach(() => office.close())
+
+const NOBODY = '00000000-0000-4000-8000-00000000dead'
+
+async function enrol(name: string, nodeGroupId: string) {
+  const { secret } = await office.admission.createEnrolmentToken({ nodeName: name, nodeGroupId, ttlSeconds: 60 })
+  return office.admission.enrolNode(secret, async () => 'a'.repeat(64))
+}
+
+describe('node groups', () => {
+  it('announce by vrrp unless told, with a router id for each shard that no other group has', async () => {
+    const first = await office.admission.createNodeGroup({ name: 'a' })
+    const second = await office.admission.createNodeGroup({ name: 'b', vrrp: { excludedRouterIds: [5, 6] } })
+    expect([first.announcer, first.vrrp.routerIds]).toEqual(['vrrp', [1, 2, 3, 4]])
+    expect(second.vrrp.routerIds).toEqual([7, 8, 9, 10])
+    const named = await office.admission.createNodeGroup({ name: 'c', vrrp: { shards: 2, routerIds: [200, 100] } })
+    expect(named.vrrp.routerIds).toEqual([200, 100])
+    const l2 = await office.admission.createNodeGroup({ name: 'd', announcer: 'l2' })
+    expect(l2.vrrp.routerIds).toEqual([])
+    expect((await office.admission.changeNodeGroup(l2.id, { announcer: 'vrrp' })).vrrp.routerIds).toEqual([
+      5, 6, 11, 12,
+    ])
+  })
+
+  it('made at once have no router id in common', async () => {
+    const all = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => office.admission.createNodeGroup({ name })))
+    expect(new Set(all.flatMap(({ vrrp }) => vrrp.routerIds)).size).toBe(20)
+  })
+
+  it('keep their ids through changes, but not one that is excluded now', async () => {
+    const { id } = await office.admission.createNodeGroup({ name: 'a', vrrp: { shards: 3 } })
+    const change = async (vrrp: NodeGroupDraft['vrrp']) =>
+      (await office.admission.changeNodeGroup(id, { vrrp })).vrrp.routerIds
+    expect(await change({ shards: 4 })).toEqual([1, 2, 3, 4])
+    expect(await change({ excludedRouterIds: [2] })).toEqual([1, 5, 3, 4])
+    expect(await change({ shards: 2, profile: 'relaxed' })).toEqual([1, 5])
+  })
+
+  it.each<[string, NodeGroupDraft, string, RegExp]>([
+    ['an id of another group', { name: 'b', vrrp: { shards: 1, routerIds: [1] } }, 'vrrp.routerIds[0]', /group taken/],
+    ['an id twice', { name: 'b', vrrp: { shards: 2, routerIds: [9, 9] } }, 'vrrp.routerIds[1]', /twice/],
+    [
+      'an id that is excluded',
+      { name: 'b', vrrp: { shards: 1, routerIds: [9], excludedRouterIds: [9] } },
+      'vrrp.routerIds[0]',
+      /excluded/,
+    ],
+    ['too few ids', { name: 'b', vrrp: { shards: 2, routerIds: [9] } }, 'vrrp.routerIds', /each of the 2 shards/],
+    ['id 0', { name: 'b', vrrp: { routerIds: [0] } }, 'vrrp.routerIds[0]', /at least 1/],
+    ['17 shards', { name: 'b', vrrp: { shards: 17 } }, 'vrrp.shards', /at most 16/],
+    [
+      'more shards than ids are left',
+      { name: 'b', vrrp: { excludedRouterIds: Array.from({ length: 253 }, (_, at) => at + 1) } },
+      'vrrp.shards',
+      /no VRRP router id is left/,
+    ],
+    ['bgp without an AS', { name: 'b', announcer: 'bgp' }, 'bgp.localAs', /required/],
+    ['a reserved AS', { name: 'b', announcer: 'bgp', bgp: { localAs: 23_456 } }, 'bgp.localAs', /reserved/],
+    ['AS 0', { name: 'b', announcer: 'bgp', bgp: { localAs: 0 } }, 'bgp.localAs', /reserved/],
+    ['a taken name', { name: 'taken' }, 'name', /already exists/],
+  ])('refuse %s', async (_what, draft, field, reason) => {
+    await office.admission.createNodeGroup({ name: 'taken' })
+    const error = await refusal(office.admission.createNodeGroup(draft))
+    expect(error.field).toBe(field)
+    expect(error.message).toMatch(reason)
+    expect(office.view.list('nodeGroup')).toHaveLength(1)
+  })
+
+  it('stay while something names them', async () => {
+    const group = await office.admission.createNodeGroup({ name: 'a' })
+    const peer = await office.admission.createBgpPeer({
+      name: 'p',
+      address: '192.0.2.251',
+      as: 64_600,
+      nodeSelection: { nodeGroupIds: [group.id] },
+    })
+    expect(await refusal(office.admission.deleteNodeGroup(group.id))).toMatchObject({
+      code: 'InUse',
+      params: { user: 'BGP peer p' },
+    })
+    await office.admission.deleteBgpPeer(peer.id)
+    const node = await enrol('n1', group.id)
+    expect(await refusal(office.admission.deleteNodeGroup(group.id))).toMatchObject({ params: { user: 'node n1' } })
+    await office.admission.deleteNode(node.id)
+    await office.admission.deleteNodeGroup(group.id)
+    expect(office.view.list('nodeGroup')).toEqual([])
+  })
+})
+
+describe('nodes', () => {
+  it('keep what their agent sees, the administrator’s word before it, and when they were drained', async () => {
+    const group = await office.admission.createNodeGroup({ name: 'a' })
+    const [one, two] = [await enrol('n1', group.id), await enrol('n2', group.id)]
+    await office.admission.seeFabricAddress(one.id, '198.51.100.1')
+    const taken = await refusal(office.admission.seeFabricAddress(two.id, '198.51.100.1'))
+    expect(taken).toMatchObject({ code: 'AddressTaken', field: 'fabricAddress' })
+    expect(await refusal(office.admission.changeNode(two.id, { fabricAddress: '127.0.0.1' }))).toMatchObject({
+      code: 'AddressForbidden',
+    })
+    const moved = await office.admission.changeNode(two.id, { fabricAddress: '198.51.100.2', scheduling: 'draining' })
+    expect(moved).toMatchObject({ fabricAddress: '198.51.100.2', schedulingSince: '2026-01-01T00:00:00.000Z' })
+    office.later(5000)
+    expect(await office.admission.changeNode(two.id, { description: 'x' })).toMatchObject({
+      schedulingSince: '2026-01-01T00:00:00.000Z',
+    })
+    const peer = { name: 'p', address: '192.0.2.251', as: 64_600, nodeSelection: { nodeIds: [two.id] } }
+    await office.admission.createBgpPeer(peer)
+    expect(await refusal(office.admission.deleteNode(two.id))).toMatchObject({ code: 'InUse' })
+  })
+})
+
+describe('BGP peers', () => {
+  const peer = (fields: Partial<BgpPeerDraft> = {}): BgpPeerDraft => ({
+    name: 'p',
+    address: '192.0.2.251',
+    as: 64_600,
+    ...fields,
+  })
+
+  it.each<[string, BgpPeerDraft, string, RegExp]>([
+    ['no AS', peer({ as: null }), 'as', /required/],
+    ['AS 0', peer({ as: 0 }), 'as', /reserved/],
+    ['AS 65535', peer({ as: 65_535 }), 'as', /reserved/],
+    ['the last AS', peer({ as: 4_294_967_295 }), 'as', /reserved/],
+    ['a hold time of 2', peer({ holdTimeS: 2 }), 'holdTimeS', /at least 3/],
+    [
+      'keepalive above a third of the hold time',
+      peer({ keepaliveTimeS: 4 }),
+      'keepaliveTimeS',
+      /third of the hold time/,
+    ],
+    ['a hold time too short for the keepalive', peer({ holdTimeS: 8 }), 'holdTimeS', /third of the hold time/],
+    ['a loopback address', peer({ address: '127.0.0.1' }), 'address', /loopback/],
+    ['an unnumbered peer far away', peer({ address: null, hops: 2 }), 'hops', /unnumbered/],
+    ['a secret with a space', peer({ md5Secret: 'a b' }), 'md5Secret', /printable ASCII/],
+    ['a secret that is too long', peer({ md5Secret: 'x'.repeat(81) }), 'md5Secret', /at most 80/],
+    ['the word that stands for a secret', peer({ md5Secret: '[redacted]' }), 'md5Secret', /stored already/],
+    ['a BFD profile that is none', peer({ bfd: 'quick' as 'fast' }), 'bfd', /./],
+    ['an empty selection', peer({ nodeSelection: {} }), 'nodeSelection', /selects nothing/],
+    [
+      'an unknown group',
+      peer({ nodeSelection: { nodeGroupIds: [NOBODY] } }),
+      'nodeSelection.nodeGroupIds[0]',
+      /not found/,
+    ],
+    ['an unknown node', peer({ nodeSelection: { nodeIds: [NOBODY] } }), 'nodeSelection.nodeIds[0]', /not found/],
+    ['an unknown template', peer({ templateId: NOBODY }), 'templateId', /not found/],
+    ['a template with an address', peer({ template: true }), 'address', /a template has none/],
+    ['a taken name', peer({ name: 'old', address: '192.0.2.1' }), 'name', /already exists/],
+    [
+      'the address of another on the same nodes',
+      peer({ address: '192.0.2.250' }),
+      'address',
+      /BGP peer old is 192.0.2.250 too/,
+    ],
+    [
+      'the address of another written otherwise',
+      peer({ address: '2001:DB8::0:1', nodeSelection: null }),
+      'address',
+      /BGP peer old6/,
+    ],
+  ])('refuse %s', async (_what, draft, field, reason) => {
+    await office.admission.createBgpPeer(peer({ name: 'old', address: '192.0.2.250' }))
+    await office.admission.createBgpPeer(peer({ name: 'old6', address: '2001:db8::1' }))
+    const error = await refusal(office.admission.createBgpPeer(draft))
+    expect(error.field).toBe(field)
+    expect(error.message).toMatch(reason)
+    expect(office.view.list('bgpPeer')).toHaveLength(2)
+  })
+
+  it('may share an address when no node speaks with both', async () => {
+    const a = await office.admission.createNodeGroup({ name: 'a' })
+    const b = await office.admission.createNodeGroup({ name: 'b' })
+    const node = await enrol('n1', a.id)
+    const of = (name: string, nodeSelection: BgpPeerDraft['nodeSelection']) =>
+      office.admission.createBgpPeer(peer({ name, nodeSelection }))
+    await of('one', { nodeGroupIds: [a.id] })
+    await of('two', { nodeGroupIds: [b.id] })
+    expect((await refusal(of('three', { nodeIds: [node.id] }))).message).toMatch(/BGP peer one .* node n1/)
+    expect((await refusal(of('four', null))).message).toMatch(/the same nodes/)
+  })
+
+  it('take from a template what they do not say, and a template is held to what they make of it', async () => {
+    const template = await office.admission.createBgpPeer({ name: 't', template: true, as: 64_600, holdTimeS: 30 })
+    const heir = await office.admission.createBgpPeer(peer({ as: null, templateId: template.id, keepaliveTimeS: 10 }))
+    expect(heir.as).toBeNull()
+    const error = await refusal(office.admission.changeBgpPeer(template.id, { holdTimeS: 9 }))
+    expect(error.message).toMatch(/for BGP peer p/)
+    expect((await refusal(office.admission.changeBgpPeer(template.id, { as: null }))).field).toBe('as')
+    expect(await refusal(office.admission.deleteBgpPeer(template.id))).toMatchObject({ code: 'InUse' })
+    expect((await refusal(office.admission.changeBgpPeer(heir.id, { template: true }))).code).toBe('ImmutableField')
+    const chained = { name: 'u', template: true, templateId: template.id }
+    expect((await refusal(office.admission.createBgpPeer(chained))).field).toBe('templateId')
+    expect((await refusal(office.admission.createBgpPeer(peer({ name: 'q', templateId: heir.id })))).message).toMatch(
+      /no template/,
+    )
+  })
+})
+
+describe('BGP advertisements', () => {
+  it.each<[string, BgpAdvertisementDraft, string, RegExp]>([
+    ['an unknown pool', { name: 'x', addressPoolIds: [NOBODY] }, 'addressPoolIds[0]', /not found/],
+    ['an unknown peer', { name: 'x', peerIds: [NOBODY] }, 'peerIds[0]', /not found/],
+    ['half a community', { name: 'x', communities: ['64500'] }, 'communities[0]', /not a community/],
+    [
+      'a community with letters',
+      { name: 'x', communities: ['64500:1', '64500:x'] },
+      'communities[1]',
+      /not a community/,
+    ],
+    ['a number too large', { name: 'x', communities: ['65536:1'] }, 'communities[0]', /not a community/],
+    ['leading zeros', { name: 'x', communities: ['064500:1'] }, 'communities[0]', /not a community/],
+    ['a large one too large', { name: 'x', communities: ['1:2:4294967296'] }, 'communities[0]', /not a community/],
+    ['what only draining says', { name: 'x', communities: ['65535:0'] }, 'communities[0]', /GRACEFUL_SHUTDOWN/],
+    [
+      'a prefix wider than the pool',
+      { name: 'x', aggregateLength4: 16, addressPoolIds: ['POOL'] },
+      'aggregateLength4',
+      /wider than 192.0.2.0\/24/,
+    ],
+    ['a taken name', { name: 'old', addressPoolIds: [] }, 'name', /already exists/],
+    ['a second for the rest', { name: 'x' }, 'addressPoolIds', /BGP advertisement old is for all pools/],
+  ])('refuse %s', async (_what, draft, field, reason) => {
+    await office.admission.createBgpAdvertisement({ name: 'old' })
+    const addressPoolIds = draft.addressPoolIds?.map((id) => (id === 'POOL' ? office.pool.id : id))
+    const error = await refusal(office.admission.createBgpAdvertisement({ ...draft, addressPoolIds }))
+    expect(error.field).toBe(field)
+    expect(error.message).toMatch(reason)
+  })
+
+  it('are for a pool each, have small numbers, and hold what they name', async () => {
+    const { admission, pool } = office
+    const first = await admission.createBgpAdvertisement({ name: 'a', addressPoolIds: [pool.id], aggregateLength4: 24 })
+    const second = await admission.createBgpAdvertisement({ name: 'b', communities: ['64500:1', '64500:2:3'] })
+    expect([first.number, second.number]).toEqual([2, 3])
+    const again = await refusal(admission.createBgpAdvertisement({ name: 'c', addressPoolIds: [pool.id] }))
+    expect(again.message).toMatch(/BGP advertisement a is for this pool already/)
+    expect(await refusal(admission.deleteAddressPool(pool.id))).toMatchObject({
+      code: 'InUse',
+      params: { user: 'BGP advertisement a' },
+    })
+    await admission.changeBgpAdvertisement(second.id, { aggregateLength4: 24, communities: [] })
+    const wide = admission.createAddressPool({
+      name: 'small',
+      description: '',
+      ranges: [{ first: '198.51.100.1', last: '198.51.100.2' }],
+      cidr: '198.51.100.0/28',
+      gatewayIp: null,
+      projectIds: null,
+      quarantineSeconds: 0,
+    })
+    expect((await refusal(wide)).message).toMatch(/BGP advertisement b would say a wider prefix/)
+    await admission.deleteBgpAdvertisement(first.id)
+    expect((await admission.createBgpAdvertisement({ name: 'd', addressPoolIds: [pool.id] })).number).toBe(2)
+  })
+})

@@ -1,0 +1,158 @@
+import { groupBgpSettings, type NodeGroup, nodeGroup, parseAs, SpoutError, vrrpSettings } from '@spout/model'
+import { z } from 'zod'
+import type { Claim } from './claims.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+
+const HIGHEST_ROUTER_ID = 255
+
+const optionalVrrp = z
+  .strictObject({
+    profile: vrrpSettings.shape.profile.unwrap(),
+    shards: vrrpSettings.shape.shards.unwrap(),
+    routerIds: vrrpSettings.shape.routerIds.unwrap(),
+    excludedRouterIds: vrrpSettings.shape.excludedRouterIds.unwrap(),
+  })
+  .partial()
+const optionalBgp = groupBgpSettings.partial({ policy: true, drainSeconds: true })
+
+export const nodeGroupDraft = z.strictObject({
+  name: nodeGroup.shape.name.min(1),
+  description: nodeGroup.shape.description.default(''),
+  announcer: nodeGroup.shape.announcer.default('vrrp'),
+  vrrp: optionalVrrp.default({}),
+  bgp: optionalBgp.nullable().default(null),
+})
+export type NodeGroupDraft = z.input<typeof nodeGroupDraft>
+
+/** What is not named stays as it is. */
+export const nodeGroupChange = z
+  .strictObject({
+    name: nodeGroup.shape.name.min(1),
+    description: nodeGroup.shape.description,
+    announcer: nodeGroup.shape.announcer,
+    vrrp: optionalVrrp,
+    bgp: groupBgpSettings
+      .extend({
+        policy: groupBgpSettings.shape.policy.unwrap(),
+        drainSeconds: groupBgpSettings.shape.drainSeconds.unwrap(),
+      })
+      .partial()
+      .nullable(),
+  })
+  .partial()
+export type NodeGroupChange = z.input<typeof nodeGroupChange>
+
+export async function createNodeGroup(context: AdmissionContext, wish: NodeGroupDraft): Promise<NodeGroup> {
+  const draft = parseAs(nodeGroupDraft, wish)
+  return transact(context, (claim) => {
+    refuseTakenName(context, claim, draft.name, null)
+    const whole: NodeGroup = {
+      ...newMeta(context, draft),
+      announcer: draft.announcer,
+      vrrp: parseAs(vrrpSettings, draft.vrrp, 'vrrp'),
+      bgp: draft.bgp && parseAs(groupBgpSettings, draft.bgp, 'bgp'),
+    }
+    const created = settle(context, claim, whole, draft.vrrp.routerIds !== undefined)
+    return { writes: [putNew('nodeGroup', created)], result: created }
+  })
+}
+
+export async function changeNodeGroup(
+  context: AdmissionContext,
+  id: string,
+  wish: NodeGroupChange,
+): Promise<NodeGroup> {
+  const change = parseAs(nodeGroupChange, wish)
+  return transact(context, (claim) => {
+    const stored = find(context, 'nodeGroup', id, 'node group')
+    const { vrrp, bgp, ...plain } = change
+    if (plain.name !== undefined && plain.name !== stored.value.name) refuseTakenName(context, claim, plain.name, id)
+    const whole: NodeGroup = {
+      ...stored.value,
+      ...plain,
+      vrrp: parseAs(vrrpSettings, { ...stored.value.vrrp, ...vrrp }, 'vrrp'),
+      bgp:
+        bgp === undefined ? stored.value.bgp : bgp && parseAs(groupBgpSettings, { ...stored.value.bgp, ...bgp }, 'bgp'),
+      updatedAt: timestampOf(context.now()),
+    }
+    const next = settle(context, claim, whole, vrrp?.routerIds !== undefined)
+    return { writes: [putOver('nodeGroup', stored, next)], result: next }
+  })
+}
+
+/** Refused while a node, a load balancer, an enrolment token or a BGP peer names it. */
+export async function deleteNodeGroup(context: AdmissionContext, id: string): Promise<void> {
+  await transact(context, () => {
+    const stored = find(context, 'nodeGroup', id, 'node group')
+    const user = userOf(context, id)
+    if (user !== null) throw new SpoutError('InUse', { what: 'node group', id, user })
+    return { writes: [deleteOf('nodeGroup', stored)], result: undefined }
+  })
+}
+
+function userOf({ view, now }: AdmissionContext, id: string): string | null {
+  const node = view.list('node').find(({ nodeGroupId }) => nodeGroupId === id)
+  if (node !== undefined) return `node ${node.name}`
+  const loadBalancer = view.list('loadBalancer').find(({ nodeGroupId }) => nodeGroupId === id)
+  if (loadBalancer !== undefined) return `load balancer ${loadBalancer.id}`
+  const peer = view.list('bgpPeer').find(({ nodeSelection }) => nodeSelection?.nodeGroupIds.includes(id) === true)
+  if (peer !== undefined) return `BGP peer ${peer.name || peer.id}`
+  const token = view
+    .list('enrolmentToken')
+    .find(
+      ({ nodeGroupId, usedAt, expiresAt }) => nodeGroupId === id && usedAt === null && Date.parse(expiresAt) > now(),
+    )
+  return token === undefined ? null : `an enrolment token of node ${token.nodeName}`
+}
+
+function refuseTakenName(context: AdmissionContext, claim: Claim, name: string, ownId: string | null): void {
+  const taken = context.view.list('nodeGroup').some((group) => group.name === name && group.id !== ownId)
+  if (taken || !claim.name(`nodeGroup/${name}`))
+    throw new SpoutError('NameTaken', { field: 'name', what: 'a node group', name })
+}
+
+/** Checks what fields must keep with each other, and gives every shard a router id that nobody else has. */
+function settle(context: AdmissionContext, claim: Claim, group: NodeGroup, explicit: boolean): NodeGroup {
+  if (group.announcer === 'bgp' && group.bgp === null) throw new SpoutError('MissingField', { field: 'bgp.localAs' })
+  if (group.announcer === 'l2') return { ...group, vrrp: { ...group.vrrp, routerIds: [] } }
+  const { shards, routerIds, excludedRouterIds } = group.vrrp
+  const others = new Map(
+    context.view
+      .list('nodeGroup')
+      .filter(({ id }) => id !== group.id)
+      .flatMap((other) => other.vrrp.routerIds.map((routerId) => [routerId, other.name] as const)),
+  )
+  if (explicit) refuseRouterIds(group, others)
+  const kept = routerIds.slice(0, shards).map((id) => (excludedRouterIds.includes(id) || others.has(id) ? null : id))
+  const used = new Set([...excludedRouterIds, ...others.keys(), ...kept.flatMap((id) => id ?? [])])
+  const whole = Array.from({ length: shards }, (_, index) => {
+    const own = kept[index] ?? null
+    if (own !== null && (explicit || claim.name(`routerId/${own}`))) return own
+    for (let id = 1; id <= HIGHEST_ROUTER_ID; id++)
+      if (!used.has(id) && claim.name(`routerId/${id}`)) {
+        used.add(id)
+        return id
+      }
+    throw new SpoutError('InvalidField', {
+      field: 'vrrp.shards',
+      reason: `no VRRP router id is left for shard ${index + 1}: ${others.size} are taken, ${excludedRouterIds.length} excluded`,
+    })
+  })
+  return { ...group, vrrp: { ...group.vrrp, routerIds: whole } }
+}
+
+/** @throws SpoutError InvalidField when an administrator named ids that cannot be */
+function refuseRouterIds({ vrrp }: NodeGroup, others: ReadonlyMap<number, string>): void {
+  const { routerIds, shards, excludedRouterIds } = vrrp
+  const refuse = (field: string, reason: string): never => {
+    throw new SpoutError('InvalidField', { field, reason })
+  }
+  if (routerIds.length !== shards) refuse('vrrp.routerIds', `must have one for each of the ${shards} shards`)
+  for (const [index, id] of routerIds.entries()) {
+    const field = `vrrp.routerIds[${index}]`
+    if (routerIds.indexOf(id) !== index) refuse(field, `${id} is named twice`)
+    if (excludedRouterIds.includes(id)) refuse(field, `${id} is excluded`)
+    const other = others.get(id)
+    if (other !== undefined) refuse(field, `${id} is used by node group ${other}`)
+  }
+}

@@ -1,0 +1,55 @@
+import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+
+/** Entries that drivers are told of at one go: some milliseconds, for which an answer of the kernel may wait. */
+const SLICE = 32
+
+/**
+ * What drivers were told of before its pass: while one pass waits for the kernel, they get to work on what the next one
+ * will ask of them.
+ */
+export class PreparedEntries {
+  readonly #drivers: readonly DataPlaneDriver[]
+  readonly #byKey = new Map<string, WantedEntry>()
+
+  constructor(drivers: readonly DataPlaneDriver[]) {
+    this.#drivers = drivers.filter((driver) => driver.prepare !== undefined)
+  }
+
+  /**
+   * Tells drivers of the first `most` keys, slice by slice, until `end` is called.
+   * @param keys may change meanwhile
+   * @param make the entry as its pass will want it; null when that cannot be known yet
+   */
+  begin(keys: Iterable<string>, most: number, make: (key: string) => WantedEntry | null): { end(): void } {
+    const rest = keys[Symbol.iterator]()
+    let left = most
+    let next: NodeJS.Immediate | null = null
+    const slice = () => {
+      const soon: WantedEntry[] = []
+      let done: boolean | undefined = left <= 0
+      while (!done && soon.length < SLICE) {
+        const key = rest.next()
+        done = key.done || --left === 0
+        const wanted = key.done ? null : make(key.value)
+        if (wanted !== null) soon.push(wanted)
+      }
+      for (const wanted of soon) this.#byKey.set(wanted.key, wanted)
+      if (soon.length > 0) for (const driver of this.#drivers) driver.prepare?.(soon)
+      next = done ? null : setImmediate(slice)
+    }
+    if (this.#drivers.length > 0) next = setImmediate(slice)
+    return { end: () => next !== null && clearImmediate(next) }
+  }
+
+  /** The very entry that drivers were told of, when it is still what is wanted; else the one given. */
+  take(wanted: WantedEntry): WantedEntry {
+    const known = this.#byKey.get(wanted.key)
+    this.#byKey.delete(wanted.key)
+    const same = known?.entry === wanted.entry && known.domain === wanted.domain && known.down === wanted.down
+    return same ? known : wanted
+  }
+
+  forget(key: string): void {
+    this.#byKey.delete(key)
+  }
+}

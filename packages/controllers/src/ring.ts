@@ -1,0 +1,19 @@
+/** The newest entries of a list that never ends. */
+export class Ring<T> {
+  readonly #most: number
+  readonly #entries: T[] = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  push(entry: T): void {
+    this.#entries.push(entry)
+    if (this.#entries.length > this.#most) this.#entries.shift()
+  }
+
+  /** Oldest first. */
+  entries(): readonly T[] {
+    return this.#entries
+  }
+}

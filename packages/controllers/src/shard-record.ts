@@ -1,0 +1,141 @@
+import type { ShardReport, ShardStatus, VipMove } from '@spout/model'
+import { Ring } from './ring.ts'
+
+/** What one node says of one shard, and when this process heard it. */
+interface Claim {
+  readonly report: ShardReport
+  /** Monotonic; when the node was first heard to be in this state. */
+  readonly claimedAtMs: number
+  heardAtMs: number
+}
+
+/** Two masters must both speak again after so long before it counts as more than a message on its way. */
+const CONFLICT_AFTER_MS = 1000
+/** Longer differences of two nodes' clocks are no duration of a takeover. */
+const LONGEST_TAKEOVER_MS = 60_000
+const MOST_MOVES = 64
+
+/**
+ * One shard as its nodes tell of it. The newest claim to be master counts, so a node that died as master is outdone by the
+ * one that took over; only a master that goes on claiming makes two.
+ */
+export class ShardRecord {
+  readonly #claims = new Map<string, Claim>()
+  readonly #moves = new Ring<VipMove>(MOST_MOVES)
+  #ownerNodeId: string | null = null
+  #ownerChangedAtMs: number
+  #lastOwner: { readonly nodeId: string; readonly releasedAt: string | null } | null = null
+
+  constructor(nowMs: number) {
+    this.#ownerChangedAtMs = nowMs
+  }
+
+  get isEmpty(): boolean {
+    return this.#claims.size === 0
+  }
+
+  get ownerChangedAtMs(): number {
+    return this.#ownerChangedAtMs
+  }
+
+  moves(): readonly VipMove[] {
+    return this.#moves.entries()
+  }
+
+  /** @returns the takeover that this tells of, if it does */
+  told(nodeId: string, report: ShardReport, nowMs: number): VipMove | null {
+    const before = this.#claims.get(nodeId)
+    const same = before?.report.state === report.state && before.report.since === report.since
+    this.#claims.set(nodeId, { report, claimedAtMs: same ? before.claimedAtMs : nowMs, heardAtMs: nowMs })
+    return same ? null : this.#settle(nowMs)
+  }
+
+  heard(nodeId: string, nowMs: number): void {
+    const claim = this.#claims.get(nodeId)
+    if (claim !== undefined) claim.heardAtMs = nowMs
+  }
+
+  forget(nodeId: string, nowMs: number): VipMove | null {
+    return this.#claims.delete(nodeId) ? this.#settle(nowMs) : null
+  }
+
+  status(nodeGroupId: string, number: number, nowMs: number): ShardStatus {
+    const masters = this.#conflicting()
+    const moving = this.#ownerNodeId === null && nowMs - this.#ownerChangedAtMs < CONFLICT_AFTER_MS
+    return {
+      nodeGroupId,
+      number,
+      ownerNodeId: this.#ownerNodeId,
+      state:
+        masters.length > 1 ? 'two-owners' : this.#ownerNodeId !== null ? 'settled' : moving ? 'moving' : 'no-owner',
+      masterNodeIds: masters.length > 1 ? masters : this.#ownerNodeId === null ? [] : [this.#ownerNodeId],
+      nodes: [...this.#claims]
+        .map(([nodeId, { report }]) => ({ nodeId, state: report.state, since: report.since }))
+        .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1)),
+    }
+  }
+
+  #masters(): readonly (readonly [string, Claim])[] {
+    return [...this.#claims].filter(([, { report }]) => report.state === 'master')
+  }
+
+  /** Masters that still claim it after the newest of them was known for a while. */
+  #conflicting(): readonly string[] {
+    const masters = this.#masters()
+    const newestMs = Math.max(...masters.map(([, { claimedAtMs }]) => claimedAtMs))
+    const insisting = masters.filter(([, { heardAtMs }]) => heardAtMs >= newestMs + CONFLICT_AFTER_MS)
+    return insisting.length > 1 ? insisting.map(([nodeId]) => nodeId).sort() : []
+  }
+
+  #settle(nowMs: number): VipMove | null {
+    const newest = this.#masters().reduce<readonly [string, Claim] | null>(
+      (best, one) => (best === null || isNewer(one[1], best[1]) ? one : best),
+      null,
+    )
+    const before = this.#ownerNodeId
+    const now = newest?.[0] ?? null
+    if (now === before) return null
+    this.#ownerNodeId = now
+    this.#ownerChangedAtMs = nowMs
+    if (before !== null) {
+      const left = this.#claims.get(before)?.report
+      const released = left !== undefined && left.state !== 'master'
+      this.#lastOwner = { nodeId: before, releasedAt: released ? left.since : null }
+      if (released)
+        this.#moves.push({
+          at: left.since,
+          event: 'released',
+          nodeId: before,
+          fromNodeId: null,
+          reason: left.lastMove?.reason ?? null,
+          durationMs: null,
+        })
+    }
+    if (newest === null) return null
+    const move = this.#takeover(newest[0], newest[1].report)
+    this.#moves.push(move)
+    return move
+  }
+
+  #takeover(nodeId: string, { since, lastMove }: ShardReport): VipMove {
+    const from = this.#lastOwner?.nodeId === nodeId ? null : this.#lastOwner
+    const said = lastMove?.to === 'master' ? lastMove : null
+    return {
+      at: since,
+      event: 'taken',
+      nodeId,
+      fromNodeId: from?.nodeId ?? null,
+      reason: said?.reason ?? null,
+      durationMs: said?.silentMs ?? between(from?.releasedAt ?? null, since),
+    }
+  }
+}
+
+const isNewer = (a: Claim, b: Claim): boolean =>
+  a.claimedAtMs > b.claimedAtMs || (a.claimedAtMs === b.claimedAtMs && a.report.since > b.report.since)
+
+export function between(from: string | null, to: string): number | null {
+  if (from === null) return null
+  const ms = Date.parse(to) - Date.parse(from)
+  return ms >= 0 && ms <= LONGEST_TAKEOVER_MS ? ms : null
+}

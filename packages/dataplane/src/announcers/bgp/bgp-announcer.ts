@@ -1,0 +1,197 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BgpSettings } from '@spout/model/node-state'
+import type { Announcement, Announcer } from '../../announcer.ts'
+import { rootNetns } from '../../domain/domain-config.ts'
+import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
+import { routesOf, type WantedRoute } from './announced-routes.ts'
+import { BgpDaemons } from './bgp-daemons.ts'
+import type { BgpSession } from './bgp-session.ts'
+import { checkBgpSettings } from './check-settings.ts'
+import { type BgpOptions, DEFAULT_ANNOUNCE_TABLE } from './options.ts'
+import { SessionWatch } from './session-watch.ts'
+import { readSettings, removeSettings, writeSettings } from './settings-file.ts'
+import { SharedRoutes } from './shared-routes.ts'
+
+type Outcome = { readonly announcement: Announcement; readonly error: string | null }
+
+/**
+ * Announces addresses to routers by BGP. An address is a route in a kernel table that a BIRD beside the agent learns
+ * from: one that comes or goes never touches the daemon's configuration, nor its sessions.
+ */
+export class BgpAnnouncer implements Announcer {
+  readonly name = 'bgp'
+  readonly #options: BgpOptions
+  readonly #table: number
+  readonly #routes: SharedRoutes
+  readonly #wanted = new Map<string, Announcement>()
+  readonly #grace: LeftoversGrace
+  readonly #watch: SessionWatch
+  #daemons: BgpDaemons | null = null
+  #settings: BgpSettings | null = null
+  /** What was found announced when the kernel's mark was this. */
+  #seen: { readonly mark: string; present: readonly Announcement[] | null } | null = null
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: BgpOptions) {
+    this.#options = options
+    this.#table = options.table ?? DEFAULT_ANNOUNCE_TABLE
+    const netns = rootNetns(options.config)
+    this.#routes = new SharedRoutes({ helper: options.helper, netns, table: this.#table })
+    this.#grace = new LeftoversGrace(options)
+    this.#watch = new SessionWatch(options.clock, () => this.sessions())
+  }
+
+  /** How many requests changed routes, and how often a daemon was started or given another configuration. */
+  get counters(): { readonly changes: number; readonly starts: number; readonly reconfigurations: number } {
+    return { changes: this.#routes.changes, ...(this.#daemons?.counters ?? { starts: 0, reconfigurations: 0 }) }
+  }
+
+  /** Process ids of the daemons, null for one that does not run. */
+  get pids(): { readonly bgp: number | null; readonly bfd: number | null } {
+    return this.#daemons?.pids ?? { bgp: null, bfd: null }
+  }
+
+  /**
+   * Brings the daemons to these settings; null ends them, and nothing is announced. Nothing is done when nothing differs.
+   * Sessions that do not change stay up. Addresses follow their advertisements.
+   * @throws BgpSettingsError naming the field, BirdRefused, ExecError: what was before goes on
+   */
+  configure(settings: BgpSettings | null, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      signal.throwIfAborted()
+      if (settings === null) return this.#end()
+      checkBgpSettings(settings)
+      const daemons = await this.#begin()
+      await daemons.configure(settings)
+      const before = this.#settings
+      this.#settings = settings
+      if (JSON.stringify(before) === JSON.stringify(settings)) return
+      await writeSettings(this.#settingsFile, settings)
+      await this.#place([...this.#wanted.values()], [], signal)
+    })
+  }
+
+  /** Takes over daemons and routes of an earlier process. Those of `previous` that are not there come with the next `apply`. */
+  adopt(previous: readonly Announcement[]): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#settings ??= await readSettings(this.#settingsFile)
+      if (this.#settings !== null) await (await this.#begin()).adopt()
+      this.#wanted.clear()
+      for (const announcement of previous) this.#wanted.set(announcement.address, announcement)
+      await this.#routes.adopt(new Map(previous.map((each) => [each.address, this.#routesOf(each)])))
+      this.#grace.begin()
+      this.#seen = null
+    })
+  }
+
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    return this.#inTurn(() => {
+      const staying = new Set(wanted.map(({ address }) => address))
+      return this.#place(
+        wanted,
+        [...this.#wanted.keys()].filter((address) => !staying.has(address)),
+        signal,
+      )
+    })
+  }
+
+  change(
+    { come, go }: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
+    signal: AbortSignal,
+  ): Promise<readonly Outcome[]> {
+    return this.#inTurn(() => {
+      const coming = new Set(come.map(({ address }) => address))
+      return this.#place(
+        come,
+        go.flatMap(({ address }) => (coming.has(address) ? [] : [address])),
+        signal,
+      )
+    })
+  }
+
+  /** Those whose routes are in the kernel; whether a router heard of them is told by `sessions`. */
+  observe(): Promise<readonly Announcement[]> {
+    return this.#inTurn(async () => {
+      const mark = await this.#options.helper.rtnlMark({ netns: rootNetns(this.#options.config) })
+      if (this.#seen?.mark !== mark) {
+        await this.#routes.observe()
+        this.#seen = { mark, present: null }
+      }
+      this.#seen.present ??= [...this.#wanted.values()].filter(({ address }) => this.#routes.isHeld(address))
+      return this.#seen.present
+    })
+  }
+
+  /** The session with each peer, in the order of the settings; empty without settings. */
+  async sessions(): Promise<readonly BgpSession[]> {
+    return this.#settings === null || this.#daemons === null ? [] : this.#daemons.sessions(this.#settings)
+  }
+
+  /** Called within some seconds of a session's going up or down, or of another reason why it is not up. Must not throw. */
+  onSessionChange(listener: (sessions: readonly BgpSession[]) => void): () => void {
+    return this.#watch.add(listener)
+  }
+
+  /** Lets go of the daemons, which live on with all that is announced. */
+  async close(): Promise<void> {
+    this.#watch.stop()
+    await this.#turn
+    await this.#daemons?.close()
+  }
+
+  get #settingsFile(): string {
+    return join(this.#options.runDirectory, 'settings.json')
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  async #begin(): Promise<BgpDaemons> {
+    // The daemons' user passes through; what lies below is closed.
+    await mkdir(this.#options.runDirectory, { recursive: true, mode: 0o711 })
+    this.#daemons ??= await BgpDaemons.create(this.#options)
+    this.#watch.start()
+    return this.#daemons
+  }
+
+  async #end(): Promise<void> {
+    this.#settings = null
+    this.#seen = null
+    this.#watch.stop()
+    // Withdrawn first, so that routers hear it while the sessions are up.
+    await this.#routes.change(new Map([...this.#wanted.keys()].map((address) => [address, []])), true)
+    this.#daemons ??= await BgpDaemons.create(this.#options)
+    await this.#daemons.stop()
+    await removeSettings(this.#settingsFile).catch(() => undefined)
+  }
+
+  #routesOf(announcement: Announcement): readonly WantedRoute[] {
+    const found = routesOf(announcement, this.#settings, this.#table)
+    return 'error' in found ? [] : found.routes
+  }
+
+  async #place(
+    coming: readonly Announcement[],
+    going: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly Outcome[]> {
+    signal.throwIfAborted()
+    const changes = new Map<string, readonly WantedRoute[]>(going.map((address) => [address, []]))
+    const errors = new Map<string, string>()
+    for (const announcement of coming) {
+      const found = routesOf(announcement, this.#settings, this.#table)
+      if ('error' in found) errors.set(announcement.address, found.error)
+      changes.set(announcement.address, 'error' in found ? [] : found.routes)
+    }
+    for (const address of going) this.#wanted.delete(address)
+    for (const announcement of coming) this.#wanted.set(announcement.address, announcement)
+    const refused = await this.#routes.change(changes, this.#grace.isOver)
+    if (this.#seen !== null) this.#seen.present = null
+    for (const [address, words] of refused) errors.set(address, words)
+    return coming.map((announcement) => ({ announcement, error: errors.get(announcement.address) ?? null }))
+  }
+}

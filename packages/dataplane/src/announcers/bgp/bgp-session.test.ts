@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { type DroppedSegments, sessionsOf } from './bgp-session.ts'
+import { NAMED_SETTINGS } from './lab/named-settings.ts'
+import type { ShownSession } from './show-protocols.ts'
+
+const plain = NAMED_SETTINGS.plain!
+const now = new Date('2026-11-21T16:00:00Z')
+const shown = (own: Partial<ShownSession>): ShownSession => ({
+  name: 'peer_top_of_rack_1',
+  protocolState: 'start',
+  since: '2026-11-21 15:37:07.746',
+  bgpState: 'Connect',
+  neighborAddress: '10.9.0.254',
+  lastError: null,
+  holdTimeS: null,
+  keepaliveTimeS: null,
+  channels: [],
+  ...own,
+})
+const none: DroppedSegments = { wrong: 0, unexpected: 0 }
+const session = (own: Partial<ShownSession>, md5Secret: string | null = null, dropped = none) => {
+  const peers = plain.peers.map((peer) => ({ ...peer, md5Secret }))
+  return sessionsOf({ ...plain, peers }, [shown(own)], [], dropped, now)[0]!
+}
+
+describe('sessionsOf', () => {
+  it('tells an established session', () => {
+    const channels = [{ family: 'ipv4' as const, state: 'UP', exported: 3, received: 0, limited: false }]
+    const up = session({ protocolState: 'up', bgpState: 'Established', channels, holdTimeS: 9, keepaliveTimeS: 3 })
+    expect(up).toMatchObject({
+      peerId: 'top-of-rack-1',
+      state: 'established',
+      since: '2026-11-21T15:37:07.746Z',
+      announced: 3,
+      announcedByFamily: { ipv4: 3 },
+      lastError: null,
+      bfd: null,
+    })
+  })
+
+  it('says what too many prefixes mean', () => {
+    const channels = [{ family: 'ipv4' as const, state: 'UP', exported: 3, received: 100, limited: true }]
+    const limited = session({ protocolState: 'up', bgpState: 'Established', channels })
+    expect(limited).toMatchObject({
+      overPrefixLimit: true,
+      lastError: expect.stringContaining('more than 100 prefixes'),
+    })
+  })
+
+  it('says why a session is not up', () => {
+    expect(session({}).lastError).toBe('no answer from 10.9.0.254 port 179')
+    expect(session({ lastError: 'Socket: Connection refused' }).lastError).toBe('Socket: Connection refused')
+    expect(session({ lastError: 'BGP Error: Bad peer AS' }).lastError).toBe('BGP Error: Bad peer AS: expected 64500')
+    expect(session({ lastError: 'Received: Bad peer AS' }).lastError).toMatch(/the peer expects another AS of us$/)
+    expect(session({}, 'secret').lastError).toMatch(/TCP MD5 secret/)
+    expect(session({}, 'secret', { wrong: 2, unexpected: 0 }).lastError).toMatch(/is another than the peer has/)
+    expect(session({}, null, { wrong: 0, unexpected: 2 }).lastError).toMatch(/has no secret/)
+  })
+
+  it('knows of a daemon that is gone', () => {
+    const [stopped] = sessionsOf(plain, [], [], none, now)
+    expect(stopped).toMatchObject({ state: 'stopped', announced: 0, since: now.toISOString() })
+  })
+
+  it('finds the neighbour of an unnumbered session', () => {
+    const found = sessionsOf(
+      NAMED_SETTINGS.unnumbered!,
+      [
+        shown({ name: 'peer_unnumbered', bgpState: 'Passive', neighborAddress: 'fe80::/10%fab0' }),
+        shown({
+          name: 'peer_unnumbered_at1',
+          protocolState: 'up',
+          bgpState: 'Established',
+          neighborAddress: 'fe80::2%fab0',
+        }),
+      ],
+      [{ address: 'fe80::2', state: 'up', intervalMs: 80, timeoutMs: 240 }],
+      none,
+      now,
+    )
+    expect(found).toMatchObject([{ state: 'established', address: 'fe80::2', bfd: 'up' }])
+  })
+})

@@ -1,0 +1,122 @@
+import type { BgpSessionReport, BgpSessionState } from '@spout/model/node-report'
+import type { BgpPeerSettings, BgpSettings } from '@spout/model/node-state'
+import { peerSymbol } from './bird-text.ts'
+import type { ShownBfd } from './show-bfd.ts'
+import type { ShownSession } from './show-protocols.ts'
+
+/** What is known of the session with one peer. */
+export interface BgpSession extends BgpSessionReport {
+  /** Of the neighbour: that of an unnumbered session is known once it came up; null before. */
+  readonly address: string | null
+  /** Prefixes announced to the peer now, by family; a family that the session does not have is left out. */
+  readonly announcedByFamily: Readonly<Partial<Record<'ipv4' | 'ipv6', number>>>
+  /** Prefixes that the peer sends us. None is ever used. */
+  readonly received: number
+  /** It sends more than `prefixLimit`: those beyond are dropped, the session goes on. */
+  readonly overPrefixLimit: boolean
+  /** As negotiated, seconds; null while it is not established. */
+  readonly holdTimeS: number | null
+  readonly keepaliveTimeS: number | null
+  /** As negotiated, milliseconds; null without BFD. */
+  readonly bfdTimers: { readonly intervalMs: number; readonly timeoutMs: number } | null
+}
+
+/** Segments that the kernel dropped for their TCP MD5 signature, of all sessions of the node together. */
+export interface DroppedSegments {
+  /** Signed wrongly, or not at all where a signature is due. */
+  readonly wrong: number
+  /** Signed where no signature is due. */
+  readonly unexpected: number
+}
+
+const STATES: Readonly<Record<string, BgpSessionState>> = {
+  Idle: 'idle',
+  Connect: 'connect',
+  Active: 'active',
+  OpenSent: 'open-sent',
+  OpenConfirm: 'open-confirm',
+  Established: 'established',
+  // Waits for a neighbour that it does not know yet.
+  Passive: 'active',
+}
+
+/** Puts together what the two daemons and the kernel say. Pure. */
+export function sessionsOf(
+  settings: BgpSettings,
+  shown: readonly ShownSession[],
+  bfd: readonly ShownBfd[],
+  dropped: DroppedSegments,
+  now: Date,
+): readonly BgpSession[] {
+  const byName = new Map(shown.map((session) => [session.name, session]))
+  return settings.peers.map((peer) => {
+    const name = peerSymbol('peers.id', peer.id)
+    const found = shown.find((session) => new RegExp(`^${name}_at[0-9]+$`).test(session.name)) ?? byName.get(name)
+    return sessionOf(peer, found, bfd, dropped, now)
+  })
+}
+
+function sessionOf(
+  peer: BgpPeerSettings,
+  shown: ShownSession | undefined,
+  bfd: readonly ShownBfd[],
+  dropped: DroppedSegments,
+  now: Date,
+): BgpSession {
+  const state: BgpSessionState =
+    shown === undefined || shown.protocolState === 'down' ? 'stopped' : (STATES[shown.bgpState ?? ''] ?? 'idle')
+  const address = peer.address ?? plainAddress(shown?.neighborAddress)
+  const channels = shown?.channels ?? []
+  const up = state === 'established'
+  const seen = peer.bfd === null ? undefined : bfd.find((session) => session.address === address)
+  const limited = channels.some((channel) => channel.limited)
+  return {
+    peerId: peer.id,
+    state,
+    since: shown === undefined ? now.toISOString() : `${shown.since.replace(' ', 'T')}Z`,
+    address,
+    announced: up ? channels.reduce((sum, { exported }) => sum + exported, 0) : 0,
+    announcedByFamily: Object.fromEntries(channels.map(({ family, exported }) => [family, up ? exported : 0])),
+    received: up ? channels.reduce((sum, { received }) => sum + received, 0) : 0,
+    overPrefixLimit: up && limited,
+    lastError: up ? overLimit(peer, limited) : ((shown && reasonOf(peer, shown, dropped)) ?? null),
+    bfd: peer.bfd === null ? null : (seen?.state ?? 'down'),
+    bfdTimers: seen === undefined ? null : { intervalMs: seen.intervalMs, timeoutMs: seen.timeoutMs },
+    holdTimeS: up ? (shown?.holdTimeS ?? null) : null,
+    keepaliveTimeS: up ? (shown?.keepaliveTimeS ?? null) : null,
+  }
+}
+
+const overLimit = ({ prefixLimit }: BgpPeerSettings, limited: boolean): string | null =>
+  limited ? `the peer sends more than ${prefixLimit} prefixes: those beyond are dropped` : null
+
+/** Why it is not up: the daemon's words, with what they mean where they do not say it. */
+function reasonOf(
+  peer: BgpPeerSettings,
+  { bgpState, lastError }: ShownSession,
+  dropped: DroppedSegments,
+): string | null {
+  if (lastError !== null && !/^Socket: (Connection timed out|Connection reset)/.test(lastError))
+    return explain(lastError, peer)
+  if (bgpState !== 'Connect' && bgpState !== 'Active' && bgpState !== 'OpenSent') return lastError
+  if (peer.md5Secret !== null && dropped.wrong > 0)
+    return 'the TCP MD5 secret is another than the peer has: its segments are dropped'
+  if (peer.md5Secret === null && dropped.unexpected > 0)
+    return 'the peer signs with TCP MD5, and this session has no secret: its segments are dropped'
+  const who = peer.address === null ? 'no neighbour' : `no answer from ${peer.address} port ${peer.port}`
+  return peer.md5Secret === null ? who : `${who}; it is silent too when its TCP MD5 secret is another`
+}
+
+function explain(words: string, peer: BgpPeerSettings): string {
+  if (words.includes('Bad peer AS'))
+    return words.startsWith('Received')
+      ? `${words}: the peer expects another AS of us`
+      : `${words}: expected ${peer.as}`
+  return words
+}
+
+/** Without the zone: `fe80::1%fab0`. */
+const plainAddress = (text: string | null | undefined): string | null => {
+  const address = text?.replace(/%.*$/, '') ?? null
+  return address === null || address.includes('/') ? null : address
+}

@@ -1,0 +1,213 @@
+import { type Clock, pause } from '@spout/runtime'
+import type { Log, ProcessIdentity } from '@spout/sys'
+import { restartPauseMs } from '../../drivers/haproxy/restart-pause.ts'
+import { BirdFiles, type Owner } from './bird-files.ts'
+import { type BirdCommand, endBird, killBird, refusalOf, runningBird, startBird } from './bird-process.ts'
+import { type ControlReply, isRefusal, replyText } from './control-reply.ts'
+import { BirdLost, ControlSocket } from './control-socket.ts'
+
+/** The daemon refuses a configuration. What ran before goes on as it was. */
+export class BirdRefused extends Error {
+  override readonly name = 'BirdRefused'
+}
+
+export interface BirdDaemonOptions {
+  /** For logs: `bgp`, `bfd`. */
+  readonly name: string
+  readonly directory: string
+  readonly owner: Owner | null
+  readonly command: BirdCommand
+  /** Whether one that takes a dead one's place says so to its peers. */
+  readonly gracefulRestart: boolean
+  readonly log: Log
+  readonly clock: Clock
+}
+
+const RECONFIGURED_WITHIN_MS = 10_000
+const LOOK_EVERY_MS = 10
+const RETRY_MS = 100
+
+/**
+ * A BIRD that outlives the agent. Taken over when it runs; given another configuration without touching what did not
+ * change; started again when it dies.
+ */
+export class BirdDaemon {
+  readonly #options: BirdDaemonOptions
+  readonly #files: BirdFiles
+  readonly #closing = new AbortController()
+  #process: ProcessIdentity | null = null
+  #socket: ControlSocket | null = null
+  /** Whether it shall run. */
+  #wanted = false
+  #startedAt = 0
+  #pauseMs = 0
+  #turn: Promise<unknown> = Promise.resolve()
+  #starts = 0
+  #reconfigurations = 0
+
+  constructor(options: BirdDaemonOptions) {
+    this.#options = options
+    this.#files = new BirdFiles(options.directory, options.owner)
+  }
+
+  get logFile(): string {
+    return this.#files.log
+  }
+
+  get process(): ProcessIdentity | null {
+    return this.#process
+  }
+
+  get counters(): { readonly starts: number; readonly reconfigurations: number } {
+    return { starts: this.#starts, reconfigurations: this.#reconfigurations }
+  }
+
+  /** Takes over the one that an earlier agent left. @returns whether one runs */
+  adopt(): Promise<boolean> {
+    return this.#inTurn(() => this.#adopt())
+  }
+
+  /**
+   * Runs with this configuration; does nothing when it does so already.
+   * @throws BirdRefused with its words: the old one stays
+   */
+  configure(text: string): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#socket === null) await this.#adopt()
+      const before = await this.#files.current()
+      if (before === text && this.#socket?.open === true) {
+        this.#wanted = true
+        return
+      }
+      await this.#check(text)
+      await this.#files.accept()
+      try {
+        if (this.#socket?.open === true) await this.#reconfigure()
+        // Files without a daemon: it died while nobody looked.
+        else await this.#start(before !== null)
+      } catch (error) {
+        if (before !== null) {
+          await this.#files.propose(before)
+          await this.#files.accept()
+        }
+        throw error
+      }
+      this.#wanted = true
+    })
+  }
+
+  /** @throws BirdLost */
+  async command(command: string): Promise<ControlReply> {
+    if (this.#socket === null) throw new BirdLost('the daemon does not run')
+    return this.#socket.command(command)
+  }
+
+  /** Ends it; its peers are told. Nothing is left behind. */
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#wanted = false
+      this.#socket?.close()
+      this.#socket = null
+      const process = this.#process ?? (await runningBird(this.#files))
+      // On SIGTERM it shuts its sessions down with a word.
+      if (process !== null) await endBird(process)
+      this.#process = null
+      await this.#files.remove()
+    })
+  }
+
+  /** Lets go of the daemon, which lives on. */
+  async close(): Promise<void> {
+    this.#wanted = false
+    this.#closing.abort()
+    await this.#turn
+    this.#socket?.close()
+    this.#socket = null
+  }
+
+  async #adopt(): Promise<boolean> {
+    if (this.#socket?.open === true) return true
+    const process = await runningBird(this.#files)
+    if (process === null) return false
+    try {
+      await this.#attach(process)
+      this.#wanted = true
+      return true
+    } catch {
+      // It lives and does not answer: its ports are needed.
+      await killBird(process, this.#options.clock)
+      return false
+    }
+  }
+
+  async #check(text: string): Promise<void> {
+    const words = await refusalOf(this.#options.command, await this.#files.propose(text))
+    if (words === null) return
+    await this.#files.discard()
+    throw new BirdRefused(`the routing daemon refuses its configuration: ${words}`)
+  }
+
+  async #reconfigure(): Promise<void> {
+    this.#reconfigurations++
+    const reply = await this.command('configure')
+    if (isRefusal(reply)) throw new BirdRefused(`the routing daemon refuses its configuration: ${replyText(reply)}`)
+    await this.#settled()
+  }
+
+  /** Sessions that go or change are taken down in the background. */
+  async #settled(): Promise<void> {
+    const { clock } = this.#options
+    const deadline = clock.monotonicMs() + RECONFIGURED_WITHIN_MS
+    while (!replyText(await this.command('show status')).includes('Daemon is up and running')) {
+      if (clock.monotonicMs() >= deadline) return
+      await pause(clock, LOOK_EVERY_MS)
+    }
+  }
+
+  async #start(restarted: boolean): Promise<void> {
+    const { command, clock, gracefulRestart } = this.#options
+    this.#starts++
+    this.#startedAt = clock.monotonicMs()
+    await this.#attach(await startBird(command, this.#files, restarted && gracefulRestart, clock))
+  }
+
+  async #attach(process: ProcessIdentity): Promise<void> {
+    const socket = await ControlSocket.connect(this.#files.controlSocket, () => void this.#lost(socket))
+    this.#socket = socket
+    this.#process = process
+  }
+
+  #lost(socket: ControlSocket): void {
+    if (this.#socket !== socket) return
+    this.#socket = null
+    this.#reviveSoon(0)
+  }
+
+  #reviveSoon(delayMs: number): void {
+    void pause(this.#options.clock, delayMs, this.#closing.signal).then(() =>
+      this.#inTurn(() => (this.#wanted && this.#socket === null ? this.#revive() : Promise.resolve())),
+    )
+  }
+
+  async #revive(): Promise<void> {
+    const { log, clock, name } = this.#options
+    const dead = this.#process
+    this.#pauseMs = restartPauseMs(this.#pauseMs, clock.monotonicMs() - this.#startedAt)
+    log.warn({ daemon: name, pid: dead?.pid, pauseMs: this.#pauseMs }, 'routing daemon lost')
+    try {
+      // A dying process closes its sockets before it is gone; one that lives does not answer any more.
+      if (dead !== null) await killBird(dead, clock)
+      await pause(clock, this.#pauseMs, this.#closing.signal)
+      if (this.#wanted) await this.#start(true)
+    } catch (error) {
+      log.warn({ daemon: name, error: String(error) }, 'routing daemon not started')
+      this.#reviveSoon(Math.max(this.#pauseMs, RETRY_MS))
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+}

@@ -1,0 +1,162 @@
+import type { BgpAdvertisement, BgpPeerSettings, BgpSettings } from '@spout/model/node-state'
+import { parseIp } from '@spout/net'
+import { addressText, communityText, peerSymbol, quoted } from './bird-text.ts'
+
+/** What a configuration needs beside the settings: all of it our own. */
+export interface BirdPlace {
+  readonly logFile: string
+  readonly fabricInterface: string
+  readonly table: number
+  readonly listenPort: number
+}
+
+/** RFC 8326. */
+const GRACEFUL_SHUTDOWN = '(65535,0)'
+/** After a death BIRD waits for its peers so long before it gives up being a restarted speaker (RFC 4724 section 4.1). */
+const RESTART_WAIT_S = 10
+/** A netlink message that was lost is made good by the next scan. */
+const SCAN_S = 10
+/** For a burst of some ten thousand routes between two looks at the socket. */
+const NETLINK_BUFFER = 8_388_608
+
+/**
+ * The configuration of the BGP daemon: announces what the kernel's table holds, takes nothing from anybody, and writes
+ * nothing into the kernel. Pure. @param settings checked by `checkBgpSettings`
+ */
+export function renderBgp(settings: BgpSettings, place: BirdPlace): string {
+  const peers = settings.peers.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return [
+    header(settings, place),
+    `graceful restart wait ${RESTART_WAIT_S};`,
+    '',
+    ...(['4', '6'] as const).map((version) => kernelProtocol(version, place)),
+    ...peers.map((peer) => bgpProtocol(peer, settings, place)),
+    ...(peers.some(({ address }) => address === null) ? [routerAdvertisements(place)] : []),
+  ].join('\n')
+}
+
+/** @param place what both daemons say first */
+export const header = ({ routerId }: BgpSettings, { logFile }: Pick<BirdPlace, 'logFile'>): string =>
+  [
+    `log ${quoted('log file', logFile)} 1048576 ${quoted('log file', `${logFile}.1`)} { remote, warning, error, auth, fatal, bug };`,
+    'timeformat protocol iso long ms;',
+    `router id ${addressText('routerId', routerId)};`,
+    'protocol device { scan time 10; }',
+  ].join('\n')
+
+const kernelProtocol = (version: '4' | '6', { table }: BirdPlace): string =>
+  [
+    `ipv${version} table vips${version};`,
+    `protocol kernel kernel${version} {`,
+    `  kernel table ${table};`,
+    '  learn;',
+    `  scan time ${SCAN_S};`,
+    `  netlink rx buffer ${NETLINK_BUFFER};`,
+    `  ipv${version} { table vips${version}; import all; export none; };`,
+    '}',
+    '',
+  ].join('\n')
+
+function bgpProtocol(peer: BgpPeerSettings, settings: BgpSettings, place: BirdPlace): string {
+  const symbol = peerSymbol('peers.id', peer.id)
+  return [
+    `protocol bgp ${symbol} {`,
+    ...sessionEnds(peer, settings, place),
+    ...(peer.md5Secret === null ? [] : [`  password ${quoted('md5Secret', peer.md5Secret)};`]),
+    `  hold time ${peer.holdTimeS};`,
+    `  keepalive time ${peer.keepaliveTimeS};`,
+    `  connect retry time ${peer.connectRetryS};`,
+    '  connect delay time 1;',
+    '  error wait time 1,5;',
+    ...gracefulRestart(peer.gracefulRestartS),
+    '  long lived graceful restart off;',
+    ...peer.families.toSorted().map((family) => channel(family, peer, settings)),
+    '}',
+    '',
+  ].join('\n')
+}
+
+function sessionEnds(peer: BgpPeerSettings, settings: BgpSettings, place: BirdPlace): readonly string[] {
+  const source = peer.sourceAddress === null ? '' : `${addressText('sourceAddress', peer.sourceAddress)} `
+  const local = `  local ${source}port ${place.listenPort} as ${settings.localAs};`
+  const far = `port ${peer.port} as ${peer.as}`
+  const device = `  interface ${quoted('fabric interface', place.fabricInterface)};`
+  if (peer.address === null) {
+    // Whoever is there says so: a link-local address is not known before.
+    const name = quoted('peers.id', `${peerSymbol('peers.id', peer.id)}_at`)
+    return [local, `  neighbor range fe80::/10 as ${peer.as};`, device, `  dynamic name ${name};`]
+  }
+  const address = addressText('address', peer.address)
+  return [
+    local,
+    `  neighbor ${address} ${far};`,
+    ...(peer.hops > 1 ? [`  multihop ${peer.hops};`] : ['  direct;']),
+    ...(isLinkLocal(address) ? [device] : []),
+    ...(peer.ttlSecurity === true ? ['  ttl security on;'] : []),
+  ]
+}
+
+/** Without it we still say that we know of the peer's restarts: then a session that it opens anew replaces the old one. */
+const gracefulRestart = (seconds: number | null): readonly string[] =>
+  seconds === null ? ['  graceful restart aware;'] : ['  graceful restart on;', `  graceful restart time ${seconds};`]
+
+function channel(family: 'ipv4' | 'ipv6', peer: BgpPeerSettings, settings: BgpSettings): string {
+  const overIpv6 = peer.address === null || parseIp(peer.address).version === 6
+  return [
+    `  ${family} {`,
+    `    table vips${family.slice(3)};`,
+    // Kept, marked as refused, so that they are counted against the limit; the session outlives too many of them.
+    '    import none;',
+    '    import keep filtered on;',
+    `    receive limit ${peer.prefixLimit} action block;`,
+    '    next hop self;',
+    // RFC 8950: used when the peer can do it too.
+    ...(family === 'ipv4' && overIpv6 ? ['    extended next hop on;'] : []),
+    ...exportRules(peer, settings).map((line) => `    ${line}`),
+    '  };',
+  ].join('\n')
+}
+
+function exportRules(peer: BgpPeerSettings, { advertisements, drain }: BgpSettings): readonly string[] {
+  const said = advertisements
+    .filter(({ peerIds }) => peerIds === null || peerIds.includes(peer.id))
+    .toSorted((a, b) => a.number - b.number)
+  if (drain === 'withdrawn' || said.length === 0) return ['export none;']
+  return [
+    'export filter {',
+    '  case krt_metric {',
+    ...said.map((each) => `    ${each.number}: ${[...attributes(each, drain), 'accept;'].join(' ')}`),
+    '    else: reject;',
+    '  }',
+    '};',
+  ]
+}
+
+function attributes(it: BgpAdvertisement, drain: BgpSettings['drain']): readonly string[] {
+  const communities = it.communities.map((community) => communityText('communities', community))
+  const localPreference = drain === 'prefer-others' ? 0 : it.localPreference
+  return [
+    ...(drain === 'prefer-others' ? [`bgp_community.add(${GRACEFUL_SHUTDOWN});`] : []),
+    ...communities.map(({ large, text }) => `bgp_${large ? 'large_' : ''}community.add(${text});`),
+    ...(localPreference === null ? [] : [`bgp_local_pref = ${localPreference};`]),
+    ...(it.med === null ? [] : [`bgp_med = ${it.med};`]),
+  ]
+}
+
+/** The other end of an unnumbered session learns our link-local address from these. We are nobody's default router. */
+const routerAdvertisements = ({ fabricInterface }: BirdPlace): string =>
+  [
+    'protocol radv {',
+    `  interface ${quoted('fabric interface', fabricInterface)} {`,
+    '    min ra interval 3;',
+    '    max ra interval 10;',
+    '    default lifetime 0;',
+    '  };',
+    '}',
+    '',
+  ].join('\n')
+
+const isLinkLocal = (address: string): boolean => {
+  const { version, value } = parseIp(address)
+  return version === 6 && value >> 118n === 0x3fan
+}

@@ -1,0 +1,165 @@
+import type { BgpSessionReport, ShardReport } from '@spout/model/node-report'
+import type { Announce, GroupEntry } from '@spout/model/node-state'
+import type { Announcement, Announcer } from '../announcer.ts'
+import type { BgpAnnouncer } from './bgp/bgp-announcer.ts'
+import type { BgpSession } from './bgp/bgp-session.ts'
+import type { L2Announcer } from './l2/l2-announcer.ts'
+import type { ShardReport as LocalShard } from './vrrp/shard-report.ts'
+import type { VrrpAnnouncer } from './vrrp/vrrp-announcer.ts'
+
+type Via = Announce['via']
+type Outcomes = Awaited<ReturnType<Announcer['apply']>>
+type Difference = { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] }
+
+export interface NodeAnnouncersOptions {
+  readonly l2: L2Announcer
+  readonly vrrp: VrrpAnnouncer
+  readonly bgp: BgpAnnouncer
+  /** The node's address on the fabric, as its neighbours know it; null when it has none. */
+  readonly fabricAddress: () => Promise<string | null>
+}
+
+/**
+ * A node's part in its group: its announcers as one, each given the announcements that name it, and what they have to
+ * tell of themselves.
+ */
+export class NodeAnnouncers implements Announcer {
+  readonly name = 'node'
+  readonly #options: NodeAnnouncersOptions
+  readonly #announcers: ReadonlyMap<Via, Announcer>
+  /** What each announced last, and the whole made of it: the same answers give the same array. */
+  #observed: { readonly parts: readonly (readonly Announcement[])[]; readonly whole: readonly Announcement[] } | null =
+    null
+  /** What is announced, for announcers that want to hear the whole set each time. */
+  readonly #wanted = new Map<Via, Map<string, Announcement>>()
+
+  constructor(options: NodeAnnouncersOptions) {
+    this.#options = options
+    this.#announcers = new Map<Via, Announcer>([
+      ['l2', options.l2],
+      ['vrrp', options.vrrp],
+      ['bgp', options.bgp],
+    ])
+  }
+
+  /**
+   * How this node takes part; null ends its part and withdraws what VRRP and BGP announce. Nothing is touched when
+   * nothing differs. One announcer that refuses its settings keeps the old ones and stops no other.
+   * @throws AggregateError of what was refused
+   */
+  async configure(entry: Pick<GroupEntry, 'vrrp' | 'bgp'> | null, signal: AbortSignal): Promise<void> {
+    const { vrrp, bgp } = this.#options
+    const outcomes = await Promise.allSettled([
+      vrrp.configure(entry?.vrrp ?? null, signal),
+      bgp.configure(entry?.bgp ?? null, signal),
+    ])
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
+    if (refused.length > 0) throw new AggregateError(refused, refused.map(({ message }) => message).join('; '))
+  }
+
+  async adopt(previous: readonly Announcement[]): Promise<void> {
+    for (const [via, announcer] of this.#announcers) {
+      const own = previous.filter(({ by }) => by.via === via)
+      this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
+      await announcer.adopt(own)
+    }
+  }
+
+  async apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<Outcomes> {
+    const outcomes: Outcomes[] = []
+    for (const [via, announcer] of this.#announcers) {
+      const own = wanted.filter(({ by }) => by.via === via)
+      this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
+      outcomes.push(await announcer.apply(own, signal))
+    }
+    return outcomes.flat()
+  }
+
+  async change({ come, go }: Difference, signal: AbortSignal): Promise<Outcomes> {
+    const outcomes: Outcomes[] = []
+    for (const [via, announcer] of this.#announcers) {
+      const own = { come: come.filter(({ by }) => by.via === via), go: go.filter(({ by }) => by.via === via) }
+      if (own.come.length + own.go.length === 0) continue
+      outcomes.push(await this.#changeOne(via, announcer, own, signal))
+    }
+    return outcomes.flat()
+  }
+
+  /** Outcomes of what is not new are left out: who asked for a change hears of the change. */
+  async #changeOne(via: Via, announcer: Announcer, { come, go }: Difference, signal: AbortSignal): Promise<Outcomes> {
+    const wanted = this.#wanted.get(via) ?? new Map<string, Announcement>()
+    this.#wanted.set(via, wanted)
+    for (const each of go) wanted.delete(keyOf(each))
+    for (const each of come) wanted.set(keyOf(each), each)
+    if (announcer.change !== undefined) return announcer.change({ come, go }, signal)
+    const coming = new Set(come.map(keyOf))
+    const outcomes = await announcer.apply([...wanted.values()], signal)
+    return outcomes.filter(({ announcement }) => coming.has(keyOf(announcement)))
+  }
+
+  async observe(): Promise<readonly Announcement[]> {
+    const parts = await Promise.all(Array.from(this.#announcers.values(), (announcer) => announcer.observe()))
+    const same = this.#observed?.parts.every((part, index) => part === parts[index]) ?? false
+    if (!same) this.#observed = { parts, whole: parts.flat() }
+    return this.#observed!.whole
+  }
+
+  /** Whether this node can carry traffic at all: while it cannot, it owns no shard. */
+  setHealthy(healthy: boolean, reason: string): void {
+    this.#options.vrrp.setHealthy(healthy, reason)
+  }
+
+  fabricAddress(): Promise<string | null> {
+    return this.#options.fabricAddress()
+  }
+
+  shards(): readonly ShardReport[] {
+    return this.#options.vrrp.shards().map(told)
+  }
+
+  /** @returns a function that ends it */
+  onShards(listener: (shards: readonly ShardReport[]) => void): () => void {
+    return this.#options.vrrp.onShardChange((shards) => listener(shards.map(told)))
+  }
+
+  async bgpSessions(): Promise<readonly BgpSessionReport[]> {
+    return (await this.#options.bgp.sessions()).map(inReport)
+  }
+
+  /** @returns a function that ends it */
+  onBgpSessions(listener: (sessions: readonly BgpSessionReport[]) => void): () => void {
+    return this.#options.bgp.onSessionChange((sessions) => listener(sessions.map(inReport)))
+  }
+
+  async close(): Promise<void> {
+    for (const announcer of this.#announcers.values()) await announcer.close()
+  }
+}
+
+const keyOf = ({ address, scope, domain }: Announcement): string => `${scope}/${domain}/${address}`
+
+const told = ({ shard, state, since, takeovers, lastMove }: LocalShard): ShardReport => ({
+  number: shard,
+  state,
+  since,
+  takeovers,
+  lastMove:
+    lastMove === null
+      ? null
+      : {
+          at: lastMove.at,
+          from: lastMove.to === 'master' ? 'backup' : 'master',
+          to: lastMove.to,
+          reason: lastMove.reason,
+          silentMs: null,
+        },
+})
+
+const inReport = ({ peerId, state, since, announced, lastError, bfd }: BgpSession): BgpSessionReport => ({
+  peerId,
+  state,
+  since,
+  announced,
+  lastError,
+  bfd,
+})

@@ -1,0 +1,116 @@
+import type { VrrpSettings, VrrpShard } from '@spout/model/node-state'
+import { formatIp, parseIp } from '@spout/net'
+import { checkVrrpSettings } from './check-settings.ts'
+import { configPath, type VrrpFiles } from './vrrp-files.ts'
+
+/**
+ * A group of one node has nobody to talk to, and without a peer keepalived would turn to multicast and believe every
+ * speaker on the segment. Adverts to these addresses (RFC 5737, RFC 6666) end at the first router; a peer that joins
+ * later is a reload without a change of state.
+ */
+const NOBODY = { 4: '192.0.2.1', 6: '100::1' } as const
+
+/**
+ * The one address of a shard that keepalived itself holds: VRRP needs one. It is link-local, host-wide on the loopback
+ * interface, so it is never a source address, is never asked for on a segment and collides with nothing.
+ */
+const MARKER_BASE = { 4: 0xa9fe_7300n, 6: (0xfe80n << 112n) | 0x7370_6f75_7400n } as const
+
+/** What this node's owner decides. */
+export interface KeepalivedPlace {
+  readonly fabricInterface: string
+  readonly files: VrrpFiles
+  readonly moverPath: string
+}
+
+/** keepalived.conf for these settings: numbers, canonical addresses and our own paths; no other text. @throws VrrpRefused */
+export function keepalivedConfig(settings: VrrpSettings, place: KeepalivedPlace): string {
+  checkVrrpSettings(settings)
+  const { fabricInterface, files, moverPath } = place
+  return [
+    ...globalDefs(files, configPath(moverPath)),
+    ...trackFile('drained', files.drained),
+    ...trackFile('unhealthy', files.unhealthy),
+    ...settings.shards.flatMap((shard) => [
+      ...trackFile(`held${shard.number}`, files.held(shard.number)),
+      ...instance(settings, shard, fabricInterface),
+    ]),
+    '',
+  ].join('\n')
+}
+
+const SCRIPT = '    vrrp_notify_fifo_script'
+
+/**
+ * The text without the mover, for `--config-test`: without script security, which would refuse a program in a user's own
+ * directory, the test reports nothing but that and hides every other error behind it.
+ */
+export const withoutMover = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !line.startsWith(SCRIPT))
+    .join('\n')
+
+/** The marker address of a shard, with its prefix length. */
+export function markerAddress(version: 4 | 6, routerId: number): string {
+  return `${formatIp({ version, value: MARKER_BASE[version] | BigInt(routerId) })}/${version === 4 ? 32 : 128}`
+}
+
+// No vrrp_rt_priority: 2.2.7 sets RLIMIT_RTTIME to 0 at a reload and is killed by it. The process is started real-time.
+// No vrrp_strict: it forbids unicast peers. Addresses in adverts are checked because vrrp_skip_check_adv_addr is not set.
+// A loser of two masters sends one more advert: the winner hears of it and tells the neighbours again whose the addresses are.
+const globalDefs = (files: VrrpFiles, moverPath: string): readonly string[] => [
+  'global_defs {',
+  '    process_names',
+  '    script_user root',
+  '    dynamic_interfaces',
+  '    vrrp_version 3',
+  '    vrrp_no_swap',
+  '    max_auto_priority -1',
+  '    vrrp_higher_prio_send_advert true',
+  '    vrrp_garp_master_repeat 1',
+  '    vrrp_garp_master_delay 0',
+  `    vrrp_notify_fifo ${files.fifo}`,
+  `${SCRIPT} "${moverPath} ${files.directory}"`,
+  '}',
+]
+
+/** Weight 0: another value than 0 in the file is a fault, which is announced with an advert of priority 0. */
+const trackFile = (name: string, path: string): readonly string[] => [
+  `track_file ${name} {`,
+  `    file "${path}"`,
+  '    weight 0',
+  '}',
+]
+
+function instance(settings: VrrpSettings, shard: VrrpShard, fabricInterface: string): readonly string[] {
+  const { version } = parseIp(settings.source)
+  const alone = settings.peers.length === 0
+  const peers = alone ? [NOBODY[version]] : settings.peers
+  const scope = version === 4 ? ' scope host' : ''
+  return [
+    `vrrp_instance shard${shard.number} {`,
+    '    state BACKUP',
+    '    nopreempt',
+    `    interface ${fabricInterface}`,
+    `    virtual_router_id ${shard.routerId}`,
+    `    priority ${shard.priority}`,
+    '    version 3',
+    `    advert_int ${(settings.advertMs / 1000).toFixed(2)}`,
+    `    down_timer_adverts ${settings.missedAdverts}`,
+    `    unicast_src_ip ${settings.source}`,
+    '    track_src_ip',
+    '    check_unicast_src',
+    `    unicast_ttl ${alone ? 1 : 255}`,
+    '    unicast_peer {',
+    ...peers.map((peer) => `        ${peer} min_ttl 255 max_ttl 255`),
+    '    }',
+    '    virtual_ipaddress {',
+    `        ${markerAddress(version, shard.routerId)} dev lo${scope} no_track`,
+    '    }',
+    '    track_file {',
+    ...['drained', 'unhealthy', `held${shard.number}`].map((name) => `        ${name}`),
+    '    }',
+    '}',
+  ]
+}

@@ -1,0 +1,162 @@
+import { stat, truncate } from 'node:fs/promises'
+import { type Clock, pause } from '@spout/runtime'
+import { identifyProcess, isRunning, type Log, type ProcessIdentity } from '@spout/sys'
+import { restartPauseMs } from '../../drivers/haproxy/restart-pause.ts'
+import { Serial } from '../../drivers/haproxy/serial.ts'
+import type { Daemons } from './daemons.ts'
+
+/** A peer takes over sooner than this, so looking more often would not shorten an outage. */
+const LOOK_EVERY_MS = 100
+/** The mover is replaced at a reload and restarts itself; what it said counts for so long. */
+const MOVER_SILENT_LOOKS = 3
+/** And then it is gone for good. */
+const MOVER_GONE_LOOKS = 30
+const LOG_LIMIT_BYTES = 4 << 20
+const LOOKS_PER_TRIM = 600
+
+export interface KeeperOptions {
+  readonly daemons: Daemons
+  readonly log: Log
+  readonly clock: Clock
+  /** keepalived appends to it; emptied when it grows too large. */
+  readonly logFile: string
+  /** The mover's process as it last said; undefined before it ever spoke. */
+  readonly moverPid: () => number | undefined
+  /** Called when keepalived was started, was found, or is gone. */
+  readonly onChange: () => void
+}
+
+/** Keeps keepalived running: when it is gone it begins anew, as backup. */
+export class Keeper {
+  readonly #given: KeeperOptions
+  readonly #serial = new Serial()
+  readonly #closing = new AbortController()
+  #wanted = false
+  #looking = false
+  #running: ProcessIdentity | null = null
+  #startedMs = 0
+  #pauseMs = 0
+  #looks = 0
+  #looksWithoutMover = 0
+  #starts = 0
+
+  constructor(options: KeeperOptions) {
+    this.#given = options
+  }
+
+  get running(): ProcessIdentity | null {
+    return this.#running
+  }
+
+  /** Whether there is a mover whose word counts. */
+  get hasMover(): boolean {
+    return this.#running !== null && this.#looksWithoutMover < MOVER_SILENT_LOOKS
+  }
+
+  get starts(): number {
+    return this.#starts
+  }
+
+  /** Takes over what runs, and keeps it from now on. What does not run is started by the next look. */
+  adopt(): Promise<void> {
+    return this.#serial.run(async () => {
+      this.#running = await this.#given.daemons.find()
+      this.#startedMs = this.#given.clock.monotonicMs()
+      this.#keep()
+      if (this.#running !== null) this.#given.onChange()
+    })
+  }
+
+  /** Makes it run. @throws Error when it does not start; it is tried again from now on */
+  ensure(): Promise<void> {
+    return this.#serial.run(async () => {
+      try {
+        if (this.#running === null) await this.#start()
+      } finally {
+        this.#keep()
+      }
+    })
+  }
+
+  reload(): Promise<void> {
+    return this.#serial.run(async () => {
+      if (this.#running !== null) await this.#given.daemons.reload(this.#running)
+    })
+  }
+
+  /** Ends it, politely. */
+  stop(): Promise<void> {
+    this.#wanted = false
+    return this.#serial.run(() => this.#end())
+  }
+
+  /** Leaves it running, unwatched. */
+  async close(): Promise<void> {
+    this.#wanted = false
+    this.#closing.abort()
+    await this.#serial.run(async () => {})
+  }
+
+  #keep(): void {
+    if (this.#closing.signal.aborted) return
+    this.#wanted = true
+    if (this.#looking) return
+    this.#looking = true
+    void this.#lookOn().finally(() => {
+      this.#looking = false
+    })
+  }
+
+  async #lookOn(): Promise<void> {
+    const { clock, log } = this.#given
+    while (this.#wanted) {
+      await pause(clock, LOOK_EVERY_MS, this.#closing.signal)
+      await this.#look().catch((error: unknown) => log.warn({ error: String(error) }, 'keepalived is not looked after'))
+      if (++this.#looks % LOOKS_PER_TRIM === 0) await this.#trimLog()
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { clock, log } = this.#given
+    if (!this.#wanted || (await this.#isWhole())) return
+    const livedMs = this.#running === null ? 0 : clock.monotonicMs() - this.#startedMs
+    this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
+    log.warn({ pauseMs: this.#pauseMs }, 'keepalived or the address mover is gone: they begin anew')
+    await this.#serial.run(async () => {
+      if (!this.#wanted) return
+      await this.#end()
+      await pause(clock, this.#pauseMs, this.#closing.signal)
+      if (this.#wanted) await this.#start()
+    })
+  }
+
+  async #isWhole(): Promise<boolean> {
+    if (this.#running === null || !(await isRunning(this.#running))) return false
+    const pid = this.#given.moverPid()
+    const hasMover = pid !== undefined && (await identifyProcess(pid)) !== null
+    const had = this.hasMover
+    this.#looksWithoutMover = hasMover ? 0 : this.#looksWithoutMover + 1
+    if (had !== this.hasMover) this.#given.onChange()
+    return this.#looksWithoutMover < MOVER_GONE_LOOKS
+  }
+
+  async #start(): Promise<void> {
+    this.#running = await this.#given.daemons.start()
+    this.#startedMs = this.#given.clock.monotonicMs()
+    this.#looksWithoutMover = 0
+    this.#starts++
+    this.#given.onChange()
+  }
+
+  async #end(): Promise<void> {
+    this.#running = null
+    await this.#given.daemons.end()
+    this.#given.onChange()
+  }
+
+  /** It appends, so a file that is cut short goes on from its new end. */
+  async #trimLog(): Promise<void> {
+    const { size } = await stat(this.#given.logFile).catch(() => ({ size: 0 }))
+    if (size > LOG_LIMIT_BYTES) await truncate(this.#given.logFile).catch(() => undefined)
+  }
+}

@@ -1,0 +1,53 @@
+/** One address the mover binds while this node is master of its shard. */
+export interface MoverRow {
+  readonly shard: number
+  readonly address: string
+  /** Path of a namespace; null is the one the mover runs in. */
+  readonly netns: string | null
+  readonly dev: string
+}
+
+/** What the mover is given: the file `addresses`. */
+export interface MoverTable {
+  /** Grows with every version. */
+  readonly generation: number
+  /** A sleep longer than this means that another node may have taken over. */
+  readonly freezeMs: number
+  /** VRID by shard. */
+  readonly routers: ReadonlyMap<number, number>
+  readonly rows: readonly MoverRow[]
+}
+
+export const EMPTY_TABLE: MoverTable = { generation: 0, freezeMs: 1000, routers: new Map(), rows: [] }
+
+export const rowKey = ({ shard, address, netns, dev }: MoverRow): string => `${shard} ${address} ${netns ?? '-'} ${dev}`
+
+export function printTable({ generation, freezeMs, routers, rows }: MoverTable): string {
+  return [
+    `generation ${generation}`,
+    `freeze ${freezeMs}`,
+    ...Array.from(routers, ([shard, routerId]) => `router ${shard} ${routerId}`),
+    ...rows.map(rowKey),
+    '',
+  ].join('\n')
+}
+
+/** Reads what an earlier agent wrote; null when it is not a whole table. */
+export function parseTable(text: string): MoverTable | null {
+  if (!text.endsWith('\n')) return null
+  let generation: number | null = null
+  let freezeMs = EMPTY_TABLE.freezeMs
+  const routers = new Map<number, number>()
+  const rows: MoverRow[] = []
+  for (const line of text.slice(0, -1).split('\n')) {
+    const [first = '', ...rest] = line.split(' ')
+    if (first === 'generation') generation = Number(rest[0])
+    else if (first === 'freeze') freezeMs = Number(rest[0])
+    else if (first === 'router') routers.set(Number(rest[0]), Number(rest[1]))
+    else {
+      const [address = '', netns = '', dev = ''] = rest
+      rows.push({ shard: Number(first), address, netns: netns === '-' ? null : netns, dev })
+    }
+  }
+  return generation === null || !Number.isSafeInteger(generation) ? null : { generation, freezeMs, routers, rows }
+}

@@ -1,0 +1,53 @@
+import type { MoverShard, ShardStateName } from './mover-state.ts'
+
+/** One shard as this node sees it, for the node's report. */
+export interface ShardReport {
+  readonly shard: number
+  /** `stopped`: no keepalived runs here. */
+  readonly state: ShardStateName
+  /** RFC 3339; since when it is in that state. */
+  readonly since: string
+  /** How often this node became master since the address mover began. */
+  readonly takeovers: number
+  readonly lastMove: {
+    readonly to: ShardStateName
+    /** RFC 3339. */
+    readonly at: string
+    /** `vrrp`, `frozen`, `conflict`, `stop`; `drained`, `handed over` or `unhealthy: <reason>` for what this node gave up. */
+    readonly reason: string
+    /** How many addresses were bound or unbound, and how long that took. */
+    readonly addresses: number
+    readonly tookUs: number
+  } | null
+}
+
+/** @param gaveUp why this node has given the shard up; null when it takes part */
+export function shardReport(shard: MoverShard, gaveUp: string | null): ShardReport {
+  const { lastMove } = shard
+  return {
+    shard: shard.shard,
+    state: shard.state,
+    since: rfc3339(shard.sinceMs),
+    takeovers: shard.takeovers,
+    lastMove:
+      lastMove === null
+        ? null
+        : {
+            to: lastMove.to,
+            at: rfc3339(lastMove.atMs),
+            reason: lastMove.to === 'fault' && lastMove.reason === 'vrrp' ? (gaveUp ?? 'vrrp') : lastMove.reason,
+            addresses: lastMove.addresses,
+            tookUs: lastMove.tookUs,
+          },
+  }
+}
+
+export const stoppedReport = (shard: number, sinceMs: number): ShardReport => ({
+  shard,
+  state: 'stopped',
+  since: rfc3339(sinceMs),
+  takeovers: 0,
+  lastMove: null,
+})
+
+const rfc3339 = (ms: number): string => new Date(ms).toISOString()

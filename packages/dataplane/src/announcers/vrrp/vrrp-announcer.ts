@@ -1,0 +1,271 @@
+import { mkdir } from 'node:fs/promises'
+import type { VrrpSettings } from '@spout/model/node-state'
+import { type Clock, pause, systemClock } from '@spout/runtime'
+import { findLink, type Log, type NativeHelper } from '@spout/sys'
+import type { Announcement, Announcer } from '../../announcer.ts'
+import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
+import { Serial } from '../../drivers/haproxy/serial.ts'
+import { VrrpRefused } from './check-settings.ts'
+import { ConfigFile } from './config-file.ts'
+import { type DaemonPaths, Daemons } from './daemons.ts'
+import { FirstElection } from './first-election.ts'
+import { GiveUp } from './give-up.ts'
+import { keepalivedConfig } from './keepalived-config.ts'
+import { Keeper } from './keeper.ts'
+import type { MoverShard } from './mover-state.ts'
+import { sweepRows } from './places.ts'
+import { ShardAddresses } from './shard-addresses.ts'
+import { type ShardReport, shardReport, stoppedReport } from './shard-report.ts'
+import { StateFeed } from './state-feed.ts'
+import { vrrpFiles } from './vrrp-files.ts'
+import { WantedTable } from './wanted-table.ts'
+
+export interface VrrpAnnouncerOptions {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly log: Log
+  /** A directory of its own, memory-backed, kept while the agent restarts: what runs is found again by it. */
+  readonly directory: string
+  readonly moverPath: string
+  /** Default `/usr/sbin/keepalived`. */
+  readonly keepalivedPath?: string
+  readonly clock?: Clock
+}
+
+type Outcome = { readonly announcement: Announcement; readonly error: string | null }
+type ShardListener = (shards: readonly ShardReport[]) => void
+
+const GIVEN_UP_WITHIN_MS = 5_000
+
+/** Without an advert of ours for so long, and at most one interval more, a peer takes over. */
+const deathMs = ({ missedAdverts, advertMs }: VrrpSettings): number => missedAdverts * advertMs
+
+/**
+ * Announces by VRRP: keepalived elects one owner for each shard, and the address mover, a process of its own, binds and
+ * announces a shard's addresses where it is master. Neither needs this process to move an address.
+ */
+export class VrrpAnnouncer implements Announcer {
+  readonly name = 'vrrp'
+  readonly #options: VrrpAnnouncerOptions
+  readonly #clock: Clock
+  readonly #files: ReturnType<typeof vrrpFiles>
+  readonly #serial = new Serial()
+  readonly #feed: StateFeed
+  readonly #table: WantedTable
+  readonly #configFile: ConfigFile
+  readonly #giveUp: GiveUp
+  readonly #firstElection: FirstElection
+  readonly #daemons: Daemons
+  readonly #keeper: Keeper
+  readonly #addresses: ShardAddresses
+  readonly #listeners = new Set<ShardListener>()
+  #unhealthyReason = 'unknown'
+  #changedMs: number
+  #told = ''
+
+  /** @throws RangeError when the directory's name cannot be used */
+  constructor(options: VrrpAnnouncerOptions) {
+    const { config, log, directory, moverPath: mover, keepalivedPath: keepalived = '/usr/sbin/keepalived' } = options
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#changedMs = this.#clock.now().getTime()
+    const files = vrrpFiles(directory)
+    this.#files = files
+    this.#feed = new StateFeed(files.state, log)
+    this.#table = new WantedTable(files.addresses, log)
+    this.#configFile = new ConfigFile(files.config)
+    this.#giveUp = new GiveUp(files)
+    this.#firstElection = new FirstElection(this.#giveUp, this.#clock)
+    const paths: DaemonPaths = { keepalived, mover }
+    this.#daemons = new Daemons(files, paths, rootNetns(config), this.#feed)
+    this.#keeper = new Keeper({
+      daemons: this.#daemons,
+      log,
+      clock: this.#clock,
+      logFile: files.keepalivedLog,
+      moverPid: () => this.#feed.state?.pid,
+      onChange: () => {
+        this.#changedMs = this.#clock.now().getTime()
+        this.#tell()
+      },
+    })
+    this.#addresses = new ShardAddresses({
+      config,
+      helper: options.helper,
+      table: this.#table,
+      feed: this.#feed,
+      isMaster: (shard) => this.#isMaster(shard),
+    })
+  }
+
+  /** How often something was changed since start: tables and configurations written, processes started. */
+  get counters(): { readonly changes: number } {
+    return { changes: this.#table.writes + this.#configFile.writes + this.#keeper.starts }
+  }
+
+  /**
+   * Finds what an earlier agent left running and goes on with it. What was configured but runs no longer is started again
+   * soon, which sweeps addresses that are no longer this node's.
+   */
+  adopt(previous: readonly Announcement[]): Promise<void> {
+    return this.#serial.run(async () => {
+      await this.#open()
+      this.#addresses.adopt(previous)
+    })
+  }
+
+  /**
+   * How this node takes part; null ends its part and gives its addresses up. Takes effect without a change of any
+   * shard's state unless the settings ask for one.
+   * @throws VrrpRefused naming field and reason; everything stays as it was
+   */
+  configure(settings: VrrpSettings | null, signal: AbortSignal): Promise<void> {
+    return this.#serial.run(async () => {
+      signal.throwIfAborted()
+      await this.#open()
+      await (settings === null ? this.#leave() : this.#join(settings))
+    })
+  }
+
+  /**
+   * Resolves once the mover has the whole set: bound where this node is master of the shard, ready to be bound elsewhere.
+   * An address that cannot be announced is reported and stops no other.
+   */
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    return this.#serial.run(async () => {
+      signal.throwIfAborted()
+      return this.#addresses.apply(wanted, signal)
+    })
+  }
+
+  /** Those accepted, without the ones that this node should have bound and has not. The next `apply` binds them again. */
+  observe(): Promise<readonly Announcement[]> {
+    return this.#serial.run(() => this.#addresses.observe())
+  }
+
+  /** What this node answers for now: the addresses of the shards it is master of. */
+  announced(): readonly Announcement[] {
+    return this.#addresses.announced()
+  }
+
+  shards(): readonly ShardReport[] {
+    return Array.from(this.#table.table.routers.keys(), (number) => {
+      const shard = this.#shard(number)
+      return shard === null ? stoppedReport(number, this.#changedMs) : shardReport(shard, this.#gaveUp(number))
+    })
+  }
+
+  /** Calls back with every shard whenever one of them changes. @returns a function that ends it */
+  onShardChange(listener: ShardListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * Whether this node can carry traffic. False gives up all shards at once, true takes part again as backup. Until it is
+   * first called the word of the agent before stands.
+   */
+  setHealthy(healthy: boolean, reason: string): void {
+    this.#unhealthyReason = reason
+    this.#giveUp.unhealthy = !healthy
+  }
+
+  /** Gives one shard to a peer and takes part in it again as backup. Nothing happens when this node is not its master. */
+  async handOver(shard: number, signal: AbortSignal): Promise<void> {
+    if (!this.#isMaster(shard)) return
+    this.#giveUp.hold(shard, true)
+    try {
+      const left = () => !this.#isMaster(shard)
+      await this.#feed.until(left, `shard ${shard} was not given up`, GIVEN_UP_WITHIN_MS, signal)
+      // Longer than a peer needs to take over when the advert of priority 0 got lost.
+      await pause(this.#clock, this.#table.table.freezeMs, signal)
+    } finally {
+      this.#giveUp.hold(shard, false)
+    }
+  }
+
+  /** Leaves everything running and bound: the next agent adopts it. */
+  async close(): Promise<void> {
+    await this.#keeper.close()
+    this.#firstElection.end()
+    this.#feed.close()
+    this.#listeners.clear()
+    await this.#serial.run(async () => {})
+  }
+
+  async #open(): Promise<void> {
+    if (this.#opened) return
+    await mkdir(this.#files.directory, { recursive: true, mode: 0o700 })
+    await this.#configFile.load()
+    await this.#feed.open()
+    await this.#table.load(this.#feed.state?.generation ?? 0)
+    this.#feed.onChange(() => this.#tell())
+    // An agent that died in between must not leave a shard held.
+    for (const shard of this.#table.table.routers.keys()) this.#giveUp.hold(shard, false)
+    if (this.#configFile.text !== null) await this.#keeper.adopt()
+    this.#opened = true
+  }
+  #opened = false
+
+  async #join(settings: VrrpSettings): Promise<void> {
+    const { config } = this.#options
+    const text = keepalivedConfig(settings, {
+      fabricInterface: config.fabricInterface,
+      files: this.#files,
+      moverPath: this.#options.moverPath,
+    })
+    const link = { netns: config.rootNamespace ?? null, name: config.fabricInterface }
+    if ((await findLink(link)) === null)
+      throw new VrrpRefused(`fabric interface ${link.name} does not exist in ${link.netns ?? 'the root namespace'}`)
+    const numbers = settings.shards.map(({ number }) => number)
+    this.#giveUp.prepare(numbers)
+    if (this.#keeper.running === null && this.#feed.state === null) this.#firstElection.begin(settings.shards)
+    const differs = await this.#configFile.offer(text, (path) => this.#daemons.test(path))
+    await this.#table.write({
+      // Twice that: after a shorter sleep VRRP alone finds one owner, and to give way for nothing costs an outage.
+      freezeMs: 2 * deathMs(settings),
+      routers: new Map(settings.shards.map(({ number, routerId }) => [number, routerId])),
+      rows: this.#table.table.rows.filter(({ shard }) => numbers.includes(shard)),
+    })
+    this.#giveUp.drained = settings.yield
+    if (this.#keeper.running === null) await this.#keeper.ensure()
+    else if (differs) await this.#keeper.reload()
+    this.#tell()
+  }
+
+  async #leave(): Promise<void> {
+    if (this.#configFile.text === null && this.#table.table.routers.size === 0) return
+    const { rows } = this.#table.table
+    await this.#keeper.stop()
+    // The mover took its addresses with it; what a killed one left is taken away here.
+    await sweepRows(this.#options.config, this.#options.helper, rows)
+    await this.#configFile.remove()
+    await this.#table.write({ routers: new Map(), rows: [] })
+    this.#tell()
+  }
+
+  /** What the mover that runs says of a shard. */
+  #shard(number: number): MoverShard | null {
+    const { state } = this.#feed
+    if (state === null || !this.#keeper.hasMover) return null
+    return state.shards.find(({ shard }) => shard === number) ?? null
+  }
+
+  #isMaster(shard: number): boolean {
+    return this.#shard(shard)?.state === 'master'
+  }
+
+  #gaveUp(shard: number): string | null {
+    if (this.#giveUp.unhealthy) return `unhealthy: ${this.#unhealthyReason}`
+    if (this.#giveUp.drained) return 'drained'
+    return this.#giveUp.isHeld(shard) ? 'handed over' : null
+  }
+
+  #tell(): void {
+    const shards = this.shards()
+    const told = JSON.stringify(shards)
+    if (told === this.#told) return
+    this.#told = told
+    for (const listener of [...this.#listeners]) listener(shards)
+  }
+}

@@ -1,0 +1,57 @@
+import { type Log, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import { EMPTY_TABLE, type MoverRow, type MoverTable, parseTable, printTable, rowKey } from './mover-table.ts'
+
+/** The table as it was last given to the mover, and on disk for the next agent. */
+export class WantedTable {
+  readonly #path: string
+  readonly #log: Log
+  #table: MoverTable = EMPTY_TABLE
+  #writes = 0
+
+  constructor(path: string, log: Log) {
+    this.#path = path
+    this.#log = log
+  }
+
+  get table(): MoverTable {
+    return this.#table
+  }
+
+  get writes(): number {
+    return this.#writes
+  }
+
+  /** Reads what an earlier agent wrote. @param atLeast a generation that was seen somewhere */
+  async load(atLeast: number): Promise<void> {
+    const text = await readFileOrNull(this.#path)
+    const found = text === null ? null : parseTable(text.toString('utf8'))
+    if (text !== null && found === null) this.#log.warn({ path: this.#path }, 'the table of addresses is not readable')
+    const table = found ?? EMPTY_TABLE
+    this.#table = { ...table, generation: Math.max(table.generation, atLeast) }
+  }
+
+  /** Replaces the file when something differs. @returns the generation that holds it */
+  async write(change: Partial<Omit<MoverTable, 'generation'>>, again = false): Promise<number> {
+    const next: MoverTable = { ...this.#table, ...change, generation: this.#table.generation + 1 }
+    if (!again && isSame(this.#table, next)) return this.#table.generation
+    await writeFileAtomically(this.#path, printTable(next))
+    this.#writes++
+    this.#table = next
+    return next.generation
+  }
+}
+
+function isSame(one: MoverTable, other: MoverTable): boolean {
+  return (
+    one.freezeMs === other.freezeMs &&
+    one.routers.size === other.routers.size &&
+    [...one.routers].every(([shard, routerId]) => other.routers.get(shard) === routerId) &&
+    sameRows(one.rows, other.rows)
+  )
+}
+
+function sameRows(one: readonly MoverRow[], other: readonly MoverRow[]): boolean {
+  if (one.length !== other.length) return false
+  const keys = new Set(one.map(rowKey))
+  return other.every((row) => keys.has(rowKey(row)))
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { asNumber } from './bgp.ts'
+import { metaShape } from './scalars.ts'
+
+/**
+ * How the nodes of a group make addresses known: `l2`, one node per network answers for it and the control plane moves it;
+ * `vrrp`, the nodes settle it among themselves by shard; `bgp`, every node tells its routers.
+ */
+export const ANNOUNCERS = ['l2', 'vrrp', 'bgp'] as const
+export type AnnouncerName = (typeof ANNOUNCERS)[number]
+
+/** How fast a silent master is given up, and what that asks of the machines. */
+export const VRRP_PROFILES = ['default', 'fast', 'relaxed'] as const
+export type VrrpProfile = (typeof VRRP_PROFILES)[number]
+
+export const MOST_SHARDS = 16
+
+/** A VRID (RFC 5798 section 5.2.3). */
+const routerId = z.number().int().min(1).max(255)
+
+export const vrrpSettings = z.strictObject({
+  profile: z.enum(VRRP_PROFILES).default('default'),
+  /** Parts of the group's VIPs that move on their own; a tenant network's VIPs are all in one. */
+  shards: z.number().int().min(1).max(MOST_SHARDS).default(4),
+  /** One per shard, in order of their numbers; unique over all groups. Empty while the group announces by `l2`. */
+  routerIds: z.array(routerId).max(MOST_SHARDS).default([]),
+  /** Ids that others use on the segment: never given to a shard. */
+  excludedRouterIds: z.array(routerId).max(255).default([]),
+})
+export type GroupVrrp = z.infer<typeof vrrpSettings>
+
+export const groupBgpSettings = z.strictObject({
+  localAs: asNumber,
+  /** `healthy` announces an address only while a member of its load balancer is up. */
+  policy: z.enum(['always', 'healthy']).default('healthy'),
+  /** How long a draining node asks the routers to prefer others before it announces nothing. */
+  drainSeconds: z.number().int().min(0).max(3600).default(10),
+})
+export type GroupBgp = z.infer<typeof groupBgpSettings>
+
+/** Nodes that stand in for each other. */
+export const nodeGroup = z.strictObject({
+  ...metaShape,
+  announcer: z.enum(ANNOUNCERS),
+  vrrp: vrrpSettings.prefault({}),
+  /** Needed by announcer `bgp`, which also takes the shards for addresses inside tenant networks. */
+  bgp: groupBgpSettings.nullable().default(null),
+})
+export type NodeGroup = z.infer<typeof nodeGroup>

@@ -1,0 +1,18 @@
+import type { Node } from '@spout/model'
+import type { PlannedNode } from '../placement/place.ts'
+
+/** A node of a group as its neighbours see it. */
+export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'schedulingSince'> {
+  /** Its address on the fabric; null while nobody has said. */
+  readonly fabricAddress: string | null
+  readonly connection: PlannedNode['connection']
+}
+
+export const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4)
+
+/**
+ * Whether another node of the group can take over what this one gives up. One that is silent may be dead: while it is,
+ * a draining node takes part again, as a backup that moves nothing by itself.
+ */
+export const hasSuccessor = (node: GroupNode, nodes: readonly GroupNode[]): boolean =>
+  nodes.some((other) => other.id !== node.id && other.scheduling !== 'draining' && other.connection === 'connected')

@@ -1,0 +1,140 @@
+import {
+  type BgpAdvertisement,
+  type BgpAdvertisementIntent,
+  type BgpPeer,
+  type BgpPeerSettings,
+  type BgpSettings,
+  effectiveBgpPeer,
+  type GroupBgp,
+  PLAIN_ADVERTISEMENT,
+} from '@spout/model'
+import type { Reason } from '../reason.ts'
+import { familyOf, type GroupNode, hasSuccessor } from './group-node.ts'
+import { bfdProfile } from './profiles.ts'
+
+export interface BgpPart {
+  readonly settings: BgpSettings
+  readonly problems: readonly Reason[]
+  /** Milliseconds since 1970 when the drain goes on; null when nothing waits for time. */
+  readonly againAtMs: number | null
+}
+
+/** A node's sessions and what it says over them. */
+export function planBgp(input: {
+  readonly bgp: GroupBgp
+  readonly groupId: string
+  readonly node: GroupNode
+  readonly nodes: readonly GroupNode[]
+  /** All that are stored, templates too. */
+  readonly peers: readonly BgpPeer[]
+  readonly advertisements: readonly BgpAdvertisementIntent[]
+  readonly nowMs: number
+}): BgpPart {
+  const { bgp, node } = input
+  const problems: Reason[] = []
+  const peers = new Map<string, BgpPeerSettings>()
+  for (const peer of [...input.peers].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    if (peer.template || !isSelected(peer, input.groupId, node.id)) continue
+    const template = input.peers.find(({ id }) => id === peer.templateId) ?? null
+    const settings = peerSettings(peer, template, node)
+    const place = peer.address ?? 'unnumbered'
+    if (settings === null)
+      problems.push({ code: 'PeerIncomplete', message: `BGP peer \`${peer.name || peer.id}\` has no AS number.` })
+    else if (peers.has(place))
+      problems.push({
+        code: 'PeerTwice',
+        message: `BGP peer \`${peer.name || peer.id}\` is left out: another has the address ${place} too.`,
+      })
+    else peers.set(place, settings)
+  }
+  if (peers.size === 0) problems.push({ code: 'NoBgpPeer', message: 'No BGP peer is selected for it.' })
+  const { drain, againAtMs } = drainStep(bgp, node, input.nodes, input.nowMs)
+  return {
+    settings: {
+      routerId: routerIdOf(node),
+      localAs: bgp.localAs,
+      peers: [...peers.values()],
+      advertisements: [PLAIN, ...[...input.advertisements].sort((a, b) => a.number - b.number).map(said)],
+      drain,
+    },
+    problems,
+    againAtMs,
+  }
+}
+
+export function isSelected(
+  { nodeSelection }: Pick<BgpPeer, 'nodeSelection'>,
+  groupId: string,
+  nodeId: string,
+): boolean {
+  if (nodeSelection === null) return true
+  return nodeSelection.nodeGroupIds.includes(groupId) || nodeSelection.nodeIds.includes(nodeId)
+}
+
+function peerSettings(peer: BgpPeer, template: BgpPeer | null, node: GroupNode): BgpPeerSettings | null {
+  const all = effectiveBgpPeer(peer, template)
+  if (all.as === null) return null
+  const { address } = peer
+  const own = node.fabricAddress
+  const routed = all.hops > 1 && address !== null && own !== null && familyOf(own) === familyOf(address)
+  return {
+    id: peer.id,
+    address,
+    port: all.port,
+    as: all.as,
+    // A session over routers is accepted from the address that the peer was given; on the link the kernel knows best.
+    sourceAddress: routed ? own : null,
+    hops: all.hops,
+    ttlSecurity: all.ttlSecurity,
+    md5Secret: all.md5Secret === '' ? null : all.md5Secret,
+    holdTimeS: all.holdTimeS,
+    keepaliveTimeS: all.keepaliveTimeS,
+    connectRetryS: all.connectRetryS,
+    families: all.families,
+    bfd: bfdProfile(all.bfd),
+    gracefulRestartS: all.gracefulRestartS === 0 ? null : all.gracefulRestartS,
+    prefixLimit: all.prefixLimit,
+  }
+}
+
+/** First the routers are asked to prefer others, then nothing is announced; a node without a successor stays at asking. */
+function drainStep(
+  bgp: GroupBgp,
+  node: GroupNode,
+  nodes: readonly GroupNode[],
+  nowMs: number,
+): { readonly drain: BgpSettings['drain']; readonly againAtMs: number | null } {
+  if (node.scheduling !== 'draining') return { drain: 'none', againAtMs: null }
+  const withdrawAtMs = Date.parse(node.schedulingSince ?? new Date(0).toISOString()) + 1000 * bgp.drainSeconds
+  if (!hasSuccessor(node, nodes)) return { drain: 'prefer-others', againAtMs: null }
+  return nowMs >= withdrawAtMs
+    ? { drain: 'withdrawn', againAtMs: null }
+    : { drain: 'prefer-others', againAtMs: withdrawAtMs }
+}
+
+/** RFC 6286: any number but 0 that is unique in the AS; the node's IPv4 address, else the begin of its random id. */
+function routerIdOf({ id, fabricAddress }: GroupNode): string {
+  if (fabricAddress !== null && familyOf(fabricAddress) === 4) return fabricAddress
+  const number = Number.parseInt(id.slice(0, 8), 16) || 1
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.')
+}
+
+const PLAIN: BgpAdvertisement = {
+  number: PLAIN_ADVERTISEMENT,
+  communities: [],
+  localPreference: null,
+  med: null,
+  aggregateLength4: null,
+  aggregateLength6: null,
+  peerIds: null,
+}
+
+const said = (intent: BgpAdvertisementIntent): BgpAdvertisement => ({
+  number: intent.number,
+  communities: intent.communities,
+  localPreference: intent.localPreference,
+  med: intent.med,
+  aggregateLength4: intent.aggregateLength4,
+  aggregateLength6: intent.aggregateLength6,
+  peerIds: intent.peerIds,
+})

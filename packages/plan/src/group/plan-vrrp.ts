@@ -1,0 +1,109 @@
+import type { NodeGroup, VrrpSettings, VrrpShard } from '@spout/model'
+import type { Reason } from '../reason.ts'
+import { familyOf, type GroupNode, hasSuccessor } from './group-node.ts'
+import { VRRP_TIMING } from './profiles.ts'
+
+/** RFC 5798 section 5.2.4: 255 is for who owns the address, 0 says good-bye. */
+const HIGHEST_PRIORITY = 254
+/** A node that nothing new shall go to waits so much longer with its claim (skew, RFC 5798 section 6.1). */
+const RESERVE_STEP = 100
+
+/** A node's part in the group's shards, or why it has none. */
+export type VrrpPart = { readonly settings: VrrpSettings } | { readonly problem: Reason }
+
+/**
+ * Every node's part in the shards of a group. A node whose address the others do not know takes no part: one that is not
+ * in their list of peers would hear nobody and hold what another holds.
+ * @param nodes the nodes of the group that exist, silent ones too, in order of their ids
+ */
+export function planVrrp(group: NodeGroup, nodes: readonly GroupNode[]): ReadonlyMap<string, VrrpPart> {
+  const family = commonFamily(nodes)
+  const parts = new Map<string, VrrpPart>()
+  const members: (GroupNode & { readonly fabricAddress: string })[] = []
+  for (const node of nodes) {
+    const { fabricAddress } = node
+    const problem = whyNot(node, family, members)
+    if (problem !== null || fabricAddress === null) parts.set(node.id, { problem: problem ?? UNKNOWN_ADDRESS })
+    else members.push({ ...node, fabricAddress })
+  }
+  const priorities = shardPriorities(members, group.vrrp.routerIds.length)
+  for (const node of members) {
+    const shards = group.vrrp.routerIds.flatMap((routerId, index): VrrpShard[] => {
+      const priority = priorities[index]?.get(node.id)
+      return priority === undefined ? [] : [{ number: index + 1, routerId, priority }]
+    })
+    parts.set(node.id, {
+      settings: {
+        source: node.fabricAddress,
+        peers: members.filter((other) => other !== node).map((other) => other.fabricAddress),
+        ...VRRP_TIMING[group.vrrp.profile],
+        shards,
+        yield: node.scheduling === 'draining' && hasSuccessor(node, members),
+      },
+    })
+  }
+  return parts
+}
+
+const UNKNOWN_ADDRESS: Reason = {
+  code: 'NoFabricAddress',
+  message: 'Its address on the fabric is not known yet: it takes no part in the shards.',
+}
+
+function whyNot(node: GroupNode, family: 4 | 6, members: readonly GroupNode[]): Reason | null {
+  const { fabricAddress } = node
+  if (fabricAddress === null) return UNKNOWN_ADDRESS
+  if (familyOf(fabricAddress) !== family)
+    return {
+      code: 'FabricFamilyDiffers',
+      message: `Its fabric address ${fabricAddress} is not IPv${family} like those of the group's other nodes: it takes no part in the shards.`,
+    }
+  const other = members.find((member) => member.fabricAddress === fabricAddress)
+  if (other !== undefined)
+    return {
+      code: 'FabricAddressTaken',
+      message: `Its fabric address ${fabricAddress} is that of node \`${other.name}\` too: it takes no part in the shards.`,
+    }
+  if (members.length === HIGHEST_PRIORITY)
+    return { code: 'GroupTooLarge', message: `A shard has room for ${HIGHEST_PRIORITY} nodes.` }
+  return null
+}
+
+/** The one that more nodes have; IPv4 when as many have either. */
+function commonFamily(nodes: readonly GroupNode[]): 4 | 6 {
+  const known = nodes.flatMap(({ fabricAddress }) => fabricAddress ?? [])
+  const sixes = known.filter((address) => familyOf(address) === 6).length
+  return sixes > known.length - sixes ? 6 : 4
+}
+
+/**
+ * Priorities by node id, one map per shard. First owners take turns over the enabled nodes, and so do second ones, so that
+ * what a dead node carried is spread over those that stay; then come cordoned and at last draining nodes.
+ */
+export function shardPriorities(
+  nodes: readonly Pick<GroupNode, 'id' | 'scheduling'>[],
+  shards: number,
+): readonly ReadonlyMap<string, number>[] {
+  const of = (scheduling: GroupNode['scheduling']) => nodes.filter((node) => node.scheduling === scheduling)
+  const first = of('enabled')
+  const reserve = [...of('cordoned'), ...of('draining')]
+  // Where the reserve is all there is, nobody waits.
+  const step = first.length === 0 || nodes.length > HIGHEST_PRIORITY - RESERVE_STEP ? 0 : RESERVE_STEP
+  return Array.from({ length: shards }, (_, shard) => {
+    const order = takeTurns(first, shard)
+    return new Map([
+      ...order.map((node, at): [string, number] => [node.id, HIGHEST_PRIORITY - at]),
+      ...reserve.map((node, at): [string, number] => [node.id, HIGHEST_PRIORITY - step - order.length - at]),
+    ])
+  })
+}
+
+function takeTurns<T>(nodes: readonly T[], shard: number): readonly T[] {
+  if (nodes.length === 0) return []
+  const [leader, ...others] = rotate(nodes, shard)
+  const round = rotate(others, Math.floor(shard / nodes.length))
+  return leader === undefined ? round : [leader, ...round]
+}
+
+const rotate = <T>(list: readonly T[], by: number): readonly T[] =>
+  list.length === 0 ? list : [...list.slice(by % list.length), ...list.slice(0, by % list.length)]

@@ -1,0 +1,23 @@
+import type { BfdProfile, BfdSettings, VrrpProfile, VrrpSettings } from '@spout/model'
+
+type VrrpTiming = Pick<VrrpSettings, 'advertMs' | 'missedAdverts'>
+
+/**
+ * Short intervals and many of them: a lost or late advert costs nothing, and a silent master is given up after
+ * `advertMs * missedAdverts` and a skew below one interval. `fast` holds where real-time scheduling can be relied on,
+ * `relaxed` where machines or the network stall for long.
+ */
+export const VRRP_TIMING: Readonly<Record<VrrpProfile, VrrpTiming>> = {
+  default: { advertMs: 10, missedAdverts: 8 },
+  fast: { advertMs: 10, missedAdverts: 3 },
+  relaxed: { advertMs: 100, missedAdverts: 5 },
+}
+
+const BFD_PROFILES: Readonly<Record<Exclude<BfdSettings, object>, BfdProfile | null>> = {
+  none: null,
+  default: { minTransmitMs: 50, minReceiveMs: 50, multiplier: 4 },
+  fast: { minTransmitMs: 7, minReceiveMs: 7, multiplier: 3 },
+}
+
+export const bfdProfile = (settings: BfdSettings): BfdProfile | null =>
+  typeof settings === 'string' ? BFD_PROFILES[settings] : settings

@@ -1,0 +1,55 @@
+import type { NativeContext } from './context.ts'
+import { type KnownVip, wayOf } from './known-vip.ts'
+
+/**
+ * Every node's part in announcing an address, and what decides who does.
+ * @param operator also what is the operators' own affair: sessions with routers, what is wrong with a node
+ */
+export function explainVip(context: NativeContext, known: KnownVip, operator: boolean) {
+  const { view, status, ownership } = context
+  const { loadBalancer, vip, group } = known
+  const { shard } = wayOf(context, known)
+  const state = status.loadBalancer(loadBalancer.id)
+  const placement = view.get('placement', loadBalancer.id)?.value
+  const nameOf = (id: string): string => view.get('node', id)?.value.name ?? id
+  const told = shard === null ? null : ownership.shard(shard.nodeGroupId, shard.number)
+  return {
+    loadBalancer: {
+      id: loadBalancer.id,
+      name: loadBalancer.name,
+      provisioning: state.provisioning,
+      reason: state.reason,
+      message: state.message,
+    },
+    decision: placement?.reason ?? { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' },
+    routerId: shard === null ? null : (group?.vrrp.routerIds[shard.number - 1] ?? null),
+    profile: shard === null ? null : (group?.vrrp.profile ?? null),
+    policy: group?.announcer === 'bgp' && shard === null ? (group.bgp?.policy ?? null) : null,
+    shardState: told && {
+      state: told.state,
+      master: told.ownerNodeId === null ? null : nameOf(told.ownerNodeId),
+      nodes: told.nodes.map(({ nodeId, state: role, since }) => ({ node: nameOf(nodeId), state: role, since })),
+    },
+    nodes: state.nodes.map((node) => ({
+      node: node.nodeName,
+      connection: node.connection,
+      scheduling: view.get('node', node.nodeId)?.value.scheduling ?? null,
+      entry: node.state,
+      message: node.message,
+      announces: node.announced.includes(vip.address),
+      ...(operator && operatorsPart(context, node.nodeId)),
+    })),
+  }
+}
+
+const operatorsPart = ({ status, view }: NativeContext, nodeId: string) => {
+  const { problems, bgpSessions } = status.node(nodeId)
+  return {
+    problems,
+    sessions: bgpSessions.map(({ peerId, state, lastError }) => ({
+      peer: view.get('bgpPeer', peerId)?.value.name ?? peerId,
+      state,
+      lastError,
+    })),
+  }
+}

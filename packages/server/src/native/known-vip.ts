@@ -1,0 +1,69 @@
+import type { ObjectOf } from '@spout/admission'
+import { ipText, type LoadBalancer, parseAs, SpoutError } from '@spout/model'
+import { mayKnow } from '../authn/access.ts'
+import { queryValue } from '../http/query.ts'
+import type { NativeContext } from './context.ts'
+import type { Call } from './route.ts'
+
+/** An address of a load balancer that exists for who asks. */
+export interface KnownVip {
+  readonly loadBalancer: LoadBalancer
+  readonly vip: LoadBalancer['vips'][number]
+  readonly group: ObjectOf<'nodeGroup'> | null
+}
+
+/** Every address that exists for who asks. */
+export function knownVips(
+  context: NativeContext,
+  { principal }: Pick<Call<unknown>, 'principal'>,
+): readonly KnownVip[] {
+  const { view } = context
+  const groups = view.list('nodeGroup')
+  const standard = groups.find(({ name }) => name === 'default') ?? groups[0] ?? null
+  return view
+    .list('loadBalancer')
+    .filter(({ projectId }) => mayKnow(principal, projectId))
+    .flatMap((loadBalancer) => {
+      const { nodeGroupId } = loadBalancer
+      const group = nodeGroupId === null ? standard : (view.get('nodeGroup', nodeGroupId)?.value ?? null)
+      return loadBalancer.vips.map((vip) => ({ loadBalancer, vip, group }))
+    })
+}
+
+/** @throws SpoutError NotFound, or InvalidField when several have it */
+export function theVip(context: NativeContext, call: Call<unknown>): KnownVip {
+  const address = parseAs(ipText, call.params.address ?? '', 'address')
+  const wanted = queryValue(call.request, 'loadBalancer')
+  const found = knownVips(context, call).filter(
+    ({ vip, loadBalancer }) =>
+      vip.address === address && (wanted === null || loadBalancer.id === wanted || loadBalancer.name === wanted),
+  )
+  const [first, second] = found
+  if (first === undefined) throw new SpoutError('NotFound', { what: 'VIP', id: address })
+  if (second !== undefined)
+    throw new SpoutError('InvalidField', {
+      field: 'loadBalancer',
+      reason: `${found.length} load balancers have ${address}: say which`,
+    })
+  return first
+}
+
+/** Names of the nodes that answer for it; of those ready to, only a shard's masters do. */
+export function announcersOf(context: NativeContext, known: KnownVip): readonly string[] {
+  const { nodes } = context.status.loadBalancer(known.loadBalancer.id)
+  const ready = nodes.filter(({ announced }) => announced.includes(known.vip.address))
+  const { shard } = wayOf(context, known)
+  if (shard === null) return ready.map(({ nodeName }) => nodeName)
+  const masters = context.ownership.shard(shard.nodeGroupId, shard.number)?.masterNodeIds ?? []
+  return ready.filter(({ nodeId }) => masters.includes(nodeId)).map(({ nodeName }) => nodeName)
+}
+
+/** How the address is made known; inside tenant networks it is by shard where routers are told of the others. */
+export function wayOf(context: NativeContext, { loadBalancer, vip, group }: KnownVip) {
+  const shard = context.view.get('placement', loadBalancer.id)?.value.shard ?? null
+  const announcer = group?.announcer ?? 'l2'
+  if (announcer === 'bgp' && vip.scope === 'fabric') return { announcer, shard: null } as const
+  return announcer === 'l2' || shard === null
+    ? ({ announcer, shard: null } as const)
+    : ({ announcer: 'vrrp', shard: { ...shard } } as const)
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { callApi, type Lab, NODES, powerOff, powerOn, type SystemAccess, waitFor } from '@spout/testkit'
+import type { Teller } from './teller.ts'
+
+const CLIENT = path.join(import.meta.dirname, 'download-client.ts')
+const DOWNLOAD_S = 1.2
+
+interface Vip {
+  readonly address: string
+  readonly owners: readonly string[]
+}
+
+interface Downloaded {
+  readonly error: string | null
+  readonly bytes: number
+  readonly longestGapMs: number
+}
+
+/** The node that carries the traffic loses its power while a client downloads; then it comes back. */
+export async function nodeDies(lab: Lab, access: SystemAccess, vip: string, teller: Teller): Promise<boolean> {
+  const owner = await waitFor(() => ownerOf(access, vip), { what: `an owner of ${vip}` })
+  const download = await lab.start(
+    'client',
+    'download',
+    [process.execPath, CLIENT, `http://${vip}/download?seconds=${DOWNLOAD_S}`],
+    { readyText: 'downloading' },
+  )
+  const diedAt = performance.now()
+  await powerOff(lab, owner)
+  teller.event(`${owner} answers for ${vip} and carries a download: its power is cut`)
+  const heir = await waitFor(
+    async () => {
+      const now = await ownerOf(access, vip)
+      return now !== owner && now
+    },
+    { what: `another node to own ${vip}`, everyMs: 20 },
+  )
+  teller.event(
+    `${heir} owns it, known here ${Math.round(performance.now() - diedAt)} ms later (spout vip history ${vip})`,
+  )
+  const { error, bytes, longestGapMs } = await waitFor(() => outcomeOf(download.logFile), {
+    what: 'the download to end',
+    timeoutMs: (DOWNLOAD_S + 30) * 1000,
+    everyMs: 20,
+  })
+  teller.event(
+    error === null
+      ? `the download went on and is complete: ${bytes} bytes on one connection; longest gap ${longestGapMs} ms`
+      : `the download broke: ${error}, after ${bytes} bytes`,
+  )
+  await powerOn(lab, access, owner)
+  await waitFor(async () => (await inSync(access)) === NODES.length, { what: `${owner} to follow again`, everyMs: 20 })
+  const now = await ownerOf(access, vip)
+  teller.event(`${owner} is back and takes nothing: ${now ?? 'nobody'} still owns ${vip}`)
+  return error === null && now === heir
+}
+
+const ownerOf = async ({ endpoint, admin }: SystemAccess, vip: string): Promise<string | null> => {
+  const { owners } = await callApi<Vip>(endpoint, admin.token, 'GET', `/vips/${vip}`)
+  return owners.length === 1 ? owners[0]! : null
+}
+
+const inSync = async ({ endpoint, admin }: SystemAccess): Promise<number> => {
+  const { items } = await callApi<{ items: { status: { connection: string; inSync: boolean } }[] }>(
+    endpoint,
+    admin.token,
+    'GET',
+    '/nodes',
+  )
+  return items.filter(({ status }) => status.connection === 'connected' && status.inSync).length
+}
+
+/** The client's last line; null while it is still at it. The log may hold earlier downloads. */
+const outcomeOf = (logFile: string): Downloaded | null => {
+  const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+  return last.startsWith('{') ? (JSON.parse(last) as Downloaded) : null
+}
