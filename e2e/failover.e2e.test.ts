@@ -65,14 +65,18 @@ const ownerOf = (shown: ShownLoadBalancer): Promise<string> =>
     { what: `one owner of ${vipOf(shown)}` },
   )
 
-const ownedBy = (shown: ShownLoadBalancer, node: string): Promise<unknown> =>
-  waitFor(
+const ownedBy = async (shown: ShownLoadBalancer, node: string): Promise<void> => {
+  const owners = await waitFor(
     async () => {
-      const { owners } = await vip(shown)
-      return owners.length === 1 && owners[0] === node
+      const { owners: now } = await vip(shown)
+      return now.length === 1 && now[0] === node && now
     },
     { what: `${node} to own ${vipOf(shown)}` },
-  )
+  ).catch(async (error: Error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(await vip(shown))}`)
+  })
+  expect(owners).toEqual([node])
+}
 
 /** Nodes that have the address bound, as the kernels say. */
 const holdersOf = async (shown: ShownLoadBalancer): Promise<readonly string[]> => {
@@ -116,8 +120,26 @@ const schedule = async (node: string, scheduling: 'enabled' | 'cordoned' | 'drai
 
 const bothReport = (): Promise<void> => nodesInSync(system.access, 2)
 
-beforeEach(async () => {
+interface NodeShards {
+  readonly name: string
+  readonly status: { readonly shards: readonly { readonly state: string }[] }
+}
+
+/** Every node would take over any shard: a link that just came back does not mean that yet. */
+async function allTakePart(): Promise<void> {
   await bothReport()
+  await waitFor(
+    async () => {
+      const { items } = await system.api<{ items: NodeShards[] }>(system.access.admin, 'GET', '/nodes')
+      const states = items.flatMap(({ status }) => status.shards.map(({ state }) => state))
+      return states.length === 2 * 4 && states.every((state) => state === 'master' || state === 'backup')
+    },
+    { what: 'both nodes to take part in every shard' },
+  )
+}
+
+beforeEach(async () => {
+  await allTakePart()
   for (const shown of [shop, blog]) await oneHolder(shown)
   await answers(blog)
 })

@@ -16,7 +16,7 @@ export type AnnouncerNews = Pick<NodeReport, 'shards' | 'bgpSessions' | 'fabricA
 const NEWS = ['shards', 'bgpSessions', 'fabricAddress'] as const
 
 /** So that a report stays small whatever the node holds: the rest follows at once in the next. */
-const MOST_ENTRIES = 2000
+const MOST_ENTRIES = 500
 const MOST_MEMBERS = 5000
 const MOST_STATS = 5000
 const HEARTBEAT_MS = 1000

@@ -14,8 +14,8 @@ export interface SavedEntry {
 
 /** A journal is rewritten when it is larger than this and most of its records are outdated. */
 const SLACK_BYTES = 1024 * 1024
-/** Records turned into text and written at one go: bounds how long the event loop is held, and the memory. */
-const SLICE = 200
+/** Records turned into text and written at one go: bounds how long the event loop is held, and how large the texts get. */
+const SLICE = 50
 const SYNC_EVERY_MS = 1000
 /** After the disk refused. */
 const RETRY_MS = 5000

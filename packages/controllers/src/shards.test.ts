@@ -121,6 +121,25 @@ describe('what nodes of a vrrp group get', () => {
     await plane.stop()
   })
 
+  test('what a node refuses of its part is said of the node, in the words of the announcer', async () => {
+    const plane = await cluster()
+    const refused = {
+      key: 'group',
+      hash: plane.nodeStates.get(N1, 'group')!.hash,
+      state: 'failed' as const,
+      reason: 'GroupRefused',
+      message: 'fabric interface fab0 does not exist',
+      announced: [],
+    }
+    await plane.report(N1, { entries: [refused] })
+    expect(plane.status.node(N1).problems).toEqual([
+      { code: 'GroupRefused', message: 'fabric interface fab0 does not exist' },
+    ])
+    await plane.report(N1, { entries: [{ ...refused, state: 'programmed', reason: null, message: null }] })
+    expect(plane.status.node(N1).problems).toEqual([])
+    await plane.stop()
+  })
+
   test('a restart publishes the same bytes and writes nothing', async () => {
     const store = new MemoryStore()
     const plane = await cluster(store)

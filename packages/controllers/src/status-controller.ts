@@ -113,7 +113,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
 
   node(id: string): NodeStatus {
     const said = this.#reports.node(id)
-    const problems = this.#options.nodeStates.problems(id)
+    const problems = [...this.#options.nodeStates.problems(id), ...this.#refusedByNode(id)]
     const connection = this.#connection(id)
     if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
     const { inSync, lastReportAt, features, shards, bgpSessions, fabricAddress, announced } = said
@@ -129,6 +129,13 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
       announced,
       problems,
     }
+  }
+
+  /** What the node itself refused of its part in the group: an announcer's words. */
+  #refusedByNode(id: string): NodeStatus['problems'] {
+    const said = this.#reports.entry(id, 'group')
+    if (said === null || said.state === 'programmed') return []
+    return [{ code: said.reason ?? 'GroupRefused', message: said.message ?? '' }]
   }
 
   shards(nodeGroupId: string): readonly ShardStatus[] {

@@ -47,7 +47,8 @@ export const bgpPeer = z.strictObject({
   /** TCP MD5 signature (RFC 2385). Empty is none, whatever the template says. Never shown again. */
   md5Secret: z
     .string()
-    .regex(/^[\x21-\x7e]*$/, 'must have printable ASCII characters without spaces')
+    // BIRD has no way to write a quotation mark into its configuration.
+    .regex(/^[\x21\x23-\x7e]*$/, 'must have printable ASCII characters without spaces and quotation marks')
     .max(80)
     .nullable()
     .default(null),
@@ -63,7 +64,7 @@ export const bgpPeer = z.strictObject({
   bfd: bfdSettings.nullable().default(null),
   /** Graceful restart (RFC 4724): how long the peer keeps our routes; 0 is off. */
   gracefulRestartS: z.number().int().min(0).max(4095).nullable().default(null),
-  /** More prefixes from the peer than this closes the session. */
+  /** Prefixes from the peer beyond so many are dropped and said of the session, which goes on. */
   prefixLimit: z.number().int().min(1).max(1_000_000).nullable().default(null),
   /** Nodes that speak with it, by group, by id, or both; null is every node of every group that announces by `bgp`. */
   nodeSelection: z

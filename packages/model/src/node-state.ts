@@ -118,7 +118,7 @@ export interface BgpPeerSettings {
   readonly bfd: BfdProfile | null
   /** Graceful restart (RFC 4724): for how long the peer keeps our routes; null is off. */
   readonly gracefulRestartS: number | null
-  /** More prefixes from the peer than this closes the session; nothing from a peer is ever used. */
+  /** Prefixes from the peer beyond so many are dropped; nothing from a peer is ever used. */
   readonly prefixLimit: number
 }
 

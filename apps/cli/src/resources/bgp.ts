@@ -85,7 +85,7 @@ export const bgpPeer: Resource = {
     },
     {
       flags: '--prefix-limit <count>',
-      description: 'more from the router closes the session',
+      description: 'what the router sends beyond is dropped',
       field: 'prefixLimit',
       parse: wholeNumber,
     },

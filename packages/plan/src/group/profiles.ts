@@ -15,8 +15,8 @@ export const VRRP_TIMING: Readonly<Record<VrrpProfile, VrrpTiming>> = {
 
 const BFD_PROFILES: Readonly<Record<Exclude<BfdSettings, object>, BfdProfile | null>> = {
   none: null,
-  default: { minTransmitMs: 50, minReceiveMs: 50, multiplier: 4 },
-  fast: { minTransmitMs: 7, minReceiveMs: 7, multiplier: 3 },
+  default: { minTransmitMs: 80, minReceiveMs: 80, multiplier: 3 },
+  fast: { minTransmitMs: 8, minReceiveMs: 8, multiplier: 3 },
 }
 
 export const bfdProfile = (settings: BfdSettings): BfdProfile | null =>

@@ -39,7 +39,7 @@ export class BgpAnnouncer implements Announcer {
     const netns = rootNetns(options.config)
     this.#routes = new SharedRoutes({ helper: options.helper, netns, table: this.#table })
     this.#grace = new LeftoversGrace(options)
-    this.#watch = new SessionWatch(options.clock, () => this.sessions())
+    this.#watch = new SessionWatch(options.clock, () => this.#follow())
   }
 
   /** How many requests changed routes, and how often a daemon was started or given another configuration. */
@@ -126,6 +126,10 @@ export class BgpAnnouncer implements Announcer {
   /** The session with each peer, in the order of the settings; empty without settings. */
   async sessions(): Promise<readonly BgpSession[]> {
     return this.#settings === null || this.#daemons === null ? [] : this.#daemons.sessions(this.#settings)
+  }
+
+  async #follow(): Promise<readonly BgpSession[]> {
+    return this.#settings === null || this.#daemons === null ? [] : this.#daemons.follow(this.#settings)
   }
 
   /** Called within some seconds of a session's going up or down, or of another reason why it is not up. Must not throw. */

@@ -2,8 +2,10 @@ import type { BgpSettings } from '@spout/model/node-state'
 import { type BgpSession, type DroppedSegments, sessionsOf } from './bgp-session.ts'
 import { BirdDaemon } from './bird-daemon.ts'
 import { ownerNamed } from './bird-files.ts'
+import { peerSymbol } from './bird-text.ts'
 import { BirdLost } from './control-socket.ts'
 import { NONE_DROPPED, readDroppedSegments } from './dropped-segments.ts'
+import { LostNeighbours } from './lost-neighbours.ts'
 import {
   BFD_LISTEN_PORT,
   type BgpOptions,
@@ -24,6 +26,7 @@ export class BgpDaemons {
   readonly #bfd: BirdDaemon
   /** Neighbours of unnumbered sessions, by peer id. */
   #found: ReadonlyMap<string, string> = new Map()
+  readonly #lost = new LostNeighbours()
   /** Counted before the sessions were last given other settings. */
   #droppedBefore: DroppedSegments | null = null
 
@@ -100,6 +103,17 @@ export class BgpDaemons {
     ])
     const sessions = sessionsOf(settings, shown, bfd, dropped, this.#options.clock.now())
     await this.#find(settings, sessions)
+    return sessions
+  }
+
+  /** Looks at the sessions and ends those whose neighbour BFD lost, so that it finds us ready. Never throws. */
+  async follow(settings: BgpSettings): Promise<readonly BgpSession[]> {
+    const sessions = await this.sessions(settings)
+    for (const peerId of this.#lost.find(sessions)) {
+      const name = peerSymbol('peers.id', peerId)
+      this.#options.log.info({ peerId }, 'BFD lost the peer of a session: it begins anew')
+      await this.#bgp.command(`restart "${name}*"`).catch(nothingWhenLost)
+    }
     return sessions
   }
 

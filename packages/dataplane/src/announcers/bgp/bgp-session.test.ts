@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type DroppedSegments, sessionsOf } from './bgp-session.ts'
 import { NAMED_SETTINGS } from './lab/named-settings.ts'
+import { LostNeighbours } from './lost-neighbours.ts'
 import type { ShownSession } from './show-protocols.ts'
 
 const plain = NAMED_SETTINGS.plain!
@@ -74,10 +75,40 @@ describe('sessionsOf', () => {
           neighborAddress: 'fe80::2%fab0',
         }),
       ],
-      [{ address: 'fe80::2', state: 'up', intervalMs: 80, timeoutMs: 240 }],
+      [{ address: 'fe80::2', state: 'up', since: '2026-11-21 15:37:08.000', intervalMs: 80, timeoutMs: 240 }],
       none,
       now,
     )
     expect(found).toMatchObject([{ state: 'established', address: 'fe80::2', bfd: 'up' }])
+  })
+})
+
+describe('LostNeighbours', () => {
+  const up = { ...session({ protocolState: 'up', bgpState: 'Established' }), bfd: 'up' as const, bfdSince: '1' }
+
+  it('finds a session that BFD lost its neighbour of, once, at the second look', () => {
+    const lost = new LostNeighbours()
+    const down = { ...up, bfd: 'down' as const, bfdSince: '2' }
+    expect([up, up, down, down, down].map((each) => lost.find([each]))).toEqual([[], [], [], [up.peerId], []])
+  })
+
+  it('finds it too when BFD is up again before anybody looked', () => {
+    const lost = new LostNeighbours()
+    const again = { ...up, bfdSince: '3' }
+    expect([up, again, again].map((each) => lost.find([each]))).toEqual([[], [], [up.peerId]])
+  })
+
+  it('leaves alone a session that its router ended', () => {
+    const lost = new LostNeighbours()
+    const looks = [up, { ...up, bfd: 'down' as const, bfdSince: '2' }, { ...up, since: 'later', bfdSince: '3' }]
+    expect([...looks, looks[2]!].map((each) => lost.find([each]))).toEqual([[], [], [], []])
+  })
+
+  it('leaves alone a session that began anew by itself, and one that waits for BFD', () => {
+    const lost = new LostNeighbours()
+    lost.find([{ ...up, bfd: 'down', bfdSince: '0' }])
+    expect(lost.find([up])).toEqual([])
+    expect(lost.find([{ ...up, since: 'later', bfdSince: '4' }])).toEqual([])
+    expect(lost.find([{ ...up, since: 'later', bfd: null, bfdSince: null }])).toEqual([])
   })
 })

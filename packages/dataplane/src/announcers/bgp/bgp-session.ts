@@ -17,6 +17,8 @@ export interface BgpSession extends BgpSessionReport {
   /** As negotiated, seconds; null while it is not established. */
   readonly holdTimeS: number | null
   readonly keepaliveTimeS: number | null
+  /** RFC 3339: when BFD last found or lost the neighbour; null without BFD. */
+  readonly bfdSince: string | null
   /** As negotiated, milliseconds; null without BFD. */
   readonly bfdTimers: { readonly intervalMs: number; readonly timeoutMs: number } | null
 }
@@ -73,7 +75,7 @@ function sessionOf(
   return {
     peerId: peer.id,
     state,
-    since: shown === undefined ? now.toISOString() : `${shown.since.replace(' ', 'T')}Z`,
+    since: shown === undefined ? now.toISOString() : rfc3339(shown.since),
     address,
     announced: up ? channels.reduce((sum, { exported }) => sum + exported, 0) : 0,
     announcedByFamily: Object.fromEntries(channels.map(({ family, exported }) => [family, up ? exported : 0])),
@@ -81,11 +83,15 @@ function sessionOf(
     overPrefixLimit: up && limited,
     lastError: up ? overLimit(peer, limited) : ((shown && reasonOf(peer, shown, dropped)) ?? null),
     bfd: peer.bfd === null ? null : (seen?.state ?? 'down'),
+    bfdSince: seen === undefined ? null : rfc3339(seen.since),
     bfdTimers: seen === undefined ? null : { intervalMs: seen.intervalMs, timeoutMs: seen.timeoutMs },
     holdTimeS: up ? (shown?.holdTimeS ?? null) : null,
     keepaliveTimeS: up ? (shown?.keepaliveTimeS ?? null) : null,
   }
 }
+
+/** The daemons run in UTC. */
+const rfc3339 = (text: string): string => `${text.replace(' ', 'T')}Z`
 
 const overLimit = ({ prefixLimit }: BgpPeerSettings, limited: boolean): string | null =>
   limited ? `the peer sends more than ${prefixLimit} prefixes: those beyond are dropped` : null

@@ -117,8 +117,8 @@ describe('parsers of what the daemon shows', () => {
 
   it('read BFD sessions', () => {
     expect(parseBfd(recorded('show-bfd.txt'))).toEqual([
-      { address: '10.9.0.254', state: 'up', intervalMs: 10, timeoutMs: 30 },
-      { address: 'fe80::1', state: 'down', intervalMs: 1_000, timeoutMs: 0 },
+      { address: '10.9.0.254', state: 'up', since: '2026-11-21 15:27:50.123', intervalMs: 10, timeoutMs: 30 },
+      { address: 'fe80::1', state: 'down', since: '2026-11-21 15:27:50.123', intervalMs: 1_000, timeoutMs: 0 },
     ])
   })
 
