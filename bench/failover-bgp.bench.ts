@@ -5,7 +5,7 @@
  */
 import { withSpout } from './bed/spout-bed.ts'
 import { announceBy, createRoutedPool, peerWithRouter, SPOUT_NEIGHBOURS } from './failover/announce.ts'
-import { routedBy, startBirdRouter } from './failover/bird.ts'
+import { startBirdRouter } from './failover/bird.ts'
 import { BirdPair, type BirdSpec, neighboursOf } from './failover/bird-pair.ts'
 import { FAULTS, FaultMaker } from './failover/faults.ts'
 import { Watchers } from './failover/measure-faults.ts'
@@ -47,11 +47,6 @@ await withSpout({ members: false }, async (bed) => {
   const announcer = await announceBy(bed, 'bgp')
   const setBfd = await peerWithRouter(bed)
   const ours = await SpoutPair.create(bed, announcer, { poolId: await createRoutedPool(bed) })
-  await routedBy(
-    lab,
-    ours.vip,
-    SPOUT_NEIGHBOURS.map(({ address }) => address),
-  )
   await using our = await Watchers.start(lab, ours, { flows: true, workers: true })
   for (const profile of ['fast', 'default'] as const) {
     await setBfd(profile)

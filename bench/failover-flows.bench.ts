@@ -7,7 +7,7 @@
 import type { Tenant } from '@spout/testkit'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
 import { announceBy, createRoutedPool, peerWithRouter, SPOUT_NEIGHBOURS } from './failover/announce.ts'
-import { routedBy, startBirdRouter } from './failover/bird.ts'
+import { startBirdRouter } from './failover/bird.ts'
 import { FaultMaker } from './failover/faults.ts'
 import { KeepalivedPair } from './failover/keepalived-pair.ts'
 import { Watchers } from './failover/measure-faults.ts'
@@ -91,11 +91,6 @@ if (wanted.includes('asymmetric') && process.env['SPOUT_BENCH_ANNOUNCER'] === un
     const announcer = await announceBy(bed, 'bgp')
     await peerWithRouter(bed)
     const pair = await SpoutPair.create(bed, announcer, { poolId: await createRoutedPool(bed) })
-    await routedBy(
-      bed.lab,
-      pair.vip,
-      SPOUT_NEIGHBOURS.map(({ address }) => address),
-    )
     await outlive(bed, 'Spout gateway, asymmetric (BGP)', pair, members, ORDERS)
   })
 

@@ -1,7 +1,7 @@
 import { callApi } from '@spout/testkit'
 import type { SpoutBed } from '../bed/spout-bed.ts'
 import { ROUTER } from './bird.ts'
-import type { Announcer } from './spout-pair.ts'
+import { type Announcer, SPOUT_ADDRESSES } from './spout-pair.ts'
 
 const LOCAL_AS = 64_513
 /** Not in the fabric's subnet: reached by route alone. */
@@ -19,7 +19,7 @@ export async function announceBy({ access }: SpoutBed, wished: Announcer): Promi
 }
 
 /** The lab's nodes as the router's neighbours. */
-export const SPOUT_NEIGHBOURS = ['198.51.100.2', '198.51.100.3'].map((address) => ({
+export const SPOUT_NEIGHBOURS = SPOUT_ADDRESSES.map((address) => ({
   address,
   as: LOCAL_AS,
   bfd: true,

@@ -19,7 +19,8 @@ export async function startBird(lab: Lab, place: string, config: readonly string
   const socket = path.join(lab.runDirectory, `${place}.bird`)
   rmSync(socket, { force: true })
   writeFileSync(file, `${config.join('\n')}\n`)
-  await must(['mkdir', '-p', lab.runDirectory])
+  // Whoever comes first makes it; daemons that are not root pass through it.
+  await must(['install', '-d', '-m', '755', lab.runDirectory])
   await lab.start(place, `bird-${place}`, ['bird', '-f', '-c', file, '-s', socket])
 }
 

@@ -14,11 +14,15 @@ import {
   waitFor,
 } from '@spout/testkit'
 import type { SpoutBed } from '../bed/spout-bed.ts'
+import { routedBy } from './bird.ts'
 import { MEMBER_PORTS } from './observers.ts'
 import type { Pair, PairNode } from './pair.ts'
 import { pidsCalled } from './peer-node.ts'
 
 export type Announcer = 'l2' | 'vrrp' | 'bgp'
+
+/** The lab's nodes on the fabric. */
+export const SPOUT_ADDRESSES = ['198.51.100.2', '198.51.100.3'] as const
 
 const DAEMONS = { l2: ['spout-helper'], vrrp: ['keepalived', 'spout-mover'], bgp: ['bird'] } as const
 /** With `l2` the control plane moves addresses of a node that is silent for 5 s; the others notice by themselves. */
@@ -27,7 +31,7 @@ const PATIENCE_MS = { l2: 15_000, vrrp: 5000, bgp: 5000 } as const
 interface ShownBalancer {
   readonly id: string
   readonly vips: readonly { readonly address: string }[]
-  readonly status: { readonly provisioning: string }
+  readonly status: { readonly provisioning: string; readonly reason: string; readonly message: string }
 }
 
 /** The lab's two nodes under Spout, and one load balancer: UDP and TCP by the packet path, HTTP by the proxy. */
@@ -112,6 +116,7 @@ export class SpoutPair implements Pair {
       },
       { what: `${node.name} to run its announcer`, timeoutMs: 30_000, everyMs: 50 },
     )
+    if (this.announcer === 'bgp') await routedBy(this.#bed.lab, this.vip, SPOUT_ADDRESSES)
   }
 }
 
@@ -141,7 +146,9 @@ export async function createBalancer(
   return waitFor(
     async () => {
       const shown = await callApi<ShownBalancer>(endpoint, tenant.token, 'GET', `/load-balancers/${id}`)
-      return shown.status.provisioning === 'active' && shown
+      const { provisioning, reason, message } = shown.status
+      if (provisioning !== 'active') throw new Error(`${provisioning}: ${reason}: ${message}`)
+      return shown
     },
     { what: `load balancer ${name} to be active`, timeoutMs: 30_000 },
   )

@@ -4,7 +4,6 @@
 
 #include "adverts.h"
 #include "bind.h"
-#include "pin.h"
 #include "place.h"
 #include "rounds.h"
 #include "table.h"
@@ -24,31 +23,41 @@ bool masters_any(const struct mover *mover)
 	return false;
 }
 
-/* Changes of one place on their way to the kernel. */
+/* What is done with addresses of one place, BATCH at a time. */
+enum step { UNBIND, BIND, ANNOUNCE };
+
 struct run {
 	struct entry *entries[BATCH];
 	size_t count;
-	bool bind;
+	enum step step;
 };
+
+/* Keeps those that became what was wanted. */
+static void bind_run(struct mover *mover, struct run *run)
+{
+	bool bind = run->step == BIND;
+	size_t kept = 0;
+
+	bind_addresses(run->entries[0]->place, run->entries, run->count, bind);
+	for (size_t i = 0; i < run->count; i++) {
+		struct entry *entry = run->entries[i];
+		if (entry->bound != bind)
+			continue;
+		mover->shards[entry->shard].moved++;
+		run->entries[kept++] = entry;
+	}
+	run->count = kept;
+}
 
 static void flush(struct mover *mover, struct run *run)
 {
-	struct entry *bound[BATCH];
-	size_t count = 0;
-
 	if (run->count == 0)
 		return;
-	bind_addresses(run->entries[0]->place, run->entries, run->count, run->bind);
-	for (size_t i = 0; i < run->count; i++) {
-		struct entry *entry = run->entries[i];
-		if (entry->bound != run->bind)
-			continue;
-		mover->shards[entry->shard].moved++;
-		bound[count++] = entry;
-	}
+	if (run->step != ANNOUNCE)
+		bind_run(mover, run);
 	/* The first addresses are announced while the last are not yet bound. */
-	if (run->bind && count > 0)
-		rounds_begin(mover, bound[0]->place, bound, count);
+	if (run->count > 0 && (run->step == ANNOUNCE || (run->step == BIND && run->entries[0]->address.family == AF_INET)))
+		rounds_begin(mover, run->entries[0]->place, run->entries, run->count);
 	run->count = 0;
 }
 
@@ -61,7 +70,7 @@ static void add(struct mover *mover, struct run *run, struct entry *entry)
 
 static void unbind_others(struct mover *mover)
 {
-	struct run run = {.bind = false};
+	struct run run = {.step = UNBIND};
 
 	for (size_t i = 0; i < mover->table.count; i++) {
 		struct entry *entry = &mover->table.entries[i];
@@ -75,9 +84,10 @@ static void unbind_others(struct mover *mover)
 	flush(mover, &run);
 }
 
-static void bind_family(struct mover *mover, int family)
+/* Takes a step with every address of the family that should be bound and is not. */
+static void take_step(struct mover *mover, int family, enum step step)
 {
-	struct run run = {.bind = true};
+	struct run run = {.step = step};
 	struct place *place = NULL;
 	bool ready = false;
 
@@ -97,11 +107,16 @@ static void bind_family(struct mover *mover, int family)
 	flush(mover, &run);
 }
 
-/* IPv6 last: the kernel takes several times as long for it, longer still when the node is busy. */
+/*
+ * IPv4 addresses are bound, then announced. IPv6 ones the other way round: for each of them the kernel goes through the
+ * multicast groups of all others (inet6_rtm_newaddr, ipv6_find_idev, ipv6_mc_up), so a thousand may take a second on a
+ * busy node. Traffic comes and is steered from the announcement on; the address itself answers once it is bound.
+ */
 static void bind_ours(struct mover *mover)
 {
-	bind_family(mover, AF_INET);
-	bind_family(mover, AF_INET6);
+	take_step(mover, AF_INET, BIND);
+	take_step(mover, AF_INET6, ANNOUNCE);
+	take_step(mover, AF_INET6, BIND);
 }
 
 static bool failed_any(const struct mover *mover)
@@ -140,12 +155,8 @@ static void note_moves(struct mover *mover, enum reason reason, uint64_t since_u
 
 void reconcile(struct mover *mover, enum reason reason, uint64_t since_us)
 {
-	struct pin pin;
-
-	pin_here(&pin);
 	unbind_others(mover);
 	bind_ours(mover);
-	pin_release(&pin);
 	note_moves(mover, reason, since_us);
 	mover->retry_us = failed_any(mover) ? now_us() + RETRY_US : 0;
 	mover->generation_done = mover->table.generation;
@@ -155,7 +166,7 @@ void reconcile(struct mover *mover, enum reason reason, uint64_t since_us)
 /* Carries over what is known of addresses that are in both tables; the rest of the old one is unbound. */
 static void merge(struct mover *mover, struct table *old, struct table *table)
 {
-	struct run run = {.bind = false};
+	struct run run = {.step = UNBIND};
 	size_t at = 0;
 
 	for (size_t i = 0; i < old->count; i++) {

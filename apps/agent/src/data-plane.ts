@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Domains } from '@spout/agent'
 import {
   BgpAnnouncer,
@@ -33,6 +35,9 @@ export interface DataPlane extends Component {
 
 /** Starts the native helper and builds drivers, announcer and checks upon it. Nothing on the machine changes yet. */
 export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logger): Promise<DataPlane> {
+  // Passable, whoever makes a directory of his own in it: some daemons give up root.
+  for (const directory of [config.haproxy.runDirectory, config.vrrp.directory, config.bgp.directory])
+    await mkdir(dirname(directory), { recursive: true, mode: 0o755 })
   const helper = await NativeHelper.start({ path: config.helper.path, log })
   const domainConfig: DomainConfig = {
     instance: config.instance,

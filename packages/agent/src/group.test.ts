@@ -140,7 +140,9 @@ test('with policy healthy an address is wanted only while a member is up', () =>
   const pool = { members: [memberEntry('m1', '10.0.0.11'), null, memberEntry('m2', '10.0.0.12')] }
   const entry = (policy: 'always' | 'healthy') =>
     loadBalancerEntry('a', {
-      vips: [{ address: '192.0.2.1', scope: 'fabric', announce: { via: 'bgp', advertisement: 1, policy } }],
+      vips: [
+        { address: '192.0.2.1', scope: 'fabric', announce: { via: 'bgp', advertisement: 1, policy, shard: null } },
+      ],
       pools: [pool as never],
     })
   const wanted = (policy: 'always' | 'healthy', ...down: string[]) => wishesOf(entry(policy), new Set(down)).length

@@ -191,15 +191,15 @@ describe('what nodes of a vrrp group get', () => {
     const bgp = { localAs: 64_500, policy: 'always' as const, drainSeconds: 5 }
     await plane.put(['loadBalancer', loadBalancer(1)], ['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })])
     const announce = () => (plane.entry(N1, KEY) as LoadBalancerEntry).vips[0]?.announce
-    expect(announce()).toEqual({ via: 'bgp', advertisement: 1, policy: 'always' })
+    expect(announce()).toEqual({ via: 'bgp', advertisement: 1, policy: 'always', shard: null })
     const { id } = await plane.admission.createBgpAdvertisement({ name: 'all', communities: ['64500:7'] })
     await plane.idle()
-    expect(announce()).toEqual({ via: 'bgp', advertisement: 2, policy: 'always' })
+    expect(announce()).toEqual({ via: 'bgp', advertisement: 2, policy: 'always', shard: null })
     expect((plane.entry(N2, 'group') as GroupEntry).bgp?.advertisements).toHaveLength(2)
     await plane.admission.deleteBgpAdvertisement(id)
     await plane.admission.changeNodeGroup(GROUP, { bgp: { policy: 'healthy' } })
     await plane.idle()
-    expect(announce()).toEqual({ via: 'bgp', advertisement: 1, policy: 'healthy' })
+    expect(announce()).toEqual({ via: 'bgp', advertisement: 1, policy: 'healthy', shard: null })
     await plane.admission.setNodeScheduling(N1, 'draining')
     await plane.idle()
     expect((plane.entry(N1, 'group') as GroupEntry).bgp?.drain).toBe('prefer-others')

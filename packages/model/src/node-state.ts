@@ -149,12 +149,18 @@ export type NodeStateEntry = GroupEntry | DomainEntry | LoadBalancerEntry
 
 /**
  * Who makes an address known on this node, and when: `l2` at once, the planner chose this node; `vrrp` while this node is
- * master of the shard; `bgp` at once on every node of the group, with policy `healthy` only while a member is up.
+ * master of the shard; `bgp` at once on every node of the group, with policy `healthy` only while a member is up, and with a
+ * shard only while this node is its master: it holds the gateway that the members' replies come back through.
  */
 export type Announce =
   | { readonly via: 'l2' }
   | { readonly via: 'vrrp'; readonly shard: number }
-  | { readonly via: 'bgp'; readonly advertisement: number; readonly policy: 'always' | 'healthy' }
+  | {
+      readonly via: 'bgp'
+      readonly advertisement: number
+      readonly policy: 'always' | 'healthy'
+      readonly shard: number | null
+    }
 
 export interface NodeVip {
   readonly address: string

@@ -32,9 +32,16 @@ export class NodeAnnouncers implements Announcer {
     null
   /** What is announced, for announcers that want to hear the whole set each time. */
   readonly #wanted = new Map<Via, Map<string, Announcement>>()
+  /** Wanted by BGP while this node is master of a shard. */
+  readonly #following = new Map<string, Announcement>()
+  /** Of those, the ones that BGP announces now. */
+  #followed: ReadonlySet<string> = new Set()
+  #turn: Promise<unknown> = Promise.resolve()
+  readonly #unfollow: () => void
 
   constructor(options: NodeAnnouncersOptions) {
     this.#options = options
+    this.#unfollow = options.vrrp.onShardChange(() => void this.#follow().catch(() => {}))
     this.#announcers = new Map<Via, Announcer>([
       ['l2', options.l2],
       ['vrrp', options.vrrp],
@@ -57,32 +64,83 @@ export class NodeAnnouncers implements Announcer {
     if (refused.length > 0) throw new AggregateError(refused, refused.map(({ message }) => message).join('; '))
   }
 
-  async adopt(previous: readonly Announcement[]): Promise<void> {
-    for (const [via, announcer] of this.#announcers) {
-      const own = previous.filter(({ by }) => by.via === via)
-      this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
-      await announcer.adopt(own)
-    }
+  /** Those that follow a shard are announced by BGP once this node turns out to be its master. */
+  adopt(previous: readonly Announcement[]): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#following.clear()
+      for (const each of previous.filter(followsShard)) this.#following.set(keyOf(each), each)
+      for (const [via, announcer] of this.#announcers) {
+        const own = previous.filter((each) => each.by.via === via && (via !== 'bgp' || this.#isDue(each)))
+        this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
+        await announcer.adopt(own)
+      }
+      this.#followed = this.#due()
+    })
   }
 
-  async apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<Outcomes> {
-    const outcomes: Outcomes[] = []
-    for (const [via, announcer] of this.#announcers) {
-      const own = wanted.filter(({ by }) => by.via === via)
-      this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
-      outcomes.push(await announcer.apply(own, signal))
-    }
-    return outcomes.flat()
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<Outcomes> {
+    return this.#inTurn(async () => {
+      const outcomes: Outcomes[] = []
+      this.#following.clear()
+      for (const each of wanted.filter(followsShard)) this.#following.set(keyOf(each), each)
+      for (const [via, announcer] of this.#announcers) {
+        const own = wanted.filter((each) => each.by.via === via && (via !== 'bgp' || this.#isDue(each)))
+        this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
+        outcomes.push(await announcer.apply(own, signal))
+      }
+      this.#followed = this.#due()
+      return [...outcomes.flat(), ...this.#waiting(wanted)]
+    })
   }
 
-  async change({ come, go }: Difference, signal: AbortSignal): Promise<Outcomes> {
-    const outcomes: Outcomes[] = []
-    for (const [via, announcer] of this.#announcers) {
-      const own = { come: come.filter(({ by }) => by.via === via), go: go.filter(({ by }) => by.via === via) }
-      if (own.come.length + own.go.length === 0) continue
-      outcomes.push(await this.#changeOne(via, announcer, own, signal))
-    }
-    return outcomes.flat()
+  change({ come, go }: Difference, signal: AbortSignal): Promise<Outcomes> {
+    return this.#inTurn(async () => {
+      const outcomes: Outcomes[] = []
+      for (const each of go.filter(followsShard)) this.#following.delete(keyOf(each))
+      for (const each of come.filter(followsShard)) this.#following.set(keyOf(each), each)
+      for (const [via, announcer] of this.#announcers) {
+        const own = {
+          come: come.filter((each) => each.by.via === via && (via !== 'bgp' || this.#isDue(each))),
+          go: go.filter(({ by }) => by.via === via),
+        }
+        if (own.come.length + own.go.length === 0) continue
+        outcomes.push(await this.#changeOne(via, announcer, own, signal))
+      }
+      this.#followed = this.#due()
+      return [...outcomes.flat(), ...this.#waiting(come)]
+    })
+  }
+
+  /** A shard came or went: the addresses that follow it are announced or withdrawn by BGP. */
+  #follow(): Promise<void> {
+    return this.#inTurn(async () => {
+      const due = this.#due()
+      const come = [...due.difference(this.#followed)].map((key) => this.#following.get(key)!)
+      const go = [...this.#followed.difference(due)].flatMap((key) => this.#following.get(key) ?? [])
+      if (come.length + go.length === 0) return
+      await this.#changeOne('bgp', this.#options.bgp, { come, go }, new AbortController().signal)
+      this.#followed = due
+    })
+  }
+
+  #due(): ReadonlySet<string> {
+    return new Set([...this.#following].flatMap(([key, each]) => (this.#isDue(each) ? [key] : [])))
+  }
+
+  #isDue({ by }: Announcement): boolean {
+    if (by.via !== 'bgp' || by.shard === null) return true
+    return this.#options.vrrp.shards().some(({ shard, state }) => shard === by.shard && state === 'master')
+  }
+
+  /** Taken on, and nothing to do for now: another node is the master. */
+  #waiting(wanted: readonly Announcement[]): Outcomes {
+    return wanted.filter((each) => !this.#isDue(each)).map((announcement) => ({ announcement, error: null }))
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
   }
 
   /** Outcomes of what is not new are left out: who asked for a change hears of the change. */
@@ -98,8 +156,12 @@ export class NodeAnnouncers implements Announcer {
   }
 
   async observe(): Promise<readonly Announcement[]> {
-    const parts = await Promise.all(Array.from(this.#announcers.values(), (announcer) => announcer.observe()))
-    const same = this.#observed?.parts.every((part, index) => part === parts[index]) ?? false
+    const present = await Promise.all(Array.from(this.#announcers.values(), (announcer) => announcer.observe()))
+    const waiting = [...this.#following.values()].filter((each) => !this.#isDue(each))
+    const parts = waiting.length === 0 ? present : [...present, waiting]
+    const same =
+      this.#observed?.parts.length === parts.length &&
+      this.#observed.parts.every((part, index) => part === parts[index])
     if (!same) this.#observed = { parts, whole: parts.flat() }
     return this.#observed!.whole
   }
@@ -132,9 +194,13 @@ export class NodeAnnouncers implements Announcer {
   }
 
   async close(): Promise<void> {
+    this.#unfollow()
+    await this.#turn
     for (const announcer of this.#announcers.values()) await announcer.close()
   }
 }
+
+const followsShard = ({ by }: Announcement): boolean => by.via === 'bgp' && by.shard !== null
 
 const keyOf = ({ address, scope, domain }: Announcement): string => `${scope}/${domain}/${address}`
 

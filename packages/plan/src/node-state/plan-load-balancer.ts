@@ -133,7 +133,11 @@ function byShard(
     previousRefusal: previous?.reason.code === 'FeatureUnavailable' ? previous.reason : null,
   })
   const routed = announcing.via === 'bgp' && loadBalancer.vips.some(({ scope }) => scope === 'fabric')
-  const message = routed ? `Every node of group \`${group.name}\` announces it to its routers.` : reason.message
+  const message = !routed
+    ? reason.message
+    : network.returnPath === 'gateway'
+      ? `The master of shard ${number} of group \`${group.name}\` announces it to its routers: it holds the members' gateway.`
+      : `Every node of group \`${group.name}\` announces it to its routers.`
   const shown = reason.code === 'Placed' ? { ...reason, message } : reason
   const placed = remember(
     input,
@@ -149,7 +153,10 @@ function byShard(
           const { scope = 'tenant', poolId = null } = loadBalancer.vips[at] ?? {}
           if (announcing.via !== 'bgp' || scope !== 'fabric') return { via: 'vrrp', shard: number }
           const { byPool, otherwise } = announcing.advertisements
-          return { via: 'bgp', advertisement: byPool[poolId ?? ''] ?? otherwise, policy: announcing.policy }
+          const advertisement = byPool[poolId ?? ''] ?? otherwise
+          // A connection whose requests and replies took different nodes could not be tracked by either.
+          const shard = network.returnPath === 'gateway' ? number : null
+          return { via: 'bgp', advertisement, policy: announcing.policy, shard }
         }
       : null,
   )

@@ -21,8 +21,8 @@ export function decodeSlots(table: SlotTable): Uint16Array<ArrayBuffer> {
   return slots
 }
 
-/** Fewest slots a member of ordinary weight shall have: with fewer, one slot more or less is felt. */
-const SLOTS_PER_MEMBER = 8
+/** Fewest slots a member of ordinary weight shall have: with fewer, one slot more or less is more than some 5 % of its load. */
+const SLOTS_PER_MEMBER = 16
 /** Fewest slots for the lightest member, so that weights such as 1 : 100 are kept. */
 const SLOTS_OF_LIGHTEST = 4
 /** A table shrinks only when this many times the wanted slots would still fit: shrinking moves flows, a big table costs 82 bytes a slot. */

@@ -12,7 +12,7 @@ const announce = (address: string, number = 1): Announcement => ({
   address,
   scope: 'fabric',
   domain: 1,
-  by: { via: 'bgp', advertisement: number, policy: 'always' },
+  by: { via: 'bgp', advertisement: number, policy: 'always', shard: null },
 })
 const short = (announcement: Announcement) => {
   const found = routesOf(announcement, settings, 7200)

@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BgpSettings } from '@spout/model/node-state'
 import type { Announcement, Announcer } from '../../announcer.ts'
 import { rootNetns } from '../../domain/domain-config.ts'
 import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
+import { makeRunDirectory } from '../../run-directory.ts'
 import { routesOf, type WantedRoute } from './announced-routes.ts'
 import { BgpDaemons } from './bgp-daemons.ts'
 import type { BgpSession } from './bgp-session.ts'
@@ -156,7 +156,7 @@ export class BgpAnnouncer implements Announcer {
 
   async #begin(): Promise<BgpDaemons> {
     // The daemons' user passes through; what lies below is closed.
-    await mkdir(this.#options.runDirectory, { recursive: true, mode: 0o711 })
+    await makeRunDirectory(this.#options.runDirectory, 0o711)
     this.#daemons ??= await BgpDaemons.create(this.#options)
     this.#watch.start()
     return this.#daemons

@@ -57,7 +57,7 @@ export const announcement = (address: string, advertisement = 1): Announcement =
   address,
   scope: 'fabric',
   domain: 1,
-  by: { via: 'bgp', advertisement, policy: 'always' },
+  by: { via: 'bgp', advertisement, policy: 'always', shard: null },
 })
 
 /** The router's side of the session with a node. */
