@@ -6,6 +6,7 @@ import {
   type Outcome,
   powerOff,
   powerOn,
+  run,
   type ShownLoadBalancer,
   startControlPlane,
   type Tenant,
@@ -14,7 +15,7 @@ import {
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, PORT } from './fixtures.ts'
-import { agentOf, daemonsOf } from './node-processes.ts'
+import { agentOf, daemonsOf, domainNamespaces } from './node-processes.ts'
 
 /** Nothing here is moved by the control plane: whatever moves, the nodes moved it. */
 const SET = ['nodes.announcer=vrrp', 'liveness.disconnectedAfterMs=1500', 'liveness.moveAfterMs=600000']
@@ -49,7 +50,7 @@ const other = (node: string): string => (node === 'node1' ? 'node2' : 'node1')
 interface ShownVip {
   readonly state: string
   readonly owners: readonly string[]
-  readonly lastMove: { readonly node: string; readonly from: string | null } | null
+  readonly lastMove: { readonly node: string; readonly durationMs: number | null } | null
 }
 
 const vip = (shown: ShownLoadBalancer): Promise<ShownVip> =>
@@ -157,7 +158,7 @@ describe('a node of a VRRP group', () => {
     await expectAlive(held)
     await ownedBy(shop, other(dead))
     await answers(blog)
-    expect(await vip(shop)).toMatchObject({ lastMove: { node: other(dead) } })
+    expect(await vip(shop)).toMatchObject({ lastMove: { node: other(dead), durationMs: expect.any(Number) } })
 
     // It comes back with everything it had bound: nothing of it is its own any more.
     await powerOn(system.lab, system.access, dead)
@@ -166,6 +167,28 @@ describe('a node of a VRRP group', () => {
     expect(await ownerOf(shop)).toBe(other(dead))
     await expectAlive(held)
     await dropAll(held)
+  })
+
+  it('that loses its power hands over flows whose members see an address of the nodes', async () => {
+    const chat = await system.createLoadBalancer(bolt, balancer('chat', 'tcp'))
+    const dead = await oneHolder(chat)
+    const survivor = other(dead)
+    const held = await holdSome(chat, 24)
+    const entries = async (): Promise<number> => {
+      const counts = domainNamespaces(system.lab, survivor).map(async (namespace) => {
+        const { stdout } = await run(['ip', 'netns', 'exec', namespace, 'conntrack', '-L', '-p', 'tcp'])
+        return stdout.split('\n').filter((line) => line.includes(`dst=${vipOf(chat)} `)).length
+      })
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+    }
+    await waitFor(async () => (await entries()) >= held.length, { what: `${survivor} to know the flows` })
+    await powerOff(system.lab, dead)
+    await expectAlive(held)
+    await powerOn(system.lab, system.access, dead)
+    await bothReport()
+    await expectAlive(held)
+    await dropAll(held)
+    await system.api(bolt, 'DELETE', `/load-balancers/${chat.id}`)
   })
 
   it('that is cut off and comes back leaves one owner, and connections go on', async () => {

@@ -31,7 +31,10 @@ static void heard(struct mover *mover, uint8_t vrid)
 	for (size_t i = 0; i < SHARDS; i++) {
 		struct shard *shard = &mover->shards[i];
 		uint64_t earliest = shard->reannounced_us + REANNOUNCE_EVERY_US;
-		if (shard->vrid != vrid || shard->state != STATE_MASTER)
+		if (shard->vrid != vrid)
+			continue;
+		shard->heard_us = now;
+		if (shard->state != STATE_MASTER)
 			continue;
 		shard->contested_us = now;
 		if (shard->reannounce_us != 0)

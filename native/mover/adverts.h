@@ -1,6 +1,7 @@
 /*
  * Listens for VRRP adverts (RFC 5798) with a router id of a shard this node masters: two nodes hold the addresses.
  * keepalived elects one of them; the one that keeps them has to say so again, since the other may have spoken last.
+ * When another node is master, its last advert tells how long nobody answered before a takeover.
  */
 #pragma once
 #include "mover.h"

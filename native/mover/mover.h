@@ -28,6 +28,7 @@ struct move {
 	int64_t at_ms; /* since the epoch */
 	uint32_t addresses;
 	uint64_t took_us;
+	int64_t silent_us; /* from the last advert of the master before; -1: none was heard, or not a takeover */
 };
 
 struct shard {
@@ -38,7 +39,9 @@ struct shard {
 	uint64_t takeovers;
 	struct move last;
 	uint8_t vrid;		   /* 0: none */
-	uint64_t contested_us;	   /* when another sender was last heard with our virtual router id; 0: never */
+	uint64_t heard_us;	   /* when another sender was last heard with our virtual router id; 0: never */
+	int64_t silent_us;	   /* how long that was ago at the takeover */
+	uint64_t contested_us;	   /* the same, while this node was master */
 	uint64_t reannounce_us;	   /* when to say again whose the addresses are; 0: no need */
 	uint64_t reannounced_us;   /* when that was done last */
 	/* The move under way. */

@@ -23,6 +23,7 @@ static bool change(struct mover *mover, size_t number, enum state to)
 	if (shard->state == to)
 		return false;
 	shard->moving = shard->moving || shard->state == STATE_MASTER || to == STATE_MASTER;
+	shard->silent_us = to == STATE_MASTER && shard->heard_us != 0 ? (int64_t)(now_us() - shard->heard_us) : -1;
 	shard->state = to;
 	shard->since_ms = epoch_ms();
 	if (to == STATE_MASTER)

@@ -147,7 +147,8 @@ static void note_moves(struct mover *mover, enum reason reason, uint64_t since_u
 						    .reason = why(shard, reason),
 						    .at_ms = shard->since_ms,
 						    .addresses = shard->moved,
-						    .took_us = now_us() - since_us};
+						    .took_us = now_us() - since_us,
+						    .silent_us = shard->silent_us};
 		shard->moving = false;
 		shard->moved = 0;
 	}

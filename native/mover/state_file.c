@@ -37,8 +37,12 @@ static void put_shard(struct buf *out, size_t number, const struct shard *shard)
 		put(out, "null}");
 		return;
 	}
-	put(out, "{\"to\":\"%s\",\"atMs\":%" PRId64 ",\"reason\":\"%s\",\"addresses\":%" PRIu32 ",\"tookUs\":%" PRIu64 "}}",
+	put(out, "{\"to\":\"%s\",\"atMs\":%" PRId64 ",\"reason\":\"%s\",\"addresses\":%" PRIu32 ",\"tookUs\":%" PRIu64 ",\"silentUs\":",
 	    STATES[shard->last.to], shard->last.at_ms, REASONS[shard->last.reason], shard->last.addresses, shard->last.took_us);
+	if (shard->last.silent_us < 0)
+		put(out, "null}}");
+	else
+		put(out, "%" PRId64 "}}", shard->last.silent_us);
 }
 
 static void put_failures(struct buf *out, const struct table *table)
@@ -105,6 +109,13 @@ static int64_t number(const struct json *object, const char *name)
 	return value != NULL && value->type == JSON_NUMBER ? value->number : 0;
 }
 
+/* -1 for one that is not there or null. */
+static int64_t optional(const struct json *object, const char *name)
+{
+	const struct json *value = json_member(object, name);
+	return value != NULL && value->type == JSON_NUMBER ? value->number : -1;
+}
+
 /* The place of a member's text in a list of words; -1. */
 static int word(const struct json *object, const char *name, const char *const *words, size_t count)
 {
@@ -140,7 +151,8 @@ static void inherit_shard(struct mover *mover, const struct json *item, bool sam
 					    .reason = (enum reason)reason,
 					    .at_ms = number(last, "atMs"),
 					    .addresses = (uint32_t)number(last, "addresses"),
-					    .took_us = (uint64_t)number(last, "tookUs")};
+					    .took_us = (uint64_t)number(last, "tookUs"),
+					    .silent_us = optional(last, "silentUs")};
 }
 
 static bool same_keepalived(const struct mover *mover, const struct json *state)

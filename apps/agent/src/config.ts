@@ -55,6 +55,12 @@ export const agentConfig = z.strictObject({
     /** Memory-backed and the agent's own: what runs is found again by it. */
     directory: z.string().min(1).max(60).default('/run/spout/vrrp'),
   }).prefault({}),
+  flows: section({
+    /** The program that tells the group's other nodes of the flows that this one carries. */
+    executable: z.string().min(1).default('/usr/lib/spout/spout-flows'),
+    /** Memory-backed and the agent's own: what runs is found again by it. */
+    directory: z.string().min(1).max(60).default('/run/spout/flows'),
+  }).prefault({}),
   bgp: section({
     executable: z.string().min(1).default('/usr/sbin/bird'),
     /** Memory-backed; sockets lie in it, so its path must be short. */

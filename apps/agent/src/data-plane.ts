@@ -6,6 +6,7 @@ import {
   type DataPlaneDriver,
   type DomainConfig,
   DomainSet,
+  FlowReplication,
   fabricAddress,
   HaproxyDriver,
   type HealthCheck,
@@ -36,7 +37,12 @@ export interface DataPlane extends Component {
 /** Starts the native helper and builds drivers, announcer and checks upon it. Nothing on the machine changes yet. */
 export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logger): Promise<DataPlane> {
   // Passable, whoever makes a directory of his own in it: some daemons give up root.
-  for (const directory of [config.haproxy.runDirectory, config.vrrp.directory, config.bgp.directory])
+  for (const directory of [
+    config.haproxy.runDirectory,
+    config.vrrp.directory,
+    config.bgp.directory,
+    config.flows.directory,
+  ])
     await mkdir(dirname(directory), { recursive: true, mode: 0o755 })
   const helper = await NativeHelper.start({ path: config.helper.path, log })
   const domainConfig: DomainConfig = {
@@ -61,6 +67,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     log,
     proxyPort: (listenerId) => haproxy.proxyPort(listenerId),
   })
+  const flows = new FlowReplication({ config: domainConfig, log, clock, ...config.flows })
   const announcer = new NodeAnnouncers({
     l2: new L2Announcer({ config: domainConfig, helper, log }),
     vrrp: new VrrpAnnouncer({
@@ -83,13 +90,14 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
       executable: config.bgp.executable,
       user: config.bgp.user,
     }),
+    flows,
     fabricAddress: () => fabricAddress(domainConfig),
   })
   const place = (domain: number): string => domainSet.netns(domain)
   return {
     name: 'data-plane',
     helper,
-    domains: withoutProxies(domainSet, haproxy),
+    domains: withFlows(withoutProxies(domainSet, haproxy), flows),
     drivers: [haproxy, nftables],
     announcer,
     checks: [new TcpCheck(helper, place), new HttpCheck(helper, place), new PingCheck(helper, place)],
@@ -108,6 +116,24 @@ const withoutProxies = (domains: DomainSet, haproxy: HaproxyDriver): Domains => 
   apply: async (changes, signal) => {
     for (const key of changes.remove) await haproxy.stopDomain(Number(key.slice('domain/'.length)))
     return domains.apply(changes, signal)
+  },
+  observe: () => domains.observe(),
+})
+
+/** Flows of a domain are replicated once it is there, and until it goes. */
+const withFlows = (domains: Domains, flows: FlowReplication): Domains => ({
+  adopt: async (previous) => {
+    await domains.adopt(previous)
+    await flows.adopt(previous)
+  },
+  apply: async (changes, signal) => {
+    await flows.follow(
+      [],
+      changes.remove.map((key) => Number(key.slice('domain/'.length))),
+    )
+    const outcomes = await domains.apply(changes, signal)
+    await flows.follow(changes.put)
+    return outcomes
   },
   observe: () => domains.observe(),
 })

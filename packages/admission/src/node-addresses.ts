@@ -30,6 +30,19 @@ export function nodeAddressWrites(
   })
 }
 
+/**
+ * The address of each subnet that members see whichever node carries the network (return path `snat`): one of the
+ * nodes' range whose owner is the network itself. A subnet that has none free goes without: members see each node's own.
+ */
+export async function ensureSharedAddresses(context: AdmissionContext, networkId: string): Promise<void> {
+  await transact(context, (claim) => {
+    const network = context.view.get('network', networkId)?.value
+    const subnets = network?.returnPath === 'snat' ? network.subnets : []
+    const writes = subnets.flatMap((subnet) => nodeAddressWrites(context, claim, network!, subnet, [networkId]))
+    return { writes, result: undefined }
+  })
+}
+
 /** The gateway of a subnet as an address of the system. */
 export function gatewayWrites(
   context: AdmissionContext,
@@ -72,7 +85,7 @@ function missingAndStale(
   network: Network,
   nodeIds: readonly string[],
 ): readonly Write[] {
-  const present = new Set(nodeIds)
+  const present = new Set([...nodeIds, network.id])
   const stale = context.ledger.addressesOf(network.id).flatMap((address) => {
     if (address.use !== 'node' || present.has(address.ownerId ?? '')) return []
     const stored = context.view.get('address', address.id)

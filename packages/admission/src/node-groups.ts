@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { groupBgpSettings, type NodeGroup, nodeGroup, parseAs, SpoutError, vrrpSettings } from '@spout/model'
 import { z } from 'zod'
 import type { Claim } from './claims.ts'
@@ -51,6 +52,7 @@ export async function createNodeGroup(context: AdmissionContext, wish: NodeGroup
       announcer: draft.announcer,
       vrrp: parseAs(vrrpSettings, draft.vrrp, 'vrrp'),
       bgp: draft.bgp && parseAs(groupBgpSettings, draft.bgp, 'bgp'),
+      flowsKey: newKey(context),
     }
     const created = settle(context, claim, whole, draft.vrrp.routerIds !== undefined)
     return { writes: [putNew('nodeGroup', created)], result: created }
@@ -73,12 +75,16 @@ export async function changeNodeGroup(
       vrrp: parseAs(vrrpSettings, { ...stored.value.vrrp, ...vrrp }, 'vrrp'),
       bgp:
         bgp === undefined ? stored.value.bgp : bgp && parseAs(groupBgpSettings, { ...stored.value.bgp, ...bgp }, 'bgp'),
+      flowsKey: stored.value.flowsKey ?? newKey(context),
       updatedAt: timestampOf(context.now()),
     }
     const next = settle(context, claim, whole, vrrp?.routerIds !== undefined)
     return { writes: [putOver('nodeGroup', stored, next)], result: next }
   })
 }
+
+/** 32 random bytes, hex. */
+const newKey = ({ random }: AdmissionContext): string => createHash('sha256').update(random.secret()).digest('hex')
 
 /** Refused while a node, a load balancer, an enrolment token or a BGP peer names it. */
 export async function deleteNodeGroup(context: AdmissionContext, id: string): Promise<void> {

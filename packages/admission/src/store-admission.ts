@@ -10,7 +10,7 @@ import { DenyList } from './deny-list.ts'
 import { Ledger } from './ledger.ts'
 import { LoadBalancers } from './load-balancers.ts'
 import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
-import { ensureNodeAddresses } from './node-addresses.ts'
+import { ensureNodeAddresses, ensureSharedAddresses } from './node-addresses.ts'
 import { changeNodeGroup, createNodeGroup, deleteNodeGroup } from './node-groups.ts'
 import { changeNode, createEnrolmentToken, deleteNode, enrolNode, seeFabricAddress } from './nodes.ts'
 import { bindFloating, releaseAddress, reserveAddress } from './ports.ts'
@@ -120,6 +120,18 @@ export class StoreAdmission implements Admission {
     const ensured = this.#ensuring.then(() => ensureNodeAddresses(this.#context))
     this.#ensuring = ensured.catch(() => {})
     return ensured
+  }
+
+  /** Sees to it that a network of return path `snat` has the addresses that `sharedAddresses` gives. */
+  ensureSharedAddresses(networkId: string): Promise<void> {
+    const ensured = this.#ensuring.then(() => ensureSharedAddresses(this.#context, networkId))
+    this.#ensuring = ensured.catch(() => {})
+    return ensured
+  }
+
+  /** What members of a network see whichever node carries it, by subnet id. */
+  sharedAddresses(networkId: string): ReadonlyMap<string, string> {
+    return this.nodeAddresses(networkId, networkId)
   }
 
   /** What a node's agent sees as its address on the fabric. @throws SpoutError when another has it */

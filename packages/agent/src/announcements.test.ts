@@ -1,7 +1,8 @@
 import type { Announcement, Announcer } from '@spout/dataplane'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Announcements } from './announcements.ts'
+import { Announcements, markTakeovers, wishesOf } from './announcements.ts'
+import { loadBalancerEntry } from './testing/entries.ts'
 
 const one = (address: string, shard?: number): Announcement => ({
   address,
@@ -16,6 +17,7 @@ const name = ({ address, by }: Announcement): string => `${address} ${Object.val
 class Segment {
   readonly announced = new Map<string, Announcement>()
   readonly refused = new Set<string>()
+  words = 'in use'
   told = 0
   fails = false
   #observed: readonly Announcement[] = []
@@ -23,7 +25,7 @@ class Segment {
   announcer(byDifference: boolean): Announcer {
     const outcomes = (wanted: readonly Announcement[]) =>
       wanted.map((announcement) => {
-        const error = this.refused.has(announcement.address) ? 'in use' : null
+        const error = this.refused.has(announcement.address) ? this.words : null
         if (error === null) this.announced.set(name(announcement), announcement)
         return { announcement, error }
       })
@@ -80,6 +82,9 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
     const wishes = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
     expect(await announcements.apply(wishes, signal)).toEqual(new Map([['lb/a', '192.0.2.1: in use']]))
     expect(announcements.announced('lb/a')).toEqual(['192.0.2.2'])
+    // Words that begin with the address name it already.
+    segment.words = '192.0.2.1 is in use'
+    expect(await announcements.apply(wishes, signal)).toEqual(new Map([['lb/a', '192.0.2.1 is in use']]))
     segment.refused.clear()
     segment.fails = true
     await expect(announcements.apply(wishes, signal)).rejects.toThrow('no answer')
@@ -133,4 +138,15 @@ test('who is told the difference is not told of the others', async () => {
   segment.told = 0
   await announcements.apply(new Map([['lb/7', [one('192.0.2.7')]]]), signal)
   expect(segment.told).toBe(2)
+})
+
+test('an address that this node held in silence comes from another one of the group', () => {
+  const entry = loadBalancerEntry('a')
+  const [vip] = entry.vips
+  const more = { ...entry, vips: [...entry.vips, { ...vip!, address: '192.0.2.200' }] }
+  const silent = { ...more, vips: more.vips.map((each, index) => (index === 0 ? { ...each, announce: null } : each)) }
+  const wishes = wishesOf(more, new Set())
+  expect(markTakeovers(wishes, undefined)).toBe(wishes)
+  expect(markTakeovers(wishes, more)).toBe(wishes)
+  expect(markTakeovers(wishes, silent)).toEqual([{ ...wishes[0], takeover: true }, wishes[1]])
 })

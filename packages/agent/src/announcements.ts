@@ -1,5 +1,5 @@
 import type { Announcement, Announcer } from '@spout/dataplane'
-import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
+import type { DomainEntry, LoadBalancerEntry, NodeStateEntry } from '@spout/model/node-state'
 
 type Wishes = ReadonlyMap<string, readonly Announcement[]>
 
@@ -19,15 +19,30 @@ const hasMemberUp = ({ pools }: LoadBalancerEntry, down: ReadonlySet<string>): b
   pools.some(({ members }) => members.some((member) => member !== null && !down.has(member.id)))
 
 /**
- * The gateway addresses of a domain that an announcer moves. With `l2` they belong to the domain's own addresses, bound
+ * The addresses that the nodes of a group share in a domain, moved by an announcer: the gateways, or with return path
+ * `snat` what members see. With `l2` they belong to the domain's own addresses, bound
  * where the planner says.
  */
-export const gatewayWishes = ({ number, gateway, subnets }: DomainEntry): readonly Announcement[] =>
+export const gatewayWishes = ({ number, gateway, subnets, returnPath }: DomainEntry): readonly Announcement[] =>
   gateway === null || gateway.via === 'l2'
     ? []
-    : subnets.flatMap(({ gatewayIp }) =>
-        gatewayIp === null ? [] : [{ address: gatewayIp, scope: 'tenant', domain: number, by: gateway }],
-      )
+    : subnets.flatMap(({ gatewayIp, sharedAddress }) => {
+        const address = returnPath === 'gateway' ? gatewayIp : sharedAddress
+        return address === null ? [] : [{ address, scope: 'tenant', domain: number, by: gateway }]
+      })
+
+/**
+ * Marks the wishes for addresses that this node held in silence until now: another one of the group announced them.
+ * @param before the entry as this node last had it
+ */
+export function markTakeovers(
+  wishes: readonly Announcement[],
+  before: NodeStateEntry | undefined,
+): readonly Announcement[] {
+  if (before?.kind !== 'load-balancer') return wishes
+  const silent = new Set(before.vips.filter((vip) => vip.announce === null).map(({ address }) => address))
+  return silent.size === 0 ? wishes : wishes.map((one) => (silent.has(one.address) ? { ...one, takeover: true } : one))
+}
 
 /** What is announced, by the entry that wants it. What a change costs depends on the change where the announcer can. */
 export class Announcements {
@@ -83,7 +98,7 @@ export class Announcements {
     for (const { announcement, error } of outcomes) if (error !== null) words.set(identity(announcement), error)
     if (words.size === 0) return words
     const failed = this.#drop((one) => words.has(identity(one)))
-    return new Map(failed.map(([key, one]) => [key, `${one.address}: ${words.get(identity(one))}`]))
+    return new Map(failed.map(([key, one]) => [key, aboutAddress(one.address, words.get(identity(one))!)]))
   }
 
   /** @returns keys with an address that somebody else took from the node */
@@ -160,3 +175,7 @@ function common(announced: readonly Announcement[], wishes: readonly Announcemen
   const wanted = new Set(wishes.map(identity))
   return announced.filter((one) => wanted.has(identity(one)))
 }
+
+/** Words that begin with the address name it already. */
+const aboutAddress = (address: string, words: string): string =>
+  words.startsWith(`${address} `) ? words : `${address}: ${words}`

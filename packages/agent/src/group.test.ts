@@ -28,6 +28,7 @@ const group: GroupEntry = {
     yield: false,
   },
   bgp: null,
+  flows: null,
 }
 
 let directory: string

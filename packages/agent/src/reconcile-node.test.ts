@@ -107,6 +107,14 @@ describe('order', () => {
       putLine(loadBalancerEntry('a', { generation: 2, vips: [vip('192.0.2.1', null), vip('192.0.2.2')] })),
     )
     expect(node.take()).toEqual(['withdraw 192.0.2.1', 'put lb/a', 'announce 192.0.2.2'])
+    // And when it comes back, the announcer hears that it comes from another node.
+    const back = { vips: [vip('192.0.2.1'), vip('192.0.2.2'), vip('192.0.2.3')] }
+    await process.take(putLine(loadBalancerEntry('a', { generation: 3, ...back })))
+    expect([...node.announced.values()].map(({ address, takeover }) => [address, takeover ?? false])).toEqual([
+      ['192.0.2.2', false],
+      ['192.0.2.1', true],
+      ['192.0.2.3', false],
+    ])
     await process.end()
   })
 

@@ -3,7 +3,7 @@ import type { Announcement, DataPlaneDriver, WantedEntry } from '@spout/dataplan
 import type { EntryReport } from '@spout/model/node-report'
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
 import type { Clock, Logger } from '@spout/runtime'
-import { Announcements, gatewayWishes, wishesOf } from './announcements.ts'
+import { Announcements, gatewayWishes, markTakeovers, wishesOf } from './announcements.ts'
 import { AppliedState } from './applied-state.ts'
 import { applyToDomains, applyToDrivers, type Failure, failureOf } from './apply-result.ts'
 import { BrokenKeys } from './broken-keys.ts'
@@ -325,12 +325,14 @@ export class NodeReconciler {
       else this.#fail(key, failure)
     }
     const programmed = ready.filter(({ key }) => !failures.has(key))
+    const wishes = new Map<string, readonly Announcement[]>()
     for (const { key, hash, entry, down } of programmed) {
+      wishes.set(key, markTakeovers(wishesOf(entry, down), this.#applied.get(key)?.entry))
       this.#confirm(key, { hash, entry })
       this.#options.state.put(key, hash, entry, down)
     }
     for (const [key, failure] of failures) if (this.#wanted.get(key) !== undefined) this.#fail(key, failure)
-    await this.#announce(programmed, signal)
+    await this.#announce(programmed, wishes, signal)
   }
 
   /** What a later pass will hand to the drivers for a key, if nothing changes until then. */
@@ -381,13 +383,14 @@ export class NodeReconciler {
     }
   }
 
-  async #announce(programmed: readonly WantedEntry[], signal: AbortSignal): Promise<void> {
+  async #announce(
+    programmed: readonly WantedEntry[],
+    wishes: ReadonlyMap<string, readonly Announcement[]>,
+    signal: AbortSignal,
+  ): Promise<void> {
     let refused: ReadonlyMap<string, string>
     try {
-      refused = await this.#announcements.apply(
-        new Map(programmed.map(({ key, entry, down }) => [key, wishesOf(entry, down)])),
-        signal,
-      )
+      refused = await this.#announcements.apply(wishes, signal)
     } catch (error) {
       refused = new Map(programmed.map(({ key }) => [key, failureOf('AnnounceFailed', error).message]))
     }

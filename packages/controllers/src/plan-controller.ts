@@ -44,7 +44,10 @@ export interface PlanControllerOptions {
   /** Tells what nodes' drivers can do. */
   readonly status: StatusReader
   /** Nodes' own addresses in the tenants' networks and on the fabric. */
-  readonly admission: Pick<StoreAdmission, 'ensureNodeAddresses' | 'nodeAddresses' | 'seeFabricAddress'>
+  readonly admission: Pick<
+    StoreAdmission,
+    'ensureNodeAddresses' | 'ensureSharedAddresses' | 'nodeAddresses' | 'sharedAddresses' | 'seeFabricAddress'
+  >
   readonly clock: Clock
   readonly log: Logger
 }
@@ -367,9 +370,15 @@ export class PlanController implements Component {
     this.#domains.set(networkId, { key, gateway, groups: this.#cluster.groupsOfNetwork(networkId) })
     await this.#ensureAddresses(network, nodes)
     const { admission } = this.#options
+    const shared = this.#sharesAddresses(network)
     const entries = nodes.map((node): [string, NodeStateEntry] => [
       node.id,
-      planDomain(network, admission.nodeAddresses(networkId, node.id), this.#gatewayOn(networkId, node)),
+      planDomain(
+        network,
+        admission.nodeAddresses(networkId, node.id),
+        this.#gatewayOn(networkId, node),
+        shared ? admission.sharedAddresses(networkId) : undefined,
+      ),
     ])
     nodeStates.set(key, new Map(entries))
   }
@@ -377,11 +386,16 @@ export class PlanController implements Component {
   /** A subnet that has none left is left out of the domain: its nodes do without. */
   async #ensureAddresses(network: Network, nodes: readonly Node[]): Promise<void> {
     const { admission, log } = this.#options
-    const complete = (): boolean =>
+    const nodesHave = (): boolean =>
       nodes.every(({ id }) => admission.nodeAddresses(network.id, id).size === network.subnets.length)
-    if (complete()) return
+    const sharedAreThere = (): boolean =>
+      !this.#sharesAddresses(network) || admission.sharedAddresses(network.id).size === network.subnets.length
+    if (nodesHave() && sharedAreThere()) return
     // One at a time, and only if the one before did not do it: two at once would give a node two addresses.
-    const turn = this.#ensuring.then(() => (complete() ? undefined : admission.ensureNodeAddresses()))
+    const turn = this.#ensuring.then(async () => {
+      if (!nodesHave()) await admission.ensureNodeAddresses()
+      if (!sharedAreThere()) await admission.ensureSharedAddresses(network.id)
+    })
     this.#ensuring = turn.catch(() => {})
     try {
       await turn
@@ -402,7 +416,17 @@ export class PlanController implements Component {
   #gatewayWords(networkId: string): string {
     const { index } = this.#placements
     const shard = index.gatewayShard(networkId)
-    return shard === null ? (index.gatewayOwner(networkId) ?? '') : `${shard.groupId} ${shard.number}`
+    if (shard === null) return index.gatewayOwner(networkId) ?? ''
+    return `${shard.groupId} ${shard.number} ${this.#cluster.group(shard.groupId)?.announcer}`
+  }
+
+  /**
+   * Whether members see one address whichever node carries the network: where one node at a time does. With BGP all do
+   * at once, and replies must come back to the one that asked.
+   */
+  #sharesAddresses({ id, returnPath }: Network): boolean {
+    const shard = this.#placements.index.gatewayShard(id)
+    return returnPath === 'snat' && shard !== null && this.#cluster.group(shard.groupId)?.announcer === 'vrrp'
   }
 
   #gatewayOn(networkId: string, { id, nodeGroupId }: Node): Announce | null {

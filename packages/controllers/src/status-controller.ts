@@ -20,7 +20,7 @@ import { type AnnouncedDifference, NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from './shard-table.ts'
 import { StatsSum } from './stats-sum.ts'
-import { type Carrier, generationOf, type Verdict, verdictOn } from './verdict.ts'
+import { type Carrier, followsShard, generationOf, isRouted, type Verdict, verdictOn } from './verdict.ts'
 import { VipLog } from './vip-log.ts'
 
 export interface StatusControllerOptions {
@@ -207,19 +207,19 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const key = `lb/${loadBalancerId}`
     for (const nodeId of nodeStates.holders(key)) {
       const entry = nodeStates.get(nodeId, key)?.entry
-      return entry?.kind === 'load-balancer' && entry.vips.some((vip) => vip.announce?.via === 'vrrp')
+      return entry?.kind === 'load-balancer' && entry.vips.some(({ announce }) => followsShard(announce))
     }
     return false
   }
 
-  /** Whether every node announces this address, shard or not. */
+  /** Whether every node announces this address. */
   #isRouted(loadBalancerId: string, address: string): boolean {
     const { nodeStates } = this.#options
     const key = `lb/${loadBalancerId}`
     for (const nodeId of nodeStates.holders(key)) {
       const entry = nodeStates.get(nodeId, key)?.entry
       if (entry?.kind === 'load-balancer')
-        return entry.vips.some((vip) => vip.address === address && vip.announce?.via === 'bgp')
+        return entry.vips.some((vip) => vip.address === address && isRouted(vip.announce))
     }
     return false
   }

@@ -1,5 +1,6 @@
 import type { HashedEntry } from '@spout/admission'
 import type {
+  Announce,
   EntryReport,
   LoadBalancer,
   LoadBalancerStatus,
@@ -48,13 +49,13 @@ export function verdictOn(evidence: Evidence): Verdict {
   if (carriers.some(({ wanted }) => generationOf(wanted.entry) < loadBalancer.generation)) return UNPLANNED
   if (shard === null) {
     const owner = carriers.find(({ nodeId }) => nodeId === ownerNodeId)
-    return owner === undefined ? UNPLANNED : onNode(owner, 'all', `Node ${owner.name} carries it`)
+    return owner === undefined ? UNPLANNED : onNode(owner, () => true, `Node ${owner.name} carries it`)
   }
   const [some] = carriers
   if (some === undefined) return UNPLANNED
   const vips = some.wanted.entry.kind === 'load-balancer' ? some.wanted.entry.vips : []
-  const routed = vips.some(({ announce }) => announce?.via === 'bgp')
-  const sharded = vips.some(({ announce }) => announce?.via === 'vrrp')
+  const routed = vips.some(({ announce }) => isRouted(announce))
+  const sharded = vips.some(({ announce }) => followsShard(announce))
   if (!routed && !sharded) return onAny(carriers)
   const verdicts = [...(sharded ? [onShard(evidence, shard.number)] : []), ...(routed ? [onAny(carriers)] : [])]
   return verdicts.reduce((worst, one) => (SEVERITY[one.provisioning] > SEVERITY[worst.provisioning] ? one : worst))
@@ -71,7 +72,7 @@ function onShard({ carriers, shard, groupName, moving }: Evidence, number: numbe
   const verdict =
     owner === undefined
       ? pending('NoOwner', `No node is master of ${place}`)
-      : onNode(owner, 'vrrp', `Shard ${number} of group \`${groupName}\`; node \`${owner.name}\` is its master`)
+      : onNode(owner, followsShard, `Shard ${number} of group \`${groupName}\`; node \`${owner.name}\` is its master`)
   if (!moving || verdict.provisioning !== 'pending' || verdict.reason === 'WaitingForPlan') return verdict
   return { ...active('Moving', `It moves to another node: ${verdict.message}`), confirmedBy: null }
 }
@@ -79,18 +80,18 @@ function onShard({ carriers, shard, groupName, moving }: Evidence, number: numbe
 /** Every node announces: one that does is enough. */
 function onAny(carriers: readonly Carrier[]): Verdict {
   const names = carriers
-    .filter((carrier) => onNode(carrier, 'bgp', '').provisioning === 'active')
+    .filter((carrier) => onNode(carrier, isRouted, '').provisioning === 'active')
     .map(({ name }) => `\`${name}\``)
   const words = `${names.length} of ${carriers.length} nodes carry it: ${names.join(', ')}`
   return carriers
-    .map((carrier) => onNode(carrier, 'bgp', words))
+    .map((carrier) => onNode(carrier, isRouted, words))
     .reduce((best, one) => (SEVERITY[one.provisioning] < SEVERITY[best.provisioning] ? one : best))
 }
 
-/** @param via VIPs that this node must announce for it */
+/** @param counts whether this node must announce a VIP for it */
 function onNode(
   { nodeId, name, liveness, wanted, report }: Carrier,
-  via: 'all' | 'vrrp' | 'bgp',
+  counts: (announce: Announce) => boolean,
   done: string,
 ): Verdict {
   if (report === null || report.hash !== wanted.hash) {
@@ -100,7 +101,7 @@ function onNode(
   }
   if (report.state === 'failed')
     return failure(report.reason ?? 'Failed', `Node ${name}: ${report.message ?? 'it could not be programmed'}`)
-  const silent = announcedBy(wanted.entry, via).filter(({ address }) => !report.announced.includes(address))
+  const silent = announcedBy(wanted.entry, counts).filter(({ address }) => !report.announced.includes(address))
   const [first] = silent
   if (first === undefined) return { ...active('Programmed', done), confirmedBy: nodeId }
   const addresses = silent.map(({ address }) => address).join(', ')
@@ -116,10 +117,15 @@ function onNode(
 /** The generation that an entry is made of. */
 export const generationOf = (entry: NodeStateEntry): number => (entry.kind === 'load-balancer' ? entry.generation : 0)
 
-const announcedBy = (entry: NodeStateEntry, via: 'all' | 'vrrp' | 'bgp'): readonly NodeVip[] =>
-  entry.kind === 'load-balancer'
-    ? entry.vips.filter(({ announce }) => announce !== null && (via === 'all' || announce.via === via))
-    : []
+const announcedBy = (entry: NodeStateEntry, counts: (announce: Announce) => boolean): readonly NodeVip[] =>
+  entry.kind === 'load-balancer' ? entry.vips.filter(({ announce }) => announce !== null && counts(announce)) : []
+
+/** Whether the master of a shard alone makes it known, by whatever means. */
+export const followsShard = (announce: Announce | null): boolean =>
+  announce !== null && announce.via !== 'l2' && announce.shard !== null
+
+/** Whether every node tells its routers of it. */
+export const isRouted = (announce: Announce | null): boolean => announce?.via === 'bgp' && announce.shard === null
 
 const SEVERITY = { active: 0, pending: 1, error: 2 } as const
 

@@ -8,6 +8,11 @@ export interface Announcement {
   readonly domain: number
   /** How; an announcer is given those of its own `via` alone. */
   readonly by: Announce
+  /**
+   * Another node of the group announced it until now, and may still: it is taken without being looked for on the wire.
+   * Says nothing about which announcement this is.
+   */
+  readonly takeover?: true
 }
 
 /**

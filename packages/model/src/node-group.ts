@@ -45,5 +45,13 @@ export const nodeGroup = z.strictObject({
   vrrp: vrrpSettings.prefault({}),
   /** Needed by announcer `bgp`, which also takes the shards for addresses inside tenant networks. */
   bgp: groupBgpSettings.nullable().default(null),
+  /** What its nodes prove to know when they tell each other of flows: hex, made with the group, shown to nobody else. */
+  flowsKey: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
 })
 export type NodeGroup = z.infer<typeof nodeGroup>
+
+/** What may be shown of it. */
+export const publicNodeGroup = nodeGroup.omit({ flowsKey: true })

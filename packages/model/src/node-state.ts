@@ -20,7 +20,7 @@ export interface DomainEntry {
   readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
   readonly returnPath: 'gateway' | 'snat'
   readonly subnets: readonly DomainSubnet[]
-  /** How this node answers for the gateway addresses (return path `gateway`); null leaves them to another node. */
+  /** How this node answers for the addresses that the nodes share: gateways, or what members see; null leaves them to another. */
   readonly gateway: Announce | null
 }
 
@@ -29,6 +29,11 @@ export interface DomainSubnet {
   /** This node's own address in the subnet. */
   readonly nodeAddress: string
   readonly gatewayIp: string | null
+  /**
+   * What members see in place of `nodeAddress` (return path `snat`): shared by the nodes of a group, at the one that
+   * carries the network's shard. Null where each node keeps its own, and for return path `gateway`.
+   */
+  readonly sharedAddress: string | null
 }
 
 /** One load balancer as one node carries it. */
@@ -56,6 +61,18 @@ export interface GroupEntry {
   readonly key: 'group'
   readonly vrrp: VrrpSettings | null
   readonly bgp: BgpSettings | null
+  readonly flows: FlowSettings | null
+}
+
+/** With whom a node shares the state of flows that are translated to a shared address. */
+export interface FlowSettings {
+  /** This node's address on the fabric, and those of the group's other nodes; one family. */
+  readonly source: string
+  readonly peers: readonly string[]
+  /** UDP, on all of them. */
+  readonly port: number
+  /** 64 hex digits: the group's secret, which every datagram proves to know. */
+  readonly key: string
 }
 
 /** VRRPv3 (RFC 5798) with unicast peers; the shards' VIPs follow their shard's state on the node itself. */

@@ -1,7 +1,10 @@
 import type { NftBatch, NftChange, NftElements } from './native-protocol.ts'
 
-/** Raw bytes of elements on one line; base64 makes a third more of it. The helper takes lines up to 4 MiB. */
-export const ELEMENT_BYTES_PER_LINE = 512 * 1024
+/**
+ * Raw bytes of elements on one line; base64 makes a third more of it, and the helper takes lines up to 4 MiB. V8 keeps
+ * strings of more than 128 KiB until a collection of the whole heap, and a bulk load makes hundreds of lines.
+ */
+export const ELEMENT_BYTES_PER_LINE = 64 * 1024
 /** Changes on one line. */
 export const CHANGES_PER_LINE = 2048
 

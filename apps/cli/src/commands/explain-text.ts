@@ -26,6 +26,7 @@ export function explainText(explanation: Explanation, colour: boolean): string {
     ...explanation.listeners.flatMap((listener) => listenerLines(listener, explanation.pools, status)),
     ...unusedPools(explanation).flatMap((pool) => [`  pool ${called(pool)} is used by no listener`]),
     ...(explanation.returnPath ? [`  back   ${RETURN_PATHS[explanation.returnPath] ?? explanation.returnPath}`] : []),
+    ...(explanation.connections ? [`  flows  ${explanation.connections}`] : []),
     '',
     ...explanation.nodes.map(
       ({ nodeName, connection, state: confirmation, message }) =>

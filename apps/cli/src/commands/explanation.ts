@@ -15,6 +15,8 @@ export interface Explanation {
     readonly announcedBy: readonly string[]
   }[]
   readonly returnPath: string | null
+  /** What becomes of established connections when their node is gone. */
+  readonly connections?: string | null
   readonly listeners: readonly ExplainedListener[]
   readonly pools: readonly ExplainedPool[]
   readonly nodes: readonly {

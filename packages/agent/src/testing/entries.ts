@@ -9,7 +9,7 @@ export const domainEntry = (number: number, changes: Partial<DomainEntry> = {}):
   networkId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
   segment: { physicalNetwork: 'physnet1', vlan: null },
   returnPath: 'gateway',
-  subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.254', gatewayIp: '10.0.0.1' }],
+  subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.254', gatewayIp: '10.0.0.1', sharedAddress: null }],
   gateway: { via: 'l2' },
   ...changes,
 })

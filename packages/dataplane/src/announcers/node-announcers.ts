@@ -1,6 +1,7 @@
 import type { BgpSessionReport, ShardReport } from '@spout/model/node-report'
 import type { Announce, GroupEntry } from '@spout/model/node-state'
 import type { Announcement, Announcer } from '../announcer.ts'
+import type { FlowReplication } from '../flows/flow-replication.ts'
 import type { BgpAnnouncer } from './bgp/bgp-announcer.ts'
 import type { BgpSession } from './bgp/bgp-session.ts'
 import type { L2Announcer } from './l2/l2-announcer.ts'
@@ -15,6 +16,7 @@ export interface NodeAnnouncersOptions {
   readonly l2: L2Announcer
   readonly vrrp: VrrpAnnouncer
   readonly bgp: BgpAnnouncer
+  readonly flows: Pick<FlowReplication, 'configure' | 'close'>
   /** The node's address on the fabric, as its neighbours know it; null when it has none. */
   readonly fabricAddress: () => Promise<string | null>
 }
@@ -54,26 +56,29 @@ export class NodeAnnouncers implements Announcer {
    * nothing differs. One announcer that refuses its settings keeps the old ones and stops no other.
    * @throws AggregateError of what was refused
    */
-  async configure(entry: Pick<GroupEntry, 'vrrp' | 'bgp'> | null, signal: AbortSignal): Promise<void> {
-    const { vrrp, bgp } = this.#options
+  async configure(entry: Pick<GroupEntry, 'vrrp' | 'bgp' | 'flows'> | null, signal: AbortSignal): Promise<void> {
+    const { vrrp, bgp, flows } = this.#options
     const outcomes = await Promise.allSettled([
       vrrp.configure(entry?.vrrp ?? null, signal),
       bgp.configure(entry?.bgp ?? null, signal),
+      flows.configure(entry?.flows ?? null),
     ])
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
     if (refused.length > 0) throw new AggregateError(refused, refused.map(({ message }) => message).join('; '))
   }
 
-  /** Those that follow a shard are announced by BGP once this node turns out to be its master. */
+  /** Of those that follow a shard, BGP withdraws at once what this node lost while no agent ran. */
   adopt(previous: readonly Announcement[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#following.clear()
       for (const each of previous.filter(followsShard)) this.#following.set(keyOf(each), each)
       for (const [via, announcer] of this.#announcers) {
-        const own = previous.filter((each) => each.by.via === via && (via !== 'bgp' || this.#isDue(each)))
+        const own = previous.filter(({ by }) => by.via === via)
         this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
         await announcer.adopt(own)
       }
+      const go = [...this.#following.values()].filter((each) => !this.#isDue(each))
+      if (go.length > 0) await this.#changeOne('bgp', this.#options.bgp, { come: [], go }, new AbortController().signal)
       this.#followed = this.#due()
     })
   }
@@ -197,6 +202,7 @@ export class NodeAnnouncers implements Announcer {
     this.#unfollow()
     await this.#turn
     for (const announcer of this.#announcers.values()) await announcer.close()
+    await this.#options.flows.close()
   }
 }
 
@@ -217,7 +223,7 @@ const told = ({ shard, state, since, takeovers, lastMove }: LocalShard): ShardRe
           from: lastMove.to === 'master' ? 'backup' : 'master',
           to: lastMove.to,
           reason: lastMove.reason,
-          silentMs: null,
+          silentMs: lastMove.silentMs,
         },
 })
 

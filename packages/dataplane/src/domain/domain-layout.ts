@@ -32,10 +32,11 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
   if (parent === undefined) throw new RangeError(`this node has no interface for physical network ${physicalNetwork}`)
   const names = domainNames(config, domain.number)
   const gateways: string[] = []
+  const isGateway = domain.returnPath === 'gateway'
   const segmentAddresses = domain.subnets.flatMap(({ cidr, nodeAddress, gatewayIp }) => {
     const { prefix, version } = parseCidr(cidr)
     const node = { address: nodeAddress, prefix }
-    if (domain.gateway?.via !== 'l2' || gatewayIp === null) return [node]
+    if (!isGateway || domain.gateway?.via !== 'l2' || gatewayIp === null) return [node]
     gateways.push(gatewayIp)
     // A host prefix: with the subnet's own it would be secondary to the node address and go when that goes.
     return [node, { address: gatewayIp, prefix: ipBits(version) }]
@@ -51,7 +52,8 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     ],
     segmentAddresses,
     gateways,
-    foreignGateways: domain.gateway !== null ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
+    foreignGateways:
+      isGateway && domain.gateway !== null ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
     guard: renderGuard(domain, config.protectedCidrs),
   }
 }

@@ -1,6 +1,7 @@
 import type { DomainConfig } from './domain-config.ts'
 import type { DomainLayout } from './domain-layout.ts'
 import { SEGMENT, UPLINK } from './domain-names.ts'
+import { OWN_PORTS } from './guard.ts'
 import type { Run } from './run.ts'
 
 /** What an interface made later inherits, so that it is right from its first packet. */
@@ -29,6 +30,12 @@ const SYSCTLS: readonly string[] = [
   'net.netfilter.nf_conntrack_tcp_loose=1',
   // Requests and replies may pass through different nodes: each sees half a window.
   'net.netfilter.nf_conntrack_tcp_be_liberal=1',
+  // The guard knows the domain's own connections by these.
+  `net.ipv4.ip_local_port_range=${OWN_PORTS.first} ${OWN_PORTS.last}`,
+  // What answers a marked packet bears its mark: the guard has answers of counted connections tracked.
+  'net.ipv4.tcp_fwmark_accept=1',
+  'net.ipv4.fwmark_reflect=1',
+  'net.ipv6.fwmark_reflect=1',
 ]
 
 /** Sets the domain's sysctls. Its namespace must hold a table that tracks connections, else theirs do not exist. */

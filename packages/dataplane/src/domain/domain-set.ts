@@ -147,14 +147,17 @@ export class DomainSet {
     }
   }
 
-  /** Each step looks first. The guard comes before forwarding is switched on, and both before there is an interface. */
+  /**
+   * Each step looks first. The guard comes before forwarding is switched on, and both before there is an interface. A
+   * guard that differs may rely on other sysctls than the one before.
+   */
   async #make(layout: DomainLayout): Promise<void> {
     let uplink = await this.#uplinkAddresses(layout)
     let segment = await this.#addresses(layout.names.netns, SEGMENT)
     if (uplink === null) await this.#change(makeNamespace(this.#run, layout.names.namespace))
-    await this.#loadGuard(layout)
+    const isGuardNew = await this.#loadGuard(layout)
+    if (isGuardNew || uplink === null) await this.#change(setDomainSysctls(this.#run, layout))
     if (uplink === null) {
-      await this.#change(setDomainSysctls(this.#run, layout))
       await removeLink(this.#run, this.#config.rootNamespace ?? null, layout.names.rootLink)
       await removeLink(this.#run, layout.names.namespace, UPLINK)
       await this.#change(makeUplink(this.#run, this.#config, layout))
@@ -214,10 +217,12 @@ export class DomainSet {
     return add
   }
 
-  async #loadGuard(layout: DomainLayout): Promise<void> {
+  async #loadGuard(layout: DomainLayout): Promise<boolean> {
     const { netns } = layout.names
     const { comment } = await this.#helper.nftGeneration({ netns, family: 'inet', table: GUARD_TABLE })
-    if (comment !== layout.guard.mark) await this.#change(this.#helper.nftText({ netns, text: layout.guard.text }))
+    if (comment === layout.guard.mark) return false
+    await this.#change(this.#helper.nftText({ netns, text: layout.guard.text }))
+    return true
   }
 
   async #setDefaultRoutes(layout: DomainLayout): Promise<void> {

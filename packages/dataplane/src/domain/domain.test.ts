@@ -24,9 +24,9 @@ const gateway: DomainEntry = {
   segment: { physicalNetwork: 'physnet1', vlan: 12 },
   returnPath: 'gateway',
   subnets: [
-    { cidr: '10.0.0.0/24', nodeAddress: '10.0.0.250', gatewayIp: '10.0.0.1' },
-    { cidr: '10.0.1.0/24', nodeAddress: '10.0.1.250', gatewayIp: null },
-    { cidr: 'fd01::/64', nodeAddress: 'fd01::250', gatewayIp: 'fd01::1' },
+    { cidr: '10.0.0.0/24', nodeAddress: '10.0.0.250', gatewayIp: '10.0.0.1', sharedAddress: null },
+    { cidr: '10.0.1.0/24', nodeAddress: '10.0.1.250', gatewayIp: null, sharedAddress: null },
+    { cidr: 'fd01::/64', nodeAddress: 'fd01::250', gatewayIp: 'fd01::1', sharedAddress: null },
   ],
   gateway: { via: 'l2' },
 }
@@ -37,6 +37,16 @@ describe('layout', () => {
     const { guard, ...layout } = layOutDomain(config, entry)
     await expect(`${JSON.stringify(layout, null, 2)}\n`).toMatchFileSnapshot(`testdata/layout-${name}.json`)
     await expect(guard.text).toMatchFileSnapshot(`testdata/guard-${name}.nft`)
+  })
+
+  it('lets members see the address that the nodes share, which the announcer binds', () => {
+    const subnets = snat.subnets.map((subnet, index) => ({
+      ...subnet,
+      sharedAddress: index === 0 ? '10.0.0.249' : null,
+    }))
+    const shared = layOutDomain(config, { ...snat, subnets, gateway: { via: 'vrrp', shard: 1 } })
+    expect(shared.guard.text).toContain('10.0.0.0/24 : 10.0.0.249')
+    expect({ ...shared, guard: null }).toEqual({ ...layOutDomain(config, snat), guard: null })
   })
 
   it('says which physical network the node lacks', () => {

@@ -10,6 +10,13 @@ export const GUARD_TABLE = 'spout-guard'
 const FORBIDDEN4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4']
 const FORBIDDEN6 = ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLINK_PREFIX6]
 
+/**
+ * Local ports of what the domain itself connects to members: the proxy and the probes. Connections that are given the
+ * node's address as their source have the ports below, so a reply's port tells whose it is.
+ */
+export const OWN_PORTS = { first: 32_768, last: 65_535 } as const
+const TRANSLATED_PORTS = { first: 1_024, last: OWN_PORTS.first - 1 } as const
+
 /** nft commands that load the table (replacing an older one in the same transaction), and its mark. */
 export interface Guard {
   readonly text: string
@@ -21,19 +28,19 @@ export interface Guard {
  * The guard of a domain: a load balancer's node is no router. Requests to a service may enter the segment, their
  * replies may leave; nothing else crosses. With return path `gateway` a reply may come first (another node carried the
  * flow till now): it may leave only if the driver's reverse map gave it a VIP as its source.
+ *
+ * Every packet pays for the chains of the hooks that it passes, but nat chains see the first packet of a tracked flow
+ * alone. What may begin is therefore judged there, and the domain's own connections are not tracked at all.
  * @param protectedCidrs prefixes beside the standing ones that are never a destination
  */
 export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): Guard {
   const body = [
     ...chain('claimed', 'filter', 'prerouting', 'raw', 'accept', claimRules(domain)),
+    ...chain('departing', 'filter', 'output', 'raw', 'accept', DEPARTING_RULES),
+    ...subchain('answers', ANSWER_RULES),
+    ...chain('refused', 'nat', 'input', '100', 'drop', REFUSED_RULES),
     ...chain('source', 'nat', 'postrouting', 'srcnat + 1', 'accept', sourceRules(domain)),
     ...chain('forward', 'filter', 'forward', 'filter', 'drop', forwardRules(domain, protectedCidrs)),
-    ...chain('leaving', 'filter', 'postrouting', '300', 'accept', [
-      // Every packet asks: a status costs half of what a name does, and ends the rule for all but a few.
-      `ct status & (snat | dnat) == 0 iifname "${SEGMENT}" oifname "${UPLINK}" drop`,
-    ]),
-    ...chain('input', 'filter', 'input', 'filter', 'drop', INPUT_RULES),
-    ...chain('output', 'filter', 'output', 'filter', 'accept', OUTPUT_RULES),
   ]
   const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
   const table = `inet ${GUARD_TABLE}`
@@ -44,35 +51,38 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
 /**
  * A member speaks as an address of its own network: as any other it could make a VIP answer to a place that it may not
  * reach itself. Ahead of connection tracking, for both families alike; the kernel's own check (`rp_filter`) knows IPv4
- * alone and costs a route lookup a packet.
+ * alone and costs a route lookup a packet. Replies to the node itself are told by their ports and not tracked.
  */
 function claimRules(domain: DomainEntry): readonly string[] {
-  const subnetsOf = (version: 4 | 6): readonly string[] =>
-    domain.subnets.map(({ cidr }) => cidr).filter((cidr) => parseCidr(cidr).version === version)
-  const ipv4 = subnetsOf(4)
-  // Link-local and unspecified addresses: what neighbour discovery speaks as (RFC 4861).
-  const ipv6 = [...subnetsOf(6), 'fe80::/10', '::']
   return [
     `iifname != "${SEGMENT}" accept`,
-    ...ipv4.map((cidr) => `ip saddr ${cidr} accept`),
-    ...ipv6.map((cidr) => `ip6 saddr ${cidr} accept`),
+    ...domain.subnets.map(({ cidr, nodeAddress }) => {
+      const ip = familyOf(cidr)
+      return `${ip} daddr ${nodeAddress} ${ip} saddr ${cidr} tcp dport ${OWN_PORTS.first}-${OWN_PORTS.last} notrack accept`
+    }),
+    ...domain.subnets.map(({ cidr }) => `${familyOf(cidr)} saddr ${cidr} accept`),
+    // Link-local and unspecified addresses: what neighbour discovery speaks as (RFC 4861).
+    'ip6 saddr { fe80::/10, :: } accept',
     'drop',
   ]
 }
+
+const familyOf = (cidr: string): 'ip' | 'ip6' => (parseCidr(cidr).version === 4 ? 'ip' : 'ip6')
 
 function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] {
   const outwards = `iifname "${SEGMENT}" oifname "${UPLINK}"`
   // A rule each: a set refuses prefixes that overlap.
   const protectedRules = protectedCidrs.map((cidr) => {
-    return `${outwards} ${parseCidr(cidr).version === 4 ? 'ip' : 'ip6'} daddr ${cidr} drop`
+    return `${outwards} ${familyOf(cidr)} daddr ${cidr} drop`
   })
   const replyFirst = [
-    `# members never open connections through this node; the rest is judged by chain leaving`,
+    `# members never open connections through this node; what else begins is judged by chain source`,
     `${outwards} tcp flags & (syn | ack) == syn drop`,
     `${outwards} ip daddr { ${FORBIDDEN4.join(', ')} } drop`,
     `${outwards} ip6 daddr { ${FORBIDDEN6.join(', ')} } drop`,
     ...protectedRules,
-    `${outwards} meta l4proto { tcp, udp } accept`,
+    `${outwards} meta l4proto { tcp, udp } ct state new accept`,
+    `${outwards} ct status snat accept`,
     `iifname "${UPLINK}" oifname "${SEGMENT}" ct status snat ct direction reply accept`,
   ]
   return [
@@ -82,39 +92,63 @@ function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): r
   ]
 }
 
-/** Members see the node's address where replies would not come back through it by themselves. */
+/**
+ * Members see the node's address, or the one that the nodes share, where replies would not come back through it by
+ * themselves. A reply that came first and was given no VIP as its source by the driver's table goes nowhere.
+ */
 function sourceRules(domain: DomainEntry): readonly string[] {
   const of = (version: 4 | 6): readonly DomainSubnet[] =>
     domain.subnets.filter((subnet) => parseCidr(subnet.cidr).version === version)
-  return ([4, 6] as const).flatMap((version) => {
+  const ports = `${TRANSLATED_PORTS.first}-${TRANSLATED_PORTS.last}`
+  const translated = ([4, 6] as const).flatMap((version) => {
     const subnets = of(version)
     const ip = version === 4 ? 'ip' : 'ip6'
     if (subnets.length === 0) return []
     if (domain.returnPath === 'snat') {
-      const nodes = subnets.map((subnet) => `${subnet.cidr} : ${subnet.nodeAddress}`).join(', ')
-      return [`ct status dnat oifname "${SEGMENT}" snat ${ip} to ${ip} daddr map { ${nodes} }`]
+      const nodes = subnets.map((subnet) => `${subnet.cidr} : ${subnet.sharedAddress ?? subnet.nodeAddress}`).join(', ')
+      const flows = `ct status dnat oifname "${SEGMENT}" meta l4proto { tcp, udp }`
+      return [`${flows} snat ${ip} to ${ip} daddr map { ${nodes} }:${ports}`]
     }
-    const hairpin = `ct status dnat iifname "${SEGMENT}" oifname "${SEGMENT}"`
-    return subnets.map(
-      ({ cidr, nodeAddress }) => `${hairpin} ${ip} saddr ${cidr} ${ip} daddr ${cidr} snat ${ip} to ${nodeAddress}`,
-    )
+    const hairpin = `ct status dnat iifname "${SEGMENT}" oifname "${SEGMENT}" meta l4proto { tcp, udp }`
+    return subnets.map(({ cidr, nodeAddress }) => {
+      const source = version === 4 ? nodeAddress : `[${nodeAddress}]`
+      return `${hairpin} ${ip} saddr ${cidr} ${ip} daddr ${cidr} snat ${ip} to ${source}:${ports}`
+    })
   })
+  return [...translated, `iifname "${SEGMENT}" oifname "${UPLINK}" ct status & (snat | dnat) == 0 drop`]
 }
 
-/** A VIP is local to the domain: what no rule sent to a member or to the proxy ends here and is refused. */
-const INPUT_RULES = [
-  'ct state established,related accept',
-  'ct status dnat accept',
-  'icmp type echo-request accept',
-  'icmpv6 type { echo-request, nd-neighbor-solicit, nd-neighbor-advert } accept',
-  'meta l4proto tcp reject with tcp reset',
-  'meta l4proto udp reject with icmpx port-unreachable',
+/**
+ * The proxy and the probes connect to the tenant's segment alone; anywhere else they only answer. Their TCP is not
+ * tracked, but for what carries a mark: answers of connections that are counted (the driver marks their requests).
+ */
+const DEPARTING_RULES = [
+  // Nearly every packet ends here.
+  'meta mark 0 tcp flags & (syn | ack) == ack notrack accept',
+  `oifname != "${SEGMENT}" goto answers`,
+  'meta mark 0 meta l4proto tcp notrack',
+]
+const ANSWER_RULES = [
+  'tcp flags & (syn | ack) == syn reject with icmpx admin-prohibited',
+  'meta mark 0 meta l4proto tcp notrack',
+  'meta l4proto tcp accept',
+  'icmp type { echo-reply, destination-unreachable, time-exceeded, parameter-problem } accept',
+  'icmpv6 type { echo-reply, destination-unreachable, packet-too-big, time-exceeded, parameter-problem } accept',
+  'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, mld-listener-report, mld2-listener-report } accept',
+  'reject with icmpx admin-prohibited',
 ]
 
-/** The proxy and the probes reach the tenant's segment; towards the fabric they only answer. */
-const OUTPUT_RULES = [
-  'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept',
-  `oifname "${UPLINK}" ct state new reject with icmpx admin-prohibited`,
+/**
+ * A VIP is local to the domain: a flow that the driver's table neither translated nor gave to the proxy ends here. A
+ * packet that is not tracked belongs to a socket of the domain or to none, and then the kernel refuses it: nothing
+ * listens where it could be reached, as the proxy does on the loopback addresses.
+ */
+const REFUSED_RULES = [
+  'iifname != "lo" socket transparent 1 accept',
+  'icmp type echo-request accept',
+  'icmpv6 type echo-request accept',
+  'meta l4proto tcp reject with tcp reset',
+  'meta l4proto udp reject with icmpx port-unreachable',
 ]
 
 const chain = (
@@ -127,6 +161,12 @@ const chain = (
 ): readonly string[] => [
   `  chain ${name} {`,
   `    type ${type} hook ${hook} priority ${priority}; policy ${policy};`,
+  ...rules.map((rule) => `    ${rule}`),
+  '  }',
+]
+
+const subchain = (name: string, rules: readonly string[]): readonly string[] => [
+  `  chain ${name} {`,
   ...rules.map((rule) => `    ${rule}`),
   '  }',
 ]

@@ -14,8 +14,8 @@ export function domainEntry(number: number, fields: Partial<DomainEntry> = {}): 
     segment: { physicalNetwork: 'red', vlan: null },
     returnPath: 'gateway',
     subnets: [
-      { cidr: '10.0.0.0/24', nodeAddress: '10.0.0.250', gatewayIp: '10.0.0.1' },
-      { cidr: 'fd01::/64', nodeAddress: 'fd01::250', gatewayIp: 'fd01::1' },
+      { cidr: '10.0.0.0/24', nodeAddress: '10.0.0.250', gatewayIp: '10.0.0.1', sharedAddress: null },
+      { cidr: 'fd01::/64', nodeAddress: 'fd01::250', gatewayIp: 'fd01::1', sharedAddress: null },
     ],
     gateway: { via: 'l2' },
     ...fields,

@@ -8,6 +8,7 @@ import {
 import type { Reason } from '../reason.ts'
 import type { GroupNode } from './group-node.ts'
 import { planBgp } from './plan-bgp.ts'
+import { planFlows } from './plan-flows.ts'
 import { planVrrp } from './plan-vrrp.ts'
 
 export interface GroupPlanInput {
@@ -56,6 +57,7 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
       key: 'group',
       vrrp: part !== undefined && 'settings' in part ? part.settings : null,
       bgp: bgp?.settings ?? null,
+      flows: part !== undefined && 'settings' in part ? planFlows(group, part.settings) : null,
     })
     if (found.length > 0) problems.set(node.id, found)
   }

@@ -8,7 +8,7 @@ import { type KnownVip, wayOf } from './known-vip.ts'
 export function explainVip(context: NativeContext, known: KnownVip, operator: boolean) {
   const { view, status, ownership } = context
   const { loadBalancer, vip, group } = known
-  const { shard } = wayOf(context, known)
+  const { announcer, shard } = wayOf(context, known)
   const state = status.loadBalancer(loadBalancer.id)
   const placement = view.get('placement', loadBalancer.id)?.value
   const nameOf = (id: string): string => view.get('node', id)?.value.name ?? id
@@ -24,7 +24,7 @@ export function explainVip(context: NativeContext, known: KnownVip, operator: bo
     decision: placement?.reason ?? { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' },
     routerId: shard === null ? null : (group?.vrrp.routerIds[shard.number - 1] ?? null),
     profile: shard === null ? null : (group?.vrrp.profile ?? null),
-    policy: group?.announcer === 'bgp' && shard === null ? (group.bgp?.policy ?? null) : null,
+    policy: announcer === 'bgp' ? (group?.bgp?.policy ?? null) : null,
     shardState: told && {
       state: told.state,
       master: told.ownerNodeId === null ? null : nameOf(told.ownerNodeId),

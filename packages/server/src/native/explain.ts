@@ -36,6 +36,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
     })),
     returnPath:
       loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),
+    connections: connectionsOutlive(context, loadBalancer, placement),
     listeners: loadBalancer.listeners.map((listener) =>
       explainListener(loadBalancer, listener, status.stats.get(listener.id)),
     ),
@@ -48,6 +49,23 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       confirmedAt: status.confirmedAt,
     },
   }
+}
+
+/** What becomes of established connections when their node is gone, and by which arrangement; null while it has none. */
+function connectionsOutlive(
+  { view }: NativeContext,
+  { networkId }: LoadBalancer,
+  placement: Placement | undefined,
+): string | null {
+  const path = networkId === null ? undefined : view.get('network', networkId)?.value.returnPath
+  if (path === undefined) return null
+  if (path === 'gateway') return 'return path gateway: established connections outlive a node, proxied ones do not'
+  const groupId = placement?.shard?.nodeGroupId
+  const group = groupId === undefined ? undefined : view.get('nodeGroup', groupId)?.value
+  const nodes = view.list('node').filter(({ nodeGroupId }) => nodeGroupId === groupId)
+  return group?.announcer === 'vrrp' && group.flowsKey !== undefined && nodes.length > 1
+    ? "return path snat, flows replicated between the group's nodes: established connections outlive a node, proxied ones do not"
+    : 'return path snat, flows known to their node alone: established connections end with it'
 }
 
 function ownerReason(

@@ -58,11 +58,20 @@ export function announcersOf(context: NativeContext, known: KnownVip): readonly 
   return ready.filter(({ nodeId }) => masters.includes(nodeId)).map(({ nodeName }) => nodeName)
 }
 
-/** How the address is made known; inside tenant networks it is by shard where routers are told of the others. */
+/**
+ * How the address is made known; inside tenant networks it is by shard where routers are told of the others, and so is
+ * which node tells them where the network's members reply through a gateway.
+ */
 export function wayOf(context: NativeContext, { loadBalancer, vip, group }: KnownVip) {
   const shard = context.view.get('placement', loadBalancer.id)?.value.shard ?? null
   const announcer = group?.announcer ?? 'l2'
-  if (announcer === 'bgp' && vip.scope === 'fabric') return { announcer, shard: null } as const
+  if (announcer === 'bgp' && vip.scope === 'fabric') {
+    const network = loadBalancer.networkId === null ? null : context.view.get('network', loadBalancer.networkId)
+    return {
+      announcer,
+      shard: network?.value.returnPath === 'gateway' && shard !== null ? { ...shard } : null,
+    } as const
+  }
   return announcer === 'l2' || shard === null
     ? ({ announcer, shard: null } as const)
     : ({ announcer: 'vrrp', shard: { ...shard } } as const)

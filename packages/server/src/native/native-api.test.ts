@@ -295,8 +295,12 @@ describe('announcements', () => {
       body: { announcer: 'vrrp', vrrp: { profile: 'default', shards: 4, excludedRouterIds: [] }, bgp: null },
     })
     expect(new Set(made.body.vrrp.routerIds).size).toBe(4)
+    // What its nodes prove to know is nobody else's.
+    for (const shown of [made.body, (await call('GET', `/node-groups/${made.body.id}`, admin)).body])
+      expect(shown).not.toHaveProperty('flowsKey')
     const path = `/node-groups/${made.body.id}`
     const fast = await call('PATCH', path, admin, { vrrp: { profile: 'fast', shards: 2 } })
+    expect(fast.body).not.toHaveProperty('flowsKey')
     expect(fast.body.vrrp).toMatchObject({ profile: 'fast', routerIds: made.body.vrrp.routerIds.slice(0, 2) })
     const refused = await call('PATCH', path, admin, { announcer: 'bgp' })
     expect(refused).toMatchObject({ status: 400, body: { code: 'MissingField', field: 'bgp.localAs' } })

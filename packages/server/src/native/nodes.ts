@@ -1,11 +1,11 @@
 import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission'
-import { enrolmentToken, node, nodeGroup, uuid } from '@spout/model'
+import { enrolmentToken, node, publicNodeGroup, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { type Collection, find } from './collection.ts'
 import { readRoutes } from './read-routes.ts'
 import { type Route, route } from './route.ts'
-import { shownEnrolmentToken, shownNode } from './shown.ts'
+import { shownEnrolmentToken, shownNode, shownNodeGroup } from './shown.ts'
 
 const NODES: Collection<'node'> = {
   kind: 'node',
@@ -22,9 +22,9 @@ const NODE_GROUPS: Collection<'nodeGroup'> = {
   path: '/node-groups',
   what: 'Node group',
   access: 'reader',
-  schema: nodeGroup,
+  schema: publicNodeGroup,
   visible: () => true,
-  show: (_context, object) => object,
+  show: shownNodeGroup,
 }
 
 const publicEnrolmentToken = enrolmentToken.omit({ secretSha256: true })
@@ -86,8 +86,8 @@ export const nodeRoutes: readonly Route[] = [
     summary: 'Create a node group',
     access: 'admin',
     body: nodeGroupDraft,
-    answer: { status: 201, schema: nodeGroup },
-    handle: (context, { body }) => context.admission.createNodeGroup(body),
+    answer: { status: 201, schema: publicNodeGroup },
+    handle: async (context, { body }) => shownNodeGroup(context, await context.admission.createNodeGroup(body)),
   }),
   route({
     method: 'PATCH',
@@ -96,9 +96,11 @@ export const nodeRoutes: readonly Route[] = [
     summary: 'Change a node group; what is not named stays',
     access: 'admin',
     body: nodeGroupChange,
-    answer: { status: 200, schema: nodeGroup },
-    handle: (context, { principal, params, body }) =>
-      context.admission.changeNodeGroup(find(NODE_GROUPS, context, principal, params.id ?? '').id, body),
+    answer: { status: 200, schema: publicNodeGroup },
+    handle: async (context, { principal, params, body }) => {
+      const { id } = find(NODE_GROUPS, context, principal, params.id ?? '')
+      return shownNodeGroup(context, await context.admission.changeNodeGroup(id, body))
+    },
   }),
   route({
     method: 'DELETE',

@@ -9,9 +9,9 @@ import {
   member,
   network,
   node,
-  nodeGroup,
   pool,
   project,
+  publicNodeGroup,
   subnet,
 } from '@spout/model'
 import { z } from 'zod'
@@ -36,7 +36,7 @@ const NAMED = {
   MemberDraft: memberDraft,
   Network: network,
   Node: node,
-  NodeGroup: nodeGroup,
+  NodeGroup: publicNodeGroup,
   Pool: pool,
   PoolDraft: poolDraft,
   Project: project,

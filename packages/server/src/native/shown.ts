@@ -4,6 +4,7 @@ import {
   type LoadBalancer,
   type LoadBalancerStatus,
   type Node,
+  type NodeGroup,
   REDACTED_SECRET,
   type Token,
   type User,
@@ -31,6 +32,9 @@ export const shownNode = (context: NativeContext, node: Node) => {
     status: context.status.node(node.id),
   }
 }
+
+/** Never the key that its nodes share. */
+export const shownNodeGroup = (_context: NativeContext, { flowsKey: _, ...group }: NodeGroup) => group
 
 /** Never the secret: whether there is one, and what means the stored one when it is written back. */
 export const shownBgpPeer = (_context: NativeContext, { md5Secret, ...peer }: BgpPeer) => ({

@@ -7,16 +7,19 @@ import { type Account, callApi, passwordToken, type SystemAccess } from './acces
 
 const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
 /**
- * Options of Node.js that the product's own processes are run with: a small young generation costs little speed and a
- * third of the memory, and its collections are too short to be felt by a change.
+ * Options of Node.js that the product's own processes are run with. A small young generation costs little speed and a
+ * third of the memory, and its collections are too short to be felt by a change. The old one is collected whenever it
+ * has grown by 30 percent: V8 by itself would let garbage take as much room as what lives.
  */
-export const PRODUCT_NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=1']
-const program = (app: string): readonly string[] => [
+export const PRODUCT_NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=1', '--heap-growing-percent=30']
+/** The command line of one of the product's programs, without its settings. */
+export const productProgram = (app: string): readonly string[] => [
   process.execPath,
   ...PRODUCT_NODE_OPTIONS,
   path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
 ]
-const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
+/** Environment in which a program keeps what Node.js makes of its sources. */
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
 const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts')
 
 export interface ControlPlaneOptions {
@@ -43,7 +46,7 @@ export async function startControlPlane(
     'network.managementCidrs=["198.18.0.0/15","198.51.100.0/24"]',
     ...set,
   ]
-  const argv = [...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...productProgram('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
   const daemon = await lab.start('host', 'control-plane', argv, {
     readyText: '"event":"listening"',
     env: COMPILE_CACHE,
@@ -114,11 +117,13 @@ export async function startAgent(
     `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
     `haproxy.cgroup=spout-${instance}`,
     `vrrp.mover=${path.join(REPOSITORY, 'native/build/spout-mover')}`,
+    `flows.executable=${path.join(REPOSITORY, 'native/build/spout-flows')}`,
     `vrrp.directory=${path.join(lab.runDirectory, `${instance}-vrrp`)}`,
     `bgp.directory=${path.join(lab.runDirectory, `${instance}-bgp`)}`,
+    `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
     ...set,
   ]
-  const argv = [...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...productProgram('agent'), ...settings.flatMap((setting) => ['--set', setting])]
   return lab.start(node, `agent-${node}`, argv, { env: COMPILE_CACHE, readyText: '"event":"running"' })
 }
 

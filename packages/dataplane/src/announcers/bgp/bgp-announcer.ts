@@ -165,7 +165,7 @@ export class BgpAnnouncer implements Announcer {
   async #end(): Promise<void> {
     this.#settings = null
     this.#seen = null
-    this.#watch.stop()
+    this.#watch.end()
     // Withdrawn first, so that routers hear it while the sessions are up.
     await this.#routes.change(new Map([...this.#wanted.keys()].map((address) => [address, []])), true)
     this.#daemons ??= await BgpDaemons.create(this.#options)

@@ -34,7 +34,15 @@ export class SessionWatch {
     this.#timer?.clear()
   }
 
+  /** No session is left. */
+  end(): void {
+    this.stop()
+    this.#tell([])
+  }
+
   #next(): void {
+    // One may have been set while the look that ends now was under way.
+    this.#timer?.clear()
     if (this.#running) this.#timer = this.#clock.setTimer(() => void this.#turn(), LOOK_EVERY_MS)
   }
 

@@ -1,14 +1,19 @@
 import { ipBits, parseIp } from '@spout/net'
+import type { Clock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Announcement, Announcer } from '../../announcer.ts'
 import { announceAddresses, stopAnnouncing } from '../../domain/announce-addresses.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
+import { type Candidate, DuplicateDetection } from './duplicate-detection.ts'
 
 export interface L2AnnouncerOptions {
   readonly config: DomainConfig
   readonly helper: NativeHelper
   readonly log: Log
+  /** How long an address is refused that somebody else on the wire answers for; then it is taken. Default 30 s. */
+  readonly insistAfterMs?: number
+  readonly clock?: Clock
 }
 
 type Outcome = { readonly announcement: Announcement; readonly error: string | null }
@@ -20,14 +25,15 @@ interface Place {
 }
 
 /**
- * Answers ARP and neighbour solicitations by binding the address to the interface, and tells the segment at once by
- * gratuitous ARP and unsolicited neighbour advertisements.
+ * Answers ARP and neighbour solicitations by binding the address to the interface, once nobody else was found to, and
+ * tells the segment at once by gratuitous ARP and unsolicited neighbour advertisements.
  */
 export class L2Announcer implements Announcer {
   readonly name = 'l2'
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
   readonly #log: Log
+  readonly #duplicates: DuplicateDetection
   readonly #bound = new Map<string, Announcement>()
   /** How many of them are where: by domain for scope `tenant`. */
   readonly #used = new Map<number | 'fabric', number>()
@@ -40,11 +46,15 @@ export class L2Announcer implements Announcer {
     this.#config = options.config
     this.#helper = options.helper
     this.#log = options.log
+    this.#duplicates = new DuplicateDetection(options)
   }
 
-  /** How many requests changed addresses since start. */
-  get counters(): { readonly changes: number } {
-    return { changes: this.#changes }
+  /**
+   * Since start: how many requests changed addresses, how often an address was refused because it is on the wire, and
+   * how often one was taken all the same.
+   */
+  get counters(): { readonly changes: number; readonly refused: number; readonly insisted: number } {
+    return { changes: this.#changes, ...this.#duplicates.counters }
   }
 
   /** Takes those of `previous` for bound that are; the others are bound by the next `apply` that wants them. */
@@ -120,8 +130,9 @@ export class L2Announcer implements Announcer {
     signal.throwIfAborted()
     await this.#each(leaving, (place, group) => this.#unbind(place, group))
     const coming = wanted.filter((announcement) => !this.#bound.has(keyOf(announcement)))
-    const errors = new Map<string, string>()
-    await this.#each(coming, async (place, group) => {
+    const errors = new Map(await this.#duplicates.refused(coming.flatMap((each) => this.#candidate(each))))
+    const free = coming.filter((announcement) => !errors.has(keyOf(announcement)))
+    await this.#each(free, async (place, group) => {
       for (const [key, words] of await this.#bind(place, group)) errors.set(key, words)
     })
     return wanted.map((announcement) => ({ announcement, error: errors.get(keyOf(announcement)) ?? null }))
@@ -142,6 +153,12 @@ export class L2Announcer implements Announcer {
     return scope === 'fabric'
       ? { netns: rootNetns(this.#config), dev: this.#config.fabricInterface }
       : { netns: domainNames(this.#config, domain).netns, dev: SEGMENT }
+  }
+
+  /** None when it comes from another node of the group: looking for it would find that one, and cost a move its time. */
+  #candidate(announcement: Announcement): readonly Candidate[] {
+    const { address, takeover } = announcement
+    return takeover ? [] : [{ key: keyOf(announcement), address, ...this.#placeOf(announcement) }]
   }
 
   async #each(

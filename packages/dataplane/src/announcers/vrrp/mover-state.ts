@@ -11,6 +11,8 @@ export interface MoverShard {
     readonly reason: string
     readonly addresses: number
     readonly tookUs: number
+    /** From the last advert of the master before to this takeover; null when none was heard, or it is no takeover. */
+    readonly silentUs: number | null
   } | null
 }
 

@@ -18,6 +18,8 @@ export interface ShardReport {
     /** How many addresses were bound or unbound, and how long that took. */
     readonly addresses: number
     readonly tookUs: number
+    /** Milliseconds from the last advert of the master before to this takeover; null when not known. */
+    readonly silentMs: number | null
   } | null
 }
 
@@ -38,6 +40,7 @@ export function shardReport(shard: MoverShard, gaveUp: string | null): ShardRepo
             reason: lastMove.to === 'fault' && lastMove.reason === 'vrrp' ? (gaveUp ?? 'vrrp') : lastMove.reason,
             addresses: lastMove.addresses,
             tookUs: lastMove.tookUs,
+            silentMs: lastMove.silentUs === null ? null : Math.round(lastMove.silentUs / 1000),
           },
   }
 }

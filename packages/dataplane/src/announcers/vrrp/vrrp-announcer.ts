@@ -1,10 +1,11 @@
-import { mkdir } from 'node:fs/promises'
 import type { VrrpSettings } from '@spout/model/node-state'
 import { type Clock, pause, systemClock } from '@spout/runtime'
 import { findLink, type Log, type NativeHelper } from '@spout/sys'
 import type { Announcement, Announcer } from '../../announcer.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { Serial } from '../../drivers/haproxy/serial.ts'
+import { makeRunDirectory } from '../../run-directory.ts'
+import { loadAdvertFilter, removeAdvertFilter } from './advert-filter.ts'
 import { VrrpRefused } from './check-settings.ts'
 import { ConfigFile } from './config-file.ts'
 import { type DaemonPaths, Daemons } from './daemons.ts'
@@ -60,6 +61,7 @@ export class VrrpAnnouncer implements Announcer {
   readonly #addresses: ShardAddresses
   readonly #listeners = new Set<ShardListener>()
   #unhealthyReason = 'unknown'
+  #filterLoads = 0
   #changedMs: number
   #told = ''
 
@@ -98,9 +100,10 @@ export class VrrpAnnouncer implements Announcer {
     })
   }
 
-  /** How often something was changed since start: tables and configurations written, processes started. */
+  /** How often something was changed since start: tables, configurations and filters written, processes started. */
   get counters(): { readonly changes: number } {
-    return { changes: this.#table.writes + this.#configFile.writes + this.#keeper.starts }
+    const { starts } = this.#keeper
+    return { changes: this.#table.writes + this.#configFile.writes + this.#filterLoads + starts }
   }
 
   /**
@@ -195,7 +198,7 @@ export class VrrpAnnouncer implements Announcer {
 
   async #open(): Promise<void> {
     if (this.#opened) return
-    await mkdir(this.#files.directory, { recursive: true, mode: 0o700 })
+    await makeRunDirectory(this.#files.directory, 0o700)
     await this.#configFile.load()
     await this.#feed.open()
     await this.#table.load(this.#feed.state?.generation ?? 0)
@@ -221,6 +224,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#giveUp.prepare(numbers)
     if (this.#keeper.running === null && this.#feed.state === null) this.#firstElection.begin(settings.shards)
     const differs = await this.#configFile.offer(text, (path) => this.#daemons.test(path))
+    if (await loadAdvertFilter(this.#options.helper, config, settings)) this.#filterLoads++
     await this.#table.write({
       // Twice that: after a shorter sleep VRRP alone finds one owner, and to give way for nothing costs an outage.
       freezeMs: 2 * deathMs(settings),
@@ -239,6 +243,7 @@ export class VrrpAnnouncer implements Announcer {
     await this.#keeper.stop()
     // The mover took its addresses with it; what a killed one left is taken away here.
     await sweepRows(this.#options.config, this.#options.helper, rows)
+    await removeAdvertFilter(this.#options.helper, this.#options.config)
     await this.#configFile.remove()
     await this.#table.write({ routers: new Map(), rows: [] })
     this.#tell()

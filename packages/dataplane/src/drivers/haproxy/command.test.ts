@@ -29,7 +29,7 @@ describe('commandText', () => {
     [{ do: 'shutdown-sessions', backend: 3, server: 'm1' }, 'shutdown sessions server b3/m1\n'],
     [{ do: 'add-map', map: 'backend', frontend: 2, value: 'b3' }, 'add map /run/d7/backend.map <<\nf2 b3\n\n'],
     [{ do: 'set-map', map: 'backend', frontend: 2, value: 'b4' }, 'set map /run/d7/backend.map f2 b4\n'],
-    [{ do: 'del-map', map: 'forwarded-for', frontend: 2 }, 'del map /run/d7/forwarded-for.map f2\n'],
+    [{ do: 'del-map', map: 'backend', frontend: 2 }, 'del map /run/d7/backend.map f2\n'],
   ])('%o', (command, text) => expect(commandText(command, mapPath)).toBe(text))
 
   it('refuses anything that could begin another command', () => {

@@ -1,7 +1,7 @@
 import { serverWords } from './command.ts'
 import { backendName, type FrontendValues, frontendName, MAPS, type MapName, type PlacedEntry } from './content.ts'
 import type { RenderedServer } from './render.ts'
-import type { BackendShape, Balance, FrontendShape } from './shape.ts'
+import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
 import type { Slot } from './slot-table.ts'
 
 /** What a process is started with, beside its slots and their content. Paths and numbers of our own making. */
@@ -11,7 +11,7 @@ export interface ProcessSettings {
   /** An empty directory. */
   readonly chroot: string
   readonly statsSocket: string
-  /** Local addresses that the frontends listen on. */
+  /** Local addresses that the frontends listen on, for connections to any address. */
   readonly addresses: readonly string[]
   /** Local port of frontend slot 0; slot n listens n above. */
   readonly firstPort: number
@@ -37,7 +37,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
   const servers = new Map(entries.flatMap((entry) => entry.backends.map(({ slot, servers }) => [slot, servers])))
   return `${[
     ...globalSection(settings),
-    ...defaultsSections(settings.mapPath),
+    ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...backends.flatMap((slot) => backendSection(slot, servers.get(slot.id) ?? [])),
   ].join('\n')}\n`
@@ -57,6 +57,8 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   'global',
   // One thread, no master: 5 MB instead of 20 for a tenant that does nothing.
   '    nbthread 1',
+  // Requests taken up together hold buffers at a time: few enough fit into the thread's cache of them.
+  '    tune.maxpollevents 16',
   `    maxconn ${settings.maxConnections}`,
   `    uid ${settings.uid}`,
   `    gid ${settings.gid}`,
@@ -67,35 +69,37 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   '    stats timeout 24d',
 ]
 
-const value = (path: string): string => `fe_name,map(${path})`
+const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`
 
 /**
- * Frontend rules are the same for all slots, their data is in the maps. Setting a header replaces every line of that
- * name which the client sent. `X_Forwarded_For` is the same header to CGI-like servers, so it goes too, and a
- * `Connection` header could name ours as hop-by-hop and have the member drop it (RFC 9110 section 7.6.1).
+ * Frontend rules are the same for all slots of a kind. Setting a header replaces every line of that name which the client
+ * sent. `X_Forwarded_For` is the same header to CGI-like servers, so it goes too, and a `Connection` header could name
+ * ours as hop-by-hop and have the member drop it (RFC 9110 section 7.6.1).
  */
-function defaultsSections(mapPath: (map: MapName) => string): readonly string[] {
-  const forwarded = (map: MapName, header: string, source: string): readonly string[] => [
-    `    http-request del-header ${header.replaceAll('-', '_')} if { ${value(mapPath(map))} -m found }`,
-    `    http-request set-header ${header} ${source} if { ${value(mapPath(map))} -m found }`,
-  ]
-  const target = value(mapPath('backend'))
-  // For `source-port`, which has no balance keyword of its own.
-  const rememberPort = '    tcp-request connection set-var(sess.port) src_port'
+const HEADERS: Readonly<Record<Forwarded, readonly string[]>> = {
+  for: ['    http-request del-header X_Forwarded_For', '    http-request set-header X-Forwarded-For %[src]'],
+  // Connections keep the address and port that they were made to.
+  port: ['    http-request del-header X_Forwarded_Port', '    http-request set-header X-Forwarded-Port %[dst_port]'],
+  proto: ['    http-request del-header X_Forwarded_Proto', '    http-request set-header X-Forwarded-Proto http'],
+}
+const CONNECTION = [
+  '    http-request set-header Connection upgrade if { req.hdr(upgrade) -m found }',
+  '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
+]
+
+function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' | 'frontends'>): readonly string[] {
+  const kinds = new Map(frontends.map(({ shape }) => [frontendKind(shape), shape]))
   return [
-    'defaults http-frontend',
-    '    mode http',
-    rememberPort,
-    '    http-request set-header Connection upgrade if { req.hdr(upgrade) -m found }',
-    '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
-    ...forwarded('forwarded-for', 'X-Forwarded-For', '%[src]'),
-    ...forwarded('forwarded-port', 'X-Forwarded-Port', `%[${value(mapPath('forwarded-port'))}]`),
-    ...forwarded('forwarded-proto', 'X-Forwarded-Proto', `%[${value(mapPath('forwarded-proto'))}]`),
-    'defaults tcp-frontend',
-    '    mode tcp',
-    // Nothing behind it: closed before a byte is read.
-    `    tcp-request connection reject unless { ${target} -m found }`,
-    rememberPort,
+    ...[...kinds].flatMap(([kind, { mode, forwarded }]) => [
+      `defaults ${kind}-frontend`,
+      `    mode ${mode}`,
+      // Nothing behind it: closed before a byte is read.
+      ...(mode === 'tcp' ? [`    tcp-request connection reject unless { ${target(settings)} -m found }`] : []),
+      // For `source-port`, which has no balance keyword of its own.
+      '    tcp-request connection set-var(sess.port) src_port',
+      ...(forwarded.length > 0 ? CONNECTION : []),
+      ...forwarded.flatMap((each) => HEADERS[each]),
+    ]),
     'defaults http-backend',
     '    mode http',
     '    retries 3',
@@ -107,14 +111,17 @@ function defaultsSections(mapPath: (map: MapName) => string): readonly string[] 
   ]
 }
 
+/** `transparent` takes what is meant for other addresses: the packet filter gives it connections to VIPs as they are. */
 function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSettings): readonly string[] {
   const port = settings.firstPort + id
-  const target = value(settings.mapPath('backend'))
   return [
-    `frontend ${frontendName(id)} from ${shape.mode}-frontend`,
-    ...settings.addresses.map((address) => `    bind ${address.includes(':') ? `[${address}]` : address}:${port}`),
+    `frontend ${frontendName(id)} from ${frontendKind(shape)}-frontend`,
+    ...settings.addresses.map((address) => {
+      return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent`
+    }),
     `    timeout client ${timeoutText(shape.clientMs)}`,
-    `    use_backend %[${target}] if { ${target} -m found }`,
+    // Without an answer there is no such backend, which is 503.
+    `    use_backend %[${target(settings)}]`,
   ]
 }
 

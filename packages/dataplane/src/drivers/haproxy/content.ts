@@ -2,8 +2,8 @@ import type { RenderedEntry, RenderedServer } from './render.ts'
 import type { BackendShape, FrontendShape } from './shape.ts'
 import type { SlotTable } from './slot-table.ts'
 
-/** The maps of a process: what a frontend does is looked up in them under the frontend's own name. */
-export const MAPS = ['backend', 'forwarded-for', 'forwarded-port', 'forwarded-proto'] as const
+/** The maps of a process: which backend a frontend uses is looked up under the frontend's own name. */
+export const MAPS = ['backend'] as const
 export type MapName = (typeof MAPS)[number]
 
 /** What a frontend slot has in the maps. Absent: nothing under that name. */
@@ -57,14 +57,9 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
     servers,
   }))
   const slotOf = new Map(backends.map(({ owner, slot }) => [owner, slot]))
-  const frontends = entry.frontends.map(({ service, shape, backend, headers }) => {
+  const frontends = entry.frontends.map(({ service, shape, backend }) => {
     const target = backend === null ? undefined : slotOf.get(backend)
-    const values: FrontendValues = {
-      ...(target === undefined ? {} : { backend: backendName(target) }),
-      ...(headers.for ? { 'forwarded-for': '1' } : {}),
-      ...(headers.port === null ? {} : { 'forwarded-port': String(headers.port) }),
-      ...(headers.proto === null ? {} : { 'forwarded-proto': headers.proto }),
-    }
+    const values: FrontendValues = target === undefined ? {} : { backend: backendName(target) }
     return { slot: slots.frontends.take(service, shape).id, values }
   })
   return { frontends, backends: backends.map(({ slot, servers }) => ({ slot, servers })) }

@@ -86,9 +86,10 @@ describe('http', () => {
         insertHeaders: ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'],
       }),
     )
+    await lab.lead(8443, portOf(driver, 'web-80'))
     const { seen } = await ask({
       host,
-      port: portOf(driver, 'web-80'),
+      port: 8443,
       headers: {
         'X-Forwarded-For': ['10.6.6.6', '10.7.7.7'],
         'X-Forwarded-Port': '1',
@@ -104,6 +105,30 @@ describe('http', () => {
     })
     expect(seen.x_forwarded_for).toBeUndefined()
     expect(seen.connection ?? '').not.toMatch(/forwarded/i)
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  it.each([
+    [[], {}],
+    [['x-forwarded-proto'], { 'x-forwarded-proto': 'http' }],
+    [['x-forwarded-proto', 'x-forwarded-for'], { 'x-forwarded-for': MEMBER_ADDRESS, 'x-forwarded-proto': 'http' }],
+  ] as const)('gives just the forwarding headers %j', async (insertHeaders, expected) => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)], { insertHeaders }))
+    const { seen } = await ask({ host, port: portOf(driver, 'web-80') })
+    expect(Object.fromEntries(Object.entries(seen).filter(([name]) => name.startsWith('x-')))).toEqual(expected)
+    expect(driver.counters.reloads).toBe(0)
+  })
+
+  it('changes its headers by a reload, on the same port', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)]))
+    const port = portOf(driver, 'web-80')
+    await put(driver, webEntry([at(web[0]!)], { insertHeaders: ['x-forwarded-for'] }))
+    expect((await ask({ host, port })).seen).toMatchObject({ 'x-forwarded-for': MEMBER_ADDRESS })
+    await put(driver, webEntry([at(web[0]!)]))
+    expect((await ask({ host, port })).seen).not.toHaveProperty('x-forwarded-for')
+    expect(driver.counters.reloads).toBe(2)
   })
 
   it('leaves headers alone that are not asked for', async () => {

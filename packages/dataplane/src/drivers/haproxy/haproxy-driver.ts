@@ -19,10 +19,8 @@ export interface HaproxyDriverOptions {
   readonly options?: Partial<HaproxyOptions>
 }
 
-/** Where VIP traffic of a proxied service is to be sent inside its domain. */
+/** Where VIP traffic of a proxied service is to be given to the proxy: a port of the addresses of its `ProxyPlace`. */
 export interface ProxyPort {
-  readonly address4: string | null
-  readonly address6: string | null
   readonly port: number
 }
 
@@ -85,8 +83,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     const number = this.#domainOfService.get(serviceId)
     const proxy = number === undefined ? undefined : this.#proxies.get(number)
     const port = proxy?.portOf(serviceId) ?? null
-    if (proxy === undefined || port === null) return null
-    return { address4: proxy.place.address4, address6: proxy.place.address6, port }
+    return port === null ? null : { port }
   }
 
   async adopt(previous: readonly WantedEntry[]): Promise<void> {

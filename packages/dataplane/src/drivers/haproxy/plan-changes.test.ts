@@ -67,23 +67,14 @@ describe('planChanges', () => {
   })
 
   it('clears what an entry had when it goes', () => {
-    expect(commandsFor(placed([server('a')], { backend: 'b1', 'forwarded-for': '1' }), NOTHING_PLACED)).toEqual([
+    expect(commandsFor(placed([server('a')], { backend: 'b1' }), NOTHING_PLACED)).toEqual([
       { do: 'del-map', map: 'backend', frontend: 1 },
-      { do: 'del-map', map: 'forwarded-for', frontend: 1 },
       { do: 'set-ready', backend: 1, server: 'a', ready: false },
       { do: 'del-server', backend: 1, server: 'a' },
     ])
   })
 
-  const values = fc.record(
-    {
-      backend: fc.constantFrom('b1', 'b2'),
-      'forwarded-for': fc.constant('1'),
-      'forwarded-port': fc.constantFrom('80', '8080'),
-      'forwarded-proto': fc.constant('http'),
-    },
-    { requiredKeys: [] },
-  )
+  const values = fc.record({ backend: fc.constantFrom('b1', 'b2') }, { requiredKeys: [] })
   const servers = fc.uniqueArray(
     fc
       .record({ name: fc.constantFrom('a', 'b', 'c', 'd'), weight: fc.nat(3), ready: fc.boolean() })

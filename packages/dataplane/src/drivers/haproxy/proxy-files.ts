@@ -1,5 +1,6 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeRunDirectory } from '../../run-directory.ts'
 import { type ProcessPlan, renderConfig, renderMaps } from './config.ts'
 import { MAPS, type MapName } from './content.ts'
 
@@ -28,7 +29,7 @@ export const proxyFiles = (directory: string): ProxyFiles => ({
 
 /** Writes what a process reads when it starts. It has read everything before its start is confirmed. */
 export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Promise<void> {
-  await mkdir(files.directory, { recursive: true, mode: 0o700 })
+  await makeRunDirectory(files.directory, 0o700)
   await mkdir(files.root, { recursive: true })
   await chmod(files.root, 0o555)
   const maps = renderMaps(plan.entries)

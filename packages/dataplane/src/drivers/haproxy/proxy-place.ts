@@ -7,15 +7,18 @@ export interface ProxyPlace {
   readonly name: string
   /** Name of the network namespace; null for the agent's own. */
   readonly namespace: string | null
-  /** Local addresses of the domain that VIP traffic is steered to; null where the family is not available. */
+  /** Addresses that it listens on; null where the family is not available. */
   readonly address4: string | null
   readonly address6: string | null
 }
 
-/** The proxy of a domain runs in the domain's namespace and listens on the domain's end of its uplink. */
+/**
+ * The proxy of a domain runs in the domain's namespace and listens on its loopback addresses: no packet from outside can
+ * be meant for those, so nothing comes but what the packet filter gives it.
+ */
 export const proxyPlaceOf =
   (config: Pick<DomainConfig, 'instance'>) =>
   ({ number }: { readonly number: number }): ProxyPlace => {
-    const { namespace, domain } = domainNames(config, number)
-    return { name: namespace, namespace, address4: domain.ipv4, address6: domain.ipv6 }
+    const { namespace } = domainNames(config, number)
+    return { name: namespace, namespace, address4: '127.0.0.1', address6: '::1' }
   }

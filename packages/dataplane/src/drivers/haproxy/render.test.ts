@@ -97,7 +97,7 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     gid: 65_534,
     chroot: `${base}/root`,
     statsSocket: `${base}/s1`,
-    addresses: ['240.0.0.15', 'fd73:706f:7574::f'],
+    addresses: ['127.0.0.1', '::1'],
     firstPort: 20_000,
     maxConnections: 1_000,
     leaveAfterMs: 60_000,

@@ -3,7 +3,14 @@ import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../driver.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
-import { type BackendShape, type Balance, backendShapeKey, type FrontendShape, type ProxyMode } from './shape.ts'
+import {
+  type BackendShape,
+  type Balance,
+  backendShapeKey,
+  FORWARDED,
+  type FrontendShape,
+  type ProxyMode,
+} from './shape.ts'
 
 /** What one load balancer needs of the proxy, before it is given slots. Ids, numbers and addresses alone. */
 export interface RenderedEntry {
@@ -20,15 +27,6 @@ export interface RenderedFrontend {
   readonly shape: FrontendShape
   /** `RenderedBackend.owner`; null answers 503 (HTTP) or closes (TCP). */
   readonly backend: string | null
-  readonly headers: ForwardedHeaders
-}
-
-/** What a request is given on its way: whatever the client sent under these names is replaced. */
-export interface ForwardedHeaders {
-  readonly for: boolean
-  /** The VIP's port; null leaves the header alone. */
-  readonly port: number | null
-  readonly proto: 'http' | null
 }
 
 export interface RenderedBackend {
@@ -64,9 +62,13 @@ export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>
     if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
     return {
       service: service.id,
-      shape: { mode, clientMs: within(0, service.timeouts.clientMs, LONGEST_MS) },
+      shape: {
+        mode,
+        clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
+        forwarded:
+          mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(`x-forwarded-${each}`)) : [],
+      },
       backend: backend?.owner ?? null,
-      headers: forwardedHeaders(service),
     }
   })
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
@@ -76,15 +78,6 @@ export const isProxied = (service: Service): boolean => service.protocol === 'ht
 
 /** The backend's mode follows the listener: a pool that speaks the PROXY protocol may carry HTTP. */
 const modeOf = (service: Service): ProxyMode => (service.protocol === 'http' ? 'http' : 'tcp')
-
-function forwardedHeaders(service: Service): ForwardedHeaders {
-  const wanted = new Set(service.protocol === 'http' ? service.insertHeaders : [])
-  return {
-    for: wanted.has('x-forwarded-for'),
-    port: wanted.has('x-forwarded-port') ? within(1, service.port, 65_535) : null,
-    proto: wanted.has('x-forwarded-proto') ? 'http' : null,
-  }
-}
 
 const BALANCE: Readonly<Record<NodePool['algorithm'], Balance>> = {
   'round-robin': 'roundrobin',

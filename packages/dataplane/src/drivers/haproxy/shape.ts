@@ -5,9 +5,15 @@ export type ProxyMode = 'http' | 'tcp'
 /** `source` and `source-port` are consistent hashes, so that a member that goes moves only its own clients. */
 export type Balance = 'roundrobin' | 'leastconn' | 'source' | 'source-port'
 
+/** What a request is told of its way: whatever the client sent under the header's name is replaced. */
+export const FORWARDED = ['for', 'port', 'proto'] as const
+export type Forwarded = (typeof FORWARDED)[number]
+
 export interface FrontendShape {
   readonly mode: ProxyMode
   readonly clientMs: number
+  /** In the order of `FORWARDED`. A part of the shape, since rules that ask a map cost every request a few per cent. */
+  readonly forwarded: readonly Forwarded[]
 }
 
 export interface BackendShape {
@@ -17,8 +23,12 @@ export interface BackendShape {
   readonly memberMs: number
 }
 
-/** `http/50000`. */
-export const frontendShapeKey = ({ mode, clientMs }: FrontendShape): string => `${mode}/${clientMs}`
+/** `http`, `http-for-port`: what is alike in frontends of whatever time-out. */
+export const frontendKind = ({ mode, forwarded }: Pick<FrontendShape, 'mode' | 'forwarded'>): string =>
+  [mode, ...forwarded].join('-')
+
+/** `http/50000`, `http-for-port/50000`. */
+export const frontendShapeKey = (shape: FrontendShape): string => `${frontendKind(shape)}/${shape.clientMs}`
 
 /** `http/roundrobin/5000/50000`. */
 export const backendShapeKey = ({ mode, balance, connectMs, memberMs }: BackendShape): string =>
@@ -35,9 +45,17 @@ export const DEFAULT_TIMEOUTS = { clientMs: 50_000, connectMs: 5_000, memberMs: 
 
 const { clientMs, ...memberSide } = DEFAULT_TIMEOUTS
 
+/** Every choice of headers, the empty one first. */
+const CHOICES: readonly (readonly Forwarded[])[] = Array.from({ length: 1 << FORWARDED.length }, (_, bits) =>
+  FORWARDED.filter((_, index) => (bits & (1 << index)) !== 0),
+)
+
 export const FRONTEND_STOCK: readonly Stock<FrontendShape>[] = [
-  { shape: { mode: 'http', clientMs }, count: 8 },
-  { shape: { mode: 'tcp', clientMs }, count: 4 },
+  ...CHOICES.map((forwarded) => ({
+    shape: { mode: 'http' as const, clientMs, forwarded },
+    count: forwarded.length === 0 ? 8 : 2,
+  })),
+  { shape: { mode: 'tcp', clientMs, forwarded: [] }, count: 4 },
 ]
 
 export const BACKEND_STOCK: readonly Stock<BackendShape>[] = [

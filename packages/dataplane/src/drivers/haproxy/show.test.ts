@@ -40,12 +40,10 @@ describe('show', () => {
   })
 
   it('map', () => {
-    const none = { 'forwarded-for': '', 'forwarded-port': '', 'forwarded-proto': '' }
-    const texts = { ...none, backend: '0x563b641e2aa0 f0 b0\n0x563b641e2b80 f1 b1', 'forwarded-port': '0x1 f1 80' }
-    expect(parseMaps(texts)).toEqual(
+    expect(parseMaps({ backend: '0x563b641e2aa0 f0 b0\n0x563b641e2b80 f1 b1' })).toEqual(
       new Map([
         [0, { backend: 'b0' }],
-        [1, { backend: 'b1', 'forwarded-port': '80' }],
+        [1, { backend: 'b1' }],
       ]),
     )
   })

@@ -3,7 +3,7 @@ import type { BackendShape, FrontendShape } from './shape.ts'
 import type { FrontendCounters } from './show.ts'
 import type { Slot } from './slot-table.ts'
 
-const STATE_VERSION = 1
+const STATE_VERSION = 2
 
 /** What the next agent must know to take a process over: which it is and who has which slot. Servers are read back. */
 export interface SavedState {

@@ -8,13 +8,13 @@ import { PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
 import type { Rendered, RenderedService } from './rendered.ts'
+import { PORT_BYTES } from './sets.ts'
 
-/** Where the proxy of the domain accepts what is meant for a listener; null while it does not. */
+/** Where the proxy of the domain accepts what is meant for a listener: a port of its loopback addresses, transparently. */
 export interface FrontDoor {
-  readonly address4: string | null
-  readonly address6: string | null
   readonly port: number
 }
+/** Null while the proxy does not carry the listener. */
 export type FindFrontDoor = (listenerId: string) => FrontDoor | null
 
 /**
@@ -35,8 +35,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
       const identity = pack({ address: ip }, { transport }, { port: service.port })
       records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
       renderAdmission(records, service, ip.version, identity)
-      const door = doorOf(front, ip.version)
-      if (door !== null) records.add(setOf('front', ip.version), identity, door)
+      if (front !== null) renderDoor(records, service, ip.version, identity, front)
       // The proxy counts for itself.
       if (!isProxied(service)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
@@ -57,6 +56,18 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
     records: packed,
     digest: digestOf(wanted.key, packed),
   }
+}
+
+function renderDoor(
+  records: RecordBuilder,
+  service: Service,
+  version: Family,
+  identity: Buffer,
+  { port }: FrontDoor,
+): void {
+  const isChecked = service.connectionLimit !== null || service.allowedCidrs !== null
+  records.add(setOf('proxied', version), identity)
+  records.add(setOf(isChecked ? 'checked' : 'front', version), identity, pack({ port }).subarray(0, PORT_BYTES))
 }
 
 /** Connection limit and admitted sources: alike for balanced and proxied services. */
@@ -89,11 +100,6 @@ const flagsOf = (service: Service): number =>
   (service.allowedCidrs === null ? 0 : SERVICE_FLAGS.restricted)
 
 const isProxied = ({ protocol }: Service): boolean => protocol === 'http' || protocol === 'tcp-proxy'
-
-function doorOf(front: FrontDoor | null, version: Family): Buffer | null {
-  const address = version === 4 ? front?.address4 : front?.address6
-  return front === null || !address ? null : pack({ address: parseIp(address) }, { port: front.port })
-}
 
 function digestOf(key: string, records: PackedRecords): bigint {
   const hash = createHash('sha256').update(key)

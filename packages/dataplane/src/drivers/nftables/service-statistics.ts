@@ -4,8 +4,8 @@ import type { Rendered } from './rendered.ts'
 import { SETS } from './sets.ts'
 import { SPOUT_TABLE } from './skeleton.ts'
 
-/** Keys in one request: about 5 ms of the helper, which others wait for. */
-const KEYS_PER_REQUEST = 1024
+/** Keys in one request: about 1 ms of the helper, for which a change may have to wait. */
+const KEYS_PER_REQUEST = 256
 /** Reading costs some 5 us per listener, VIP and counter: at most this part of the time is spent on it. */
 const SHARE_OF_TIME = 0.02
 

@@ -25,6 +25,9 @@ const shape = (kind: SetShape['kind'], type: string, keyBytes: number, dataBytes
   counter: false,
 })
 
+/** A port that stands alone is not padded. */
+export const PORT_BYTES = 2
+
 const family = <Version extends 4 | 6>(version: Version) => {
   const address = version === 4 ? 'ipv4_addr' : 'ipv6_addr'
   const bytes = version === 4 ? 4 : 16
@@ -35,8 +38,12 @@ const family = <Version extends 4 | 6>(version: Version) => {
     service: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** Pool mark . slot -> member. */
     member: shape('map', `mark . mark : ${address} . inet_service`, 8, bytes + 4),
-    /** VIP . protocol . port -> the proxy's front door. */
-    front: shape('map', `${endpoint} : ${address} . inet_service`, endpointBytes, bytes + 4),
+    /** What the proxy carries: asked for every packet of a domain. */
+    proxied: shape('set', endpoint, endpointBytes),
+    /** VIP . protocol . port -> the proxy's port, for services without flags of their own: their flows are not tracked. */
+    front: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
+    /** The same for services flagged as limited or restricted: theirs are. */
+    checked: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
     /** Member . protocol . port -> VIP: for replies that come before their requests. */
     reverse: shape('map', `${endpoint} : ${address} . inet_service`, endpointBytes, bytes + 4),
     /** Admitted sources of the services flagged as restricted. */
@@ -57,7 +64,9 @@ const v6 = family(6)
 export const SETS = {
   service4: v4.service,
   member4: v4.member,
+  proxied4: v4.proxied,
   front4: v4.front,
+  checked4: v4.checked,
   reverse4: v4.reverse,
   allowed4: v4.allowed,
   limited4: v4.limited,
@@ -66,7 +75,9 @@ export const SETS = {
   sent4: v4.sent,
   service6: v6.service,
   member6: v6.member,
+  proxied6: v6.proxied,
   front6: v6.front,
+  checked6: v6.checked,
   reverse6: v6.reverse,
   allowed6: v6.allowed,
   limited6: v6.limited,

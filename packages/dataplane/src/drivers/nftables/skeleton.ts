@@ -9,7 +9,7 @@ import {
   SERVICE_FLAGS,
   SPECIAL_MASK,
 } from './pool-mark.ts'
-import { SET_NAMES, SETS } from './sets.ts'
+import { SET_NAMES, SETS, type SetName } from './sets.ts'
 
 export const SPOUT_TABLE = 'spout'
 /** A map of one element that names what was applied last: it changes in the same transaction as everything else. */
@@ -25,21 +25,26 @@ function body(): readonly string[] {
     ...SET_NAMES.flatMap((name) => {
       const { kind, type, interval, countOver, counter } = SETS[name]
       const head = `  ${kind} ${name} {`
-      // Only a dynamic set may hold elements that count connections.
-      const flags = interval ? ['    flags interval'] : countOver ? ['    flags dynamic'] : []
-      return [head, `    type ${type}`, ...flags, ...(counter ? ['    counter'] : []), '  }']
+      // Each element brings a limit of its own. In a dynamic set, which needs no such line, the kernel would take away
+      // every element that has counted nothing for a second.
+      const statement = counter ? ['    counter'] : countOver ? ['    ct count over 1'] : []
+      return [head, `    type ${type}`, ...(interval ? ['    flags interval'] : []), ...statement, '  }']
     }),
+    ...doors(),
     ...chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
       'meta mark set 0',
-      ...usual(4),
-      ...usual(6),
-      `meta mark & ${hex(SPECIAL_MASK)} == 0 accept`,
+      usual(4),
+      usual(6),
+      `${IS_USUAL} accept`,
       'meta nfproto ipv4 goto special4',
       'meta nfproto ipv6 goto special6',
     ]),
     ...chain('special4', null, special(4)),
     ...chain('special6', null, special(6)),
+    // Its socket has the packet already; one that is balanced is refused for not being translated.
+    ...chain('full', null, [`${FLAGGED.proxied} reject with tcp reset`]),
     ...chain('postrouting', 'type nat hook postrouting priority srcnat; policy accept;', [
+      // Flows that began with a request: only one that began with a reply gets its source here.
       'ct status dnat accept',
       `iifname "${SEGMENT}" oifname "${UPLINK}" snat ip to ip saddr . meta l4proto . th sport map @reverse4`,
       `iifname "${SEGMENT}" oifname "${UPLINK}" snat ip6 to ip6 saddr . meta l4proto . th sport map @reverse6`,
@@ -48,8 +53,45 @@ function body(): readonly string[] {
   ]
 }
 
-/** A key with it is of TCP or UDP: maps hold no other. */
-const PORT_KEY = 'meta l4proto . th dport'
+/**
+ * The proxy's front door: a packet for a proxied service is given to the socket that the flow has, or to the one that
+ * listens for the service. Nothing is translated, so nothing need be tracked; a service that counts or checks its flows
+ * has them tracked, for which their packets are marked: so the guard knows the answers. A rule whose socket is not there
+ * ends, and the flow is refused like any that no rule took.
+ */
+function doors(): readonly string[] {
+  const door = (version: 4 | 6): readonly string[] => {
+    const [ip, loopback] = version === 4 ? ['ip', '127.0.0.1'] : ['ip6', '[::1]']
+    const to = (map: SetName) => `meta l4proto tcp tproxy ${ip} to ${loopback}:${serviceKey(version)} map @${map}`
+    return [
+      `${to(`front${version}`)} notrack accept`,
+      `${to(`checked${version}`)} meta mark set ${CHECKED_MARK} accept`,
+    ]
+  }
+  return [
+    ...chain('doors', 'type filter hook prerouting priority raw; policy accept;', [
+      `${serviceKey(4)} @proxied4 goto door4`,
+      `${serviceKey(6)} @proxied6 goto door6`,
+    ]),
+    ...chain('door4', null, door(4)),
+    ...chain('door6', null, door(6)),
+  ]
+}
+
+/** Any but 0. */
+const CHECKED_MARK = '0x00000001'
+
+/** Without a flag, and hashed in the first class: so is a packet that no lookup has given a mark. */
+const IS_USUAL = `meta mark & 0x${SPECIAL_MASK.toString(16)} == 0`
+const USUAL_CLASS = HASH_CLASSES.find(({ bits }) => bits === 0)!
+
+const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
+const hasFlag = (flag: number): string => `meta mark & ${hex(flag)} != 0`
+const FLAGGED = {
+  proxied: hasFlag(SERVICE_FLAGS.proxied),
+  limited: hasFlag(SERVICE_FLAGS.limited),
+  restricted: hasFlag(SERVICE_FLAGS.restricted),
+} as const
 
 /**
  * Packets of balanced flows alone: what goes to or comes from the proxy is not forwarded, and costs nothing here. The
@@ -80,36 +122,33 @@ const counting = (end: 'original' | 'reply', set: 'received' | 'sent'): readonly
   )
 
 /**
- * The whole way of a new flow to a usual service, in one rule: each rule less is measured in its connect time. A lookup
- * that misses ends the rule; the mark says whether it was the first one (0), or the service is not a usual one.
+ * The whole way of a new flow to a usual service is one rule: what it meets beside shows in its connect time. A lookup
+ * that misses ends the rule, and so does the mark of a service that is not a usual one; the mark stays.
  */
-function usual(version: 4 | 6): readonly string[] {
+function usual(version: 4 | 6): string {
   const service = serviceKey(version)
-  const { bits } = HASH_CLASSES[0]!
-  return [
-    [
-      `meta mark set ${service} map @service${version} meta mark & ${hex(SPECIAL_MASK)} == ${hex(bits)}`,
-      `${service} @opened${version} ${balance(version, HASH_CLASSES[0]!)}`,
-    ].join(' '),
-  ]
+  const lookup = `meta mark set ${service} map @service${version}`
+  return `${lookup} ${IS_USUAL} ${service} @opened${version} ${balance(version, USUAL_CLASS)}`
 }
 
-/** Everything that a service may have: its mark is set already. */
+/** Everything that a service may have. Its mark is set already. */
 function special(version: 4 | 6): readonly string[] {
   const ip = version === 4 ? 'ip' : 'ip6'
   const service = serviceKey(version)
-  const flagged = (flag: keyof typeof SERVICE_FLAGS) => `meta mark & ${hex(SERVICE_FLAGS[flag])} != 0`
   return [
-    `${flagged('restricted')} ${service} . ${ip} saddr != @allowed${version} drop`,
-    `${flagged('limited')} ct mark set ${service} map @limited${version} ct mark @limits accept`,
-    `${flagged('proxied')} dnat ${ip} to ${service} map @front${version}`,
+    // Open already when a source was taken off the list, or a limit set.
+    `${FLAGGED.proxied} tcp flags & syn == 0 accept`,
+    `${FLAGGED.restricted} ${service} . ${ip} saddr != @allowed${version} drop`,
+    `${FLAGGED.limited} ct mark set ${service} map @limited${version} ct mark @limits goto full`,
+    `${FLAGGED.proxied} accept`,
     `${service} @opened${version}`,
     `meta mark set meta mark & ${hex(POOL_MASK)}`,
     ...HASH_CLASSES.map((each) => `meta mark & ${hex(CLASS_MASK)} == ${hex(each.bits)} ${balance(version, each)}`),
   ]
 }
 
-const serviceKey = (version: 4 | 6): string => `${version === 4 ? 'ip' : 'ip6'} daddr . ${PORT_KEY}`
+/** What is neither TCP nor UDP meets no key. */
+const serviceKey = (version: 4 | 6): string => `${version === 4 ? 'ip' : 'ip6'} daddr . meta l4proto . th dport`
 
 /** From the pool's mark to the member; a slot without one ends the rule. */
 function balance(version: 4 | 6, { size, sourceAffinity }: HashClass): string {
@@ -118,8 +157,6 @@ function balance(version: 4 | 6, { size, sourceAffinity }: HashClass): string {
   const slot = `ct mark set jhash ${source} mod ${size} seed ${hex(HASH_SEED)}`
   return `${slot} meta l4proto { tcp, udp } dnat ${ip} to meta mark . ct mark map @member${version}`
 }
-
-const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
 
 const chain = (name: string, hook: string | null, rules: readonly string[]): readonly string[] => [
   `  chain ${name} {`,

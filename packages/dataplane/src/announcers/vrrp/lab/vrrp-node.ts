@@ -84,13 +84,13 @@ export class VrrpNode {
   }
 }
 
-/** Settings of one of two nodes, each the first of one shard. */
+/** Settings of one of two nodes, each the first of one shard; patient, because tests share the machine with others. */
 export function pairSettings(node: 1 | 2, fields: Partial<VrrpSettings> = {}): VrrpSettings {
   return {
     source: `10.9.0.${node}`,
     peers: [`10.9.0.${3 - node}`],
     advertMs: 20,
-    missedAdverts: 4,
+    missedAdverts: 10,
     shards: [
       { number: 1, routerId: 61, priority: node === 1 ? 254 : 200 },
       { number: 2, routerId: 62, priority: node === 1 ? 200 : 254 },

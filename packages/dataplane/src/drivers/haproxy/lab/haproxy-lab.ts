@@ -64,9 +64,8 @@ export async function haproxyLab(): Promise<DriverLab> {
   /** The backend that the proxy leads the entry's service to. */
   const backendOf = async (wanted: WantedEntry) => {
     const [maps = '', servers = ''] = await say(`show map ${files.map('backend')}`, 'show servers state')
-    const none = { 'forwarded-for': '', 'forwarded-port': '', 'forwarded-proto': '' }
     const slot = door(wanted).port - DEFAULT_OPTIONS.firstPort
-    const backend = parseMaps({ ...none, backend: maps }).get(slot)?.backend ?? ''
+    const backend = parseMaps({ backend: maps }).get(slot)?.backend ?? ''
     return { backend, servers: parseServers(servers).get(Number(backend.slice(1))) ?? new Map() }
   }
   let undo: string | null = null

@@ -11,7 +11,7 @@ export const sampleDomain = (number = 7): DomainEntry => ({
   networkId: '00000000-0000-4000-8000-00000000d007',
   segment: { physicalNetwork: 'physnet', vlan: null },
   returnPath: 'gateway',
-  subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.2', gatewayIp: '10.0.0.1' }],
+  subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.2', gatewayIp: '10.0.0.1', sharedAddress: null }],
   gateway: { via: 'l2' },
 })
 

@@ -1,0 +1,15 @@
+/*
+ * DIR/config, which the agent replaces as a whole:
+ *
+ *   listen <address> <port>
+ *   peer <address> <port>
+ *   key <64 hex digits>
+ *   timeouts <TCP s> <UDP s>        optional; how long an entry stays that nobody renews: 300 120
+ *   refresh <s>                     optional; how often all is looked at and told again: 60
+ *   domain <number> <path of a namespace> <shared address>...
+ */
+#pragma once
+#include "flows.h"
+
+/* Reads it and acts on the difference. With a fault in it all stays as it is, and `config_error` names the line. */
+void config_load(struct flows *flows);

@@ -1,0 +1,225 @@
+#include "conntrack.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netfilter/nf_conntrack_common.h>
+#include <linux/netfilter/nf_conntrack_tcp.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <string.h>
+
+#include "../src/netlink.h"
+
+#define TYPE(message) (NFNL_SUBSYS_CTNETLINK << 8 | (message))
+#define MESSAGE_SPACE 1024
+#define TRANSLATED (IPS_SRC_NAT | IPS_DST_NAT)
+
+const int CONNTRACK_GROUPS[] = {NFNLGRP_CONNTRACK_NEW, NFNLGRP_CONNTRACK_UPDATE, NFNLGRP_CONNTRACK_DESTROY};
+const size_t CONNTRACK_GROUP_COUNT = sizeof(CONNTRACK_GROUPS) / sizeof(*CONNTRACK_GROUPS);
+
+static const struct nlattr *attr_in(const struct nlattr *nest, uint16_t type)
+{
+	const struct nlattr *attr;
+
+	if (nest != NULL)
+		mnl_attr_for_each_nested(attr, nest)
+			if (mnl_attr_get_type(attr) == type)
+				return attr;
+	return NULL;
+}
+
+static bool copy(const struct nlattr *attr, void *out, size_t len)
+{
+	if (attr == NULL || mnl_attr_get_payload_len(attr) < len)
+		return false;
+	memcpy(out, mnl_attr_get_payload(attr), len);
+	return true;
+}
+
+static bool read_tuple(const struct nlattr *nest, uint8_t family, struct tuple *out, uint8_t *protocol)
+{
+	const struct nlattr *ip = attr_in(nest, CTA_TUPLE_IP), *proto = attr_in(nest, CTA_TUPLE_PROTO);
+	bool v4 = family == AF_INET;
+	uint8_t len = address_len(family);
+
+	return copy(attr_in(ip, v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC), out->src.bytes, len) &&
+	       copy(attr_in(ip, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST), out->dst.bytes, len) &&
+	       copy(attr_in(proto, CTA_PROTO_NUM), protocol, 1) && (*protocol == IPPROTO_TCP || *protocol == IPPROTO_UDP) &&
+	       copy(attr_in(proto, CTA_PROTO_SRC_PORT), &out->src.port, 2) &&
+	       copy(attr_in(proto, CTA_PROTO_DST_PORT), &out->dst.port, 2);
+}
+
+static uint32_t number_of(const struct nlattr *attr)
+{
+	uint32_t number = 0;
+
+	copy(attr, &number, sizeof(number));
+	return ntohl(number);
+}
+
+enum sighting_kind conntrack_read(const struct nlmsghdr *message, struct sighting *out)
+{
+	const struct nfgenmsg *body = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attr, *attrs[CTA_MAX + 1] = {0};
+	uint8_t protocol;
+
+	*out = (struct sighting){0};
+	if ((message->nlmsg_type != TYPE(IPCTNL_MSG_CT_NEW) && message->nlmsg_type != TYPE(IPCTNL_MSG_CT_DELETE)) ||
+	    message->nlmsg_len < NLMSG_LENGTH(sizeof(*body)) || (body->nfgen_family != AF_INET && body->nfgen_family != AF_INET6))
+		return SIGHTING_NONE;
+	mnl_attr_for_each(attr, message, sizeof(*body))
+		if (mnl_attr_get_type(attr) <= CTA_MAX)
+			attrs[mnl_attr_get_type(attr)] = attr;
+	out->record.family = body->nfgen_family;
+	if (!read_tuple(attrs[CTA_TUPLE_ORIG], body->nfgen_family, &out->record.original, &out->record.protocol) ||
+	    !read_tuple(attrs[CTA_TUPLE_REPLY], body->nfgen_family, &out->record.reply, &protocol))
+		return SIGHTING_NONE;
+	copy(attrs[CTA_ID], &out->ct_id, sizeof(out->ct_id));
+	if (message->nlmsg_type == TYPE(IPCTNL_MSG_CT_DELETE))
+		return SIGHTING_DESTROYED;
+	if ((number_of(attrs[CTA_STATUS]) & TRANSLATED) != TRANSLATED)
+		return SIGHTING_NONE;
+	out->replied = (number_of(attrs[CTA_STATUS]) & IPS_SEEN_REPLY) != 0;
+	out->record.mark = number_of(attrs[CTA_MARK]);
+	copy(attr_in(attr_in(attrs[CTA_PROTOINFO], CTA_PROTOINFO_TCP), CTA_PROTOINFO_TCP_STATE), &out->record.tcp_state, 1);
+	out->expires_us = now_us() + number_of(attrs[CTA_TIMEOUT]) * US_PER_S;
+	return SIGHTING_LIVE;
+}
+
+static struct nlmsghdr *begin(struct domain *domain, void *space, uint16_t type, uint16_t flags, int family)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(space);
+	struct nfgenmsg *body;
+
+	message->nlmsg_type = TYPE(type);
+	message->nlmsg_flags = NLM_F_REQUEST | flags;
+	message->nlmsg_seq = ++domain->seq;
+	body = mnl_nlmsg_put_extra_header(message, sizeof(*body));
+	body->nfgen_family = (uint8_t)family;
+	return message;
+}
+
+static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_record *record, const struct end *src,
+		      const struct end *dst)
+{
+	bool v4 = record->family == AF_INET;
+	uint8_t len = address_len(record->family);
+	struct nlattr *tuple = mnl_attr_nest_start(message, type), *part;
+
+	part = mnl_attr_nest_start(message, CTA_TUPLE_IP);
+	mnl_attr_put(message, v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, len, src->bytes);
+	mnl_attr_put(message, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, len, dst->bytes);
+	mnl_attr_nest_end(message, part);
+	part = mnl_attr_nest_start(message, CTA_TUPLE_PROTO);
+	mnl_attr_put_u8(message, CTA_PROTO_NUM, record->protocol);
+	mnl_attr_put_u16(message, CTA_PROTO_SRC_PORT, src->port);
+	mnl_attr_put_u16(message, CTA_PROTO_DST_PORT, dst->port);
+	mnl_attr_nest_end(message, part);
+	mnl_attr_nest_end(message, tuple);
+}
+
+static void put_translation(struct nlmsghdr *message, uint16_t type, const struct flow_record *record, const struct end *to)
+{
+	bool v4 = record->family == AF_INET;
+	struct nlattr *translation = mnl_attr_nest_start(message, type), *part;
+
+	mnl_attr_put(message, v4 ? CTA_NAT_V4_MINIP : CTA_NAT_V6_MINIP, address_len(record->family), to->bytes);
+	part = mnl_attr_nest_start(message, CTA_NAT_PROTO);
+	mnl_attr_put_u16(message, CTA_PROTONAT_PORT_MIN, to->port);
+	mnl_attr_put_u16(message, CTA_PROTONAT_PORT_MAX, to->port);
+	mnl_attr_nest_end(message, part);
+	mnl_attr_nest_end(message, translation);
+}
+
+/* Windows are not replicated: with be_liberal the kernel takes the first packets as they come and learns them anew. */
+static void put_state(struct nlmsghdr *message, const struct flow_record *record, uint32_t timeout_s)
+{
+	const struct nf_ct_tcp_flags liberal = {.flags = IP_CT_TCP_FLAG_BE_LIBERAL, .mask = IP_CT_TCP_FLAG_BE_LIBERAL};
+	struct nlattr *info, *tcp;
+
+	mnl_attr_put_u32(message, CTA_STATUS, htonl(IPS_CONFIRMED | IPS_SEEN_REPLY | IPS_ASSURED));
+	mnl_attr_put_u32(message, CTA_TIMEOUT, htonl(timeout_s));
+	mnl_attr_put_u32(message, CTA_MARK, htonl(record->mark));
+	if (record->protocol != IPPROTO_TCP)
+		return;
+	info = mnl_attr_nest_start(message, CTA_PROTOINFO);
+	tcp = mnl_attr_nest_start(message, CTA_PROTOINFO_TCP);
+	mnl_attr_put_u8(message, CTA_PROTOINFO_TCP_STATE, record->tcp_state);
+	mnl_attr_put(message, CTA_PROTOINFO_TCP_FLAGS_ORIGINAL, sizeof(liberal), &liberal);
+	mnl_attr_put(message, CTA_PROTOINFO_TCP_FLAGS_REPLY, sizeof(liberal), &liberal);
+	mnl_attr_nest_end(message, tcp);
+	mnl_attr_nest_end(message, info);
+}
+
+/* The kernel does the request within the send, and its answer is there when that returns. */
+static int request(struct domain *domain, struct nlmsghdr *message)
+{
+	_Alignas(struct nlmsghdr) char answer[8192];
+	int err;
+
+	message->nlmsg_flags |= NLM_F_ACK;
+	err = netlink_send(domain->request_fd, message, message->nlmsg_len);
+	while (err == 0) {
+		ssize_t len = recv(domain->request_fd, answer, sizeof(answer), 0);
+		const struct nlmsghdr *at = (const void *)answer;
+		struct netlink_refusal refusal;
+		int left = (int)len;
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return errno;
+		for (; mnl_nlmsg_ok(at, left); at = mnl_nlmsg_next(at, &left))
+			if (at->nlmsg_type == NLMSG_ERROR && at->nlmsg_seq == message->nlmsg_seq)
+				return netlink_refused(at, &refusal) ? refusal.err : 0;
+	}
+	return err;
+}
+
+int conntrack_create(struct domain *domain, const struct flow_record *record, uint32_t timeout_s)
+{
+	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
+	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_NEW, NLM_F_CREATE | NLM_F_EXCL, record->family);
+	const struct tuple *original = &record->original;
+
+	/* As before its translation: the kernel works out the reply's tuple from what it is to be translated to. */
+	put_tuple(message, CTA_TUPLE_ORIG, record, &original->src, &original->dst);
+	put_tuple(message, CTA_TUPLE_REPLY, record, &original->dst, &original->src);
+	put_translation(message, CTA_NAT_DST, record, &record->reply.src);
+	put_translation(message, CTA_NAT_SRC, record, &record->reply.dst);
+	put_state(message, record, timeout_s);
+	return request(domain, message);
+}
+
+int conntrack_update(struct domain *domain, const struct flow_record *record, uint32_t timeout_s)
+{
+	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
+	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_NEW, 0, record->family);
+
+	put_tuple(message, CTA_TUPLE_ORIG, record, &record->original.src, &record->original.dst);
+	put_state(message, record, timeout_s);
+	return request(domain, message);
+}
+
+int conntrack_delete(struct domain *domain, const struct flow *flow)
+{
+	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
+	const struct flow_record *record = &flow->record;
+	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_DELETE, 0, record->family);
+
+	put_tuple(message, CTA_TUPLE_ORIG, record, &record->original.src, &record->original.dst);
+	/* So that a younger flow with the same tuple is not the one that goes. */
+	if (flow->ct_id != 0)
+		mnl_attr_put_u32(message, CTA_ID, flow->ct_id);
+	return request(domain, message);
+}
+
+int conntrack_ask_all(struct domain *domain)
+{
+	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
+	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC);
+
+	/* Kernels from 5.15 on leave out what is not translated; of older ones `conntrack_read` does. */
+	mnl_attr_put_u32(message, CTA_STATUS, htonl(TRANSLATED));
+	mnl_attr_put_u32(message, CTA_STATUS_MASK, htonl(TRANSLATED));
+	return netlink_send(domain->request_fd, message, message->nlmsg_len);
+}

@@ -1,0 +1,210 @@
+#include "domain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../src/netlink.h"
+#include "conntrack.h"
+#include "look.h"
+#include "table.h"
+
+struct domain *domain_find(struct flows *flows, uint32_t number)
+{
+	struct domain *domain = flows->domains;
+
+	while (domain != NULL && domain->number != number)
+		domain = domain->next;
+	return domain;
+}
+
+struct domain *domain_add(struct flows *flows, uint32_t number)
+{
+	struct domain *domain = memory_new(sizeof(*domain));
+
+	domain->number = number;
+	domain->event_fd = domain->request_fd = -1;
+	domain->next = flows->domains;
+	flows->domains = domain;
+	return domain;
+}
+
+bool domain_shares(const struct domain *domain, uint8_t family, const void *address)
+{
+	for (size_t i = 0; i < domain->shared_count; i++)
+		if (domain->shared[i].family == family && memcmp(domain->shared[i].bytes, address, address_len(family)) == 0)
+			return true;
+	return false;
+}
+
+static bool open_events(struct domain *domain)
+{
+	struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_NETFILTER);
+
+	domain->event_fd = fd;
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return false;
+	netlink_set_up(fd);
+	for (size_t i = 0; i < CONNTRACK_GROUP_COUNT; i++)
+		if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &CONNTRACK_GROUPS[i], sizeof(int)) < 0)
+			return false;
+	return true;
+}
+
+static bool open_requests(struct domain *domain)
+{
+	struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_NETFILTER);
+
+	domain->request_fd = fd;
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&address, &len) < 0)
+		return false;
+	netlink_set_up(fd);
+	/* By it the kernel marks events that are our own doing. */
+	domain->request_port = address.nl_pid;
+	return true;
+}
+
+/* Files below /proc/sys/net are those of the namespace that the reader is in. */
+static void read_settings(struct domain *domain)
+{
+	FILE *file = fopen("/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_established", "re");
+	unsigned long long seconds;
+
+	domain->established_s = 432000;
+	if (file != NULL) {
+		if (fscanf(file, "%llu", &seconds) == 1 && seconds > 0 && seconds <= UINT32_MAX)
+			domain->established_s = seconds;
+		fclose(file);
+	}
+	/* Also flows that begin while nobody listens shall tell of their end to whoever listens then. */
+	file = fopen("/proc/sys/net/netfilter/nf_conntrack_events", "we");
+	if (file != NULL) {
+		fputs("1", file);
+		fclose(file);
+	}
+}
+
+static bool enter(struct domain *domain)
+{
+	struct stat status;
+	int fd = open(domain->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) < 0 || ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || setns(fd, CLONE_NEWNET) < 0) {
+		close(fd);
+		errno = EINVAL;
+		return false;
+	}
+	domain->fs = status.st_dev;
+	domain->inode = status.st_ino;
+	close(fd);
+	return true;
+}
+
+static void leave(const struct flows *flows)
+{
+	/* In a wrong namespace nothing more may be done. */
+	if (setns(flows->own_namespace, CLONE_NEWNET) < 0)
+		abort();
+}
+
+static bool open_domain(struct flows *flows, struct domain *domain)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = domain};
+	bool opened;
+	int err;
+
+	if (!enter(domain))
+		return false;
+	opened = open_events(domain) && open_requests(domain);
+	err = errno;
+	if (opened)
+		read_settings(domain);
+	leave(flows);
+	errno = err;
+	return opened && epoll_ctl(flows->epoll_fd, EPOLL_CTL_ADD, domain->event_fd, &event) == 0;
+}
+
+static bool same_namespace(const struct domain *domain)
+{
+	struct stat status;
+
+	return stat(domain->path, &status) == 0 && status.st_dev == domain->fs && status.st_ino == domain->inode;
+}
+
+void domain_ready(struct flows *flows, struct domain *domain)
+{
+	if (domain->event_fd >= 0 && same_namespace(domain))
+		return;
+	domain_close(domain);
+	if (!open_domain(flows, domain)) {
+		say_error(flows, domain->error, "namespace %s: %s", domain->path, strerror(errno));
+		domain_close(domain);
+		return;
+	}
+	say_error(flows, domain->error, "%s", "");
+	look_at_all(flows, domain);
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void domain_close(struct domain *domain)
+{
+	/* Closing takes it out of the epoll set. */
+	close_fd(&domain->event_fd);
+	close_fd(&domain->request_fd);
+	table_clear(domain);
+}
+
+void domain_free(struct domain *domain)
+{
+	domain_close(domain);
+	free(domain->path);
+	free(domain->shared);
+	free(domain->held);
+	free(domain);
+}
+
+/* An address that can be bound is one of this namespace. */
+static bool holds(const struct address *address)
+{
+	struct sockaddr_storage name;
+	socklen_t len = address_to_sockaddr(address, 0, &name);
+	int fd = socket(address->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool held = fd >= 0 && bind(fd, (struct sockaddr *)&name, len) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
+void domain_learn_held(struct flows *flows, struct domain *domain)
+{
+	memset(domain->held, 0, domain->shared_count * sizeof(*domain->held));
+	if (!enter(domain))
+		return;
+	for (size_t i = 0; i < domain->shared_count; i++)
+		domain->held[i] = holds(&domain->shared[i]);
+	leave(flows);
+}

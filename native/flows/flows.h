@@ -1,0 +1,136 @@
+/* What the replication of flows is made of. One thread. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../src/address.h"
+#include "../src/memory.h"
+
+#define KEY_BYTES 32
+#define ERROR_TEXT 160
+#define US_PER_S 1000000ull
+
+struct end {
+	uint8_t bytes[16];
+	uint16_t port; /* network order */
+};
+
+struct tuple {
+	struct end src, dst;
+};
+
+/* A flow as peers tell each other of it. */
+struct flow_record {
+	uint8_t family; /* AF_INET or AF_INET6 */
+	uint8_t protocol;
+	uint8_t tcp_state; /* enum tcp_conntrack; 0 for UDP */
+	bool active;	   /* packets passed the sender since it last looked */
+	uint32_t domain;
+	uint32_t mark;
+	struct tuple original, reply;
+};
+
+struct peer;
+
+struct flow {
+	struct flow *next; /* in its bucket */
+	struct flow_record record;
+	/* This node carries it, or did last; otherwise it was told of by `origin`. */
+	bool local;
+	/* Local: packets passed since the last look. */
+	bool active;
+	/* A peer saw it end; looks that it has left to show that it lives on here. */
+	uint8_t doubts;
+	uint32_t ct_id; /* network order; 0: not known */
+	uint32_t look;	/* the look that saw it last */
+	const struct peer *origin;
+	uint64_t expires_us; /* when the kernel's entry ends, as last seen or set */
+};
+
+struct domain {
+	struct domain *next;
+	uint32_t number;
+	char *path;
+	struct address *shared;
+	size_t shared_count;
+	bool kept; /* by the configuration being read */
+	char error[ERROR_TEXT];
+	/* Its namespace; descriptors are -1 while it is not open. */
+	dev_t fs;
+	ino_t inode;
+	int event_fd;
+	int request_fd;
+	uint32_t request_port;
+	uint32_t seq;
+	uint64_t look_us; /* when to look at the whole table next */
+	uint32_t look;
+	uint64_t established_s; /* the kernel's timeout for established TCP flows */
+	bool *held;		/* which shared addresses are bound here; as of the last look */
+	/* Its flows. */
+	struct flow **buckets;
+	size_t bucket_count;
+	size_t local, remote;
+	uint64_t conflicts;
+};
+
+struct peer {
+	struct peer *next;
+	struct address address;
+	uint16_t port;
+	bool kept;
+	/* What is known of it; 0 until a handshake. */
+	uint64_t epoch;
+	uint64_t heard_seq;
+	/* Handshake: what it has to echo to prove that it is there now, and what we have to echo. */
+	uint64_t challenge, echo;
+	uint64_t sent_seq;
+	uint64_t sent, received, lost, refused;
+	int64_t heard_ms;  /* since the epoch; 0: never */
+	uint64_t heard_us; /* 0: never */
+	/* Datagrams were missed: it shall tell everything again. */
+	bool wants_all;
+	uint64_t asked_us;
+	/* The whole table is on its way to it. */
+	bool telling;
+	const struct domain *telling_domain;
+	size_t telling_bucket;
+};
+
+struct config {
+	struct address address;
+	uint16_t port;
+	uint8_t key[KEY_BYTES];
+	uint64_t refresh_us;
+	uint32_t tcp_timeout_s, udp_timeout_s;
+};
+
+struct flows {
+	const char *directory;
+	uint64_t epoch; /* of this process; never 0 */
+	bool configured;
+	struct config config;
+	char config_error[ERROR_TEXT];
+	char listen_error[ERROR_TEXT];
+	int own_namespace;
+	int epoll_fd;
+	int socket_fd; /* -1: could not be bound */
+	struct domain *domains;
+	struct peer *peers;
+	uint64_t strangers; /* datagrams from nobody we know */
+	/* Records that go to every peer. */
+	struct buf pending;
+	uint64_t flush_us; /* when they have to leave; 0: there are none */
+	uint64_t tell_us;  /* when to go on telling whole tables; 0: nobody waits */
+	uint64_t tick_us;
+	uint64_t written_us; /* state.json */
+	bool errors_changed;
+};
+
+/* Microseconds that go on while the machine sleeps. */
+uint64_t now_us(void);
+/* Milliseconds since the epoch. */
+int64_t epoch_ms(void);
+/* Replaces a text of ERROR_TEXT bytes ("" for none); notes when it differs. */
+__attribute__((format(printf, 3, 4))) void say_error(struct flows *flows, char *error, const char *format, ...);

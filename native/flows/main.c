@@ -1,0 +1,240 @@
+/*
+ * spout-flows: tells the other nodes of a group of the flows that this node translates to an address they share, and
+ * puts theirs into the connection tracking of its own domains. A node that takes such an address over then goes on
+ * with the flows as they were.
+ *
+ *   spout-flows DIR          in the namespace that faces the fabric
+ *
+ * DIR/config says what is shared with whom (config.h) and is read again when it is replaced; DIR/state.json says what
+ * is replicated. Ends by SIGTERM. What it put into the kernel stays there until it expires.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../mover/lock.h"
+#include "config.h"
+#include "domain.h"
+#include "look.h"
+#include "peer.h"
+#include "state_file.h"
+
+#define EVENTS 64
+#define TICK_US US_PER_S
+#define STATE_EVERY_US US_PER_S
+/* Ahead of ordinary work: what has not left yet when the node dies is lost. */
+#define NICE (-10)
+
+uint64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
+}
+
+int64_t epoch_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void say_error(struct flows *flows, char *error, const char *format, ...)
+{
+	char text[ERROR_TEXT];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (strcmp(text, error) == 0)
+		return;
+	memcpy(error, text, ERROR_TEXT);
+	flows->errors_changed = true;
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int watch_directory(const char *path)
+{
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0)
+		return fd;
+	return -1;
+}
+
+static bool config_changed(int fd)
+{
+	_Alignas(struct inotify_event) char data[8192];
+	bool changed = false;
+	ssize_t len;
+
+	while ((len = read(fd, data, sizeof(data))) > 0)
+		for (char *at = data; at < data + len;) {
+			const struct inotify_event *event = (const struct inotify_event *)at;
+			/* When events were lost, it may have been among them. */
+			if ((event->mask & IN_Q_OVERFLOW) || (event->len > 0 && strcmp(event->name, "config") == 0))
+				changed = true;
+			at += sizeof(*event) + event->len;
+		}
+	return changed;
+}
+
+static bool watch(const struct flows *flows, int fd, void *what)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+
+	return fd >= 0 && epoll_ctl(flows->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void tick(struct flows *flows)
+{
+	peers_listen(flows);
+	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
+		domain_ready(flows, domain);
+	peers_greet(flows);
+}
+
+/* Does what time has come for. */
+static void keep_time(struct flows *flows)
+{
+	uint64_t now = now_us();
+
+	if (flows->tick_us <= now) {
+		flows->tick_us = now + TICK_US;
+		tick(flows);
+	}
+	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
+		if (domain->event_fd >= 0 && domain->look_us <= now)
+			look_at_all(flows, domain);
+	if (flows->flush_us != 0 && flows->flush_us <= now)
+		peers_flush(flows);
+	if (flows->tell_us != 0 && flows->tell_us <= now)
+		peers_go_on(flows);
+	if (flows->errors_changed || flows->written_us + STATE_EVERY_US <= now)
+		state_write(flows);
+}
+
+static int wait_ms(const struct flows *flows)
+{
+	uint64_t now = now_us(), next = flows->tick_us;
+
+	for (const struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
+		if (domain->event_fd >= 0 && domain->look_us < next)
+			next = domain->look_us;
+	if (flows->flush_us != 0 && flows->flush_us < next)
+		next = flows->flush_us;
+	if (flows->tell_us != 0 && flows->tell_us < next)
+		next = flows->tell_us;
+	/* Rounded up: nothing must find itself early and spin. */
+	return next <= now ? 0 : (int)((next - now + 999) / 1000);
+}
+
+/* Events name their source by these variables' addresses. */
+static int run(struct flows *flows, const int *signals, const int *directory)
+{
+	struct epoll_event events[EVENTS];
+
+	for (;;) {
+		int count, wait;
+		keep_time(flows);
+		wait = wait_ms(flows);
+		count = epoll_wait(flows->epoll_fd, events, EVENTS, wait);
+		if (count < 0 && errno != EINTR)
+			return 1;
+		bool reload = false, end = false;
+		for (int i = 0; i < count; i++) {
+			void *what = events[i].data.ptr;
+			if (what == signals)
+				end = true;
+			else if (what == directory)
+				reload = config_changed(*directory);
+			else if (what == &flows->socket_fd)
+				peers_receive(flows);
+			else
+				look_at_events(flows, what);
+		}
+		/* Last: it may remove what an event is about. */
+		if (reload)
+			config_load(flows);
+		if (end) {
+			peers_flush(flows);
+			state_write(flows);
+			return 0;
+		}
+	}
+}
+
+static void drop(struct flows *flows)
+{
+	while (flows->domains != NULL) {
+		struct domain *domain = flows->domains;
+		flows->domains = domain->next;
+		domain_free(domain);
+	}
+	while (flows->peers != NULL) {
+		struct peer *peer = flows->peers;
+		flows->peers = peer->next;
+		peer_free(flows, peer);
+	}
+	buf_reset(&flows->pending, 0);
+}
+
+int main(int argc, char **argv)
+{
+	static struct flows flows = {.socket_fd = -1};
+	int signals, directory, code;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: spout-flows DIR\n");
+		return 2;
+	}
+	prctl(PR_SET_NAME, "spout-flows");
+	flows.directory = argv[1];
+	flows.epoch = random_number();
+	signals = open_signals();
+	directory = watch_directory(argv[1]);
+	if (directory < 0) {
+		fprintf(stderr, "spout-flows: %s: %s\n", argv[1], strerror(errno));
+		return 1;
+	}
+	if (!lock_take(argv[1], 0, true)) {
+		fprintf(stderr, "spout-flows: %s: another one holds the lock\n", argv[1]);
+		return 1;
+	}
+	flows.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	flows.own_namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (flows.own_namespace < 0 || !watch(&flows, signals, &signals) || !watch(&flows, directory, &directory)) {
+		fprintf(stderr, "spout-flows: %s\n", strerror(errno));
+		return 1;
+	}
+	setpriority(PRIO_PROCESS, 0, NICE);
+	config_load(&flows);
+	code = run(&flows, &signals, &directory);
+	drop(&flows);
+	return code;
+}

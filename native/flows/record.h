@@ -1,0 +1,17 @@
+/*
+ * A flow in a datagram, numbers in network order:
+ *
+ *   kind 1, protocol 1, TCP state 1, flags 1 (1: IPv6, 2: active), domain 4, mark 4,
+ *   original source 4 or 16, port 2, destination 4 or 16, port 2, the same of the reply
+ */
+#pragma once
+#include "flows.h"
+
+enum record_kind { RECORD_PUT = 1, RECORD_DELETE = 2 };
+
+#define RECORD_MOST 84
+
+/* Writes RECORD_MOST bytes at most; how many. */
+size_t record_write(uint8_t *at, enum record_kind kind, const struct flow_record *record);
+/* Bytes read; 0 when these are no record. */
+size_t record_read(const uint8_t *at, size_t len, enum record_kind *kind, struct flow_record *out);

@@ -1,0 +1,6 @@
+/* DIR/state.json: what is replicated, for the agent. */
+#pragma once
+#include "flows.h"
+
+/* Written aside and renamed. */
+void state_write(struct flows *flows);

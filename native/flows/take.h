@@ -1,0 +1,7 @@
+/* What a peer tells becomes an entry of the kernel: only for flows translated to an address that the nodes share. */
+#pragma once
+#include "flows.h"
+
+/* False when the record is about nothing that this node shares with its peers. */
+bool take_put(struct flows *flows, const struct peer *from, const struct flow_record *record);
+bool take_delete(struct flows *flows, const struct flow_record *record);

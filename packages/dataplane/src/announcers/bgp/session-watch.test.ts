@@ -1,0 +1,81 @@
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { beforeEach, expect, it } from 'vitest'
+import type { BgpSession } from './bgp-session.ts'
+import { SessionWatch } from './session-watch.ts'
+
+const session = (changes: Partial<BgpSession> = {}): BgpSession => ({
+  peerId: 'p',
+  state: 'established',
+  since: '2026-01-01T00:00:00.000Z',
+  address: '192.0.2.1',
+  announced: 1,
+  announcedByFamily: { ipv4: 1 },
+  received: 0,
+  overPrefixLimit: false,
+  lastError: null,
+  bfd: 'up',
+  bfdSince: null,
+  bfdTimers: null,
+  holdTimeS: 9,
+  keepaliveTimeS: 3,
+  ...changes,
+})
+
+let clock: FakeClock
+let now: readonly BgpSession[]
+let looks: number
+let onLook: () => void
+let heard: string[]
+let watch: SessionWatch
+
+beforeEach(() => {
+  clock = new FakeClock()
+  now = [session()]
+  looks = 0
+  onLook = () => {}
+  heard = []
+  watch = new SessionWatch(clock, async () => {
+    looks++
+    onLook()
+    return now
+  })
+  watch.add((sessions) => heard.push(sessions.map(({ state }) => state).join()))
+})
+
+it('tells what changed its meaning, not which state a session that does not come up is in', async () => {
+  watch.start()
+  await clock.advance(2000)
+  now = [session({ state: 'connect', lastError: 'no answer' })]
+  await clock.advance(1000)
+  now = [session({ state: 'active', lastError: 'no answer' })]
+  await clock.advance(1000)
+  expect(heard).toEqual(['established', 'connect'])
+})
+
+it('tells that no session is left when there is nothing more to look at', async () => {
+  watch.start()
+  await clock.advance(1000)
+  watch.end()
+  await clock.advance(5000)
+  expect(heard).toEqual(['established', ''])
+  watch.start()
+  await clock.advance(1000)
+  expect(heard).toEqual(['established', '', 'established'])
+})
+
+it('looks once a second, also when it is begun anew while a look is under way, and says nothing more once stopped', async () => {
+  onLook = () => {
+    watch.stop()
+    watch.start()
+  }
+  watch.start()
+  await clock.advance(3000)
+  onLook = () => {}
+  looks = 0
+  await clock.advance(5000)
+  expect(looks).toBe(5)
+  watch.stop()
+  now = []
+  await clock.advance(5000)
+  expect(heard).toEqual(['established'])
+})

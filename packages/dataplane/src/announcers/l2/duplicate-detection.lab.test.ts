@@ -1,0 +1,118 @@
+import { type Clock, systemClock } from '@spout/runtime'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Announcement } from '../../announcer.ts'
+import { Arrangement } from '../../lab/arrangement.ts'
+import { domainEntry } from '../../lab/entries.ts'
+import { LabNode, silent } from '../../lab/lab-node.ts'
+import { L2Announcer } from './l2-announcer.ts'
+
+const signal = new AbortController().signal
+const red = domainEntry(1)
+const announce = (scope: Announcement['scope'], address: string): Announcement => ({
+  address,
+  scope,
+  domain: 1,
+  by: { via: 'l2' },
+})
+
+/** An address on each segment in each family, and the host that has it by its own configuration. */
+const TAKEN = [
+  { host: 'client', announcement: announce('fabric', '10.9.0.177') },
+  { host: 'client', announcement: announce('fabric', 'fd09::177') },
+  { host: 'red9', announcement: announce('tenant', '10.0.0.177') },
+  { host: 'red9', announcement: announce('tenant', 'fd01::177') },
+]
+const FREE = announce('fabric', '10.9.0.178')
+
+let lab: Arrangement
+let node: LabNode
+let announcer: L2Announcer
+/** Of the announcer, as far as it knows. */
+let elapsedMs = 0
+const clock: Clock = { ...systemClock, monotonicMs: () => elapsedMs }
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}p`)
+  node = await LabNode.start(lab, 'node1', `p${(process.pid % 46_656).toString(36)}`)
+  await node.domains.adopt([])
+  await node.domains.apply({ put: [red], remove: [] }, signal)
+})
+
+afterAll(async () => {
+  await node?.end([red.number])
+  await lab?.[Symbol.asyncDispose]()
+})
+
+beforeEach(async () => {
+  announcer = new L2Announcer({ config: node.config, helper: node.helper, log: silent, clock })
+  for (const { host, announcement } of TAKEN) await setHeld(host, announcement.address, true)
+})
+
+afterEach(async () => {
+  await announcer.apply([], signal)
+  for (const { host, announcement } of TAKEN) await setHeld(host, announcement.address, false)
+})
+
+const setHeld = (host: string, address: string, held: boolean): Promise<unknown> => {
+  const prefix = `${address}/${address.includes(':') ? 128 : 32}`
+  const command = `ip address ${held ? 'add' : 'delete'} ${prefix} dev eth0`
+  return held ? lab.run(host, command) : lab.run(host, command).catch(() => {})
+}
+
+const macOf = async (host: string): Promise<string> => (await lab.run(host, 'cat /sys/class/net/eth0/address')).trim()
+
+const refusals = async (): Promise<readonly { announcement: Announcement; error: string }[]> => {
+  const refused: { announcement: Announcement; error: string }[] = []
+  for (const { host, announcement } of TAKEN) {
+    const error = `${announcement.address} is already on the wire at ${await macOf(host)}`
+    refused.push({ announcement, error })
+  }
+  return refused
+}
+
+describe('an address that somebody else on the wire answers for', () => {
+  it('is refused with the words who has it, and stops no other', async () => {
+    const wanted = [...TAKEN.map(({ announcement }) => announcement), FREE]
+    expect(await announcer.apply(wanted, signal)).toEqual([...(await refusals()), { announcement: FREE, error: null }])
+    expect(await announcer.observe()).toEqual([FREE])
+    expect(await lab.run('node1', 'ip address show dev fab0')).not.toContain('177')
+    expect(announcer.counters).toMatchObject({ refused: 4, insisted: 0 })
+  })
+
+  it('is taken when it is asked for again after the other let go', async () => {
+    const [{ host, announcement }] = TAKEN as [(typeof TAKEN)[number]]
+    const ask = async () => (await announcer.change({ come: [announcement], go: [] }, signal)).map(({ error }) => error)
+    expect(await ask()).toEqual([expect.stringContaining('already on the wire')])
+    await setHeld(host, announcement.address, false)
+    expect(await ask()).toEqual([null])
+    expect(await announcer.observe()).toEqual([announcement])
+    expect(announcer.counters).toMatchObject({ refused: 1, insisted: 0 })
+  })
+
+  it('is taken in the end: the other may be a node of ours that nobody can tell to let go', async () => {
+    const wanted = TAKEN.map(({ announcement }) => announcement)
+    const ask = async () => (await announcer.apply(wanted, signal)).filter(({ error }) => error !== null)
+    const refused = await refusals()
+    expect(await ask()).toEqual(refused)
+    elapsedMs += 29_999
+    expect(await ask()).toEqual(refused)
+    elapsedMs += 1
+    expect(await ask()).toEqual([])
+    expect(await announcer.observe()).toEqual(wanted)
+    expect(announcer.counters).toMatchObject({ refused: 8, insisted: 4 })
+  })
+
+  it('is refused anew when nobody asked for it for a while', async () => {
+    const [{ announcement }] = TAKEN as [(typeof TAKEN)[number]]
+    await announcer.apply([announcement], signal)
+    elapsedMs += 60_001
+    expect(await announcer.apply([announcement], signal)).toMatchObject([{ error: expect.stringMatching(/wire/) }])
+  })
+
+  it('is taken at once from another node of the group', async () => {
+    const wanted = TAKEN.map(({ announcement }): Announcement => ({ ...announcement, takeover: true }))
+    expect((await announcer.apply(wanted, signal)).filter(({ error }) => error !== null)).toEqual([])
+    expect(await announcer.observe()).toEqual(wanted)
+    expect(announcer.counters).toMatchObject({ refused: 0, insisted: 0 })
+  })
+})

@@ -1,0 +1,79 @@
+import { beforeEach, expect, it } from 'vitest'
+import type { Announcement } from '../announcer.ts'
+import { NodeAnnouncers, type NodeAnnouncersOptions } from './node-announcers.ts'
+
+const VIP = '198.51.100.16'
+const following: Announcement = {
+  address: VIP,
+  scope: 'fabric',
+  domain: 1,
+  by: { via: 'bgp', advertisement: 1, policy: 'always', shard: 2 },
+}
+const everywhere: Announcement = {
+  ...following,
+  address: '198.51.100.17',
+  by: { via: 'bgp', advertisement: 1, policy: 'always', shard: null },
+}
+
+let done: string[]
+let state: 'master' | 'backup'
+let shardChanged: () => void
+let node: NodeAnnouncers
+
+/** An announcer that writes down what it is told. */
+const recorded = (name: string) => ({
+  name,
+  adopt: async (previous: readonly Announcement[]) => {
+    done.push(`${name} adopts ${addresses(previous)}`)
+  },
+  apply: async (wanted: readonly Announcement[]) => wanted.map((announcement) => ({ announcement, error: null })),
+  change: async ({ come, go }: Record<'come' | 'go', readonly Announcement[]>) => {
+    done.push(`${name} +${addresses(come)} -${addresses(go)}`)
+    return come.map((announcement) => ({ announcement, error: null }))
+  },
+  observe: async () => [],
+  close: async () => {},
+})
+const addresses = (announcements: readonly Announcement[]): string => announcements.map(({ address }) => address).join()
+
+beforeEach(() => {
+  done = []
+  state = 'backup'
+  const vrrp = {
+    ...recorded('vrrp'),
+    shards: () => [{ shard: 2, state }],
+    onShardChange: (listener: () => void) => {
+      shardChanged = listener
+      return () => {}
+    },
+  }
+  const options = { l2: recorded('l2'), vrrp, bgp: recorded('bgp'), fabricAddress: async () => null }
+  node = new NodeAnnouncers(options as unknown as NodeAnnouncersOptions)
+})
+
+it('withdraws at once what it lost while no agent ran, and nothing else', async () => {
+  await node.adopt([following, everywhere])
+  expect(done.filter((text) => text.startsWith('bgp'))).toEqual([`bgp adopts ${VIP},198.51.100.17`, `bgp + -${VIP}`])
+})
+
+it('changes nothing when it adopts what it still has', async () => {
+  state = 'master'
+  await node.adopt([following, everywhere])
+  expect(done.filter((text) => text.startsWith('bgp'))).toEqual([`bgp adopts ${VIP},198.51.100.17`])
+})
+
+it('announces by BGP while it is master of the shard, and takes the address on all the same', async () => {
+  const outcomes = await node.change({ come: [following], go: [] }, new AbortController().signal)
+  expect(outcomes).toEqual([{ announcement: following, error: null }])
+  expect(done).toEqual([])
+  for (const next of ['master', 'backup'] as const) {
+    state = next
+    shardChanged()
+  }
+  state = 'master'
+  shardChanged()
+  await expect.poll(() => done).toEqual([`bgp +${VIP} -`])
+  state = 'backup'
+  shardChanged()
+  await expect.poll(() => done).toEqual([`bgp +${VIP} -`, `bgp + -${VIP}`])
+})

@@ -1,0 +1,172 @@
+import { rm } from 'node:fs/promises'
+import type { DomainEntry, FlowSettings } from '@spout/model/node-state'
+import { type Clock, pause, systemClock } from '@spout/runtime'
+import { isRunning, type Log, type ProcessIdentity, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
+import { domainNames } from '../domain/domain-names.ts'
+import { restartPauseMs } from '../drivers/haproxy/restart-pause.ts'
+import { Serial } from '../drivers/haproxy/serial.ts'
+import { makeRunDirectory } from '../run-directory.ts'
+import { flowsConfig, type SharedDomain, sharedDomain } from './flows-config.ts'
+import { FlowsProcess } from './flows-process.ts'
+import { type FlowsState, parseFlowsState } from './flows-state.ts'
+
+export interface FlowReplicationOptions {
+  readonly config: DomainConfig
+  readonly log: Log
+  /** The program. */
+  readonly executable: string
+  /** A directory of its own, memory-backed, kept while the agent restarts: what runs is found again by it. */
+  readonly directory: string
+  readonly clock?: Clock
+}
+
+/** Peers that hear nothing meanwhile hold on to what they know for minutes. */
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * Has the flows of domains with a shared address go on at another node of the group: a process of its own
+ * (`spout-flows`) replicates them, with or without the agent.
+ */
+export class FlowReplication {
+  readonly #options: FlowReplicationOptions
+  readonly #clock: Clock
+  readonly #process: FlowsProcess
+  readonly #serial = new Serial()
+  readonly #closing = new AbortController()
+  readonly #domains = new Map<number, SharedDomain>()
+  /** Undefined until somebody says: what an earlier agent left goes on. */
+  #settings: FlowSettings | null | undefined
+  #text: string | null = null
+  #running: ProcessIdentity | null = null
+  #keeping = false
+  #startedMs = 0
+  #pauseMs = 0
+  #changes = 0
+
+  constructor(options: FlowReplicationOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#process = new FlowsProcess(options.executable, options.directory, rootNetns(options.config))
+  }
+
+  /** How often something was changed since start: configurations written, processes started or ended. */
+  get counters(): { readonly changes: number } {
+    return { changes: this.#changes }
+  }
+
+  /** Takes over what an earlier agent left. Nothing is written or started before `configure` says what is wanted. */
+  adopt(previous: readonly DomainEntry[]): Promise<void> {
+    return this.#serial.run(async () => {
+      await makeRunDirectory(this.#options.directory, 0o700)
+      this.#text = (await readFileOrNull(this.#configFile))?.toString('utf8') ?? null
+      this.#running = await this.#process.find()
+      this.#startedMs = this.#clock.monotonicMs()
+      for (const entry of previous) this.#learn(entry)
+    })
+  }
+
+  /**
+   * With whom flows are shared; null ends it. Flows that others carry stay in this node's kernel until they expire.
+   * @throws RangeError naming the field that cannot be meant; everything stays as it was
+   * @throws Error when the program cannot be started; it is tried again from then on
+   */
+  configure(settings: FlowSettings | null): Promise<void> {
+    return this.#serial.run(async () => {
+      if (settings !== null) flowsConfig(settings, this.#domains.values())
+      this.#settings = settings
+      await (settings === null ? this.#leave() : this.#apply(settings))
+    })
+  }
+
+  /** Domains that came or changed, and numbers of those that went. Never throws. */
+  follow(put: readonly DomainEntry[], gone: readonly number[] = []): Promise<void> {
+    return this.#serial.run(async () => {
+      for (const number of gone) this.#domains.delete(number)
+      for (const entry of put) this.#learn(entry)
+      // A domain does without rather than not at all.
+      if (this.#settings)
+        await this.#apply(this.#settings).catch((error: unknown) => {
+          this.#options.log.warn({ error: String(error) }, 'flows are not replicated as they should be')
+        })
+    })
+  }
+
+  /** What is replicated at the moment; null while nothing is. */
+  async state(): Promise<FlowsState | null> {
+    if (this.#running === null) return null
+    const text = await readFileOrNull(`${this.#options.directory}/state.json`)
+    return text === null ? null : parseFlowsState(text.toString('utf8'))
+  }
+
+  /** Leaves it running, unwatched. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#serial.run(async () => {})
+  }
+
+  get #configFile(): string {
+    return `${this.#options.directory}/config`
+  }
+
+  #learn(entry: DomainEntry): void {
+    const shared = sharedDomain(entry, domainNames(this.#options.config, entry.number).netns)
+    if (shared === null) this.#domains.delete(entry.number)
+    else this.#domains.set(entry.number, shared)
+  }
+
+  async #apply(settings: FlowSettings): Promise<void> {
+    const text = flowsConfig(settings, this.#domains.values())
+    if (text !== this.#text) {
+      await writeFileAtomically(this.#configFile, text)
+      this.#text = text
+      this.#changes++
+    }
+    this.#keep()
+    if (this.#running === null || !(await isRunning(this.#running))) await this.#start()
+  }
+
+  async #leave(): Promise<void> {
+    if (this.#running !== null) {
+      await this.#process.end(this.#running)
+      this.#running = null
+      this.#changes++
+    }
+    // It holds the key.
+    if (this.#text !== null) await rm(this.#configFile, { force: true })
+    this.#text = null
+  }
+
+  async #start(): Promise<void> {
+    this.#running = await this.#process.start()
+    this.#startedMs = this.#clock.monotonicMs()
+    this.#changes++
+  }
+
+  #keep(): void {
+    if (this.#keeping || this.#closing.signal.aborted) return
+    this.#keeping = true
+    void this.#lookOn().catch((error: unknown) => {
+      this.#keeping = false
+      if (!this.#closing.signal.aborted)
+        this.#options.log.warn({ error: String(error) }, 'the replication of flows is not looked after')
+    })
+  }
+
+  async #lookOn(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await pause(this.#clock, LOOK_EVERY_MS + this.#pauseMs, signal)
+      await this.#serial.run(async () => {
+        if (signal.aborted || !this.#settings) return
+        if (this.#running !== null && (await isRunning(this.#running))) return
+        const livedMs = this.#running === null ? 0 : this.#clock.monotonicMs() - this.#startedMs
+        this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
+        this.#options.log.warn({ pauseMs: this.#pauseMs }, 'the replication of flows is gone: it begins anew')
+        await this.#start().catch((error: unknown) => {
+          this.#options.log.warn({ error: String(error) }, 'the replication of flows does not start')
+        })
+      })
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { endProcess, identifyProcess, type ProcessIdentity, startDaemon } from '@spout/sys'
+
+const STOP_WITHIN_MS = 2_000
+
+/** Starts, finds and ends `spout-flows`. It lives on without the agent; its directory is how it is known. */
+export class FlowsProcess {
+  readonly #executable: string
+  readonly #directory: string
+  readonly #netns: string | undefined
+
+  /** @param netns path of the namespace that faces the fabric; absent for this process's own */
+  constructor(executable: string, directory: string, netns: string | undefined) {
+    this.#executable = executable
+    this.#directory = directory
+    this.#netns = netns
+  }
+
+  async find(): Promise<ProcessIdentity | null> {
+    const names = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const words = (await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')).split('\0')
+        const isOurs = basename(words[0] ?? '') === basename(this.#executable) && words[1] === this.#directory
+        return isOurs ? identifyProcess(Number(name)) : null
+      }),
+    )
+    return found.find((process) => process !== null) ?? null
+  }
+
+  start(): Promise<ProcessIdentity> {
+    const into = this.#netns === undefined ? [] : ['nsenter', `--net=${this.#netns}`, '--']
+    const [first, ...rest] = [...into, this.#executable, this.#directory]
+    return startDaemon([first!, ...rest], { logFile: `${this.#directory}/flows.log` })
+  }
+
+  /** Flows that it put into the kernel stay there until they expire. */
+  async end(process: ProcessIdentity): Promise<void> {
+    await endProcess(process, STOP_WITHIN_MS)
+  }
+}

@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Arrangement } from '../lab/arrangement.ts'
+import { FlowNode, KEY, PORT, SHARED, SHARED6, VIP, VIP6 } from './lab/flow-node.ts'
+
+const FLOWS = 50
+const TIMEOUT_MS = 90_000
+
+let lab: Arrangement
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}fl`)
+}, TIMEOUT_MS)
+afterAll(() => lab[Symbol.asyncDispose]())
+
+describe.each(['spout-flows', 'spout-flows-asan'])('%s', { timeout: TIMEOUT_MS }, (program) => {
+  /** Both nodes, the first one answering for the addresses. */
+  async function pair() {
+    const stack = new AsyncDisposableStack()
+    const [one, two] = [
+      stack.use(await FlowNode.create(lab, 1, program)),
+      stack.use(await FlowNode.create(lab, 2, program)),
+    ]
+    one.configure()
+    two.configure()
+    await one.own()
+    return { one, two, stack }
+  }
+
+  const open = (vip: string, count: number) =>
+    Promise.all(Array.from({ length: count }, () => lab.peer('client').open(vip, 80)))
+
+  async function closeAll(flows: readonly { readonly connection: number }[]): Promise<void> {
+    for (const { connection } of flows) await lab.peer('client').close(connection)
+  }
+
+  it('lets every flow go on at the other node when the one that carried it dies', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    await one.start()
+    await two.start()
+    const flows = [...(await open(VIP, FLOWS)), ...(await open(VIP6, 2))]
+    expect(new Set(flows.map(({ line }) => line))).toEqual(new Set([`red1 ${SHARED}`, `red1 ${SHARED6}`]))
+    expect(await lab.peer('client').datagram(VIP, 80, { sourcePort: 5353 })).toBe(`red1 ${SHARED}`)
+    expect(await lab.peer('client').datagram(VIP6, 80, { sourcePort: 5354 })).toBe(`red1 ${SHARED6}`)
+    await two.knows({ local: 0, remote: FLOWS + 4 })
+    const kept = await two.entries()
+    expect(kept).toHaveLength(FLOWS + 4)
+    expect(kept.every((line) => line.includes('mark=7') && line.includes('[ASSURED]'))).toBe(true)
+
+    await one.die()
+    await two.own()
+    const echoes = await Promise.all(
+      flows.map(({ connection }, index) => lab.peer('client').say(connection, `still ${index}`)),
+    )
+    expect(echoes).toEqual(flows.map((_, index) => `still ${index}`))
+    expect(await lab.peer('client').datagram(VIP, 80, { sourcePort: 5353 })).toBe(`red1 ${SHARED}`)
+    expect(await lab.peer('client').datagram(VIP6, 80, { sourcePort: 5354 })).toBe(`red1 ${SHARED6}`)
+    // What begins now is node2's own business.
+    expect(await lab.peer('client').connect(VIP, 80)).toBe(`red2 ${SHARED}`)
+    await closeAll(flows)
+  })
+
+  it('tells a node that joins late of everything, and of every end', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    // The kernel tells of no end of flows that began before anybody listened: a look at all of them finds out.
+    one.configure(one.lines(['refresh 1']))
+    const early = await open(VIP, 10)
+    await one.start()
+    const flows = await open(VIP, FLOWS)
+    await one.knows({ local: FLOWS + 10, remote: 0 })
+    await two.start()
+    await two.knows({ local: 0, remote: FLOWS + 10 })
+    await closeAll(early)
+    await two.knows({ local: 0, remote: FLOWS })
+    // A process that is started again finds what the last one put into the kernel.
+    await two.stop()
+    await closeAll(flows.slice(0, 5))
+    await two.start()
+    await two.knows({ local: 0, remote: FLOWS - 5 }, 20_000)
+    await closeAll(flows)
+    await two.knows({ local: 0, remote: 0 })
+    expect(await two.entries()).toEqual([])
+  })
+
+  it('believes nobody without the key, and nothing twice', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    await one.start()
+    two.configure(two.lines().map((line) => line.replace(KEY, 'b6'.repeat(32))))
+    await two.start()
+    const flows = await open(VIP, 3)
+    const refused = () => two.state()?.peers[0]?.refused ?? 0
+    await expect.poll(refused, { timeout: 10_000 }).toBeGreaterThan(0)
+    expect(two.counts()).toEqual({ local: 0, remote: 0 })
+
+    two.configure()
+    await two.knows({ local: 0, remote: 3 })
+    const before = refused()
+    await one.stop()
+    await one.exec('bash', '-c', `exec 3<>/dev/udp/10.9.0.2/${PORT}; printf 'SFR1\\002\\000%0100d' 0 >&3`)
+    await expect.poll(refused, { timeout: 10_000 }).toBe(before + 1)
+    await lab.run('client', `bash -c exec\t3<>/dev/udp/10.9.0.2/${PORT};printf\tSFR1>&3`)
+    await expect.poll(() => two.state()?.strangers, { timeout: 10_000 }).toBe(1)
+    expect(two.counts()).toEqual({ local: 0, remote: 3 })
+    await closeAll(flows)
+  })
+
+  it('forgets what nobody renews, and keeps idle flows that are left to it', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    const short = ['timeouts 14 3', 'refresh 1']
+    one.configure(one.lines(short))
+    two.configure(two.lines(short))
+    await one.start()
+    await two.start()
+    const flows = await open(VIP, 3)
+    await lab.peer('client').datagram(VIP, 80, { sourcePort: 5355 })
+    await two.knows({ local: 0, remote: 4 })
+    await one.die()
+    await two.own()
+    // The datagrams' entry is not renewed by anybody; idle connections are the new owner's from now on.
+    await two.knows({ local: 3, remote: 0 }, 30_000)
+    const [entry] = await two.entries()
+    expect(Number(/^tcp\s+6 (\d+) ESTABLISHED/.exec(entry ?? '')?.[1])).toBeGreaterThan(1000)
+    await two.ip(`address delete ${SHARED}/32 dev red0`, `address delete ${SHARED6}/128 dev red0`)
+    await closeAll(flows)
+  })
+
+  it('drops flows of others where it does not answer for the address', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    for (const node of [one, two]) node.configure(node.lines(['timeouts 3 2', 'refresh 1']))
+    await one.start()
+    await two.start()
+    const flows = await open(VIP, 3)
+    await two.knows({ local: 0, remote: 3 })
+    await one.stop()
+    await two.knows({ local: 0, remote: 0 }, 20_000)
+    expect(await two.entries()).toEqual([])
+    await closeAll(flows)
+  })
+
+  it('gives a flow back to the node that carries it after a planned move', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    for (const node of [one, two]) node.configure(node.lines(['refresh 1']))
+    await one.start()
+    await two.start()
+    const flows = await open(VIP, 3)
+    await two.knows({ local: 0, remote: 3 })
+    const all = [`address delete ${VIP}/32 dev fab0`, `address delete ${SHARED}/32 dev red0`]
+    await one.ip(...all)
+    await two.own()
+    const speak = () => Promise.all(flows.map(({ connection }) => lab.peer('client').say(connection, 'moved')))
+    await expect
+      .poll(
+        async () => {
+          expect(await speak()).toEqual(['moved', 'moved', 'moved'])
+          return [one.counts(), two.counts()]
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toEqual([
+        { local: 0, remote: 3 },
+        { local: 3, remote: 0 },
+      ])
+    await closeAll(flows)
+    await one.knows({ local: 0, remote: 0 }, 20_000)
+  })
+
+  it('says what is wrong with a configuration and keeps the last good one', async () => {
+    const { one, stack } = await pair()
+    await using _ = stack
+    await one.start()
+    for (const [line, error] of [
+      ['peer 10.9.0.999 7300', 'line 2: not an address'],
+      ['peer 10.9.0.2 0', 'line 2: not a port'],
+      ['key 12', 'line 2: the key is not 64 hex digits'],
+      ['domain 0 /x 10.0.0.1', 'line 2: the domain is not a number'],
+      ['domain 1 x 10.0.0.1', 'line 2: the namespace is not an absolute path'],
+      ['nonsense', 'line 2: not a line of a configuration'],
+      ['timeouts 0 1', 'line 2: a timeout is not a number of seconds from 1 to 86400'],
+    ] as const) {
+      one.configure([one.lines()[0]!, line])
+      await expect.poll(() => one.state()?.error, { timeout: 10_000 }).toBe(error)
+      expect(one.state()?.domains).toHaveLength(1)
+    }
+    one.configure([...one.lines(), 'domain 8 /run/netns/absent 10.0.0.1'])
+    await expect
+      .poll(() => one.state()?.domains.find(({ domain }) => domain === 8)?.error, { timeout: 10_000 })
+      .toMatch('No such file')
+    expect(one.state()?.error).toBe(null)
+    expect(readFileSync(`${one.directory}/state.json`, 'utf8')).not.toContain(KEY)
+  })
+})
