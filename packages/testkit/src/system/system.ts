@@ -12,14 +12,12 @@ const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
  * has grown by 30 percent: V8 by itself would let garbage take as much room as what lives.
  */
 export const PRODUCT_NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=1', '--heap-growing-percent=30']
-/** The command line of one of the product's programs, without its settings. */
-export const productProgram = (app: string): readonly string[] => [
+const program = (app: string): readonly string[] => [
   process.execPath,
   ...PRODUCT_NODE_OPTIONS,
   path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
 ]
-/** Environment in which a program keeps what Node.js makes of its sources. */
-export const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
+const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
 const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts')
 
 export interface ControlPlaneOptions {
@@ -46,7 +44,7 @@ export async function startControlPlane(
     'network.managementCidrs=["198.18.0.0/15","198.51.100.0/24"]',
     ...set,
   ]
-  const argv = [...productProgram('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
   const daemon = await lab.start('host', 'control-plane', argv, {
     readyText: '"event":"listening"',
     env: COMPILE_CACHE,
@@ -123,7 +121,7 @@ export async function startAgent(
     `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
     ...set,
   ]
-  const argv = [...productProgram('agent'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
   return lab.start(node, `agent-${node}`, argv, { env: COMPILE_CACHE, readyText: '"event":"running"' })
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { rmdir } from 'node:fs/promises'
 import http from 'node:http'
 import net from 'node:net'
@@ -69,10 +69,9 @@ export class ProxyLab {
   /** Gives connections to a port to a proxy's port, as the packet filter does. */
   async lead(from: number, to: number): Promise<void> {
     const rule = `meta l4proto tcp tcp dport ${from} tproxy ip to ${this.place.address4}:${to} accept`
-    const rules = ['table inet door {', 'chain door {', 'type filter hook prerouting priority raw', rule, '}', '}']
-    const file = join(this.runDirectory, 'door.nft')
-    writeFileSync(file, ['add table inet door', 'flush table inet door', ...rules].join('\n'))
-    await must(['ip', 'netns', 'exec', `${ID}-d7`, 'nft', '-f', file])
+    const table = ['table inet door {', 'chain door {', 'type filter hook prerouting priority raw', rule, '}', '}']
+    const text = ['add table inet door', 'delete table inet door', ...table].join('\n')
+    await must(['ip', 'netns', 'exec', `${ID}-d7`, 'nft', text])
   }
 
   driver(change: Partial<HaproxyDriverOptions> = {}): HaproxyDriver {
