@@ -145,7 +145,8 @@ describe.each(['spout-flows', 'spout-flows-asan'])('%s', { timeout: TIMEOUT_MS }
   it('gives a flow back to the node that carries it after a planned move', async () => {
     const { one, two, stack } = await pair()
     await using _ = stack
-    for (const node of [one, two]) node.configure(node.lines(['refresh 1']))
+    // Longer than the two seconds that it takes to see that an entry was renewed.
+    for (const node of [one, two]) node.configure(node.lines(['refresh 3']))
     await one.start()
     await two.start()
     const flows = await open(VIP, 3)

@@ -25,9 +25,9 @@ export class Peer {
   }
 
   /** Opens a connection that stays; its number. */
-  async open(address: string, port: number): Promise<{ connection: number; line: PeerAnswer }> {
+  async open(address: string, port: number, from: From = {}): Promise<{ connection: number; line: PeerAnswer }> {
     const connection = this.#next
-    return { connection, line: await this.#ask({ op: 'open', address, port, connection }) }
+    return { connection, line: await this.#ask({ op: 'open', address, port, connection, ...from }) }
   }
 
   serve = (port: number): Promise<PeerAnswer> => this.#ask({ op: 'serve', port })

@@ -19,11 +19,10 @@ const both = [m1, m2, member('m3', 'fd01::11'), member('m4', 'fd01::12')]
 let lab: Arrangement
 let node: LabNode
 let client: Peer
-const front = new Map<string, { address4: string; address6: string; port: number }>()
 
 beforeAll(async () => {
   lab = await Arrangement.create(`spt${process.pid}n`)
-  node = await LabNode.start(lab, 'node1', instanceOf('a'), (id) => front.get(id) ?? null)
+  node = await LabNode.start(lab, 'node1', instanceOf('a'))
   client = lab.peer('client')
   await node.domains.adopt([])
   await node.domains.apply({ put: [red, blue], remove: [] }, signal)
@@ -244,27 +243,6 @@ describe('admission', () => {
     await client.close(connection)
     await expect.poll(() => node.driver.stats()).toMatchObject([{ totalConnections: 2 }, { totalConnections: 1 }])
     await remove(node, entry)
-  })
-
-  it('leads proxied listeners to their front door, which has no other way in', async () => {
-    // The lab's member server stands for the proxy, inside the domain.
-    const proxy = lab.adopt('proxy', node.domains.namespace(1))
-    await proxy.serve(20_001)
-    front.set('l7', { address4: '10.0.0.250', address6: 'fd01::250', port: 20_001 })
-    const entry = wanted('a', red, {
-      vips: [vip('10.9.0.100'), vip('fd09::100')],
-      services: [service('l7', 80, null, { protocol: 'http', allowedCidrs: ['10.9.0.9/32', 'fd09::/64'] })],
-    })
-    await put(node, entry)
-    expect(await client.connect('10.9.0.100', 80)).toBe('proxy 10.9.0.9')
-    expect(await client.connect('fd09::100', 80)).toBe('proxy fd09::9')
-    expect(await client.connect('10.9.0.100', 80, { source: '10.9.0.10' })).toBe('ETIMEDOUT')
-    expect(await client.connect('10.9.0.100', 20_001)).toBe('ECONNREFUSED')
-    expect(await lab.peer('red9').connect('10.0.0.250', 20_001)).toBe('ECONNREFUSED')
-    expect(await lab.peer('red9').connect('10.0.0.1', 20_001)).toBe('ECONNREFUSED')
-    expect(await proxy.connect('10.0.0.250', 20_001)).toBe('ECONNREFUSED')
-    await remove(node, entry)
-    await proxy.stop()
   })
 })
 

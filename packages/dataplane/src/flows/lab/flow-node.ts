@@ -55,6 +55,8 @@ export class FlowNode implements AsyncDisposable {
     const inside = ['sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']
     await node.exec(...inside, 'net.ipv6.conf.all.accept_dad=0')
     await node.ip(`address replace 10.0.0.25${last}/24 dev red0`, `address replace fd01::25${last}/64 dev red0 nodad`)
+    // A link that was down has lost its IPv6 addresses.
+    await node.ip(`address replace fd09::${last}/64 dev fab0 nodad`)
     await node.nft('flush ruleset', rulesTo(`10.0.0.1${last}`, `fd01::1${last}`))
     const liberal = ['nf_conntrack_tcp_be_liberal=1', 'nf_conntrack_tcp_timeout_time_wait=1']
     const short = ['nf_conntrack_tcp_timeout_close=1', 'nf_conntrack_tcp_timeout_last_ack=1']
