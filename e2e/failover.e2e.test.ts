@@ -246,6 +246,10 @@ describe('a node of a VRRP group', () => {
     for (const { pid } of stopped) process.kill(pid, 'SIGSTOP')
     try {
       await waitFor(async () => (await holdersOf(shop)).includes(heir), { what: `${heir} to take over` })
+      // Longer than the pause that an election cannot tell from a busy moment.
+      await waitFor(async () => (await system.nodeNamed(frozen)).status.connection === 'disconnected', {
+        what: `${frozen} to be missed`,
+      })
     } finally {
       for (const { pid } of stopped) process.kill(pid, 'SIGCONT')
     }

@@ -48,6 +48,8 @@ function connect(request: PeerRequest): Promise<{ socket: net.Socket; line: stri
     socket.once('error', reject)
     socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'CLOSED' })))
     socket.once('data', (data) => {
+      // What comes next waits for who asks for it.
+      socket.pause()
       socket.setTimeout(0)
       socket.on('error', () => socket.destroy())
       resolve({ socket, line: data.toString().trim() })
@@ -62,7 +64,11 @@ async function say(socket: net.Socket | undefined, text: string | undefined): Pr
   const timer = setTimeout(() => answer.reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })), TIMEOUT_MS)
   const closed = () => answer.reject(Object.assign(new Error('closed'), { code: 'CLOSED' }))
   socket.once('close', closed)
-  socket.once('data', (data) => answer.resolve(data.toString().trim()))
+  socket.once('data', (data) => {
+    socket.pause()
+    answer.resolve(data.toString().trim())
+  })
+  socket.resume()
   if (text !== undefined) socket.write(`${text}\n`)
   try {
     return await answer.promise
