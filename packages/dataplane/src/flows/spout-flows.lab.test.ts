@@ -142,35 +142,6 @@ describe.each(['spout-flows', 'spout-flows-asan'])('%s', { timeout: TIMEOUT_MS }
     await closeAll(flows)
   })
 
-  it('gives a flow back to the node that carries it after a planned move', async () => {
-    const { one, two, stack } = await pair()
-    await using _ = stack
-    // Longer than the two seconds that it takes to see that an entry was renewed.
-    for (const node of [one, two]) node.configure(node.lines(['refresh 3']))
-    await one.start()
-    await two.start()
-    const flows = await open(VIP, 3)
-    await two.knows({ local: 0, remote: 3 })
-    const all = [`address delete ${VIP}/32 dev fab0`, `address delete ${SHARED}/32 dev red0`]
-    await one.ip(...all)
-    await two.own()
-    const speak = () => Promise.all(flows.map(({ connection }) => lab.peer('client').say(connection, 'moved')))
-    await expect
-      .poll(
-        async () => {
-          expect(await speak()).toEqual(['moved', 'moved', 'moved'])
-          return [one.counts(), two.counts()]
-        },
-        { timeout: 20_000, interval: 500 },
-      )
-      .toEqual([
-        { local: 0, remote: 3 },
-        { local: 3, remote: 0 },
-      ])
-    await closeAll(flows)
-    await one.knows({ local: 0, remote: 0 }, 20_000)
-  })
-
   it('says what is wrong with a configuration and keeps the last good one', async () => {
     const { one, stack } = await pair()
     await using _ = stack
