@@ -1,13 +1,11 @@
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "../daemon/directory.h"
+#include "../daemon/text.h"
 #include "domain.h"
 #include "peer.h"
 
@@ -21,59 +19,6 @@ struct reading {
 	struct domain *domains;
 	bool listens, keyed;
 };
-
-static char *read_file(const char *directory)
-{
-	char path[4096];
-	struct stat status;
-	size_t len = 0;
-	char *text;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/config", directory);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > MAX_BYTES) {
-		close(fd);
-		return NULL;
-	}
-	text = memory_new((size_t)status.st_size + 1);
-	while (len < (size_t)status.st_size) {
-		ssize_t got = read(fd, text + len, (size_t)status.st_size - len);
-		if (got <= 0)
-			break;
-		len += (size_t)got;
-	}
-	close(fd);
-	return text;
-}
-
-static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_t *out)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *end == '\0' && errno == 0 && *out >= least && *out <= most;
-}
-
-static size_t split(char *line, char **fields)
-{
-	size_t count = 0;
-
-	for (char *at = line; at != NULL;) {
-		if (count == MOST_FIELDS)
-			return 0;
-		fields[count++] = at;
-		at = strchr(at, ' ');
-		if (at != NULL)
-			*at++ = '\0';
-	}
-	return count;
-}
 
 static int digit(char letter)
 {
@@ -100,7 +45,7 @@ static const char *read_listen(struct reading *reading, char **fields)
 
 	if (!address_parse(&reading->config.address, fields[1]))
 		return "not an address";
-	if (!read_number(fields[2], 1, 65535, &port))
+	if (!text_number(fields[2], 1, 65535, &port))
 		return "not a port";
 	reading->config.port = (uint16_t)port;
 	reading->listens = true;
@@ -115,7 +60,7 @@ static const char *read_peer(struct reading *reading, char **fields)
 
 	if (!address_parse(&address, fields[1]))
 		return "not an address";
-	if (!read_number(fields[2], 1, 65535, &port))
+	if (!text_number(fields[2], 1, 65535, &port))
 		return "not a port";
 	peer = memory_new(sizeof(*peer));
 	peer->address = address;
@@ -130,7 +75,7 @@ static const char *read_domain(struct reading *reading, char **fields, size_t co
 	struct domain *domain;
 	uint64_t number;
 
-	if (!read_number(fields[1], 1, UINT32_MAX, &number))
+	if (!text_number(fields[1], 1, UINT32_MAX, &number))
 		return "the domain is not a number";
 	if (fields[2][0] != '/')
 		return "the namespace is not an absolute path";
@@ -153,7 +98,7 @@ static const char *read_times(struct reading *reading, char **fields)
 {
 	uint64_t tcp, udp;
 
-	if (!read_number(fields[1], 1, 86400, &tcp) || !read_number(fields[2], 1, 86400, &udp))
+	if (!text_number(fields[1], 1, 86400, &tcp) || !text_number(fields[2], 1, 86400, &udp))
 		return "a timeout is not a number of seconds from 1 to 86400";
 	reading->config.tcp_timeout_s = (uint32_t)tcp;
 	reading->config.udp_timeout_s = (uint32_t)udp;
@@ -164,7 +109,7 @@ static const char *read_refresh(struct reading *reading, const char *text)
 {
 	uint64_t seconds;
 
-	if (!read_number(text, 1, 86400, &seconds))
+	if (!text_number(text, 1, 86400, &seconds))
 		return "refresh is not a number of seconds from 1 to 86400";
 	reading->config.refresh_us = seconds * US_PER_S;
 	return NULL;
@@ -173,7 +118,7 @@ static const char *read_refresh(struct reading *reading, const char *text)
 static const char *read_line(struct reading *reading, char *line)
 {
 	char *fields[MOST_FIELDS];
-	size_t count = split(line, fields);
+	size_t count = text_split(line, fields, MOST_FIELDS);
 
 	if (count == 3 && strcmp(fields[0], "listen") == 0)
 		return read_listen(reading, fields);
@@ -300,7 +245,7 @@ static void apply(struct flows *flows, const struct reading *reading)
 void config_load(struct flows *flows)
 {
 	struct reading reading = {.config = {.refresh_us = 60 * US_PER_S, .tcp_timeout_s = 300, .udp_timeout_s = 120}};
-	char *text = read_file(flows->directory), *next = text;
+	char *text = directory_read(flows->directory, "config", MAX_BYTES), *next = text;
 	const char *error = NULL;
 	unsigned number = 0;
 

@@ -1,20 +1,17 @@
 #include "domain.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
-#include <linux/nsfs.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../daemon/namespace.h"
 #include "../src/netlink.h"
 #include "conntrack.h"
 #include "look.h"
@@ -99,44 +96,19 @@ static void read_settings(struct domain *domain)
 	}
 }
 
-static bool enter(struct domain *domain)
-{
-	struct stat status;
-	int fd = open(domain->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &status) < 0 || ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || setns(fd, CLONE_NEWNET) < 0) {
-		close(fd);
-		errno = EINVAL;
-		return false;
-	}
-	domain->fs = status.st_dev;
-	domain->inode = status.st_ino;
-	close(fd);
-	return true;
-}
-
-static void leave(const struct flows *flows)
-{
-	/* In a wrong namespace nothing more may be done. */
-	if (setns(flows->own_namespace, CLONE_NEWNET) < 0)
-		abort();
-}
-
 static bool open_domain(struct flows *flows, struct domain *domain)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = domain};
 	bool opened;
 	int err;
 
-	if (!enter(domain))
+	if (!namespace_enter(domain->path, &domain->fs, &domain->inode))
 		return false;
 	opened = open_events(domain) && open_requests(domain);
 	err = errno;
 	if (opened)
 		read_settings(domain);
-	leave(flows);
+	namespace_leave();
 	errno = err;
 	return opened && epoll_ctl(flows->epoll_fd, EPOLL_CTL_ADD, domain->event_fd, &event) == 0;
 }
@@ -199,12 +171,12 @@ static bool holds(const struct address *address)
 	return held;
 }
 
-void domain_learn_held(struct flows *flows, struct domain *domain)
+void domain_learn_held(struct domain *domain)
 {
 	memset(domain->held, 0, domain->shared_count * sizeof(*domain->held));
-	if (!enter(domain))
+	if (!namespace_enter(domain->path, &domain->fs, &domain->inode))
 		return;
 	for (size_t i = 0; i < domain->shared_count; i++)
 		domain->held[i] = holds(&domain->shared[i]);
-	leave(flows);
+	namespace_leave();
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../daemon/clock.h"
 #include "../src/address.h"
 #include "../src/memory.h"
 
@@ -113,7 +114,6 @@ struct flows {
 	struct config config;
 	char config_error[ERROR_TEXT];
 	char listen_error[ERROR_TEXT];
-	int own_namespace;
 	int epoll_fd;
 	int socket_fd; /* -1: could not be bound */
 	struct domain *domains;
@@ -128,9 +128,5 @@ struct flows {
 	bool errors_changed;
 };
 
-/* Microseconds that go on while the machine sleeps. */
-uint64_t now_us(void);
-/* Milliseconds since the epoch. */
-int64_t epoch_ms(void);
 /* Replaces a text of ERROR_TEXT bytes ("" for none); notes when it differs. */
 __attribute__((format(printf, 3, 4))) void say_error(struct flows *flows, char *error, const char *format, ...);

@@ -234,7 +234,7 @@ void look_at_all(struct flows *flows, struct domain *domain)
 	struct view view = {.flows = flows, .domain = domain};
 	int err;
 
-	domain_learn_held(flows, domain);
+	domain_learn_held(domain);
 	domain->look++;
 	err = conntrack_ask_all(domain);
 	if (err == 0)

@@ -9,20 +9,19 @@
  * is replicated. Ends by SIGTERM. What it put into the kernel stays there until it expires.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "../mover/lock.h"
+#include "../daemon/directory.h"
+#include "../daemon/lock.h"
+#include "../daemon/namespace.h"
+#include "../daemon/signals.h"
 #include "config.h"
 #include "domain.h"
 #include "look.h"
@@ -34,22 +33,6 @@
 #define STATE_EVERY_US US_PER_S
 /* Ahead of ordinary work: what has not left yet when the node dies is lost. */
 #define NICE (-10)
-
-uint64_t now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
-}
-
-int64_t epoch_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void say_error(struct flows *flows, char *error, const char *format, ...)
 {
@@ -63,45 +46,6 @@ void say_error(struct flows *flows, char *error, const char *format, ...)
 		return;
 	memcpy(error, text, ERROR_TEXT);
 	flows->errors_changed = true;
-}
-
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static int watch_directory(const char *path)
-{
-	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0)
-		return fd;
-	return -1;
-}
-
-static bool config_changed(int fd)
-{
-	_Alignas(struct inotify_event) char data[8192];
-	bool changed = false;
-	ssize_t len;
-
-	while ((len = read(fd, data, sizeof(data))) > 0)
-		for (char *at = data; at < data + len;) {
-			const struct inotify_event *event = (const struct inotify_event *)at;
-			/* When events were lost, it may have been among them. */
-			if ((event->mask & IN_Q_OVERFLOW) || (event->len > 0 && strcmp(event->name, "config") == 0))
-				changed = true;
-			at += sizeof(*event) + event->len;
-		}
-	return changed;
 }
 
 static bool watch(const struct flows *flows, int fd, void *what)
@@ -172,7 +116,7 @@ static int run(struct flows *flows, const int *signals, const int *directory)
 			if (what == signals)
 				end = true;
 			else if (what == directory)
-				reload = config_changed(*directory);
+				reload = directory_changed(*directory, "config");
 			else if (what == &flows->socket_fd)
 				peers_receive(flows);
 			else
@@ -216,8 +160,8 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "spout-flows");
 	flows.directory = argv[1];
 	flows.epoch = random_number();
-	signals = open_signals();
-	directory = watch_directory(argv[1]);
+	signals = signals_open();
+	directory = directory_watch(argv[1]);
 	if (directory < 0) {
 		fprintf(stderr, "spout-flows: %s: %s\n", argv[1], strerror(errno));
 		return 1;
@@ -227,8 +171,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	flows.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	flows.own_namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (flows.own_namespace < 0 || !watch(&flows, signals, &signals) || !watch(&flows, directory, &directory)) {
+	if (!namespace_remember() || !watch(&flows, signals, &signals) || !watch(&flows, directory, &directory)) {
 		fprintf(stderr, "spout-flows: %s\n", strerror(errno));
 		return 1;
 	}

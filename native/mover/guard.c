@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lock.h"
+#include "../daemon/lock.h"
 
 #define SUCCESSOR_S 2
 /* A mover that dies at once, again and again, is not started for ever. */

@@ -23,21 +23,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
+#include "../daemon/directory.h"
+#include "../daemon/lock.h"
+#include "../daemon/namespace.h"
+#include "../daemon/signals.h"
 #include "adverts.h"
 #include "closer.h"
 #include "guard.h"
-#include "lock.h"
 #include "notices.h"
 #include "place.h"
 #include "reconcile.h"
@@ -72,30 +71,6 @@ static bool read_call(int argc, char **argv, struct call *call)
 	return true;
 }
 
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static int watch_directory(const char *path)
-{
-	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0)
-		return fd;
-	return -1;
-}
-
 /* As far as we may: without, a busy node only moves later. */
 static void take_priority(void)
 {
@@ -115,7 +90,7 @@ static void take_priority(void)
 
 static bool open_sources(struct sources *sources, const char *directory, const char *fifo)
 {
-	sources->directory = watch_directory(directory);
+	sources->directory = directory_watch(directory);
 	if (sources->directory < 0) {
 		fprintf(stderr, "spout-mover: %s: %s\n", directory, strerror(errno));
 		return false;
@@ -157,7 +132,7 @@ static int serve(struct mover *mover, struct sources *sources, const struct call
 	/* Whoever is there already when we were started again is a newer mover. */
 	if (!lock_take(call->paths[0], guard->pid, call->mode == START))
 		return call->mode == START ? 1 : 0;
-	if (!places_open() || !closer_start() || !open_sources(sources, call->paths[0], call->paths[1]))
+	if (!namespace_remember() || !closer_start() || !open_sources(sources, call->paths[0], call->paths[1]))
 		return 1;
 	take_priority();
 	begin(mover, sources);
@@ -170,7 +145,7 @@ static int sweep(struct mover *mover, const struct call *call)
 {
 	if (!lock_take(call->paths[0], 0, false))
 		return 0;
-	if (!places_open() || !closer_start())
+	if (!namespace_remember() || !closer_start())
 		return 1;
 	begin(mover, NULL);
 	return 0;
@@ -190,7 +165,7 @@ int main(int argc, char **argv)
 	}
 	prctl(PR_SET_NAME, "spout-mover");
 	mover.directory = call.paths[0];
-	sources.signals = open_signals();
+	sources.signals = signals_open();
 	sources.resumed = call.mode == RESUME;
 	if (call.mode == START)
 		keepalived_parent(&mover.keepalived);

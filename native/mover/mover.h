@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../daemon/clock.h"
 #include "../src/address.h"
 #include "../src/memory.h"
 
@@ -120,10 +121,6 @@ struct mover {
 	bool changed;		  /* since state.json was written */
 };
 
-/* Microseconds that go on while the machine sleeps. */
-uint64_t now_us(void);
-/* Milliseconds since the epoch. */
-int64_t epoch_ms(void);
 
 bool is_master(const struct mover *mover, const struct entry *entry);
 bool masters_any(const struct mover *mover);

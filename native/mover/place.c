@@ -1,11 +1,8 @@
 #include "place.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
-#include <linux/nsfs.h>
 #include <net/if_arp.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,60 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../daemon/namespace.h"
 #include "../src/netlink.h"
 #include "closer.h"
 
 /* A thousand announcements may wait for a slow interface. */
 #define SEND_QUEUE (8 * 1024 * 1024)
 
-static int own_namespace = -1;
-
-bool places_open(void)
-{
-	own_namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	return own_namespace >= 0;
-}
-
-static bool enter(struct place *place)
-{
-	struct stat status;
-	int fd;
-
-	if (place->path == NULL)
-		return true;
-	/* A path that names a FIFO must not hold the mover up. */
-	fd = open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &status) < 0 || ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET || setns(fd, CLONE_NEWNET) < 0) {
-		close(fd);
-		errno = EINVAL;
-		return false;
-	}
-	place->fs = status.st_dev;
-	place->inode = status.st_ino;
-	close(fd);
-	return true;
-}
-
-static void leave(void)
-{
-	/* In a wrong namespace nothing more may be done. */
-	if (setns(own_namespace, CLONE_NEWNET) < 0)
-		abort();
-}
-
 static bool open_sockets(struct place *place)
 {
 	int queue = SEND_QUEUE;
 
-	if (!enter(place))
+	if (place->path != NULL && !namespace_enter(place->path, &place->fs, &place->inode))
 		return false;
 	place->route_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
 	/* Protocol 0: it receives nothing. */
 	place->packet_fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (place->path != NULL)
-		leave();
+		namespace_leave();
 	if (place->route_fd < 0 || place->packet_fd < 0)
 		return false;
 	netlink_set_up(place->route_fd);

@@ -11,5 +11,3 @@ bool place_same(const struct place *place);
 void place_close(struct place *place);
 /* Forgets the places that no entry points to. */
 void places_drop_unused(struct mover *mover);
-/* Remembers the mover's own namespace, to come back to it. */
-bool places_open(void);

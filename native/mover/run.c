@@ -2,12 +2,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
-#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../daemon/directory.h"
 #include "adverts.h"
 #include "keepalived.h"
 #include "notices.h"
@@ -31,23 +30,6 @@ bool read_notices(struct mover *mover, const struct sources *sources)
 
 	while ((len = read(sources->fifo, data, sizeof(data))) > 0)
 		changed = notices_take(mover, data, (size_t)len) || changed;
-	return changed;
-}
-
-static bool table_changed(const struct sources *sources)
-{
-	_Alignas(struct inotify_event) char data[8192];
-	bool changed = false;
-	ssize_t len;
-
-	while ((len = read(sources->directory, data, sizeof(data))) > 0)
-		for (char *at = data; at < data + len;) {
-			const struct inotify_event *event = (const struct inotify_event *)at;
-			/* When events were lost, it may have been among them. */
-			if ((event->mask & IN_Q_OVERFLOW) || (event->len > 0 && strcmp(event->name, "addresses") == 0))
-				changed = true;
-			at += sizeof(*event) + event->len;
-		}
 	return changed;
 }
 
@@ -205,7 +187,7 @@ int run(struct mover *mover, struct sources *sources, bool *hand_over)
 			adverts_read(mover, sources->adverts[0]);
 		if (polled[ADVERTS6].revents != 0)
 			adverts_read(mover, sources->adverts[1]);
-		if (polled[DIRECTORY].revents != 0 && table_changed(sources))
+		if (polled[DIRECTORY].revents != 0 && directory_changed(sources->directory, "addresses"))
 			take_table(mover);
 	}
 }

@@ -1,13 +1,12 @@
 #include "state_file.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../daemon/directory.h"
+#include "../daemon/text.h"
 #include "../src/json.h"
 
 #define TOLD 100
@@ -17,32 +16,20 @@
 static const char *const STATES[] = {"backup", "master", "fault", "stopped"};
 static const char *const REASONS[] = {"vrrp", "frozen", "conflict", "stop"};
 
-__attribute__((format(printf, 2, 3))) static void put(struct buf *out, const char *format, ...)
-{
-	char text[512];
-	va_list arguments;
-	int len;
-
-	va_start(arguments, format);
-	len = vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	buf_put(out, text, (size_t)len);
-}
-
 static void put_shard(struct buf *out, size_t number, const struct shard *shard)
 {
-	put(out, "{\"shard\":%zu,\"state\":\"%s\",\"told\":\"%s\",\"sinceMs\":%" PRId64 ",\"takeovers\":%" PRIu64 ",\"lastMove\":", number,
+	text_put(out, "{\"shard\":%zu,\"state\":\"%s\",\"told\":\"%s\",\"sinceMs\":%" PRId64 ",\"takeovers\":%" PRIu64 ",\"lastMove\":", number,
 	    STATES[shard->state], STATES[shard->told], shard->since_ms, shard->takeovers);
 	if (!shard->last.any) {
-		put(out, "null}");
+		text_put(out, "null}");
 		return;
 	}
-	put(out, "{\"to\":\"%s\",\"atMs\":%" PRId64 ",\"reason\":\"%s\",\"addresses\":%" PRIu32 ",\"tookUs\":%" PRIu64 ",\"silentUs\":",
+	text_put(out, "{\"to\":\"%s\",\"atMs\":%" PRId64 ",\"reason\":\"%s\",\"addresses\":%" PRIu32 ",\"tookUs\":%" PRIu64 ",\"silentUs\":",
 	    STATES[shard->last.to], shard->last.at_ms, REASONS[shard->last.reason], shard->last.addresses, shard->last.took_us);
 	if (shard->last.silent_us < 0)
-		put(out, "null}}");
+		text_put(out, "null}}");
 	else
-		put(out, "%" PRId64 "}}", shard->last.silent_us);
+		text_put(out, "%" PRId64 "}}", shard->last.silent_us);
 }
 
 static void put_failures(struct buf *out, const struct table *table)
@@ -51,14 +38,14 @@ static void put_failures(struct buf *out, const struct table *table)
 	size_t told = 0;
 
 	for (size_t i = 0; i < table->bad_count && told < TOLD; i++, told++, comma = ",")
-		put(out, "%s{\"address\":\"line %" PRIu32 "\",\"error\":\"%s\"}", comma, table->bad[i].line, table->bad[i].error);
+		text_put(out, "%s{\"address\":\"line %" PRIu32 "\",\"error\":\"%s\"}", comma, table->bad[i].line, table->bad[i].error);
 	for (size_t i = 0; i < table->count && told < TOLD; i++) {
 		const struct entry *entry = &table->entries[i];
 		const char *name = entry->err == 0 ? NULL : strerrorname_np(entry->err);
 		char text[ADDRESS_TEXT];
 		if (entry->err == 0)
 			continue;
-		put(out, "%s{\"address\":\"%s\",\"error\":\"%s\"}", comma,
+		text_put(out, "%s{\"address\":\"%s\",\"error\":\"%s\"}", comma,
 		    address_print(text, entry->address.family, entry->address.bytes), name == NULL ? "EIO" : name);
 		comma = ",";
 		told++;
@@ -69,36 +56,27 @@ static void put_state(struct buf *out, const struct mover *mover)
 {
 	const char *comma = "";
 
-	put(out, "{\"pid\":%d,\"keepalived\":{\"pid\":%d,\"start\":\"%s\"},\"generation\":%" PRIu64 ",\"shards\":[", (int)getpid(),
+	text_put(out, "{\"pid\":%d,\"keepalived\":{\"pid\":%d,\"start\":\"%s\"},\"generation\":%" PRIu64 ",\"shards\":[", (int)getpid(),
 	    (int)mover->keepalived.pid, mover->keepalived.start, mover->generation_done);
 	for (size_t i = 0; i < SHARDS; i++) {
 		if (!mover->shards[i].known)
 			continue;
-		put(out, "%s", comma);
+		text_put(out, "%s", comma);
 		put_shard(out, i, &mover->shards[i]);
 		comma = ",";
 	}
-	put(out, "],\"failed\":[");
+	text_put(out, "],\"failed\":[");
 	put_failures(out, &mover->table);
-	put(out, "],\"swept\":%" PRIu64 ",\"conflicts\":%" PRIu64 "}\n", mover->swept, mover->conflicts);
+	text_put(out, "],\"swept\":%" PRIu64 ",\"conflicts\":%" PRIu64 "}\n", mover->swept, mover->conflicts);
 }
 
 void state_write(struct mover *mover)
 {
-	char path[4096], aside[4096];
 	struct buf out = {0};
-	bool written;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/state.json", mover->directory);
-	snprintf(aside, sizeof(aside), "%s/state.json.new", mover->directory);
 	put_state(&out, mover);
-	fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	written = fd >= 0 && write(fd, out.data, out.len) == (ssize_t)out.len;
-	if (fd >= 0)
-		close(fd);
 	/* A file that could not be written leaves the old one; the next change tries again. */
-	if (written && rename(aside, path) == 0)
+	if (directory_write(mover->directory, "state.json", &out))
 		mover->changed = false;
 	buf_reset(&out, 0);
 }
@@ -170,20 +148,13 @@ void state_inherit(struct mover *mover)
 {
 	struct json_arena arena = json_arena_new(MAX_VALUES);
 	const struct json *state, *shards, *item;
-	char path[4096], *text = memory_new(MAX_BYTES);
+	char *text = directory_read(mover->directory, "state.json", MAX_BYTES);
+	size_t len = text == NULL ? 0 : strlen(text);
 	const char *error;
-	ssize_t len = -1;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/state.json", mover->directory);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		len = read(fd, text, MAX_BYTES - 1);
-		close(fd);
-	}
 	while (len > 0 && text[len - 1] == '\n')
 		text[--len] = '\0';
-	state = len > 0 ? json_parse(&arena, text, (size_t)len, &error) : NULL;
+	state = len > 0 ? json_parse(&arena, text, len, &error) : NULL;
 	if (state != NULL && state->type == JSON_OBJECT) {
 		shards = json_member(state, "shards");
 		for (item = shards == NULL ? NULL : shards->child; item != NULL; item = item->next)

@@ -1,77 +1,14 @@
 #include "table.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "../daemon/directory.h"
+#include "../daemon/text.h"
 #include "place.h"
 
 #define MAX_BYTES (64 << 20)
 #define FIELDS 4
-
-static char *read_file(const char *directory)
-{
-	char path[4096];
-	struct stat status;
-	size_t len = 0;
-	char *text;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/addresses", directory);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > MAX_BYTES) {
-		close(fd);
-		return NULL;
-	}
-	text = memory_new((size_t)status.st_size + 1);
-	while (len < (size_t)status.st_size) {
-		ssize_t got = read(fd, text + len, (size_t)status.st_size - len);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		len += (size_t)got;
-	}
-	close(fd);
-	/* A NUL would end the table there unseen. */
-	for (size_t i = 0; i < len; i++)
-		if (text[i] == '\0')
-			text[i] = '?';
-	return text;
-}
-
-static bool read_number(const char *text, uint64_t max, uint64_t *out)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *end == '\0' && errno == 0 && *out <= max;
-}
-
-/* Splits at single spaces; 0 when there are too many fields. */
-static size_t split(char *line, char **fields)
-{
-	size_t count = 0;
-
-	for (char *at = line; at != NULL;) {
-		if (count == FIELDS)
-			return 0;
-		fields[count++] = at;
-		at = strchr(at, ' ');
-		if (at != NULL)
-			*at++ = '\0';
-	}
-	return count;
-}
 
 /* What is wrong with the line; NULL when it is right. */
 static const char *read_entry(struct mover *mover, struct table *table, char **fields)
@@ -79,7 +16,7 @@ static const char *read_entry(struct mover *mover, struct table *table, char **f
 	struct entry *entry = &table->entries[table->count];
 	uint64_t shard;
 
-	if (!read_number(fields[0], SHARDS - 1, &shard))
+	if (!text_number(fields[0], 0, SHARDS - 1, &shard))
 		return "shard is not a number from 0 to 255";
 	if (!address_parse(&entry->address, fields[1]))
 		return "not an address";
@@ -97,9 +34,9 @@ static const char *read_router(struct table *table, char **fields)
 {
 	uint64_t shard, vrid;
 
-	if (!read_number(fields[1], SHARDS - 1, &shard))
+	if (!text_number(fields[1], 0, SHARDS - 1, &shard))
 		return "shard is not a number from 0 to 255";
-	if (!read_number(fields[2], 255, &vrid) || vrid == 0)
+	if (!text_number(fields[2], 1, 255, &vrid))
 		return "the router id is not a number from 1 to 255";
 	table->vrids[shard] = (uint8_t)vrid;
 	return NULL;
@@ -109,7 +46,7 @@ static const char *read_freeze(struct table *table, char **fields)
 {
 	uint64_t milliseconds;
 
-	if (!read_number(fields[1], 3600000, &milliseconds))
+	if (!text_number(fields[1], 0, 3600000, &milliseconds))
 		return "freeze is not a number of milliseconds";
 	table->freeze_us = milliseconds * 1000;
 	return NULL;
@@ -118,7 +55,7 @@ static const char *read_freeze(struct table *table, char **fields)
 static const char *read_line(struct mover *mover, struct table *table, char *line)
 {
 	char *fields[FIELDS];
-	size_t count = split(line, fields);
+	size_t count = text_split(line, fields, FIELDS);
 
 	if (count == 2 && strcmp(fields[0], "freeze") == 0)
 		return read_freeze(table, fields);
@@ -175,7 +112,7 @@ static size_t count_lines(const char *text)
 
 bool table_read(struct mover *mover, struct table *out)
 {
-	char *text = read_file(mover->directory), *next = text;
+	char *text = directory_read(mover->directory, "addresses", MAX_BYTES), *next = text;
 	uint32_t number = 0;
 
 	*out = (struct table){0};
@@ -190,7 +127,7 @@ bool table_read(struct mover *mover, struct table *out)
 			*next++ = '\0';
 		number++;
 		if (number == 1) {
-			if (strncmp(line, "generation ", 11) != 0 || !read_number(line + 11, INT64_MAX, &out->generation)) {
+			if (strncmp(line, "generation ", 11) != 0 || !text_number(line + 11, 0, INT64_MAX, &out->generation)) {
 				free(text);
 				table_free(out);
 				return false;

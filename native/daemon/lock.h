@@ -1,10 +1,10 @@
-/* DIR/lock: one mover at a time. Holds `<pid of the mover> <pid of its guard>`. */
+/* DIR/lock: one daemon at a time. Holds `<pid of the daemon> <pid of its guard>`. */
 #pragma once
 #include <stdbool.h>
 #include <sys/types.h>
 
 /*
- * Waits for the mover before us, which is about to end, and kills it when it does not: a stopped process would hold the
+ * Waits for the daemon before us, which is about to end, and kills it when it does not: a stopped process would hold the
  * addresses for ever. `patient` false: gives up at once when there is another one.
  */
 bool lock_take(const char *directory, pid_t guard, bool patient);

@@ -1,6 +1,6 @@
-#include <time.h>
+#include "clock.h"
 
-#include "mover.h"
+#include <time.h>
 
 uint64_t now_us(void)
 {
