@@ -1,13 +1,14 @@
 /**
  * 1,000 idle and 100 busy TCP connections through the node that loses its power. Which side speaks first afterwards
  * decides which packet the other node sees first, so both orders are done; asymmetric is BGP, where the router sends
- * requests to every node and one of them has the members' gateway address. Beside: keepalived in front of DNAT and
- * masquerade.
+ * requests to every node and one of them has the members' gateway address. With `dsr` no node is on the way back.
+ * Beside: keepalived in front of DNAT and masquerade.
  */
 import type { Tenant } from '@spout/testkit'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
 import { announceBy, createRoutedPool, peerWithRouter, SPOUT_NEIGHBOURS } from './failover/announce.ts'
 import { startBirdRouter } from './failover/bird.ts'
+import { directPair } from './failover/direct-return.ts'
 import { FaultMaker } from './failover/faults.ts'
 import { KeepalivedPair } from './failover/keepalived-pair.ts'
 import { Watchers } from './failover/measure-faults.ts'
@@ -20,7 +21,7 @@ import { SpoutPair } from './failover/spout-pair.ts'
 const ORDERS = ['client first', 'member first'] as const
 type Order = (typeof ORDERS)[number]
 const RUNS = Number(process.env['SPOUT_BENCH_RUNS'] ?? (options.quick ? 2 : 20))
-const ARRANGEMENTS = ['gateway', 'asymmetric', 'snat', 'peer'] as const
+const ARRANGEMENTS = ['gateway', 'asymmetric', 'snat', 'dsr', 'peer'] as const
 const GOAL = 0.999
 
 const results = new Map<string, FlowResult[]>()
@@ -62,7 +63,7 @@ const membersOf = (bed: SpoutBed, segment: string): Promise<EchoMembers> =>
 
 const wanted = only('ARRANGEMENTS', ARRANGEMENTS)
 
-if (wanted.some((one) => one !== 'asymmetric'))
+if (wanted.some((one) => one !== 'asymmetric' && one !== 'dsr'))
   await withSpout({ members: false }, async (bed) => {
     const announcer = await announceBy(bed, 'vrrp')
     const ways: readonly ['gateway' | 'snat', Tenant, string][] = [
@@ -86,13 +87,37 @@ if (wanted.some((one) => one !== 'asymmetric'))
 
 if (wanted.includes('asymmetric') && process.env['SPOUT_BENCH_ANNOUNCER'] === undefined)
   await withSpout({ members: false }, async (bed) => {
-    await using members = await membersOf(bed, 'tenant-a')
     await startBirdRouter(bed.lab, SPOUT_NEIGHBOURS)
     const announcer = await announceBy(bed, 'bgp')
     await peerWithRouter(bed)
-    const pair = await SpoutPair.create(bed, announcer, { poolId: await createRoutedPool(bed) })
-    await outlive(bed, 'Spout gateway, asymmetric (BGP)', pair, members, ORDERS)
+    const poolId = await createRoutedPool(bed)
+    const ways: readonly ['gateway' | 'snat', Tenant, string][] = [
+      ['gateway', bed.gateway, 'tenant-a'],
+      ['snat', bed.snat, 'tenant-b'],
+    ]
+    for (const [name, tenant, segment] of ways) {
+      await using members = await membersOf(bed, segment)
+      const pair = await SpoutPair.create(bed, announcer, { tenant, poolId })
+      await outlive(bed, `Spout ${name}, asymmetric (BGP)`, pair, members, ORDERS)
+    }
   })
+
+/** Members answer clients themselves: no node is on the way back, and none keeps state of a flow. */
+async function direct(wished: 'vrrp' | 'bgp'): Promise<void> {
+  await withSpout({ members: false }, async (bed) => {
+    await using members = await membersOf(bed, 'tenant-a')
+    if (wished === 'bgp') await startBirdRouter(bed.lab, SPOUT_NEIGHBOURS)
+    const announcer = await announceBy(bed, wished)
+    if (wished === 'bgp') await peerWithRouter(bed)
+    const pair = await directPair(bed, announcer, wished === 'bgp' ? await createRoutedPool(bed) : undefined)
+    await outlive(bed, `Spout dsr${wished === 'bgp' ? ', asymmetric (BGP)' : ''}`, pair, members, ORDERS)
+  })
+}
+
+if (wanted.includes('dsr')) {
+  await direct('vrrp')
+  if (process.env['SPOUT_BENCH_ANNOUNCER'] === undefined) await direct('bgp')
+}
 
 /** The worst run of each arrangement, as a share of all its flows. */
 const shares = Object.fromEntries(

@@ -1,10 +1,10 @@
 /**
  * 1,000 addresses of one tenant's network, so that all move together: one more is added, and the node that has them loses
- * its power. Every address is asked by ICMP in turn; the figure of a failover is when the last question was lost, to any
- * of them. Beside: keepalived holding as many in one instance, adverts of 20 ms.
+ * its power. Every address is asked by ICMP; the figure of a failover is when the last question was lost, to any of them.
+ * Beside: keepalived holding as many in one instance, adverts of 20 ms. Then 1,000 IPv6 addresses more.
  */
 import { callApi, type SystemAccess, type Tenant, waitFor } from '@spout/testkit'
-import { Filler } from './bed/fill.ts'
+import { Filler, WIDE6 } from './bed/fill.ts'
 import { compile, LineProgram } from './bed/native.ts'
 import { createTree } from './bed/octavia.ts'
 import { residentMb } from './bed/processes.ts'
@@ -18,32 +18,35 @@ import { carrierOf, type Pair, someCarrier } from './failover/pair.ts'
 import { finish } from './failover/results.ts'
 import { options, RUNS } from './failover/settings.ts'
 import { SpoutPair } from './failover/spout-pair.ts'
+import { SWEEP_INTERVAL_MS, SweepProber } from './failover/sweep-prober.ts'
 import { distribution } from './percentile.ts'
 
 const VIPS = Number(process.env['SPOUT_BENCH_VIPS'] ?? 1000)
 const ADDED = options.quick ? 20 : 200
 const RELOADS = options.quick ? 3 : 10
 const GOALS = { addP99Ms: 20, lastP99Ms: 150, agentMb: 100 }
-/** So often every address is asked. */
-const INTERVAL_US = 100_000
 const FLOW = { port: MEMBER_PORTS.udp, sourcePort: 40_000 }
 const members = [11, 12].map((n) => ({ address: `10.0.0.${n}`, protocol_port: MEMBER_PORTS.http }))
 
 interface Failover {
   /** Until the last question to any address was lost. */
   readonly lastLostMs: number
-  /** Until the first answered question to the last of them. */
+  /** Until the last of them had answered, at the latest. */
   readonly backMs: number
+  /** The prober's own longest delay meanwhile: what of these was no outage. */
+  readonly stallMs: number
+  /** Whether they had moved without any fault, just before it. */
+  readonly movedBefore: boolean
 }
 
-const vipsOf = async ({ endpoint }: SystemAccess, { token }: Tenant): Promise<readonly string[]> => {
+const vipsOf = async ({ endpoint }: SystemAccess, { token }: Tenant, prefix: string): Promise<readonly string[]> => {
   const { items } = await callApi<{ items: { vips: { address: string }[] }[] }>(
     endpoint,
     token,
     'GET',
     '/load-balancers',
   )
-  return items.flatMap(({ vips }) => vips.map(({ address }) => address)).filter((address) => address.startsWith('100.'))
+  return items.flatMap(({ vips }) => vips.map(({ address }) => address)).filter((address) => address.startsWith(prefix))
 }
 
 /** The same pair, looked at by one of the addresses that are asked. */
@@ -56,23 +59,38 @@ const seenAt = (pair: Pair, vip = pair.vip): Pair => ({
 })
 
 /** Its node loses its power; tells when the last of the addresses was answered for by the other one. */
-async function failover(bed: SpoutBed, pair: Pair, prober: Prober, faults: FaultMaker): Promise<Failover> {
+async function failover(bed: SpoutBed, pair: Pair, prober: SweepProber, faults: FaultMaker): Promise<Failover> {
   const { lab } = bed
-  const carrier = await someCarrier(lab, pair, FLOW)
+  const before = await someCarrier(lab, pair, FLOW)
   await prober.begin()
   await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 200))
+  const carrier = await someCarrier(lab, pair, FLOW)
   const since = await faults.powerOff(carrier)
+  await prober.fault(since)
+  await prober.allBack(pair.patienceMs)
+  const { silentMs, backMs, stallInOutageMs } = await prober.end(since)
   const moved = async () => ![null, carrier].includes(await carrierOf(lab, pair, FLOW))
   await waitFor(moved, { what: `${pair.name} to move`, timeoutMs: pair.patienceMs })
-  await new Promise((resolve) => setTimeout(resolve, 3000))
-  const { silentMs, backMs } = await prober.end(since)
   await faults.mend('power off', carrier)
   await pair.restore(carrier)
-  return { lastLostMs: silentMs, backMs }
+  return { lastLostMs: silentMs, backMs, stallMs: stallInOutageMs, movedBefore: carrier !== before }
 }
 
-async function add(bed: SpoutBed, poolId: string, clients: Prober) {
+async function failovers(bed: SpoutBed, pair: Pair, addresses: readonly string[], faults: FaultMaker, runs: number) {
+  await using prober = await SweepProber.start(bed.lab, addresses)
+  const all: Failover[] = []
+  for (let run = 0; run < runs; run++) all.push(await failover(bed, pair, prober, faults))
+  return {
+    last: distribution(all.map(({ lastLostMs }) => lastLostMs)),
+    backMaxMs: Math.max(...all.map(({ backMs }) => backMs)),
+    stallMaxMs: Math.max(...all.map(({ stallMs }) => stallMs)),
+    falseMoves: all.filter(({ movedBefore, lastLostMs }) => movedBefore || lastLostMs === 0).length,
+  }
+}
+
+async function addTo(bed: SpoutBed, poolId: string, vips: readonly string[]) {
   const { access, gateway, lab } = bed
+  await using clients = await SweepProber.start(lab, vips)
   await using asker = new LineProgram(lab, 'client', [await compile(lab, 'first-byte')])
   const [fromPost, fromAnswer]: [number[], number[]] = [[], []]
   await clients.begin()
@@ -91,7 +109,8 @@ async function add(bed: SpoutBed, poolId: string, clients: Prober) {
 }
 
 /** keepalived reads its configuration again with one address more: until that answers, and who else fell silent. */
-async function reloads(bed: SpoutBed, pair: KeepalivedPair, vips: readonly string[], prober: Prober) {
+async function reloadsOf(bed: SpoutBed, pair: KeepalivedPair, vips: readonly string[]) {
+  await using prober = await SweepProber.start(bed.lab, vips)
   const samples: number[] = []
   let touched = 0
   let known = vips
@@ -106,7 +125,7 @@ async function reloads(bed: SpoutBed, pair: KeepalivedPair, vips: readonly strin
     await one.answeredAfter(since, 60_000)
     await new Promise((resolve) => setTimeout(resolve, 500))
     samples.push((await one.end(since)).backMs)
-    touched += (await prober.end(since)).touched
+    touched += (await prober.end()).touched
   }
   return { added: distribution(samples), touched }
 }
@@ -117,42 +136,44 @@ await withSpout({ members: false }, async (bed) => {
   await using _members = await EchoMembers.start(lab, ['tenant-a-member1', 'tenant-a-member2'])
   await using faults = await FaultMaker.start(lab)
   await lab.must('router', ['ip', 'route', 'add', '100.64.0.0/15', 'dev', 'fab0'])
+  await lab.must('router', ['ip', '-6', 'route', 'add', WIDE6.cidr, 'dev', 'fab0'])
   const announcer = await announceBy(bed, 'vrrp')
   const ours = await SpoutPair.create(bed, announcer)
+  const agentMb = () => Math.max(...ours.nodes.map(({ name }) => residentMb(lab.process(`agent-${name}`)?.pid ?? 0)))
   const filler = await Filler.create(bed)
   await filler.fillTo(VIPS)
-  const vips = await vipsOf(access, bed.gateway)
+  const vips = await vipsOf(access, bed.gateway, '100.')
   const theirs = Array.from({ length: VIPS }, (_, n) => `100.65.${n >> 7}.${(n & 127) + 1}`)
   const peer = await KeepalivedPair.start(lab, {
     ...{ prefix: 'kav', name: 'keepalived 20 ms', advertMs: 20, routerId: 203, index: 6 },
     vips: theirs,
   })
-  await using our = await Prober.start(lab, vips, { port: 0, intervalUs: INTERVAL_US })
   const pools = await callApi<{ items: { id: string; name: string }[] }>(
     ...([access.endpoint, access.admin.token, 'GET', '/address-pools'] as const),
   )
-  const added = await add(bed, pools.items.find(({ name }) => name === 'wide')?.id ?? '', our)
-  const failovers: Failover[] = []
-  for (let run = 0; run < RUNS; run++) failovers.push(await failover(bed, seenAt(ours, vips[0]), our, faults))
-  const agentMb = Math.max(...ours.nodes.map(({ name }) => residentMb(lab.process(`agent-${name}`)?.pid ?? 0)))
-  await our[Symbol.asyncDispose]()
-  await using their = await Prober.start(lab, theirs, { port: 0, intervalUs: INTERVAL_US })
-  const peerAdded = await reloads(bed, peer, theirs, their)
-  const peerFailovers: Failover[] = []
-  for (let run = 0; run < Math.min(RUNS, 5); run++) peerFailovers.push(await failover(bed, peer, their, faults))
-  const last = (list: readonly Failover[]) => distribution(list.map(({ lastLostMs }) => lastLostMs))
+  const added = await addTo(bed, pools.items.find(({ name }) => name === 'wide')?.id ?? '', vips)
+  const pair = seenAt(ours, vips[0])
+  const our = await failovers(bed, pair, vips, faults, RUNS)
+  const residentAgentMb = agentMb()
+  const peerAdded = await reloadsOf(bed, peer, theirs)
+  const their = await failovers(bed, peer, theirs, faults, Math.min(RUNS, 5))
   finish({
     name: 'vip-scale',
-    ours: { addP99Ms: added.fromAnswer.p99, flaps: added.touched, lastVipP99Ms: last(failovers).p99, agentMb },
-    peer: { addP99Ms: peerAdded.added.p99, flaps: peerAdded.touched, lastVipP99Ms: last(peerFailovers).p99 },
+    ours: {
+      addP99Ms: added.fromAnswer.p99,
+      flaps: added.touched,
+      lastVipP99Ms: our.last.p99,
+      agentMb: residentAgentMb,
+    },
+    peer: { addP99Ms: peerAdded.added.p99, flaps: peerAdded.touched, lastVipP99Ms: their.last.p99 },
     comparedWith: `keepalived holding ${VIPS} addresses in one instance, adverts of 20 ms; adding is a reload`,
-    ratio: last(failovers).p99 / last(peerFailovers).p99,
+    ratio: our.last.p99 / their.last.p99,
     goal: `adding one <= ${GOALS.addP99Ms} ms (from the API's answer to the first byte, p99), 0 flaps; last of ${VIPS} addresses p99 <= ${GOALS.lastP99Ms} ms; agent <= ${GOALS.agentMb} MB`,
     pass:
       added.fromAnswer.p99 <= GOALS.addP99Ms &&
       added.touched === 0 &&
-      last(failovers).p99 <= GOALS.lastP99Ms &&
-      agentMb <= GOALS.agentMb,
+      our.last.p99 <= GOALS.lastP99Ms &&
+      residentAgentMb <= GOALS.agentMb,
     detail: {
       announcer,
       vips: vips.length,
@@ -160,16 +181,41 @@ await withSpout({ members: false }, async (bed) => {
       runs: RUNS,
       addFromPostP50Ms: added.fromPost.p50,
       addFromPostP99Ms: added.fromPost.p99,
-      backMaxMs: Math.max(...failovers.map(({ backMs }) => backMs)),
-      peerBackMaxMs: Math.max(...peerFailovers.map(({ backMs }) => backMs)),
-      askedEveryMs: INTERVAL_US / 1000,
+      backMaxMs: our.backMaxMs,
+      peerBackMaxMs: their.backMaxMs,
+      askedEveryMs: SWEEP_INTERVAL_MS,
       stallMs: added.stallMs,
+      failoverStallMaxMs: our.stallMaxMs,
+      falseMoves: our.falseMoves,
+      peerFalseMoves: their.falseMoves,
+      peerFailoverStallMaxMs: their.stallMaxMs,
     },
     distributions: {
-      [`Spout, last of ${VIPS}`]: last(failovers),
-      [`keepalived 20 ms, last of ${VIPS}`]: last(peerFailovers),
+      [`Spout, last of ${VIPS}`]: our.last,
+      [`keepalived 20 ms, last of ${VIPS}`]: their.last,
       'Spout, one address added': added.fromAnswer,
       'keepalived, one address added': peerAdded.added,
     },
+  })
+  await (await Filler.create(bed, WIDE6)).fillTo(VIPS)
+  const vips6 = await vipsOf(access, bed.gateway, 'fd64:')
+  const six = await failovers(bed, pair, vips6, faults, RUNS)
+  finish({
+    name: 'vip-scale-ipv6',
+    ours: { lastVipP99Ms: six.last.p99, agentMb: agentMb() },
+    peer: { lastVipP99Ms: their.last.p99 },
+    comparedWith: `the same, holding ${VIPS} IPv4 addresses`,
+    ratio: six.last.p99 / their.last.p99,
+    goal: `last of ${VIPS} IPv6 addresses, moved with as many IPv4 ones, p99 <= ${GOALS.lastP99Ms} ms`,
+    pass: six.last.p99 <= GOALS.lastP99Ms,
+    detail: {
+      announcer,
+      vips: vips.length + vips6.length,
+      runs: RUNS,
+      backMaxMs: six.backMaxMs,
+      failoverStallMaxMs: six.stallMaxMs,
+      falseMoves: six.falseMoves,
+    },
+    distributions: { [`Spout, last of ${VIPS} IPv6`]: six.last },
   })
 })

@@ -19,7 +19,7 @@ interface HelperLine {
 }
 
 const options = benchOptions()
-const program = path.join(ROOT, 'packages/sys/bench/helper.ts')
+const program = path.join(ROOT, 'packages/sys/bench/nft-loads.ts')
 const output = await must([process.execPath, program, path.join(ROOT, 'native/build/spout-helper')], {
   timeoutMs: 300_000,
 })

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import {
   askOn,
   Caller,
+  domainNamespaces,
   isAlive,
   must,
   nodesInSync,
@@ -15,9 +16,10 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ACME, BOLT, balancer, quickCheck, tally } from './fixtures.ts'
+import { ACME, BOLT, balancer, quickCheck, tally, vipOf } from './fixtures.ts'
 import { KernelWatch } from './kernel-watch.ts'
-import { agentOf, domainNamespaces, helperOf, proxiesOf } from './node-processes.ts'
+import { agentOf, helperOf, proxiesOf } from './node-processes.ts'
+import { failuresOf } from './traffic.ts'
 
 const DISCONNECTED_AFTER = 'liveness.disconnectedAfterMs=1500'
 /** However busy the machine is, nothing moves because a process takes its time to start. */
@@ -47,7 +49,6 @@ afterAll(async () => {
   await system?.destroy()
 })
 
-const vipOf = (shown: ShownLoadBalancer): string => shown.vips[0]?.address ?? ''
 const membersOf = (tenant: 'tenant-a' | 'tenant-b') => [`${tenant}-member1`, `${tenant}-member2`]
 
 /** Waits until these members and no others answer, without a failure among 16 requests. */
@@ -77,7 +78,7 @@ function steadyTraffic(): { stop(): Promise<void> } {
 
 function expectAllAnswered(outcomes: readonly Outcome<{ readonly status: number }>[]): void {
   expect(outcomes.length).toBeGreaterThan(0)
-  expect(outcomes.filter((outcome) => !outcome.ok || outcome.value.status !== 200)).toEqual([])
+  expect(failuresOf(outcomes)).toEqual([])
 }
 
 const healthOf = async (who: Tenant, shown: ShownLoadBalancer, member: string) => {

@@ -1,4 +1,4 @@
-import type { TenantSpec } from '@spout/testkit'
+import type { ShownLoadBalancer, TenantSpec } from '@spout/testkit'
 
 /** Members reply through the load-balancer nodes: they see the client's own address. */
 export const ACME: TenantSpec = {
@@ -54,6 +54,9 @@ export const balancer = (
   listeners: [{ name: `${name}-listener`, protocol, port, defaultPool: `${name}-pool`, ...listener }],
   pools: [{ name: `${name}-pool`, protocol, members: [member(1, memberPort), member(2, memberPort)], ...pool }],
 })
+
+/** The first address of a load balancer; empty when it has none. */
+export const vipOf = (shown: ShownLoadBalancer): string => shown.vips[0]?.address ?? ''
 
 /** How often each occurs. */
 export function tally<T>(values: Iterable<T>): ReadonlyMap<T, number> {

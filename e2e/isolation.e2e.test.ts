@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import {
   Caller,
+  domainNamespaces,
   must,
   NODES,
   nodeManagementAddress,
@@ -12,8 +13,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ACME, BOLT, balancer, member, PORT, quickCheck, tally } from './fixtures.ts'
-import { domainNamespaces } from './node-processes.ts'
+import { ACME, BOLT, balancer, member, PORT, quickCheck, tally, vipOf } from './fixtures.ts'
 
 const METADATA = '169.254.169.254'
 const REFUSED_WITHIN_MS = 250
@@ -54,8 +54,6 @@ afterAll(async () => {
   await hostile?.[Symbol.asyncDispose]()
   await system?.destroy()
 })
-
-const vipOf = (shown: ShownLoadBalancer): string => shown.vips[0]?.address ?? ''
 
 const OUT_OF_REACH: readonly (readonly [what: string, address: () => string])[] = [
   ['the router', () => '198.51.100.1'],

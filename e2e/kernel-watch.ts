@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Daemon, type Lab, must, NODES, waitFor } from '@spout/testkit'
-import { domainNamespaces } from './node-processes.ts'
+import { type Daemon, domainNamespaces, type Lab, must, NODES, waitFor } from '@spout/testkit'
 
 /** Something that reports changes, and a change that leaves nothing behind. */
 interface Monitor {

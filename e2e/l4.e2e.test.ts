@@ -1,6 +1,6 @@
 import { Caller, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ACME, BOLT, balancer, CLIENT, member, PORT, tally } from './fixtures.ts'
+import { ACME, BOLT, balancer, CLIENT, member, PORT, tally, vipOf } from './fixtures.ts'
 
 const CLIENT6 = '2001:db8:c::10'
 /** More addresses of the client's: clients that a hash can tell apart. */
@@ -36,7 +36,6 @@ afterAll(async () => {
   await system?.destroy()
 })
 
-const vipOf = (shown: ShownLoadBalancer): string => shown.vips[0]?.address ?? ''
 const members6 = (port: number): object[] => [1, 2].map((index) => ({ address: `fd10::${10 + index}`, port }))
 
 /** Names of the members that answered, one connection or datagram each. */

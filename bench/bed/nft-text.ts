@@ -3,10 +3,10 @@ import { unpack } from '../../packages/dataplane/src/drivers/nftables/registers.
 import { render } from '../../packages/dataplane/src/drivers/nftables/render.ts'
 import {
   recordBytes,
-  SET_NAMES,
   SETS,
   type SetName,
   type SetShape,
+  TRANSLATING_SETS,
 } from '../../packages/dataplane/src/drivers/nftables/sets.ts'
 import { renderSkeleton } from '../../packages/dataplane/src/drivers/nftables/skeleton.ts'
 import type { NodeBed } from './node-bed.ts'
@@ -22,7 +22,7 @@ export function nftText(
   const elements = new Map<SetName, string[]>()
   for (const { key, hash, entry } of entries)
     if (entry.kind === 'load-balancer') collect(elements, key, hash, entry, domains.get(entry.domain))
-  for (const set of SET_NAMES) {
+  for (const set of TRANSLATING_SETS) {
     const { keysOf }: SetShape = SETS[set]
     const same = keysOf === undefined ? undefined : elements.get(keysOf as SetName)
     if (same !== undefined) elements.set(set, same)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { LoadBalancer, Network } from '@spout/model'
+import { type LoadBalancer, type Network, POOL_FAILURE_DEFAULTS } from '@spout/model'
 import type { Write } from '@spout/store'
 import { instanceOf, Lab, memberAddress, PRODUCT_NODE_OPTIONS, run, TENANT_SUBNET, waitFor } from '@spout/testkit'
 import type { AppliedLine } from '../programs/timed-agent.ts'
@@ -49,6 +49,7 @@ export function tcpLoadBalancer(
     })),
     monitor: null,
     panicThreshold: 0,
+    ...POOL_FAILURE_DEFAULTS,
   }))
   return {
     ...meta(name),

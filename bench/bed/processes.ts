@@ -1,28 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Lab, run, startTicks } from '@spout/testkit'
+import { type Lab, pidsIn, programOf, startTicks } from '@spout/testkit'
 
 /** Proxies that run in the domains of the lab's nodes, as `pid/start`: the same before and after means no reload. */
 export async function proxyProcesses(lab: Lab): Promise<readonly string[]> {
   const found: string[] = []
-  for (const namespace of domainNamespaces(lab)) {
-    const { stdout } = await run(['ip', 'netns', 'pids', namespace])
-    for (const pid of stdout.split('\n').filter(Boolean).map(Number))
-      if (nameOf(pid) === 'haproxy') found.push(`${pid}/${startTicks(pid)}`)
-  }
+  for (const namespace of domainNamespaces(lab))
+    for (const pid of await pidsIn(namespace)) if (programOf(pid) === 'haproxy') found.push(`${pid}/${startTicks(pid)}`)
   return found.sort()
 }
 
 /** Namespaces of the tenants' networks on the nodes of a lab. */
 export const domainNamespaces = (lab: Lab): readonly string[] =>
   readdirSync('/run/netns').filter((name) => name.startsWith(`${lab.id}n`))
-
-const nameOf = (pid: number): string | null => {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-  } catch {
-    return null
-  }
-}
 
 /** Children of a process, theirs included. */
 export function descendants(pid: number): readonly number[] {

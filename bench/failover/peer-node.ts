@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { type Lab, memberAddress, must, run } from '@spout/testkit'
+import { type Lab, memberAddress, must, pidsIn, programOf } from '@spout/testkit'
 import type { PairNode } from './pair.ts'
 
 /** A node beside ours, as somebody would build it by hand: DNAT with a source address of its own to two members. */
@@ -52,8 +51,7 @@ export async function addPeerNode(lab: Lab, { name, index, vips, daemons }: Peer
     '}',
   ]
   await must(['ip', 'netns', 'exec', namespace, 'nft', '-f', '-'], { input: `${rules.join('\n')}\n` })
-  const processes = async () =>
-    (await run(['ip', 'netns', 'pids', namespace])).stdout.split('\n').filter(Boolean).map(Number)
+  const processes = () => pidsIn(namespace)
   const announcing = () => pidsCalled(processes(), daemons)
   return { name, namespace, ports, processes, daemons: announcing, electors: announcing }
 }
@@ -63,17 +61,9 @@ export async function pidsCalled(
   names: readonly string[],
 ): Promise<readonly number[]> {
   const found: number[] = []
-  for (const pid of await pids) if (names.includes(commandOf(pid))) found.push(pid)
+  for (const pid of await pids) if (names.includes(programOf(pid))) found.push(pid)
   return found
 }
 
 const batch = (namespace: string, lines: readonly string[]): Promise<string> =>
   must(['ip', '-n', namespace, '-batch', '-'], { input: `${lines.join('\n')}\n` })
-
-const commandOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-  } catch {
-    return ''
-  }
-}

@@ -1,12 +1,13 @@
-import { readdirSync } from 'node:fs'
 import {
   callApi,
-  instanceOf,
+  domainNamespaces,
   type Lab,
   memberAddress,
   must,
   NODES,
   nodesInSync,
+  pidsIn,
+  processesOf,
   run,
   type ShownNode,
   startAgent,
@@ -34,6 +35,15 @@ interface ShownBalancer {
   readonly status: { readonly provisioning: string; readonly reason: string; readonly message: string }
 }
 
+const PROTOCOLS = ['udp', 'tcp', 'http'] as const
+
+export interface SpoutPairOptions {
+  readonly tenant?: Tenant
+  readonly poolId?: string
+  /** What it listens for. Default all. */
+  readonly protocols?: readonly (typeof PROTOCOLS)[number][]
+}
+
 /** The lab's two nodes under Spout, and one load balancer: UDP and TCP by the packet path, HTTP by the proxy. */
 export class SpoutPair implements Pair {
   readonly name = 'Spout'
@@ -56,9 +66,9 @@ export class SpoutPair implements Pair {
   static async create(
     bed: SpoutBed,
     announcer: Announcer,
-    { tenant = bed.gateway, poolId = bed.publicPoolId }: { readonly tenant?: Tenant; readonly poolId?: string } = {},
+    { tenant = bed.gateway, poolId = bed.publicPoolId, protocols = PROTOCOLS }: SpoutPairOptions = {},
   ): Promise<SpoutPair> {
-    const created = await createBalancer(bed, tenant, poolId, 'failover')
+    const created = await createBalancer(bed, tenant, poolId, 'failover', protocols)
     const pair = new SpoutPair(bed, announcer, created)
     for (const node of pair.nodes) await pair.#announces(node)
     return pair
@@ -126,9 +136,10 @@ export async function createBalancer(
   tenant: Tenant,
   poolId: string,
   name: string,
+  protocols: readonly (typeof PROTOCOLS)[number][] = PROTOCOLS,
 ): Promise<ShownBalancer> {
   const { endpoint } = bed.access
-  const parts = (['udp', 'tcp', 'http'] as const).map((protocol) => ({
+  const parts = protocols.map((protocol) => ({
     listener: { name: protocol, protocol, port: MEMBER_PORTS[protocol], defaultPool: protocol },
     pool: {
       name: protocol,
@@ -156,29 +167,19 @@ export async function createBalancer(
 
 function pairNode(lab: Lab, name: string, announcer: Announcer): PairNode {
   const index = lab.places.findIndex((place) => place.name === name)
-  const processes = async () => {
-    const found = await Promise.all([lab.namespace(name), ...domainsOf(lab, name)].map(pidsIn))
-    return found.flat()
-  }
   return {
     name,
     namespace: lab.namespace(name),
     ports: (lab.places[index]?.links ?? []).map((link) => `p${index}-${link.name}`),
-    processes,
+    processes: () => processesOf(lab, name),
     daemons: () => pidsCalled(pidsIn(lab.namespace(name)), DAEMONS[announcer]),
     electors: () => pidsCalled(pidsIn(lab.namespace(name)), DAEMONS[announcer].slice(0, 1)),
   }
 }
 
-const domainsOf = (lab: Lab, node: string): readonly string[] =>
-  readdirSync('/run/netns').filter((name) => name.startsWith(`${instanceOf(lab, node)}-`))
-
-const pidsIn = async (namespace: string): Promise<readonly number[]> =>
-  (await run(['ip', 'netns', 'pids', namespace])).stdout.split('\n').filter(Boolean).map(Number)
-
 /** What a machine has lost when it comes up again: the domains, and every address that was not configured. */
 async function forgetMemory(lab: Lab, node: string): Promise<void> {
-  for (const namespace of domainsOf(lab, node)) await run(['ip', 'netns', 'delete', namespace])
+  for (const namespace of domainNamespaces(lab, node)) await run(['ip', 'netns', 'delete', namespace])
   const own = lab.places.find(({ name }) => name === node)?.links[0]?.addresses ?? []
   await must(['ip', '-n', lab.namespace(node), 'address', 'flush', 'dev', 'fab0', 'scope', 'global'])
   const addresses = own.map((address) => `address add ${address} dev fab0${address.includes(':') ? ' nodad' : ''}`)

@@ -21,6 +21,33 @@ const membersAre = (...members: object[]): object => balancer('bad', 'tcp', { po
 const listenerIs = (listener: object): object => balancer('bad', 'tcp', { listener })
 const poolIs = (pool: object): object => balancer('bad', 'tcp', { pool })
 
+const watch = (fields: object = {}): object => ({ passiveCheck: { on: 'connection', ...fields } })
+
+/** How members of a pool shall fail, where that cannot be. */
+const BAD_FAILURE_SETTINGS: readonly (readonly [
+  what: string,
+  pool: object,
+  protocol: 'tcp' | 'udp' | 'http',
+  field: string,
+  says: string,
+])[] = [
+  ['a slow start of two hours', { slowStartSeconds: 7200 }, 'tcp', 'slowStartSeconds', '3600'],
+  ['a negative slow start', { slowStartSeconds: -1 }, 'tcp', 'slowStartSeconds', 'at least 0'],
+  ['a slow start in words', { slowStartSeconds: 'soon' }, 'tcp', 'slowStartSeconds', 'must be a number'],
+  ['a drain of half a second', { drainSeconds: 0.5 }, 'tcp', 'drainSeconds', 'a whole number'],
+  ['a drain of two days', { drainSeconds: 172_800 }, 'tcp', 'drainSeconds', '86400'],
+  ['a drain without an end', { drainSeconds: null }, 'tcp', 'drainSeconds', 'must be a number'],
+  ['a panic threshold of 101 %', { panicThreshold: 101 }, 'tcp', 'panicThreshold', '100'],
+  ['connections of UDP reset', { resetOnDown: true }, 'udp', 'resetOnDown', 'UDP has no connections'],
+  ['resetOnDown as a number', { resetOnDown: 1 }, 'tcp', 'resetOnDown', 'true or false'],
+  ['traffic watched in the packet path', watch(), 'tcp', 'passiveCheck', 'only pools behind the proxy'],
+  ['traffic watched for nothing', watch({ failures: 0 }), 'http', 'passiveCheck.failures', 'at least 1'],
+  ['traffic watched for words', watch({ on: 'anger' }), 'http', 'passiveCheck.on', 'connection'],
+  ['a hold of a day', watch({ holdSeconds: 86_400 }), 'http', 'passiveCheck.holdSeconds', '3600'],
+  ['nobody ever down', watch({ maxDownPercent: 0 }), 'http', 'passiveCheck.maxDownPercent', 'at least 1'],
+  ['a watch with more to say', watch({ mood: 'grim' }), 'http', 'passiveCheck.mood', 'not known'],
+]
+
 export const NATIVE: readonly Bad[] = [
   create('an unknown field', () => ({ ...balancer('bad', 'tcp'), colour: 'red' }), 400, 'colour', 'not known'),
   create(
@@ -68,6 +95,9 @@ export const NATIVE: readonly Bad[] = [
     400,
     'monitor.timeoutMs',
     'longer',
+  ),
+  ...BAD_FAILURE_SETTINGS.map(([what, pool, protocol, field, says]) =>
+    create(what, () => balancer('bad', protocol, { pool }), 400, `"field":"pools[0].${field}"`, says),
   ),
   create(
     'two listeners on one port',

@@ -167,7 +167,7 @@ static void take_peers(struct flows *flows, const struct reading *reading)
 			continue;
 		}
 		*link = peer->next;
-		peer_free(flows, peer);
+		free(peer);
 	}
 }
 

@@ -200,6 +200,17 @@ int conntrack_update(struct domain *domain, const struct flow_record *record, ui
 	return request(domain, message);
 }
 
+/* And nothing else: what the kernel learnt meanwhile stays. */
+int conntrack_set_timeout(struct domain *domain, const struct flow_record *record, uint32_t timeout_s)
+{
+	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
+	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_NEW, 0, record->family);
+
+	put_tuple(message, CTA_TUPLE_ORIG, record, &record->original.src, &record->original.dst);
+	mnl_attr_put_u32(message, CTA_TIMEOUT, htonl(timeout_s));
+	return request(domain, message);
+}
+
 int conntrack_delete(struct domain *domain, const struct flow *flow)
 {
 	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];

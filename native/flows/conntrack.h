@@ -24,6 +24,7 @@ extern const size_t CONNTRACK_GROUP_COUNT;
 /* Each does one thing in the kernel and returns 0 or errno. */
 int conntrack_create(struct domain *domain, const struct flow_record *record, uint32_t timeout_s);
 int conntrack_update(struct domain *domain, const struct flow_record *record, uint32_t timeout_s);
+int conntrack_set_timeout(struct domain *domain, const struct flow_record *record, uint32_t timeout_s);
 int conntrack_delete(struct domain *domain, const struct flow *flow);
 /* Asks for all translated entries; the answers are to be read. */
 int conntrack_ask_all(struct domain *domain);

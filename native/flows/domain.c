@@ -14,6 +14,7 @@
 #include "../daemon/namespace.h"
 #include "../src/netlink.h"
 #include "conntrack.h"
+#include "holdings.h"
 #include "look.h"
 #include "table.h"
 
@@ -31,7 +32,9 @@ struct domain *domain_add(struct flows *flows, uint32_t number)
 	struct domain *domain = memory_new(sizeof(*domain));
 
 	domain->number = number;
-	domain->event_fd = domain->request_fd = -1;
+	domain->event_fd = domain->request_fd = domain->address_fd = -1;
+	domain->events = (struct source){domain, look_at_events};
+	domain->addresses = (struct source){domain, holdings_read};
 	domain->next = flows->domains;
 	flows->domains = domain;
 	return domain;
@@ -96,21 +99,29 @@ static void read_settings(struct domain *domain)
 	}
 }
 
+static bool watch(const struct flows *flows, int fd, struct source *source)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+
+	return epoll_ctl(flows->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
 static bool open_domain(struct flows *flows, struct domain *domain)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = domain};
 	bool opened;
 	int err;
 
 	if (!namespace_enter(domain->path, &domain->fs, &domain->inode))
 		return false;
-	opened = open_events(domain) && open_requests(domain);
+	opened = open_events(domain) && open_requests(domain) && holdings_open(domain);
 	err = errno;
+	if (opened && (err = holdings_ask(domain)) != 0)
+		opened = false;
 	if (opened)
 		read_settings(domain);
 	namespace_leave();
 	errno = err;
-	return opened && epoll_ctl(flows->epoll_fd, EPOLL_CTL_ADD, domain->event_fd, &event) == 0;
+	return opened && watch(flows, domain->event_fd, &domain->events) && watch(flows, domain->address_fd, &domain->addresses);
 }
 
 static bool same_namespace(const struct domain *domain)
@@ -146,6 +157,7 @@ void domain_close(struct domain *domain)
 	/* Closing takes it out of the epoll set. */
 	close_fd(&domain->event_fd);
 	close_fd(&domain->request_fd);
+	close_fd(&domain->address_fd);
 	table_clear(domain);
 }
 
@@ -156,27 +168,4 @@ void domain_free(struct domain *domain)
 	free(domain->shared);
 	free(domain->held);
 	free(domain);
-}
-
-/* An address that can be bound is one of this namespace. */
-static bool holds(const struct address *address)
-{
-	struct sockaddr_storage name;
-	socklen_t len = address_to_sockaddr(address, 0, &name);
-	int fd = socket(address->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool held = fd >= 0 && bind(fd, (struct sockaddr *)&name, len) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return held;
-}
-
-void domain_learn_held(struct domain *domain)
-{
-	memset(domain->held, 0, domain->shared_count * sizeof(*domain->held));
-	if (!namespace_enter(domain->path, &domain->fs, &domain->inode))
-		return;
-	for (size_t i = 0; i < domain->shared_count; i++)
-		domain->held[i] = holds(&domain->shared[i]);
-	namespace_leave();
 }

@@ -11,5 +11,3 @@ void domain_ready(struct flows *flows, struct domain *domain);
 void domain_close(struct domain *domain);
 void domain_free(struct domain *domain);
 bool domain_shares(const struct domain *domain, uint8_t family, const void *address);
-/* Learns which of the shared addresses are bound in the namespace: this node answers for them. */
-void domain_learn_held(struct domain *domain);

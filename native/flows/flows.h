@@ -27,27 +27,29 @@ struct flow_record {
 	uint8_t family; /* AF_INET or AF_INET6 */
 	uint8_t protocol;
 	uint8_t tcp_state; /* enum tcp_conntrack; 0 for UDP */
-	bool active;	   /* packets passed the sender since it last looked */
 	uint32_t domain;
 	uint32_t mark;
 	struct tuple original, reply;
 };
 
-struct peer;
+struct flows;
+struct domain;
 
 struct flow {
 	struct flow *next; /* in its bucket */
 	struct flow_record record;
-	/* This node carries it, or did last; otherwise it was told of by `origin`. */
+	/* This node carries it: it holds the address that the flow is translated to. */
 	bool local;
-	/* Local: packets passed since the last look. */
-	bool active;
-	/* A peer saw it end; looks that it has left to show that it lives on here. */
-	uint8_t doubts;
+	/* The kernel's entry has the short life of one that a peer renews. */
+	bool replica;
 	uint32_t ct_id; /* network order; 0: not known */
 	uint32_t look;	/* the look that saw it last */
-	const struct peer *origin;
-	uint64_t expires_us; /* when the kernel's entry ends, as last seen or set */
+};
+
+/* What of a domain may have something to read, and who reads it: an epoll event points at one. */
+struct source {
+	struct domain *domain;
+	void (*read)(struct flows *flows, struct domain *domain);
 };
 
 struct domain {
@@ -63,17 +65,21 @@ struct domain {
 	ino_t inode;
 	int event_fd;
 	int request_fd;
+	int address_fd;
+	struct source events, addresses;
 	uint32_t request_port;
 	uint32_t seq;
 	uint64_t look_us; /* when to look at the whole table next */
 	uint32_t look;
 	uint64_t established_s; /* the kernel's timeout for established TCP flows */
-	bool *held;		/* which shared addresses are bound here; as of the last look */
+	bool *held;		/* which shared addresses are bound here */
+	bool moved;		/* one came or went since the last look */
 	/* Its flows. */
 	struct flow **buckets;
 	size_t bucket_count;
 	size_t local, remote;
-	uint64_t conflicts;
+	/* Flows of others that could not be held ready, and words of others about flows that this node carries. */
+	uint64_t refused, insisted;
 };
 
 struct peer {
@@ -89,7 +95,7 @@ struct peer {
 	uint64_t sent_seq;
 	uint64_t sent, received, lost, refused;
 	int64_t heard_ms;  /* since the epoch; 0: never */
-	uint64_t heard_us; /* 0: never */
+	uint64_t heard_us; /* or when it was first named */
 	/* Datagrams were missed: it shall tell everything again. */
 	bool wants_all;
 	uint64_t asked_us;

@@ -3,33 +3,32 @@
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
 #include <linux/netlink.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../src/netlink.h"
 #include "conntrack.h"
 #include "domain.h"
+#include "holdings.h"
 #include "peer.h"
 #include "table.h"
+#include "take.h"
 
-/* The kernel tells seconds: an entry that ends so much later than it was to was renewed by a packet. */
-#define RENEWED_US 1500000
-/* A peer that is silent for so long carries nothing. */
-#define SILENT_US (10 * US_PER_S)
 #define RETRY_US US_PER_S
+/* The kernel tells whole seconds. */
+#define SLACK_US (2 * US_PER_S)
+
+struct lease {
+	const struct flow *flow;
+	uint32_t timeout_s;
+};
 
 struct view {
 	struct flows *flows;
 	struct domain *domain;
-	/* A dump's callbacks must ask the kernel nothing: flows to delete there, and to hold on to. */
-	struct buf ended, adopted;
+	/* A dump's callbacks must ask the kernel nothing: entries that are to live for longer, or not for so long. */
+	struct buf leases;
 	struct netlink_refusal refusal;
 };
-
-static bool is_closing(const struct flow_record *record)
-{
-	return record->protocol == IPPROTO_TCP && record->tcp_state > TCP_CONNTRACK_ESTABLISHED;
-}
 
 static bool is_established(const struct sighting *seen)
 {
@@ -41,10 +40,9 @@ static bool is_wanted(const struct domain *domain, const struct sighting *seen)
 	return domain_shares(domain, seen->record.family, seen->record.reply.dst.bytes);
 }
 
-static void tell(struct view *view, struct flow *flow, bool active)
+static bool is_carried(const struct domain *domain, const struct flow *flow)
 {
-	flow->record.active = active;
-	peers_tell(view->flows, RECORD_PUT, &flow->record);
+	return holdings_has(domain, flow->record.family, flow->record.reply.dst.bytes);
 }
 
 static void note_end(struct view *view, struct flow *flow)
@@ -57,26 +55,24 @@ static void note_end(struct view *view, struct flow *flow)
 static void note_live(struct view *view, const struct sighting *seen)
 {
 	struct flow *flow = table_find(view->domain, &seen->record);
-	bool news;
+	bool known = flow != NULL, news;
 
-	if (!is_wanted(view->domain, seen) || (flow == NULL && !is_established(seen)))
+	if (!is_wanted(view->domain, seen) || (!known && !is_established(seen)))
 		return;
-	if (flow == NULL)
+	if (!known)
 		flow = table_add(view->domain, &seen->record);
 	news = !flow->local || !tuple_equal(&flow->record.reply, &seen->record.reply) || flow->record.mark != seen->record.mark ||
 	       (seen->record.tcp_state != 0 && flow->record.tcp_state != seen->record.tcp_state);
-	table_set_local(view->domain, flow, true);
 	flow->record.reply = seen->record.reply;
 	flow->record.mark = seen->record.mark;
 	/* An event that is not about the state does not tell it. */
 	if (seen->record.tcp_state != 0)
 		flow->record.tcp_state = seen->record.tcp_state;
-	flow->active = true;
 	flow->ct_id = seen->ct_id;
-	flow->expires_us = seen->expires_us;
-	flow->origin = NULL;
-	if (news)
-		tell(view, flow, true);
+	table_set_local(view->domain, flow, is_carried(view->domain, flow));
+	/* Whoever has the address since a moment knows nothing of a flow that was about to begin here. */
+	if (flow->local ? news : !known)
+		peers_tell(view->flows, RECORD_PUT, &flow->record);
 }
 
 static void note_event(const struct nlmsghdr *message, void *arg)
@@ -114,38 +110,22 @@ void look_at_events(struct flows *flows, struct domain *domain)
 		domain->look_us = now_us();
 }
 
-/* Whether the flow is this node's now that its node is silent: the address it is translated to came here. */
-static bool is_left_to_us(const struct view *view, const struct flow *flow)
+/* A flow that came here lives as the kernel has it; one that went, only for as long as its node renews it. */
+static void lease(struct view *view, struct flow *flow, bool came, const struct sighting *seen)
 {
-	const struct domain *domain = view->domain;
+	uint64_t short_s = take_timeout(view->flows, &flow->record), now = now_us();
+	struct lease lease = {.flow = flow};
 
-	if (flow->record.protocol != IPPROTO_TCP || is_closing(&flow->record) ||
-	    (flow->origin != NULL && now_us() - flow->origin->heard_us < SILENT_US))
-		return false;
-	for (size_t i = 0; i < domain->shared_count; i++)
-		if (domain->held[i] && domain->shared[i].family == flow->record.family &&
-		    memcmp(domain->shared[i].bytes, flow->record.reply.dst.bytes, address_len(flow->record.family)) == 0)
-			return true;
-	return false;
-}
-
-/* One that nobody told us of: what an earlier process put here has the timeout of such entries, or less. */
-static bool is_ours(const struct view *view, const struct sighting *seen)
-{
-	return seen->record.protocol == IPPROTO_TCP &&
-	       seen->expires_us > now_us() + (view->flows->config.tcp_timeout_s + 1) * US_PER_S;
-}
-
-static void look_at_local(struct view *view, struct flow *flow, bool renewed)
-{
-	if (flow->doubts > 0 && !renewed) {
-		buf_put(&view->ended, &flow, sizeof(flow));
-		return;
+	if (flow->local && flow->replica && !came) {
+		flow->replica = false;
+		if (flow->record.protocol == IPPROTO_TCP && flow->record.tcp_state == TCP_CONNTRACK_ESTABLISHED)
+			lease.timeout_s = (uint32_t)view->domain->established_s;
+	} else if (!flow->local && seen->expires_us > now + short_s * US_PER_S + SLACK_US) {
+		flow->replica = true;
+		lease.timeout_s = (uint32_t)short_s;
 	}
-	if (flow->doubts > 0)
-		flow->doubts--;
-	flow->active = renewed;
-	tell(view, flow, renewed);
+	if (lease.timeout_s != 0)
+		buf_put(&view->leases, &lease, sizeof(lease));
 }
 
 static void note_item(const struct nlmsghdr *message, void *arg)
@@ -154,7 +134,7 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 	struct domain *domain = view->domain;
 	struct sighting seen;
 	struct flow *flow;
-	bool renewed;
+	bool before;
 
 	if (netlink_refused(message, &view->refusal) || conntrack_read(message, &seen) != SIGHTING_LIVE || !is_wanted(domain, &seen))
 		return;
@@ -163,38 +143,19 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 		if (!is_established(&seen))
 			return;
 		flow = table_add(domain, &seen.record);
-		flow->expires_us = seen.expires_us;
-		table_set_local(domain, flow, is_ours(view, &seen));
+		/* What an earlier process put here has the timeout of such entries, or less. */
+		flow->replica = seen.expires_us <= now_us() + take_timeout(view->flows, &seen.record) * US_PER_S + SLACK_US;
 	}
-	renewed = seen.expires_us > flow->expires_us + RENEWED_US;
+	before = flow->local;
 	flow->look = domain->look;
-	flow->expires_us = seen.expires_us;
 	flow->ct_id = seen.ct_id;
+	flow->record.reply = seen.record.reply;
 	flow->record.mark = seen.record.mark;
 	flow->record.tcp_state = seen.record.tcp_state;
-	if (!flow->local && renewed) {
-		table_set_local(domain, flow, true);
-		flow->active = true;
-		flow->origin = NULL;
-		tell(view, flow, true);
-	} else if (flow->local) {
-		look_at_local(view, flow, renewed);
-	} else if (is_left_to_us(view, flow)) {
-		buf_put(&view->adopted, &flow, sizeof(flow));
-	}
-}
-
-static size_t flows_in(const struct buf *list)
-{
-	return list->len / sizeof(struct flow *);
-}
-
-static struct flow *flow_at(const struct buf *list, size_t index)
-{
-	struct flow *flow;
-
-	memcpy(&flow, list->data + index * sizeof(flow), sizeof(flow));
-	return flow;
+	table_set_local(domain, flow, is_carried(domain, flow));
+	lease(view, flow, !before, &seen);
+	if (flow->local)
+		peers_tell(view->flows, RECORD_PUT, &flow->record);
 }
 
 /* What the kernel no longer has: its end was missed. */
@@ -212,20 +173,10 @@ static void drop_vanished(struct view *view)
 
 static void act(struct view *view)
 {
-	for (size_t i = 0; i < flows_in(&view->ended); i++) {
-		struct flow *flow = flow_at(&view->ended, i);
-		conntrack_delete(view->domain, flow);
-		table_remove(view->domain, flow);
-	}
-	for (size_t i = 0; i < flows_in(&view->adopted); i++) {
-		struct flow *flow = flow_at(&view->adopted, i);
-		if (conntrack_update(view->domain, &flow->record, (uint32_t)view->domain->established_s) != 0)
-			continue;
-		table_set_local(view->domain, flow, true);
-		flow->active = false;
-		flow->origin = NULL;
-		flow->expires_us = now_us() + view->domain->established_s * US_PER_S;
-		tell(view, flow, false);
+	for (size_t at = 0; at < view->leases.len; at += sizeof(struct lease)) {
+		struct lease lease;
+		memcpy(&lease, view->leases.data + at, sizeof(lease));
+		conntrack_set_timeout(view->domain, &lease.flow->record, lease.timeout_s);
 	}
 }
 
@@ -234,7 +185,7 @@ void look_at_all(struct flows *flows, struct domain *domain)
 	struct view view = {.flows = flows, .domain = domain};
 	int err;
 
-	domain_learn_held(domain);
+	domain->moved = false;
 	domain->look++;
 	err = conntrack_ask_all(domain);
 	if (err == 0)
@@ -242,13 +193,12 @@ void look_at_all(struct flows *flows, struct domain *domain)
 	if (err == 0)
 		err = view.refusal.err;
 	if (err == 0) {
-		drop_vanished(&view);
 		act(&view);
+		drop_vanished(&view);
 		say_error(flows, domain->error, "%s", "");
 	} else {
 		say_error(flows, domain->error, "listing flows: %s", strerror(err));
 	}
 	domain->look_us = now_us() + (err == 0 ? flows->config.refresh_us : RETRY_US);
-	buf_reset(&view.ended, 0);
-	buf_reset(&view.adopted, 0);
+	buf_reset(&view.leases, 0);
 }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -98,7 +99,12 @@ static int wait_ms(const struct flows *flows)
 	return next <= now ? 0 : (int)((next - now + 999) / 1000);
 }
 
-/* Events name their source by these variables' addresses. */
+static void read_source(struct flows *flows, const struct source *source)
+{
+	source->read(flows, source->domain);
+}
+
+/* Events name their source by these variables' addresses, or by a domain's. */
 static int run(struct flows *flows, const int *signals, const int *directory)
 {
 	struct epoll_event events[EVENTS];
@@ -120,7 +126,7 @@ static int run(struct flows *flows, const int *signals, const int *directory)
 			else if (what == &flows->socket_fd)
 				peers_receive(flows);
 			else
-				look_at_events(flows, what);
+				read_source(flows, what);
 		}
 		/* Last: it may remove what an event is about. */
 		if (reload)
@@ -143,7 +149,7 @@ static void drop(struct flows *flows)
 	while (flows->peers != NULL) {
 		struct peer *peer = flows->peers;
 		flows->peers = peer->next;
-		peer_free(flows, peer);
+		free(peer);
 	}
 	buf_reset(&flows->pending, 0);
 }

@@ -31,7 +31,6 @@
 #define TELL_EVERY_US 1000
 #define DATAGRAMS_PER_TELL 2
 #define ASK_EVERY_US (5 * US_PER_S)
-#define SILENT_US (10 * US_PER_S)
 #define RECEIVE_AT_ONCE 256
 
 uint64_t random_number(void)
@@ -59,19 +58,10 @@ struct peer *peer_add(struct flows *flows, const struct address *address)
 
 	peer->address = *address;
 	peer->challenge = random_number();
+	peer->heard_us = now_us();
 	peer->next = flows->peers;
 	flows->peers = peer;
 	return peer;
-}
-
-void peer_free(struct flows *flows, struct peer *peer)
-{
-	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
-		for (size_t i = 0; i < domain->bucket_count; i++)
-			for (struct flow *flow = domain->buckets[i]; flow != NULL; flow = flow->next)
-				if (flow->origin == peer)
-					flow->origin = NULL;
-	free(peer);
 }
 
 void peers_listen(struct flows *flows)
@@ -216,12 +206,6 @@ void peers_tell_anew(struct flows *flows, const struct domain *gone)
 			tell_all(flows, peer);
 }
 
-/* Its own node tells of a flow, and of one whose node is silent whoever knows it. */
-static bool is_ours_to_tell(const struct flow *flow)
-{
-	return flow->local || flow->origin == NULL || now_us() - flow->origin->heard_us > SILENT_US;
-}
-
 /*
  * Buckets whose records fit into a datagram. When the table grows meanwhile, flows of a bucket go to it or to a later
  * one: some are told twice, none is left out.
@@ -240,7 +224,8 @@ static void tell_some(struct flows *flows, struct peer *peer)
 			continue;
 		}
 		for (const struct flow *flow = domain->buckets[peer->telling_bucket]; flow != NULL; flow = flow->next) {
-			if (!is_ours_to_tell(flow) || flow->origin == peer)
+			/* The others are their own node's to tell of. */
+			if (!flow->local)
 				continue;
 			if (len + RECORD_MOST > sizeof(body)) {
 				send_datagram(flows, peer, KIND_FLOWS, count, body, len);
@@ -332,7 +317,7 @@ static bool take_flows(struct flows *flows, struct peer *peer, const uint8_t *da
 		size_t size = record_read(at, len, &kind, &record);
 		if (size == 0)
 			return false;
-		sound = (kind == RECORD_PUT ? take_put(flows, peer, &record) : take_delete(flows, &record)) && sound;
+		sound = (kind == RECORD_PUT ? take_put(flows, &record) : take_delete(flows, &record)) && sound;
 		at += size;
 		len -= size;
 	}

@@ -17,7 +17,6 @@
 void peers_listen(struct flows *flows);
 struct peer *peer_find(struct flows *flows, const struct address *address);
 struct peer *peer_add(struct flows *flows, const struct address *address);
-void peer_free(struct flows *flows, struct peer *peer);
 /* Goes to every peer, within a few milliseconds. */
 void peers_tell(struct flows *flows, enum record_kind kind, const struct flow_record *record);
 void peers_flush(struct flows *flows);

@@ -5,7 +5,6 @@
 
 #define HEAD 12
 #define FLAG_IPV6 1
-#define FLAG_ACTIVE 2
 
 static uint8_t *put(uint8_t *at, const void *data, size_t len)
 {
@@ -22,7 +21,7 @@ size_t record_write(uint8_t *at, enum record_kind kind, const struct flow_record
 	*at++ = (uint8_t)kind;
 	*at++ = record->protocol;
 	*at++ = record->tcp_state;
-	*at++ = (uint8_t)((record->family == AF_INET6 ? FLAG_IPV6 : 0) | (record->active ? FLAG_ACTIVE : 0));
+	*at++ = record->family == AF_INET6 ? FLAG_IPV6 : 0;
 	at = put(at, &domain, 4);
 	at = put(at, &mark, 4);
 	for (size_t i = 0; i < 4; i++) {
@@ -52,7 +51,6 @@ size_t record_read(const uint8_t *at, size_t len, enum record_kind *kind, struct
 	out->tcp_state = at[2];
 	flags = at[3];
 	out->family = (flags & FLAG_IPV6) ? AF_INET6 : AF_INET;
-	out->active = (flags & FLAG_ACTIVE) != 0;
 	bytes = address_len(out->family);
 	size = HEAD + 4 * (size_t)(bytes + 2);
 	if (len < size)

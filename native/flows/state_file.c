@@ -29,8 +29,9 @@ static void put_domains(struct buf *out, const struct flows *flows)
 	const char *comma = "";
 
 	for (const struct domain *domain = flows->domains; domain != NULL; domain = domain->next, comma = ",") {
-		text_put(out, "%s{\"domain\":%" PRIu32 ",\"local\":%zu,\"remote\":%zu,\"conflicts\":%" PRIu64 ",\"error\":", comma,
-		    domain->number, domain->local, domain->remote, domain->conflicts);
+		text_put(out, "%s{\"domain\":%" PRIu32 ",\"local\":%zu,\"remote\":%zu,\"refused\":%" PRIu64
+		    ",\"insisted\":%" PRIu64 ",\"error\":", comma,
+		    domain->number, domain->local, domain->remote, domain->refused, domain->insisted);
 		put_text(out, domain->error);
 		text_put(out, "}");
 	}
@@ -43,9 +44,9 @@ static void put_peers(struct buf *out, const struct flows *flows)
 
 	for (const struct peer *peer = flows->peers; peer != NULL; peer = peer->next, comma = ",") {
 		text_put(out,
-		    "%s{\"address\":\"%s\",\"sent\":%" PRIu64 ",\"received\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"refused\":%" PRIu64
+		    "%s{\"address\":\"%s\",\"silentMs\":%" PRIu64 ",\"sent\":%" PRIu64 ",\"received\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"refused\":%" PRIu64
 		    ",\"lastHeardMs\":",
-		    comma, address_print(text, peer->address.family, peer->address.bytes), peer->sent, peer->received, peer->lost,
+		    comma, address_print(text, peer->address.family, peer->address.bytes), (now_us() - peer->heard_us) / 1000, peer->sent, peer->received, peer->lost,
 		    peer->refused);
 		if (peer->heard_ms == 0)
 			text_put(out, "null}");
@@ -56,7 +57,7 @@ static void put_peers(struct buf *out, const struct flows *flows)
 
 static void put_state(struct buf *out, const struct flows *flows)
 {
-	text_put(out, "{\"pid\":%d,\"error\":", (int)getpid());
+	text_put(out, "{\"pid\":%d,\"writtenMs\":%" PRId64 ",\"error\":", (int)getpid(), epoch_ms());
 	put_text(out, *flows->config_error != '\0' ? flows->config_error : flows->listen_error);
 	text_put(out, ",\"strangers\":%" PRIu64 ",\"domains\":[", flows->strangers);
 	put_domains(out, flows);

@@ -101,7 +101,6 @@ void table_set_local(struct domain *domain, struct flow *flow, bool local)
 	--*(flow->local ? &domain->local : &domain->remote);
 	++*(local ? &domain->local : &domain->remote);
 	flow->local = local;
-	flow->doubts = 0;
 }
 
 void table_clear(struct domain *domain)

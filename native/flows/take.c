@@ -5,16 +5,14 @@
 
 #include "conntrack.h"
 #include "domain.h"
+#include "holdings.h"
 #include "table.h"
 
-/* Looks that a flow which a peer saw end has to show that it lives on here: the first may still see what was before. */
-#define DOUBTS 2
-
-/* Of flows that end, as the kernel has them. */
-static uint32_t timeout_of(const struct flows *flows, const struct flow_record *record)
+uint32_t take_timeout(const struct flows *flows, const struct flow_record *record)
 {
 	if (record->protocol == IPPROTO_UDP)
 		return flows->config.udp_timeout_s;
+	/* Of flows that end, as the kernel has them. */
 	switch (record->tcp_state) {
 	case TCP_CONNTRACK_FIN_WAIT:
 	case TCP_CONNTRACK_TIME_WAIT:
@@ -48,45 +46,45 @@ static struct domain *domain_of(struct flows *flows, const struct flow_record *r
 	return domain != NULL && domain_shares(domain, record->family, record->reply.dst.bytes) && is_sound(record) ? domain : NULL;
 }
 
-static void take_new(struct domain *domain, const struct peer *from, const struct flow_record *record, uint32_t timeout_s)
+/*
+ * One that this node holds the address of comes late: the last words before it moved, or those of a node that does not
+ * know yet. Packets renew it; without them it is gone as soon as if nobody carried it.
+ */
+static void take_new(struct domain *domain, const struct flow_record *record, bool held, uint32_t timeout_s)
 {
-	int err = conntrack_create(domain, record, timeout_s);
 	struct flow *flow;
 
-	if (err != 0) {
+	if (conntrack_create(domain, record, timeout_s) != 0) {
 		/* This node's own entry stays. */
-		domain->conflicts++;
+		domain->refused++;
 		return;
 	}
 	flow = table_add(domain, record);
-	flow->origin = from;
 	flow->look = domain->look;
-	flow->expires_us = now_us() + timeout_s * US_PER_S;
+	flow->replica = !held;
+	table_set_local(domain, flow, held);
 }
 
-static void take_again(struct domain *domain, struct flow *flow, const struct peer *from, const struct flow_record *record,
-		       uint32_t timeout_s)
+static void take_again(struct domain *domain, struct flow *flow, const struct flow_record *record, uint32_t timeout_s)
 {
-	bool same = tuple_equal(&flow->record.reply, &record->reply);
-
-	if (same && conntrack_update(domain, record, timeout_s) == 0) {
+	if (tuple_equal(&flow->record.reply, &record->reply) && conntrack_update(domain, record, timeout_s) == 0) {
 		table_set_local(domain, flow, false);
 		flow->record = *record;
-		flow->origin = from;
-		flow->expires_us = now_us() + timeout_s * US_PER_S;
+		flow->replica = true;
 		return;
 	}
 	/* Another flow by now, or the kernel has lost it. */
 	conntrack_delete(domain, flow);
 	table_remove(domain, flow);
-	take_new(domain, from, record, timeout_s);
+	take_new(domain, record, false, timeout_s);
 }
 
-bool take_put(struct flows *flows, const struct peer *from, const struct flow_record *record)
+bool take_put(struct flows *flows, const struct flow_record *record)
 {
 	struct domain *domain = domain_of(flows, record);
-	uint32_t timeout_s = timeout_of(flows, record);
+	uint32_t timeout_s = take_timeout(flows, record);
 	struct flow *flow;
+	bool held;
 
 	if (domain == NULL)
 		return false;
@@ -94,10 +92,13 @@ bool take_put(struct flows *flows, const struct peer *from, const struct flow_re
 	if (domain->request_fd < 0)
 		return true;
 	flow = table_find(domain, record);
+	held = holdings_has(domain, record->family, record->reply.dst.bytes);
 	if (flow == NULL)
-		take_new(domain, from, record, timeout_s);
-	else if (!flow->local || (record->active && !flow->active))
-		take_again(domain, flow, from, record, timeout_s);
+		take_new(domain, record, held, timeout_s);
+	else if (held)
+		domain->insisted++;
+	else
+		take_again(domain, flow, record, timeout_s);
 	return true;
 }
 
@@ -112,7 +113,10 @@ bool take_delete(struct flows *flows, const struct flow_record *record)
 	if (flow == NULL)
 		return true;
 	if (flow->local) {
-		flow->doubts = DOUBTS;
+		/* It may have ended before it came here, or live on here: packets renew it. */
+		domain->insisted++;
+		flow->replica = false;
+		conntrack_set_timeout(domain, &flow->record, take_timeout(flows, &flow->record));
 		return true;
 	}
 	conntrack_delete(domain, flow);

@@ -3,15 +3,12 @@
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 
 #include "../src/netlink.h"
-#include "table.h"
+#include "proxied.h"
 
+/* All messages of one address. */
 #define MESSAGE_SPACE 128
-
-/* As in the kernel since 5.18; headers may be older. */
-#define ATTRIBUTE_PROTO 11
 
 /*
  * The node's own traffic must never have such an address as its source. IPv6 passes over deprecated addresses. IPv4 takes
@@ -28,7 +25,7 @@ static void put_add(struct nlmsghdr *message, const struct ifaddrmsg *body)
 	}
 }
 
-static size_t put_message(uint8_t *at, const struct place *place, const struct address *address, bool bind)
+static size_t put_address(uint8_t *at, const struct place *place, const struct address *address, bool bind, uint32_t seq)
 {
 	struct nlmsghdr *message = mnl_nlmsg_put_header(at);
 	size_t len = address_len(address->family);
@@ -36,6 +33,7 @@ static size_t put_message(uint8_t *at, const struct place *place, const struct a
 
 	message->nlmsg_type = bind ? RTM_NEWADDR : RTM_DELADDR;
 	message->nlmsg_flags = NLM_F_REQUEST | (bind ? NLM_F_CREATE | NLM_F_EXCL : 0);
+	message->nlmsg_seq = seq;
 	body = mnl_nlmsg_put_extra_header(message, sizeof(*body));
 	body->ifa_family = (uint8_t)address->family;
 	body->ifa_prefixlen = (uint8_t)(len * 8);
@@ -57,7 +55,7 @@ struct batch {
 /* What is so already is no error. */
 static bool is_so_already(bool bind, int err)
 {
-	return bind ? err == EEXIST : err == EADDRNOTAVAIL || err == ESRCH || err == ENODEV;
+	return bind ? err == EEXIST : err == EADDRNOTAVAIL || err == ESRCH || err == ENOENT || err == ENODEV;
 }
 
 static void note_refusal(const struct nlmsghdr *message, void *arg)
@@ -69,123 +67,54 @@ static void note_refusal(const struct nlmsghdr *message, void *arg)
 		batch->entries[refusal.seq]->err = refusal.err;
 }
 
-void bind_addresses(struct place *place, struct entry **entries, size_t count, bool bind)
+static void ask(const struct place *place, struct batch *batch)
 {
 	_Alignas(struct nlmsghdr) static uint8_t data[BATCH * MESSAGE_SPACE];
-	struct batch batch = {.entries = entries, .count = count, .bind = bind};
 	size_t len = 0;
 	int err;
 
-	for (size_t i = 0; i < count; i++) {
-		struct nlmsghdr *message = (struct nlmsghdr *)(data + len);
-		len += put_message(data + len, place, &entries[i]->address, bind);
-		message->nlmsg_seq = (uint32_t)i;
-		entries[i]->err = 0;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct entry *entry = batch->entries[i];
+		len += (entry->proxied ? proxied_put : put_address)(data + len, place, &entry->address, batch->bind, (uint32_t)i);
 	}
 	err = netlink_send(place->route_fd, data, len);
 	if (err == 0)
-		err = netlink_receive(place->route_fd, note_refusal, &batch);
+		err = netlink_receive(place->route_fd, note_refusal, batch);
+	for (size_t i = 0; i < batch->count && err != 0; i++)
+		batch->entries[i]->err = err;
+}
+
+/* Of the two parts of a proxied address one alone would take packets for nobody, or answer for what is not taken. */
+static void undo_halves(const struct place *place, struct entry **entries, size_t count)
+{
+	struct entry *halves[BATCH];
+	int errors[BATCH];
+	struct batch batch = {.entries = halves};
+
+	for (size_t i = 0; i < count; i++)
+		if (entries[i]->err != 0 && entries[i]->proxied) {
+			errors[batch.count] = entries[i]->err;
+			halves[batch.count++] = entries[i];
+		}
+	if (batch.count > 0)
+		ask(place, &batch);
+	for (size_t i = 0; i < batch.count; i++)
+		halves[i]->err = errors[i];
+}
+
+void bind_addresses(struct place *place, struct entry **entries, size_t count, bool bind)
+{
+	struct batch batch = {.entries = entries, .count = count, .bind = bind};
+
 	for (size_t i = 0; i < count; i++) {
-		if (err != 0)
-			entries[i]->err = err;
+		entries[i]->err = 0;
+		if (bind)
+			entries[i]->proxied = place->proxies && entries[i]->address.family == AF_INET6;
+	}
+	ask(place, &batch);
+	for (size_t i = 0; i < count; i++)
 		if (entries[i]->err == 0)
 			entries[i]->bound = bind;
-	}
-}
-
-struct adoption {
-	struct place *place;
-	struct entry *entries;
-	size_t count;
-	struct address strays[BATCH];
-	size_t stray_count;
-};
-
-static struct entry *find(struct adoption *adoption, const struct address *address)
-{
-	struct entry key = {.place = adoption->place, .address = *address};
-	size_t from = 0, to = adoption->count;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		int order = entry_compare(&key, &adoption->entries[middle]);
-		if (order == 0)
-			return &adoption->entries[middle];
-		if (order < 0)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return NULL;
-}
-
-static void note_address(const struct nlmsghdr *message, void *arg)
-{
-	struct adoption *adoption = arg;
-	const struct ifaddrmsg *body = mnl_nlmsg_get_payload(message);
-	const struct nlattr *attr, *local = NULL;
-	struct address address = {0};
-	struct entry *entry;
-	bool marked = false;
-
-	if (message->nlmsg_type != RTM_NEWADDR || body->ifa_index != (uint32_t)adoption->place->ifindex ||
-	    (body->ifa_family != AF_INET && body->ifa_family != AF_INET6) ||
-	    body->ifa_prefixlen != address_len(body->ifa_family) * 8)
-		return;
-	mnl_attr_for_each(attr, message, sizeof(*body)) {
-		uint16_t type = mnl_attr_get_type(attr);
-		/* IPv6 has only IFA_ADDRESS. */
-		if (type == IFA_LOCAL || (type == IFA_ADDRESS && local == NULL))
-			local = attr;
-		if (type == ATTRIBUTE_PROTO)
-			marked = mnl_attr_get_u8(attr) == MARK;
-	}
-	if (local == NULL || mnl_attr_get_payload_len(local) != address_len(body->ifa_family))
-		return;
-	address.family = body->ifa_family;
-	memcpy(address.bytes, mnl_attr_get_payload(local), address_len(address.family));
-	entry = find(adoption, &address);
-	if (entry != NULL)
-		entry->bound = true;
-	else if (marked && adoption->stray_count < BATCH)
-		adoption->strays[adoption->stray_count++] = address;
-}
-
-static int dump(struct adoption *adoption)
-{
-	_Alignas(struct nlmsghdr) uint8_t space[128];
-	struct nlmsghdr *message = mnl_nlmsg_put_header(space);
-	struct ifaddrmsg *body = mnl_nlmsg_put_extra_header(message, sizeof(*body));
-	int err;
-
-	message->nlmsg_type = RTM_GETADDR;
-	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	body->ifa_index = (uint32_t)adoption->place->ifindex;
-	err = netlink_send(adoption->place->route_fd, message, message->nlmsg_len);
-	return err == 0 ? netlink_receive(adoption->place->route_fd, note_address, adoption) : err;
-}
-
-size_t bind_adopt(struct place *place, struct entry *entries, size_t count)
-{
-	struct adoption adoption = {.place = place, .entries = entries, .count = count};
-	size_t removed = 0;
-
-	/* A round for each batch of strays; the second finds those the first had no room for. */
-	while (dump(&adoption) == 0 && adoption.stray_count > 0) {
-		struct entry strays[BATCH], *pointers[BATCH];
-		size_t gone = 0;
-		for (size_t i = 0; i < adoption.stray_count; i++) {
-			strays[i] = (struct entry){.place = place, .address = adoption.strays[i], .bound = true};
-			pointers[i] = &strays[i];
-		}
-		bind_addresses(place, pointers, adoption.stray_count, false);
-		for (size_t i = 0; i < adoption.stray_count; i++)
-			gone += !strays[i].bound;
-		removed += gone;
-		adoption.stray_count = 0;
-		/* What cannot be removed would be found for ever. */
-		if (gone == 0)
-			break;
-	}
-	return removed;
+	if (bind)
+		undo_halves(place, entries, count);
 }

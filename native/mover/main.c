@@ -37,6 +37,7 @@
 #include "adverts.h"
 #include "closer.h"
 #include "guard.h"
+#include "links.h"
 #include "notices.h"
 #include "place.h"
 #include "reconcile.h"
@@ -81,7 +82,7 @@ static void take_priority(void)
 		setpriority(PRIO_PROCESS, 0, -20);
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0)
 		munlockall();
-	/* Three descriptors an interface. */
+	/* Four descriptors an interface. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
@@ -132,6 +133,7 @@ static int serve(struct mover *mover, struct sources *sources, const struct call
 	/* Whoever is there already when we were started again is a newer mover. */
 	if (!lock_take(call->paths[0], guard->pid, call->mode == START))
 		return call->mode == START ? 1 : 0;
+	sources->links = links_open();
 	if (!namespace_remember() || !closer_start() || !open_sources(sources, call->paths[0], call->paths[1]))
 		return 1;
 	take_priority();
@@ -145,6 +147,7 @@ static int sweep(struct mover *mover, const struct call *call)
 {
 	if (!lock_take(call->paths[0], 0, false))
 		return 0;
+	links_open();
 	if (!namespace_remember() || !closer_start())
 		return 1;
 	begin(mover, NULL);

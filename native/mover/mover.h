@@ -12,7 +12,7 @@
 
 /* A shard has a virtual router id of its own, so there are no more than that. */
 #define SHARDS 256
-/* IFA_PROTO of every address the mover binds: by it a mover that starts knows what an earlier one left. */
+/* The protocol of every address, route and neighbour the mover makes: by it a mover that starts knows what an earlier one left. */
 #define MARK 0x53
 /* RFC 5227 announces twice; a third round reaches what the switch dropped while it learnt the new port. */
 #define ROUNDS 3
@@ -63,11 +63,19 @@ struct place {
 	uint8_t mac[6];
 	int route_fd;
 	int packet_fd;
+	int link_fd;
+	bool prepared; /* for proxied addresses, as far as it takes a setting */
+	bool proxies;  /* IPv6 addresses are proxied here (proxied.h) */
+	bool runs;     /* up, and with a carrier */
+	bool back;     /* it did not run, and does again */
 	uint32_t entries; /* that point here; nobody keeps a place without any */
-	bool touched;	  /* by the pass under way */
 };
 
 #define PLACE_BUCKETS 1024
+
+/* The two parts of a proxied address. */
+#define FOUND_ROUTE 1
+#define FOUND_NEIGHBOUR 2
 
 /* An address of the table. */
 struct entry {
@@ -75,6 +83,8 @@ struct entry {
 	struct address address;
 	uint8_t shard;
 	bool bound;
+	bool proxied;	 /* if bound, then so */
+	uint8_t found;	 /* halves of it, while an earlier mover's are looked for */
 	uint8_t rounds;	 /* announced so often; ROUNDS is enough */
 	int err;	 /* why it is not bound */
 	uint64_t due_us; /* the next announcement */

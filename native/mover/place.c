@@ -13,6 +13,8 @@
 #include "../daemon/namespace.h"
 #include "../src/netlink.h"
 #include "closer.h"
+#include "links.h"
+#include "proxied.h"
 
 /* A thousand announcements may wait for a slow interface. */
 #define SEND_QUEUE (8 * 1024 * 1024)
@@ -26,6 +28,8 @@ static bool open_sockets(struct place *place)
 	place->route_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
 	/* Protocol 0: it receives nothing. */
 	place->packet_fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	links_watch(place);
+	place->prepared = proxied_prepare(place->dev);
 	if (place->path != NULL)
 		namespace_leave();
 	if (place->route_fd < 0 || place->packet_fd < 0)
@@ -42,6 +46,16 @@ static bool ask_interface(const struct place *place, unsigned long what, struct 
 	return ioctl(place->route_fd, what, out) == 0;
 }
 
+/* What could not be done at first, when there was no such interface. */
+static void prepare(struct place *place)
+{
+	if (place->prepared || (place->path != NULL && !namespace_enter(place->path, &place->fs, &place->inode)))
+		return;
+	place->prepared = proxied_prepare(place->dev);
+	if (place->path != NULL)
+		namespace_leave();
+}
+
 static bool find_interface(struct place *place)
 {
 	struct ifreq interface;
@@ -56,6 +70,8 @@ static bool find_interface(struct place *place)
 	if (!ask_interface(place, SIOCGIFINDEX, &interface))
 		return false;
 	place->ifindex = interface.ifr_ifindex;
+	place->runs = ask_interface(place, SIOCGIFFLAGS, &interface) && (interface.ifr_flags & IFF_RUNNING) != 0;
+	prepare(place);
 	return true;
 }
 
@@ -95,6 +111,7 @@ void place_close(struct place *place)
 {
 	close_aside(place->route_fd);
 	close_aside(place->packet_fd);
+	links_forget(place);
 	place->route_fd = place->packet_fd = -1;
 	place->ifindex = 0;
 }
@@ -125,7 +142,7 @@ struct place *place_find(struct mover *mover, const char *path, const char *dev)
 	place->number = mover->next_place++;
 	place->path = path == NULL ? NULL : memory_text(path);
 	strncpy(place->dev, dev, IFNAMSIZ - 1);
-	place->route_fd = place->packet_fd = -1;
+	place->route_fd = place->packet_fd = place->link_fd = -1;
 	place->next = mover->places[bucket];
 	mover->places[bucket] = place;
 	place_ready(place);

@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 
+#include "adopt.h"
 #include "adverts.h"
 #include "bind.h"
 #include "place.h"
+#include "proxied.h"
 #include "rounds.h"
 #include "table.h"
 
@@ -24,7 +26,7 @@ bool masters_any(const struct mover *mover)
 }
 
 /* What is done with addresses of one place, BATCH at a time. */
-enum step { UNBIND, BIND, ANNOUNCE };
+enum step { UNBIND, BIND, BIND_AND_ANNOUNCE, ANNOUNCE };
 
 struct run {
 	struct entry *entries[BATCH];
@@ -35,7 +37,7 @@ struct run {
 /* Keeps those that became what was wanted. */
 static void bind_run(struct mover *mover, struct run *run)
 {
-	bool bind = run->step == BIND;
+	bool bind = run->step != UNBIND;
 	size_t kept = 0;
 
 	bind_addresses(run->entries[0]->place, run->entries, run->count, bind);
@@ -56,7 +58,7 @@ static void flush(struct mover *mover, struct run *run)
 	if (run->step != ANNOUNCE)
 		bind_run(mover, run);
 	/* The first addresses are announced while the last are not yet bound. */
-	if (run->count > 0 && (run->step == ANNOUNCE || (run->step == BIND && run->entries[0]->address.family == AF_INET)))
+	if (run->count > 0 && (run->step == ANNOUNCE || run->step == BIND_AND_ANNOUNCE))
 		rounds_begin(mover, run->entries[0]->place, run->entries, run->count);
 	run->count = 0;
 }
@@ -84,8 +86,8 @@ static void unbind_others(struct mover *mover)
 	flush(mover, &run);
 }
 
-/* Takes a step with every address of the family that should be bound and is not. */
-static void take_step(struct mover *mover, int family, enum step step)
+/* Takes a step with every address of the family that should be bound in this way and is not. */
+static void take_step(struct mover *mover, int family, bool proxied, enum step step)
 {
 	struct run run = {.step = step};
 	struct place *place = NULL;
@@ -98,25 +100,27 @@ static void take_step(struct mover *mover, int family, enum step step)
 		if (entry->place != place) {
 			place = entry->place;
 			ready = place_ready(place);
+			if (proxied)
+				place->proxies = ready && proxied_possible(place);
 		}
-		if (ready)
-			add(mover, &run, entry);
-		else
+		if (!ready)
 			entry->err = place->err;
+		else if (family == AF_INET || place->proxies == proxied)
+			add(mover, &run, entry);
 	}
 	flush(mover, &run);
 }
 
 /*
- * IPv4 addresses are bound, then announced. IPv6 ones the other way round: for each of them the kernel goes through the
- * multicast groups of all others (inet6_rtm_newaddr, ipv6_find_idev, ipv6_mc_up), so a thousand may take a second on a
- * busy node. Traffic comes and is steered from the announcement on; the address itself answers once it is bound.
+ * Addresses are bound, then announced. IPv6 ones that cannot be proxied the other way round, because a thousand may take
+ * seconds: traffic comes and is steered from the announcement on, the address itself answers once it is bound.
  */
 static void bind_ours(struct mover *mover)
 {
-	take_step(mover, AF_INET, BIND);
-	take_step(mover, AF_INET6, ANNOUNCE);
-	take_step(mover, AF_INET6, BIND);
+	take_step(mover, AF_INET, false, BIND_AND_ANNOUNCE);
+	take_step(mover, AF_INET6, true, BIND_AND_ANNOUNCE);
+	take_step(mover, AF_INET6, false, ANNOUNCE);
+	take_step(mover, AF_INET6, false, BIND);
 }
 
 static bool failed_any(const struct mover *mover)
@@ -219,7 +223,7 @@ void reconcile_adopt(struct mover *mover)
 		for (to = from; to < table->count && table->entries[to].place == place; to++)
 			;
 		if (place_ready(place))
-			mover->swept += bind_adopt(place, table->entries + from, to - from);
+			mover->swept += adopt_place(place, table->entries + from, to - from);
 	}
 	for (size_t i = 0; i < table->count; i++)
 		if (table->entries[i].bound && !is_master(mover, &table->entries[i]))

@@ -9,6 +9,7 @@
 #include "../daemon/directory.h"
 #include "adverts.h"
 #include "keepalived.h"
+#include "links.h"
 #include "notices.h"
 #include "reconcile.h"
 #include "rounds.h"
@@ -20,7 +21,7 @@
 /* keepalived writes STOP, or closes the FIFO, within a millisecond after its SIGTERM. */
 #define TERM_US 250000
 
-enum source { FIFO, SIGNALS, DIRECTORY, ADVERTS, ADVERTS6, SOURCES };
+enum source { FIFO, SIGNALS, DIRECTORY, ADVERTS, ADVERTS6, LINKS, SOURCES };
 
 bool read_notices(struct mover *mover, const struct sources *sources)
 {
@@ -150,7 +151,8 @@ int run(struct mover *mover, struct sources *sources, bool *hand_over)
 					 [SIGNALS] = {.fd = sources->signals, .events = POLLIN},
 					 [DIRECTORY] = {.fd = sources->directory, .events = POLLIN},
 					 [ADVERTS] = {.fd = sources->adverts[0], .events = POLLIN},
-					 [ADVERTS6] = {.fd = sources->adverts[1], .events = POLLIN}};
+					 [ADVERTS6] = {.fd = sources->adverts[1], .events = POLLIN},
+					 [LINKS] = {.fd = sources->links, .events = POLLIN}};
 	uint64_t term_us = 0;
 
 	for (;;) {
@@ -187,6 +189,8 @@ int run(struct mover *mover, struct sources *sources, bool *hand_over)
 			adverts_read(mover, sources->adverts[0]);
 		if (polled[ADVERTS6].revents != 0)
 			adverts_read(mover, sources->adverts[1]);
+		if (polled[LINKS].revents != 0 && links_read(mover))
+			reconcile(mover, REASON_VRRP, after);
 		if (polled[DIRECTORY].revents != 0 && directory_changed(sources->directory, "addresses"))
 			take_table(mover);
 	}

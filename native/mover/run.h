@@ -10,6 +10,7 @@ struct sources {
 	int signals;
 	int directory;	/* inotify */
 	int adverts[2]; /* -1: none */
+	int links;
 	bool resumed;	/* started again by the guard: keepalived does not know this process */
 };
 

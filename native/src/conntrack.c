@@ -1,8 +1,10 @@
-/* conntrack-delete: forgets the flows to one original destination. */
+/* conntrack-delete: forgets the flows of one service, or of some of its members alone. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/netfilter/nf_conntrack_tcp.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "netlink.h"
@@ -11,19 +13,41 @@
 #define DELETES_PER_SEND 256
 #define TYPE(message) (NFNL_SUBSYS_CTNETLINK << 8 | (message))
 
-/* Bits of CTA_FILTER_ORIG_FLAGS; the kernel has them in no public header. */
+/* Bits of CTA_FILTER_ORIG_FLAGS and CTA_FILTER_REPLY_FLAGS; the kernel has them in no public header. */
 #define FILTER_IP_DST (1u << 1)
 #define FILTER_PROTO_NUM (1u << 3)
 #define FILTER_PROTO_DST_PORT (1u << 5)
 
+struct endpoint {
+	uint8_t bytes[16]; /* the address; what it does not fill is 0 */
+	uint16_t port;	   /* network order */
+};
+
 struct wanted {
 	struct address destination;
 	uint8_t protocol;
-	uint16_t port; /* network order */
+	uint16_t port;	/* network order */
+	bool unestablished; /* spare TCP connections that can carry something */
+	bool only_members;
+	struct buf members; /* endpoints in order: whose flows go */
+};
+
+/*
+ * The direction that bears the service's address as its destination. A flow has it in its original direction, but in its
+ * reply direction when a member's packet was the first that this machine saw of it.
+ */
+enum side { ORIGINAL, REPLY };
+
+static const struct {
+	uint16_t flags, tuple, other;
+} SIDES[] = {
+	[ORIGINAL] = {CTA_FILTER_ORIG_FLAGS, CTA_TUPLE_ORIG, CTA_TUPLE_REPLY},
+	[REPLY] = {CTA_FILTER_REPLY_FLAGS, CTA_TUPLE_REPLY, CTA_TUPLE_ORIG},
 };
 
 struct dump {
 	const struct wanted *wanted;
+	enum side side;
 	struct buf deletes;
 	uint32_t count;
 	struct netlink_refusal refusal;
@@ -53,15 +77,16 @@ static struct nlmsghdr *begin(void *space, uint16_t type, uint16_t flags, int fa
 }
 
 /* Kernels from 5.8 on dump only what matches; what older ones send too much is left out by `matches`. */
-static void put_filter(struct nlmsghdr *message, const struct wanted *wanted)
+static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, enum side side)
 {
 	bool v4 = wanted->destination.family == AF_INET;
 	struct nlattr *filter = mnl_attr_nest_start(message, CTA_FILTER), *tuple, *part;
+	uint32_t flags = FILTER_IP_DST | FILTER_PROTO_NUM | FILTER_PROTO_DST_PORT;
 
-	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, FILTER_IP_DST | FILTER_PROTO_NUM | FILTER_PROTO_DST_PORT);
-	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, 0);
+	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, side == ORIGINAL ? flags : 0);
+	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, side == REPLY ? flags : 0);
 	mnl_attr_nest_end(message, filter);
-	tuple = mnl_attr_nest_start(message, CTA_TUPLE_ORIG);
+	tuple = mnl_attr_nest_start(message, SIDES[side].tuple);
 	part = mnl_attr_nest_start(message, CTA_TUPLE_IP);
 	mnl_attr_put(message, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, address_len(wanted->destination.family),
 		     wanted->destination.bytes);
@@ -86,20 +111,71 @@ static bool matches(const struct wanted *wanted, const struct nlattr *tuple)
 	       mnl_attr_get_u8(number) == wanted->protocol && mnl_attr_get_u16(port) == wanted->port;
 }
 
+static int compare_endpoints(const void *a, const void *b)
+{
+	const struct endpoint *one = a, *other = b;
+	int order = memcmp(one->bytes, other->bytes, sizeof(one->bytes));
+
+	return order != 0 ? order : (one->port > other->port) - (one->port < other->port);
+}
+
+/* Whether the tuple's source is one of the members: the direction that a member's packets have. */
+static bool is_members(const struct wanted *wanted, const struct nlattr *tuple)
+{
+	bool v4 = wanted->destination.family == AF_INET;
+	const struct nlattr *ip = attr_in(attr_in(tuple, CTA_TUPLE_IP), v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC);
+	const struct nlattr *port = attr_in(attr_in(tuple, CTA_TUPLE_PROTO), CTA_PROTO_SRC_PORT);
+	struct endpoint endpoint = {0};
+
+	if (ip == NULL || port == NULL || mnl_attr_get_payload_len(ip) != address_len(wanted->destination.family))
+		return false;
+	memcpy(endpoint.bytes, mnl_attr_get_payload(ip), mnl_attr_get_payload_len(ip));
+	endpoint.port = mnl_attr_get_u16(port);
+	return bsearch(&endpoint, wanted->members.data, wanted->members.len / sizeof(endpoint), sizeof(endpoint),
+		       compare_endpoints) != NULL;
+}
+
+/* Nothing more can pass over it, or nothing has yet. */
+static bool is_unestablished(const struct nlattr *info)
+{
+	const struct nlattr *state = attr_in(attr_in(info, CTA_PROTOINFO_TCP), CTA_PROTOINFO_TCP_STATE);
+
+	if (state == NULL)
+		return false;
+	switch (mnl_attr_get_u8(state)) {
+	case TCP_CONNTRACK_SYN_SENT:
+	case TCP_CONNTRACK_SYN_SENT2:
+	case TCP_CONNTRACK_LAST_ACK:
+	case TCP_CONNTRACK_TIME_WAIT:
+	case TCP_CONNTRACK_CLOSE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void gather(const struct nlmsghdr *message, void *arg)
 {
 	struct dump *dump = arg;
-	const struct nlattr *attr, *tuple = NULL;
+	const struct wanted *wanted = dump->wanted;
+	const struct nlattr *attr, *tuple = NULL, *other = NULL, *info = NULL;
 	struct nlmsghdr *delete;
 
 	if (netlink_refused(message, &dump->refusal) || message->nlmsg_type != TYPE(IPCTNL_MSG_CT_NEW))
 		return;
-	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg))
-		if (mnl_attr_get_type(attr) == CTA_TUPLE_ORIG)
+	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
+		uint16_t type = mnl_attr_get_type(attr);
+		if (type == SIDES[dump->side].tuple)
 			tuple = attr;
-	if (tuple == NULL || !matches(dump->wanted, tuple))
+		else if (type == SIDES[dump->side].other)
+			other = attr;
+		else if (type == CTA_PROTOINFO)
+			info = attr;
+	}
+	if (tuple == NULL || !matches(wanted, tuple) || (wanted->only_members && !is_members(wanted, other)) ||
+	    (wanted->unestablished && !is_unestablished(info)))
 		return;
-	delete = begin(buf_reserve(&dump->deletes, 512), IPCTNL_MSG_CT_DELETE, 0, dump->wanted->destination.family);
+	delete = begin(buf_reserve(&dump->deletes, 512), IPCTNL_MSG_CT_DELETE, 0, wanted->destination.family);
 	/* The id makes sure that a younger flow with the same tuple is not the one that goes. */
 	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
 		uint16_t type = mnl_attr_get_type(attr);
@@ -142,6 +218,32 @@ static int64_t delete_gathered(struct request *request, int fd, const struct dum
 	return deleted;
 }
 
+/* Members of the other family have no flows to this destination. */
+static bool read_members(struct request *request, struct wanted *out)
+{
+	const struct json *member;
+
+	if (!field_list(request, request->fields, "members", &member))
+		return false;
+	for (; member != NULL; member = member->next) {
+		struct endpoint endpoint = {0};
+		struct address address;
+		int64_t port;
+
+		if (!field_address(request, member, "address", &address) ||
+		    !field_number(request, member, "port", 1, 65535, &port))
+			return false;
+		if (address.family != out->destination.family)
+			continue;
+		memcpy(endpoint.bytes, address.bytes, address_len(address.family));
+		endpoint.port = htons((uint16_t)port);
+		buf_put(&out->members, &endpoint, sizeof(endpoint));
+	}
+	if (out->members.len > 0)
+		qsort(out->members.data, out->members.len / sizeof(struct endpoint), sizeof(struct endpoint), compare_endpoints);
+	return true;
+}
+
 static bool read_wanted(struct request *request, struct wanted *out)
 {
 	static const struct {
@@ -153,9 +255,13 @@ static bool read_wanted(struct request *request, struct wanted *out)
 
 	if (!field_text(request, request->fields, "protocol", &protocol) ||
 	    !field_address(request, request->fields, "destination", &out->destination) ||
-	    !field_number(request, request->fields, "port", 1, 65535, &port))
+	    !field_number(request, request->fields, "port", 1, 65535, &port) ||
+	    !field_flag(request, request->fields, "unestablished", &out->unestablished))
 		return false;
 	out->port = htons((uint16_t)port);
+	out->only_members = json_member(request->fields, "members") != NULL;
+	if (out->only_members && !read_members(request, out))
+		return false;
 	for (size_t i = 0; i < sizeof(PROTOCOLS) / sizeof(*PROTOCOLS); i++)
 		if (strcmp(PROTOCOLS[i].name, protocol) == 0) {
 			out->protocol = PROTOCOLS[i].number;
@@ -164,23 +270,16 @@ static bool read_wanted(struct request *request, struct wanted *out)
 	return fail(request, "protocol is not tcp, udp or sctp");
 }
 
-bool op_conntrack_delete(struct request *request)
+/* Flows of one side deleted; -1 with the failure said. */
+static int64_t delete_side(struct request *request, int fd, const struct wanted *wanted, enum side side)
 {
 	_Alignas(struct nlmsghdr) char space[512];
-	struct wanted wanted = {0};
-	struct dump dump = {.wanted = &wanted};
-	struct nlmsghdr *message;
-	struct netns *netns;
+	struct dump dump = {.wanted = wanted, .side = side};
+	struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, wanted->destination.family);
 	int64_t deleted = -1;
-	int fd, err;
+	int err;
 
-	if (!request_netns(request, &netns) || !read_wanted(request, &wanted))
-		return false;
-	fd = netns_netfilter(netns);
-	if (fd < 0)
-		return fail_errno(request, errno, "netlink socket");
-	message = begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, wanted.destination.family);
-	put_filter(message, &wanted);
+	put_filter(message, wanted, side);
 	err = netlink_send(fd, message, message->nlmsg_len);
 	if (err == 0)
 		err = netlink_receive(fd, gather, &dump);
@@ -191,10 +290,32 @@ bool op_conntrack_delete(struct request *request)
 	else
 		deleted = delete_gathered(request, fd, &dump);
 	buf_reset(&dump.deletes, 0);
-	if (deleted < 0)
+	return deleted;
+}
+
+bool op_conntrack_delete(struct request *request)
+{
+	struct wanted wanted = {0};
+	struct netns *netns;
+	int64_t deleted = -1, more = 0;
+	int fd;
+
+	if (!request_netns(request, &netns))
+		return false;
+	if (read_wanted(request, &wanted)) {
+		fd = netns_netfilter(netns);
+		if (fd < 0)
+			fail_errno(request, errno, "netlink socket");
+		else
+			deleted = delete_side(request, fd, &wanted, ORIGINAL);
+		if (deleted >= 0)
+			more = delete_side(request, fd, &wanted, REPLY);
+	}
+	buf_reset(&wanted.members, 0);
+	if (deleted < 0 || more < 0)
 		return false;
 	reply_begin(&request->helper->out, request->id);
-	reply_number(&request->helper->out, "deleted", deleted);
+	reply_number(&request->helper->out, "deleted", deleted + more);
 	reply_end(&request->helper->out);
 	return true;
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "defend.h"
 #include "helper.h"
 #include "netlink.h"
 #include "nft_batch.h"
@@ -41,6 +42,7 @@ static void forget(struct netns **link)
 {
 	struct netns *netns = *link;
 
+	defenders_drop(netns);
 	*link = netns->next;
 	netns->helper->namespaces.count--;
 	netns->gone = true;

@@ -15,6 +15,7 @@
 struct helper;
 struct transaction;
 struct neighbour_probe;
+struct defender;
 
 struct netns {
 	struct helper *helper;
@@ -24,7 +25,7 @@ struct netns {
 	dev_t dev;
 	ino_t ino;
 	int directory_watch; /* inotify's number for the directory of `path` */
-	unsigned users;	     /* probes and announcements that point here */
+	unsigned users;	     /* probes, announcements and defenders that point here */
 	bool gone;
 	struct netns *next;
 
@@ -41,6 +42,7 @@ struct netns {
 
 	struct transaction *transaction; /* an nft-batch that has more lines to come */
 	struct neighbour_probe *neighbour_probes;
+	struct defender *defenders;
 };
 
 struct netns_cache {

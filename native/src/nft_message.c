@@ -66,7 +66,7 @@ bool request_table(struct request *request, struct nft_table *out)
 	static const struct {
 		const char *name;
 		uint8_t number;
-	} FAMILIES[] = {{"inet", NFPROTO_INET}, {"ip", NFPROTO_IPV4}, {"ip6", NFPROTO_IPV6}};
+	} FAMILIES[] = {{"inet", NFPROTO_INET}, {"ip", NFPROTO_IPV4}, {"ip6", NFPROTO_IPV6}, {"netdev", NFPROTO_NETDEV}};
 	const char *family;
 
 	if (!field_text(request, request->fields, "family", &family))
@@ -76,5 +76,5 @@ bool request_table(struct request *request, struct nft_table *out)
 			out->family = FAMILIES[i].number;
 			return field_name(request, request->fields, "table", &out->name);
 		}
-	return fail(request, "family is not inet, ip or ip6");
+	return fail(request, "family is not inet, ip, ip6 or netdev");
 }

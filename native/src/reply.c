@@ -67,6 +67,13 @@ void reply_begin(struct buf *out, int64_t id)
 	put(out, ",\"ok\":true");
 }
 
+void reply_event(struct buf *out, const char *name)
+{
+	put(out, "{\"event\":\"");
+	put(out, name);
+	put(out, "\"");
+}
+
 void reply_end(struct buf *out)
 {
 	put(out, "}\n");

@@ -7,6 +7,8 @@
 
 /* `{"id":N,"ok":true`. */
 void reply_begin(struct buf *out, int64_t id);
+/* `{"event":"NAME"`: a line that answers nothing. */
+void reply_event(struct buf *out, const char *name);
 void reply_end(struct buf *out);
 
 void reply_text(struct buf *out, const char *name, const char *text);

@@ -52,6 +52,7 @@ static const struct {
 	{"rtnl-mark", op_rtnl_mark},
 	{"announce", op_announce},
 	{"arp-probe", op_arp_probe},
+	{"defend", op_defend},
 	{"conntrack-delete", op_conntrack_delete},
 	{"hello", op_hello},
 	{"stats", op_stats},

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { Lab, runInteractive } from '@spout/testkit'
+import { FIGURES_VARIABLE, faultTable, Lab, readFaults, runInteractive } from '@spout/testkit'
 import { leftovers, standing } from './leftovers.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
@@ -18,6 +18,7 @@ export const test: Verb = {
   name: 'test',
   usage: '[unit|contract|lab|e2e] [FILTER…]',
   summary: 'runs the tests, all of them or one kind; the last line counts what ran',
+  details: 'Before it stands a table of the faults that were tried: what happened, and the figure.',
   async run(args) {
     const chosen = PROJECTS.filter((project) => project === args[0])
     const filters = chosen.length > 0 ? args.slice(1) : args
@@ -36,6 +37,7 @@ export const test: Verb = {
       failed: sum.failed + count.failed,
       skipped: sum.skipped + count.skipped,
     }))
+    printFaults(runId)
     process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
     return total.failed === 0 && total.passed > 1 ? 0 : 1
   },
@@ -48,6 +50,16 @@ interface VitestReport {
   readonly numTodoTests: number
   readonly success: boolean
   readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
+}
+
+/** Where tests of a run note the figures of faults. */
+const figuresOf = (runId: string): string => path.join(ROOT, 'build', 'test', `figures-${runId}`)
+
+function printFaults(runId: string): void {
+  const directory = figuresOf(runId)
+  const table = faultTable(readFaults(directory))
+  rmSync(directory, { recursive: true, force: true })
+  if (table !== '') process.stdout.write(`\n== faults\n${table}`)
 }
 
 async function runProject(project: string, filters: readonly string[], runId: string): Promise<Counts> {
@@ -68,7 +80,7 @@ async function runProject(project: string, filters: readonly string[], runId: st
     `--outputFile.json=${file}`,
     ...filters,
   ]
-  const code = await runInteractive(argv, { SPOUT_TEST_RUN: runId })
+  const code = await runInteractive(argv, { SPOUT_TEST_RUN: runId, [FIGURES_VARIABLE]: figuresOf(runId) })
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as VitestReport
     // A file that did not load, or an error outside any test, has no failing test to count: the run failed all the same.

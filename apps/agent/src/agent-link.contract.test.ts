@@ -146,6 +146,10 @@ async function createLoadBalancer({ admission }: ControlPlane): Promise<string> 
     })),
     monitor: null,
     panicThreshold: 0,
+    slowStartSeconds: 0,
+    drainSeconds: 300,
+    resetOnDown: false,
+    passiveCheck: null,
   }
   const listener = {
     ...meta(),

@@ -1,13 +1,14 @@
 import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Domains } from '@spout/agent'
 import {
   BgpAnnouncer,
   type DataPlaneDriver,
+  Departure,
   type DomainConfig,
   DomainSet,
+  FabricAddress,
   FlowReplication,
-  fabricAddress,
   HaproxyDriver,
   type HealthCheck,
   HttpCheck,
@@ -16,6 +17,7 @@ import {
   NodeAnnouncers,
   PingCheck,
   proxyPlaceOf,
+  SecondChance,
   SystemHost,
   TcpCheck,
   VrrpAnnouncer,
@@ -66,8 +68,12 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     helper,
     log,
     proxyPort: (listenerId) => haproxy.proxyPort(listenerId),
+    drainFile: join(config.stateDirectory, 'drains.json'),
+    clock,
   })
   const flows = new FlowReplication({ config: domainConfig, log, clock, ...config.flows })
+  const fabricAddress = new FabricAddress({ config: domainConfig, helper })
+  const secondChance = new SecondChance({ config: domainConfig, helper, log, clock })
   const announcer = new NodeAnnouncers({
     l2: new L2Announcer({ config: domainConfig, helper, log }),
     vrrp: new VrrpAnnouncer({
@@ -91,20 +97,22 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
       user: config.bgp.user,
     }),
     flows,
-    fabricAddress: () => fabricAddress(domainConfig),
+    secondChance,
+    departure: new Departure({ proxies: haproxy, log, clock }),
+    fabricAddress: () => fabricAddress.read(),
   })
   const place = (domain: number): string => domainSet.netns(domain)
   return {
     name: 'data-plane',
     helper,
     domains: withFlows(withoutProxies(domainSet, haproxy), flows),
-    drivers: [haproxy, nftables],
+    drivers: [haproxy, nftables, secondChance],
     announcer,
     checks: [new TcpCheck(helper, place), new HttpCheck(helper, place), new PingCheck(helper, place)],
     start: () => {},
     /** Everything stays in force; only our hold on it ends. */
     stop: async () => {
-      for (const part of [announcer, nftables, haproxy]) await part.close()
+      for (const part of [announcer, secondChance, nftables, haproxy]) await part.close()
       await helper.close()
     },
   }

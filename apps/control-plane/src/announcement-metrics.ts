@@ -7,7 +7,7 @@ interface Described {
   readonly status: StatusController
 }
 
-/** Who announces what, by shard, node and session: the number of series never follows VIPs or tenants. */
+/** Who announces what and how flows outlive nodes, by shard, node and session: the number of series never follows VIPs or tenants. */
 export function describeAnnouncements(metrics: Metrics, { view, status }: Described): void {
   const shards = () =>
     view
@@ -48,6 +48,66 @@ export function describeAnnouncements(metrics: Metrics, { view, status }: Descri
         value: state === 'established' ? 1 : 0,
       })),
     ),
+  )
+  metrics.gauge(
+    {
+      name: 'spout_addresses_claimed',
+      help: "A node's addresses that somebody else on the wire claims: 0 is right",
+      labels: ['node'],
+    },
+    () =>
+      view
+        .list('node')
+        .map(({ id, name }) => ({ labels: { node: name }, value: status.node(id).addressConflicts.length })),
+  )
+  const flows = () =>
+    view.list('node').flatMap(({ id, name }) => {
+      const said = status.node(id).flows
+      return said === null ? [] : [{ node: name, said }]
+    })
+  metrics.gauge(
+    {
+      name: 'spout_flows',
+      help: 'Flows of return path snat that a node carries, and those of other nodes that it holds ready',
+      labels: ['node', 'role'],
+    },
+    () =>
+      flows().flatMap(({ node, said }) =>
+        (['carried', 'ready'] as const).map((role) => ({ labels: { node, role }, value: said[role] })),
+      ),
+  )
+  metrics.gauge(
+    { name: 'spout_flow_peers', help: 'Nodes that a node shares flows with', labels: ['node', 'state'] },
+    () =>
+      flows().flatMap(({ node, said: { peers, silent } }) => [
+        { labels: { node, state: 'heard' }, value: peers - silent },
+        { labels: { node, state: 'silent' }, value: silent },
+      ]),
+  )
+  metrics.counters(
+    {
+      name: 'spout_flow_conflicts_total',
+      help: 'refused: flows of other nodes that could not be held ready; insisted: words of others about flows that the node carries',
+      labels: ['node', 'what'],
+    },
+    () =>
+      flows().flatMap(({ node, said }) =>
+        (['refused', 'insisted'] as const).map((what) => ({ labels: { node, what }, value: said[what] })),
+      ),
+  )
+  metrics.counters(
+    {
+      name: 'spout_flow_datagrams_total',
+      help: 'Datagrams that carry flows between nodes; refused: without the key, out of order or from strangers',
+      labels: ['node', 'what'],
+    },
+    () =>
+      flows().flatMap(({ node, said: { datagrams } }) =>
+        (['sent', 'received', 'lost', 'refused'] as const).map((what) => ({
+          labels: { node, what },
+          value: datagrams[what],
+        })),
+      ),
   )
   const failover = metrics.histogram({
     name: 'spout_failover_seconds',

@@ -44,7 +44,7 @@ export const controlPlaneConfig = z.strictObject({
     vlans: section({ first: z.number().int().min(1).max(4094), last: z.number().int().min(1).max(4094) })
       .nullable()
       .default(null),
-    defaultReturnPath: z.enum(['gateway', 'snat']).default('snat'),
+    defaultReturnPath: z.enum(['gateway', 'snat', 'dsr']).default('snat'),
     /** Networks no tenant may name an address of: management, storage, the nodes themselves. */
     managementCidrs: z.array(z.string()).max(64).default([]),
   }).prefault({}),

@@ -76,7 +76,7 @@ export interface Admission {
   createNetwork(draft: Pick<Network, 'projectId' | 'name' | 'description' | 'returnPath' | 'segment'>): Promise<Network>
   addSubnet(
     networkId: string,
-    draft: Pick<Subnet, 'name' | 'description' | 'cidr' | 'gatewayIp' | 'nodeRange'>,
+    draft: Pick<Subnet, 'name' | 'description' | 'cidr' | 'gatewayIp' | 'nodeRange' | 'reach'>,
   ): Promise<Subnet>
   removeSubnet(networkId: string, subnetId: string): Promise<void>
   deleteNetwork(id: string): Promise<void>

@@ -1,5 +1,5 @@
 import { type LoadBalancer, SpoutError } from '@spout/model'
-import { childIds, resolveLoadBalancer } from '@spout/plan'
+import { childIds, directReturnProblems, resolveLoadBalancer } from '@spout/plan'
 import type { AdmissionContext } from './context.ts'
 
 /**
@@ -37,6 +37,12 @@ export function checkedNetworkId(
     const [field, address] = [`pools[${at}].members[${index}].address`, pool.members[index]!.address]
     throw new SpoutError('AddressForbidden', { field, address, reason: 'it is the address of this load balancer' })
   })
+  if (network?.returnPath === 'dsr')
+    for (const { code, params } of directReturnProblems(
+      loadBalancer,
+      view.get('loadBalancer', loadBalancer.id)?.value ?? null,
+    ))
+      throw new SpoutError(code, params)
   if (network?.returnPath === 'gateway') checkOneGroup(context, loadBalancer, network.id)
   return network?.id ?? null
 }

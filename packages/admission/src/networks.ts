@@ -1,6 +1,6 @@
 import { type Network, network, parseAs, SpoutError, type Subnet, subnet } from '@spout/model'
 import { cidrContains, cidrsOverlap, formatIp, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
-import { endsOf, NO_USAGE } from '@spout/plan'
+import { endsOf, NO_USAGE, tunnelGateway } from '@spout/plan'
 import { z } from 'zod'
 import type { Admission } from './admission.ts'
 import type { Claim } from './claims.ts'
@@ -16,6 +16,7 @@ const subnetDraft = z.strictObject({
   cidr: subnet.shape.cidr,
   gatewayIp: subnet.shape.gatewayIp,
   nodeRange: subnet.shape.nodeRange,
+  reach: subnet.shape.reach,
 })
 
 export async function createNetwork(
@@ -84,6 +85,7 @@ function checkSubnet(context: AdmissionContext, parent: Network, draft: z.output
   const overlapping = parent.subnets.find((one) => cidrsOverlap(parseCidr(one.cidr), cidr))
   if (overlapping !== undefined)
     throw new SpoutError('InvalidField', { field: 'cidr', reason: `overlaps ${overlapping.cidr} of the same network` })
+  if (draft.reach === 'tunnel') checkTunnelled(parent, draft)
   const inside = (field: string, text: string): Ip => {
     const ip = parseIp(text)
     if (!cidrContains(cidr, ip))
@@ -107,6 +109,19 @@ function checkSubnet(context: AdmissionContext, parent: Network, draft: z.output
     throw new SpoutError('InvalidField', { field: 'nodeRange.last', reason: 'comes before nodeRange.first' })
 }
 
+/** @throws SpoutError when nodes could not reach members of such a subnet, or not as they must */
+function checkTunnelled(parent: Network, { cidr, nodeRange }: z.output<typeof subnetDraft>): void {
+  const refuse = (field: string, reason: string) => new SpoutError('InvalidField', { field, reason })
+  if (parent.returnPath !== 'dsr')
+    throw refuse('reach', `members of a network with return path ${parent.returnPath} are on its segment`)
+  if (nodeRange !== null) throw refuse('nodeRange', 'nodes have no address in a subnet that is reached through tunnels')
+  if (tunnelGateway(parent.subnets, cidr) === null)
+    throw refuse(
+      'reach',
+      `the network needs a subnet of IPv${parseCidr(cidr).version} on its segment first, with the gateway through which nodes reach this one`,
+    )
+}
+
 export async function removeSubnet(context: AdmissionContext, networkId: string, subnetId: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'network', networkId, 'network')
@@ -122,6 +137,9 @@ export async function removeSubnet(context: AdmissionContext, networkId: string,
       if (cidrContains(cidr, parseIp(member)))
         throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `member ${member}` })
     const subnets = parent.subnets.filter((one) => one !== leaving)
+    const stranded = subnets.find((one) => one.reach === 'tunnel' && tunnelGateway(subnets, one.cidr) === null)
+    if (stranded !== undefined)
+      throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `subnet ${stranded.id}, reached through it` })
     const next: Network = { ...parent, subnets, updatedAt: timestampOf(context.now()) }
     return {
       writes: [putOver('network', stored, next), ...deletions(context, addresses)],

@@ -17,6 +17,8 @@ export function nodeAddressWrites(
   subnet: Subnet,
   nodeIds: readonly string[],
 ): readonly Write[] {
+  // Behind a router there is no node.
+  if (subnet.reach === 'tunnel') return []
   const space = nodeSpace(subnet)
   return nodeIds.flatMap((nodeId) => {
     if (context.ledger.nodeAddress(nodeId, subnet.id) !== null) return []

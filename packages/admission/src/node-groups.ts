@@ -22,6 +22,7 @@ export const nodeGroupDraft = z.strictObject({
   announcer: nodeGroup.shape.announcer.default('vrrp'),
   vrrp: optionalVrrp.default({}),
   bgp: optionalBgp.nullable().default(null),
+  secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,
 })
 export type NodeGroupDraft = z.input<typeof nodeGroupDraft>
 
@@ -39,6 +40,7 @@ export const nodeGroupChange = z
       })
       .partial()
       .nullable(),
+    secondChanceSeconds: nodeGroup.shape.secondChanceSeconds.unwrap(),
   })
   .partial()
 export type NodeGroupChange = z.input<typeof nodeGroupChange>
@@ -52,6 +54,7 @@ export async function createNodeGroup(context: AdmissionContext, wish: NodeGroup
       announcer: draft.announcer,
       vrrp: parseAs(vrrpSettings, draft.vrrp, 'vrrp'),
       bgp: draft.bgp && parseAs(groupBgpSettings, draft.bgp, 'bgp'),
+      secondChanceSeconds: draft.secondChanceSeconds,
       flowsKey: newKey(context),
     }
     const created = settle(context, claim, whole, draft.vrrp.routerIds !== undefined)

@@ -81,6 +81,7 @@ export async function enrolNode(
           certificateSha256: certificate,
           scheduling: 'enabled',
           schedulingSince: null,
+          drainedSince: null,
           fabricAddress: null,
           seenFabricAddress: null,
         }
@@ -131,7 +132,9 @@ export async function changeNode(context: AdmissionContext, id: string, wish: No
     const next: Node = { ...before, ...change }
     if (canonicalJson(next) === canonicalJson(before)) return { writes: [], result: before }
     const now = timestampOf(context.now())
-    const written: Node = { ...next, ...(moved ? { schedulingSince: now } : {}), updatedAt: now }
+    const since = moved ? { schedulingSince: now } : {}
+    const drained = moved && next.scheduling === 'draining' ? { drainedSince: now } : {}
+    const written: Node = { ...next, ...since, ...drained, updatedAt: now }
     return { writes: [putOver('node', stored, written)], result: written }
   })
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_QUOTA, type QuotaResource } from '@spout/model'
+import { Serial } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { createAddressPool, deleteAddressPool } from './address-pools.ts'
 import type { Admission } from './admission.ts'
@@ -39,7 +40,8 @@ export interface StoreAdmissionOptions {
 export class StoreAdmission implements Admission {
   readonly #context: AdmissionContext
   readonly #loadBalancers: LoadBalancers
-  #ensuring: Promise<void> = Promise.resolve()
+  /** Nodes' own addresses are seen to one after the other: two at once would each give a node an address. */
+  readonly #ensuring = new Serial()
 
   constructor({ store, view, defaultQuota, managementCidrs, now, random }: StoreAdmissionOptions) {
     const ledger = new Ledger(view)
@@ -112,21 +114,14 @@ export class StoreAdmission implements Admission {
     used: this.#context.ledger.usage(projectId),
   })
 
-  /**
-   * Sees to it that every node has an address in every subnet. Writes nothing when all is well. One after the other: two
-   * at once would each give a node an address.
-   */
+  /** Sees to it that every node has an address in every subnet. Writes nothing when all is well. */
   ensureNodeAddresses(): Promise<void> {
-    const ensured = this.#ensuring.then(() => ensureNodeAddresses(this.#context))
-    this.#ensuring = ensured.catch(() => {})
-    return ensured
+    return this.#ensuring.run(() => ensureNodeAddresses(this.#context))
   }
 
   /** Sees to it that a network of return path `snat` has the addresses that `sharedAddresses` gives. */
   ensureSharedAddresses(networkId: string): Promise<void> {
-    const ensured = this.#ensuring.then(() => ensureSharedAddresses(this.#context, networkId))
-    this.#ensuring = ensured.catch(() => {})
-    return ensured
+    return this.#ensuring.run(() => ensureSharedAddresses(this.#context, networkId))
   }
 
   /** What members of a network see whichever node carries it, by subnet id. */

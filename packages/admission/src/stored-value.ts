@@ -1,4 +1,4 @@
-import { KINDS, type Kind, parseAs } from '@spout/model'
+import { KINDS, type Kind, parseAs, pool } from '@spout/model'
 import type { Stored } from '@spout/store'
 import type { ObjectOf } from './view.ts'
 
@@ -9,7 +9,8 @@ import type { ObjectOf } from './view.ts'
  */
 export function readStored<K extends Kind>(kind: K, { id, value }: Stored): ObjectOf<K> {
   const fields = Object.keys(KINDS[kind].shape)
-  const known = hasFields(value, fields) ? value : parseAs(KINDS[kind], value)
+  const isWhole = hasFields(value, fields) && (kind !== 'loadBalancer' || hasWholePools(value))
+  const known = isWhole ? value : parseAs(KINDS[kind], value)
   if ((known as { readonly id: string }).id !== id)
     throw new Error(`the value names itself ${String((known as { readonly id: unknown }).id)}`)
   return known as ObjectOf<K>
@@ -20,3 +21,11 @@ const hasFields = (value: unknown, fields: readonly string[]): boolean =>
   value !== null &&
   Object.keys(value).length === fields.length &&
   fields.every((field) => Object.hasOwn(value, field))
+
+const POOL_FIELDS = Object.keys(pool.shape)
+
+/** Pools were given fields since: documents that were written before lack them. */
+const hasWholePools = (value: unknown): boolean => {
+  const { pools } = value as { readonly pools: unknown }
+  return Array.isArray(pools) && pools.every((one) => hasFields(one, POOL_FIELDS))
+}

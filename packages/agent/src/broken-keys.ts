@@ -20,8 +20,12 @@ export class BrokenKeys {
     this.#broken.delete(key)
   }
 
-  /** Draws the conclusion, once what could be mended was. @param held how many load balancers the node shall carry */
-  settle(held: number): void {
+  /**
+   * Draws the conclusion, once what could be mended was.
+   * @param count how many load balancers the node shall carry; asked only while some are broken
+   */
+  settle(count: () => number): void {
+    const held = this.#broken.size === 0 ? 0 : count()
     const healthy = this.#broken.size === 0 || this.#broken.size < held
     if (healthy === this.#healthy) return
     this.#healthy = healthy

@@ -1,5 +1,11 @@
 import type { Announcer } from '@spout/dataplane'
-import type { BgpSessionReport, ShardReport } from '@spout/model/node-report'
+import type {
+  AddressConflictReport,
+  BgpSessionReport,
+  DepartureReport,
+  FlowsReport,
+  ShardReport,
+} from '@spout/model/node-report'
 import type { GroupEntry } from '@spout/model/node-state'
 
 /** All announcers of the node as one, and the node's part in its group. */
@@ -14,5 +20,13 @@ export interface GroupAnnouncer extends Announcer {
   /** @returns a function that ends it, as the next one */
   onShards(listener: (shards: readonly ShardReport[]) => void): () => void
   bgpSessions(): Promise<readonly BgpSessionReport[]>
+  /** How flows are replicated now; null where they are not. */
+  flows(): Promise<FlowsReport | null>
+  /** What is left here of a drain; null while the node is not drained. */
+  departure(): DepartureReport | null
+  onDeparture(listener: (departure: DepartureReport | null) => void): () => void
+  /** Addresses that somebody else on the wire claims. */
+  addressConflicts(): readonly AddressConflictReport[]
+  onAddressConflicts(listener: (conflicts: readonly AddressConflictReport[]) => void): () => void
   onBgpSessions(listener: (sessions: readonly BgpSessionReport[]) => void): () => void
 }

@@ -3,13 +3,20 @@ import type { NodeStateEntry } from '@spout/model/node-state'
 
 /**
  * One thing that became true on this node. The last record of a key counts. `down`: ids of the members that were down
- * when the entry was last applied.
+ * when the entry was last applied. `shares`: percent of their share that members on their way up had then; left out, nobody
+ * was.
  */
 export type JournalRecord =
-  | { readonly put: { readonly hash: string; readonly entry: NodeStateEntry; readonly down: readonly string[] } }
-  /** The same entry, other members down. */
-  | { readonly down: { readonly key: string; readonly members: readonly string[] } }
+  | {
+      readonly put: { readonly hash: string; readonly entry: NodeStateEntry; readonly down: readonly string[] } & Rising
+    }
+  /** The same entry, other members down or on their way up. */
+  | { readonly down: { readonly key: string; readonly members: readonly string[] } & Rising }
   | { readonly delete: string }
+
+interface Rising {
+  readonly shares?: readonly (readonly [memberId: string, percent: number])[]
+}
 
 /** `<crc32 of the text, 8 hexadecimal digits> <JSON>` and a newline: a torn or rotten line is told from a whole one. */
 export function formatRecord(record: JournalRecord): string {

@@ -1,7 +1,8 @@
 import type { ProberOptions, SavedProbe } from '@spout/dataplane'
-import { Prober, probesOf } from '@spout/dataplane'
+import { type HeldMember, type MemberTraffic, PassiveChecks, Prober, probesOf } from '@spout/dataplane'
 import type { MemberHealth } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
+import { systemClock } from '@spout/runtime'
 import type { SavedEntry } from './state-file.ts'
 
 export interface MemberHealthFeedOptions {
@@ -13,10 +14,11 @@ export interface MemberHealthFeedOptions {
   readonly onDown: (key: string, members: ReadonlySet<string>) => void
 }
 
-/** Keeps the prober at what the applied entries ask for, and hands on what it finds. */
+/** Keeps the prober at what the applied entries ask for, and hands on what it finds and what traffic says beside it. */
 export class MemberHealthFeed {
   readonly #options: MemberHealthFeedOptions
   readonly #prober: Prober
+  readonly #passive: PassiveChecks
 
   constructor(options: MemberHealthFeedOptions) {
     this.#options = options
@@ -25,6 +27,21 @@ export class MemberHealthFeed {
       saved: savedProbes(options.saved, (options.prober.clock?.now() ?? new Date()).toISOString()),
       onChange: (changed) => this.#hand(changed),
     })
+    this.#passive = new PassiveChecks({
+      clock: options.prober.clock ?? systemClock,
+      down: (key) => this.#prober.down(key),
+      checked: (key, memberId) => this.#prober.record(key, memberId),
+      onChange: (key, member, held) => this.#takeOut(key, member, held),
+    })
+  }
+
+  /** Whether some member is watched in traffic, too: then `traffic` wants counters. */
+  get wantsTraffic(): boolean {
+    return this.#passive.isWatching
+  }
+
+  traffic(counted: readonly MemberTraffic[]): void {
+    this.#passive.take(counted)
   }
 
   /** The data plane follows this entry now; null when it forgot the key. */
@@ -35,17 +52,36 @@ export class MemberHealthFeed {
       const probed = new Set(this.#prober.health(key).map(({ memberId }) => memberId))
       for (const member of before) if (!probed.has(member.memberId)) this.#options.onProbedNoMore(member)
     }
-    if (entry !== null) this.#options.onDown(key, this.#prober.down(key))
+    this.#passive.put(key, entry)
+    if (entry !== null) this.#options.onDown(key, this.#down(key))
   }
 
   close(): void {
+    this.#passive.close()
     this.#prober.close()
   }
 
+  #down(key: string): ReadonlySet<string> {
+    const held = this.#passive.held(key)
+    return held.size === 0 ? this.#prober.down(key) : new Set([...this.#prober.down(key), ...held.keys()])
+  }
+
+  #takeOut(key: string, { poolId, memberId }: Pick<HeldMember, 'poolId' | 'memberId'>, held: HeldMember | null): void {
+    const checked = this.#prober.health(key).find((health) => health.memberId === memberId)
+    const loadBalancerId = key.slice('lb/'.length)
+    if (held !== null) this.#options.onHealth({ loadBalancerId, ...held, health: 'down' })
+    else if (checked !== undefined) this.#options.onHealth(checked)
+    else this.#options.onProbedNoMore({ loadBalancerId, poolId, memberId, health: 'unknown', reason: null, since: '' })
+    this.#options.onDown(key, this.#down(key))
+  }
+
   #hand(changed: readonly MemberHealth[]): void {
-    for (const health of changed) this.#options.onHealth(health)
+    // A check that succeeds does not contradict what traffic says, before its time.
+    for (const health of changed)
+      if (health.health === 'down' || !this.#passive.held(`lb/${health.loadBalancerId}`).has(health.memberId))
+        this.#options.onHealth(health)
     for (const key of new Set(changed.map(({ loadBalancerId }) => `lb/${loadBalancerId}`)))
-      this.#options.onDown(key, this.#prober.down(key))
+      this.#options.onDown(key, this.#down(key))
   }
 }
 

@@ -30,6 +30,10 @@ export interface NodeAgentOptions {
 
 const OBSERVE_EVERY_MS = 2000
 const STATS_EVERY_MS = 5000
+/** Of addresses that somebody else claims: more say no more. */
+const MOST_CONFLICTS = 100
+/** How soon traffic tells of a member that fails. Asked only while some pool is watched. */
+const TRAFFIC_EVERY_MS = 250
 const STOP_GRACE_MS = 3000
 
 /**
@@ -104,6 +108,7 @@ export class NodeAgent implements Component {
       this.#stopping.signal,
     )
     this.#every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#reconciler.observe())
+    this.#every('traffic', TRAFFIC_EVERY_MS, () => this.#pollTraffic())
     this.#every('stats', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#pollStats())
   }
 
@@ -143,11 +148,26 @@ export class NodeAgent implements Component {
     const { announcer } = this.#options
     this.#unsubscribe.push(
       announcer.onShards((shards) => this.#reporter.tell({ shards })),
+      announcer.onDeparture((departure) => this.#reporter.tell({ departure })),
       announcer.onBgpSessions((bgpSessions) => this.#reporter.tell({ bgpSessions })),
+      announcer.onAddressConflicts((conflicts) =>
+        this.#reporter.tell({ addressConflicts: conflicts.slice(0, MOST_CONFLICTS) }),
+      ),
     )
     this.#reporter.tell({ shards: announcer.shards(), bgpSessions: await announcer.bgpSessions() })
+    this.#reporter.tell({ departure: announcer.departure() })
+    await this.#lookAtFlows()
+    this.#every('flows', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtFlows())
     await this.#lookAtFabric()
     this.#every('fabric', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#lookAtFabric())
+  }
+
+  async #lookAtFlows(): Promise<void> {
+    try {
+      this.#reporter.tell({ flows: await this.#options.announcer.flows() })
+    } catch (error) {
+      this.#options.log.debug({ event: 'flows-unknown', err: error }, 'the replication of flows cannot be looked at')
+    }
   }
 
   async #lookAtFabric(): Promise<void> {
@@ -155,6 +175,18 @@ export class NodeAgent implements Component {
       this.#reporter.tell({ fabricAddress: await this.#options.announcer.fabricAddress() })
     } catch (error) {
       this.#options.log.warn({ event: 'fabric-unknown', err: error }, 'the fabric interface cannot be looked at')
+    }
+  }
+
+  async #pollTraffic(): Promise<void> {
+    if (!this.#health?.wantsTraffic) return
+    for (const driver of this.#options.drivers) {
+      if (driver.traffic === undefined) continue
+      try {
+        this.#health.traffic(await driver.traffic())
+      } catch (error) {
+        this.#options.log.debug({ event: 'traffic-failed', driver: driver.name, err: error }, 'no counters this time')
+      }
     }
   }
 

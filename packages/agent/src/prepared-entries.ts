@@ -46,7 +46,7 @@ export class PreparedEntries {
     const known = this.#byKey.get(wanted.key)
     this.#byKey.delete(wanted.key)
     const same = known?.entry === wanted.entry && known.domain === wanted.domain && known.down === wanted.down
-    return same ? known : wanted
+    return same && known.shares === wanted.shares ? known : wanted
   }
 
   forget(key: string): void {

@@ -12,8 +12,11 @@ export interface ReporterOptions {
 }
 
 /** What a node tells of its part in the group. */
-export type AnnouncerNews = Pick<NodeReport, 'shards' | 'bgpSessions' | 'fabricAddress'>
-const NEWS = ['shards', 'bgpSessions', 'fabricAddress'] as const
+export type AnnouncerNews = Pick<
+  NodeReport,
+  'shards' | 'bgpSessions' | 'flows' | 'departure' | 'addressConflicts' | 'fabricAddress'
+>
+const NEWS = ['shards', 'bgpSessions', 'flows', 'departure', 'addressConflicts', 'fabricAddress'] as const
 
 /** So that a report stays small whatever the node holds: the rest follows at once in the next. */
 const MOST_ENTRIES = 500

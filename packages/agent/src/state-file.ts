@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LineSplitter } from '@spout/client/ndjson'
+import type { Shares } from '@spout/dataplane'
 import type { NodeStateEntry } from '@spout/model/node-state'
 import { formatRecord, type JournalRecord, parseRecord } from './journal-record.ts'
 
@@ -10,6 +11,7 @@ export interface SavedEntry {
   readonly hash: string
   readonly entry: NodeStateEntry
   readonly down: ReadonlySet<string>
+  readonly shares: Shares
 }
 
 /** A journal is rewritten when it is larger than this and most of its records are outdated. */
@@ -72,11 +74,11 @@ export class StateFile {
     if (this.#damaged) await this.flush()
   }
 
-  put(key: string, hash: string, entry: NodeStateEntry, down: ReadonlySet<string>): void {
+  put(key: string, hash: string, entry: NodeStateEntry, down: ReadonlySet<string>, shares: Shares = NO_SHARES): void {
     const before = this.#saved.get(key)
-    this.#saved.set(key, { hash, entry, down })
+    this.#saved.set(key, { hash, entry, down, shares })
     if (before?.hash !== hash) this.#note(key, 'entry')
-    else if (!sameMembers(before.down, down)) this.#note(key, 'down')
+    else if (!sameMembers(before.down, down) || !sameShares(before.shares, shares)) this.#note(key, 'down')
   }
 
   delete(key: string): void {
@@ -102,11 +104,12 @@ export class StateFile {
 
   #replay(record: JournalRecord): void {
     if ('put' in record) {
-      const { hash, entry, down } = record.put
-      this.#saved.set(entry.key, { hash, entry, down: new Set(down) })
+      const { hash, entry, down, shares } = record.put
+      this.#saved.set(entry.key, { hash, entry, down: new Set(down), shares: new Map(shares) })
     } else if ('down' in record) {
       const saved = this.#saved.get(record.down.key)
-      if (saved !== undefined) this.#saved.set(record.down.key, { ...saved, down: new Set(record.down.members) })
+      const { key, members, shares } = record.down
+      if (saved !== undefined) this.#saved.set(key, { ...saved, down: new Set(members), shares: new Map(shares) })
     } else this.#saved.delete(record.delete)
   }
 
@@ -154,9 +157,12 @@ export class StateFile {
   #recordOf(key: string, what: 'entry' | 'down'): string {
     const saved = this.#saved.get(key)
     if (saved === undefined) return formatRecord({ delete: key })
-    const { hash, entry, down } = saved
+    const { hash, entry, down, shares } = saved
+    const rising = shares.size === 0 ? {} : { shares: [...shares] }
     return formatRecord(
-      what === 'entry' ? { put: { hash, entry, down: [...down] } } : { down: { key, members: [...down] } },
+      what === 'entry'
+        ? { put: { hash, entry, down: [...down], ...rising } }
+        : { down: { key, members: [...down], ...rising } },
     )
   }
 
@@ -199,6 +205,9 @@ export class StateFile {
   }
 }
 
+const NO_SHARES: Shares = new Map()
+const sameShares = (a: Shares, b: Shares): boolean =>
+  a === b || (a.size === b.size && [...a].every(([id, share]) => b.get(id) === share))
 const sameMembers = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && b.isSubsetOf(a)
 
 /** Makes a rename durable. */

@@ -1,6 +1,6 @@
 import type { ModelView } from '@spout/admission'
-import { fabricAddressOf, type NodeGroup } from '@spout/model'
-import { type GroupNode, planGroup } from '@spout/plan'
+import { entryHash, fabricAddressOf, type NodeGroup, type StatusReader } from '@spout/model'
+import { type GroupNode, type GroupPlan, type GroupPlanInput, heldBack, planGroup } from '@spout/plan'
 import type { Clock, Timer } from '@spout/runtime'
 import type { ClusterIndex } from './cluster-index.ts'
 import type { NodeLiveness } from './node-liveness.ts'
@@ -12,6 +12,8 @@ export interface GroupPublisherOptions {
   readonly cluster: ClusterIndex
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
+  /** Tells what nodes said that they follow, and how far they are with what they were told. */
+  readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'>
   readonly clock: Clock
 }
 
@@ -24,9 +26,22 @@ export class GroupPublisher {
   /** By group id: the nodes that have its entry now. */
   readonly #published = new Map<string, ReadonlySet<string>>()
   readonly #timers = new Map<string, Timer>()
+  /** Groups with a drain that waits for a node's word. */
+  readonly #waiting = new Set<string>()
+  /** Drains that have begun: node id and when it was asked for. None of them waits again. */
+  readonly #begun = new Set<string>()
+  /** Drains whose node said that no client is left: node id and when it was asked for. */
+  readonly #departed = new Set<string>()
+  readonly #unsubscribe: () => void
 
   constructor(options: GroupPublisherOptions) {
     this.#options = options
+    this.#unsubscribe = options.status.onChange((kind, id) => {
+      const groupId = kind === 'node' ? options.cluster.groupOfNode(id) : null
+      if (groupId === null) return
+      const departed = this.#noteDeparture(id)
+      if (departed || this.#waiting.has(groupId)) this.publish(groupId)
+    })
   }
 
   publishAll(): void {
@@ -40,6 +55,7 @@ export class GroupPublisher {
     const before = this.#published.get(groupId) ?? new Set<string>()
     this.#timers.get(groupId)?.clear()
     this.#timers.delete(groupId)
+    this.#waiting.delete(groupId)
     const now = new Set(group === null ? [] : nodes.map(({ id }) => id))
     const plan = group === null ? null : this.#plan(group)
     // A node that has gone to another group is that group's now.
@@ -56,13 +72,45 @@ export class GroupPublisher {
   }
 
   close(): void {
+    this.#unsubscribe()
     for (const timer of this.#timers.values()) timer.clear()
     this.#timers.clear()
   }
 
-  #plan(group: NodeGroup) {
+  /** A node that is drained keeps what it has until the others know where to send what comes for its connections. */
+  #plan(group: NodeGroup): GroupPlan {
+    const input = this.#input(group)
+    const { nodes, nowMs } = input
+    if (group.announcer === 'l2' || !nodes.some(({ scheduling }) => scheduling === 'draining')) return planGroup(input)
+    const plan = planGroup(input)
+    const knows = ({ id }: GroupNode): boolean => {
+      const entry = plan.entries.get(id)
+      return entry === undefined || this.#options.status.confirmedHash(id, 'group') === entryHash(entry)
+    }
+    const candidates = nodes.filter((node) => !this.#begun.has(drainOf(node)))
+    const held = heldBack(nodes, knows, nowMs)
+    const waiting = candidates.filter(({ id }) => held.nodeIds.has(id))
+    for (const node of candidates)
+      if (node.scheduling === 'draining' && !waiting.includes(node)) this.#begun.add(drainOf(node))
+    if (waiting.length === 0) return plan
+    this.#waiting.add(group.id)
+    const meanwhile = planGroup({ ...input, heldBack: new Set(waiting.map(({ id }) => id)) })
+    return { ...meanwhile, againAtMs: soonest(meanwhile.againAtMs, held.againAtMs) }
+  }
+
+  /** @returns whether the node has just said that nobody is left */
+  #noteDeparture(nodeId: string): boolean {
+    const { departure } = this.#options.status.node(nodeId)
+    if (departure?.busyProxies !== 0) return false
+    const drain = drainOf({ id: nodeId, drainedSince: departure.since })
+    if (this.#departed.has(drain)) return false
+    this.#departed.add(drain)
+    return true
+  }
+
+  #input(group: NodeGroup): GroupPlanInput {
     const { view, cluster, liveness, clock } = this.#options
-    return planGroup({
+    return {
       group,
       nodes: cluster.nodesOf(group.id).map(
         (node): GroupNode => ({
@@ -70,13 +118,20 @@ export class GroupPublisher {
           name: node.name,
           scheduling: node.scheduling,
           schedulingSince: node.schedulingSince,
+          drainedSince: node.drainedSince,
           fabricAddress: fabricAddressOf(node),
           connection: connectionOf(node, liveness.of(node.id)),
+          departed: this.#departed.has(drainOf(node)),
         }),
       ),
       peers: view.list('bgpPeer'),
       advertisements: view.list('bgpAdvertisement'),
       nowMs: clock.now().getTime(),
-    })
+    }
   }
 }
+
+const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`
+
+const soonest = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)

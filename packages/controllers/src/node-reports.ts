@@ -1,4 +1,14 @@
-import type { BgpSessionReport, EntryReport, MemberHealth, NodeReport, ServiceStats, ShardReport } from '@spout/model'
+import type {
+  AddressConflictReport,
+  BgpSessionReport,
+  DepartureReport,
+  EntryReport,
+  FlowsReport,
+  MemberHealth,
+  NodeReport,
+  ServiceStats,
+  ShardReport,
+} from '@spout/model'
 
 /** What one report changed of what was known. */
 export interface ReportDifference {
@@ -31,6 +41,9 @@ interface NodeView {
   lastReportAt: string
   shards: readonly ShardReport[]
   bgpSessions: readonly BgpSessionReport[]
+  flows: FlowsReport | null
+  departure: DepartureReport | null
+  addressConflicts: readonly AddressConflictReport[]
   fabricAddress: string | null
   /** How many addresses it announces. */
   announced: number
@@ -69,7 +82,16 @@ export class NodeReports {
     nodeId: string,
   ): Pick<
     NodeView,
-    'inSync' | 'features' | 'lastReportAt' | 'shards' | 'bgpSessions' | 'fabricAddress' | 'announced'
+    | 'inSync'
+    | 'features'
+    | 'lastReportAt'
+    | 'shards'
+    | 'bgpSessions'
+    | 'flows'
+    | 'departure'
+    | 'addressConflicts'
+    | 'fabricAddress'
+    | 'announced'
   > | null {
     return this.#nodes.get(nodeId) ?? null
   }
@@ -124,6 +146,9 @@ const newNode = (): NodeView => ({
   lastReportAt: '',
   shards: [],
   bgpSessions: [],
+  flows: null,
+  departure: null,
+  addressConflicts: [],
   fabricAddress: null,
   announced: 0,
   staleAnnouncer: false,
@@ -132,9 +157,12 @@ const newNode = (): NodeView => ({
   members: new Map(),
 })
 
-/** What the node says of itself, as a text to compare. */
-const wordsOf = ({ inSync, features, shards, bgpSessions, fabricAddress }: NodeView): string =>
-  JSON.stringify([inSync, features, shards, bgpSessions, fabricAddress])
+/** What the node says of itself, as a text to compare. Counters change all the time and mean nothing by themselves. */
+const wordsOf = ({ flows, ...view }: NodeView): string =>
+  JSON.stringify([
+    ...[view.inSync, view.features, view.shards, view.bgpSessions, view.addressConflicts, view.fabricAddress],
+    ...[flows?.silentPeers, flows?.error, view.departure],
+  ])
 
 /** What it says of its shards if that is new. An agent that started over and is in sync without a word has none. */
 function shardsTold(node: NodeView, report: NodeReport): readonly ShardReport[] | null {
@@ -147,6 +175,12 @@ function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly Sha
   if (shards !== null) node.shards = shards
   if (report.bgpSessions !== undefined) node.bgpSessions = report.bgpSessions
   else if (over) node.bgpSessions = []
+  if (report.flows !== undefined) node.flows = report.flows
+  else if (over) node.flows = null
+  if (report.departure !== undefined) node.departure = report.departure
+  else if (over) node.departure = null
+  if (report.addressConflicts !== undefined) node.addressConflicts = report.addressConflicts
+  else if (over) node.addressConflicts = []
   if (report.fabricAddress !== undefined) node.fabricAddress = report.fabricAddress
   if (over) node.staleAnnouncer = false
   else if (report.shards !== undefined && report.bgpSessions !== undefined) node.staleAnnouncer = false

@@ -1,4 +1,4 @@
-import type { DomainEntry, GroupEntry, LoadBalancerEntry, ShardReport, ShardState } from '@spout/model'
+import type { DomainEntry, GroupEntry, LoadBalancer, LoadBalancerEntry, ShardReport, ShardState } from '@spout/model'
 import { MemoryStore, type Store } from '@spout/store'
 import { describe, expect, test } from 'vitest'
 import { ControlPlane } from './testing/control-plane.ts'
@@ -10,6 +10,16 @@ const GROUP = uuid('group', 1)
 const LB = uuid('lb', 1)
 const KEY = `lb/${LB}`
 const VIP = '198.18.0.2'
+
+/** Its connections to members come from each node's own address. */
+function proxied(number: number): LoadBalancer {
+  const one = loadBalancer(number)
+  return {
+    ...one,
+    listeners: one.listeners.map((listener) => ({ ...listener, protocol: 'http' })),
+    pools: one.pools.map((pool) => ({ ...pool, protocol: 'http' })),
+  }
+}
 
 async function cluster(store: Store = new MemoryStore()): Promise<ControlPlane> {
   const plane = await ControlPlane.start(store)
@@ -187,10 +197,22 @@ describe('what nodes of a vrrp group get', () => {
     await plane.stop()
   })
 
-  test('bgp: every node announces with the number of what is said for the pool, and the policy of the group', async () => {
+  test('bgp with return path snat: the shard’s master announces what the kernel translates, every node what is proxied', async () => {
     const plane = await cluster()
     const bgp = { localAs: 64_500, policy: 'always' as const, drainSeconds: 5 }
     await plane.put(['loadBalancer', loadBalancer(1)], ['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })])
+    const announce = (nodeId: string) => (plane.entry(nodeId, KEY) as LoadBalancerEntry).vips[0]?.announce
+    for (const nodeId of [N1, N2]) expect(announce(nodeId)).toMatchObject({ via: 'bgp', shard: 1 })
+    const changed = { ...proxied(1), generation: 2 }
+    await plane.put(['loadBalancer', changed])
+    for (const nodeId of [N1, N2]) expect(announce(nodeId)).toMatchObject({ via: 'bgp', shard: null })
+    await plane.stop()
+  })
+
+  test('bgp: every node announces with the number of what is said for the pool, and the policy of the group', async () => {
+    const plane = await cluster()
+    const bgp = { localAs: 64_500, policy: 'always' as const, drainSeconds: 5 }
+    await plane.put(['loadBalancer', proxied(1)], ['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })])
     const announce = () => (plane.entry(N1, KEY) as LoadBalancerEntry).vips[0]?.announce
     expect(announce()).toEqual({ via: 'bgp', advertisement: 1, policy: 'always', shard: null })
     const { id } = await plane.admission.createBgpAdvertisement({ name: 'all', communities: ['64500:7'] })
@@ -203,6 +225,7 @@ describe('what nodes of a vrrp group get', () => {
     expect(announce()).toEqual({ via: 'bgp', advertisement: 1, policy: 'healthy', shard: null })
     await plane.admission.setNodeScheduling(N1, 'draining')
     await plane.idle()
+    await plane.confirmAll(N2)
     expect((plane.entry(N1, 'group') as GroupEntry).bgp?.drain).toBe('prefer-others')
     await pass(plane, 5500, [N1, N2])
     expect((plane.entry(N1, 'group') as GroupEntry).bgp?.drain).toBe('withdrawn')
@@ -344,7 +367,7 @@ describe('what becomes of a load balancer in a shard', () => {
   test('bgp: one node that announces is enough; policy healthy has nothing to wait for', async () => {
     const plane = await cluster()
     const bgp = { localAs: 64_500, policy: 'healthy' as const, drainSeconds: 5 }
-    await plane.put(['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })], ['loadBalancer', loadBalancer(1)])
+    await plane.put(['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })], ['loadBalancer', proxied(1)])
     expect(verdict(plane)).toBe('pending WaitingForNode')
     await plane.report(N1, { entries: [programmed(plane, N1, [])] })
     expect(verdict(plane)).toBe('active Withheld')

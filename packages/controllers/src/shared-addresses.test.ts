@@ -9,7 +9,7 @@ const N2 = uuid('node', 2)
 const NETWORK = uuid('network', 1)
 const flowsKey = 'c3'.repeat(32)
 
-test('members of a vrrp group see one address that moves with the shard; of a bgp group each node’s own', async () => {
+test('members see one address that moves with the shard; of an l2 group each node’s own', async () => {
   const plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['nodeGroup', vrrpGroup(1, 2, { flowsKey })], ['node', node(1)], ['node', node(2)])
   await plane.put(['network', network(1)])
@@ -35,7 +35,11 @@ test('members of a vrrp group see one address that moves with the shard; of a bg
 
   const bgp = { localAs: 64_500, policy: 'always' as const, drainSeconds: 5 }
   await plane.put(['nodeGroup', vrrpGroup(1, 2, { flowsKey, announcer: 'bgp', bgp })])
+  expect(domain(N1)).toMatchObject({ gateway: { via: 'vrrp', shard: 1 }, subnets: [{ sharedAddress: shared }] })
+  expect((plane.entry(N1, 'group') as GroupEntry).flows).toEqual(flows)
+
+  await plane.put(['nodeGroup', vrrpGroup(1, 2, { flowsKey, announcer: 'l2' })])
   expect(domain(N1)).toMatchObject({ gateway: null, subnets: [{ sharedAddress: null }] })
-  expect((plane.entry(N1, 'group') as GroupEntry).flows).toBe(null)
+  expect(plane.entry(N1, 'group')).toBe(null)
   await plane.stop()
 })

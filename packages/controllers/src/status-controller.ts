@@ -1,27 +1,27 @@
 import type { ModelView, ReportSink } from '@spout/admission'
 import {
+  fabricAddressOf,
   type LoadBalancer,
   type LoadBalancerStatus,
-  type MemberHealth,
-  type NodeConfirmation,
-  type NodeConnection,
   type NodeReport,
   type NodeStatus,
   type OwnershipReader,
-  type ServiceStats,
   type ShardStatus,
   type StatusReader,
   UNSEEN_NODE,
   type VipMove,
 } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
+import { addressProblems } from './address-problems.ts'
+import { flowProblems } from './flow-problems.ts'
+import { Holders } from './holders.ts'
 import type { NodeLiveness } from './node-liveness.ts'
-import { type AnnouncedDifference, NodeReports } from './node-reports.ts'
+import { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
+import { ServiceSums } from './service-sums.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from './shard-table.ts'
-import { StatsSum } from './stats-sum.ts'
-import { type Carrier, followsShard, generationOf, isRouted, type Verdict, verdictOn } from './verdict.ts'
-import { VipLog } from './vip-log.ts'
+import { generationOf, type Verdict, verdictOn } from './verdict.ts'
+import { VipHistory } from './vip-history.ts'
 
 export interface StatusControllerOptions {
   readonly view: ModelView
@@ -42,20 +42,17 @@ interface Confirmed {
 const REVIEW_SLICE = 500
 
 /**
- * What is known of objects now, and who announces them, worked out from placements and node reports. Soft: a restart of the control plane
- * forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
- *
- * A member's health is the word of the node that carries the load balancer, for it sends the traffic; while that node
- * has no word (the load balancer has just moved) it is the worst that the others say.
+ * What is known of objects now, and who announces them, worked out from placements and node reports. Soft: a restart of
+ * the control plane forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
  */
 export class StatusController implements StatusReader, OwnershipReader, ReportSink {
   readonly #options: StatusControllerOptions
   readonly #reports = new NodeReports()
   readonly #shards: ShardTable
-  readonly #vipLog = new VipLog()
+  readonly #holders: Holders
+  readonly #vips: VipHistory
+  readonly #sums = new ServiceSums()
   readonly #confirmed = new Map<string, Confirmed>()
-  /** load balancer id -> listener id */
-  readonly #stats = new Map<string, Map<string, StatsSum>>()
   /** What listeners were last told of, as one text. */
   readonly #meanings = new Map<string, string>()
   readonly #due = new Set<string>()
@@ -67,6 +64,8 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     this.#options = options
     const { view, nodeStates, liveness } = options
     this.#shards = new ShardTable(options)
+    this.#holders = new Holders({ ...options, reports: this.#reports })
+    this.#vips = new VipHistory({ ...options, holders: this.#holders, shards: this.#shards })
     this.#unsubscribe = [
       view.onChange((changed) => {
         for (const { kind, id } of changed) {
@@ -87,10 +86,10 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const at = clock.now().toISOString()
     const difference = this.#reports.merge(nodeId, report, at)
     this.#shards.report(nodeId, difference.shards)
-    for (const announced of difference.announced) this.#noteAnnounced(nodeId, announced, at)
-    for (const stats of difference.stats) this.#statsOf(stats).report(nodeId, stats)
+    for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
+    for (const stats of difference.stats) this.#sums.report(nodeId, stats)
     for (const id of difference.loadBalancers) this.#tell('loadBalancer', id)
-    if (difference.node) this.#tell('node', nodeId)
+    if (difference.node || difference.keys.has('group')) this.#tell('node', nodeId)
     this.#reviewKeys(difference.keys)
     return { resend: difference.resend }
   }
@@ -105,18 +104,19 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
       confirmedGeneration: confirmed?.generation ?? 0,
       confirmedAt: confirmed?.at ?? null,
       ownerNodeId,
-      nodes: this.#confirmations(id),
-      members: loadBalancer === undefined ? new Map() : this.#members(loadBalancer, ownerNodeId),
-      stats: this.#sums(id),
+      nodes: this.#holders.confirmations(id),
+      members: loadBalancer === undefined ? new Map() : this.#holders.members(loadBalancer, ownerNodeId),
+      stats: this.#sums.of(id),
     }
   }
 
   node(id: string): NodeStatus {
     const said = this.#reports.node(id)
     const problems = [...this.#options.nodeStates.problems(id), ...this.#refusedByNode(id)]
-    const connection = this.#connection(id)
+    const connection = this.#holders.connection(id)
     if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
-    const { inSync, lastReportAt, features, shards, bgpSessions, fabricAddress, announced } = said
+    const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
+    const { addressConflicts, fabricAddress, announced } = said
     return {
       nodeId: id,
       connection,
@@ -125,10 +125,30 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
       features,
       shards,
       bgpSessions,
+      flows,
+      departure,
+      addressConflicts,
       fabricAddress,
       announced,
-      problems,
+      problems: [
+        ...problems,
+        ...addressProblems(addressConflicts),
+        ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
+      ],
     }
+  }
+
+  /** The name of the node beside this one at a fabric address, if it reports. */
+  #connectedPeer(id: string, address: string): string | null {
+    const { view } = this.#options
+    const groupId = view.get('node', id)?.value.nodeGroupId
+    const peer = view.list('node').find((node) => node.nodeGroupId === groupId && fabricAddressOf(node) === address)
+    return peer !== undefined && this.#holders.connection(peer.id) === 'connected' ? peer.name : null
+  }
+
+  confirmedHash(nodeId: string, key: string): string | null {
+    const said = this.#reports.entry(nodeId, key)
+    return said?.state === 'programmed' ? said.hash : null
   }
 
   /** What the node itself refused of its part in the group: an announcer's words. */
@@ -147,10 +167,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   }
 
   history(loadBalancerId: string, address: string): readonly VipMove[] {
-    const shard = this.#options.view.get('placement', loadBalancerId)?.value.shard ?? null
-    const own = this.#vipLog.moves(loadBalancerId, address)
-    if (shard === null || this.#isRouted(loadBalancerId, address)) return own
-    return [...own, ...this.#shards.moves(shard.nodeGroupId, shard.number)]
+    return this.#vips.moves(loadBalancerId, address)
   }
 
   /** Calls back with each takeover of a shard whose owner before was known. */
@@ -177,7 +194,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     return verdictOn({
       loadBalancer,
       placement,
-      carriers: this.#carriers(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
+      carriers: this.#holders.carriers(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
       shard: place === null ? null : this.shard(place.nodeGroupId, place.number),
       groupName: place === null ? '' : (view.get('nodeGroup', place.nodeGroupId)?.value.name ?? place.nodeGroupId),
       moving:
@@ -187,130 +204,11 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     })
   }
 
-  /** The nodes whose word counts, in order of their ids; null for none. */
-  #carriers(id: string, who: string | 'all' | null): readonly Carrier[] {
-    if (who === null) return []
-    const { nodeStates, liveness } = this.#options
-    const key = `lb/${id}`
-    const nodeIds = who === 'all' ? [...nodeStates.holders(key)].sort() : [who]
-    return nodeIds.flatMap((nodeId): Carrier[] => {
-      const wanted = nodeStates.get(nodeId, key)
-      if (wanted === null) return []
-      const report = this.#reports.entry(nodeId, key)
-      return [{ nodeId, name: this.#nameOf(nodeId), liveness: liveness.of(nodeId), wanted, report }]
-    })
-  }
-
-  /** Whether some of its addresses go where the shard's master is. */
-  #isSharded(loadBalancerId: string): boolean {
-    const { nodeStates } = this.#options
-    const key = `lb/${loadBalancerId}`
-    for (const nodeId of nodeStates.holders(key)) {
-      const entry = nodeStates.get(nodeId, key)?.entry
-      return entry?.kind === 'load-balancer' && entry.vips.some(({ announce }) => followsShard(announce))
-    }
-    return false
-  }
-
-  /** Whether every node announces this address. */
-  #isRouted(loadBalancerId: string, address: string): boolean {
-    const { nodeStates } = this.#options
-    const key = `lb/${loadBalancerId}`
-    for (const nodeId of nodeStates.holders(key)) {
-      const entry = nodeStates.get(nodeId, key)?.entry
-      if (entry?.kind === 'load-balancer')
-        return entry.vips.some((vip) => vip.address === address && isRouted(vip.announce))
-    }
-    return false
-  }
-
-  /** What a shard moves is in the shard's own history: a thousand addresses that move at once are one move. */
-  #noteAnnounced(nodeId: string, { key, before, after }: AnnouncedDifference, at: string): void {
-    if (!key.startsWith('lb/')) return
-    const id = key.slice('lb/'.length)
-    const placement = this.#options.view.get('placement', id)?.value
-    const shared = (placement?.shard ?? null) !== null
-    const note = (address: string, event: VipMove['event']) => {
-      if (shared && !this.#isRouted(id, address)) return
-      this.#vipLog.note(id, address, { at, event, nodeId }, shared, (from) => this.#whyLeft(from))
-    }
-    for (const address of before) if (!after.includes(address)) note(address, 'released')
-    for (const address of after) if (!before.includes(address)) note(address, 'taken')
-  }
-
-  /** Why the planner took an address from this node. */
-  #whyLeft(nodeId: string): string {
-    const { view, liveness } = this.#options
-    const node = view.get('node', nodeId)?.value
-    if (node === undefined) return 'NodeDeleted'
-    if (liveness.of(nodeId) === 'lost') return 'NodeLost'
-    return node.scheduling === 'draining' ? 'NodeDrained' : 'Planned'
-  }
-
-  #confirmations(id: string): readonly NodeConfirmation[] {
-    const key = `lb/${id}`
-    return [...this.#options.nodeStates.holders(key)].map((nodeId): NodeConfirmation => {
-      const report = this.#reports.entry(nodeId, key)
-      const current = report !== null && report.hash === this.#options.nodeStates.get(nodeId, key)?.hash
-      return {
-        nodeId,
-        nodeName: this.#nameOf(nodeId),
-        connection: this.#connection(nodeId),
-        state: current ? report.state : 'waiting',
-        message: current ? report.message : null,
-        announced: report?.announced ?? [],
-      }
-    })
-  }
-
-  #members(loadBalancer: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
-    const owner = ownerNodeId === null ? null : this.#reports.members(ownerNodeId, loadBalancer.id)
-    const others = [...this.#options.nodeStates.holders(`lb/${loadBalancer.id}`)].flatMap(
-      (nodeId) => this.#reports.members(nodeId, loadBalancer.id) ?? [],
-    )
-    const health = new Map<string, MemberHealth>()
-    for (const pool of loadBalancer.pools) {
-      // What was said while there was a monitor means nothing without one.
-      if (pool.monitor === null || !pool.monitor.enabled) continue
-      for (const { id } of pool.members) {
-        const word = owner?.get(id) ?? worst(others.flatMap((said) => said.get(id) ?? []))
-        if (word !== undefined) health.set(id, word)
-      }
-    }
-    return health
-  }
-
-  #sums(id: string): ReadonlyMap<string, ServiceStats> {
-    const sums = new Map<string, ServiceStats>()
-    for (const [listenerId, stats] of this.#stats.get(id) ?? []) {
-      const sum = stats.sum()
-      if (sum !== null) sums.set(listenerId, sum)
-    }
-    return sums
-  }
-
-  #statsOf({ loadBalancerId, listenerId }: ServiceStats): StatsSum {
-    const listeners = this.#stats.get(loadBalancerId) ?? new Map<string, StatsSum>()
-    const stats = listeners.get(listenerId) ?? new StatsSum()
-    this.#stats.set(loadBalancerId, listeners.set(listenerId, stats))
-    return stats
-  }
-
-  #connection(nodeId: string): NodeConnection {
-    if (this.#options.liveness.of(nodeId) === 'connected') return 'connected'
-    const enrolled = this.#options.view.get('node', nodeId)?.value.certificateSha256 != null
-    return enrolled ? 'disconnected' : 'never'
-  }
-
   #ownerOf(id: string): string | null {
     const placement = this.#options.view.get('placement', id)?.value
     if (placement?.shard == null) return placement?.ownerNodeId ?? null
-    if (!this.#isSharded(id)) return null
+    if (!this.#holders.isSharded(id)) return null
     return this.shard(placement.shard.nodeGroupId, placement.shard.number)?.ownerNodeId ?? null
-  }
-
-  #nameOf(nodeId: string): string {
-    return this.#options.view.get('node', nodeId)?.value.name ?? nodeId
   }
 
   #nodeChanged(nodeId: string): void {
@@ -322,8 +220,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   }
 
   #livenessChanged(nodeId: string): void {
-    if (this.#options.liveness.of(nodeId) === 'lost')
-      for (const listeners of this.#stats.values()) for (const stats of listeners.values()) stats.ended(nodeId)
+    if (this.#options.liveness.of(nodeId) === 'lost') this.#sums.ended(nodeId)
     this.#tell('node', nodeId)
     this.#reviewKeys([...this.#options.nodeStates.entries(nodeId)].map(({ key }) => key))
   }
@@ -361,20 +258,20 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) {
       this.#confirmed.delete(id)
-      this.#stats.delete(id)
-      this.#vipLog.forget(id)
+      this.#sums.forget(id)
+      this.#vips.forget(id)
       if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
       return
     }
     const verdict = this.#verdict(loadBalancer)
     if (verdict.confirmedBy !== null) this.#confirm(id, verdict.confirmedBy)
-    this.#pruneStats(loadBalancer)
+    this.#sums.prune(loadBalancer)
     const meaning = JSON.stringify([
       verdict,
       loadBalancer.generation,
       this.#confirmed.get(id)?.generation,
       this.#ownerOf(id),
-      this.#confirmations(id),
+      this.#holders.confirmations(id),
     ])
     if (this.#meanings.get(id) === meaning) return
     this.#meanings.set(id, meaning)
@@ -389,13 +286,6 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     this.#confirmed.set(id, { generation, at: this.#options.clock.now().toISOString() })
   }
 
-  #pruneStats({ id, listeners }: LoadBalancer): void {
-    const stats = this.#stats.get(id)
-    if (stats === undefined || stats.size <= listeners.length) return
-    const live = new Set(listeners.map((listener) => listener.id))
-    for (const listenerId of stats.keys()) if (!live.has(listenerId)) stats.delete(listenerId)
-  }
-
   #tell(kind: 'loadBalancer' | 'node', id: string): void {
     for (const listener of this.#listeners) listener(kind, id)
   }
@@ -407,11 +297,3 @@ const UNKNOWN: Verdict = {
   message: 'There is no such load balancer',
   confirmedBy: null,
 }
-
-const SEVERITY = { down: 2, unknown: 1, up: 0 } as const
-
-const worst = (words: readonly MemberHealth[]): MemberHealth | undefined =>
-  words.reduce<MemberHealth | undefined>(
-    (bad, word) => (bad === undefined || SEVERITY[word.health] > SEVERITY[bad.health] ? word : bad),
-    undefined,
-  )

@@ -1,5 +1,6 @@
 import type { EntryReport, ServiceStats } from '@spout/model/node-report'
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
+import type { Shares } from './checks/slow-start.ts'
 
 /** What the planner may ask of a node; what no driver offers is refused with that reason. */
 export type Feature = string
@@ -12,6 +13,21 @@ export interface Applied {
   readonly message: string | null
 }
 
+/** What became of the traffic to one member of a watched pool (`NodePool.passive`), counted since its proxy began. */
+export interface MemberTraffic {
+  /** The load balancer's entry. */
+  readonly key: string
+  readonly poolId: string
+  readonly memberId: string
+  readonly connected: number
+  /** Connections refused, or not open in time. */
+  readonly notConnected: number
+  /** Answers of a status below 500. */
+  readonly answered: number
+  /** Status 5xx, broken answers, and none in time. */
+  readonly badAnswers: number
+}
+
 /** An entry together with what a driver needs beside it. Whole: the driver works out the difference to what it has. */
 export interface WantedEntry {
   readonly key: string
@@ -20,6 +36,11 @@ export interface WantedEntry {
   readonly entry: LoadBalancerEntry
   /** Ids of members that are down now (see `effectiveMembers`): they get no new connections. */
   readonly down: ReadonlySet<string>
+  /**
+   * Percent of its whole share that a member on its way up has, by member id (see `SlowStarts`); left out, and for who is
+   * not named, all of it. For pools of the packet path alone.
+   */
+  readonly shares?: Shares
 }
 
 /**
@@ -53,6 +74,8 @@ export interface DataPlaneDriver<Rendered = unknown> {
   /** Resolves with keys whose state was lost or found changed from outside (a killed proxy, a flushed table). */
   observe(): Promise<readonly string[]>
   stats(): Promise<readonly ServiceStats[]>
+  /** Traffic to the members of watched pools, where the driver sees it. */
+  traffic?(): Promise<readonly MemberTraffic[]>
   /** How often the kernel or the proxy was changed since start: what `restart-adopt` counts. */
   readonly counters: { readonly transactions: number; readonly reloads: number }
   close(): Promise<void>

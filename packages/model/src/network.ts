@@ -8,13 +8,19 @@ export const subnet = z.strictObject({
   gatewayIp: ipText.nullable(),
   /** What the LB nodes may take their own addresses from; the last addresses of the subnet when null. */
   nodeRange: z.strictObject({ first: ipText, last: ipText }).nullable(),
+  /**
+   * Where its members are: on the segment (when absent), or, with return path `dsr`, behind routers, each reached through
+   * a tunnel of its own. Nodes have no address in such a subnet.
+   */
+  reach: z.enum(['segment', 'tunnel']).optional(),
 })
 export type Subnet = z.infer<typeof subnet>
 
 /**
  * A tenant's network: on a node, a domain with its own namespace. Subnets of different projects may overlap.
  * `returnPath` says how members' replies come back, and with it whether established connections outlive a node:
- * `gateway` (members route through the LB nodes, client address kept), `snat` (members see a node's address).
+ * `gateway` (members route through the LB nodes, client address kept), `snat` (members see a node's address), `dsr`
+ * (members hold the VIPs themselves and answer clients directly: requests alone pass through a node).
  */
 export const network = z.strictObject({
   ...metaShape,
@@ -22,7 +28,7 @@ export const network = z.strictObject({
   /** Small number made by us: names of namespaces, links and tables on nodes. Unique, never reused while in use. */
   number: z.number().int().min(1).max(16_000_000),
   subnets: z.array(subnet).max(32),
-  returnPath: z.enum(['gateway', 'snat']),
+  returnPath: z.enum(['gateway', 'snat', 'dsr']),
   /** Where the segment is found on a node: `physicalNetwork` is looked up in the node's configuration. */
   segment: z.strictObject({
     physicalNetwork: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'is not a name like physnet1'),

@@ -38,6 +38,10 @@ export const groupBgpSettings = z.strictObject({
 })
 export type GroupBgp = z.infer<typeof groupBgpSettings>
 
+/** So long a node that was drained goes on with the connections of its proxies; 0 ends them with the move. */
+const secondChanceSeconds = z.number().int().min(0).max(3600)
+export const DEFAULT_SECOND_CHANCE_S = 300
+
 /** Nodes that stand in for each other. */
 export const nodeGroup = z.strictObject({
   ...metaShape,
@@ -45,6 +49,7 @@ export const nodeGroup = z.strictObject({
   vrrp: vrrpSettings.prefault({}),
   /** Needed by announcer `bgp`, which also takes the shards for addresses inside tenant networks. */
   bgp: groupBgpSettings.nullable().default(null),
+  secondChanceSeconds: secondChanceSeconds.default(DEFAULT_SECOND_CHANCE_S),
   /** What its nodes prove to know when they tell each other of flows: hex, made with the group, shown to nobody else. */
   flowsKey: z
     .string()

@@ -19,6 +19,12 @@ export interface NodeReport {
   readonly shards?: readonly ShardReport[]
   /** All BGP sessions of the node; left out, nothing changed since the last report that named them. */
   readonly bgpSessions?: readonly BgpSessionReport[]
+  /** How flows are replicated; null where they are not. Left out, nothing changed. */
+  readonly flows?: FlowsReport | null
+  /** Addresses of this node that somebody else claims, at most 100; left out, nothing changed. */
+  readonly addressConflicts?: readonly AddressConflictReport[]
+  /** What is left on a node that is drained; null on one that is not. Left out, nothing changed. */
+  readonly departure?: DepartureReport | null
   /** The address that the agent sees on its fabric interface, null when there is none; left out, nothing changed. */
   readonly fabricAddress?: string | null
 }
@@ -67,6 +73,49 @@ export interface BgpSessionReport {
 
 /** `stopped`: the daemon does not run or the session is switched off. */
 export type BgpSessionState = 'stopped' | 'idle' | 'connect' | 'active' | 'open-sent' | 'open-confirm' | 'established'
+
+/** The replication of flows on one node, over all domains. Counters since its process started. */
+export interface FlowsReport {
+  /** Flows that this node carries: it holds the address that their members see. */
+  readonly carried: number
+  /** Flows of other nodes that it holds ready. */
+  readonly ready: number
+  /** How often it could not hold a flow of another ready: it has one of its own in its place. */
+  readonly refused: number
+  /** How often another spoke of a flow that this node carries, which went by its own word. */
+  readonly insisted: number
+  /** `refused`: without the key, out of order, from strangers or about what is not shared. */
+  readonly datagrams: {
+    readonly sent: number
+    readonly received: number
+    readonly lost: number
+    readonly refused: number
+  }
+  /** Other nodes of the group, and those not heard for 10 s. */
+  readonly peers: number
+  readonly silent: number
+  /** At most 16 of the silent ones, by their fabric address; RFC 3339 of the node's clock, null for never. */
+  readonly silentPeers: readonly { readonly address: string; readonly lastHeard: string | null }[]
+  /** Why it does not work on this node; null when it does. */
+  readonly error: string | null
+}
+
+/** An address that the node answers for, and that another on the wire said is his within the last minute. */
+export interface AddressConflictReport {
+  readonly address: string
+  /** Who claims it; the last one of several. */
+  readonly mac: string
+  /** RFC 3339 of the node's clock. */
+  readonly since: string
+}
+
+/** How far a drained node has seen off the clients of its proxies. */
+export interface DepartureReport {
+  /** `SecondChance.leavingSince`: the drain that it is about. */
+  readonly since: string
+  /** Proxies (one a tenant network) that clients are still connected to; null before they were asked to go. */
+  readonly busyProxies: number | null
+}
 
 export interface EntryReport {
   readonly key: string

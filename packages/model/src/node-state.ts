@@ -18,10 +18,20 @@ export interface DomainEntry {
   readonly number: number
   readonly networkId: string
   readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
-  readonly returnPath: 'gateway' | 'snat'
+  readonly returnPath: 'gateway' | 'snat' | 'dsr'
   readonly subnets: readonly DomainSubnet[]
   /** How this node answers for the addresses that the nodes share: gateways, or what members see; null leaves them to another. */
   readonly gateway: Announce | null
+  /** Return path `dsr`: how members are reached that are behind routers. Absent where all are on the segment. */
+  readonly tunnel?: DomainTunnel
+}
+
+/** VXLAN (RFC 7348) from each node to each such member, at the member's own address; nothing comes back through it. */
+export interface DomainTunnel {
+  /** 1 to 2^24-1, the same on every node. */
+  readonly vni: number
+  /** `via` is the router on the segment through which the node reaches the subnet; of its family. */
+  readonly subnets: readonly { readonly cidr: string; readonly via: string }[]
 }
 
 export interface DomainSubnet {
@@ -31,7 +41,7 @@ export interface DomainSubnet {
   readonly gatewayIp: string | null
   /**
    * What members see in place of `nodeAddress` (return path `snat`): shared by the nodes of a group, at the one that
-   * carries the network's shard. Null where each node keeps its own, and for return path `gateway`.
+   * carries the network's shard. Null where each node keeps its own, and for the other return paths.
    */
   readonly sharedAddress: string | null
 }
@@ -62,6 +72,25 @@ export interface GroupEntry {
   readonly vrrp: VrrpSettings | null
   readonly bgp: BgpSettings | null
   readonly flows: FlowSettings | null
+  /** What becomes of the proxy's connections after a planned move. Left out: none was made lately. */
+  readonly secondChance?: SecondChance
+}
+
+/**
+ * A planned move leaves the proxy's established connections on the node that gave its addresses up. For a bounded time
+ * the others send it what comes for connections that they do not have themselves.
+ */
+export interface SecondChance {
+  /** Fabric address of the node that a client's packet goes to first; null when there is none. */
+  readonly first: string | null
+  /** Where this node sends on what another node sent it in vain; null: to nobody. */
+  readonly next: string | null
+  /** Since when this node is drained: once it answers for no address, its proxies see their clients off. Null: it is not. */
+  readonly leavingSince: string | null
+  /** When the newest of these moves was asked for. Tells one from another; both times are the control plane's, RFC 3339. */
+  readonly since: string
+  /** From when a node is told: longer no connection is carried on. */
+  readonly seconds: number
 }
 
 /** With whom a node shares the state of flows that are translated to a shared address. */
@@ -220,6 +249,27 @@ export interface NodePool {
   readonly slots: SlotTable | null
   readonly check: CheckSpec | null
   readonly panicThreshold: number
+  /** In this time a member that comes (back) up grows to its whole share. Left out: at once. */
+  readonly slowStartMs?: number
+  /** Established flows of a member that leaves or gets weight 0 are cut after this time. Left out: `DEFAULT_DRAIN_MS`. */
+  readonly drainMs?: number
+  /** Established TCP flows of a member that goes down are reset. Default false. */
+  readonly resetOnDown?: boolean
+  /** Failures in real traffic take a member out, too (proxied pools). Left out: they do not. */
+  readonly passive?: PassiveSpec
+}
+
+export const DEFAULT_DRAIN_MS = 300_000
+
+/** What real traffic says of a member. `response` counts bad answers beside failed connections. */
+export interface PassiveSpec {
+  readonly on: 'connection' | 'response'
+  /** So many with no success among them. */
+  readonly failures: number
+  /** How long a member stays out at least. */
+  readonly holdMs: number
+  /** Most of the ordinary members that may be down for one more to be taken out. */
+  readonly maxDownPercent: number
 }
 
 /**

@@ -14,6 +14,8 @@ export const node = z.strictObject({
   scheduling: z.enum(['enabled', 'cordoned', 'draining']),
   /** When `scheduling` was last changed; null before the first change. A drain goes on in steps from here. */
   schedulingSince: timestamp.nullable().default(null),
+  /** When it was last told to hand over what it has, whatever it was told since; null before the first time. */
+  drainedSince: timestamp.nullable().default(null),
   /** Its address on the fabric as an administrator set it; null leaves it to what the agent sees. */
   fabricAddress: ipText.nullable(),
   /** What the agent last saw on its fabric interface. */

@@ -1,4 +1,12 @@
-import type { BgpSessionReport, MemberHealth, ServiceStats, ShardReport } from './node-report.ts'
+import type {
+  AddressConflictReport,
+  BgpSessionReport,
+  DepartureReport,
+  FlowsReport,
+  MemberHealth,
+  ServiceStats,
+  ShardReport,
+} from './node-report.ts'
 
 /** What became of a load balancer's newest generation. Soft: worked out from placements and node reports. */
 export interface LoadBalancerStatus {
@@ -44,6 +52,12 @@ export interface NodeStatus {
   /** As the node told last; empty for a node that takes part in none. */
   readonly shards: readonly ShardReport[]
   readonly bgpSessions: readonly BgpSessionReport[]
+  /** How it replicates flows with the others of its group; null where it does not, or has not said. */
+  readonly flows: FlowsReport | null
+  /** How far it has seen off its proxies' clients while it is drained; null otherwise. */
+  readonly departure: DepartureReport | null
+  /** Addresses of the node that somebody else on the wire claims. */
+  readonly addressConflicts: readonly AddressConflictReport[]
   /** What the agent sees on its fabric interface. */
   readonly fabricAddress: string | null
   /** How many VIPs it announces now. */
@@ -59,6 +73,9 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
   features: [],
   shards: [],
   bgpSessions: [],
+  flows: null,
+  departure: null,
+  addressConflicts: [],
   fabricAddress: null,
   announced: 0,
   problems: [],
@@ -68,6 +85,8 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
 export interface StatusReader {
   loadBalancer(id: string): LoadBalancerStatus
   node(id: string): NodeStatus
+  /** `entryHash` of what the node said last that it follows under this key; null when it does not. */
+  confirmedHash(nodeId: string, key: string): string | null
   /** Calls back with the id of each load balancer or node whose status changed its meaning; returns the unsubscribe. */
   onChange(listener: (kind: 'loadBalancer' | 'node', id: string) => void): () => void
 }

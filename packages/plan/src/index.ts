@@ -8,6 +8,7 @@ export { type AdvertisementsByPool, advertisementsByPool } from './group/adverti
 export type { GroupNode } from './group/group-node.ts'
 export { isSelected } from './group/plan-bgp.ts'
 export { type GroupPlan, type GroupPlanInput, planGroup } from './group/plan-group.ts'
+export { heldBack } from './group/plan-second-chance.ts'
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
@@ -25,8 +26,9 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
+export { followsHolder } from './node-state/follows-holder.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
-export { planDomain } from './node-state/plan-domain.ts'
+export { planDomain, tunnelGateway } from './node-state/plan-domain.ts'
 export {
   type Announcing,
   type LoadBalancerPlan,
@@ -37,6 +39,7 @@ export {
 export { type Owner, type PlacementWish, type PlannedNode, placeOwner } from './placement/place.ts'
 export { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
 export type { Problem, Reason } from './reason.ts'
+export { directReturnProblems } from './resolve/direct-return.ts'
 export type { MemberContext } from './resolve/member-network.ts'
 export { childIds, type Resolution, type ResolveContext, resolveLoadBalancer } from './resolve/resolve.ts'
 export { editSlots, type SlotAssignment, type SlotMember } from './slots/edit-slots.ts'

@@ -1,5 +1,5 @@
 /**
- * What every process of Spout runs on: lifecycle, logger, clock, work queue and reconciler.
+ * What every process of Spout runs on: lifecycle, logger, clock, work queue, reconciler, tasks in turn.
  *
  * This face is light on purpose, because the node agent imports it: what needs zod, YAML or the metrics library is
  * reached by its own path (`@spout/runtime/config`, `@spout/runtime/metrics`). It knows no domain words.
@@ -8,5 +8,7 @@ export * from './clock.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'
 export * from './reconciler.ts'
+export * from './restart-pause.ts'
 export * from './secret.ts'
+export * from './serial.ts'
 export * from './work-queue.ts'

@@ -48,6 +48,10 @@ class TestStatus implements StatusReader {
     return { nodeId, connection: 'never', ...UNSEEN_NODE, ...this.nodes.get(nodeId) }
   }
 
+  confirmedHash(): null {
+    return null
+  }
+
   onChange(listener: (kind: 'loadBalancer' | 'node', id: string) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

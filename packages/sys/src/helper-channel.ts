@@ -38,7 +38,8 @@ interface Lane {
 const CLOSE_DEADLINE_MS = 2_000
 
 /**
- * The conversation with one helper process: JSON lines out, JSON lines in, matched by id. Ends with that process.
+ * The conversation with one helper process: JSON lines out, JSON lines in, matched by id, and lines that tell of an
+ * event. Ends with that process.
  * Two lanes: probes, which wait for the world, are bounded apart so that kernel changes never queue behind them.
  */
 export class HelperChannel {
@@ -51,7 +52,10 @@ export class HelperChannel {
   #lastId = 0
   #blocked = false
 
-  private constructor(path: string, log: Log, maxProbes: number) {
+  readonly #onEvent: (event: Reply) => void
+
+  private constructor(path: string, log: Log, maxProbes: number, onEvent: (event: Reply) => void) {
+    this.#onEvent = onEvent
     this.#probes = { queue: [], limit: maxProbes, inFlight: 0 }
     this.#child = spawn(path, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {} })
     this.#lost = new Promise((resolve) => {
@@ -69,8 +73,9 @@ export class HelperChannel {
     createInterface(this.#child.stderr).on('line', (line) => log.warn({ line }, 'native helper'))
   }
 
-  static spawn(path: string, log: Log, maxProbes: number): HelperChannel {
-    return new HelperChannel(path, log, maxProbes)
+  /** @param onEvent called with each line that answers nothing; must not throw */
+  static spawn(path: string, log: Log, maxProbes: number, onEvent: (event: Reply) => void): HelperChannel {
+    return new HelperChannel(path, log, maxProbes, onEvent)
   }
 
   get pid(): number | null {
@@ -131,6 +136,10 @@ export class HelperChannel {
 
   #receive(text: string): void {
     const reply = parse(text)
+    if (typeof reply?.event === 'string') {
+      this.#onEvent(reply)
+      return
+    }
     const pending = this.#pending.get(Number(reply?.id))
     if (reply === null || pending === undefined) {
       // A helper that does not keep to the protocol cannot be trusted with the next answer either.

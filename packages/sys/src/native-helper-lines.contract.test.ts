@@ -66,7 +66,7 @@ describe('a bad line', () => {
     [request('addr-list', { dev: 'lo', netns: 7 }), /^netns is not text$/],
     [request('addr-list', { dev: 'lo', netns: '/run/netns/absent' }), /^netns .*: No such file or directory$/],
     [request('addr-list', { dev: 'x'.repeat(300) }), /^dev x{64}: No such device$/],
-    [batch({ family: 'arp' }), /^family is not inet, ip or ip6$/],
+    [batch({ family: 'arp' }), /^family is not inet, ip, ip6 or netdev$/],
     [batch({ table: 'x'.repeat(256) }), /^table is empty or too long$/],
     [batch({ changes: {} }), /^changes is not a list$/],
     [batch({ changes: [7] }), /^do is missing$/],

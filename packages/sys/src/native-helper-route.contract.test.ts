@@ -46,6 +46,11 @@ describe.each(BUILDS)('addresses and routes through the helper, $name build', ({
     await on.helper.addr({ netns: on.netns, changes: [{ do: 'delete', dev: 'lo', address: '192.0.2.9', prefix: 32 }] })
   })
 
+  test('tells the index of an interface, or that there is none', async () => {
+    expect(await on.helper.linkIndex({ netns: on.netns, dev: 'lo' })).toBe(1)
+    expect(await refusal(on.helper.linkIndex({ netns: on.netns, dev: 'absent0' }))).toMatchObject({ errno: 'ENODEV' })
+  })
+
   test('binds and unbinds 3,000 addresses in one request', async () => {
     const changes = Array.from({ length: 3_000 }, (_, i) => ({
       dev: 'lo',

@@ -2,12 +2,14 @@ import { HelperChannel, type Reply } from './helper-channel.ts'
 import type { Log } from './log.ts'
 import {
   type AddrChanges,
+  type AddressClaim,
   type Announce,
   type ArpProbe,
   type ArpProbeResult,
   type Connect,
   type ConnectResult,
   type ConntrackDelete,
+  type Defend,
   HelperError,
   HelperLost,
   type HelperStats,
@@ -53,6 +55,7 @@ const DEFAULT_BACKOFF = { firstMs: 20, maxMs: 2_000, stableMs: 10_000 }
 export class NativeHelper {
   readonly #options: NativeHelperOptions
   readonly #listeners = new Set<() => void | Promise<void>>()
+  readonly #claimListeners = new Set<(claim: AddressClaim) => void>()
   #channel: HelperChannel | null = null
   #retry: NodeJS.Timeout | null = null
   #nextPauseMs: number
@@ -134,6 +137,11 @@ export class NativeHelper {
     return (await this.#call('addr-list', request)).addresses as LinkAddress[]
   }
 
+  /** The kernel's number of an interface: one that is made anew under the same name has another. */
+  async linkIndex(request: LinkRef): Promise<number> {
+    return (await this.#call('addr-list', request)).link as number
+  }
+
   /** Replaces and deletes routes; each change is tried, deleting what is absent is no error. */
   async route(request: RouteChanges): Promise<void> {
     await this.#call('route', request)
@@ -156,6 +164,23 @@ export class NativeHelper {
   /** Gratuitous ARP and unsolicited NA. Resolves once the first round is out; a later call for an address replaces it. */
   async announce(request: Announce): Promise<void> {
     await this.#call('announce', request)
+  }
+
+  /**
+   * From now on says at once whose an address is when somebody else on the segment claims it, at most once in 10 s for
+   * each (RFC 5227 section 2.4), and tells `onClaim`. Adding what is defended already changes nothing.
+   */
+  async defend(request: Defend): Promise<void> {
+    await this.#call('defend', request)
+  }
+
+  /**
+   * Called for each claim that was answered; a flood of claims is heard 100 times a second and interface at most. A helper
+   * that was started again defends nothing. Returns the unsubscriber. The listener must not throw.
+   */
+  onClaim(listener: (claim: AddressClaim) => void): () => void {
+    this.#claimListeners.add(listener)
+    return () => this.#claimListeners.delete(listener)
   }
 
   /** Whether somebody on the segment answers for an address (RFC 5227 probe, RFC 4862 neighbour solicitation). */
@@ -217,7 +242,12 @@ export class NativeHelper {
   }
 
   async #open(): Promise<void> {
-    const channel = HelperChannel.spawn(this.#options.path, this.#options.log, this.#options.maxProbes ?? 4096)
+    const channel = HelperChannel.spawn(
+      this.#options.path,
+      this.#options.log,
+      this.#options.maxProbes ?? 4096,
+      (event) => this.#tell(event),
+    )
     try {
       const { version } = await channel.call('hello', {})
       if (version !== PROTOCOL_VERSION)
@@ -230,6 +260,10 @@ export class NativeHelper {
     this.#channel = channel
     this.#startedAt = Date.now()
     channel.onLost((reason) => this.#lost(reason))
+  }
+
+  #tell({ event, ...fields }: Reply): void {
+    if (event === 'claim') for (const listener of this.#claimListeners) listener(fields as unknown as AddressClaim)
   }
 
   #lost(reason: string): void {

@@ -5,7 +5,7 @@ export interface InNetns {
   readonly netns?: string
 }
 
-export type NftFamily = 'inet' | 'ip' | 'ip6'
+export type NftFamily = 'inet' | 'ip' | 'ip6' | 'netdev'
 
 export interface NftTableRef extends InNetns {
   readonly family: NftFamily
@@ -127,6 +127,23 @@ export interface Announce extends LinkRef {
   readonly intervalMs: number
 }
 
+/** Addresses of an interface that are defended from now on, and those that no longer are. */
+export interface Defend extends LinkRef {
+  readonly add: readonly string[]
+  readonly remove: readonly string[]
+}
+
+/** Somebody else on the segment said that a defended address is his. */
+export interface AddressClaim {
+  readonly netns: string | null
+  readonly dev: string
+  readonly address: string
+  /** The link-layer address that neighbours would have learnt. */
+  readonly mac: string
+  /** How often since the address was last defended; at least 1. */
+  readonly claims: number
+}
+
 export interface ArpProbe extends LinkRef {
   readonly address: string
   readonly timeoutMs: number
@@ -172,8 +189,17 @@ export type PingResult =
 
 export interface ConntrackDelete extends InNetns {
   readonly protocol: 'tcp' | 'udp' | 'sctp'
-  /** The original destination: the VIP. */
+  /** What clients send to: the VIP. */
   readonly destination: string
+  readonly port: number
+  /** Only flows with these endpoints at their other end; left out, all of them. */
+  readonly members?: readonly FlowEnd[]
+  /** Only TCP flows over which nothing can pass: not open yet, or closed already. Default false. */
+  readonly unestablished?: boolean
+}
+
+export interface FlowEnd {
+  readonly address: string
   readonly port: number
 }
 

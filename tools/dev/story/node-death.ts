@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { callApi, type Lab, NODES, powerOff, powerOn, type SystemAccess, waitFor } from '@spout/testkit'
+import { callApi, type Lab, NODES, nodesInSync, powerOff, powerOn, type SystemAccess, waitFor } from '@spout/testkit'
 import type { Teller } from './teller.ts'
 
 const CLIENT = path.join(import.meta.dirname, 'download-client.ts')
@@ -50,7 +50,7 @@ export async function nodeDies(lab: Lab, access: SystemAccess, vip: string, tell
       : `the download broke: ${error}, after ${bytes} bytes`,
   )
   await powerOn(lab, access, owner)
-  await waitFor(async () => (await inSync(access)) === NODES.length, { what: `${owner} to follow again`, everyMs: 20 })
+  await nodesInSync(access, NODES.length)
   const now = await ownerOf(access, vip)
   teller.event(`${owner} is back and takes nothing: ${now ?? 'nobody'} still owns ${vip}`)
   return error === null && now === heir
@@ -59,16 +59,6 @@ export async function nodeDies(lab: Lab, access: SystemAccess, vip: string, tell
 const ownerOf = async ({ endpoint, admin }: SystemAccess, vip: string): Promise<string | null> => {
   const { owners } = await callApi<Vip>(endpoint, admin.token, 'GET', `/vips/${vip}`)
   return owners.length === 1 ? owners[0]! : null
-}
-
-const inSync = async ({ endpoint, admin }: SystemAccess): Promise<number> => {
-  const { items } = await callApi<{ items: { status: { connection: string; inSync: boolean } }[] }>(
-    endpoint,
-    admin.token,
-    'GET',
-    '/nodes',
-  )
-  return items.filter(({ status }) => status.connection === 'connected' && status.inSync).length
 }
 
 /** The client's last line; null while it is still at it. The log may hold earlier downloads. */

@@ -109,6 +109,10 @@ export const pool: Resource = {
     column('CHECK', 'monitor.type'),
     column('PERSISTENCE', 'persistence.type', true),
     column('PANIC %', 'panicThreshold', true),
+    column('SLOW START S', 'slowStartSeconds', true),
+    column('DRAIN S', 'drainSeconds', true),
+    column('RESET ON DOWN', 'resetOnDown', true),
+    column('WATCHED', 'passiveCheck.on', true),
     column('ID', 'id', true),
   ],
   fields: [
@@ -150,6 +154,30 @@ export const pool: Resource = {
       parse: wholeNumber,
     },
     { flags: '--check-path <path>', description: 'what an HTTP probe asks for', field: 'monitor.http.path' },
+    {
+      flags: '--panic-threshold <percent>',
+      description: 'with fewer members up health is ignored',
+      field: 'panicThreshold',
+      parse: wholeNumber,
+    },
+    {
+      flags: '--slow-start <seconds>',
+      description: 'time in which a member that comes up grows to its whole share',
+      field: 'slowStartSeconds',
+      parse: wholeNumber,
+    },
+    {
+      flags: '--drain <seconds>',
+      description: 'after this time connections of a member that left are cut',
+      field: 'drainSeconds',
+      parse: wholeNumber,
+    },
+    { flags: '--reset-on-down', description: 'reset TCP connections of a member that goes down', field: 'resetOnDown' },
+    {
+      flags: '--watch <signs>',
+      description: 'take members out by failures in traffic: connection or response (proxied pools)',
+      field: 'passiveCheck.on',
+    },
   ],
   verbs: ['list', 'show', 'create', 'delete'],
 }

@@ -25,6 +25,21 @@ function sessionsUp(row: Row): unknown {
   return `${sessions.filter(({ state }) => state === 'established').length} of ${sessions.length} up`
 }
 
+interface Flows {
+  readonly carried: number
+  readonly ready: number
+  readonly peers: number
+  readonly silent: number
+}
+
+/** `12 carried, 4 held ready, 1 of 2 peers heard`. */
+function flowsShared(row: Row): unknown {
+  const flows = at(row, 'status.flows') as Flows | null | undefined
+  if (flows == null) return null
+  const heard = `${flows.peers - flows.silent} of ${flows.peers} peers heard`
+  return `${flows.carried} carried, ${flows.ready} held ready, ${heard}`
+}
+
 export const node: Resource = {
   noun: 'node',
   title: 'node',
@@ -40,6 +55,7 @@ export const node: Resource = {
     { title: 'SHARDS', value: shardsOwned },
     { title: 'BGP', value: sessionsUp },
     column('VIPS', 'status.announced'),
+    { title: 'FLOWS', wide: true, value: flowsShared },
     {
       title: 'PROBLEM',
       wide: true,
@@ -97,6 +113,12 @@ const groupFields: readonly Field[] = [
     field: 'bgp.drainSeconds',
     parse: wholeNumber,
   },
+  {
+    flags: '--second-chance-seconds <s>',
+    description: "how long a drained node goes on with its proxies' connections (default 300, 0 for not at all)",
+    field: 'secondChanceSeconds',
+    parse: wholeNumber,
+  },
 ]
 
 export const nodeGroup: Resource = {
@@ -115,6 +137,7 @@ export const nodeGroup: Resource = {
     column('EXCLUDED IDS', 'vrrp.excludedRouterIds', true),
     column('POLICY', 'bgp.policy', true),
     column('DRAIN S', 'bgp.drainSeconds', true),
+    column('CHANCE S', 'secondChanceSeconds', true),
     column('ID', 'id', true),
   ],
   fields: groupFields,

@@ -24,7 +24,11 @@ export const network: Resource = {
   ],
   fields: [
     { flags: '--project <project>', description: 'owner (administrators)', field: 'project' },
-    { flags: '--return-path <path>', description: 'gateway (client addresses kept) or snat', field: 'returnPath' },
+    {
+      flags: '--return-path <path>',
+      description: 'gateway or dsr (client addresses kept), or snat',
+      field: 'returnPath',
+    },
     {
       flags: '--physical-network <name>',
       description: 'where the segment is found on the nodes',
@@ -45,6 +49,7 @@ export const subnet: Resource = {
   fields: [
     { flags: '--cidr <cidr>', description: 'such as 10.0.0.0/24', required: true, field: 'cidr' },
     { flags: '--gateway <ip>', description: "the members' gateway", field: 'gatewayIp' },
+    { flags: '--reach <how>', description: 'segment (default), or tunnel: behind routers, return path dsr', field: 'reach' },
   ],
   verbs: ['list', 'create', 'delete'],
 }

@@ -1,5 +1,15 @@
-import type { AddressPool, HealthMonitor, Listener, Member, Network, Pool, Project, Subnet } from '@spout/model'
-import { SpoutError } from '@spout/model'
+import {
+  type AddressPool,
+  type HealthMonitor,
+  type Listener,
+  type Member,
+  type Network,
+  POOL_FAILURE_DEFAULTS,
+  type Pool,
+  type Project,
+  SpoutError,
+  type Subnet,
+} from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import type { LoadBalancerDraft, VipWish } from '../admission.ts'
 import { StoreAdmission, type StoreAdmissionOptions } from '../store-admission.ts'
@@ -128,6 +138,7 @@ export const poolOf = (id: string, members: Member[], fields: Partial<Pool> = {}
   members,
   monitor: null,
   panicThreshold: 0,
+  ...POOL_FAILURE_DEFAULTS,
   ...fields,
 })
 

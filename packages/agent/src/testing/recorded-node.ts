@@ -79,8 +79,9 @@ export class RecordedDriver implements DataPlaneDriver<string> {
     return { transactions: this.#node.transactions, reloads: 0 }
   }
 
-  render({ hash, down }: WantedEntry): string {
-    return `${hash} ${[...down].sort().join()}`
+  render({ hash, down, shares = new Map() }: WantedEntry): string {
+    const rising = Array.from(shares, ([id, percent]) => ` ${id}@${percent}`).sort()
+    return `${hash} ${[...down].sort().join()}${rising.join('')}`
   }
 
   async adopt(previous: readonly WantedEntry[]): Promise<void> {
@@ -178,8 +179,28 @@ export class RecordedAnnouncer implements GroupAnnouncer {
     return []
   }
 
+  departure(): null {
+    return null
+  }
+
+  onDeparture(): () => void {
+    return () => {}
+  }
+
   onShards(): () => void {
     return () => {}
+  }
+
+  addressConflicts(): readonly [] {
+    return []
+  }
+
+  onAddressConflicts(): () => void {
+    return () => {}
+  }
+
+  async flows(): Promise<null> {
+    return null
   }
 
   async bgpSessions(): Promise<readonly []> {

@@ -1,4 +1,11 @@
-import type { LoadBalancer, Network, Node, NodeGroup, Pool } from '@spout/model'
+import {
+  type LoadBalancer,
+  type Network,
+  type Node,
+  type NodeGroup,
+  POOL_FAILURE_DEFAULTS,
+  type Pool,
+} from '@spout/model'
 
 const TIME = '2026-01-01T00:00:00.000Z'
 const meta = (id: string, name: string) => ({ id, name, description: '', createdAt: TIME, updatedAt: null })
@@ -17,6 +24,7 @@ export const nodeGroup = (number: number, name = 'default', changes: Partial<Nod
   announcer: 'l2',
   vrrp: { profile: 'default', shards: 4, routerIds: [], excludedRouterIds: [] },
   bgp: null,
+  secondChanceSeconds: 300,
   ...changes,
 })
 
@@ -39,6 +47,7 @@ export const node = (number: number, changes: Partial<Node> = {}): Node => ({
   certificateSha256: 'a'.repeat(64),
   scheduling: 'enabled',
   schedulingSince: null,
+  drainedSince: null,
   fabricAddress: null,
   seenFabricAddress: `192.0.2.${number}`,
   ...changes,
@@ -75,6 +84,7 @@ export const pool = (number: number, members: readonly string[]): Pool => ({
   })),
   monitor: null,
   panicThreshold: 0,
+  ...POOL_FAILURE_DEFAULTS,
 })
 
 /** A load balancer of project and network `network` with one TCP listener and one pool of two members. */

@@ -1,5 +1,6 @@
-import { execOk } from '@spout/sys'
-import type { DomainConfig } from '../domain/domain-config.ts'
+import { execOk, type NativeHelper } from '@spout/sys'
+import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
+import { markOf } from './bound-addresses.ts'
 
 interface IpAddressRow {
   readonly addr_info: readonly {
@@ -10,19 +11,49 @@ interface IpAddressRow {
   }[]
 }
 
+export interface FabricAddressOptions {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+}
+
 /**
  * The node's own address on its fabric interface, IPv4 before IPv6; null when it has none. VIPs are bound with host
  * prefixes: what has one is none of the node's own.
  */
-export async function fabricAddress(
-  config: Pick<DomainConfig, 'fabricInterface' | 'rootNamespace'>,
-): Promise<string | null> {
-  const namespace = config.rootNamespace ? ['-n', config.rootNamespace] : []
-  const shown = await execOk(['ip', ...namespace, '-json', 'address', 'show', 'dev', config.fabricInterface])
-  return ownAddress(JSON.parse(shown) as readonly IpAddressRow[])
+export class FabricAddress {
+  readonly #config: DomainConfig
+  readonly #helper: NativeHelper
+  /** What was found when the kernel's mark was this. */
+  #seen: { readonly mark: string; readonly address: string | null } | null = null
+  #looks = 0
+
+  constructor({ config, helper }: FabricAddressOptions) {
+    this.#config = config
+    this.#helper = helper
+  }
+
+  /** How often the interface was looked at since start. */
+  get counters(): { readonly looks: number } {
+    return { looks: this.#looks }
+  }
+
+  /** Looks at the interface only when somebody else changed something since. */
+  async read(): Promise<string | null> {
+    const mark = await markOf(this.#helper, rootNetns(this.#config))
+    if (this.#seen?.mark !== mark) this.#seen = { mark, address: await this.#look() }
+    return this.#seen.address
+  }
+
+  async #look(): Promise<string | null> {
+    this.#looks++
+    const { fabricInterface, rootNamespace } = this.#config
+    const namespace = rootNamespace ? ['-n', rootNamespace] : []
+    const shown = await execOk(['ip', ...namespace, '-json', 'address', 'show', 'dev', fabricInterface])
+    return ownAddress(JSON.parse(shown) as readonly IpAddressRow[])
+  }
 }
 
-export function ownAddress(rows: readonly IpAddressRow[]): string | null {
+function ownAddress(rows: readonly IpAddressRow[]): string | null {
   const own = rows.flatMap(({ addr_info }) =>
     addr_info.filter(
       ({ scope, family, prefixlen }) => scope === 'global' && prefixlen < (family === 'inet' ? 32 : 128),

@@ -18,6 +18,10 @@ const everywhere: Announcement = {
 let done: string[]
 let state: 'master' | 'backup'
 let shardChanged: () => void
+/** How often it was asked which shards are whose. */
+let asked: number
+/** What happens while BGP changes something. */
+let meanwhile: () => void
 let node: NodeAnnouncers
 
 /** An announcer that writes down what it is told. */
@@ -29,6 +33,7 @@ const recorded = (name: string) => ({
   apply: async (wanted: readonly Announcement[]) => wanted.map((announcement) => ({ announcement, error: null })),
   change: async ({ come, go }: Record<'come' | 'go', readonly Announcement[]>) => {
     done.push(`${name} +${addresses(come)} -${addresses(go)}`)
+    meanwhile()
     return come.map((announcement) => ({ announcement, error: null }))
   },
   observe: async () => [],
@@ -38,10 +43,15 @@ const addresses = (announcements: readonly Announcement[]): string => announceme
 
 beforeEach(() => {
   done = []
+  asked = 0
+  meanwhile = () => {}
   state = 'backup'
   const vrrp = {
     ...recorded('vrrp'),
-    shards: () => [{ shard: 2, state }],
+    shards: () => {
+      asked++
+      return [{ shard: 2, state }]
+    },
     onShardChange: (listener: () => void) => {
       shardChanged = listener
       return () => {}
@@ -76,4 +86,24 @@ it('announces by BGP while it is master of the shard, and takes the address on a
   state = 'backup'
   shardChanged()
   await expect.poll(() => done).toEqual([`bgp +${VIP} -`, `bgp + -${VIP}`])
+})
+
+it('asks once whose the shards are, however many addresses follow them', async () => {
+  const many = Array.from({ length: 100 }, (_, index) => ({ ...following, address: `198.51.100.${index + 20}` }))
+  await node.change({ come: many, go: [] }, new AbortController().signal)
+  expect(asked).toBe(1)
+  await node.apply(many, new AbortController().signal)
+  expect(asked).toBe(2)
+  await node.observe()
+  expect(asked).toBe(3)
+})
+
+it('announces what it becomes master of while it changes something else', async () => {
+  meanwhile = () => {
+    meanwhile = () => {}
+    state = 'master'
+    shardChanged()
+  }
+  await node.change({ come: [following, everywhere], go: [] }, new AbortController().signal)
+  await expect.poll(() => done).toEqual(['bgp +198.51.100.17 -', `bgp +${VIP} -`])
 })

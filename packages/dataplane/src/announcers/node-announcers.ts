@@ -1,7 +1,16 @@
-import type { BgpSessionReport, ShardReport } from '@spout/model/node-report'
+import type {
+  AddressConflictReport,
+  BgpSessionReport,
+  DepartureReport,
+  FlowsReport,
+  ShardReport,
+} from '@spout/model/node-report'
 import type { Announce, GroupEntry } from '@spout/model/node-state'
+import { Serial } from '@spout/runtime'
 import type { Announcement, Announcer } from '../announcer.ts'
 import type { FlowReplication } from '../flows/flow-replication.ts'
+import type { Departure } from '../second-chance/departure.ts'
+import type { SecondChance } from '../second-chance/second-chance.ts'
 import type { BgpAnnouncer } from './bgp/bgp-announcer.ts'
 import type { BgpSession } from './bgp/bgp-session.ts'
 import type { L2Announcer } from './l2/l2-announcer.ts'
@@ -10,13 +19,17 @@ import type { VrrpAnnouncer } from './vrrp/vrrp-announcer.ts'
 
 type Via = Announce['via']
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
+type IsDue = (announcement: Announcement) => boolean
 type Difference = { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] }
 
 export interface NodeAnnouncersOptions {
   readonly l2: L2Announcer
   readonly vrrp: VrrpAnnouncer
   readonly bgp: BgpAnnouncer
-  readonly flows: Pick<FlowReplication, 'configure' | 'close'>
+  readonly flows: Pick<FlowReplication, 'configure' | 'report' | 'close'>
+  /** What becomes of the proxy's connections in a planned move: here, and when this node is the one that is left. */
+  readonly secondChance: Pick<SecondChance, 'configure'>
+  readonly departure: Pick<Departure, 'configure' | 'report' | 'onChange' | 'close'>
   /** The node's address on the fabric, as its neighbours know it; null when it has none. */
   readonly fabricAddress: () => Promise<string | null>
 }
@@ -38,7 +51,9 @@ export class NodeAnnouncers implements Announcer {
   readonly #following = new Map<string, Announcement>()
   /** Of those, the ones that BGP announces now. */
   #followed: ReadonlySet<string> = new Set()
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
+  /** Whether routers are told of addresses. */
+  #routes = false
   readonly #unfollow: () => void
 
   constructor(options: NodeAnnouncersOptions) {
@@ -56,20 +71,36 @@ export class NodeAnnouncers implements Announcer {
    * nothing differs. One announcer that refuses its settings keeps the old ones and stops no other.
    * @throws AggregateError of what was refused
    */
-  async configure(entry: Pick<GroupEntry, 'vrrp' | 'bgp' | 'flows'> | null, signal: AbortSignal): Promise<void> {
-    const { vrrp, bgp, flows } = this.#options
+  async configure(
+    entry: Pick<GroupEntry, 'vrrp' | 'bgp' | 'flows' | 'secondChance'> | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { vrrp, bgp, flows, secondChance, departure } = this.#options
+    this.#routes = entry?.bgp != null && entry.bgp.drain !== 'withdrawn'
+    departure.configure(entry?.secondChance ?? null, () => this.#answersForNothing())
+    // First: what it is for may come as soon as an address is announced.
+    const chance = await Promise.allSettled([secondChance.configure(entry?.secondChance ?? null)])
     const outcomes = await Promise.allSettled([
       vrrp.configure(entry?.vrrp ?? null, signal),
       bgp.configure(entry?.bgp ?? null, signal),
       flows.configure(entry?.flows ?? null),
     ])
-    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
+    const refused = [...chance, ...outcomes].flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as Error] : [],
+    )
     if (refused.length > 0) throw new AggregateError(refused, refused.map(({ message }) => message).join('; '))
+  }
+
+  /** Whether no client's new connection comes here. */
+  async #answersForNothing(): Promise<boolean> {
+    const { vrrp, l2 } = this.#options
+    if (this.#routes || vrrp.shards().some(({ state }) => state === 'master')) return false
+    return !(await l2.observe()).some(({ scope }) => scope === 'fabric')
   }
 
   /** Of those that follow a shard, BGP withdraws at once what this node lost while no agent ran. */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       this.#following.clear()
       for (const each of previous.filter(followsShard)) this.#following.set(keyOf(each), each)
       for (const [via, announcer] of this.#announcers) {
@@ -77,49 +108,54 @@ export class NodeAnnouncers implements Announcer {
         this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
         await announcer.adopt(own)
       }
-      const go = [...this.#following.values()].filter((each) => !this.#isDue(each))
+      const isDue = this.#isDue()
+      const go = [...this.#following.values()].filter((each) => !isDue(each))
       if (go.length > 0) await this.#changeOne('bgp', this.#options.bgp, { come: [], go }, new AbortController().signal)
-      this.#followed = this.#due()
+      this.#followed = this.#due(isDue)
     })
   }
 
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<Outcomes> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const outcomes: Outcomes[] = []
       this.#following.clear()
       for (const each of wanted.filter(followsShard)) this.#following.set(keyOf(each), each)
+      let isDue: IsDue = always
       for (const [via, announcer] of this.#announcers) {
-        const own = wanted.filter((each) => each.by.via === via && (via !== 'bgp' || this.#isDue(each)))
+        if (via === 'bgp') isDue = this.#isDue()
+        const own = wanted.filter((each) => each.by.via === via && isDue(each))
         this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
         outcomes.push(await announcer.apply(own, signal))
       }
-      this.#followed = this.#due()
-      return [...outcomes.flat(), ...this.#waiting(wanted)]
+      this.#followed = this.#due(isDue)
+      return [...outcomes.flat(), ...waiting(wanted, isDue)]
     })
   }
 
   change({ come, go }: Difference, signal: AbortSignal): Promise<Outcomes> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const outcomes: Outcomes[] = []
       for (const each of go.filter(followsShard)) this.#following.delete(keyOf(each))
       for (const each of come.filter(followsShard)) this.#following.set(keyOf(each), each)
+      let isDue: IsDue = always
       for (const [via, announcer] of this.#announcers) {
+        if (via === 'bgp') isDue = this.#isDue()
         const own = {
-          come: come.filter((each) => each.by.via === via && (via !== 'bgp' || this.#isDue(each))),
+          come: come.filter((each) => each.by.via === via && isDue(each)),
           go: go.filter(({ by }) => by.via === via),
         }
         if (own.come.length + own.go.length === 0) continue
         outcomes.push(await this.#changeOne(via, announcer, own, signal))
       }
-      this.#followed = this.#due()
-      return [...outcomes.flat(), ...this.#waiting(come)]
+      this.#followed = this.#due(isDue)
+      return [...outcomes.flat(), ...waiting(come, isDue)]
     })
   }
 
   /** A shard came or went: the addresses that follow it are announced or withdrawn by BGP. */
   #follow(): Promise<void> {
-    return this.#inTurn(async () => {
-      const due = this.#due()
+    return this.#serial.run(async () => {
+      const due = this.#due(this.#isDue())
       const come = [...due.difference(this.#followed)].map((key) => this.#following.get(key)!)
       const go = [...this.#followed.difference(due)].flatMap((key) => this.#following.get(key) ?? [])
       if (come.length + go.length === 0) return
@@ -128,24 +164,18 @@ export class NodeAnnouncers implements Announcer {
     })
   }
 
-  #due(): ReadonlySet<string> {
-    return new Set([...this.#following].flatMap(([key, each]) => (this.#isDue(each) ? [key] : [])))
+  #due(isDue: IsDue): ReadonlySet<string> {
+    return new Set([...this.#following].flatMap(([key, each]) => (isDue(each) ? [key] : [])))
   }
 
-  #isDue({ by }: Announcement): boolean {
-    if (by.via !== 'bgp' || by.shard === null) return true
-    return this.#options.vrrp.shards().some(({ shard, state }) => shard === by.shard && state === 'master')
-  }
-
-  /** Taken on, and nothing to do for now: another node is the master. */
-  #waiting(wanted: readonly Announcement[]): Outcomes {
-    return wanted.filter((each) => !this.#isDue(each)).map((announcement) => ({ announcement, error: null }))
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work)
-    this.#turn = done.catch(() => {})
-    return done
+  /**
+   * Which announcements are made with the shards as they are now. Asked for once in an operation, when it is the turn of
+   * BGP: what changes after that is followed by an operation of its own.
+   */
+  #isDue(): IsDue {
+    const shards = this.#options.vrrp.shards()
+    const mastered = new Set(shards.flatMap(({ shard, state }) => (state === 'master' ? [shard] : [])))
+    return ({ by }) => by.via !== 'bgp' || by.shard === null || mastered.has(by.shard)
   }
 
   /** Outcomes of what is not new are left out: who asked for a change hears of the change. */
@@ -162,8 +192,9 @@ export class NodeAnnouncers implements Announcer {
 
   async observe(): Promise<readonly Announcement[]> {
     const present = await Promise.all(Array.from(this.#announcers.values(), (announcer) => announcer.observe()))
-    const waiting = [...this.#following.values()].filter((each) => !this.#isDue(each))
-    const parts = waiting.length === 0 ? present : [...present, waiting]
+    const isDue = this.#following.size === 0 ? always : this.#isDue()
+    const away = [...this.#following.values()].filter((each) => !isDue(each))
+    const parts = away.length === 0 ? present : [...present, away]
     const same =
       this.#observed?.parts.length === parts.length &&
       this.#observed.parts.every((part, index) => part === parts[index])
@@ -189,6 +220,28 @@ export class NodeAnnouncers implements Announcer {
     return this.#options.vrrp.onShardChange((shards) => listener(shards.map(told)))
   }
 
+  flows(): Promise<FlowsReport | null> {
+    return this.#options.flows.report()
+  }
+
+  departure(): DepartureReport | null {
+    return this.#options.departure.report
+  }
+
+  /** @returns a function that ends it */
+  onDeparture(listener: (departure: DepartureReport | null) => void): () => void {
+    return this.#options.departure.onChange(listener)
+  }
+
+  addressConflicts(): readonly AddressConflictReport[] {
+    return this.#options.l2.conflicts()
+  }
+
+  /** @returns a function that ends it */
+  onAddressConflicts(listener: (conflicts: readonly AddressConflictReport[]) => void): () => void {
+    return this.#options.l2.onConflicts(listener)
+  }
+
   async bgpSessions(): Promise<readonly BgpSessionReport[]> {
     return (await this.#options.bgp.sessions()).map(inReport)
   }
@@ -200,11 +253,18 @@ export class NodeAnnouncers implements Announcer {
 
   async close(): Promise<void> {
     this.#unfollow()
-    await this.#turn
+    await this.#options.departure.close()
+    await this.#serial.idle()
     for (const announcer of this.#announcers.values()) await announcer.close()
     await this.#options.flows.close()
   }
 }
+
+const always: IsDue = () => true
+
+/** Taken on, and nothing to do for now: another node is the master. */
+const waiting = (wanted: readonly Announcement[], isDue: IsDue): Outcomes =>
+  wanted.filter((each) => !isDue(each)).map((announcement) => ({ announcement, error: null }))
 
 const followsShard = ({ by }: Announcement): boolean => by.via === 'bgp' && by.shard !== null
 

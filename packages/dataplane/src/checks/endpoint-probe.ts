@@ -1,12 +1,18 @@
 import type { Clock, Timer } from '@spout/runtime'
 import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
 import { type HealthState, nextHealth, UNKNOWN } from './health-state.ts'
+import type { CheckRecord } from './passive-checks.ts'
 import type { ProbeGate } from './probe-gate.ts'
 
 /** The first probe comes within this time, so that a new member is known soon and 10,000 of them do not start at once. */
 const FIRST_WITHIN_MS = 1_000
-/** Intervals vary by this share either way, so that probes of one moment drift apart. */
+/** Intervals are shorter by up to this share, so that probes of one moment drift apart; never longer than was asked for. */
 const JITTER = 0.1
+/**
+ * A time-out that is told so much too late was not the endpoint's: this machine stood still, and an answer may have come
+ * meanwhile. It counts for nothing, once: a dead endpoint is found on a machine that is always late, too.
+ */
+const STALL_MS = 20
 
 export interface EndpointProbeOptions {
   readonly target: CheckTarget
@@ -29,6 +35,9 @@ export class EndpointProbe {
   #timer: Timer
   #state: HealthState
   #since: string
+  #successes = 0
+  #inRow = 0
+  #stalled = false
 
   constructor(options: EndpointProbeOptions) {
     this.#options = options
@@ -51,6 +60,10 @@ export class EndpointProbe {
     return this.#since
   }
 
+  get record(): CheckRecord {
+    return { successes: this.#successes, inRow: this.#inRow }
+  }
+
   close(): void {
     this.#abort.abort()
     this.#timer.clear()
@@ -63,19 +76,26 @@ export class EndpointProbe {
   async #round(): Promise<void> {
     const { clock, random, target, gate, check } = this.#options
     const startedAt = clock.monotonicMs()
+    let again = false
     try {
       const result = await gate.pass(() => check.run(target, this.#abort.signal), this.#abort.signal)
-      if (result !== null && !this.#abort.signal.aborted) this.#take(result)
+      if (result !== null && !this.#abort.signal.aborted) {
+        again = !this.#stalled && !result.ok && result.durationMs > target.spec.timeoutMs + STALL_MS
+        this.#stalled = again
+        if (!again) this.#take(result)
+      }
     } catch (error) {
       // The probe was not made: nothing was learnt about the target, whose state stays.
       if (!this.#abort.signal.aborted) this.#options.onError(error)
     }
     if (this.#abort.signal.aborted) return
-    const interval = target.spec.intervalMs * (1 + JITTER * (2 * random() - 1))
-    this.#timer = this.#after(Math.max(0, startedAt + interval - clock.monotonicMs()))
+    const interval = target.spec.intervalMs * (1 - JITTER * random())
+    this.#timer = this.#after(again ? 0 : Math.max(0, startedAt + interval - clock.monotonicMs()))
   }
 
   #take(result: CheckResult): void {
+    this.#inRow = result.ok ? this.#inRow + 1 : 0
+    if (result.ok) this.#successes++
     const before = this.#state
     this.#state = nextHealth(before, result, this.#options.target.spec)
     if (this.#state.health !== before.health) this.#since = this.#options.clock.now().toISOString()

@@ -213,3 +213,36 @@ describe('probesOf', () => {
     expect(probes).toEqual([probe(who('m1'), { domain: 4, address: '10.0.0.9', port: 81 })])
   })
 })
+
+describe('a probe', () => {
+  it('never comes later than the interval says', async () => {
+    for (const random of [0, 0.5, 0.999]) {
+      const { clock, check, prober } = setUp({ random: () => random })
+      prober.put('lb/1', [probe(who('m1'))])
+      await clock.advance(1_000)
+      for (let turn = 0; turn < 20; turn++) {
+        const before = check.runs.length
+        await clock.advance(spec.intervalMs)
+        expect(check.runs.length).toBeGreaterThan(before)
+      }
+      expect(check.runs.length).toBeLessThan(25)
+    }
+  })
+
+  it('that was late because the machine stood still counts for nothing, once', async () => {
+    const { clock, check, prober } = setUp()
+    prober.put('lb/1', [probe(who('m1'), { spec: { ...spec, fall: 1 } })])
+    await clock.advance(600)
+    expect(prober.record('lb/1', 'm1')).toEqual({ successes: 1, inRow: 1 })
+    check.down.add('10.0.0.1')
+    check.durationMs = spec.timeoutMs + 300
+    await clock.advance(1_700)
+    expect(prober.down('lb/1').size).toBe(0)
+    // It is made again at once. One more stall in a row is taken for what it looks like.
+    expect(check.runs).toHaveLength(3)
+    await clock.advance(900)
+    expect(prober.down('lb/1')).toEqual(new Set(['m1']))
+    expect(prober.record('lb/1', 'm1')).toEqual({ successes: 1, inRow: 0 })
+    expect(prober.record('lb/1', 'other')).toBeNull()
+  })
+})

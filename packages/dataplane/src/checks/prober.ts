@@ -4,6 +4,7 @@ import type { Log } from '@spout/sys'
 import type { CheckTarget, HealthCheck } from '../check.ts'
 import { EndpointProbe } from './endpoint-probe.ts'
 import type { HealthState } from './health-state.ts'
+import type { CheckRecord } from './passive-checks.ts'
 import { ProbeGate } from './probe-gate.ts'
 import { type ProbeSubscriber, probeKey, type WantedProbe } from './probe-plan.ts'
 
@@ -100,6 +101,12 @@ export class Prober {
   /** Health of this owner's members. */
   health(owner: string): readonly MemberHealth[] {
     return this.#subscriptions(owner).map(([probe, subscriber]) => memberHealth(probe, subscriber))
+  }
+
+  /** What an owner's member was found to be since it is probed; null when it is not. */
+  record(owner: string, memberId: string): CheckRecord | null {
+    const found = this.#subscriptions(owner).find(([, subscriber]) => subscriber.memberId === memberId)
+    return found?.[0].record ?? null
   }
 
   /** To be kept over a restart. Endpoints without a verdict are left out. */

@@ -22,6 +22,10 @@ export interface DomainLayout {
   readonly gateways: readonly string[]
   /** Gateway addresses that another node holds: never bound here. */
   readonly foreignGateways: readonly string[]
+  /** Identifies the tunnels to members behind routers; null makes none. */
+  readonly vni: number | null
+  /** Through the segment, to subnets behind routers. */
+  readonly routes: readonly { readonly to: string; readonly via: string }[]
   readonly guard: Guard
 }
 
@@ -54,6 +58,8 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     gateways,
     foreignGateways:
       isGateway && domain.gateway !== null ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
+    vni: domain.tunnel?.vni ?? null,
+    routes: (domain.tunnel?.subnets ?? []).map(({ cidr, via }) => ({ to: cidr, via })),
     guard: renderGuard(domain, config.protectedCidrs),
   }
 }

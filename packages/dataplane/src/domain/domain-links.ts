@@ -1,6 +1,6 @@
 import type { DomainConfig } from './domain-config.ts'
 import type { DomainLayout } from './domain-layout.ts'
-import { SEGMENT, UPLINK } from './domain-names.ts'
+import { SEGMENT, TUNNEL_PORT, TUNNELS, UPLINK } from './domain-names.ts'
 import { OWN_PORTS } from './guard.ts'
 import type { Run } from './run.ts'
 
@@ -71,6 +71,21 @@ export async function makeSegment(run: Run, config: DomainConfig, layout: Domain
   const link = ['link', 'add', 'link', parent, 'name', SEGMENT, 'netns', namespace, 'type', ...type]
   await run('ip', [...inRoot(config), ...link])
   await run('ip', ['-n', namespace, 'link', 'set', 'dev', SEGMENT, 'up'])
+}
+
+/** Makes the tunnels of both families, up: a VXLAN interface has one. Where a member is reached is told it by its driver. */
+export async function makeTunnels(run: Run, layout: DomainLayout): Promise<void> {
+  const lines = ([4, 6] as const).flatMap((version) => {
+    const name = TUNNELS[version]
+    const family = version === 4 ? '' : ' local ::'
+    return [
+      `link add name ${name} type vxlan id ${layout.vni}${family} dstport ${TUNNEL_PORT} nolearning`,
+      // It is no network: no address of its own, no router solicitations.
+      `link set dev ${name} addrgenmode none`,
+      `link set dev ${name} up`,
+    ]
+  })
+  await run('ip', ['-n', layout.names.namespace, '-batch', '-'], lines.join('\n'))
 }
 
 /** Removes one interface; one that is not there is no error. */

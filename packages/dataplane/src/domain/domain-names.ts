@@ -5,6 +5,10 @@ import { type DomainConfig, NAMESPACES, namespacePath } from './domain-config.ts
 /** Names inside a domain: they never differ, so rules can name them. */
 export const UPLINK = 'uplink'
 export const SEGMENT = 'segment'
+/** Towards members behind routers, by family; only where the network has such. */
+export const TUNNELS = { 4: 'tunnel4', 6: 'tunnel6' } as const
+/** UDP (RFC 7348 section 5). */
+export const TUNNEL_PORT = 4789
 
 /** IPv6 prefix of the uplinks: a unique local /48. */
 export const UPLINK_PREFIX6 = 'fd73:706f:7574::/48'

@@ -1,4 +1,5 @@
 import type { DomainEntry } from '@spout/model/node-state'
+import { Serial } from '@spout/runtime'
 import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied } from '../driver.ts'
 import { announceAddresses } from './announce-addresses.ts'
@@ -7,12 +8,13 @@ import { type DomainLayout, type InterfaceAddress, layOutDomain } from './domain
 import {
   makeNamespace,
   makeSegment,
+  makeTunnels,
   makeUplink,
   removeLink,
   removeNamespace,
   setDomainSysctls,
 } from './domain-links.ts'
-import { domainNames, existingDomains, SEGMENT, UPLINK } from './domain-names.ts'
+import { domainNames, existingDomains, SEGMENT, TUNNELS, UPLINK } from './domain-names.ts'
 import { GUARD_TABLE } from './guard.ts'
 import { LeftoversGrace } from './leftovers-grace.ts'
 import { type Run, run } from './run.ts'
@@ -49,7 +51,7 @@ export class DomainSet {
   /** Domains of this agent that no entry named: removed by the first `apply` after the grace. */
   #leftovers = new Set<number>()
   #changes = 0
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
 
   constructor(options: DomainSetOptions) {
     this.#config = checkDomainConfig(options.config)
@@ -93,7 +95,7 @@ export class DomainSet {
     changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
     signal: AbortSignal,
   ): Promise<readonly Applied[]> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const applied: Applied[] = []
       for (const key of changes.remove) {
         const known = this.#known.get(key)
@@ -110,21 +112,16 @@ export class DomainSet {
 
   /** Keys of domains whose namespace or interfaces were lost; the next `apply` of their entries makes them again. */
   observe(): Promise<readonly string[]> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const lost: string[] = []
       for (const [key, { layout }] of this.#known) {
         const uplink = await this.#uplinkAddresses(layout)
         const segment = await this.#addresses(layout.names.netns, SEGMENT)
-        if (uplink === null || segment === null || missing(layout.segmentAddresses, segment).length > 0) lost.push(key)
+        const isWhole = uplink !== null && segment !== null && missing(layout.segmentAddresses, segment).length === 0
+        if (!isWhole || (layout.vni !== null && !(await this.#hasTunnels(layout)))) lost.push(key)
       }
       return lost
     })
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work)
-    this.#turn = done.catch(() => {})
-    return done
   }
 
   async #put(entry: DomainEntry): Promise<Applied> {
@@ -169,7 +166,8 @@ export class DomainSet {
     }
     await this.#setAddresses(layout, UPLINK, layout.uplinkAddresses, uplink)
     const bound = await this.#setAddresses(layout, SEGMENT, layout.segmentAddresses, segment)
-    await this.#setDefaultRoutes(layout)
+    await this.#setTunnels(layout)
+    await this.#setRoutes(layout)
     const gateways = layout.gateways.filter((gateway) => bound.some(({ address }) => address === gateway))
     await announceAddresses(this.#helper, { netns: layout.names.netns, dev: SEGMENT }, gateways)
   }
@@ -225,16 +223,43 @@ export class DomainSet {
     return true
   }
 
-  async #setDefaultRoutes(layout: DomainLayout): Promise<void> {
+  /** Other routes through the segment are of subnets that were behind routers before. */
+  async #setRoutes(layout: DomainLayout): Promise<void> {
     const { netns, root } = layout.names
-    const routes = await this.#helper.routeList({ netns, table: MAIN_TABLE })
+    const table = MAIN_TABLE
+    const routes = await this.#helper.routeList({ netns, table })
     const wanted = [
-      { to: '0.0.0.0/0', via: root.ipv4 },
-      { to: '::/0', via: root.ipv6 },
-    ].filter(({ to, via }) => !routes.some((route) => route.to === to && route.via === via))
-    if (wanted.length === 0) return
-    const changes = wanted.map((route) => ({ do: 'replace' as const, dev: UPLINK, table: MAIN_TABLE, ...route }))
-    await this.#change(this.#helper.route({ netns, changes }))
+      { to: '0.0.0.0/0', via: root.ipv4, dev: UPLINK },
+      { to: '::/0', via: root.ipv6, dev: UPLINK },
+      ...layout.routes.map((route) => ({ ...route, dev: SEGMENT })),
+    ]
+    const stale = routes.filter(
+      ({ to, via, dev }) => dev === SEGMENT && via !== null && !wanted.some((route) => route.to === to),
+    )
+    const absent = wanted.filter(({ to, via }) => !routes.some((route) => route.to === to && route.via === via))
+    const changes = [
+      ...stale.map(({ to }) => ({ do: 'delete' as const, to, dev: SEGMENT, table })),
+      ...absent.map((route) => ({ do: 'replace' as const, table, ...route })),
+    ]
+    if (changes.length > 0) await this.#change(this.#helper.route({ netns, changes }))
+  }
+
+  /** Both or none. */
+  async #hasTunnels({ names }: DomainLayout): Promise<boolean> {
+    for (const dev of Object.values(TUNNELS)) if ((await this.#addresses(names.netns, dev)) === null) return false
+    return true
+  }
+
+  async #setTunnels(layout: DomainLayout): Promise<void> {
+    const { names, vni } = layout
+    // Undefined when this process has not seen the domain yet: there may be tunnels of an earlier one.
+    const before = this.#known.get(layout.key)?.layout.vni
+    if (vni === null && before === null) return
+    const isThere = await this.#hasTunnels(layout)
+    if (vni === null ? !isThere : isThere && (before ?? vni) === vni) return
+    for (const dev of Object.values(TUNNELS)) await removeLink(this.#run, names.namespace, dev)
+    if (vni === null) this.#changes++
+    else await this.#change(makeTunnels(this.#run, layout))
   }
 
   async #removeLeftovers(): Promise<void> {

@@ -31,22 +31,37 @@ const gateway: DomainEntry = {
   gateway: { via: 'l2' },
 }
 const snat: DomainEntry = { ...gateway, returnPath: 'snat', gateway: null }
+const shared: DomainEntry = {
+  ...snat,
+  subnets: snat.subnets.map((subnet, index) => ({
+    ...subnet,
+    sharedAddress: ['10.0.0.249', null, 'fd01::249'][index] ?? null,
+  })),
+  gateway: { via: 'vrrp', shard: 1 },
+}
+const dsr: DomainEntry = { ...snat, returnPath: 'dsr' }
+const tunnel: DomainEntry = {
+  ...dsr,
+  tunnel: {
+    vni: 7,
+    subnets: [
+      { cidr: '10.8.0.0/16', via: '10.0.0.1' },
+      { cidr: 'fd08::/48', via: 'fd01::1' },
+    ],
+  },
+}
 
 describe('layout', () => {
-  it.each(Object.entries({ gateway, snat }))('of return path %s', async (name, entry) => {
+  it.each(Object.entries({ gateway, snat, dsr, 'dsr-tunnel': tunnel }))('of return path %s', async (name, entry) => {
     const { guard, ...layout } = layOutDomain(config, entry)
     await expect(`${JSON.stringify(layout, null, 2)}\n`).toMatchFileSnapshot(`testdata/layout-${name}.json`)
     await expect(guard.text).toMatchFileSnapshot(`testdata/guard-${name}.nft`)
   })
 
-  it('lets members see the address that the nodes share, which the announcer binds', () => {
-    const subnets = snat.subnets.map((subnet, index) => ({
-      ...subnet,
-      sharedAddress: index === 0 ? '10.0.0.249' : null,
-    }))
-    const shared = layOutDomain(config, { ...snat, subnets, gateway: { via: 'vrrp', shard: 1 } })
-    expect(shared.guard.text).toContain('10.0.0.0/24 : 10.0.0.249')
-    expect({ ...shared, guard: null }).toEqual({ ...layOutDomain(config, snat), guard: null })
+  it('lets members see the address that the nodes share, which the announcer binds', async () => {
+    const { guard, ...layout } = layOutDomain(config, shared)
+    await expect(guard.text).toMatchFileSnapshot('testdata/guard-snat-shared.nft')
+    expect({ ...layout, guard: null }).toEqual({ ...layOutDomain(config, snat), guard: null })
   })
 
   it('says which physical network the node lacks', () => {
@@ -79,7 +94,8 @@ describe('guards', () => {
   })
 
   it.runIf(process.getuid?.() === 0)('are accepted by nft', () => {
-    for (const text of [renderGuard(gateway).text, renderGuard(snat).text, renderRootGuard(config).text])
+    const guards = [gateway, snat, shared, dsr].map((domain) => renderGuard(domain).text)
+    for (const text of [...guards, renderRootGuard(config).text])
       execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
   })
 

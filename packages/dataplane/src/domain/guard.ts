@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DomainEntry, DomainSubnet } from '@spout/model/node-state'
 import { parseCidr } from '@spout/net'
-import { SEGMENT, UPLINK, UPLINK_PREFIX6 } from './domain-names.ts'
+import { SEGMENT, TUNNEL_PORT, UPLINK, UPLINK_PREFIX6 } from './domain-names.ts'
 
 /** The table that keeps a domain closed. Loaded before the domain forwards its first packet, replaced as a whole. */
 export const GUARD_TABLE = 'spout-guard'
@@ -36,9 +36,9 @@ export interface Guard {
 export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): Guard {
   const body = [
     ...chain('claimed', 'filter', 'prerouting', 'raw', 'accept', claimRules(domain)),
-    ...chain('departing', 'filter', 'output', 'raw', 'accept', DEPARTING_RULES),
+    ...chain('departing', 'filter', 'output', 'raw', 'accept', departingRules(domain)),
     ...subchain('answers', ANSWER_RULES),
-    ...chain('refused', 'nat', 'input', '100', 'drop', REFUSED_RULES),
+    ...chain('refused', 'nat', 'input', '100', 'drop', refusedRules(domain)),
     ...chain('source', 'nat', 'postrouting', 'srcnat + 1', 'accept', sourceRules(domain)),
     ...chain('forward', 'filter', 'forward', 'filter', 'drop', forwardRules(domain, protectedCidrs)),
   ]
@@ -54,13 +54,20 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
  * alone and costs a route lookup a packet. Replies to the node itself are told by their ports and not tracked.
  */
 function claimRules(domain: DomainEntry): readonly string[] {
+  const tunnelled = domain.tunnel?.subnets ?? []
+  // Each with the node's addresses that its members answer probes to.
+  const sources = domain.subnets.flatMap(({ cidr, nodeAddress }) => {
+    const own = familyOf(cidr)
+    return [cidr, ...tunnelled.flatMap((each) => (familyOf(each.cidr) === own ? [each.cidr] : []))].map((source) => ({
+      ...{ ip: own, source, nodeAddress },
+    }))
+  })
   return [
     `iifname != "${SEGMENT}" accept`,
-    ...domain.subnets.map(({ cidr, nodeAddress }) => {
-      const ip = familyOf(cidr)
-      return `${ip} daddr ${nodeAddress} ${ip} saddr ${cidr} tcp dport ${OWN_PORTS.first}-${OWN_PORTS.last} notrack accept`
+    ...sources.map(({ ip, source, nodeAddress }) => {
+      return `${ip} daddr ${nodeAddress} ${ip} saddr ${source} tcp dport ${OWN_PORTS.first}-${OWN_PORTS.last} notrack accept`
     }),
-    ...domain.subnets.map(({ cidr }) => `${familyOf(cidr)} saddr ${cidr} accept`),
+    ...[...domain.subnets, ...tunnelled].map(({ cidr }) => `${familyOf(cidr)} saddr ${cidr} accept`),
     // Link-local and unspecified addresses: what neighbour discovery speaks as (RFC 4861).
     'ip6 saddr { fe80::/10, :: } accept',
     'drop',
@@ -122,12 +129,29 @@ function sourceRules(domain: DomainEntry): readonly string[] {
  * The proxy and the probes connect to the tenant's segment alone; anywhere else they only answer. Their TCP is not
  * tracked, but for what carries a mark: answers of connections that are counted (the driver marks their requests).
  */
-const DEPARTING_RULES = [
+const departingRules = (domain: DomainEntry): readonly string[] => [
+  // What is forwarded through tunnels is not tracked, so whatever comes for a tunnel is a new flow, and refused.
+  ...(domain.tunnel === undefined ? [] : [`oifname "${SEGMENT}" udp dport ${TUNNEL_PORT} notrack accept`]),
   // Nearly every packet ends here.
   'meta mark 0 tcp flags & (syn | ack) == ack notrack accept',
+  ...sharedRules(domain),
   `oifname != "${SEGMENT}" goto answers`,
   'meta mark 0 meta l4proto tcp notrack',
 ]
+
+/**
+ * Nobody here speaks as the address that members see of all nodes. A reply of theirs for a flow that this node does not
+ * know may be ahead of the word of the node which had the address a moment ago: to refuse it would end the flow.
+ */
+const sharedRules = ({ subnets }: DomainEntry): readonly string[] =>
+  subnets.flatMap(({ cidr, sharedAddress }) => {
+    const source = `${familyOf(cidr)} saddr ${sharedAddress}`
+    const icmp = familyOf(cidr) === 'ip' ? 'icmp' : 'icmpv6'
+    return sharedAddress === null
+      ? []
+      : [`${source} tcp flags & rst == rst drop`, `${source} ${icmp} type destination-unreachable drop`]
+  })
+
 const ANSWER_RULES = [
   'tcp flags & (syn | ack) == syn reject with icmpx admin-prohibited',
   'meta mark 0 meta l4proto tcp notrack',
@@ -143,10 +167,12 @@ const ANSWER_RULES = [
  * packet that is not tracked belongs to a socket of the domain or to none, and then the kernel refuses it: nothing
  * listens where it could be reached, as the proxy does on the loopback addresses.
  */
-const REFUSED_RULES = [
+const refusedRules = ({ returnPath }: DomainEntry): readonly string[] => [
   'iifname != "lo" socket transparent 1 accept',
   'icmp type echo-request accept',
   'icmpv6 type echo-request accept',
+  // Forwarded packet by packet: a node that does not know a service yet, or any more, must not end flows of others.
+  ...(returnPath === 'dsr' ? ['tcp flags & (syn | ack) != syn drop'] : []),
   'meta l4proto tcp reject with tcp reset',
   'meta l4proto udp reject with icmpx port-unreachable',
 ]

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises'
+import type { FlowsReport } from '@spout/model/node-report'
 import type { DomainEntry, FlowSettings } from '@spout/model/node-state'
-import { type Clock, pause, systemClock } from '@spout/runtime'
+import { type Clock, pause, restartPauseMs, Serial, systemClock } from '@spout/runtime'
 import { isRunning, type Log, type ProcessIdentity, readFileOrNull, writeFileAtomically } from '@spout/sys'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames } from '../domain/domain-names.ts'
-import { restartPauseMs } from '../drivers/haproxy/restart-pause.ts'
-import { Serial } from '../drivers/haproxy/serial.ts'
 import { makeRunDirectory } from '../run-directory.ts'
 import { flowsConfig, type SharedDomain, sharedDomain } from './flows-config.ts'
 import { FlowsProcess } from './flows-process.ts'
+import { flowsReport, unheard } from './flows-report.ts'
 import { type FlowsState, parseFlowsState } from './flows-state.ts'
 
 export interface FlowReplicationOptions {
@@ -23,6 +23,8 @@ export interface FlowReplicationOptions {
 
 /** Peers that hear nothing meanwhile hold on to what they know for minutes. */
 const LOOK_EVERY_MS = 1_000
+/** So long a program that was just started may take to its first account. */
+const FIRST_WORD_MS = 5_000
 
 /**
  * Has the flows of domains with a shared address go on at another node of the group: a process of its own
@@ -99,10 +101,21 @@ export class FlowReplication {
     return text === null ? null : parseFlowsState(text.toString('utf8'))
   }
 
+  /** The same for the node's reports; null where flows are not replicated. */
+  async report(): Promise<FlowsReport | null> {
+    if (!this.#settings) return null
+    const state = await this.state()
+    const running = this.#running
+    if (running === null) return unheard('spout-flows does not run')
+    if (state?.pid === running.pid) return flowsReport(state, this.#clock.now().getTime())
+    const isNew = this.#clock.monotonicMs() - this.#startedMs < FIRST_WORD_MS
+    return unheard(isNew ? null : 'spout-flows has said nothing since it was started')
+  }
+
   /** Leaves it running, unwatched. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#serial.run(async () => {})
+    await this.#serial.idle()
   }
 
   get #configFile(): string {

@@ -51,7 +51,7 @@ describe('flowsConfig', () => {
 
 describe('parseFlowsState', () => {
   it('takes an account and nothing else', () => {
-    expect(parseFlowsState('{"pid":7,"error":null,"strangers":0,"domains":[],"peers":[]}')?.pid).toBe(7)
+    expect(parseFlowsState('{"pid":7,"writtenMs":1,"error":null,"strangers":0,"domains":[],"peers":[]}')?.pid).toBe(7)
     for (const text of ['', '{', 'null', '{"pid":"7","domains":[],"peers":[]}', '{"pid":7}'])
       expect(parseFlowsState(text)).toBe(null)
   })

@@ -1,16 +1,20 @@
 export interface DomainFlows {
   readonly domain: number
-  /** Flows that this node carries, or did last. */
+  /** Flows that this node carries: it holds the address that they are translated to. */
   readonly local: number
   /** Flows that others carry, held ready here. */
   readonly remote: number
-  /** Flows of others that could not be held ready: this node has one of its own in their place. */
-  readonly conflicts: number
+  /** How often a flow of another could not be held ready: this node has one of its own in its place. */
+  readonly refused: number
+  /** How often another spoke of a flow that this node carries, which went by its own word. */
+  readonly insisted: number
   readonly error: string | null
 }
 
 export interface PeerFlows {
   readonly address: string
+  /** Since it was last heard, or named. */
+  readonly silentMs: number
   /** Datagrams. */
   readonly sent: number
   readonly received: number
@@ -24,6 +28,8 @@ export interface PeerFlows {
 /** The account of `spout-flows`: the file `state.json`. */
 export interface FlowsState {
   readonly pid: number
+  /** Milliseconds since the epoch. */
+  readonly writtenMs: number
   /** Why it cannot work as configured; null when it can. */
   readonly error: string | null
   /** Datagrams from no peer. */
@@ -36,7 +42,12 @@ export interface FlowsState {
 export function parseFlowsState(text: string): FlowsState | null {
   try {
     const state = JSON.parse(text) as FlowsState
-    return Number.isSafeInteger(state.pid) && Array.isArray(state.domains) && Array.isArray(state.peers) ? state : null
+    return Number.isSafeInteger(state.pid) &&
+      Number.isFinite(state.writtenMs) &&
+      Array.isArray(state.domains) &&
+      Array.isArray(state.peers)
+      ? state
+      : null
   } catch {
     return null
   }

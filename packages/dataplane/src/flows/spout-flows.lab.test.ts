@@ -4,6 +4,8 @@ import { Arrangement } from '../lab/arrangement.ts'
 import { FlowNode, KEY, PORT, SHARED, SHARED6, VIP, VIP6 } from './lab/flow-node.ts'
 
 const FLOWS = 50
+const allAtMost = (most: number) => (seconds: readonly number[]) =>
+  seconds.length === 3 && seconds.every((one) => one <= most)
 const TIMEOUT_MS = 90_000
 
 let lab: Arrangement
@@ -139,6 +141,89 @@ describe.each(['spout-flows', 'spout-flows-asan'])('%s', { timeout: TIMEOUT_MS }
     await one.stop()
     await two.knows({ local: 0, remote: 0 }, 20_000)
     expect(await two.entries()).toEqual([])
+    await closeAll(flows)
+  })
+
+  it('hands flows over to the node that gets the address, and back when that one dies', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    // The kernel buries what has ended when it is looked at, or within a minute.
+    for (const node of [one, two]) node.configure(node.lines(['refresh 1']))
+    await one.start()
+    await two.start()
+    const flows = await open(VIP, 4)
+    const peer = lab.peer('client')
+    await two.knows({ local: 0, remote: 4 })
+    await one.letGo()
+    await two.own()
+    await two.knows({ local: 4, remote: 0 })
+    await one.knows({ local: 0, remote: 4 })
+    // Each end, once, at whichever node it is seen.
+    await peer.close(flows.pop()!.connection)
+    await one.knows({ local: 0, remote: 3 })
+    // What the first node forgets is nobody else's business: it is told again.
+    await one.exec('conntrack', '-D', '-p', 'tcp', '-d', VIP, '--dport', '80')
+    await expect.poll(() => one.lifetimes(), { timeout: 10_000 }).toSatisfy(allAtMost(300))
+    expect(await Promise.all(flows.map(({ connection }) => peer.say(connection, 'moved')))).toEqual(
+      flows.map(() => 'moved'),
+    )
+    expect(two.counts()).toEqual({ local: 3, remote: 0 })
+    // It is told of all again when its link was down, as of any that it missed.
+    await two.stop('SIGTERM')
+    await two.start()
+    await one.knows({ local: 0, remote: 3 })
+
+    await two.die()
+    await one.own()
+    expect(await Promise.all(flows.map(({ connection }) => peer.say(connection, 'back')))).toEqual(
+      flows.map(() => 'back'),
+    )
+    await one.knows({ local: 3, remote: 0 })
+    await closeAll(flows)
+    await one.knows({ local: 0, remote: 0 })
+  })
+
+  it('keeps entries only for as long as their node renews them, once it has let go', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    for (const node of [one, two]) node.configure(node.lines(['timeouts 6 3', 'refresh 1']))
+    await one.start()
+    await two.start()
+    const flows = await open(VIP, 3)
+    await two.knows({ local: 0, remote: 3 })
+    await one.letGo()
+    await two.own()
+    await two.knows({ local: 3, remote: 0 })
+    await expect.poll(() => one.lifetimes(), { timeout: 10_000 }).toSatisfy(allAtMost(8))
+    // Nobody says that they ended.
+    await two.stop()
+    await one.knows({ local: 0, remote: 0 }, 20_000)
+    expect(await one.entries()).toEqual([])
+    await two.start()
+    await one.knows({ local: 0, remote: 3 })
+    await closeAll(flows)
+  })
+
+  it('goes by its own word for flows that it carries, and doubts those that another saw end', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    await one.start()
+    await two.start()
+    const flows = await open(VIP, 3)
+    await two.knows({ local: 0, remote: 3 })
+    // Both hold the address for a moment; the members still know the first one.
+    await two.ip(`address replace ${SHARED}/32 dev red0`)
+    await two.knows({ local: 3, remote: 0 })
+    await one.knows({ local: 3, remote: 0 })
+    await one.exec('conntrack', '-D', '-p', 'tcp', '-d', VIP, '--dport', '80')
+    await one.knows({ local: 0, remote: 0 })
+    await expect.poll(() => two.state()?.domains[0]?.insisted, { timeout: 10_000 }).toBe(3)
+    expect(two.counts()).toEqual({ local: 3, remote: 0 })
+    expect(await two.lifetimes()).toSatisfy(allAtMost(300))
+    await one.letGo()
+    await two.own()
+    const say = ({ connection }: { readonly connection: number }) => lab.peer('client').say(connection, 'alive')
+    expect(await Promise.all(flows.map(say))).toEqual(flows.map(() => 'alive'))
     await closeAll(flows)
   })
 

@@ -30,7 +30,9 @@ export class Peer {
     return { connection, line: await this.#ask({ op: 'open', address, port, connection, ...from }) }
   }
 
-  serve = (port: number): Promise<PeerAnswer> => this.#ask({ op: 'serve', port })
+  /** Over TCP and UDP, at one address or at all. */
+  serve = (port: number, address?: string): Promise<PeerAnswer> =>
+    this.#ask({ op: 'serve', port, ...(address === undefined ? {} : { address }) })
   say = (connection: number, text: string): Promise<PeerAnswer> => this.#ask({ op: 'say', connection, text })
   hear = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'hear', connection })
   /** Every connection this member serves gets the text, unasked. */

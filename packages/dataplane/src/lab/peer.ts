@@ -22,7 +22,7 @@ const TIMEOUT_MS = 3_000
 const open = new Map<number, net.Socket>()
 const served = new Set<net.Socket>()
 
-function serve(port: number): Promise<string> {
+function serve(port: number, address = '::'): Promise<string> {
   const server = net.createServer((socket) => {
     served.add(socket)
     socket.on('close', () => served.delete(socket))
@@ -30,9 +30,9 @@ function serve(port: number): Promise<string> {
     socket.write(`${name} ${socket.remoteAddress?.replace('::ffff:', '')}\n`)
     socket.pipe(socket)
   })
-  const udp = dgram.createSocket('udp6')
+  const udp = dgram.createSocket(address.includes(':') ? 'udp6' : 'udp4')
   udp.on('message', (_, from) => udp.send(`${name} ${from.address.replace('::ffff:', '')}\n`, from.port, from.address))
-  return new Promise((resolve) => server.listen(port, '::', () => udp.bind(port, '::', () => resolve('serving'))))
+  return new Promise((resolve) => server.listen(port, address, () => udp.bind(port, address, () => resolve('serving'))))
 }
 
 /** Resolves with the member's first line, rejects with the error's code (`CLOSED`: taken and ended without a word). */
@@ -95,7 +95,7 @@ function datagram(request: PeerRequest): Promise<string> {
 }
 
 async function answer(request: PeerRequest): Promise<string> {
-  if (request.op === 'serve') return serve(request.port!)
+  if (request.op === 'serve') return serve(request.port!, request.address)
   if (request.op === 'datagram') return datagram(request)
   if (request.op === 'say' || request.op === 'hear') return say(open.get(request.connection!), request.text)
   if (request.op === 'push') {

@@ -2,10 +2,12 @@ import type { Node } from '@spout/model'
 import type { PlannedNode } from '../placement/place.ts'
 
 /** A node of a group as its neighbours see it. */
-export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'schedulingSince'> {
+export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'schedulingSince' | 'drainedSince'> {
   /** Its address on the fabric; null while nobody has said. */
   readonly fabricAddress: string | null
   readonly connection: PlannedNode['connection']
+  /** Whether its proxies have no client any more since it was drained last. Left out: not known to be so. */
+  readonly departed?: boolean
 }
 
 export const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4)

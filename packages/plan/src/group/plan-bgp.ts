@@ -29,6 +29,8 @@ export function planBgp(input: {
   readonly peers: readonly BgpPeer[]
   readonly advertisements: readonly BgpAdvertisementIntent[]
   readonly nowMs: number
+  /** A draining node that goes on announcing for now. */
+  readonly heldBack: boolean
 }): BgpPart {
   const { bgp, node } = input
   const problems: Reason[] = []
@@ -48,7 +50,7 @@ export function planBgp(input: {
     else peers.set(place, settings)
   }
   if (peers.size === 0) problems.push({ code: 'NoBgpPeer', message: 'No BGP peer is selected for it.' })
-  const { drain, againAtMs } = drainStep(bgp, node, input.nodes, input.nowMs)
+  const { drain, againAtMs } = input.heldBack ? NO_DRAIN : drainStep(bgp, node, input.nodes, input.nowMs)
   return {
     settings: {
       routerId: routerIdOf(node),
@@ -97,6 +99,8 @@ function peerSettings(peer: BgpPeer, template: BgpPeer | null, node: GroupNode):
   }
 }
 
+const NO_DRAIN = { drain: 'none', againAtMs: null } as const
+
 /** First the routers are asked to prefer others, then nothing is announced; a node without a successor stays at asking. */
 function drainStep(
   bgp: GroupBgp,
@@ -104,7 +108,7 @@ function drainStep(
   nodes: readonly GroupNode[],
   nowMs: number,
 ): { readonly drain: BgpSettings['drain']; readonly againAtMs: number | null } {
-  if (node.scheduling !== 'draining') return { drain: 'none', againAtMs: null }
+  if (node.scheduling !== 'draining') return NO_DRAIN
   const withdrawAtMs = Date.parse(node.schedulingSince ?? new Date(0).toISOString()) + 1000 * bgp.drainSeconds
   if (!hasSuccessor(node, nodes)) return { drain: 'prefer-others', againAtMs: null }
   return nowMs >= withdrawAtMs

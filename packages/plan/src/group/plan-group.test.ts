@@ -30,6 +30,7 @@ const node = (number: number, fields: Partial<GroupNode> = {}): GroupNode => ({
   name: `n${number}`,
   scheduling: 'enabled',
   schedulingSince: null,
+  drainedSince: null,
   fabricAddress: `192.0.2.${number}`,
   connection: 'connected',
   ...fields,
@@ -88,10 +89,34 @@ describe('planGroup', () => {
     expect(at(0).entries.get(drained.id)?.bgp?.drain).toBe('prefer-others')
     expect(at(0).againAtMs).toBe(Date.parse(NOW) + 10_000)
     expect(at(10).entries.get(drained.id)?.bgp?.drain).toBe('withdrawn')
-    expect(at(10).againAtMs).toBeNull()
+    // Until then others may send it what comes for its connections.
+    expect(at(10).againAtMs).toBe(Date.parse(NOW) + 300_000)
     expect(at(10).entries.get(id(0xa02))?.bgp?.drain).toBe('none')
     const alone = plan({ group: bgpGroup(), nodes: [drained], nowMs: Date.parse(NOW) + 60_000 })
     expect(alone.entries.get(drained.id)?.bgp?.drain).toBe('prefer-others')
+  })
+
+  it.each(['vrrp', 'bgp'] as const)('holds a drain back as long as it is told to, with %s', (announcer) => {
+    const drained = node(1, { scheduling: 'draining', schedulingSince: NOW, drainedSince: NOW })
+    const nodes = [drained, node(2)]
+    const of = (heldBack: ReadonlySet<string>) =>
+      plan({ group: announcer === 'bgp' ? bgpGroup() : group(), nodes, heldBack }).entries
+    const [waiting, begun] = [of(new Set([drained.id])), of(new Set())]
+    expect([waiting, begun].map((entries) => entries.get(drained.id)?.vrrp?.yield)).toEqual([false, true])
+    const drains = announcer === 'bgp' ? ['none', 'prefer-others'] : [undefined, undefined]
+    expect([waiting, begun].map((entries) => entries.get(drained.id)?.bgp?.drain)).toEqual(drains)
+    // What the others have to know is the same before and after.
+    expect(waiting.get(id(0xa02))).toEqual(begun.get(id(0xa02)))
+    expect(begun.get(id(0xa02))?.secondChance).toMatchObject({ first: '192.0.2.1' })
+  })
+
+  it('gives nodes of an l2 group a second chance and no other part', () => {
+    const nodes = [node(1, { scheduling: 'draining', drainedSince: NOW }), node(2)]
+    const { entries } = plan({ group: group({ announcer: 'l2' }), nodes })
+    expect(entries.get(id(0xa02))).toEqual({
+      ...{ kind: 'group', version: 1, key: 'group', vrrp: null, bgp: null, flows: null },
+      secondChance: { first: '192.0.2.1', next: null, leavingSince: null, since: NOW, seconds: 300 },
+    })
   })
 
   it('gives a node the peers selected for it, the template under what they say, and says what is missing', () => {

@@ -9,6 +9,7 @@ import type { Reason } from '../reason.ts'
 import type { GroupNode } from './group-node.ts'
 import { planBgp } from './plan-bgp.ts'
 import { planFlows } from './plan-flows.ts'
+import { planSecondChance } from './plan-second-chance.ts'
 import { planVrrp } from './plan-vrrp.ts'
 
 export interface GroupPlanInput {
@@ -20,10 +21,12 @@ export interface GroupPlanInput {
   readonly advertisements: readonly BgpAdvertisementIntent[]
   /** Milliseconds since 1970. */
   readonly nowMs: number
+  /** Ids of draining nodes that go on as if they were not (`heldBack`). */
+  readonly heldBack?: ReadonlySet<string>
 }
 
 export interface GroupPlan {
-  /** By node id. Empty for a group that announces by `l2`: its nodes take part in nothing of their own. */
+  /** By node id. In a group that announces by `l2` nodes take part in nothing of their own but second chances. */
   readonly entries: ReadonlyMap<string, GroupEntry>
   /** What keeps a node from announcing as its group shall, by node id. */
   readonly problems: ReadonlyMap<string, readonly Reason[]>
@@ -36,30 +39,44 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
   const { group, nodes } = input
   const entries = new Map<string, GroupEntry>()
   const problems = new Map<string, readonly Reason[]>()
-  let againAtMs: number | null = null
-  if (group.announcer === 'l2') return { entries, problems, againAtMs }
-  const vrrp = planVrrp(group, nodes)
+  const chances = planSecondChance(group, nodes, input.nowMs)
+  let { againAtMs } = chances
+  if (group.announcer === 'l2') {
+    for (const [id, secondChance] of chances.byNode) entries.set(id, { ...NO_PART, secondChance })
+    return { entries, problems, againAtMs }
+  }
+  const heldBack = input.heldBack ?? new Set<string>()
+  const vrrp = planVrrp(group, nodes, heldBack)
   for (const node of nodes) {
     const found: Reason[] = []
     const part = vrrp.get(node.id)
     if (part !== undefined && 'problem' in part) found.push(part.problem)
     const bgp =
       group.announcer === 'bgp' && group.bgp !== null
-        ? planBgp({ ...input, bgp: group.bgp, groupId: group.id, node })
+        ? planBgp({ ...input, bgp: group.bgp, groupId: group.id, node, heldBack: heldBack.has(node.id) })
         : null
     if (bgp !== null) {
       found.push(...bgp.problems)
       if (bgp.againAtMs !== null) againAtMs = Math.min(againAtMs ?? Number.POSITIVE_INFINITY, bgp.againAtMs)
     }
+    const secondChance = chances.byNode.get(node.id)
     entries.set(node.id, {
-      kind: 'group',
-      version: NODE_STATE_VERSION,
-      key: 'group',
+      ...NO_PART,
       vrrp: part !== undefined && 'settings' in part ? part.settings : null,
       bgp: bgp?.settings ?? null,
       flows: part !== undefined && 'settings' in part ? planFlows(group, part.settings) : null,
+      ...(secondChance === undefined ? {} : { secondChance }),
     })
     if (found.length > 0) problems.set(node.id, found)
   }
   return { entries, problems, againAtMs }
+}
+
+const NO_PART: GroupEntry = {
+  kind: 'group',
+  version: NODE_STATE_VERSION,
+  key: 'group',
+  vrrp: null,
+  bgp: null,
+  flows: null,
 }

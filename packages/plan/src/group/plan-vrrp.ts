@@ -15,8 +15,13 @@ export type VrrpPart = { readonly settings: VrrpSettings } | { readonly problem:
  * Every node's part in the shards of a group. A node whose address the others do not know takes no part: one that is not
  * in their list of peers would hear nobody and hold what another holds.
  * @param nodes the nodes of the group that exist, silent ones too, in order of their ids
+ * @param heldBack ids of draining nodes that keep their shards for now
  */
-export function planVrrp(group: NodeGroup, nodes: readonly GroupNode[]): ReadonlyMap<string, VrrpPart> {
+export function planVrrp(
+  group: NodeGroup,
+  nodes: readonly GroupNode[],
+  heldBack: ReadonlySet<string>,
+): ReadonlyMap<string, VrrpPart> {
   const family = commonFamily(nodes)
   const parts = new Map<string, VrrpPart>()
   const members: (GroupNode & { readonly fabricAddress: string })[] = []
@@ -38,7 +43,7 @@ export function planVrrp(group: NodeGroup, nodes: readonly GroupNode[]): Readonl
         peers: members.filter((other) => other !== node).map((other) => other.fabricAddress),
         ...VRRP_TIMING[group.vrrp.profile],
         shards,
-        yield: node.scheduling === 'draining' && hasSuccessor(node, members),
+        yield: node.scheduling === 'draining' && !heldBack.has(node.id) && hasSuccessor(node, members),
       },
     })
   }

@@ -1,4 +1,14 @@
-import type { CheckSpec, LoadBalancer, NodeMember, NodePool, Placement, Pool } from '@spout/model'
+import {
+  type CheckSpec,
+  DEFAULT_DRAIN_MS,
+  type LoadBalancer,
+  type NodeMember,
+  type NodePool,
+  type PassiveCheck,
+  type PassiveSpec,
+  type Placement,
+  type Pool,
+} from '@spout/model'
 import { poolMode } from '../resolve/protocols.ts'
 import { editSlots } from '../slots/edit-slots.ts'
 
@@ -30,9 +40,30 @@ export function planPool(
     slots,
     check: pool.monitor?.enabled ? checkSpec(pool.monitor) : null,
     panicThreshold: pool.panicThreshold,
+    ...failureSettings(pool),
   }
   return { placed: { poolId: pool.id, number, members: [...assignment.members], slots }, node }
 }
+
+/** Only what differs from the defaults: other entries are what they were before there were such settings. */
+const failureSettings = ({
+  slowStartSeconds,
+  drainSeconds,
+  resetOnDown,
+  passiveCheck,
+}: Pool): Pick<NodePool, 'slowStartMs' | 'drainMs' | 'resetOnDown' | 'passive'> => ({
+  ...(slowStartSeconds > 0 ? { slowStartMs: slowStartSeconds * 1000 } : {}),
+  ...(drainSeconds * 1000 !== DEFAULT_DRAIN_MS ? { drainMs: drainSeconds * 1000 } : {}),
+  ...(resetOnDown ? { resetOnDown } : {}),
+  ...(passiveCheck === null ? {} : { passive: passiveSpec(passiveCheck) }),
+})
+
+const passiveSpec = ({ on, failures, holdSeconds, maxDownPercent }: PassiveCheck): PassiveSpec => ({
+  on,
+  failures,
+  holdMs: holdSeconds * 1000,
+  maxDownPercent,
+})
 
 export function proxyProtocolOf(pool: Pool): NodePool['proxyProtocol'] {
   if (pool.protocol === 'tcp-proxy-v1') return 'v1'

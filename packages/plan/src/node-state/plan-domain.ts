@@ -1,4 +1,5 @@
-import { type Announce, type DomainEntry, type Network, NODE_STATE_VERSION } from '@spout/model'
+import { type Announce, type DomainEntry, type DomainTunnel, type Network, NODE_STATE_VERSION } from '@spout/model'
+import { parseCidr } from '@spout/net'
 
 /**
  * A tenant network as one node sees it.
@@ -14,6 +15,7 @@ export function planDomain(
 ): DomainEntry {
   // One node at a time must answer for a shared address, the one that the network's VIPs are at.
   const shared = network.returnPath === 'snat' && gateway?.via === 'vrrp' ? sharedAddresses : new Map<string, string>()
+  const tunnelled = tunnelledSubnets(network)
   return {
     kind: 'domain',
     version: NODE_STATE_VERSION,
@@ -27,5 +29,25 @@ export function planDomain(
       return nodeAddress === undefined ? [] : [{ cidr, nodeAddress, gatewayIp, sharedAddress: shared.get(id) ?? null }]
     }),
     gateway: network.returnPath === 'gateway' || shared.size > 0 ? gateway : null,
+    ...(tunnelled.length === 0 ? {} : { tunnel: { vni: network.number, subnets: tunnelled } }),
   }
+}
+
+/** Subnets behind routers, and the segment's router through which each is reached: the gateway of its family's first subnet. */
+function tunnelledSubnets({ subnets }: Network): DomainTunnel['subnets'] {
+  return subnets.flatMap((subnet) => {
+    if (subnet.reach !== 'tunnel') return []
+    const via = tunnelGateway(subnets, subnet.cidr)
+    return via === null ? [] : [{ cidr: subnet.cidr, via }]
+  })
+}
+
+/** The segment's router towards a subnet that is not on it; null without one of that family. */
+export function tunnelGateway(
+  subnets: readonly Pick<Network['subnets'][number], 'cidr' | 'gatewayIp' | 'reach'>[],
+  cidr: string,
+): string | null {
+  const { version } = parseCidr(cidr)
+  const on = subnets.find((one) => one.reach !== 'tunnel' && one.gatewayIp !== null && parseCidr(one.cidr).version === version)
+  return on?.gatewayIp ?? null
 }

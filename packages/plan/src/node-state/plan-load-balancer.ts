@@ -14,6 +14,7 @@ import type { AdvertisementsByPool } from '../group/advertisements.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
+import { followsHolder } from './follows-holder.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
 
 export interface LoadBalancerPlanInput {
@@ -40,7 +41,7 @@ export type Announcing =
   | { readonly via: 'l2' }
   /** The nodes settle it by shard, among themselves. */
   | ({ readonly via: 'vrrp' } & Sharding)
-  /** Every node announces what comes from an address pool; what lies inside tenant networks goes by shard. */
+  /** Every node announces what comes from an address pool, unless one must (`followsHolder`); what lies inside tenant networks goes by shard. */
   | ({
       readonly via: 'bgp'
       readonly policy: GroupBgp['policy']
@@ -101,7 +102,7 @@ function byOwner(
     groupName: group.name,
     nodes: group.nodes,
     previousOwnerId: shared ?? previous?.ownerNodeId ?? null,
-    needs: neededFeatures(loadBalancer),
+    needs: neededFeatures(loadBalancer, network.returnPath),
   })
   const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason
   const placed = remember(input, { ownerNodeId: owner.nodeId, shard: null }, reason, pools)
@@ -129,14 +130,14 @@ function byShard(
     nodes: group.nodes,
     previousShard:
       previous?.shard?.nodeGroupId === groupId && previous.networkId === network.id ? previous.shard.number : null,
-    needs: neededFeatures(loadBalancer),
+    needs: neededFeatures(loadBalancer, network.returnPath),
     previousRefusal: previous?.reason.code === 'FeatureUnavailable' ? previous.reason : null,
   })
   const routed = announcing.via === 'bgp' && loadBalancer.vips.some(({ scope }) => scope === 'fabric')
   const message = !routed
     ? reason.message
-    : network.returnPath === 'gateway'
-      ? `The master of shard ${number} of group \`${group.name}\` announces it to its routers: it holds the members' gateway.`
+    : followsHolder(loadBalancer, network)
+      ? `The master of shard ${number} of group \`${group.name}\` announces it to its routers: it holds ${network.returnPath === 'gateway' ? "the members' gateway" : 'the address that members see'}.`
       : `Every node of group \`${group.name}\` announces it to its routers.`
   const shown = reason.code === 'Placed' ? { ...reason, message } : reason
   const placed = remember(
@@ -155,7 +156,7 @@ function byShard(
           const { byPool, otherwise } = announcing.advertisements
           const advertisement = byPool[poolId ?? ''] ?? otherwise
           // A connection whose requests and replies took different nodes could not be tracked by either.
-          const shard = network.returnPath === 'gateway' ? number : null
+          const shard = followsHolder(loadBalancer, network) ? number : null
           return { via: 'bgp', advertisement, policy: announcing.policy, shard }
         }
       : null,
@@ -171,9 +172,14 @@ const explainGateway = (reason: Reason, network: Network): Reason =>
       }
     : reason
 
-/** Feature names that drivers offer and this load balancer needs, sorted. */
-export function neededFeatures(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): readonly string[] {
+/** Feature names that drivers offer and this load balancer needs in a network of that return path, sorted. */
+export function neededFeatures(
+  loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
+  returnPath: Network['returnPath'] | null,
+): readonly string[] {
   const needs = new Set<string>()
+  // Nodes translate by themselves; forwarding alone is what an older one may not know.
+  if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
   for (const { protocol } of loadBalancer.listeners)
     needs.add(protocol === 'tcp' || protocol === 'udp' ? `l4.${protocol}` : `l7.${protocol}`)
   const used = new Set(loadBalancer.listeners.map((listener) => listener.defaultPoolId))

@@ -316,8 +316,15 @@ describe('neededFeatures', () => {
       listener(4, 53, { protocol: 'udp' }),
       listener(5, 443, { protocol: 'tcp-proxy' }),
     ]
-    expect(neededFeatures({ listeners, pools })).toEqual(['l4.udp', 'l7.http', 'l7.proxy-protocol', 'l7.tcp-proxy'])
-    expect(neededFeatures({ listeners: [listener(4, 80)], pools })).toEqual(['l4.tcp'])
+    expect(neededFeatures({ listeners, pools }, 'gateway')).toEqual([
+      'l4.udp',
+      'l7.http',
+      'l7.proxy-protocol',
+      'l7.tcp-proxy',
+    ])
+    expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'snat')).toEqual(['l4.tcp'])
+    expect(neededFeatures({ listeners: [listener(4, 80)], pools }, 'dsr')).toEqual(['dsr', 'l4.tcp'])
+    expect(neededFeatures({ listeners: [], pools }, 'dsr')).toEqual([])
   })
 })
 

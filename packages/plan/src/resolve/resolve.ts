@@ -8,6 +8,7 @@ import {
   type Vip,
 } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
+import { failureProblems } from './failure-settings.ts'
 import { type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 
@@ -110,6 +111,7 @@ function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool
       reason: `a pool balanced per connection has at most ${MOST_SLOTS} members`,
     })
   if (pool.monitor !== null) yield* monitorProblems(pool.monitor, `${field}.monitor`)
+  yield* failureProblems(pool, poolMode(loadBalancer, pool), field)
 }
 
 function* monitorProblems(monitor: HealthMonitor, field: string): Generator<Problem> {

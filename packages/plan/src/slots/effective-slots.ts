@@ -1,6 +1,8 @@
 import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
 import { effectiveMembers } from '../health/effective-members.ts'
 import { dealSlots } from './edit-slots.ts'
+import { mix } from './mix.ts'
+import { type Shares, withheldSlots } from './rising-members.ts'
 import { decodeSlots } from './slot-table.ts'
 
 /** Bounds the search when hardly a slot is healthy; with a tenth of them healthy it succeeds for 97 of 100 slots. */
@@ -14,30 +16,31 @@ const MOST_TRIES = 32
  * first healthy member found: shares follow the weights, a further failure moves only what it carried, and every
  * node that knows the same `down` gets the same table.
  *
- * Who counts as healthy is `effectiveMembers`' to say. With nobody to serve a slot it is `NO_MEMBER`.
+ * Who counts as healthy is `effectiveMembers`' to say. With nobody to serve a slot it is `NO_MEMBER`. A member on its way
+ * up serves a part of its slots; the rest are served as if it were down.
  *
  * @param down ids of members that are down
+ * @param shares of members on their way up
  * @returns `pool.slots.size` member indexes; empty for a pool without a table
  */
 export function effectiveSlots(
   pool: Pick<NodePool, 'members' | 'slots' | 'panicThreshold'>,
   down: ReadonlySet<string>,
+  shares: Shares = NO_SHARES,
 ): Uint16Array {
   if (pool.slots === null) return new Uint16Array(0)
   const base = decodeSlots(pool.slots)
   const effective = effectiveMembers(pool, down)
   const up = pool.members.map((member) => member !== null && effective.has(member.id))
-  const isWhole = (backup: boolean): boolean =>
-    pool.members.every(
-      (member, index) => member === null || member.weight === 0 || member.backup !== backup || up[index],
-    )
-  if (pool.members.some((member, index) => member?.backup && up[index])) {
-    const backup = pool.members.map((member) => (member?.backup ? member.weight : 0))
-    const table = dealt(base.length, backup)
-    return isWhole(true) ? table : servedByHealthy(table, pool.members, up)
-  }
-  return isWhole(false) ? base : servedByHealthy(base, pool.members, up)
+  const onBackups = pool.members.some((member, index) => member?.backup && up[index])
+  const weights = pool.members.map((member) => (member?.backup === onBackups ? member.weight : 0))
+  const table = onBackups ? dealt(base.length, weights) : base
+  const withheld = withheldSlots(table, pool.members, up, shares)
+  const isWhole = weights.every((weight, index) => weight === 0 || up[index])
+  return isWhole && withheld === null ? table : servedByHealthy(table, pool.members, up, withheld)
 }
+
+const NO_SHARES: Shares = new Map()
 
 function dealt(size: number, weights: readonly number[]): Uint16Array {
   const table = new Uint16Array(size).fill(NO_MEMBER)
@@ -45,8 +48,13 @@ function dealt(size: number, weights: readonly number[]): Uint16Array {
   return table
 }
 
-function servedByHealthy(base: Uint16Array, members: NodePool['members'], up: readonly boolean[]): Uint16Array {
-  const healthy = base.map((index) => (up[index] === true ? index : NO_MEMBER))
+function servedByHealthy(
+  base: Uint16Array,
+  members: NodePool['members'],
+  up: readonly boolean[],
+  withheld: ReadonlySet<number> | null,
+): Uint16Array {
+  const healthy = base.map((index, slot) => (up[index] === true && !withheld?.has(slot) ? index : NO_MEMBER))
   const served = healthy.filter((index) => index !== NO_MEMBER)
   if (served.length === base.length) return healthy
   // Those that are up may be too light to hold a slot beside the others: then they share the table.
@@ -65,12 +73,4 @@ function servedByHealthy(base: Uint16Array, members: NodePool['members'], up: re
     }
     return served[mix(slot) % served.length]!
   })
-}
-
-/** Spreads a small number over 32 bits (the finaliser of MurmurHash3). */
-function mix(value: number): number {
-  let hash = value | 0
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -285,4 +285,54 @@ describe('effectiveSlots', () => {
     expect(new Set(effectiveSlots(pool, new Set(['m0', 'm1'])))).toEqual(new Set([NO_MEMBER]))
     expect(effectiveSlots({ ...pool, slots: null }, new Set())).toHaveLength(0)
   })
+
+  it('gives a member on its way up a part of its slots, and takes nobody else any', () => {
+    fc.assert(
+      fc.property(
+        wantedMembers(),
+        fc.array(fc.nat(60)),
+        fc.nat(),
+        fc.integer({ min: 1, max: 99 }),
+        (wanted, ids, pick, share) => {
+          fc.pre(wanted.length > 0)
+          const pool = poolOf(wanted)
+          const down = new Set(ids.map((id) => `m${id}`))
+          const riser = wanted[pick % wanted.length]!.id
+          const index = pool.members.findIndex((one) => one?.id === riser)
+          const whole = effectiveSlots(pool, down)
+          const without = effectiveSlots(pool, new Set([...down, riser]))
+          const rising = effectiveSlots(pool, down, new Map([[riser, share]]))
+          const others = rising.filter((served, slot) => served !== whole[slot] && whole[slot] !== index)
+          expect([...others]).toEqual([])
+          expect(rising.includes(index)).toBe(whole.includes(index))
+          // What it does not serve yet, those serve who would without it; and nobody is left out for it.
+          if (!without.includes(NO_MEMBER)) expect(rising.includes(NO_MEMBER)).toBe(false)
+        },
+      ),
+    )
+  })
+
+  it('moves slots to the member alone as its share grows', () => {
+    const pool = poolOf(membersOf(5))
+    let before = effectiveSlots(pool, new Set(), new Map([['m2', 1]]))
+    expect(before.filter((index) => index === 2)).toHaveLength(1)
+    for (let share = 2; share <= 100; share++) {
+      const after = effectiveSlots(pool, new Set(), new Map([['m2', share]]))
+      const moved = [...after].filter((index, slot) => index !== before[slot])
+      expect(new Set(moved).isSubsetOf(new Set([2]))).toBe(true)
+      before = after
+    }
+    expect(before).toEqual(decodeSlots(pool.slots!))
+  })
+
+  it('counts shares in proportion: members that came up together have all of theirs', () => {
+    const pool = poolOf(membersOf(3))
+    const all = new Map([
+      ['m0', 20],
+      ['m1', 20],
+      ['m2', 20],
+    ])
+    expect(effectiveSlots(pool, new Set(), all)).toEqual(decodeSlots(pool.slots!))
+    expect(effectiveSlots(pool, new Set(['m0', 'm1']), new Map([['m2', 10]]))).toEqual(new Uint16Array(64).fill(2))
+  })
 })

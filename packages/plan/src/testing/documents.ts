@@ -1,4 +1,11 @@
-import type { Listener, LoadBalancer, Member, Network, Pool } from '@spout/model'
+import {
+  type Listener,
+  type LoadBalancer,
+  type Member,
+  type Network,
+  POOL_FAILURE_DEFAULTS,
+  type Pool,
+} from '@spout/model'
 
 /** A UUID with this number in it. */
 export const id = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`
@@ -45,6 +52,7 @@ export const pool = (number: number, members: Member[], fields: Partial<Pool> = 
   members,
   monitor: null,
   panicThreshold: 0,
+  ...POOL_FAILURE_DEFAULTS,
   ...fields,
 })
 

@@ -31,6 +31,18 @@ const bgpSession = z.object({
   bfd: z.enum(['up', 'down', 'init', 'admin-down']).nullable(),
 })
 
+const flows = z.object({
+  carried: count,
+  ready: count,
+  refused: count,
+  insisted: count,
+  datagrams: z.object({ sent: count, received: count, lost: count, refused: count }),
+  peers: count,
+  silent: count,
+  silentPeers: z.array(z.object({ address: z.string().max(64), lastHeard: time.nullable() })).max(16),
+  error: words.nullable(),
+})
+
 /** What a node may say. A node is trusted with its own load balancers alone, so sizes are bounded here as elsewhere. */
 export const nodeReport: z.ZodType<NodeReport> = z.object({
   session: z.string().min(1).max(128),
@@ -71,5 +83,11 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
   features: z.array(z.string().max(128)).max(256),
   shards: z.array(shard).max(16).optional(),
   bgpSessions: z.array(bgpSession).max(1000).optional(),
+  flows: flows.nullable().optional(),
+  departure: z.object({ since: time, busyProxies: count.nullable() }).nullable().optional(),
+  addressConflicts: z
+    .array(z.object({ address: z.string().max(64), mac: z.string().max(64), since: time }))
+    .max(100)
+    .optional(),
   fabricAddress: z.string().max(64).nullable().optional(),
 })

@@ -1,11 +1,12 @@
 import { bgpAdvertisementDraft, bgpPeerDraft } from '@spout/admission'
 import { type BgpAdvertisementIntent, type BgpPeer, bgpAdvertisement, bgpPeer, effectiveBgpPeer } from '@spout/model'
 import { isAdmin } from '../authn/access.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { changeOf } from './change-of.ts'
-import { type Collection, find } from './collection.ts'
+import type { Collection } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { readRoutes } from './read-routes.ts'
-import { type Route, route } from './route.ts'
+import type { Route } from './route.ts'
 import { shownBgpPeer } from './shown.ts'
 
 /** A peer with what its template and the defaults add, and what every node that speaks with it says of the session. */
@@ -62,76 +63,34 @@ const ADVERTISEMENTS: Collection<'bgpAdvertisement'> = {
   show: shownAdvertisement,
 }
 
+const peers = adminRoutes(PEERS)
+const advertisements = adminRoutes(ADVERTISEMENTS)
+
 export const bgpRoutes: readonly Route[] = [
   ...readRoutes(PEERS),
-  route({
-    method: 'POST',
-    path: '/bgp-peers',
-    tag: 'bgp-peers',
-    summary: 'Create a BGP peer, or a template for peers; `md5Secret` is never shown again',
-    access: 'admin',
-    body: bgpPeerDraft,
-    answer: { status: 201, schema: bgpPeer },
-    handle: async (context, { body }) => peerWithSessions(context, await context.admission.createBgpPeer(body)),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/bgp-peers/:id',
-    tag: 'bgp-peers',
-    summary: 'Change a BGP peer; what is not named stays, null goes back to the template or the default',
-    access: 'admin',
-    body: changeOf(bgpPeerDraft),
-    answer: { status: 200, schema: bgpPeer },
-    handle: async (context, { principal, params, body }) => {
-      const { id } = find(PEERS, context, principal, params.id ?? '')
-      return peerWithSessions(context, await context.admission.changeBgpPeer(id, body))
-    },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/bgp-peers/:id',
-    tag: 'bgp-peers',
-    summary: 'Delete a BGP peer that nothing names',
-    access: 'admin',
-    body: null,
-    answer: { status: 204, schema: null },
-    handle: (context, { principal, params }) =>
-      context.admission.deleteBgpPeer(find(PEERS, context, principal, params.id ?? '').id),
-  }),
+  peers.create(
+    'Create a BGP peer, or a template for peers; `md5Secret` is never shown again',
+    bgpPeerDraft,
+    ({ admission }, draft) => admission.createBgpPeer(draft),
+  ),
+  peers.change(
+    'Change a BGP peer; what is not named stays, null goes back to the template or the default',
+    changeOf(bgpPeerDraft),
+    ({ admission }, id, change) => admission.changeBgpPeer(id, change),
+  ),
+  peers.delete('Delete a BGP peer that nothing names', ({ admission }, id) => admission.deleteBgpPeer(id)),
   ...readRoutes(ADVERTISEMENTS),
-  route({
-    method: 'POST',
-    path: '/bgp-advertisements',
-    tag: 'bgp-advertisements',
-    summary: 'Say something with the addresses of some pools',
-    access: 'admin',
-    body: bgpAdvertisementDraft,
-    answer: { status: 201, schema: bgpAdvertisement },
-    handle: async (context, { body }) =>
-      shownAdvertisement(context, await context.admission.createBgpAdvertisement(body)),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/bgp-advertisements/:id',
-    tag: 'bgp-advertisements',
-    summary: 'Change what is said; what is not named stays',
-    access: 'admin',
-    body: changeOf(bgpAdvertisementDraft),
-    answer: { status: 200, schema: bgpAdvertisement },
-    handle: async (context, { principal, params, body }) => {
-      const { id } = find(ADVERTISEMENTS, context, principal, params.id ?? '')
-      return shownAdvertisement(context, await context.admission.changeBgpAdvertisement(id, body))
-    },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/bgp-advertisements/:id',
-    tag: 'bgp-advertisements',
-    summary: 'Say it no more: the addresses go out plainly',
-    access: 'admin',
-    body: null,
-    answer: { status: 204, schema: null },
-    handle: (context, { principal, params }) =>
-      context.admission.deleteBgpAdvertisement(find(ADVERTISEMENTS, context, principal, params.id ?? '').id),
-  }),
+  advertisements.create(
+    'Say something with the addresses of some pools',
+    bgpAdvertisementDraft,
+    ({ admission }, draft) => admission.createBgpAdvertisement(draft),
+  ),
+  advertisements.change(
+    'Change what is said; what is not named stays',
+    changeOf(bgpAdvertisementDraft),
+    ({ admission }, id, change) => admission.changeBgpAdvertisement(id, change),
+  ),
+  advertisements.delete('Say it no more: the addresses go out plainly', ({ admission }, id) =>
+    admission.deleteBgpAdvertisement(id),
+  ),
 ]

@@ -1,5 +1,6 @@
 import type { ObjectOf } from '@spout/admission'
 import { ipText, type LoadBalancer, parseAs, SpoutError } from '@spout/model'
+import { followsHolder } from '@spout/plan'
 import { mayKnow } from '../authn/access.ts'
 import { queryValue } from '../http/query.ts'
 import type { NativeContext } from './context.ts'
@@ -60,17 +61,16 @@ export function announcersOf(context: NativeContext, known: KnownVip): readonly 
 
 /**
  * How the address is made known; inside tenant networks it is by shard where routers are told of the others, and so is
- * which node tells them where the network's members reply through a gateway.
+ * which node tells them where one node must carry it (`followsHolder`).
  */
 export function wayOf(context: NativeContext, { loadBalancer, vip, group }: KnownVip) {
   const shard = context.view.get('placement', loadBalancer.id)?.value.shard ?? null
   const announcer = group?.announcer ?? 'l2'
   if (announcer === 'bgp' && vip.scope === 'fabric') {
-    const network = loadBalancer.networkId === null ? null : context.view.get('network', loadBalancer.networkId)
-    return {
-      announcer,
-      shard: network?.value.returnPath === 'gateway' && shard !== null ? { ...shard } : null,
-    } as const
+    const network =
+      loadBalancer.networkId === null ? undefined : context.view.get('network', loadBalancer.networkId)?.value
+    const held = network !== undefined && followsHolder(loadBalancer, network)
+    return { announcer, shard: held && shard !== null ? { ...shard } : null } as const
   }
   return announcer === 'l2' || shard === null
     ? ({ announcer, shard: null } as const)

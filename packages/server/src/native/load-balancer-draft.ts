@@ -11,6 +11,7 @@ import {
   type Member,
   member,
   type Pool,
+  passiveCheck,
   pool,
   SpoutError,
   transportOf,
@@ -64,6 +65,13 @@ export const monitorDraft = z.strictObject({
   http: probeDraft.nullable().default(null),
 })
 
+const passiveDraft = z.strictObject({
+  on: passiveCheck.shape.on.default('connection'),
+  failures: passiveCheck.shape.failures.default(5),
+  holdSeconds: passiveCheck.shape.holdSeconds.default(10),
+  maxDownPercent: passiveCheck.shape.maxDownPercent.default(50),
+})
+
 export const poolDraft = z.strictObject({
   ...text,
   ...echoed,
@@ -74,6 +82,10 @@ export const poolDraft = z.strictObject({
   members: z.array(memberDraft).max(10_000).default([]),
   monitor: monitorDraft.nullable().default(null),
   panicThreshold: pool.shape.panicThreshold.default(10),
+  slowStartSeconds: pool.shape.slowStartSeconds,
+  drainSeconds: pool.shape.drainSeconds,
+  resetOnDown: pool.shape.resetOnDown,
+  passiveCheck: passiveDraft.nullable().default(null),
 })
 
 export const listenerDraft = z.strictObject({

@@ -2,6 +2,7 @@ import type { VipWish } from '@spout/admission'
 import { address, addressPool, ipText, network, SpoutError, subnet, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin, mayKnow, projectForNew } from '../authn/access.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { type Collection, find } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { readRoutes } from './read-routes.ts'
@@ -53,6 +54,8 @@ const addressRequest = z.strictObject({
   address: ipText.nullable().default(null),
 })
 
+const pools = adminRoutes(ADDRESS_POOLS)
+
 export const networkRoutes: readonly Route[] = [
   ...readRoutes(NETWORKS),
   route({
@@ -102,6 +105,7 @@ export const networkRoutes: readonly Route[] = [
       cidr: subnet.shape.cidr,
       gatewayIp: subnet.shape.gatewayIp.default(null),
       nodeRange: subnet.shape.nodeRange.default(null),
+      reach: subnet.shape.reach,
     }),
     answer: { status: 201, schema: subnet },
     handle: (context, call) => context.admission.addSubnet(ownNetwork(context, call), call.body),
@@ -117,13 +121,9 @@ export const networkRoutes: readonly Route[] = [
     handle: (context, call) => context.admission.removeSubnet(ownNetwork(context, call), call.params.part ?? ''),
   }),
   ...readRoutes(ADDRESS_POOLS),
-  route({
-    method: 'POST',
-    path: '/address-pools',
-    tag: 'address-pools',
-    summary: 'Create a pool of public addresses',
-    access: 'admin',
-    body: z.strictObject({
+  pools.create(
+    'Create a pool of public addresses',
+    z.strictObject({
       ...named,
       ranges: addressPool.shape.ranges,
       cidr: addressPool.shape.cidr,
@@ -131,20 +131,9 @@ export const networkRoutes: readonly Route[] = [
       projectIds: addressPool.shape.projectIds.default(null),
       quarantineSeconds: addressPool.shape.quarantineSeconds.default(300),
     }),
-    answer: { status: 201, schema: addressPool },
-    handle: (context, { body }) => context.admission.createAddressPool(body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/address-pools/:id',
-    tag: 'address-pools',
-    summary: 'Delete a pool that no address is taken from',
-    access: 'admin',
-    body: null,
-    answer: { status: 204, schema: null },
-    handle: (context, { principal, params }) =>
-      context.admission.deleteAddressPool(find(ADDRESS_POOLS, context, principal, params.id ?? '').id),
-  }),
+    ({ admission }, draft) => admission.createAddressPool(draft),
+  ),
+  pools.delete('Delete a pool that no address is taken from', ({ admission }, id) => admission.deleteAddressPool(id)),
   ...readRoutes(ADDRESSES).filter((read) => read.path === '/addresses'),
   route({
     method: 'GET',

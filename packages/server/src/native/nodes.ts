@@ -2,6 +2,7 @@ import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission'
 import { enrolmentToken, node, publicNodeGroup, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { type Collection, find } from './collection.ts'
 import { readRoutes } from './read-routes.ts'
 import { type Route, route } from './route.ts'
@@ -39,6 +40,9 @@ const ENROLMENT_TOKENS: Collection<'enrolmentToken'> = {
   show: shownEnrolmentToken,
 }
 
+const nodes = adminRoutes(NODES)
+const groups = adminRoutes(NODE_GROUPS)
+
 export const nodeRoutes: readonly Route[] = [
   ...readRoutes(NODES),
   route({
@@ -54,65 +58,18 @@ export const nodeRoutes: readonly Route[] = [
       return shownNode(context, await context.admission.setNodeScheduling(id, body.scheduling))
     },
   }),
-  route({
-    method: 'PATCH',
-    path: '/nodes/:id',
-    tag: 'nodes',
-    summary: 'Change a node; what is not named stays',
-    access: 'admin',
-    body: nodeChange,
-    answer: { status: 200, schema: node },
-    handle: async (context, { principal, params, body }) => {
-      const { id } = find(NODES, context, principal, params.id ?? '')
-      return shownNode(context, await context.admission.changeNode(id, body))
-    },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/nodes/:id',
-    tag: 'nodes',
-    summary: 'Remove a node; its certificate is worth nothing from then on',
-    access: 'admin',
-    body: null,
-    answer: { status: 204, schema: null },
-    handle: (context, { principal, params }) =>
-      context.admission.deleteNode(find(NODES, context, principal, params.id ?? '').id),
-  }),
+  nodes.change('Change a node; what is not named stays', nodeChange, ({ admission }, id, change) =>
+    admission.changeNode(id, change),
+  ),
+  nodes.delete('Remove a node; its certificate is worth nothing from then on', ({ admission }, id) =>
+    admission.deleteNode(id),
+  ),
   ...readRoutes(NODE_GROUPS),
-  route({
-    method: 'POST',
-    path: '/node-groups',
-    tag: 'node-groups',
-    summary: 'Create a node group',
-    access: 'admin',
-    body: nodeGroupDraft,
-    answer: { status: 201, schema: publicNodeGroup },
-    handle: async (context, { body }) => shownNodeGroup(context, await context.admission.createNodeGroup(body)),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/node-groups/:id',
-    tag: 'node-groups',
-    summary: 'Change a node group; what is not named stays',
-    access: 'admin',
-    body: nodeGroupChange,
-    answer: { status: 200, schema: publicNodeGroup },
-    handle: async (context, { principal, params, body }) => {
-      const { id } = find(NODE_GROUPS, context, principal, params.id ?? '')
-      return shownNodeGroup(context, await context.admission.changeNodeGroup(id, body))
-    },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/node-groups/:id',
-    tag: 'node-groups',
-    summary: 'Delete a node group that nothing names',
-    access: 'admin',
-    body: null,
-    answer: { status: 204, schema: null },
-    handle: (context, { principal, params }) =>
-      context.admission.deleteNodeGroup(find(NODE_GROUPS, context, principal, params.id ?? '').id),
-  }),
+  groups.create('Create a node group', nodeGroupDraft, ({ admission }, draft) => admission.createNodeGroup(draft)),
+  groups.change('Change a node group; what is not named stays', nodeGroupChange, ({ admission }, id, change) =>
+    admission.changeNodeGroup(id, change),
+  ),
+  groups.delete('Delete a node group that nothing names', ({ admission }, id) => admission.deleteNodeGroup(id)),
   ...readRoutes(ENROLMENT_TOKENS),
   route({
     method: 'POST',

@@ -2,6 +2,7 @@ import { project, QUOTA_RESOURCES, quota, SpoutError, user } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { newUser } from '../authn/new-user.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { type Collection, find } from './collection.ts'
 import { readRoutes } from './read-routes.ts'
 import { type Route, route } from './route.ts'
@@ -48,29 +49,16 @@ const userDraft = z.strictObject({
   roles: user.shape.roles.default([]),
 })
 
+const projects = adminRoutes(PROJECTS)
+
 export const projectRoutes: readonly Route[] = [
   ...readRoutes(PROJECTS),
-  route({
-    method: 'POST',
-    path: '/projects',
-    tag: 'projects',
-    summary: 'Create a project',
-    access: 'admin',
-    body: z.strictObject({ name: z.string().min(1).max(64), description: project.shape.description.default('') }),
-    answer: { status: 201, schema: project },
-    handle: (context, { body }) => context.admission.createProject(body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/projects/:id',
-    tag: 'projects',
-    summary: 'Delete a project that owns nothing',
-    access: 'admin',
-    body: null,
-    answer: { status: 204, schema: null },
-    handle: (context, { principal, params }) =>
-      context.admission.deleteProject(find(PROJECTS, context, principal, params.id ?? '').id),
-  }),
+  projects.create(
+    'Create a project',
+    z.strictObject({ name: z.string().min(1).max(64), description: project.shape.description.default('') }),
+    ({ admission }, draft) => admission.createProject(draft),
+  ),
+  projects.delete('Delete a project that owns nothing', ({ admission }, id) => admission.deleteProject(id)),
   route({
     method: 'GET',
     path: '/projects/:id/quota',

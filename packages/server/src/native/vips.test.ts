@@ -28,12 +28,12 @@ async function call(method: 'GET' | 'POST', path: string, payload?: object) {
 }
 
 /** The address of a load balancer that both nodes took on, in shard 2, of which n1 is master. */
-async function vipIn(returnPath: 'gateway' | 'snat', vlan: number): Promise<string> {
+async function vipIn(returnPath: 'gateway' | 'snat', protocol: 'tcp' | 'http', vlan: number): Promise<string> {
   const segment = { physicalNetwork: 'physnet1', vlan }
-  const network = await call('POST', '/networks', { name: returnPath, returnPath, segment })
+  const network = await call('POST', '/networks', { name: `n${vlan}`, returnPath, segment })
   await call('POST', `/networks/${network.id}/subnets`, { cidr: `10.${vlan}.0.0/24`, gatewayIp: `10.${vlan}.0.1` })
-  const pools = [{ name: 'p', protocol: 'tcp', members: [{ address: `10.${vlan}.0.11`, port: 80 }] }]
-  const listeners = [{ protocol: 'tcp', port: 80, defaultPool: 'p' }]
+  const pools = [{ name: 'p', protocol, members: [{ address: `10.${vlan}.0.11`, port: 80 }] }]
+  const listeners = [{ protocol, port: 80, defaultPool: 'p' }]
   const made = await call('POST', '/load-balancers', { vips: [{ from: 'pool', poolId }], pools, listeners })
   const { id, networkId, createdAt, updatedAt } = made
   expect(networkId).toBe(network.id)
@@ -50,7 +50,7 @@ async function vipIn(returnPath: 'gateway' | 'snat', vlan: number): Promise<stri
   return address
 }
 
-test('bgp: every node answers for an address, but where members reply through a gateway only its holder', async () => {
+test('bgp: every node answers for an address, but where members reply to one of them only that', async () => {
   bed.ownership.all.push({
     nodeGroupId,
     number: 2,
@@ -59,9 +59,11 @@ test('bgp: every node answers for an address, but where members reply through a 
     masterNodeIds: ['n1'],
     nodes: [],
   })
-  const shared = await vipIn('snat', 7)
-  expect(await call('GET', `/vips/${shared}`)).toMatchObject({ announcer: 'bgp', shard: null, owners: ['n1', 'n2'] })
-  const held = await vipIn('gateway', 8)
+  const proxied = await vipIn('snat', 'http', 7)
+  expect(await call('GET', `/vips/${proxied}`)).toMatchObject({ announcer: 'bgp', shard: null, owners: ['n1', 'n2'] })
+  const translated = await vipIn('snat', 'tcp', 9)
+  expect(await call('GET', `/vips/${translated}`)).toMatchObject({ announcer: 'bgp', shard: 2, owners: ['n1'] })
+  const held = await vipIn('gateway', 'tcp', 8)
   expect(await call('GET', `/vips/${held}`)).toMatchObject({ announcer: 'bgp', shard: 2, owners: ['n1'] })
   const explained = await call('GET', `/vips/${held}/explain`)
   expect(explained).toMatchObject({ policy: 'always', shardState: { state: 'settled' } })

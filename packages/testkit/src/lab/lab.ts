@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync,
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { removeControlGroups } from './control-groups.ts'
+import { killPid, pidsIn } from './namespace-processes.ts'
 import {
   claimNumber,
   isAlive,
@@ -187,9 +188,9 @@ export class Lab implements AsyncDisposable {
   /** Takes everything away: processes, namespaces (also those that agents made under this lab's id), files. */
   async destroy(options: { readonly keepLogs?: boolean } = {}): Promise<void> {
     const record = this.#read()
-    for (const daemon of record.processes) if (isAlive(daemon)) kill(daemon.pid)
+    for (const daemon of record.processes) if (isAlive(daemon)) killPid(daemon.pid)
     const namespaces = this.#namespaces()
-    for (const namespace of namespaces) for (const pid of await pidsIn(namespace)) kill(pid)
+    for (const namespace of namespaces) for (const pid of await pidsIn(namespace)) killPid(pid)
     await waitFor(
       async () => (await Promise.all(namespaces.map(pidsIn))).flat().length === 0 && !record.processes.some(isAlive),
       {
@@ -295,17 +296,4 @@ const portName = (lab: Lab, place: string, link: string): string => {
 async function batch(namespace: string | null, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return
   await must(['ip', ...(namespace ? ['-n', namespace] : []), '-batch', '-'], { input: `${lines.join('\n')}\n` })
-}
-
-async function pidsIn(namespace: string): Promise<readonly number[]> {
-  const { stdout } = await run(['ip', 'netns', 'pids', namespace])
-  return stdout.split('\n').filter(Boolean).map(Number)
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It ended by itself in between.
-  }
 }

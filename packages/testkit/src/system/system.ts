@@ -25,6 +25,8 @@ export interface ControlPlaneOptions {
   readonly port?: number
   /** Settings as `--set` takes them. */
   readonly set?: readonly string[]
+  /** Environment beside this process's own. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } as const
@@ -32,7 +34,7 @@ const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } 
 /** Starts the control plane of a lab on the host; its data lies in the lab's directory, so a second start finds it. */
 export async function startControlPlane(
   lab: Lab,
-  { port = 0, set = [] }: ControlPlaneOptions = {},
+  { port = 0, set = [], env = {} }: ControlPlaneOptions = {},
 ): Promise<SystemAccess> {
   const settings = [
     `stateDirectory=${path.join(lab.directory, 'control-plane')}`,
@@ -47,7 +49,7 @@ export async function startControlPlane(
   const argv = [...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
   const daemon = await lab.start('host', 'control-plane', argv, {
     readyText: '"event":"listening"',
-    env: COMPILE_CACHE,
+    env: { ...COMPILE_CACHE, ...env },
   })
   const endpoint = listeningAddress(daemon)
   const { token, projectId } = await passwordToken(endpoint, ADMIN)
@@ -67,6 +69,8 @@ const PROTECTED_CIDRS = ['198.18.0.0/15', '198.51.100.0/28', '2001:db8:f::/120']
 /** Settings of a node's agent beside those every lab node has. */
 export interface AgentOptions {
   readonly set?: readonly string[]
+  /** Environment beside this process's own; daemons that the agent starts have one of their own. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts a node's agent; the first time with a fresh enrolment token. */
@@ -74,7 +78,7 @@ export async function startAgent(
   lab: Lab,
   access: SystemAccess,
   node: string,
-  { set = [] }: AgentOptions = {},
+  { set = [], env = {} }: AgentOptions = {},
 ): Promise<Daemon> {
   const directory = path.join(lab.directory, node)
   mkdirSync(directory, { recursive: true })
@@ -122,7 +126,7 @@ export async function startAgent(
     ...set,
   ]
   const argv = [...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
-  return lab.start(node, `agent-${node}`, argv, { env: COMPILE_CACHE, readyText: '"event":"running"' })
+  return lab.start(node, `agent-${node}`, argv, { env: { ...COMPILE_CACHE, ...env }, readyText: '"event":"running"' })
 }
 
 /** Prefix of every namespace that a node's agent makes; begins with the lab's id, so that the lab takes them away. */
@@ -155,7 +159,7 @@ export interface TenantSpec {
   readonly user: string
   readonly password: string
   readonly segment: string
-  readonly returnPath: 'gateway' | 'snat'
+  readonly returnPath: 'gateway' | 'snat' | 'dsr'
 }
 
 export interface Tenant extends Account {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { BgpSettings } from '@spout/model/node-state'
+import { Serial } from '@spout/runtime'
 import type { Announcement, Announcer } from '../../announcer.ts'
 import { rootNetns } from '../../domain/domain-config.ts'
 import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
@@ -31,7 +32,7 @@ export class BgpAnnouncer implements Announcer {
   #settings: BgpSettings | null = null
   /** What was found announced when the kernel's mark was this. */
   #seen: { readonly mark: string; present: readonly Announcement[] | null } | null = null
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
 
   constructor(options: BgpOptions) {
     this.#options = options
@@ -58,7 +59,7 @@ export class BgpAnnouncer implements Announcer {
    * @throws BgpSettingsError naming the field, BirdRefused, ExecError: what was before goes on
    */
   configure(settings: BgpSettings | null, signal: AbortSignal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       signal.throwIfAborted()
       if (settings === null) return this.#end()
       checkBgpSettings(settings)
@@ -74,7 +75,7 @@ export class BgpAnnouncer implements Announcer {
 
   /** Takes over daemons and routes of an earlier process. Those of `previous` that are not there come with the next `apply`. */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       this.#settings ??= await readSettings(this.#settingsFile)
       if (this.#settings !== null) await (await this.#begin()).adopt()
       this.#wanted.clear()
@@ -86,7 +87,7 @@ export class BgpAnnouncer implements Announcer {
   }
 
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    return this.#inTurn(() => {
+    return this.#serial.run(() => {
       const staying = new Set(wanted.map(({ address }) => address))
       return this.#place(
         wanted,
@@ -100,7 +101,7 @@ export class BgpAnnouncer implements Announcer {
     { come, go }: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
     signal: AbortSignal,
   ): Promise<readonly Outcome[]> {
-    return this.#inTurn(() => {
+    return this.#serial.run(() => {
       const coming = new Set(come.map(({ address }) => address))
       return this.#place(
         come,
@@ -112,7 +113,7 @@ export class BgpAnnouncer implements Announcer {
 
   /** Those whose routes are in the kernel; whether a router heard of them is told by `sessions`. */
   observe(): Promise<readonly Announcement[]> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const mark = await this.#options.helper.rtnlMark({ netns: rootNetns(this.#options.config) })
       if (this.#seen?.mark !== mark) {
         await this.#routes.observe()
@@ -140,18 +141,12 @@ export class BgpAnnouncer implements Announcer {
   /** Lets go of the daemons, which live on with all that is announced. */
   async close(): Promise<void> {
     this.#watch.stop()
-    await this.#turn
+    await this.#serial.idle()
     await this.#daemons?.close()
   }
 
   get #settingsFile(): string {
     return join(this.#options.runDirectory, 'settings.json')
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work)
-    this.#turn = done.catch(() => {})
-    return done
   }
 
   async #begin(): Promise<BgpDaemons> {

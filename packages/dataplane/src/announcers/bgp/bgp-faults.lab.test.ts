@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { msSince, recordFault, WallClock } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BgpAnnouncer } from './bgp-announcer.ts'
 import { BirdRefused } from './bird-daemon.ts'
@@ -15,6 +16,7 @@ import {
 } from './lab/bgp-lab.ts'
 
 const signal = new AbortController().signal
+const FLAPS = 5
 const SOON = { timeout: 20_000, interval: 20 }
 const V4 = '192.0.2.1'
 const PROFILE = { minTransmitMs: 80, minReceiveMs: 80, multiplier: 3 }
@@ -24,13 +26,20 @@ let lab: BgpLab
 let first: BgpAnnouncer
 let second: BgpAnnouncer
 let third: BgpAnnouncer
+/** What the daemons of node 1 live by. */
+let clock: WallClock
 
 beforeAll(async () => {
   lab = await BgpLab.create(`spt${process.pid}f`, 3)
+  clock = await WallClock.create()
 })
-afterAll(() => lab?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  await lab?.[Symbol.asyncDispose]()
+  clock?.[Symbol.dispose]()
+})
 beforeEach(async () => {
-  first = await lab.announcer(1)
+  clock.set(0)
+  first = await lab.announcer(1, { executable: clock.program('/usr/sbin/bird') })
   second = await lab.announcer(2)
   third = await lab.announcer(3)
 })
@@ -68,27 +77,46 @@ describe('BgpAnnouncer, when things go wrong', () => {
   it('comes up with the right MD5 secret, and says so of a wrong one', async () => {
     await lab.startRouter([neighborOf(1, { md5Secret: 'right and "proper"'.replaceAll('"', "'") })])
     const withSecret = (md5Secret: string | null) => settingsOf(1, { peers: [peerSettings({ md5Secret })] })
+    const began = performance.now()
     await first.configure(withSecret('wrong'), signal)
     await reason(first).toMatch(/TCP MD5 secret is another than the peer has/)
+    const told = msSince(began)
     await first.configure(withSecret(null), signal)
     await reason(first).toMatch(/peer signs with TCP MD5, and this session has no secret/)
     await first.configure(withSecret("right and 'proper'"), signal)
     await expect.poll(async () => (await sessionOf(first))?.state, SOON).toBe('established')
     expect((await sessionOf(first))?.lastError).toBeNull()
+    recordFault({
+      fault: 'bgp: wrong MD5 secret',
+      outcome: 'said on the session; up once it is right',
+      figure: `reason after ${told}`,
+    })
   })
 
   it('says which AS was expected', async () => {
     await lab.startRouter([neighborOf(1)])
+    const began = performance.now()
     await first.configure(settingsOf(1, { peers: [peerSettings({ as: 64_999 })] }), signal)
     await reason(first).toMatch(/Bad peer AS.*expected 64999/)
+    recordFault({
+      fault: 'bgp: AS mismatch',
+      outcome: 'said on the session, with both numbers',
+      figure: `reason after ${msSince(began)}`,
+    })
     await first.configure(settingsOf(1, { localAs: 64_998 }), signal)
     await reason(first).toMatch(/Bad peer AS.*the peer expects another AS of us/)
   })
 
   it('says that a peer is not reached', async () => {
     await lab.startRouter([])
+    const began = performance.now()
     await first.configure(settingsOf(1, { peers: [peerSettings({ address: '10.9.0.77' })] }), signal)
     await reason(first).toMatch(/no answer from 10\.9\.0\.77 port 179|No route to host/)
+    recordFault({
+      fault: 'bgp: peer unreachable',
+      outcome: 'said on the session',
+      figure: `reason after ${msSince(began)}`,
+    })
     await first.configure(settingsOf(1, { peers: [peerSettings({ port: 1179 })] }), signal)
     await reason(first).toMatch(/refused/)
   })
@@ -101,13 +129,20 @@ describe('BgpAnnouncer, when things go wrong', () => {
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.1'])
     await expect.poll(async () => (await sessionOf(first))?.received, SOON).toBe(5)
     const before = (await sessionOf(first))?.since
+    const began = performance.now()
     await lab.router.configure([neighborOf(1)], many)
     await reason(first).toMatch(/more than 10 prefixes/)
+    const told = msSince(began)
     await first.apply([announcement(V4), announcement('192.0.2.2')], signal)
     await hopsOf('192.0.2.2/32').toEqual(['10.9.0.1'])
     expect(await sessionOf(first)).toMatchObject({ state: 'established', since: before, received: 10 })
     // Nothing of it is used.
     expect(await lab.run('node1', 'ip route show table all')).not.toContain('10.200.')
+    recordFault({
+      fault: 'bgp: prefix limit',
+      outcome: 'the session stays, what is over is dropped',
+      figure: `reason after ${told}, 0 sessions lost`,
+    })
   })
 
   it('keeps the old configuration when the new one is refused', async () => {
@@ -122,16 +157,28 @@ describe('BgpAnnouncer, when things go wrong', () => {
     await expect(lab.router.configure([neighborOf(1, { name: 'table' })])).rejects.toThrow(BirdRefused)
     expect(await sessionOf(first)).toEqual(before)
     expect(await lab.router.nextHops(`${V4}/32`)).toEqual(['10.9.0.1'])
+    recordFault({
+      fault: 'bgp: configuration refused',
+      outcome: 'the old one stays, the reason names the field',
+      figure: '0 sessions lost, 0 routes lost',
+    })
   })
 
   it('loses its next hop at the router when its cable is cut, and has it again when it is mended', async () => {
     await lab.startRouter([neighborOf(1, { bfd }), neighborOf(2, { bfd })])
     await bothUp()
+    const began = performance.now()
     await lab.cable('node1', 'down')
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.2'])
+    const left = msSince(began)
     await expect.poll(async () => (await sessionOf(first))?.bfd, SOON).toBe('down')
     await lab.cable('node1', 'up')
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.1', '10.9.0.2'])
+    recordFault({
+      fault: 'bgp: cable cut',
+      outcome: 'BFD takes the next hop away; back when mended',
+      figure: `left out after ${left}`,
+    })
   })
 
   it('goes on forwarding while a killed BGP daemon comes back: the router keeps its routes, no request fails', async () => {
@@ -142,27 +189,105 @@ describe('BgpAnnouncer, when things go wrong', () => {
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.1'])
     const { bgp, bfd: bfdPid } = first.pids
     const seen = new Set<string>()
+    const began = performance.now()
     process.kill(bgp!, 'SIGKILL')
     const failures = await requestsUntil(async () => {
       seen.add((await lab.router.nextHops(`${V4}/32`)).join())
       const session = await sessionOf(first)
       return first.pids.bgp !== bgp && session?.state === 'established' && session.announced === 1
     })
+    const back = msSince(began)
     expect(failures).toEqual([])
     expect([...seen]).toEqual(['10.9.0.1'])
     expect(first.pids.bfd).toBe(bfdPid)
     expect(first.counters).toMatchObject({ changes: 1, starts: 3 })
+    recordFault({
+      fault: 'bgp: BIRD killed',
+      outcome: 'started again, the router keeps its routes',
+      figure: `session back after ${back}, 0 requests failed`,
+    })
   })
 
   it('leaves to the other node what it carried while a killed BFD daemon comes back', async () => {
     await lab.startRouter([neighborOf(1, { bfd }), neighborOf(2, { bfd })])
     await bothUp()
     const { bgp, bfd: bfdPid } = first.pids
+    const began = performance.now()
     process.kill(bfdPid!, 'SIGKILL')
     await expect.poll(() => first.pids.bfd, SOON).not.toBe(bfdPid)
     await expect.poll(async () => (await sessionOf(first))?.bfd, SOON).toBe('up')
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.1', '10.9.0.2'])
     expect(first.pids.bgp).toBe(bgp)
+    recordFault({
+      fault: "bgp: BFD's BIRD killed",
+      outcome: 'the other node carries on until it is back',
+      figure: `both again after ${msSince(began)}`,
+    })
+  })
+
+  it('comes back at a bounded rate while its cable flaps, and the other node is never left out', async () => {
+    await lab.startRouter([neighborOf(1, { bfd }), neighborOf(2, { bfd })])
+    await bothUp()
+    const prefix = `${V4}/32`
+    const seen: string[] = []
+    const sample = async () => {
+      const hops = (await lab.router.nextHops(prefix)).join()
+      if (seen.at(-1) !== hops) seen.push(hops)
+      return hops
+    }
+    const bfdOf = async () => (await sessionOf(first))?.bfd
+    for (let flap = 0; flap < FLAPS; flap++) {
+      await lab.cable('node1', 'down')
+      await expect.poll(sample, SOON).toBe('10.9.0.2')
+      await expect.poll(bfdOf, SOON).toBe('down')
+      await lab.cable('node1', 'up')
+      // The link works again long before the session may come up.
+      await expect
+        .poll(async () => {
+          await sample()
+          return bfdOf()
+        }, SOON)
+        .toBe('up')
+    }
+    await expect.poll(sample, SOON).toBe('10.9.0.1,10.9.0.2')
+    expect(seen.every((hops) => hops.includes('10.9.0.2'))).toBe(true)
+    const returns = seen.filter((hops) => hops.includes('10.9.0.1')).length
+    expect(returns).toBeLessThanOrEqual(FLAPS)
+    recordFault({
+      fault: 'bgp: link flaps',
+      outcome: 'errors are waited out; the other node is always there',
+      figure: `${returns} returns in ${FLAPS} flaps`,
+    })
+  })
+
+  it('keeps session and routes when its wall clock jumps', async () => {
+    await lab.startRouter([neighborOf(1, { bfd }), neighborOf(2, { bfd })])
+    await bothUp()
+    const pids = first.pids
+    const truth = async () => (await lab.router.sessions()).find(({ name }) => name === 'node1')?.since ?? 'no session'
+    const since = await truth()
+    const heard = async () => Number(await lab.run('node1', 'cat /sys/class/net/fab0/statistics/rx_packets'))
+    const jumps = [3_600_000, -3_600_000, 86_400_000, 0]
+    const shown = async () =>
+      /Current server time is (\S+)/.exec(
+        await lab.run('node1', `birdc -s ${lab.directory}/n1/bgp/ctl show status`),
+      )?.[1]
+    for (const aheadMs of jumps) {
+      clock.set(aheadMs)
+      expect(await shown()).toBe(new Date(Date.now() + aheadMs).toISOString().slice(0, 10))
+      const from = await heard()
+      // Longer than BFD waits for a packet, many times over.
+      await expect.poll(heard, SOON).toBeGreaterThan(from + 40)
+      expect(await lab.router.nextHops(`${V4}/32`)).toEqual(['10.9.0.1', '10.9.0.2'])
+    }
+    expect(await truth()).toBe(since)
+    expect(await sessionOf(first)).toMatchObject({ state: 'established', bfd: 'up', announced: 1 })
+    expect(first.pids).toEqual(pids)
+    recordFault({
+      fault: 'bgp: clock jumps',
+      outcome: 'session, BFD and routes stay',
+      figure: `0 sessions lost in ${jumps.length} jumps`,
+    })
   })
 
   it('has the same sessions again after the router was started anew', async () => {
@@ -227,6 +352,11 @@ describe('BgpAnnouncer, when things go wrong', () => {
       // The good route came after the malformed one, which therefore was looked at.
       await expect.poll(() => sessionOf(first), SOON).toMatchObject({ state: 'established', received: 1, announced: 1 })
       expect(speaker.exitCode).toBeNull()
+      recordFault({
+        fault: 'bgp: malformed attribute',
+        outcome: 'the session stays, the route does not',
+        figure: '1 of 2 routes received, 0 sessions lost',
+      })
     } finally {
       speaker.kill('SIGKILL')
     }

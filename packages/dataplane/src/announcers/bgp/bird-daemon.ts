@@ -1,6 +1,5 @@
-import { type Clock, pause } from '@spout/runtime'
+import { type Clock, pause, restartPauseMs, Serial } from '@spout/runtime'
 import type { Log, ProcessIdentity } from '@spout/sys'
-import { restartPauseMs } from '../../drivers/haproxy/restart-pause.ts'
 import { BirdFiles, type Owner } from './bird-files.ts'
 import { type BirdCommand, endBird, killBird, refusalOf, runningBird, startBird } from './bird-process.ts'
 import { type ControlReply, isRefusal, replyText } from './control-reply.ts'
@@ -41,7 +40,7 @@ export class BirdDaemon {
   #wanted = false
   #startedAt = 0
   #pauseMs = 0
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
   #starts = 0
   #reconfigurations = 0
 
@@ -64,7 +63,7 @@ export class BirdDaemon {
 
   /** Takes over the one that an earlier agent left. @returns whether one runs */
   adopt(): Promise<boolean> {
-    return this.#inTurn(() => this.#adopt())
+    return this.#serial.run(() => this.#adopt())
   }
 
   /**
@@ -72,7 +71,7 @@ export class BirdDaemon {
    * @throws BirdRefused with its words: the old one stays
    */
   configure(text: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       if (this.#socket === null) await this.#adopt()
       const before = await this.#files.current()
       if (before === text && this.#socket?.open === true) {
@@ -104,7 +103,7 @@ export class BirdDaemon {
 
   /** Ends it; its peers are told. Nothing is left behind. */
   stop(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       this.#wanted = false
       this.#socket?.close()
       this.#socket = null
@@ -120,7 +119,7 @@ export class BirdDaemon {
   async close(): Promise<void> {
     this.#wanted = false
     this.#closing.abort()
-    await this.#turn
+    await this.#serial.idle()
     this.#socket?.close()
     this.#socket = null
   }
@@ -185,7 +184,7 @@ export class BirdDaemon {
 
   #reviveSoon(delayMs: number): void {
     void pause(this.#options.clock, delayMs, this.#closing.signal).then(() =>
-      this.#inTurn(() => (this.#wanted && this.#socket === null ? this.#revive() : Promise.resolve())),
+      this.#serial.run(() => (this.#wanted && this.#socket === null ? this.#revive() : Promise.resolve())),
     )
   }
 
@@ -203,11 +202,5 @@ export class BirdDaemon {
       log.warn({ daemon: name, error: String(error) }, 'routing daemon not started')
       this.#reviveSoon(Math.max(this.#pauseMs, RETRY_MS))
     }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work)
-    this.#turn = done.catch(() => {})
-    return done
   }
 }

@@ -1,10 +1,12 @@
 import { ipBits, parseIp } from '@spout/net'
-import type { Clock } from '@spout/runtime'
+import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Announcement, Announcer } from '../../announcer.ts'
 import { announceAddresses, stopAnnouncing } from '../../domain/announce-addresses.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
+import { addressesOn, markOf } from '../bound-addresses.ts'
+import { type AddressConflict, AddressDefence } from './address-defence.ts'
 import { type Candidate, DuplicateDetection } from './duplicate-detection.ts'
 
 export interface L2AnnouncerOptions {
@@ -34,42 +36,61 @@ export class L2Announcer implements Announcer {
   readonly #helper: NativeHelper
   readonly #log: Log
   readonly #duplicates: DuplicateDetection
+  readonly #defence: AddressDefence
   readonly #bound = new Map<string, Announcement>()
   /** How many of them are where: by domain for scope `tenant`. */
   readonly #used = new Map<number | 'fabric', number>()
   /** What was found bound when the kernel's marks were these; null to be gathered from `#bound` again. */
   #seen: { readonly marks: string; present: readonly Announcement[] | null } | null = null
   #changes = 0
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
 
   constructor(options: L2AnnouncerOptions) {
     this.#config = options.config
     this.#helper = options.helper
     this.#log = options.log
     this.#duplicates = new DuplicateDetection(options)
+    this.#defence = new AddressDefence({ ...options, clock: options.clock ?? systemClock })
   }
 
   /**
-   * Since start: how many requests changed addresses, how often an address was refused because it is on the wire, and
-   * how often one was taken all the same.
+   * Since start: how many requests changed addresses, how often an address was refused because it is on the wire, how
+   * often one was taken all the same, and how often one was announced again because somebody claimed it.
    */
-  get counters(): { readonly changes: number; readonly refused: number; readonly insisted: number } {
-    return { changes: this.#changes, ...this.#duplicates.counters }
+  get counters(): {
+    readonly changes: number
+    readonly refused: number
+    readonly insisted: number
+    readonly defended: number
+  } {
+    return { changes: this.#changes, ...this.#duplicates.counters, defended: this.#defence.defended }
+  }
+
+  /** Addresses of this node that somebody else on the wire claimed within the last minute. */
+  conflicts(): readonly AddressConflict[] {
+    return this.#defence.conflicts()
+  }
+
+  /** Calls back when these change. @returns a function that ends it */
+  onConflicts(listener: (conflicts: readonly AddressConflict[]) => void): () => void {
+    return this.#defence.onChange(listener)
   }
 
   /** Takes those of `previous` for bound that are; the others are bound by the next `apply` that wants them. */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       this.#bound.clear()
       this.#used.clear()
       this.#seen = null
-      for (const announcement of await this.#present(previous)) this.#hold(announcement)
+      const present = await this.#present(previous)
+      for (const announcement of present) this.#hold(announcement)
+      await this.#each(present, (place, group) => this.#defence.hold(place, group.map(addressOf)))
     })
   }
 
   /** An address the kernel refuses is reported and stops no other. */
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const keys = new Set(wanted.map(keyOf))
       const go = [...this.#bound.values()].filter((announcement) => !keys.has(keyOf(announcement)))
       return this.#change(wanted, go, signal)
@@ -80,7 +101,7 @@ export class L2Announcer implements Announcer {
     { come, go }: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
     signal: AbortSignal,
   ): Promise<readonly Outcome[]> {
-    return this.#inTurn(() => {
+    return this.#serial.run(() => {
       // The same address may come and go at once: announced in another way, it stays bound.
       const coming = new Set(come.map(keyOf))
       const leaving = go.filter((each) => this.#bound.has(keyOf(each)) && !coming.has(keyOf(each)))
@@ -90,12 +111,14 @@ export class L2Announcer implements Announcer {
 
   /** Those bound now, as the kernel says. What it lost is forgotten, so the next `apply` binds it again. */
   observe(): Promise<readonly Announcement[]> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const marks = await this.#marks()
       if (this.#seen === null || marks !== this.#seen.marks) {
         const present = await this.#present([...this.#bound.values()])
         const keys = new Set(present.map(keyOf))
-        for (const each of [...this.#bound.values()]) if (!keys.has(keyOf(each))) this.#release(each)
+        const lost = [...this.#bound.values()].filter((each) => !keys.has(keyOf(each)))
+        for (const each of lost) this.#release(each)
+        await this.#each(lost, (place, group) => this.#defence.release(place, group.map(addressOf)))
         this.#seen = { marks, present }
       }
       this.#seen.present ??= [...this.#bound.values()]
@@ -108,18 +131,9 @@ export class L2Announcer implements Announcer {
     const marks: string[] = []
     for (const where of this.#used.keys()) {
       const place = this.#placeOf(where === 'fabric' ? { scope: where, domain: 0 } : { scope: 'tenant', domain: where })
-      marks.push(`${where} ${await this.#mark(place)}`)
+      marks.push(`${where} ${await markOf(this.#helper, place.netns)}`)
     }
     return marks.join()
-  }
-
-  async #mark({ netns }: Place): Promise<string> {
-    try {
-      return await this.#helper.rtnlMark({ netns })
-    } catch (error) {
-      if (error instanceof HelperError && error.errno === 'ENOENT') return 'gone'
-      throw error
-    }
   }
 
   async #change(
@@ -140,13 +154,8 @@ export class L2Announcer implements Announcer {
 
   /** Leaves the addresses bound: another process adopts them, or a drain withdraws them first. */
   async close(): Promise<void> {
-    await this.#turn
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work)
-    this.#turn = done.catch(() => {})
-    return done
+    await this.#serial.idle()
+    this.#defence.close()
   }
 
   #placeOf({ scope, domain }: Pick<Announcement, 'scope' | 'domain'>): Place {
@@ -183,20 +192,10 @@ export class L2Announcer implements Announcer {
   async #present(announcements: readonly Announcement[]): Promise<readonly Announcement[]> {
     const present: Announcement[] = []
     await this.#each(announcements, async (place, group) => {
-      const there = new Set(await this.#addresses(place))
+      const there = await addressesOn(this.#helper, place)
       present.push(...group.filter(({ address }) => there.has(address)))
     })
     return present
-  }
-
-  async #addresses(place: Place): Promise<readonly string[]> {
-    try {
-      return (await this.#helper.addrList(place)).map(({ address }) => address)
-    } catch (error) {
-      // An interface or domain that is gone holds nothing.
-      if (error instanceof HelperError && (error.errno === 'ENODEV' || error.errno === 'ENOENT')) return []
-      throw error
-    }
   }
 
   /** Resolves with the refused ones and the kernel's words, by key. */
@@ -214,12 +213,10 @@ export class L2Announcer implements Announcer {
     }
     const bound = group.filter((each) => !errors.has(keyOf(each)))
     for (const each of bound) this.#hold(each)
+    // First: another node of ours may hold an address still and defend it; whoever hears that one has the last word.
+    await this.#defence.hold(place, bound.map(addressOf))
     try {
-      await announceAddresses(
-        this.#helper,
-        place,
-        bound.map(({ address }) => address),
-      )
+      await announceAddresses(this.#helper, place, bound.map(addressOf))
     } catch (error) {
       // Bound it is, so it answers when asked; neighbours with an old entry learn of it later.
       this.#log.warn({ dev: place.dev, error: String(error) }, 'addresses not announced')
@@ -230,11 +227,9 @@ export class L2Announcer implements Announcer {
   async #unbind(place: Place, group: readonly Announcement[]): Promise<void> {
     try {
       this.#changes++
-      await stopAnnouncing(
-        this.#helper,
-        place,
-        group.map(({ address }) => address),
-      )
+      // First: who takes an address over may announce it already.
+      await this.#defence.release(place, group.map(addressOf))
+      await stopAnnouncing(this.#helper, place, group.map(addressOf))
       await this.#helper.addr({ netns: place.netns, changes: group.map((each) => change('delete', place, each)) })
     } catch (error) {
       // With its domain or interface gone the address is gone too.
@@ -262,6 +257,8 @@ export class L2Announcer implements Announcer {
     if (this.#seen !== null) this.#seen.present = null
   }
 }
+
+const addressOf = ({ address }: Announcement): string => address
 
 const whereOf = ({ scope, domain }: Announcement): number | 'fabric' => (scope === 'fabric' ? scope : domain)
 

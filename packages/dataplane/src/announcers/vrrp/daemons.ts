@@ -105,6 +105,12 @@ export class Daemons {
     await execOk([...this.#into(), this.#paths.keepalived, '--config-test', `--use-file=${config}`])
   }
 
+  /** Unbinds what a mover left that was killed; the table must still name its interfaces. One that runs does so itself. */
+  async sweep(): Promise<void> {
+    const { directory, fifo } = this.#files
+    await execOk([...this.#into(), this.#paths.mover, '--sweep', '-1', '0', directory, fifo])
+  }
+
   /** Ends every keepalived of this directory, politely: a peer takes over at once. The mover goes with it. */
   async end(): Promise<void> {
     const parent = await this.find()

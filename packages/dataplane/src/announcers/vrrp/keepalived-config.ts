@@ -31,6 +31,7 @@ export function keepalivedConfig(settings: VrrpSettings, place: KeepalivedPlace)
     ...globalDefs(files, configPath(moverPath)),
     ...trackFile('drained', files.drained),
     ...trackFile('unhealthy', files.unhealthy),
+    ...trackFile('damped', files.damped, 1),
     ...settings.shards.flatMap((shard) => [
       ...trackFile(`held${shard.number}`, files.held(shard.number)),
       ...instance(settings, shard, fabricInterface),
@@ -75,11 +76,14 @@ const globalDefs = (files: VrrpFiles, moverPath: string): readonly string[] => [
   '}',
 ]
 
-/** Weight 0: another value than 0 in the file is a fault, which is announced with an advert of priority 0. */
-const trackFile = (name: string, path: string): readonly string[] => [
+/**
+ * Weight 0: another value than 0 in the file is a fault, which is announced with an advert of priority 0. Weight 1: what
+ * the file says is added to the priority.
+ */
+const trackFile = (name: string, path: string, weight: 0 | 1 = 0): readonly string[] => [
   `track_file ${name} {`,
   `    file "${path}"`,
-  '    weight 0',
+  `    weight ${weight}`,
   '}',
 ]
 
@@ -109,7 +113,7 @@ function instance(settings: VrrpSettings, shard: VrrpShard, fabricInterface: str
     `        ${markerAddress(version, shard.routerId)} dev lo${scope} no_track`,
     '    }',
     '    track_file {',
-    ...['drained', 'unhealthy', `held${shard.number}`].map((name) => `        ${name}`),
+    ...['drained', 'unhealthy', 'damped', `held${shard.number}`].map((name) => `        ${name}`),
     '    }',
     '}',
   ]

@@ -1,8 +1,6 @@
 import { stat, truncate } from 'node:fs/promises'
-import { type Clock, pause } from '@spout/runtime'
+import { type Clock, pause, restartPauseMs, Serial } from '@spout/runtime'
 import { identifyProcess, isRunning, type Log, type ProcessIdentity } from '@spout/sys'
-import { restartPauseMs } from '../../drivers/haproxy/restart-pause.ts'
-import { Serial } from '../../drivers/haproxy/serial.ts'
 import type { Daemons } from './daemons.ts'
 
 /** A peer takes over sooner than this, so looking more often would not shorten an outage. */
@@ -94,7 +92,7 @@ export class Keeper {
   async close(): Promise<void> {
     this.#wanted = false
     this.#closing.abort()
-    await this.#serial.run(async () => {})
+    await this.#serial.idle()
   }
 
   #keep(): void {

@@ -163,6 +163,21 @@ async function bound(dev = 'fab0'): Promise<readonly string[]> {
     .sort()
 }
 
+/** What an interface of node1 answers for without having it: each with both of its halves, or `half`. */
+async function proxied(dev = 'fab0'): Promise<readonly string[]> {
+  const neighbours: { dst: string }[] = JSON.parse(await lab.run('node1', `ip -6 -j neigh show proxy dev ${dev}`))
+  const routes: { dst: string; protocol: string }[] = JSON.parse(
+    await lab.run('node1', `ip -6 -j route show table local type local dev ${dev}`),
+  )
+  const [answered, taken] = [
+    neighbours.map(({ dst }) => dst),
+    routes.filter(({ protocol }) => protocol === '83').map(({ dst }) => dst),
+  ]
+  return [...new Set([...answered, ...taken])]
+    .map((address) => (answered.includes(address) && taken.includes(address) ? address : `half ${address}`))
+    .sort()
+}
+
 /** Lines that tcpdump prints in the client from now on. */
 async function capture(filter: string): Promise<{ readonly lines: readonly string[] } & Disposable> {
   const lines: string[] = []
@@ -412,6 +427,130 @@ describe.each(['spout-mover', 'spout-mover-asan'])('%s', (program) => {
     expect(new Set(said.slice(0, 1000)).size).toBe(1000)
     await mover.become(0, 'BACKUP', 'backup')
     expect(await bound()).toEqual([])
+  })
+})
+
+describe.each(['spout-mover', 'spout-mover-asan'])('%s on a node that forwards IPv6', (program) => {
+  let mover: MoverProcess
+  const address = 'fd09::5101'
+
+  beforeAll(() => lab.run('node1', 'sysctl -qw net.ipv6.conf.all.forwarding=1'))
+  afterAll(() => lab.run('node1', 'sysctl -qw net.ipv6.conf.all.forwarding=0'))
+  afterEach(async () => {
+    if (mover === undefined) return
+    mover.signal('SIGTERM')
+    await expect.poll(() => proxied(), { timeout: 10_000 }).toEqual([])
+    await mover[Symbol.asyncDispose]()
+  })
+
+  const begin = async (lines: readonly string[]): Promise<void> => {
+    mover = new MoverProcess(program)
+    await mover.start(lines)
+  }
+  /** Whether somebody who knows nothing of the address finds it. */
+  const isFound = async (): Promise<boolean> => {
+    await lab.run('client', `ip neigh flush to ${address}`)
+    return lab.run('client', `ping -c 1 -W 0.3 ${address}`).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  it('answers for IPv6 addresses without having them, while it is master and no longer', async () => {
+    await begin([`0 ${address} - fab0`, '0 10.51.0.1 - fab0', '1 fd09::5102 - fab0'])
+    using heard = await capture('icmp6 and ip6[40] == 136 and ip6[44] == 0x20')
+    expect(await isFound()).toBe(false)
+    await mover.become(0, 'MASTER', 'master')
+    expect(await proxied()).toEqual([address])
+    expect(await bound()).toEqual(['10.51.0.1'])
+    expect(mover.shard(0)?.lastMove).toMatchObject({ to: 'master', addresses: 2 })
+    expect(await isFound()).toBe(true)
+    await expect
+      .poll(() => heard.lines.filter((line) => line.includes(`tgt is ${address}`)).length, { timeout: 10_000 })
+      .toBe(3)
+    // It is never the source of the node's own packets.
+    expect(await lab.run('node1', 'ip route get fd09::9 oif fab0')).toContain('src fd09::1 ')
+    await mover.become(0, 'BACKUP', 'backup')
+    expect(await proxied()).toEqual([])
+    expect(await isFound()).toBe(false)
+  })
+
+  it('leaves a route to the same address alone that others keep', async () => {
+    await lab.run('node1', `ip -6 route add local ${address} dev lo table local`)
+    try {
+      await begin([`0 ${address} - fab0`])
+      await mover.become(0, 'MASTER', 'master')
+      expect(await proxied()).toEqual([address])
+      await mover.become(0, 'BACKUP', 'backup')
+      expect(await proxied()).toEqual([])
+    } finally {
+      // Fails when it is gone.
+      await lab.run('node1', `ip -6 route delete local ${address} dev lo table local`)
+    }
+  })
+
+  it('sweeps what a mover left that was killed, also halves and what the table no longer has', async () => {
+    await begin([`0 ${address} - fab0`, '0 fd09::5102 - fab0', '0 fd09::5103 - fab0'])
+    await mover.become(0, 'MASTER', 'master')
+    await mover.kill()
+    await lab.run('node1', 'ip -6 route delete local fd09::5102 dev fab0 table local')
+    await lab.run('node1', 'ip -6 neigh delete proxy fd09::5103 dev fab0')
+    expect(await proxied()).toEqual([address, 'half fd09::5102', 'half fd09::5103'])
+    await mover.start(['0 fd09::5102 - fab0'], 2)
+    expect(await proxied()).toEqual([])
+    expect(mover.state().swept).toBe(2)
+  })
+
+  it('is started again by its guard with addresses as they were, and makes whole what is not', async () => {
+    await begin([`0 ${address} - fab0`, '0 fd09::5102 - fab0'])
+    await mover.become(0, 'MASTER', 'master')
+    const before = mover.state().pid
+    await lab.run('node1', 'ip -6 neigh delete proxy fd09::5102 dev fab0')
+    mover.signal('SIGKILL')
+    await expect.poll(() => mover.state().pid !== before && mover.shard(0)?.state, { timeout: 10_000 }).toBe('master')
+    expect(await proxied()).toEqual([address, 'fd09::5102'])
+  })
+
+  it('takes over what was bound as an address, by a mover before it or on a node that did not forward', async () => {
+    await begin([`0 ${address} - fab0`])
+    await lab.run('node1', 'sysctl -qw net.ipv6.conf.fab0.forwarding=0')
+    await mover.become(0, 'MASTER', 'master')
+    await lab.run('node1', 'sysctl -qw net.ipv6.conf.fab0.forwarding=1')
+    expect([await bound(), await proxied()]).toEqual([[address], []])
+    await mover.become(0, 'BACKUP', 'backup')
+    expect([await bound(), await proxied()]).toEqual([[], []])
+    await mover.become(0, 'MASTER', 'master')
+    expect([await bound(), await proxied()]).toEqual([[], [address]])
+  })
+
+  it('answers again when the interface comes up again', async () => {
+    await lab.run('node1', 'ip link add name mv0 type veth peer name mv1')
+    try {
+      for (const end of ['mv0', 'mv1']) await lab.run('node1', `ip link set dev ${end} up`)
+      await begin([`0 ${address} - mv0`])
+      await mover.become(0, 'MASTER', 'master')
+      for (const dev of ['mv1', 'mv0']) {
+        await lab.run('node1', `ip link set dev ${dev} down`)
+        await lab.run('node1', `ip link set dev ${dev} up`)
+        await expect.poll(() => proxied('mv0'), { timeout: 10_000 }).toEqual([address])
+      }
+    } finally {
+      await lab.run('node1', 'ip link delete dev mv0')
+    }
+  })
+
+  it('moves 1,000 addresses, again and again', async () => {
+    const all = Array.from({ length: 1000 }, (_, index) => `fd09::5:${(index + 4096).toString(16)}`)
+    await begin(all.map((each) => `0 ${each} - fab0`))
+    for (const last of [false, true]) {
+      using heard = await capture('icmp6 and ip6[40] == 136 and ip6[44] == 0x20')
+      await mover.become(0, 'MASTER', 'master')
+      expect(await proxied()).toEqual(all)
+      expect(mover.shard(0)?.lastMove).toMatchObject({ addresses: 1000 })
+      if (last) await expect.poll(() => heard.lines.length, { timeout: 10_000 }).toBe(3000)
+      await mover.become(0, 'BACKUP', 'backup')
+      expect(await proxied()).toEqual([])
+    }
   })
 })
 

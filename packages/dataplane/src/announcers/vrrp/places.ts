@@ -3,6 +3,7 @@ import { HelperError, type NativeHelper } from '@spout/sys'
 import type { Announcement } from '../../announcer.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
+import { addressesOn, markOf } from '../bound-addresses.ts'
 import type { MoverRow } from './mover-table.ts'
 
 /** Where an announced address is bound, as the mover is told; an error in words when it cannot be. */
@@ -28,23 +29,38 @@ export async function boundRows(
 ): Promise<ReadonlySet<MoverRow>> {
   const bound = new Set<MoverRow>()
   for (const { netns, dev, group } of byPlace(rows)) {
-    const there = new Set(await addresses(helper, { netns: netns ?? rootNetns(config), dev }))
-    for (const row of group) if (there.has(row.address)) bound.add(row)
+    const at = { netns: netns ?? rootNetns(config), dev }
+    const there = await addressesOn(helper, at)
+    const proxied = group.some(({ address }) => isIpv6(address)) ? await proxiedOn(helper, at) : NONE
+    for (const row of group) if (there.has(row.address) || proxied.has(row.address)) bound.add(row)
   }
   return bound
 }
 
-/** Takes the addresses of these rows away where no mover does it. What is absent already is no error. */
-export async function sweepRows(config: DomainConfig, helper: NativeHelper, rows: readonly MoverRow[]): Promise<void> {
-  const bound = await boundRows(config, helper, rows)
-  for (const { netns, dev, group } of byPlace([...bound])) {
-    const changes = group.map(({ address }) => ({
-      do: 'delete' as const,
-      dev,
-      address,
-      prefix: address.includes(':') ? 128 : 32,
-    }))
-    await helper.addr({ netns: netns ?? rootNetns(config), changes })
+/** What the kernel says of the namespaces of these rows: while it is the same, what was bound is. */
+export async function marksOf(config: DomainConfig, helper: NativeHelper, rows: readonly MoverRow[]): Promise<string> {
+  const marks: string[] = []
+  for (const netns of new Set(rows.map((row) => row.netns)))
+    marks.push(`${netns ?? ''} ${await markOf(helper, netns ?? rootNetns(config))}`)
+  return marks.join()
+}
+
+const LOCAL_TABLE = 255
+const NONE: ReadonlySet<string> = new Set()
+const isIpv6 = (address: string): boolean => address.includes(':')
+
+/** Addresses that the mover answers for without having them: local routes on the interface. */
+async function proxiedOn(
+  helper: NativeHelper,
+  { netns, dev }: { readonly netns: string | undefined; readonly dev: string },
+): Promise<ReadonlySet<string>> {
+  try {
+    const routes = await helper.routeList({ netns, table: LOCAL_TABLE })
+    const ours = routes.filter((route) => route.dev === dev && route.type === 'local' && route.to.endsWith('/128'))
+    return new Set(ours.map(({ to }) => to.slice(0, -'/128'.length)))
+  } catch (error) {
+    if (error instanceof HelperError && error.errno === 'ENOENT') return NONE
+    throw error
   }
 }
 
@@ -63,17 +79,4 @@ function byPlace(rows: readonly MoverRow[]): readonly Place[] {
     places.set(name, place)
   }
   return [...places.values()]
-}
-
-async function addresses(
-  helper: NativeHelper,
-  at: { readonly netns: string | undefined; readonly dev: string },
-): Promise<readonly string[]> {
-  try {
-    return (await helper.addrList(at)).map(({ address }) => address)
-  } catch (error) {
-    // An interface or domain that is gone holds nothing.
-    if (error instanceof HelperError && (error.errno === 'ENODEV' || error.errno === 'ENOENT')) return []
-    throw error
-  }
 }

@@ -2,7 +2,7 @@ import type { NativeHelper } from '@spout/sys'
 import type { Announcement } from '../../announcer.ts'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { type MoverRow, rowKey } from './mover-table.ts'
-import { boundRows, rowOf } from './places.ts'
+import { boundRows, marksOf, rowOf } from './places.ts'
 import type { StateFeed } from './state-feed.ts'
 import type { WantedTable } from './wanted-table.ts'
 
@@ -24,6 +24,10 @@ export class ShardAddresses {
   #accepted: ReadonlyMap<string, Announcement> = new Map()
   /** Rows the mover takes for bound and that are not. */
   #lost: ReadonlySet<string> = new Set()
+  /** Rows that were last found to be bound, all of them, when the kernel's marks were these. */
+  #whole: { readonly marks: string; readonly rows: readonly MoverRow[] } | null = null
+  /** What `observe` answers; null to be gathered anew. */
+  #present: readonly Announcement[] | null = null
 
   constructor(options: ShardAddressesOptions) {
     this.#given = options
@@ -37,10 +41,12 @@ export class ShardAddresses {
       return typeof row === 'string' ? [] : [[rowKey(row), announcement] as const]
     })
     this.#accepted = new Map(placed.filter(([key]) => given.has(key)))
+    this.#present = null
   }
 
   /** Resolves once the mover has the whole set. */
   async apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    this.#present = null
     const placed = wanted.map((announcement) => ({ announcement, row: this.#rowOf(announcement) }))
     const rows = placed.flatMap(({ row }) => (typeof row === 'string' ? [] : [row]))
     const late = await this.#give(rows, signal)
@@ -62,12 +68,19 @@ export class ShardAddresses {
   async observe(): Promise<readonly Announcement[]> {
     const { config, helper, table, feed, isMaster } = this.#given
     const rows = table.table.rows.filter((row) => this.#accepted.has(rowKey(row)) && isMaster(row.shard))
-    const bound = await boundRows(config, helper, rows)
+    const marks = await marksOf(config, helper, rows)
+    const isWhole = marks === this.#whole?.marks && sameRows(rows, this.#whole.rows)
+    const bound = isWhole ? null : await boundRows(config, helper, rows)
     await feed.read()
-    // A shard that moved away meanwhile took its addresses along.
-    const lost = rows.filter((row) => !bound.has(row) && isMaster(row.shard)).map(rowKey)
-    this.#lost = new Set([...this.#lost, ...lost])
-    return [...this.#accepted].flatMap(([key, announcement]) => (this.#lost.has(key) ? [] : [announcement]))
+    if (bound !== null) {
+      this.#whole = bound.size === rows.length ? { marks, rows } : null
+      // A shard that moved away meanwhile took its addresses along.
+      const lost = rows.filter((row) => !bound.has(row) && isMaster(row.shard)).map(rowKey)
+      if (lost.length > 0) this.#present = null
+      this.#lost = new Set([...this.#lost, ...lost])
+    }
+    this.#present ??= [...this.#accepted].flatMap(([key, one]) => (this.#lost.has(key) ? [] : [one]))
+    return this.#present
   }
 
   /** Those this node answers for now. */
@@ -105,3 +118,6 @@ export class ShardAddresses {
     await this.#given.feed.until((state) => state.generation >= generation, what, TAKEN_WITHIN_MS, signal)
   }
 }
+
+const sameRows = (one: readonly MoverRow[], other: readonly MoverRow[]): boolean =>
+  one.length === other.length && one.every((row, index) => row === other[index])

@@ -1,9 +1,8 @@
 import type { VrrpSettings } from '@spout/model/node-state'
-import { type Clock, pause, systemClock } from '@spout/runtime'
+import { type Clock, pause, Serial, systemClock } from '@spout/runtime'
 import { findLink, type Log, type NativeHelper } from '@spout/sys'
 import type { Announcement, Announcer } from '../../announcer.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
-import { Serial } from '../../drivers/haproxy/serial.ts'
 import { makeRunDirectory } from '../../run-directory.ts'
 import { loadAdvertFilter, removeAdvertFilter } from './advert-filter.ts'
 import { VrrpRefused } from './check-settings.ts'
@@ -13,8 +12,8 @@ import { FirstElection } from './first-election.ts'
 import { GiveUp } from './give-up.ts'
 import { keepalivedConfig } from './keepalived-config.ts'
 import { Keeper } from './keeper.ts'
+import { LinkDamping } from './link-damping.ts'
 import type { MoverShard } from './mover-state.ts'
-import { sweepRows } from './places.ts'
 import { ShardAddresses } from './shard-addresses.ts'
 import { type ShardReport, shardReport, stoppedReport } from './shard-report.ts'
 import { StateFeed } from './state-feed.ts'
@@ -30,6 +29,8 @@ export interface VrrpAnnouncerOptions {
   readonly moverPath: string
   /** Default `/usr/sbin/keepalived`. */
   readonly keepalivedPath?: string
+  /** How long after its link came back this node stays behind the others. Default 60 s. */
+  readonly dampMs?: number
   readonly clock?: Clock
 }
 
@@ -37,6 +38,8 @@ type Outcome = { readonly announcement: Announcement; readonly error: string | n
 type ShardListener = (shards: readonly ShardReport[]) => void
 
 const GIVEN_UP_WITHIN_MS = 5_000
+/** Longer than a switch that speaks spanning tree keeps a port silent. */
+const DAMP_MS = 60_000
 
 /** Without an advert of ours for so long, and at most one interval more, a peer takes over. */
 const deathMs = ({ missedAdverts, advertMs }: VrrpSettings): number => missedAdverts * advertMs
@@ -56,6 +59,7 @@ export class VrrpAnnouncer implements Announcer {
   readonly #configFile: ConfigFile
   readonly #giveUp: GiveUp
   readonly #firstElection: FirstElection
+  readonly #damping: LinkDamping
   readonly #daemons: Daemons
   readonly #keeper: Keeper
   readonly #addresses: ShardAddresses
@@ -78,6 +82,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#configFile = new ConfigFile(files.config)
     this.#giveUp = new GiveUp(files)
     this.#firstElection = new FirstElection(this.#giveUp, this.#clock)
+    this.#damping = new LinkDamping({ file: files.damped, clock: this.#clock, dampMs: options.dampMs ?? DAMP_MS })
     const paths: DaemonPaths = { keepalived, mover }
     this.#daemons = new Daemons(files, paths, rootNetns(config), this.#feed)
     this.#keeper = new Keeper({
@@ -191,9 +196,10 @@ export class VrrpAnnouncer implements Announcer {
   async close(): Promise<void> {
     await this.#keeper.close()
     this.#firstElection.end()
+    this.#damping.close()
     this.#feed.close()
     this.#listeners.clear()
-    await this.#serial.run(async () => {})
+    await this.#serial.idle()
   }
 
   async #open(): Promise<void> {
@@ -202,7 +208,10 @@ export class VrrpAnnouncer implements Announcer {
     await this.#configFile.load()
     await this.#feed.open()
     await this.#table.load(this.#feed.state?.generation ?? 0)
-    this.#feed.onChange(() => this.#tell())
+    this.#feed.onChange(() => {
+      this.#lookAtLink()
+      this.#tell()
+    })
     // An agent that died in between must not leave a shard held.
     for (const shard of this.#table.table.routers.keys()) this.#giveUp.hold(shard, false)
     if (this.#configFile.text !== null) await this.#keeper.adopt()
@@ -222,6 +231,7 @@ export class VrrpAnnouncer implements Announcer {
       throw new VrrpRefused(`fabric interface ${link.name} does not exist in ${link.netns ?? 'the root namespace'}`)
     const numbers = settings.shards.map(({ number }) => number)
     this.#giveUp.prepare(numbers)
+    this.#damping.prepare()
     if (this.#keeper.running === null && this.#feed.state === null) this.#firstElection.begin(settings.shards)
     const differs = await this.#configFile.offer(text, (path) => this.#daemons.test(path))
     if (await loadAdvertFilter(this.#options.helper, config, settings)) this.#filterLoads++
@@ -239,10 +249,9 @@ export class VrrpAnnouncer implements Announcer {
 
   async #leave(): Promise<void> {
     if (this.#configFile.text === null && this.#table.table.routers.size === 0) return
-    const { rows } = this.#table.table
     await this.#keeper.stop()
     // The mover took its addresses with it; what a killed one left is taken away here.
-    await sweepRows(this.#options.config, this.#options.helper, rows)
+    await this.#daemons.sweep()
     await removeAdvertFilter(this.#options.helper, this.#options.config)
     await this.#configFile.remove()
     await this.#table.write({ routers: new Map(), rows: [] })
@@ -264,6 +273,13 @@ export class VrrpAnnouncer implements Announcer {
     if (this.#giveUp.unhealthy) return `unhealthy: ${this.#unhealthyReason}`
     if (this.#giveUp.drained) return 'drained'
     return this.#giveUp.isHeld(shard) ? 'handed over' : null
+  }
+
+  #lookAtLink(): void {
+    const before = this.#damping.damped
+    this.#damping.look(this.#feed.state?.shards ?? [], (shard) => this.#gaveUp(shard) !== null)
+    if (!before && this.#damping.damped)
+      this.#options.log.warn({}, 'the link was lost: this node stays behind the others')
   }
 
   #tell(): void {

@@ -15,6 +15,8 @@ export interface VrrpFiles {
   readonly drained: string
   readonly unhealthy: string
   held(shard: number): string
+  /** What it adds to all priorities while the link of this node cannot be relied on. */
+  readonly damped: string
 }
 
 /** No word of keepalived's configuration ends in such a path. */
@@ -41,5 +43,6 @@ export function vrrpFiles(path: string): VrrpFiles {
     drained: `${directory}/give-up.drained`,
     unhealthy: `${directory}/give-up.unhealthy`,
     held: (shard) => `${directory}/give-up.shard${shard}`,
+    damped: `${directory}/damped`,
   }
 }

@@ -21,6 +21,7 @@ export const serverWords = (server: RenderedServer): readonly string[] => [
   server.address.includes(':') ? `[${server.address}]:${server.port}` : `${server.address}:${server.port}`,
   `id ${server.id}`,
   `weight ${server.weight}`,
+  ...(server.slowStartMs === undefined ? [] : [`slowstart ${server.slowStartMs}`]),
   ...SEND_PROXY[server.proxyProtocol],
 ]
 

@@ -95,6 +95,8 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
       `    mode ${mode}`,
       // Nothing behind it: closed before a byte is read.
       ...(mode === 'tcp' ? [`    tcp-request connection reject unless { ${target(settings)} -m found }`] : []),
+      // A process that was replaced closes each connection behind an answer that says so, idle ones when their time is up.
+      ...(mode === 'http' ? ['    option idle-close-on-response'] : []),
       // For `source-port`, which has no balance keyword of its own.
       '    tcp-request connection set-var(sess.port) src_port',
       ...(forwarded.length > 0 ? CONNECTION : []),

@@ -1,5 +1,7 @@
-import type { Clock, Timer } from '@spout/runtime'
+import { type Clock, restartPauseMs, Serial, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
+import type { MemberTraffic } from '../../driver.ts'
+import { closingSockets } from './closing-sockets.ts'
 import type { Command } from './command.ts'
 import { NOTHING_PLACED } from './content.ts'
 import { Drains } from './drains.ts'
@@ -12,9 +14,7 @@ import { ProxyLauncher } from './proxy-launcher.ts'
 import type { ProxyPlace } from './proxy-place.ts'
 import { growScarce, tidySlots } from './proxy-slots.ts'
 import type { RenderedEntry } from './render.ts'
-import { restartPauseMs } from './restart-pause.ts'
 import type { RunningProxy } from './running-proxy.ts'
-import { Serial } from './serial.ts'
 import { ServiceCounters } from './service-counters.ts'
 import type { FrontendCounters } from './show.ts'
 import { ProxyLost } from './stats-socket.ts'
@@ -143,6 +143,67 @@ export class DomainProxy {
           return slot === undefined ? [] : [{ entry, service, counters: this.#counters.of(service, slot) }]
         }),
       )
+    })
+  }
+
+  /**
+   * Has the process replaced when anybody is connected to it: the new one takes those who come, the old one closes each
+   * connection behind its next answer and ends with its last. Once for each `since`.
+   */
+  seeOff(since: string): Promise<void> {
+    return this.#serial.run(async () => {
+      if (this.#closed || this.#proxy?.attached !== true || (await this.#launcher.seenOff()) === since) return
+      const counters = (await this.#sample()) ?? new Map<number, FrontendCounters>()
+      if ([...counters.values()].some(isUsed)) await this.#start()
+      await this.#launcher.noteSeenOff(since)
+    })
+  }
+
+  /**
+   * Whether anybody is connected to it, or to a process that it replaced, or still waits for the end of an answer.
+   * @param processes of all proxies, by configuration
+   */
+  isBusy(processes: ReadonlyMap<string, number>): Promise<boolean> {
+    return this.#serial.run(async () => {
+      if (this.#launcher.countOf(processes) > (this.#proxy === null ? 0 : 1)) return true
+      const counters = (await this.#sample()) ?? new Map<number, FrontendCounters>()
+      if ([...counters.values()].some(isUsed)) return true
+      return this.#proxy !== null && (await closingSockets(this.#proxy.process.pid)) > 0
+    })
+  }
+
+  /** Has a process replaced that runs another program than the one that is installed. */
+  renew(): Promise<void> {
+    return this.#serial.run(async () => {
+      if (this.#closed || this.#proxy?.attached !== true) return
+      if (await this.#launcher.isOutdated(this.#proxy)) await this.#start()
+    })
+  }
+
+  /** Ends processes that were replaced. */
+  endReplaced(): Promise<void> {
+    return this.#serial.run(async () => {
+      if (!this.#closed && this.#proxy !== null) await this.#launcher.endReplaced(this.#proxy)
+    })
+  }
+
+  /** Traffic to the members of watched pools; a process that is gone has nothing to say. */
+  traffic(): Promise<readonly MemberTraffic[]> {
+    if (!this.#ledger.hasWatched) return Promise.resolve([])
+    return this.#serial.run(async () => {
+      const watched = this.#ledger.watched
+      try {
+        const counters = await this.#proxy?.serverCounters(watched.map(({ slot }) => slot))
+        return watched.flatMap(({ key, slot, pool }) =>
+          [...(counters?.get(slot) ?? [])].flatMap(([name, counted]) => {
+            const memberId = pool.members.get(name)
+            return memberId === undefined ? [] : [{ key, poolId: pool.poolId, memberId, ...counted }]
+          }),
+        )
+      } catch (error) {
+        if (error instanceof ProxyLost) return []
+        throw error
+      }
     })
   }
 
@@ -408,3 +469,5 @@ export class DomainProxy {
     this.#proxy = null
   }
 }
+
+const isUsed = ({ current }: FrontendCounters): boolean => current > 0

@@ -6,23 +6,28 @@ interface Drain {
   readonly backend: number
   readonly server: string
   readonly untilMs: number
+  /** It is to be deleted once nobody is connected; else it has weight 0 and stays. */
+  readonly isLeaving: boolean
 }
 
 const SERVER_GONE = new Set(['No such server.', 'No such backend.'])
 
-/** Servers that are out of the rotation and wait for their last connection to end. */
+/** Servers that are out of the rotation and whose last connections are waited for, up to a deadline. */
 export class Drains {
   readonly #drainMs: number
   readonly #clock: Clock
   readonly #drains = new Map<string, Drain>()
+  /** Deadlines of servers whose pool has one of its own. */
+  readonly #drainMsOf = new Map<string, number>()
 
   constructor(drainMs: number, clock: Clock) {
     this.#drainMs = drainMs
     this.#clock = clock
   }
 
+  /** Drains whose end is still to come. */
   get size(): number {
-    return this.#drains.size
+    return this.#drains.values().reduce((sum, { untilMs }) => (untilMs === Number.POSITIVE_INFINITY ? sum : sum + 1), 0)
   }
 
   clear(): void {
@@ -36,30 +41,49 @@ export class Drains {
   follow(commands: readonly Command[], refusals: readonly (string | null)[]): readonly (string | null)[] {
     return commands.map((command, index) => {
       const refusal = refusals[index] ?? null
+      if (command.do === 'shutdown-sessions') this.#over(keyOf(command.backend, command.server))
       if (command.do !== 'del-server') return refusal
-      const key = keyOf(command.backend, command.server)
-      if (refusal === null || SERVER_GONE.has(refusal)) this.#drains.delete(key)
-      else if (!this.#drains.has(key)) {
-        const untilMs = this.#clock.monotonicMs() + this.#drainMs
-        this.#drains.set(key, { backend: command.backend, server: command.server, untilMs })
-      }
+      const { backend, server } = command
+      const key = keyOf(backend, server)
+      if (refusal === null || SERVER_GONE.has(refusal)) {
+        this.#drains.delete(key)
+        this.#drainMsOf.delete(key)
+      } else if (!this.#drains.get(key)?.isLeaving) this.#begin(key, { backend, server, isLeaving: true })
       return null
     })
   }
 
-  /** These servers are wanted (again). */
+  /** These servers are wanted (again): no longer to be deleted. Those of weight 0 keep their connections for a while. */
   keep({ backends }: PlacedEntry): void {
-    if (this.#drains.size === 0) return
-    for (const { slot, servers } of backends) for (const { name } of servers) this.#drains.delete(keyOf(slot, name))
+    for (const { slot: backend, servers } of backends)
+      for (const { name: server, weight, drainMs } of servers) {
+        const key = keyOf(backend, server)
+        if (drainMs === undefined) this.#drainMsOf.delete(key)
+        else this.#drainMsOf.set(key, drainMs)
+        const known = this.#drains.get(key)
+        if (weight > 0) this.#drains.delete(key)
+        else if (known === undefined || known.isLeaving) this.#begin(key, { backend, server, isLeaving: false })
+      }
   }
 
   /** What to try now: deleting; where the time is up, ending the connections that are left first. */
   due(): readonly Command[] {
     const now = this.#clock.monotonicMs()
-    return [...this.#drains.values()].flatMap(({ backend, server, untilMs }): readonly Command[] => [
+    return [...this.#drains.values()].flatMap(({ backend, server, untilMs, isLeaving }): readonly Command[] => [
       ...(now < untilMs ? [] : [{ do: 'shutdown-sessions', backend, server } as const]),
-      { do: 'del-server', backend, server },
+      ...(isLeaving ? [{ do: 'del-server', backend, server } as const] : []),
     ])
+  }
+
+  #begin(key: string, drain: Omit<Drain, 'untilMs'>): void {
+    const untilMs = this.#clock.monotonicMs() + (this.#drainMsOf.get(key) ?? this.#drainMs)
+    this.#drains.set(key, { ...drain, untilMs })
+  }
+
+  /** A server of weight 0 gets no new connections: its drain ends once. */
+  #over(key: string): void {
+    const drain = this.#drains.get(key)
+    if (drain !== undefined && !drain.isLeaving) this.#drains.set(key, { ...drain, untilMs: Number.POSITIVE_INFINITY })
   }
 }
 

@@ -1,13 +1,14 @@
 import type { DomainEntry, ServiceStats } from '@spout/model'
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
-import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../../driver.ts'
+import type { Applied, DataPlaneDriver, Feature, MemberTraffic, WantedEntry } from '../../driver.ts'
 import { DomainProxy } from './domain-proxy.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 import type { Outcome } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
+import { processesByConfig } from './proxy-process.ts'
 import { isProxied, type RenderedEntry, renderEntry } from './render.ts'
 
 export interface HaproxyDriverOptions {
@@ -86,9 +87,36 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     return port === null ? null : { port }
   }
 
+  /** The node was drained: clients that are connected are asked to come again. One proxy that fails stops no other. */
+  async seeOff(since: string): Promise<void> {
+    // One after another: a start costs as much as a thousand requests.
+    for (const proxy of this.#proxies.values()) await this.#attempt(proxy, () => proxy.seeOff(since))
+  }
+
+  /** How many proxies have clients, processes that were replaced included. */
+  async busy(): Promise<number> {
+    const processes = await processesByConfig()
+    const busy = await Promise.all(Array.from(this.#proxies.values(), (proxy) => proxy.isBusy(processes)))
+    return busy.filter(Boolean).length
+  }
+
+  /** Ends processes that were replaced and still serve somebody. */
+  async endLeft(): Promise<void> {
+    for (const proxy of this.#proxies.values()) await this.#attempt(proxy, () => proxy.endReplaced())
+  }
+
+  async #attempt({ place }: DomainProxy, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#given.log.warn({ proxy: place.name, error: String(error) }, 'a proxy was not replaced')
+    }
+  }
+
   async adopt(previous: readonly WantedEntry[]): Promise<void> {
     await this.apply({ put: previous, remove: [] })
     this.#prune = true
+    for (const proxy of this.#proxies.values()) await this.#attempt(proxy, () => proxy.renew())
   }
 
   async apply(changes: {
@@ -144,6 +172,10 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
       totalConnections: counters.total,
       requestErrors: counters.requestErrors,
     }))
+  }
+
+  async traffic(): Promise<readonly MemberTraffic[]> {
+    return (await Promise.all([...this.#proxies.values()].map((proxy) => proxy.traffic()))).flat()
   }
 
   /** The proxies live on; the next agent adopts them. */

@@ -8,7 +8,7 @@ import {
 } from './content.ts'
 import type { HaproxyOptions } from './options.ts'
 import { initialSlots, slotsRevision, slotTables } from './proxy-slots.ts'
-import type { RenderedEntry } from './render.ts'
+import type { RenderedEntry, WatchedPool } from './render.ts'
 import type { SavedState } from './state-file.ts'
 
 /** An entry on its way from what it was to what it shall be. */
@@ -66,6 +66,20 @@ export class Ledger {
   /** Services and their frontend slots. */
   get owners(): readonly (readonly [service: string, slot: number])[] {
     return this.#slots.frontends.slots.flatMap(({ owner, id }) => (owner === null ? [] : [[owner, id] as const]))
+  }
+
+  get hasWatched(): boolean {
+    return this.#held.values().some(({ rendered }) => rendered.backends.some(({ watched }) => watched !== undefined))
+  }
+
+  /** Backends of watched pools, in their slots. */
+  get watched(): readonly { readonly key: string; readonly slot: number; readonly pool: WatchedPool }[] {
+    return [...this.#held].flatMap(([key, { rendered, placed }]) =>
+      rendered.backends.flatMap(({ watched: pool }, index) => {
+        const slot = placed.backends[index]?.slot
+        return pool === undefined || slot === undefined ? [] : [{ key, slot, pool }]
+      }),
+    )
   }
 
   has(key: string): boolean {

@@ -35,6 +35,7 @@ export function planChanges(have: ProxyContent, before: PlacedEntry, want: Place
         raise.push({ do: 'set-weight', backend, server: server.name, weight: server.weight })
       if (state.ready !== server.ready)
         (server.ready ? raise : lower).push({ do: 'set-ready', backend, server: server.name, ready: server.ready })
+      if (state.ready && server.reset) lower.push({ do: 'shutdown-sessions', backend, server: server.name })
     }
     for (const name of present?.keys() ?? []) if (!wanted.has(name)) lower.push(...removal(have, backend, name))
   }

@@ -10,6 +10,8 @@ export interface ProxyFiles {
   readonly config: string
   readonly pid: string
   readonly state: string
+  /** Says which drain of the node its clients were last seen off for. */
+  readonly seenOff: string
   /** The empty directory that the process is locked into. */
   readonly root: string
   readonly map: (map: MapName) => string
@@ -22,6 +24,7 @@ export const proxyFiles = (directory: string): ProxyFiles => ({
   config: join(directory, 'haproxy.cfg'),
   pid: join(directory, 'pid'),
   state: join(directory, 'state.json'),
+  seenOff: join(directory, 'seen-off'),
   root: join(directory, 'root'),
   map: (map) => join(directory, `${map}.map`),
   statsSocket: (generation) => join(directory, `s${generation}`),

@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
-import { identifyProcess, isRunning } from '@spout/sys'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { endProcess, identifyProcess, isRunning, readFileOrNull, writeFileAtomically } from '@spout/sys'
 import type { ProcessSettings } from './config.ts'
 import { contentOf, type PlacedEntry, type ProxySlots } from './content.ts'
 import type { HaproxyOptions } from './options.ts'
 import { proxyFiles, removeProxyFiles, writeProxyFiles } from './proxy-files.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
-import { endProcessesOn } from './proxy-process.ts'
+import { endProcessesOn, processesOn } from './proxy-process.ts'
 import { RunningProxy } from './running-proxy.ts'
 import { readState, type SavedState, writeState } from './state-file.ts'
 import { ProxyLost } from './stats-socket.ts'
+
+const END_WITHIN_MS = 1_000
 
 export interface ProxyLauncherOptions {
   readonly place: ProxyPlace
@@ -53,6 +55,8 @@ export class ProxyLauncher {
     })
     await host.run(place, [
       options.executable,
+      // Buffers that the thread's cache has no room for are kept for the next request, not given back to the allocator.
+      '-dMglobal',
       ...['-D', '-q', '-f', this.#files.config, '-p', this.#files.pid],
       ...(replaced === null
         ? []
@@ -100,10 +104,39 @@ export class ProxyLauncher {
     }
   }
 
+  /** Whether it runs another program than a new process would: the package was upgraded meanwhile. */
+  async isOutdated({ process }: RunningProxy): Promise<boolean> {
+    const [running, installed] = await Promise.all(
+      [`/proc/${process.pid}/exe`, this.#given.options.executable].map((path) => stat(path).catch(() => null)),
+    )
+    if (running == null || installed == null) return false
+    return running.dev !== installed.dev || running.ino !== installed.ino
+  }
+
   /** Keeps what `adopt` of the next agent needs. */
   save(proxy: RunningProxy, state: Pick<SavedState, 'frontends' | 'backends' | 'baselines'>): Promise<void> {
     const { process, generation } = proxy
     return writeState(this.#files.state, { generation, process, addresses: this.#addresses, ...state })
+  }
+
+  /** Which drain of the node clients were last seen off for; null before the first. */
+  async seenOff(): Promise<string | null> {
+    return (await readFileOrNull(this.#files.seenOff))?.toString('utf8') ?? null
+  }
+
+  noteSeenOff(since: string): Promise<void> {
+    return writeFileAtomically(this.#files.seenOff, since)
+  }
+
+  /** How many of these processes run on this configuration. */
+  countOf(processes: ReadonlyMap<string, number>): number {
+    return processes.get(this.#files.config) ?? 0
+  }
+
+  /** Ends processes that were replaced and still serve what they had. */
+  async endReplaced(current: RunningProxy): Promise<void> {
+    const replaced = (await processesOn(this.#files.config)).filter(({ pid }) => pid !== current.process.pid)
+    await Promise.all(replaced.map((process) => endProcess(process, END_WITHIN_MS)))
   }
 
   /** Ends every process of the domain and leaves nothing behind. */

@@ -34,6 +34,15 @@ export interface RenderedBackend {
   readonly owner: string
   readonly shape: BackendShape
   readonly servers: readonly RenderedServer[]
+  /** Whose failures in traffic are counted, and who its servers are; left out, nobody asked for it. */
+  readonly watched?: WatchedPool
+}
+
+export interface WatchedPool {
+  /** The pool's id in the model. */
+  readonly poolId: string
+  /** Member ids by server name. */
+  readonly members: ReadonlyMap<string, string>
 }
 
 export interface RenderedServer {
@@ -46,6 +55,12 @@ export interface RenderedServer {
   readonly proxyProtocol: NodePool['proxyProtocol']
   /** Whether it takes new connections. */
   readonly ready: boolean
+  /** In this time it grows to its whole weight once it is ready. Left out: at once. */
+  readonly slowStartMs?: number
+  /** How long its connections may last when it has to go. Left out: as the driver's options say. */
+  readonly drainMs?: number
+  /** It is down, and its connections are to end with that. */
+  readonly reset?: true
 }
 
 /**
@@ -104,21 +119,34 @@ function renderBackend(
     .filter((member) => member !== null)
     .map(
       (member): RenderedServer => ({
-        ...serverIdentity(member, pool.proxyProtocol),
+        ...serverIdentity(member, pool),
         address: formatIp(parseIp(member.address)),
         port: within(1, member.port, 65_535),
         weight: within(0, member.weight, 256),
         proxyProtocol: pool.proxyProtocol,
         // Weight 0 drains by itself: such a server stays in place for the connections that it has.
         ready: member.weight === 0 ? !down.has(member.id) : effective.has(member.id),
+        ...(pool.slowStartMs ? { slowStartMs: within(1, pool.slowStartMs, LONGEST_MS) } : {}),
+        ...(pool.drainMs === undefined ? {} : { drainMs: within(0, pool.drainMs, LONGEST_MS) }),
+        ...(pool.resetOnDown && down.has(member.id) && !effective.has(member.id) ? { reset: true } : {}),
       }),
     )
   return {
     owner: `p${within(1, pool.number, 0xffffff)}/${backendShapeKey(shape)}`,
     shape,
     servers: withUniqueIds(distinct(servers)),
+    ...(pool.passive === undefined ? {} : { watched: watchedPool(pool) }),
   }
 }
+
+const watchedPool = (pool: NodePool): WatchedPool => ({
+  poolId: pool.id,
+  members: new Map(
+    pool.members.flatMap((member) =>
+      member === null ? [] : [[serverIdentity(member, pool).name, member.id] as const],
+    ),
+  ),
+})
 
 /** Two members at one endpoint, which the model refuses, are one server. */
 const distinct = (servers: readonly RenderedServer[]): readonly RenderedServer[] =>

@@ -1,9 +1,16 @@
 import { type Clock, pause } from '@spout/runtime'
 import { isRunning, type ProcessIdentity } from '@spout/sys'
 import { type Command, commandText, follow, refusal } from './command.ts'
-import { MAPS, type ProxyContent } from './content.ts'
+import { backendName, MAPS, type ProxyContent } from './content.ts'
 import type { ProxyFiles } from './proxy-files.ts'
-import { type FrontendCounters, parseFrontendStats, parseMaps, parseServers } from './show.ts'
+import {
+  type FrontendCounters,
+  parseFrontendStats,
+  parseMaps,
+  parseServerStats,
+  parseServers,
+  type ServerCounters,
+} from './show.ts'
 import { StatsSocket } from './stats-socket.ts'
 
 const LOOK_EVERY_MS = 2
@@ -93,6 +100,12 @@ export class RunningProxy {
   async counters(): Promise<ReadonlyMap<number, FrontendCounters>> {
     const [csv = ''] = await this.#socket.execute(['show stat -1 1 -1\n'])
     return parseFrontendStats(csv)
+  }
+
+  /** Counters of the servers of some backends, by slot. @throws ProxyLost */
+  async serverCounters(slots: readonly number[]): Promise<ReadonlyMap<number, ReadonlyMap<string, ServerCounters>>> {
+    const replies = await this.#socket.execute(slots.map((slot) => `show stat ${backendName(slot)} 4 -1\n`))
+    return new Map(slots.map((slot, index) => [slot, parseServerStats(replies[index] ?? '')]))
   }
 
   /** Lets go of the process, which lives on. */

@@ -9,10 +9,15 @@ export interface ServerIdentity {
 
 /**
  * A server is known by its endpoint, not by its member: a member that is deleted and made again while its server still
- * drains takes that server up again, and every node hashes a client to the same one.
+ * drains takes that server up again, and every node hashes a client to the same one. What cannot be changed at run time
+ * is a part of it.
  */
-export function serverIdentity(member: NodeMember, proxyProtocol: NodePool['proxyProtocol']): ServerIdentity {
-  const digest = createHash('sha256').update(`${member.address} ${member.port} ${proxyProtocol}`).digest()
+export function serverIdentity(
+  member: Pick<NodeMember, 'address' | 'port'>,
+  { proxyProtocol, slowStartMs }: Pick<NodePool, 'proxyProtocol' | 'slowStartMs'>,
+): ServerIdentity {
+  const fixed = slowStartMs ? `${proxyProtocol} slowstart ${slowStartMs}` : proxyProtocol
+  const digest = createHash('sha256').update(`${member.address} ${member.port} ${fixed}`).digest()
   return { name: `m${digest.toString('hex', 0, 8)}`, id: digest.readUInt32BE(8) >>> 1 || 1 }
 }
 

@@ -1,3 +1,4 @@
+import type { MemberTraffic } from '../../driver.ts'
 import { type FrontendValues, MAPS, type MapName, type ProxyContent, type ServerState } from './content.ts'
 
 /** What the runtime API shows, parsed. Only sections that we made are of interest; others are passed over. */
@@ -34,6 +35,32 @@ export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCou
       bytesIn: count(bin),
       bytesOut: count(bout),
       requestErrors: count(ereq),
+    })
+  }
+  return stats
+}
+
+/** What a server made of its traffic since the process started. */
+export type ServerCounters = Pick<MemberTraffic, 'connected' | 'notConnected' | 'answered' | 'badAnswers'>
+
+/** `show stat b<slot> 4 -1`: the servers of one backend, CSV with a header line. By name. */
+export function parseServerStats(csv: string): ReadonlyMap<string, ServerCounters> {
+  const [header = '', ...lines] = csv.split('\n')
+  const columns = header.replace(/^# /, '').split(',')
+  const stats = new Map<string, ServerCounters>()
+  for (const line of lines) {
+    const fields = line.split(',')
+    const sum = (...names: readonly string[]): number =>
+      names.reduce((total, name) => total + (Number(fields[columns.indexOf(name)] ?? 0) || 0), 0)
+    const name = fields[columns.indexOf('svname')]
+    if (name === undefined || line === '') continue
+    // Given up, tried again at the same server, and at another one.
+    const notConnected = sum('econ', 'wretr', 'wredis')
+    stats.set(name, {
+      connected: Math.max(0, sum('connect', 'reuse') - notConnected),
+      notConnected,
+      answered: sum('hrsp_1xx', 'hrsp_2xx', 'hrsp_3xx', 'hrsp_4xx'),
+      badAnswers: sum('eresp', 'hrsp_5xx'),
     })
   }
   return stats

@@ -8,7 +8,11 @@ export function describe(rendered: Rendered): string {
   for (const [name, bytes] of rendered.records.entries()) {
     lines.push(`${name}:`)
     const elements = split(SETS[name], bytes)
-    lines.push(...(name.startsWith('member') ? bySlots(name, elements) : elements.map((bytes) => element(name, bytes))))
+    lines.push(
+      ...(/^(member|nexthop|remote)/.test(name)
+        ? bySlots(name, elements)
+        : elements.map((bytes) => element(name, bytes))),
+    )
   }
   return `${lines.join('\n')}\n`
 }

@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { HelperError, HelperLost, type Log, type NativeHelper, type NftChange } from '@spout/sys'
-import type { Rendered } from './rendered.ts'
-import { SET_NAMES } from './sets.ts'
-import { GENERATION_MAP, renderSkeleton, SPOUT_TABLE } from './skeleton.ts'
+import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
+import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
+import type { Rendered, TableKind } from './rendered.ts'
+import { FORWARDING_SETS, type SetName, TRANSLATING_SETS, TUNNELLING_SETS } from './sets.ts'
+import { renderSkeleton } from './skeleton.ts'
+import { GENERATION_MAP, type Skeleton, SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
 import { GENERATION_KEY, generationBytes, type Plan, TableContent } from './table-content.ts'
 
 /** How often a transaction is tried over a helper that dies under it. */
@@ -10,27 +13,62 @@ const HELPER_TRIES = 3
 const HELPER_RETURN_MS = 5_000
 const HELPER_POLL_MS = 10
 
+interface TableShape {
+  readonly table: string
+  readonly family: 'inet' | 'netdev'
+  readonly sets: readonly SetName[]
+  /** Interfaces whose indexes its rules hold. */
+  readonly devices: readonly string[]
+  readonly skeleton: (links: string) => Skeleton
+}
+
+const SHAPES: Readonly<Record<TableKind, TableShape>> = {
+  translating: { table: SPOUT_TABLE, family: 'inet', sets: TRANSLATING_SETS, devices: [], skeleton: renderSkeleton },
+  forwarding: {
+    table: SPOUT_TABLE,
+    family: 'netdev',
+    sets: FORWARDING_SETS,
+    devices: [UPLINK, SEGMENT],
+    skeleton: renderForwardingSkeleton,
+  },
+  tunnelling: {
+    table: TUNNEL_TABLE,
+    family: 'netdev',
+    sets: TUNNELLING_SETS,
+    devices: [UPLINK, SEGMENT, ...Object.values(TUNNELS)],
+    skeleton: renderTunnellingSkeleton,
+  },
+}
+
 /** Entries by key; null removes one. */
 export type Wanted = ReadonlyMap<string, Rendered | null>
 
 /**
- * Table `inet spout` of one domain. Every change is one transaction that also writes the generation, so after any loss
+ * Table `spout` of one domain, of family `inet` or `netdev`. Every change is one transaction that also writes the generation, so after any loss
  * one small read tells whether it was done. What the kernel refuses is halved until the culprit stands alone.
  */
 export class DomainTable {
   readonly #helper: NativeHelper
   readonly #log: Log
-  readonly #at: { readonly netns: string; readonly family: 'inet'; readonly table: string }
-  #content = new TableContent()
+  readonly #shape: TableShape
+  readonly #at: { readonly netns: string; readonly family: 'inet' | 'netdev'; readonly table: string }
+  #content: TableContent
   /** Whether the kernel may hold something else than `#content`. */
   #stale = true
   #exists = false
   #transactions = 0
 
-  constructor(options: { readonly helper: NativeHelper; readonly log: Log; readonly netns: string }) {
+  constructor(options: {
+    readonly helper: NativeHelper
+    readonly log: Log
+    readonly netns: string
+    readonly kind: TableKind
+  }) {
     this.#helper = options.helper
     this.#log = options.log
-    this.#at = { netns: options.netns, family: 'inet', table: SPOUT_TABLE }
+    this.#shape = SHAPES[options.kind]
+    this.#at = { netns: options.netns, family: this.#shape.family, table: this.#shape.table }
+    this.#content = this.#empty()
   }
 
   get entries(): ReadonlyMap<string, Rendered> {
@@ -42,13 +80,18 @@ export class DomainTable {
     return this.#stale && (this.#exists || this.entries.size > 0)
   }
 
+  /** Whether there is a table, or should be one. */
+  get isInUse(): boolean {
+    return this.#exists || this.entries.size > 0
+  }
+
   get transactions(): number {
     return this.#transactions
   }
 
   /** Takes the entries for what the kernel holds, if its generation agrees; else the next `apply` loads the table anew. */
   async adopt(entries: Wanted): Promise<void> {
-    this.#content = new TableContent()
+    this.#content = this.#empty()
     this.#content.plan(entries).accept()
     await this.observe()
   }
@@ -107,15 +150,16 @@ export class DomainTable {
 
   /** Makes the table hold exactly these entries; false when the kernel refuses one of them. */
   async #load(entries: Wanted): Promise<boolean> {
-    const skeleton = renderSkeleton()
+    const { sets } = this.#shape
+    const skeleton = await this.#skeleton()
     const { comment } = await this.#helper.nftGeneration(this.#at)
     if (comment !== skeleton.mark) {
       this.#transactions++
       await this.#helper.nftText({ netns: this.#at.netns, text: skeleton.text })
     }
-    const content = new TableContent()
+    const content = this.#empty()
     const plan = content.plan([...entries].filter(([, rendered]) => rendered !== null))
-    const flushes = [...SET_NAMES, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
+    const flushes = [...sets, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
     try {
       await this.#send(plan, [...flushes, ...plan.changes], null)
     } catch (error) {
@@ -150,9 +194,21 @@ export class DomainTable {
   async #kernelHas(generation: bigint): Promise<boolean> {
     const { exists, comment } = await this.#helper.nftGeneration(this.#at)
     this.#exists = exists
-    if (comment !== renderSkeleton().mark) return false
+    if (!exists || comment !== (await this.#skeleton()).mark) return false
     const bytes = await this.#helper.nftGet({ ...this.#at, set: GENERATION_MAP, key: GENERATION_KEY })
     return bytes !== null && generationBytes(generation).equals(bytes)
+  }
+
+  /** As it must be now. Rejects with `HelperError` while an interface that it needs is not there. */
+  async #skeleton(): Promise<Skeleton> {
+    const { devices, skeleton } = this.#shape
+    const indexes: number[] = []
+    for (const dev of devices) indexes.push(await this.#helper.linkIndex({ netns: this.#at.netns, dev }))
+    return skeleton(indexes.join('.'))
+  }
+
+  #empty(): TableContent {
+    return new TableContent(this.#shape.sets)
   }
 
   async #helperBack(): Promise<void> {

@@ -1,11 +1,13 @@
 import type { ServiceStats } from '@spout/model/node-report'
+import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../../domain/domain-names.ts'
 import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
 import { VipSteering } from '../../domain/vip-steering.ts'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../../driver.ts'
-import { DomainTable } from './domain-table.ts'
+import { DomainTables } from './domain-tables.ts'
+import { FlowCuts } from './flow-cuts.ts'
 import { type FindFrontDoor, render } from './render.ts'
 import type { Rendered } from './rendered.ts'
 import { ServiceStatistics } from './service-statistics.ts'
@@ -16,16 +18,23 @@ export interface NftablesDriverOptions {
   readonly log: Log
   /** Where the proxy of a listener's domain accepts; asked at each `render`. Default: nowhere. */
   readonly proxyPort?: FindFrontDoor
+  /** Where drains under way are kept for the next agent. Default: in memory alone. */
+  readonly drainFile?: string
+  readonly clock?: Clock
   /** How long elements and routes that no entry names are kept after `adopt`. Default 30 s. */
   readonly leftoversGraceMs?: number
 }
 
 /** What the planner may ask for. */
-const FEATURES = ['l4.tcp', 'l4.udp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs', 'gateway', 'snat']
+const FEATURES = [
+  ...['l4.tcp', 'l4.udp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs'],
+  ...['gateway', 'snat', 'dsr'],
+]
 
 /**
- * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Also the
- * front door of the proxy, and the steering of VIPs into their domains.
+ * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Packets are
+ * translated, or forwarded as they are with return path `dsr`. Also the front door of the proxy, and the steering of VIPs
+ * into their domains.
  */
 export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly name = 'nftables'
@@ -37,11 +46,12 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly #steering: VipSteering
   readonly #statistics: ServiceStatistics
   readonly #grace: LeftoversGrace
-  readonly #tables = new Map<number, DomainTable>()
+  readonly #flowCuts: FlowCuts
+  readonly #tables = new Map<number, DomainTables>()
   readonly #prepared = new WeakMap<WantedEntry, Rendered>()
   /** The domain each entry is in. */
   readonly #domains = new Map<string, number>()
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
 
   constructor(options: NftablesDriverOptions) {
     this.#config = options.config
@@ -51,6 +61,13 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     this.#steering = new VipSteering(options)
     this.#statistics = new ServiceStatistics(options)
     this.#grace = new LeftoversGrace(options)
+    this.#flowCuts = new FlowCuts({
+      ...options,
+      clock: options.clock ?? systemClock,
+      file: options.drainFile ?? null,
+      find: (key) => this.#find(key),
+      onDue: () => void this.#serial.run(() => this.#flowCuts.run()),
+    })
   }
 
   get counters(): { readonly transactions: number; readonly reloads: number } {
@@ -75,7 +92,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   }
 
   adopt(previous: readonly WantedEntry[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       this.#grace.begin()
       this.#tables.clear()
       this.#domains.clear()
@@ -91,6 +108,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
         [...byDomain.values()].flatMap((entries) => [...entries.values()]),
         there,
       )
+      await this.#flowCuts.adopt([...byDomain.values()].flatMap((entries) => [...entries.values()]))
     })
   }
 
@@ -98,29 +116,29 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
     signal: AbortSignal,
   ): Promise<readonly Applied[]> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const { rendered, malformed } = this.#renderEach(changes.put)
       const byDomain = this.#split(rendered, changes.remove)
       const refused = new Map<string, string>()
-      const moved: { readonly before: Rendered; readonly after: Rendered }[] = []
       await Promise.all(
         Array.from(byDomain, async ([domain, wanted]) => {
           const table = this.#table(domain)
-          const before = new Map(Array.from(wanted.keys(), (key) => [key, table.entries.get(key)]))
+          const before = new Map(Array.from(wanted.keys(), (key) => [key, table.get(key)]))
           const failures = await this.#applyTable(table, wanted, signal)
           for (const [key, words] of failures) refused.set(key, words)
-          for (const [key, after] of wanted) {
-            const old = before.get(key)
-            if (old && after !== null && !failures.has(key)) moved.push({ before: old, after })
-          }
+          for (const [key, after] of wanted)
+            if (after !== null && !failures.has(key)) this.#flowCuts.follow(before.get(key) ?? null, after)
         }),
       )
       const programmed = rendered.filter(({ key }) => !refused.has(key))
       for (const { key, domain } of programmed) this.#domains.set(key, domain)
       const removed = changes.remove.filter((key) => !refused.has(key))
-      for (const key of removed) this.#domains.delete(key)
+      for (const key of removed) {
+        this.#domains.delete(key)
+        this.#flowCuts.forget(key)
+      }
       const unsteered = await this.#steer(programmed, removed)
-      for (const { before, after } of moved) await this.#moveUdpFlows(before, after)
+      await this.#flowCuts.run()
       return rendered
         .map(({ key }): Applied => verdict(key, refused.get(key), unsteered))
         .concat(changes.remove.filter((key) => refused.has(key)).map((key) => verdict(key, refused.get(key), null)))
@@ -129,9 +147,9 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   }
 
   observe(): Promise<readonly string[]> {
-    return this.#inTurn(async () => {
+    return this.#serial.run(async () => {
       const lost: string[] = []
-      for (const table of this.#tables.values()) if (!(await table.observe())) lost.push(...table.entries.keys())
+      for (const tables of this.#tables.values()) lost.push(...(await tables.lost()))
       const steered = await this.#steering.observe().catch((error: unknown) => {
         if (error instanceof HelperError) return false
         throw error
@@ -143,21 +161,25 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   /** Counters of balanced listeners; those of proxied ones are the proxy's. */
   stats(): Promise<readonly ServiceStats[]> {
     // Not in turn: a change must not wait until thousands of counters are read.
-    const tables = Array.from(this.#tables, ([domain, { entries }]) => {
-      return [domainNames(this.#config, domain).netns, [...entries.values()]] as const
+    const tables = Array.from(this.#tables, ([domain, table]) => {
+      return [domainNames(this.#config, domain).netns, table.entries()] as const
     })
     return this.#statistics.read(new Map(tables))
   }
 
   /** Leaves everything in force: traffic does not need the agent. */
   async close(): Promise<void> {
-    await this.#turn
+    this.#flowCuts.close()
+    await this.#serial.idle()
+    this.#flowCuts.close()
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work)
-    this.#turn = done.catch(() => {})
-    return done
+  #find(key: string): { readonly netns: string; readonly rendered: Rendered } | undefined {
+    const domain = this.#domains.get(key)
+    const rendered = domain === undefined ? undefined : this.#tables.get(domain)?.get(key)
+    return domain === undefined || rendered === undefined
+      ? undefined
+      : { netns: domainNames(this.#config, domain).netns, rendered }
   }
 
   /** An entry with what the model admits nowhere stops no other. */
@@ -175,11 +197,11 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     return { rendered, malformed }
   }
 
-  #table(domain: number): DomainTable {
+  #table(domain: number): DomainTables {
     const known = this.#tables.get(domain)
     if (known !== undefined) return known
     const { netns } = domainNames(this.#config, domain)
-    const table = new DomainTable({ helper: this.#helper, log: this.#log, netns })
+    const table = new DomainTables({ helper: this.#helper, log: this.#log, netns })
     this.#tables.set(domain, table)
     return table
   }
@@ -199,13 +221,13 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     }
     for (const rendered of put) tell(rendered.domain, rendered.key, rendered)
     for (const [domain, table] of this.#tables)
-      if (table.needsLoad && !byDomain.has(domain) && (table.entries.size > 0 || this.#grace.isOver))
+      if (table.needsLoad && !byDomain.has(domain) && (table.size > 0 || this.#grace.isOver))
         byDomain.set(domain, new Map())
     return byDomain
   }
 
   async #applyTable(
-    table: DomainTable,
+    table: DomainTables,
     wanted: ReadonlyMap<string, Rendered | null>,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
@@ -227,21 +249,6 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     } catch (error) {
       this.#log.warn({ error: String(error) }, 'routes for VIPs refused')
       return error instanceof Error ? error.message : String(error)
-    }
-  }
-
-  /** TCP flows of a dead member end by themselves; a UDP flow would be sent there for as long as its client speaks. */
-  async #moveUdpFlows(before: Rendered, after: Rendered): Promise<void> {
-    const netns = domainNames(this.#config, after.domain).netns
-    for (const service of after.services) {
-      const former = before.services.find(({ listenerId }) => listenerId === service.listenerId)
-      if (former === undefined || service.down.every((id) => former.down.includes(id))) continue
-      for (const { address } of after.vips) {
-        const flows = { netns, protocol: 'udp', destination: address, port: service.port } as const
-        await this.#helper.conntrackDelete(flows).catch((error: unknown) => {
-          this.#log.warn({ key: after.key, address, error: String(error) }, 'UDP flows not moved')
-        })
-      }
     }
   }
 }

@@ -1,10 +1,13 @@
 import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
-import { type Ip, parseIp } from '@spout/net'
+import { formatIp, type Ip, parseIp } from '@spout/net'
 import { effectiveSlots } from '@spout/plan/effective-slots'
+import type { Shares } from '../../checks/slow-start.ts'
+import type { WantedEntry } from '../../driver.ts'
+import type { PoolHealth } from './member-fates.ts'
 import { poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
 import { pack, type Transport, writeMark } from './registers.ts'
-import { recordBytes, SETS } from './sets.ts'
+import { recordBytes, SETS, type SetName } from './sets.ts'
 
 interface Endpoint {
   readonly ip: Ip
@@ -13,16 +16,21 @@ interface Endpoint {
   readonly packed: Buffer
 }
 
+/** What the node knows of the members: who is down, and who is on the way up. */
+type Health = Pick<WantedEntry, 'down' | 'shares'>
+
 /** The pools of one entry, each rendered once however many services share it. */
 export class PoolRenderer {
   readonly #pools: ReadonlyMap<number, NodePool>
   readonly #rendering = new Map<number, PoolInUse>()
   readonly #down: ReadonlySet<string>
+  readonly #shares: Shares | undefined
   readonly #records: RecordBuilder
 
-  constructor(pools: readonly NodePool[], down: ReadonlySet<string>, records: RecordBuilder) {
+  constructor(pools: readonly NodePool[], { down, shares }: Health, records: RecordBuilder) {
     this.#pools = new Map(pools.map((pool) => [pool.number, pool]))
     this.#down = down
+    this.#shares = shares
     this.#records = records
   }
 
@@ -32,7 +40,7 @@ export class PoolRenderer {
     if (pool === undefined) return null
     const known = this.#rendering.get(pool.number)
     if (known !== undefined) return known
-    const rendering = new PoolInUse(pool, this.#down, this.#records)
+    const rendering = new PoolInUse(pool, { down: this.#down, shares: this.#shares }, this.#records)
     this.#rendering.set(pool.number, rendering)
     return rendering
   }
@@ -43,15 +51,17 @@ export class PoolInUse {
   readonly mark: number
   readonly #pool: NodePool
   readonly #down: ReadonlySet<string>
+  readonly #shares: Shares | undefined
   readonly #records: RecordBuilder
   /** By member index; null is a free index. */
   readonly #endpoints: readonly (Endpoint | null)[]
-  readonly #rendered = new Set<Family>()
+  readonly #rendered = new Set<SetName>()
 
-  constructor(pool: NodePool, down: ReadonlySet<string>, records: RecordBuilder) {
+  constructor(pool: NodePool, { down, shares }: Health, records: RecordBuilder) {
     this.mark = poolMark(pool)
     this.#pool = pool
     this.#down = down
+    this.#shares = shares
     this.#records = records
     this.#endpoints = pool.members.map((member) => {
       if (member === null) return null
@@ -60,27 +70,29 @@ export class PoolInUse {
     })
   }
 
-  /** Ids of its members that are down. */
-  get down(): readonly string[] {
-    return this.#pool.members.flatMap((member) => (member !== null && this.#down.has(member.id) ? [member.id] : []))
+  get health(): PoolHealth {
+    return { pool: this.#pool, down: this.#down }
   }
 
-  /** Packs the slots of one family, once: none when no member of that family can serve. */
+  /** Whom a new flow is translated to, by slot. */
   renderMembers(version: Family): void {
-    if (this.#rendered.has(version)) return
-    this.#rendered.add(version)
-    const set = setOf('member', version)
-    const slots = this.#slots(version)
-    const bytes = Buffer.allocUnsafe(slots.length * recordBytes(SETS[set]))
-    let at = 0
-    for (const [slot, index] of slots.entries()) {
-      const endpoint = index === NO_MEMBER ? null : this.#endpoints[index]
-      if (!endpoint || endpoint.ip.version !== version) continue
-      writeMark(bytes, this.mark, at)
-      writeMark(bytes, slot, at + 4)
-      at += 8 + endpoint.packed.copy(bytes, at + 8)
-    }
-    if (at > 0) this.#records.addLarge(set, bytes.subarray(0, at))
+    this.#renderSlots(setOf('member', version), version)
+  }
+
+  /** Where packets of a slot are forwarded to as they are: the same members, by their address alone; remote ones apart. */
+  renderNextHops(version: Family, isRemote: (ip: Ip) => boolean): void {
+    this.#renderSlots(setOf('nexthop', version), version, (ip) => !isRemote(ip))
+    this.#renderSlots(setOf('remote', version), version, isRemote)
+  }
+
+  /** Addresses of its members for which that is true. */
+  addresses(is: (ip: Ip) => boolean): readonly string[] {
+    return this.#endpoints.flatMap((endpoint) => (endpoint !== null && is(endpoint.ip) ? [formatIp(endpoint.ip)] : []))
+  }
+
+  /** Ports of its members that differ from this one. */
+  otherPorts(port: number): readonly number[] {
+    return this.#endpoints.flatMap((endpoint) => (endpoint === null || endpoint.port === port ? [] : [endpoint.port]))
   }
 
   /** Replies of these members that come before any request leave with this VIP as their source. The first VIP of a family wins. */
@@ -93,14 +105,32 @@ export class PoolInUse {
     }
   }
 
+  /** Packs the slots of one family, once: none when no member of that family can serve. */
+  #renderSlots(set: SetName, version: Family, has: (ip: Ip) => boolean = () => true): void {
+    if (this.#rendered.has(set)) return
+    this.#rendered.add(set)
+    const { dataBytes } = SETS[set]
+    const slots = this.#slots(version)
+    const bytes = Buffer.allocUnsafe(slots.length * recordBytes(SETS[set]))
+    let at = 0
+    for (const [slot, index] of slots.entries()) {
+      const endpoint = index === NO_MEMBER ? null : this.#endpoints[index]
+      if (!endpoint || endpoint.ip.version !== version || !has(endpoint.ip)) continue
+      writeMark(bytes, this.mark, at)
+      writeMark(bytes, slot, at + 4)
+      at += 8 + endpoint.packed.copy(bytes, at + 8, 0, dataBytes)
+    }
+    if (at > 0) this.#records.addLarge(set, bytes.subarray(0, at))
+  }
+
   /** Members of the other family cannot be reached from this one: their slots are dealt like those of members that are down. */
   #slots(version: Family): Uint16Array {
     const foreign = this.#pool.members.flatMap((member, index) => {
       const endpoint = this.#endpoints[index]
       return member !== null && endpoint && endpoint.ip.version !== version ? [member.id] : []
     })
-    if (foreign.length === 0) return effectiveSlots(this.#pool, this.#down)
+    if (foreign.length === 0) return effectiveSlots(this.#pool, this.#down, this.#shares)
     // Panic would give the unreachable ones their slots back.
-    return effectiveSlots({ ...this.#pool, panicThreshold: 0 }, new Set([...this.#down, ...foreign]))
+    return effectiveSlots({ ...this.#pool, panicThreshold: 0 }, new Set([...this.#down, ...foreign]), this.#shares)
   }
 }

@@ -4,11 +4,14 @@ import { describe, expect, it } from 'vitest'
 import type { WantedEntry } from '../../driver.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
 import { describe as describeRendered } from './describe.ts'
+import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
 import { render } from './render.ts'
 import { renderSkeleton } from './skeleton.ts'
 
 const domain = domainEntry(7)
 const snatDomain = domainEntry(7, { returnPath: 'snat', gateway: null })
+
+const dsrDomain = domainEntry(7, { returnPath: 'dsr', gateway: null })
 
 const lb = (
   fields: Partial<Pick<LoadBalancerEntry, 'vips' | 'services' | 'pools'>>,
@@ -17,6 +20,8 @@ const lb = (
 ): WantedEntry => wanted('a', inDomain, { vips: [vip('203.0.113.10')], ...fields }, down)
 
 const two = [member('m1', '10.0.0.11'), member('m2', '10.0.0.12', { weight: 3 })]
+/** With the port of the listener: return path dsr changes none. */
+const direct = [member('m1', '10.0.0.11', { port: 80 }), member('m2', 'fd01::12', { port: 80 })]
 
 const cases: Record<string, WantedEntry> = {
   tcp: lb({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }),
@@ -48,6 +53,31 @@ const cases: Record<string, WantedEntry> = {
     services: [service('l7', 80, 5, { protocol: 'http' }), service('elsewhere', 81, 5, { protocol: 'http' })],
     pools: [pool(5, two, { mode: 'http', slots: null })],
   }),
+  'dsr-dual-stack': lb(
+    {
+      vips: [vip('203.0.113.10'), vip('2001:db8::10'), vip('10.0.0.100', 'tenant')],
+      services: [
+        service('l1', 80, 5, { allowedCidrs: ['198.51.100.0/24', '2001:db8:1::/48'] }),
+        service('l2', 80, 6, { protocol: 'udp' }),
+        service('l3', 81, null),
+      ],
+      pools: [pool(5, direct), pool(6, direct, { sourceAffinity: true })],
+    },
+    ['m2'],
+    dsrDomain,
+  ),
+  'dsr-tunnel': lb(
+    {
+      vips: [vip('203.0.113.10'), vip('2001:db8::10')],
+      services: [service('l1', 80, 5)],
+      pools: [pool(5, [...direct, member('m3', '10.8.1.13', { port: 80 }), member('m4', 'fd08::14', { port: 80 })])],
+    },
+    [],
+    domainEntry(7, {
+      ...{ returnPath: 'dsr', gateway: null },
+      tunnel: { vni: 7, subnets: ['10.8.0.0/16', 'fd08::/48'].map((cidr) => ({ cidr, via: '10.0.0.1' })) },
+    }),
+  ),
   'proxied-and-limited': lb({
     services: [service('l7', 80, 5, { protocol: 'http', connectionLimit: 10 })],
     pools: [pool(5, two, { mode: 'http', slots: null })],
@@ -71,6 +101,17 @@ describe('render', () => {
     )
   })
 
+  it.each([
+    ['has a connection limit', { connectionLimit: 10 }],
+    ['is proxied (http)', { protocol: 'http' }],
+    ['has a member with port 80, not 81', { port: 81 }],
+  ] as const)('refuses for return path dsr a listener that %s', (why, fields) => {
+    const services = [service('l1', 80, 5, fields)]
+    expect(() => render(lb({ services, pools: [pool(5, direct)] }, [], dsrDomain), findFrontDoor)).toThrow(
+      `listener l1 ${why}, which return path dsr cannot serve`,
+    )
+  })
+
   it('packs a member record as the kernel lays it out', () => {
     const records = render(cases['tcp']!, findFrontDoor).records.get('member4')
     const [first, second, third, fourth] = [0, 4, 8, 12].map((at) => records?.subarray(at, at + 4).toString('hex'))
@@ -80,12 +121,20 @@ describe('render', () => {
   })
 })
 
-describe('skeleton', () => {
+describe.each([
+  ['skeleton', renderSkeleton],
+  ['forwarding-skeleton', () => renderForwardingSkeleton('2.3')],
+  ['tunnelling-skeleton', () => renderTunnellingSkeleton('2.3.4.5')],
+] as const)('%s', (name, renderText) => {
   it('is what the golden says', async () => {
-    await expect(renderSkeleton().text).toMatchFileSnapshot('testdata/skeleton.nft')
+    await expect(renderText().text).toMatchFileSnapshot(`testdata/${name}.nft`)
   })
 
   it.runIf(process.getuid?.() === 0)('is accepted by nft', () => {
-    execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: renderSkeleton().text })
+    // A chain of family netdev names the devices that it hangs on.
+    const links = ['uplink type veth peer name segment', 'tunnel4 type veth peer name tunnel6']
+      .map((link) => `ip link add name ${link}`)
+      .join(' && ')
+    execFileSync('unshare', ['--net', 'sh', '-c', `${links} && nft --check --file -`], { input: renderText().text })
   })
 })

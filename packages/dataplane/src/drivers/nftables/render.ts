@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
-import { type Cidr, cidrContains, firstIp, lastIp, parseCidr, parseIp } from '@spout/net'
+import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { WantedEntry } from '../../driver.ts'
 import type { PackedRecords } from './packed-records.ts'
 import { SERVICE_FLAGS } from './pool-mark.ts'
-import { PoolRenderer } from './pool-renderer.ts'
+import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
 import type { Rendered, RenderedService } from './rendered.ts'
@@ -18,19 +18,25 @@ export interface FrontDoor {
 export type FindFrontDoor = (listenerId: string) => FrontDoor | null
 
 /**
- * One entry as elements of `table inet spout`. The same entry, health and proxy ports give the same bytes on every
+ * One entry as elements of its domain's table `spout`. The same entry, health and proxy ports give the same bytes on every
  * node. A service without a member to go to, or a door in the proxy, ends at the second lookup: the guard refuses it.
  */
 export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rendered {
   const { entry } = wanted
   const records = new RecordBuilder()
   const vips = entry.vips.map((vip) => ({ address: vip.address, scope: vip.scope, ip: parseIp(vip.address) }))
-  const pools = new PoolRenderer(entry.pools, wanted.down, records)
+  const pools = new PoolRenderer(entry.pools, wanted, records)
   const services: RenderedService[] = []
+  const forwards = wanted.domain.returnPath === 'dsr'
+  const tunnelled = (wanted.domain.tunnel?.subnets ?? []).map(({ cidr }) => parseCidr(cidr))
+  const isRemote = (ip: Ip): boolean => tunnelled.some((cidr) => cidrContains(cidr, ip))
+  const remotes = new Set<string>()
   for (const service of entry.services) {
     const transport = service.protocol === 'udp' ? 'udp' : 'tcp'
     const front = isProxied(service) ? findFrontDoor(service.id) : null
     const pool = isProxied(service) ? null : pools.find(service.pool)
+    if (forwards) checkForwarded(service, pool)
+    for (const address of pool?.addresses(isRemote) ?? []) remotes.add(address)
     for (const { ip, scope } of vips) {
       const identity = pack({ address: ip }, { transport }, { port: service.port })
       records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
@@ -39,23 +45,40 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
       // The proxy counts for itself.
       if (!isProxied(service)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
-      pool.renderMembers(ip.version)
+      if (forwards) pool.renderNextHops(ip.version, isRemote)
+      else pool.renderMembers(ip.version)
       if (wanted.domain.returnPath === 'gateway' && scope === 'fabric')
         pool.renderReverse(transport, { ip, port: service.port })
     }
-    const down = transport === 'udp' && pool !== null ? pool.down : []
-    if (!isProxied(service)) services.push({ listenerId: service.id, transport, port: service.port, down })
+    // What is forwarded is not tracked: each packet goes by what holds now.
+    const members = pool === null || forwards ? null : pool.health
+    if (!isProxied(service)) services.push({ listenerId: service.id, transport, port: service.port, members })
   }
   const packed = records.packed()
   return {
     key: wanted.key,
     loadBalancerId: entry.id,
     domain: entry.domain,
+    table: forwards ? (tunnelled.length > 0 ? 'tunnelling' : 'forwarding') : 'translating',
+    remotes: [...remotes],
     vips: entry.vips.map(({ address, scope }) => ({ address, scope })),
     services,
     records: packed,
     digest: digestOf(wanted.key, packed),
   }
+}
+
+/**
+ * A packet that is forwarded as it is cannot be given to a proxy, counted among connections or sent to another port.
+ * @throws RangeError for what admission refuses in a network of return path `dsr`
+ */
+function checkForwarded(service: Service, pool: PoolInUse | null): void {
+  const why = isProxied(service)
+    ? `is proxied (${service.protocol})`
+    : service.connectionLimit !== null
+      ? 'has a connection limit'
+      : pool?.otherPorts(service.port).map((port) => `has a member with port ${port}, not ${service.port}`)[0]
+  if (why !== undefined) throw new RangeError(`listener ${service.id} ${why}, which return path dsr cannot serve`)
 }
 
 function renderDoor(

@@ -1,3 +1,4 @@
+import type { PoolHealth } from './member-fates.ts'
 import type { PackedRecords } from './packed-records.ts'
 
 /** A listener that is balanced here, as its counters and flows are looked up. */
@@ -5,18 +6,28 @@ export interface RenderedService {
   readonly listenerId: string
   readonly transport: 'tcp' | 'udp'
   readonly port: number
-  /** Members that get no new flows now; told for `udp` alone, whose flows then move at once. */
-  readonly down: readonly string[]
+  /** Whom its flows are with; null where nothing is tracked, and without a pool. */
+  readonly members: PoolHealth | null
 }
+
+/**
+ * `translating` is the table of return paths `gateway` and `snat`; `forwarding` that of `dsr`, which leaves packets as
+ * they are; `tunnelling` the same in networks with members behind routers.
+ */
+export type TableKind = 'translating' | 'forwarding' | 'tunnelling'
 
 /** One load balancer as elements of its domain's table. Compact: all that is kept of an entry for later differences. */
 export interface Rendered {
   readonly key: string
   readonly loadBalancerId: string
   readonly domain: number
+  /** Which of its domain's tables it is in. */
+  readonly table: TableKind
   readonly vips: readonly { readonly address: string; readonly scope: 'fabric' | 'tenant' }[]
   /** In the order of the `opened` records; proxied listeners are not among them. */
   readonly services: readonly RenderedService[]
+  /** Addresses of members that are reached through a tunnel. */
+  readonly remotes: readonly string[]
   readonly records: PackedRecords
   /** 128 bits over key and records: equal digests mean equal elements. */
   readonly digest: bigint

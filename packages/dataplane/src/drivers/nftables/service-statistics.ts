@@ -1,8 +1,8 @@
 import type { ServiceStats } from '@spout/model/node-report'
-import type { NativeHelper, NftCount } from '@spout/sys'
-import type { Rendered } from './rendered.ts'
+import type { NativeHelper, NftCount, NftTableRef } from '@spout/sys'
+import type { Rendered, TableKind } from './rendered.ts'
 import { SETS } from './sets.ts'
-import { SPOUT_TABLE } from './skeleton.ts'
+import { SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
 
 /** Keys in one request: about 1 ms of the helper, for which a change may have to wait. */
 const KEYS_PER_REQUEST = 256
@@ -15,11 +15,23 @@ interface Totals {
   readonly bytesOut: number
 }
 
-const COUNTERS = [
-  { set: 'opened', read: ({ packets }: NftCount) => packets, field: 'opened' },
-  { set: 'received', read: ({ bytes }: NftCount) => bytes, field: 'bytesIn' },
-  { set: 'sent', read: ({ bytes }: NftCount) => bytes, field: 'bytesOut' },
-] as const
+type Sums = Map<string, { -readonly [Field in keyof Totals]: number }>
+
+const OPENED = { set: 'opened', read: ({ packets }: NftCount) => packets, field: 'opened' } as const
+const RECEIVED = { set: 'received', read: ({ bytes }: NftCount) => bytes, field: 'bytesIn' } as const
+const SENT = { set: 'sent', read: ({ bytes }: NftCount) => bytes, field: 'bytesOut' } as const
+
+/** What is counted in which table. Answers that do not come back through the node are not counted there. */
+const TABLES = [
+  { kind: 'translating', family: 'inet', table: SPOUT_TABLE, counters: [OPENED, RECEIVED, SENT] },
+  { kind: 'forwarding', family: 'netdev', table: SPOUT_TABLE, counters: [OPENED, RECEIVED] },
+  { kind: 'tunnelling', family: 'netdev', table: TUNNEL_TABLE, counters: [OPENED, RECEIVED] },
+] as const satisfies readonly {
+  readonly kind: TableKind
+  readonly family: string
+  readonly table: string
+  readonly counters: readonly unknown[]
+}[]
 
 /**
  * Counters of balanced listeners, read element by element: never a listing. A counter starts at zero again when its
@@ -75,39 +87,47 @@ export class ServiceStatistics {
   }
 
   async #totals(netns: string, entries: readonly Rendered[]): Promise<ReadonlyMap<string, Totals>> {
-    const totals = new Map<string, { -readonly [Field in keyof Totals]: number }>()
-    for (const version of [4, 6] as const) {
-      const { keyBytes } = SETS[`opened${version}`]
-      const listeners: string[] = []
-      const keys: Buffer[] = []
-      for (const { services, records } of entries) {
-        const bytes = records.get(`opened${version}`)
-        if (bytes === undefined) continue
-        keys.push(bytes)
-        // Records stand in the order of services, each with as many VIPs of the family.
-        const each = Math.floor(bytes.length / keyBytes / services.length)
-        for (const { listenerId } of services) listeners.push(...Array<string>(each).fill(listenerId))
-      }
-      const packed = Buffer.concat(keys)
-      for (const { set, read, field } of COUNTERS)
-        for (const [index, count] of (await this.#counts(netns, `${set}${version}`, keyBytes, packed)).entries()) {
-          const total = totals.get(listeners[index]!) ?? { ...ZERO }
-          total[field] += read(count)
-          totals.set(listeners[index]!, total)
-        }
+    const totals: Sums = new Map()
+    for (const { kind, family, table: name, counters } of TABLES) {
+      const counted = entries.filter(({ table }) => table === kind)
+      for (const version of [4, 6] as const)
+        await this.#addUp(totals, { netns, family, table: name }, counters, version, counted)
     }
     return totals
   }
 
-  async #counts(netns: string, set: string, keyBytes: number, keys: Buffer): Promise<readonly NftCount[]> {
+  async #addUp(
+    totals: Sums,
+    table: NftTableRef,
+    counters: (typeof TABLES)[number]['counters'],
+    version: 4 | 6,
+    entries: readonly Rendered[],
+  ): Promise<void> {
+    const { keyBytes } = SETS[`opened${version}`]
+    const listeners: string[] = []
+    const keys: Buffer[] = []
+    for (const { services, records } of entries) {
+      const bytes = records.get(`opened${version}`)
+      if (bytes === undefined) continue
+      keys.push(bytes)
+      // Records stand in the order of services, each with as many VIPs of the family.
+      const each = Math.floor(bytes.length / keyBytes / services.length)
+      for (const { listenerId } of services) listeners.push(...Array<string>(each).fill(listenerId))
+    }
+    const packed = Buffer.concat(keys)
+    for (const { set, read, field } of counters)
+      for (const [index, count] of (await this.#counts(table, `${set}${version}`, keyBytes, packed)).entries()) {
+        const total = totals.get(listeners[index]!) ?? { ...ZERO }
+        total[field] += read(count)
+        totals.set(listeners[index]!, total)
+      }
+  }
+
+  async #counts(table: NftTableRef, set: string, keyBytes: number, keys: Buffer): Promise<readonly NftCount[]> {
     const counts: NftCount[] = []
     const step = KEYS_PER_REQUEST * keyBytes
-    for (let at = 0; at < keys.length; at += step) {
-      const some = keys.subarray(at, at + step)
-      counts.push(
-        ...(await this.#helper.nftCounters({ netns, family: 'inet', table: SPOUT_TABLE, set, keyBytes, keys: some })),
-      )
-    }
+    for (let at = 0; at < keys.length; at += step)
+      counts.push(...(await this.#helper.nftCounters({ ...table, set, keyBytes, keys: keys.subarray(at, at + step) })))
     return counts
   }
 

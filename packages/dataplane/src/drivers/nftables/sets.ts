@@ -11,8 +11,10 @@ export interface SetShape {
   readonly countOver: boolean
   /** Each element counts the packets that met it. */
   readonly counter: boolean
-  /** Holds the same keys as this set: its records are kept once. */
+  /** Holds the same records (of a counter: the same keys) as this set: they are kept once. */
   readonly keysOf?: string
+  /** How the table's text names the type where `type` does not do: nft has no name for a hash or raw payload. */
+  readonly typeof?: string
 }
 
 const shape = (kind: SetShape['kind'], type: string, keyBytes: number, dataBytes = 0): SetShape => ({
@@ -38,6 +40,16 @@ const family = <Version extends 4 | 6>(version: Version) => {
     service: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** Pool mark . slot -> member. */
     member: shape('map', `mark . mark : ${address} . inet_service`, 8, bytes + 4),
+    /** Pool mark . slot -> member: where a packet is forwarded to as it is. */
+    nexthop: {
+      ...shape('map', `mark . mark : ${address}`, 8, bytes),
+      typeof: `meta mark . numgen inc mod 2 : ${version === 4 ? 'ip' : 'ip6'} daddr`,
+    },
+    /** The same for members behind routers, who are forwarded to through a tunnel. */
+    remote: {
+      ...shape('map', `mark . mark : ${address}`, 8, bytes),
+      typeof: `meta mark . numgen inc mod 2 : ${version === 4 ? 'ip' : 'ip6'} daddr`,
+    },
     /** What the proxy carries: asked for every packet of a domain. */
     proxied: shape('set', endpoint, endpointBytes),
     /** VIP . protocol . port -> the proxy's port, for services without flags of their own: their flows are not tracked. */
@@ -60,10 +72,18 @@ const family = <Version extends 4 | 6>(version: Version) => {
 const v4 = family(4)
 const v6 = family(6)
 
-/** Every set of the table. A service over several VIPs has one mark and so one limit. */
+/**
+ * Behind the start of an ICMP error: from which address, of which protocol and from which port the packet was that it
+ * complains of (RFC 792; an IPv4 header without options). Offsets and lengths in bits.
+ */
+export const INNER_SERVICE = '@th,160,32 . @th,136,8 . @th,224,16'
+
+/** Every set of the tables. A service over several VIPs has one mark and so one limit. */
 export const SETS = {
   service4: v4.service,
   member4: v4.member,
+  nexthop4: v4.nexthop,
+  remote4: v4.remote,
   proxied4: v4.proxied,
   front4: v4.front,
   checked4: v4.checked,
@@ -75,6 +95,8 @@ export const SETS = {
   sent4: v4.sent,
   service6: v6.service,
   member6: v6.member,
+  nexthop6: v6.nexthop,
+  remote6: v6.remote,
   proxied6: v6.proxied,
   front6: v6.front,
   checked6: v6.checked,
@@ -85,10 +107,30 @@ export const SETS = {
   received6: v6.received,
   sent6: v6.sent,
   limits: { ...shape('set', 'mark', 4), countOver: true },
+  /** The same as `service4`, asked with what an ICMP error tells of the packet that met it. */
+  inner4: { ...v4.service, keysOf: 'service4', typeof: `${INNER_SERVICE} : meta mark` },
 } as const satisfies Record<string, SetShape>
 
 export type SetName = keyof typeof SETS
 export const SET_NAMES = Object.keys(SETS) as readonly SetName[]
+/** Sets of the table that forwards packets as they are. */
+export const FORWARDING_SETS = [
+  'service4',
+  'nexthop4',
+  'allowed4',
+  'opened4',
+  'received4',
+  'inner4',
+  'service6',
+  'nexthop6',
+  'allowed6',
+  'opened6',
+  'received6',
+] as const satisfies readonly SetName[]
+/** Sets of the table that also forwards through tunnels. */
+export const TUNNELLING_SETS = [...FORWARDING_SETS, 'remote4', 'remote6'] as const satisfies readonly SetName[]
+/** Sets of the table that translates. */
+export const TRANSLATING_SETS = SET_NAMES.filter((name) => !/^(nexthop|remote|inner)/.test(name))
 
 /** Bytes by which an element is known: its key, or first and last key of a range. */
 export const identityBytes = ({ keyBytes, interval }: SetShape): number => (interval ? 2 * keyBytes : keyBytes)

@@ -1,19 +1,7 @@
-import { createHash } from 'node:crypto'
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
-import {
-  CLASS_MASK,
-  HASH_CLASSES,
-  HASH_SEED,
-  type HashClass,
-  POOL_MASK,
-  SERVICE_FLAGS,
-  SPECIAL_MASK,
-} from './pool-mark.ts'
-import { SET_NAMES, SETS, type SetName } from './sets.ts'
-
-export const SPOUT_TABLE = 'spout'
-/** A map of one element that names what was applied last: it changes in the same transaction as everything else. */
-export const GENERATION_MAP = 'generation'
+import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
+import { type SetName, TRANSLATING_SETS } from './sets.ts'
+import { chain, declareSets, hex, type Skeleton, serviceKey, slotOf, wholeTable } from './skeleton-text.ts'
 
 /**
  * The table without its elements: the same in every domain, whatever it serves. Nat chains see the first packet of a
@@ -21,15 +9,7 @@ export const GENERATION_MAP = 'generation'
  */
 function body(): readonly string[] {
   return [
-    `  map ${GENERATION_MAP} { type mark : ipv6_addr; }`,
-    ...SET_NAMES.flatMap((name) => {
-      const { kind, type, interval, countOver, counter } = SETS[name]
-      const head = `  ${kind} ${name} {`
-      // Each element brings a limit of its own. In a dynamic set, which needs no such line, the kernel would take away
-      // every element that has counted nothing for a second.
-      const statement = counter ? ['    counter'] : countOver ? ['    ct count over 1'] : []
-      return [head, `    type ${type}`, ...(interval ? ['    flags interval'] : []), ...statement, '  }']
-    }),
+    ...declareSets(TRANSLATING_SETS),
     ...doors(),
     ...chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
       'meta mark set 0',
@@ -85,7 +65,6 @@ const CHECKED_MARK = '0x00000001'
 const IS_USUAL = `meta mark & 0x${SPECIAL_MASK.toString(16)} == 0`
 const USUAL_CLASS = HASH_CLASSES.find(({ bits }) => bits === 0)!
 
-const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
 const hasFlag = (flag: number): string => `meta mark & ${hex(flag)} != 0`
 const FLAGGED = {
   proxied: hasFlag(SERVICE_FLAGS.proxied),
@@ -147,29 +126,12 @@ function special(version: 4 | 6): readonly string[] {
   ]
 }
 
-/** What is neither TCP nor UDP meets no key. */
-const serviceKey = (version: 4 | 6): string => `${version === 4 ? 'ip' : 'ip6'} daddr . meta l4proto . th dport`
-
 /** From the pool's mark to the member; a slot without one ends the rule. */
-function balance(version: 4 | 6, { size, sourceAffinity }: HashClass): string {
-  const ip = version === 4 ? 'ip' : 'ip6'
-  const source = sourceAffinity ? `${ip} saddr` : `${ip} saddr . th sport`
-  const slot = `ct mark set jhash ${source} mod ${size} seed ${hex(HASH_SEED)}`
-  return `${slot} meta l4proto { tcp, udp } dnat ${ip} to meta mark . ct mark map @member${version}`
+function balance(version: 4 | 6, hashClass: HashClass): string {
+  const slot = `ct mark set ${slotOf(version, hashClass)}`
+  const to = `dnat ${version === 4 ? 'ip' : 'ip6'} to meta mark . ct mark map @member${version}`
+  return `${slot} meta l4proto { tcp, udp } ${to}`
 }
 
-const chain = (name: string, hook: string | null, rules: readonly string[]): readonly string[] => [
-  `  chain ${name} {`,
-  ...(hook === null ? [] : [`    ${hook}`]),
-  ...rules.map((rule) => `    ${rule}`),
-  '  }',
-]
-
-/** nft commands that replace the table by an empty one in one transaction, and the mark by which it is known. */
-export function renderSkeleton(): { readonly text: string; readonly mark: string } {
-  const lines = body()
-  const mark = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32)
-  const table = `inet ${SPOUT_TABLE}`
-  const head = [`add table ${table}`, `delete table ${table}`, `table ${table} {`, `  comment "${mark}"`]
-  return { text: `${[...head, ...lines, '}'].join('\n')}\n`, mark }
-}
+/** The table `inet spout` of a domain. */
+export const renderSkeleton = (): Skeleton => wholeTable('inet', body())

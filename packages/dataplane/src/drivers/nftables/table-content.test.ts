@@ -6,7 +6,7 @@ import { PackedRecords } from './packed-records.ts'
 import { pack } from './registers.ts'
 import type { Rendered } from './rendered.ts'
 import { identityBytes, recordBytes, SETS, type SetName, type SetShape } from './sets.ts'
-import { GENERATION_MAP } from './skeleton.ts'
+import { GENERATION_MAP } from './skeleton-text.ts'
 import { TableContent } from './table-content.ts'
 
 /** Elements as strictly as the kernel takes them: no second value for a key, no deletion of what is absent. */
@@ -78,6 +78,8 @@ const rendered = (key: string) =>
         key,
         loadBalancerId: key,
         domain: 1,
+        table: 'translating',
+        remotes: [],
         vips: [],
         services: [],
         records,

@@ -3,8 +3,8 @@ import { difference } from './difference.ts'
 import { pack } from './registers.ts'
 import type { Rendered } from './rendered.ts'
 import { type EntryChange, REVERSE_SETS, ReverseClaims } from './reverse-claims.ts'
-import { SET_NAMES, SETS, type SetName, type SetShape } from './sets.ts'
-import { GENERATION_MAP } from './skeleton.ts'
+import { SETS, type SetName, type SetShape, TRANSLATING_SETS } from './sets.ts'
+import { GENERATION_MAP } from './skeleton-text.ts'
 
 /** A transaction worked out but not done, and how to remember it once it is. */
 export interface Plan {
@@ -19,11 +19,17 @@ export const GENERATION_KEY = pack({ mark: 1 })
 
 /** What a domain's table holds, as far as later differences need it. Knows no kernel: it plans transactions and remembers them. */
 export class TableContent {
+  readonly #sets: readonly SetName[]
   readonly #entries = new Map<string, Rendered>()
   readonly #claims = new Map(REVERSE_SETS.map((set) => [set, new ReverseClaims(set)]))
   /** XOR over the entries' digests: needs no order, changes with each entry. */
   #generation = 0n
   #marked = false
+
+  /** @param sets those of the table, in the order in which a transaction fills them */
+  constructor(sets: readonly SetName[] = TRANSLATING_SETS) {
+    this.#sets = sets
+  }
 
   get entries(): ReadonlyMap<string, Rendered> {
     return this.#entries
@@ -44,7 +50,7 @@ export class TableContent {
     const deletes: NftChange[] = []
     const adds: NftChange[] = []
     const accepts: (() => void)[] = []
-    for (const name of SET_NAMES) {
+    for (const name of this.#sets) {
       const claims = name === 'reverse4' || name === 'reverse6' ? this.#claims.get(name) : undefined
       const reverse = claims?.plan(changes, (key) => this.#entries.get(key))
       const edits = reverse === undefined ? plainEdits(name, changes) : reverse

@@ -149,6 +149,16 @@ export class FlowNode implements AsyncDisposable {
       await run('ip', ['-n', this.#lab.namespace(place), 'neighbour', 'flush', 'all'])
   }
 
+  /** Answers for the addresses no more. */
+  async letGo(): Promise<void> {
+    await this.ip(
+      `address delete ${VIP}/32 dev fab0`,
+      `address delete ${VIP6}/128 dev fab0`,
+      `address delete ${SHARED}/32 dev red0`,
+      `address delete ${SHARED6}/128 dev red0`,
+    )
+  }
+
   /** The node is gone, without a word. */
   async die(): Promise<void> {
     await this.stop()
@@ -159,6 +169,14 @@ export class FlowNode implements AsyncDisposable {
   async entries(): Promise<readonly string[]> {
     const families = await Promise.all(['ipv4', 'ipv6'].map((family) => this.exec('conntrack', '-L', '-f', family)))
     return families.flatMap((text) => text.split('\n')).filter((line) => /dst=(10\.0\.0\.50|fd01::50) /.test(line))
+  }
+
+  /** In how many seconds its established connections expire. */
+  async lifetimes(): Promise<readonly number[]> {
+    return (await this.entries()).flatMap((line) => {
+      const seconds = /^tcp\s+6 (\d+) ESTABLISHED/.exec(line)?.[1]
+      return seconds === undefined ? [] : [Number(seconds)]
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

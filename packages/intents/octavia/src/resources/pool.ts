@@ -1,3 +1,4 @@
+import { POOL_FAILURE_DEFAULTS } from '@spout/model'
 import type { PersistenceForm, PoolForm } from '../forms.ts'
 import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../pool-form.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -58,6 +59,9 @@ export const blankPool = ({ newId, now }: Stamp): PoolAsk => ({
     monitor: null,
     // Octavia has no word for it: whoever is reported down gets nothing.
     panicThreshold: 0,
+    ...POOL_FAILURE_DEFAULTS,
+    // Clients of Octavia drain by weight 0 and wait themselves: nothing is cut while they do.
+    drainSeconds: 3600,
   },
   protocol: null,
   hasAlgorithm: false,

@@ -1,13 +1,14 @@
-import type {
-  AddressPool,
-  Listener,
-  LoadBalancer,
-  LoadBalancerStatus,
-  Member,
-  MemberHealth,
-  Network,
-  Pool,
-  ServiceStats,
+import {
+  type AddressPool,
+  type Listener,
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type Member,
+  type MemberHealth,
+  type Network,
+  POOL_FAILURE_DEFAULTS,
+  type Pool,
+  type ServiceStats,
 } from '@spout/model'
 import { DEFAULT_TIMEOUTS } from '../listener-form.ts'
 import type { NetworkDirectory } from '../vip-wish.ts'
@@ -77,6 +78,7 @@ export const poolOf = (number: number, fields: Partial<Pool> = {}): Pool => ({
   members: [],
   monitor: null,
   panicThreshold: 0,
+  ...POOL_FAILURE_DEFAULTS,
   ...fields,
 })
 

@@ -28,6 +28,10 @@ export class PlainStatus implements StatusReader {
     return { nodeId, connection: 'never' as const, ...UNSEEN_NODE }
   }
 
+  confirmedHash(): null {
+    return null
+  }
+
   onChange(): () => void {
     return () => {}
   }

@@ -148,7 +148,7 @@ export class BgpLab implements AsyncDisposable {
   }
 
   /** The announcer of a node as an agent that has just started has it. The one before lets go of everything. */
-  async announcer(node: number): Promise<BgpAnnouncer> {
+  async announcer(node: number, own: { readonly executable?: string } = {}): Promise<BgpAnnouncer> {
     await this.#announcers.get(node)?.close()
     const announcer = new BgpAnnouncer({
       config: {
@@ -162,6 +162,7 @@ export class BgpLab implements AsyncDisposable {
       clock: systemClock,
       runDirectory: `${this.directory}/n${node}`,
       leftoversGraceMs: 0,
+      ...own,
     })
     this.#announcers.set(node, announcer)
     return announcer

@@ -1,7 +1,7 @@
-import type { Announcement } from '../../../announcer.ts'
 import type { AnnouncerLab } from '../../../announcer-conformance.ts'
 import { Arrangement } from '../../../lab/arrangement.ts'
 import { domainEntry } from '../../../lab/entries.ts'
+import { segmentLab } from '../../lab/segment-lab.ts'
 import { pairSettings, VrrpNode } from './vrrp-node.ts'
 
 /** The announcer on node1 of an arrangement, whose peer is not there; hosts look on the fabric and on the tenant's segment. */
@@ -28,37 +28,12 @@ export async function vrrpLab(): Promise<AnnouncerLab> {
     await end()
     throw error
   }
-  const announcement = (scope: Announcement['scope'], address: string, shard: number): Announcement => ({
-    scope,
-    address,
-    domain: 1,
-    by: { via: 'vrrp', shard },
-  })
   return {
-    announcements: [
-      announcement('fabric', '10.9.0.200', 1),
-      announcement('fabric', 'fd09::200', 2),
-      announcement('tenant', '10.0.0.200', 1),
-      announcement('tenant', 'fd01::200', 2),
-    ],
-    // There is no such domain.
-    refused: { ...announcement('tenant', '10.0.0.201', 1), domain: 99 },
+    ...segmentLab(arrangement, instance, [
+      { via: 'vrrp', shard: 1 },
+      { via: 'vrrp', shard: 2 },
+    ]),
     restart,
-    isFound: async ({ scope, address }) => {
-      const host = scope === 'fabric' ? 'client' : 'red9'
-      // What it knows of the address from before is no answer.
-      await arrangement.run(host, `ip neigh flush to ${address}`)
-      return arrangement.run(host, `ping -c 1 -W 0.3 ${address}`).then(
-        () => true,
-        () => false,
-      )
-    },
-    meddle: async ({ scope, address }) => {
-      const bits = address.includes(':') ? 128 : 32
-      const inside = scope === 'fabric' ? '' : `nsenter --net=/run/netns/${instance}-d${red.number} `
-      const dev = scope === 'fabric' ? 'fab0' : 'segment'
-      await arrangement.run('node1', `${inside}ip address delete ${address}/${bits} dev ${dev}`)
-    },
     changes: () => node.announcer.counters.changes,
     end,
   }

@@ -20,6 +20,9 @@ export class VrrpNode {
   readonly place: string
   readonly directory: string
   readonly config: DomainConfig
+  /** Of the announcers that are started from now on; tests of other things want none. */
+  dampMs = 0
+  keepalivedPath: string | undefined
   readonly #arrangement: Arrangement
   #helper: NativeHelper | null = null
   #announcer: VrrpAnnouncer | null = null
@@ -46,8 +49,10 @@ export class VrrpNode {
   async startAgentIn(directory: string): Promise<VrrpAnnouncer> {
     await this.dropAgent()
     this.#helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
-    const { config } = this
-    this.#announcer = new VrrpAnnouncer({ config, helper: this.#helper, log: silent, directory, moverPath: MOVER_PATH })
+    const { config, dampMs, keepalivedPath } = this
+    const parts = { config, helper: this.#helper, log: silent, directory, moverPath: MOVER_PATH }
+    const options = { ...parts, dampMs, keepalivedPath }
+    this.#announcer = new VrrpAnnouncer(options)
     return this.#announcer
   }
 
@@ -65,13 +70,15 @@ export class VrrpNode {
     await domains.apply({ put: [domain], remove: [] }, never)
   }
 
-  /** Addresses of this node's interface, as the kernel has them. */
+  /** What this node answers for on its interface: addresses, and IPv6 ones that it is a proxy for, as the kernel has them. */
   async addresses(scope: Announcement['scope'] = 'fabric'): Promise<readonly string[]> {
     const inside = scope === 'fabric' ? '' : `nsenter --net=/run/netns/${this.config.instance}-d1 `
     const dev = scope === 'fabric' ? this.config.fabricInterface : 'segment'
     const text = await this.#arrangement.run(this.place, `${inside}ip -json address show dev ${dev}`)
+    const proxied = await this.#arrangement.run(this.place, `${inside}ip -6 -json neighbour show proxy dev ${dev}`)
     const [link] = JSON.parse(text) as { addr_info: { local: string }[] }[]
-    return (link?.addr_info ?? []).map(({ local }) => local)
+    const neighbours = JSON.parse(proxied || '[]') as { dst: string }[]
+    return [...(link?.addr_info ?? []).map(({ local }) => local), ...neighbours.map(({ dst }) => dst)]
   }
 
   /** The end of a test: nothing of it is left. */

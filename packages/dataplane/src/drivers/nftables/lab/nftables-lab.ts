@@ -1,16 +1,27 @@
+import type { DomainEntry } from '@spout/model/node-state'
 import { type DriverLab, VIP_PREFIX } from '../../../driver-conformance.ts'
 import { Arrangement } from '../../../lab/arrangement.ts'
 import { domainEntry, member } from '../../../lab/entries.ts'
 import { LabNode } from '../../../lab/lab-node.ts'
+import { holdVips } from './direct-return.ts'
 
 const MEMBERS = { red1: '10.0.0.11', red2: '10.0.0.12', red9: '10.0.0.99' }
 
 /** The driver on node1 of an arrangement; its client has a route for the VIPs, so nothing needs to announce them. */
-export async function nftablesLab(): Promise<DriverLab> {
+export const nftablesLab = (): Promise<DriverLab> => labOf(domainEntry(1), 'e', 8080)
+
+/** The same with return path `dsr`: members have the listeners' port and hold the VIPs. */
+export const forwardingLab = async (): Promise<DriverLab> => ({
+  ...(await labOf(domainEntry(1, { returnPath: 'dsr', gateway: null }), 'f', 80)),
+  answersPassBy: true,
+})
+
+async function labOf(red: DomainEntry, letter: string, port: number): Promise<DriverLab> {
   const signal = new AbortController().signal
-  const red = domainEntry(1)
-  const instance = `e${(process.pid % 46_656).toString(36)}`
-  const arrangement = await Arrangement.create(`spt${process.pid}e`)
+  const instance = `${letter}${(process.pid % 46_656).toString(36)}`
+  const arrangement = await Arrangement.create(`spt${process.pid}${letter}`)
+  const isForwarding = red.returnPath === 'dsr'
+  const table = `${isForwarding ? 'netdev' : 'inet'} spout`
   let node: LabNode | null = null
   const restart = async () => {
     await node?.die()
@@ -24,7 +35,11 @@ export async function nftablesLab(): Promise<DriverLab> {
     await arrangement[Symbol.asyncDispose]()
   }
   try {
-    await arrangement.peer('red9').serve(8080)
+    await arrangement.peer('red9').serve(port)
+    if (isForwarding) {
+      for (const name of ['red1', 'red2']) await arrangement.peer(name).serve(port)
+      await holdVips(arrangement, Object.keys(MEMBERS), [VIP_PREFIX])
+    }
     // A VIP that the driver does not steer is refused at once: the kernel tells of missing routes once a second.
     await arrangement.run('node1', `ip route add local ${VIP_PREFIX} dev lo`)
     await arrangement.run('client', `ip route add ${VIP_PREFIX} via 10.9.0.1`)
@@ -35,7 +50,7 @@ export async function nftablesLab(): Promise<DriverLab> {
     await end()
     throw error
   }
-  const [m1, m2, m3] = Object.entries(MEMBERS).map(([name, address]) => member(name, address))
+  const [m1, m2, m3] = Object.entries(MEMBERS).map(([name, address]) => member(name, address, { port }))
   return {
     domain: red,
     protocol: 'tcp',
@@ -45,9 +60,9 @@ export async function nftablesLab(): Promise<DriverLab> {
     door: ({ entry }) => ({ address: entry.vips[0]!.address, port: entry.services[0]!.port }),
     // Two values for one key: the neighbour has the VIP and port.
     refused: async (wanted, neighbour) => ({ ...wanted, entry: { ...wanted.entry, vips: neighbour.entry.vips } }),
-    meddle: async () => void (await inDomain('nft delete table inet spout')),
+    meddle: async () => void (await inDomain(`nft delete table ${table}`)),
     content: async () => {
-      const { nftables } = JSON.parse(await inDomain('nft -j list table inet spout')) as Listing
+      const { nftables } = JSON.parse(await inDomain(`nft -j list table ${table}`)) as Listing
       const routes = await arrangement.run('node1', 'ip route show table 7100')
       return { sets: nftables.flatMap(elementsOf).sort(), routes: routes.split('\n').sort() }
     },

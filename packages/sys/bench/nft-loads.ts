@@ -2,7 +2,7 @@
  * What the native helper makes of the two loads that matter, beside `nft -f` in the same run: a bulk load of 640,000
  * map elements, and one element changed on top of them. Prints a JSON object a line; needs root.
  *
- *   node packages/sys/bench/helper.ts <path of spout-helper>
+ *   node packages/sys/bench/nft-loads.ts <path of spout-helper>
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const SKELETON = 'add table ip lb; add map ip lb members { type mark . mark : ip
 const RECORD = { set: 'members', keyBytes: 8, dataBytes: 8 } as const
 
 const path = process.argv[2]
-if (path === undefined) throw new Error('usage: helper.ts <path of spout-helper>')
+if (path === undefined) throw new Error('usage: nft-loads.ts <path of spout-helper>')
 const quiet = { debug: () => undefined, info: () => undefined, warn: console.error }
 const netns = `spt${process.pid}-bench`
 const directory = await mkdtemp(join(tmpdir(), 'spt-bench-'))

@@ -7,4 +7,9 @@ export class Serial {
     this.#last = result.catch(() => {})
     return result
   }
+
+  /** Resolves when everything that was given until now is done, failed or not. */
+  async idle(): Promise<void> {
+    await this.#last
+  }
 }

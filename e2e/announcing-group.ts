@@ -1,0 +1,39 @@
+import { type ShownLoadBalancer, type TestSystem, waitFor } from '@spout/testkit'
+import { vipOf } from './fixtures.ts'
+
+/** An address as the control plane shows it. */
+export interface ShownVip {
+  readonly state: string
+  readonly announcer: string
+  readonly shard: number | null
+  readonly owners: readonly string[]
+  readonly lastMove: { readonly node: string; readonly durationMs: number | null } | null
+}
+
+export const shownVip = (system: TestSystem, shown: ShownLoadBalancer): Promise<ShownVip> =>
+  system.api(system.access.admin, 'GET', `/vips/${vipOf(shown)}`)
+
+export async function schedule(
+  system: TestSystem,
+  node: string,
+  scheduling: 'enabled' | 'cordoned' | 'draining',
+): Promise<void> {
+  const { id } = await system.nodeNamed(node)
+  await system.api(system.access.admin, 'PUT', `/nodes/${id}/scheduling`, { scheduling })
+}
+
+interface NodeShards {
+  readonly status: { readonly shards: readonly { readonly state: string }[] }
+}
+
+/** Waits until both nodes would take over any shard: a link that just came back does not mean that yet. */
+export async function bothTakePart(system: TestSystem): Promise<void> {
+  await waitFor(
+    async () => {
+      const { items } = await system.api<{ items: NodeShards[] }>(system.access.admin, 'GET', '/nodes')
+      const states = items.flatMap(({ status }) => status.shards.map(({ state }) => state))
+      return states.length === 2 * 4 && states.every((state) => state === 'master' || state === 'backup')
+    },
+    { what: 'both nodes to take part in every shard' },
+  )
+}

@@ -1,0 +1,218 @@
+import path from 'node:path'
+import {
+  askOn,
+  Caller,
+  type HeldConnection,
+  nodesInSync,
+  powerOff,
+  powerOn,
+  type ShownLoadBalancer,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/lab/bgp-router.ts'
+import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
+import { BOLT, balancer, vipOf } from './fixtures.ts'
+import { dropAll, expectAlive, holdSome } from './traffic.ts'
+
+const LOCAL_AS = 64_512
+/** Nothing here is moved by the control plane: whatever moves, the nodes and the router moved it. */
+const SET = [
+  'nodes.announcer=bgp',
+  `nodes.localAs=${LOCAL_AS}`,
+  'liveness.disconnectedAfterMs=1500',
+  'liveness.moveAfterMs=600000',
+]
+const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
+const NODES = { node1: '198.51.100.2', node2: '198.51.100.3' } as const
+type NodeName = keyof typeof NODES
+const NAMES = Object.keys(NODES) as readonly NodeName[]
+/** Half a second: the lab's machines are busy ones. */
+const BFD = { minTransmitMs: 100, minReceiveMs: 100, multiplier: 5 } as const
+const neighbors: readonly RouterNeighbor[] = NAMES.map((name) => ({
+  name,
+  address: NODES[name],
+  as: LOCAL_AS,
+  bfd: { intervalMs: BFD.minTransmitMs, multiplier: BFD.multiplier },
+  families: ['ipv4'],
+}))
+const FLOWS = 24
+
+let system: TestSystem
+let router: BgpRouter
+let client: Caller
+let bolt: Tenant
+/** TCP, return path `snat`. */
+let chat: ShownLoadBalancer
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [BOLT], set: SET })
+  ;[bolt] = system.tenants as [Tenant]
+  router = await BgpRouter.start({
+    namespace: system.lab.namespace('router'),
+    directory: path.join(system.lab.runDirectory, 'router'),
+    as: ROUTER.as,
+    routerId: ROUTER.address,
+    ecmp: 'multipath',
+    neighbors,
+  })
+  const { items } = await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')
+  const settings = { vrrp: { profile: 'relaxed' }, bgp: { drainSeconds: 1 } }
+  await asAdmin('PATCH', `/node-groups/${items[0]?.id}`, settings)
+  await asAdmin('POST', '/bgp-peers', { name: 'tor', address: ROUTER.address, as: ROUTER.as, bfd: BFD })
+  chat = await system.createLoadBalancer(bolt, balancer('chat', 'tcp'))
+  client = await Caller.start(system.lab, 'client')
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await router?.stop()
+  await system?.destroy()
+})
+
+const asAdmin = <T>(method: string, at: string, body?: unknown): Promise<T> =>
+  system.api<T>(system.access.admin, method, at, body)
+const other = (node: NodeName): NodeName => (node === 'node1' ? 'node2' : 'node1')
+
+const hopsOf = async (shown: ShownLoadBalancer): Promise<readonly NodeName[]> => {
+  const hops = await router.nextHops(`${vipOf(shown)}/32`)
+  return NAMES.filter((name) => hops.includes(NODES[name]))
+}
+
+/** Waits until the router reaches the address by these nodes alone. */
+const routedBy = (shown: ShownLoadBalancer, nodes: readonly NodeName[]): Promise<unknown> =>
+  waitFor(async () => (await hopsOf(shown)).join() === nodes.join(), {
+    what: `the router to reach ${vipOf(shown)} by ${nodes.join() || 'nobody'}`,
+  })
+
+const carrier = (): Promise<NodeName> =>
+  waitFor(
+    async () => {
+      const [first, ...more] = await hopsOf(chat)
+      return more.length === 0 && first
+    },
+    { what: `one node to carry ${vipOf(chat)}` },
+  )
+
+interface ShownFlows {
+  readonly name: NodeName
+  readonly status: {
+    readonly flows: { readonly carried: number; readonly ready: number; readonly silent: number } | null
+    readonly problems: readonly { readonly code: string; readonly message: string }[]
+  }
+}
+
+const statusOf = async (node: NodeName): Promise<ShownFlows['status']> => {
+  const { items } = await asAdmin<{ items: ShownFlows[] }>('GET', '/nodes')
+  return items.find(({ name }) => name === node)!.status
+}
+
+/** Both nodes say that one carries so many flows at least, and that the other holds them ready. */
+const replicated = (node: NodeName, count: number): Promise<unknown> =>
+  waitFor(
+    async () => {
+      const [owner, heir] = [(await statusOf(node)).flows, (await statusOf(other(node))).flows]
+      return (
+        owner !== null &&
+        heir !== null &&
+        owner.carried >= count &&
+        owner.ready + heir.carried === 0 &&
+        heir.ready >= count
+      )
+    },
+    { what: `${node} to carry ${count} flows that ${other(node)} knows` },
+  ).catch(async (error: Error) => {
+    const all = await Promise.all(NAMES.map(async (name) => ({ name, flows: (await statusOf(name)).flows })))
+    throw new Error(`${error.message}: ${JSON.stringify(all)}`)
+  })
+
+const talkOn = (held: readonly HeldConnection[]) =>
+  askOn(async () => {
+    const said = await Promise.all(held.map((connection) => connection.say('and on')))
+    return said.find(({ ok }) => !ok) ?? said[0]!
+  })
+
+beforeEach(async () => {
+  await nodesInSync(system.access, 2)
+  await bothTakePart(system)
+  await carrier()
+  await waitFor(async () => (await client.tcp(vipOf(chat), 80, { timeoutMs: 1000 })).ok, { what: 'an answer' })
+})
+
+describe('return path snat in a group that announces by BGP', () => {
+  it('is announced by the node that members reply to, and says that connections outlive it', async () => {
+    const node = await carrier()
+    await waitFor(async () => (await shownVip(system, chat)).owners.join() === node, {
+      what: `${node} to be the owner`,
+    })
+    expect(await shownVip(system, chat)).toMatchObject({ announcer: 'bgp', shard: expect.any(Number) })
+    const explained = await asAdmin<{ connections: string }>('GET', `/load-balancers/${chat.id}/explain`)
+    expect(explained.connections).toMatch(/replicated.*established connections outlive a node/)
+    const blog = await system.createLoadBalancer(bolt, balancer('blog', 'http'))
+    await routedBy(blog, NAMES)
+    expect(await client.http(vipOf(blog), 80)).toMatchObject({ ok: true, value: { status: 200 } })
+    await system.api(bolt, 'DELETE', `/load-balancers/${blog.id}`)
+  })
+
+  it('lets connections go on when the node loses its power, and when it is back', async () => {
+    const dead = await carrier()
+    const held = await holdSome(client, chat, FLOWS)
+    await replicated(dead, FLOWS)
+    await powerOff(system.lab, dead)
+    await routedBy(chat, [other(dead)])
+    await expectAlive(held)
+    await powerOn(system.lab, system.access, dead)
+    await nodesInSync(system.access, 2)
+    await replicated(other(dead), FLOWS)
+    await routedBy(chat, [other(dead)])
+    await expectAlive(held)
+    await dropAll(held)
+  })
+
+  it('lets them go on when the node is drained, and when the one that took over dies', async () => {
+    const first = await carrier()
+    const held = await holdSome(client, chat, FLOWS)
+    await replicated(first, FLOWS)
+    const talk = talkOn(held)
+    // What begins while the routers do not know yet begins again after a second.
+    const connects = askOn(() => client.tcp(vipOf(chat), 80, { timeoutMs: 4000 }))
+    await schedule(system, first, 'draining')
+    await routedBy(chat, [other(first)])
+    await replicated(other(first), FLOWS)
+    await schedule(system, first, 'enabled')
+    expect((await talk.stop()).filter(({ ok }) => !ok)).toEqual([])
+    expect((await connects.stop()).filter(({ ok }) => !ok)).toEqual([])
+    await nodesInSync(system.access, 2)
+    await bothTakePart(system)
+    await routedBy(chat, [other(first)])
+    await expectAlive(held)
+
+    await powerOff(system.lab, other(first))
+    await routedBy(chat, [first])
+    await expectAlive(held)
+    await powerOn(system.lab, system.access, other(first))
+    await nodesInSync(system.access, 2)
+    await replicated(first, FLOWS)
+    await expectAlive(held)
+    await dropAll(held)
+  })
+
+  it('says so when nodes do not hear of each other’s flows', async () => {
+    const codes = async (node: NodeName) => (await statusOf(node)).problems.map(({ code }) => code)
+    const table = 'add table inet mute; add chain inet mute in { type filter hook input priority 0; }'
+    await system.lab.must('node1', ['nft', `${table}; add rule inet mute in udp dport 7300 drop`])
+    await waitFor(async () => (await codes('node1')).includes('FlowPeerSilent'), {
+      what: 'node1 to miss node2',
+      timeoutMs: 30_000,
+    })
+    const [problem] = (await statusOf('node1')).problems
+    expect(problem?.message).toMatch(/^Node `node2` \(198\.51\.100\.3\) was last heard at .*UDP port 7300/)
+    const metrics = await (await fetch(new URL('/metrics', system.access.endpoint))).text()
+    expect(metrics).toContain('spout_flow_peers{node="node1",state="silent"} 1')
+    expect(metrics).toContain('spout_flows{node="node2",role="carried"}')
+    await system.lab.must('node1', ['nft', 'delete table inet mute'])
+    await waitFor(async () => (await codes('node1')).length === 0, { what: 'node1 to hear node2', timeoutMs: 30_000 })
+  })
+})

@@ -1,0 +1,208 @@
+import {
+  Caller,
+  type ShownLoadBalancer,
+  startAgent,
+  startMember,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ACME, BOLT, balancer, member, PORT, quickCheck, tally, vipOf } from './fixtures.ts'
+
+let system: TestSystem
+let client: Caller
+let acme: Tenant
+let bolt: Tenant
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME, BOLT] })
+  ;[acme, bolt] = system.tenants as [Tenant, Tenant]
+  client = await Caller.start(system.lab, 'client')
+})
+
+/** A test that failed half-way leaves members dead: the next one starts from a whole system all the same. */
+afterEach(async () => {
+  for (const place of ['tenant-a-member1', 'tenant-b-member1'])
+    if (system.lab.process(`member-${place}`) === null) await startMember(system.lab, place)
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await system?.destroy()
+})
+
+const kill = (name: string) => system.lab.stop(system.lab.process(name)!, 'SIGKILL')
+
+const healthOf = async (who: Tenant, { id }: ShownLoadBalancer, name: string) => {
+  const { pools, status } = await system.loadBalancer(who, id)
+  return status.members[pools[0]?.members.find((one) => one.name === name)?.id ?? '']
+}
+const isHealth = (who: Tenant, shown: ShownLoadBalancer, name: string, health: string) =>
+  waitFor(async () => (await healthOf(who, shown, name))?.health === health, {
+    what: `${name} to be ${health}`,
+    timeoutMs: 30_000,
+  })
+
+/** Puts these members in the place of the pool's own, and waits until the nodes have them. */
+async function membersAre(who: Tenant, { id, pools }: ShownLoadBalancer, ...members: readonly object[]) {
+  await system.api(who, 'PUT', `/load-balancers/${id}/pools/${pools[0]!.id}/members`, { members })
+  return system.active(who, id)
+}
+
+/** How many of so many new connections each member got. */
+async function share(vip: string, connections: number): Promise<ReadonlyMap<string, number>> {
+  const names: string[] = []
+  for (let n = 0; n < connections; n++) {
+    const outcome = await client.tcp(vip, 80)
+    names.push(outcome.ok ? outcome.value : outcome.code)
+  }
+  return tally(names)
+}
+
+describe('a member that dies', () => {
+  it.each([
+    ['gateway', () => acme, 'tenant-a'],
+    ['snat', () => bolt, 'tenant-b'],
+  ])('has its UDP flows moved at once, and no other (return path %s)', async (_, who, tenant) => {
+    const members = [1, 2].map((index) => member(index as 1 | 2, PORT.udp, { monitorPort: PORT.http }))
+    const pool = { members, monitor: quickCheck('tcp') }
+    const shown = await system.createLoadBalancer(who(), balancer(`udp-${tenant}`, 'udp', { pool }))
+    const ports = Array.from({ length: 24 }, (_, n) => 46_000 + n)
+    const whoHas = async () => {
+      const names = new Map<number, string>()
+      for (const sourcePort of ports) {
+        const outcome = await client.udp(vipOf(shown), 80, 'x', { sourcePort })
+        names.set(sourcePort, outcome.ok ? (outcome.value.split(' ')[0] ?? '') : outcome.code)
+      }
+      return names
+    }
+    await isHealth(who(), shown, 'member2', 'up')
+    const before = await whoHas()
+    expect(new Set(before.values())).toEqual(new Set([`${tenant}-member1`, `${tenant}-member2`]))
+    await kill(`member-${tenant}-member1`)
+    await isHealth(who(), shown, 'member1', 'down')
+    // The report of either node may be the first: the flows' own has found it by the first answer.
+    await waitFor(async () => (await client.udp(vipOf(shown), 80, 'x', { sourcePort: portOf(before, 1) })).ok, {
+      what: 'a moved flow to be answered',
+    })
+    expect(new Set((await whoHas()).values())).toEqual(new Set([`${tenant}-member2`]))
+    await startMember(system.lab, `${tenant}-member1`)
+    await isHealth(who(), shown, 'member1', 'up')
+    // They stay where they are now.
+    expect(new Set((await whoHas()).values())).toEqual(new Set([`${tenant}-member2`]))
+  })
+
+  it.each([false, true])('resets its TCP connections only if asked to (resetOnDown %s)', async (resetOnDown) => {
+    const members = (checked: number) => [member(1, PORT.tcp, { monitorPort: checked }), member(2, PORT.tcp)]
+    const pool = { members: members(PORT.tcp), monitor: quickCheck('tcp'), resetOnDown }
+    const shown = await system.createLoadBalancer(acme, balancer(`reset-${resetOnDown}`, 'tcp', { pool }))
+    await isHealth(acme, shown, 'member1', 'up')
+    const held = []
+    for (let n = 0; n < 12; n++) held.push(await client.hold(vipOf(shown), 80))
+    expect(new Set(held.map((one) => one.member)).size).toBe(2)
+    // Nobody listens on port 1: the member lives, but its check fails.
+    await membersAre(acme, shown, ...members(1))
+    await isHealth(acme, shown, 'member1', 'down')
+    await waitFor(async () => (await share(vipOf(shown), 8)).get('tenant-a-member2') === 8, { what: 'the rotation' })
+    for (const one of held) {
+      const isReset = resetOnDown && one.member === 'tenant-a-member1'
+      expect((await one.say('hello')).ok).toBe(!isReset)
+      await one.drop()
+    }
+  })
+
+  it('is taken out by what traffic says before its check finds out, and let in by its check', async () => {
+    // The check alone would need 20 s.
+    const monitor = { type: 'tcp', intervalMs: 2000, timeoutMs: 500, rise: 1, fall: 10 }
+    const pool = { monitor, passiveCheck: { failures: 3, holdSeconds: 1 } }
+    const shown = await system.createLoadBalancer(acme, balancer('watched', 'http', { pool }))
+    await isHealth(acme, shown, 'member1', 'up')
+    await kill('member-tenant-a-member1')
+    await waitFor(
+      async () => {
+        const [answer] = await client.members(vipOf(shown), 1)
+        // The proxy tries another member: nobody notices.
+        expect(answer?.member).toBe('tenant-a-member2')
+        return (await healthOf(acme, shown, 'member1'))?.health === 'down'
+      },
+      { what: 'the watch', timeoutMs: 15_000 },
+    )
+    expect((await healthOf(acme, shown, 'member1'))?.reason).toMatch(/^\d+ connections in a row failed$/)
+    expect(await healthOf(acme, shown, 'member2')).toMatchObject({ health: 'up' })
+    await startMember(system.lab, 'tenant-a-member1')
+    await isHealth(acme, shown, 'member1', 'up')
+    await waitFor(
+      async () => (await client.members(vipOf(shown), 4)).some((answer) => answer?.member === 'tenant-a-member1'),
+      { what: 'its share' },
+    )
+  })
+})
+
+it('a mass failure is rather the check: below the panic threshold everybody serves', async () => {
+  const members = [member(1, PORT.tcp, { monitorPort: 1 }), member(2, PORT.tcp, { monitorPort: 1 })]
+  const pool = (panicThreshold: number) => ({ members, monitor: quickCheck('tcp'), panicThreshold })
+  const calm = await system.createLoadBalancer(acme, balancer('calm', 'tcp', { pool: pool(0) }))
+  const panics = await system.createLoadBalancer(acme, balancer('panics', 'tcp', { pool: pool(50) }))
+  for (const name of ['member1', 'member2']) {
+    await isHealth(acme, calm, name, 'down')
+    await isHealth(acme, panics, name, 'down')
+  }
+  await waitFor(async () => (await share(vipOf(calm), 4)).get('ECONNREFUSED') === 4, { what: 'nobody to serve' })
+  expect([...(await share(vipOf(panics), 24)).keys()].sort()).toEqual(['tenant-a-member1', 'tenant-a-member2'])
+})
+
+describe('a member that leaves', () => {
+  it.each([
+    ['is removed', []],
+    ['has weight 0', [member(1, PORT.tcp, { weight: 0 })]],
+  ] as const)('keeps its connections until the deadline (%s)', async (what, left) => {
+    const create = (drainSeconds: number | undefined) =>
+      system.createLoadBalancer(
+        acme,
+        balancer(`drain-${what}-${drainSeconds}`.replaceAll(' ', '-'), 'tcp', {
+          pool: { members: [member(1, PORT.tcp)], drainSeconds },
+        }),
+      )
+    const [soon, late] = [await create(1), await create(undefined)]
+    const [ends, stays] = [await client.hold(vipOf(soon), 80), await client.hold(vipOf(late), 80)]
+    for (const shown of [soon, late]) {
+      await membersAre(acme, shown, ...left, member(2, PORT.tcp))
+      expect([...(await share(vipOf(shown), 4)).keys()]).toEqual(['tenant-a-member2'])
+    }
+    await waitFor(async () => !(await ends.say('over?')).ok, { what: 'the end of the drain' })
+    expect(await stays.say('still there?')).toEqual({ ok: true, value: 'still there?' })
+    for (const one of [ends, stays]) await one.drop()
+  })
+})
+
+describe('a member that comes back', () => {
+  it('grows to its share, and goes on where it was when the agents are killed', async () => {
+    const create = (name: string, slowStartSeconds: number) =>
+      system.createLoadBalancer(acme, balancer(name, 'tcp', { pool: { monitor: quickCheck('tcp'), slowStartSeconds } }))
+    const [slow, slower] = [await create('slow', 10), await create('slower', 3600)]
+    const all = [slow, slower]
+    for (const shown of all) await isHealth(acme, shown, 'member1', 'up')
+    await kill('member-tenant-a-member1')
+    for (const shown of all) await isHealth(acme, shown, 'member1', 'down')
+    await startMember(system.lab, 'tenant-a-member1')
+    for (const shown of all) await isHealth(acme, shown, 'member1', 'up')
+    // A tenth of the slots: of 60 connections 20 and more are a draw of one in 10^6.
+    const early = async () => (await share(vipOf(slower), 60)).get('tenant-a-member1') ?? 0
+    expect(await early()).toBeLessThan(20)
+    for (const node of ['node1', 'node2']) {
+      await kill(`agent-${node}`)
+      const since = Date.now()
+      await startAgent(system.lab, system.access, node)
+      await system.inSyncAfter(node, since)
+    }
+    expect(await early()).toBeLessThan(20)
+    await waitFor(async () => ((await share(vipOf(slow), 60)).get('tenant-a-member1') ?? 0) > 24, {
+      what: 'the whole share',
+      timeoutMs: 30_000,
+    })
+  })
+})
+
+const portOf = (owners: ReadonlyMap<number, string>, index: 1 | 2): number =>
+  [...owners].find(([, name]) => name.endsWith(`member${index}`))?.[0] ?? 0

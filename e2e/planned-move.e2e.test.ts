@@ -1,0 +1,267 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import path from 'node:path'
+import readline from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import {
+  domainNamespaces,
+  nodesInSync,
+  type ShownLoadBalancer,
+  startAgent,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { BgpRouter } from '../packages/dataplane/src/lab/bgp-router.ts'
+import { schedule } from './announcing-group.ts'
+import { BOLT, balancer, vipOf } from './fixtures.ts'
+import type { KeptAlive } from './kept-alive-clients.ts'
+import { agentOf, proxiesOf } from './node-processes.ts'
+
+/** What is planned breaks no request of a client that never asks twice. */
+
+const NODES = ['node1', 'node2'] as const
+type NodeName = (typeof NODES)[number]
+const other = (node: NodeName): NodeName => (node === 'node1' ? 'node2' : 'node1')
+const DOWNLOAD_S = 6
+
+/** `kept-alive-clients.ts` at the client's. */
+class Clients implements AsyncDisposable {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>
+  readonly #lines: NodeJS.AsyncIterator<string>
+
+  constructor(system: TestSystem, vip: string) {
+    const program = path.resolve(import.meta.dirname, 'kept-alive-clients.ts')
+    const argv = system.lab.argvIn('client', [process.execPath, program, vip, '80', '8', '4'])
+    this.#child = spawn(argv[0]!, argv.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#lines = readline.createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
+  }
+
+  async tell(): Promise<KeptAlive> {
+    return (await this.#ask('tell')) as KeptAlive
+  }
+
+  /** Those that were silent ask once. */
+  async idle(): Promise<void> {
+    await this.#ask('idle')
+  }
+
+  /** Waits until all of them have gone on for a while. */
+  async goOn(): Promise<KeptAlive> {
+    const seen = { asked: 0, opened: 0, failures: [] as string[] }
+    await waitFor(
+      async () => {
+        const { asked, opened, failures } = await this.tell()
+        seen.asked += asked
+        seen.opened += opened
+        seen.failures.push(...failures)
+        return seen.asked > 500
+      },
+      { what: '500 requests' },
+    )
+    return seen
+  }
+
+  async #ask(word: string): Promise<unknown> {
+    this.#child.stdin.write(`${word}\n`)
+    const { value } = await this.#lines.next()
+    return JSON.parse(value ?? 'null')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.stdin.end()
+    await ended
+  }
+}
+
+/** Reads a body that takes so many seconds; its last line, or the error. */
+async function download(system: TestSystem, vip: string, takes: number): Promise<string> {
+  const url = `http://${vip}/download?seconds=${takes}`
+  const { stdout, stderr, code } = await system.lab.run('client', ['curl', '-sS', '-m', '30', url])
+  return code === 0 ? (stdout.trimEnd().split('\n').at(-1) ?? '') : stderr
+}
+const whole = (takes: number): RegExp => new RegExp(` ${takes * 200} of ${takes * 200}$`)
+
+async function changeGroup(system: TestSystem, change: object): Promise<void> {
+  const { items } = await system.api<{ items: { id: string }[] }>(system.access.admin, 'GET', '/node-groups')
+  for (const { id } of items) await system.api(system.access.admin, 'PATCH', `/node-groups/${id}`, change)
+}
+
+/** Tables of a second chance, on all nodes. */
+async function tables({ lab }: TestSystem): Promise<readonly string[]> {
+  const places = NODES.flatMap((node) => [lab.namespace(node), ...domainNamespaces(lab, node)])
+  const found = await Promise.all(
+    places.map(async (namespace) => {
+      const { stdout } = await lab.run('host', ['ip', 'netns', 'exec', namespace, 'nft', 'list', 'tables'])
+      return stdout.split('\n').filter((line) => line.includes('second-chance'))
+    }),
+  )
+  return found.flat()
+}
+
+describe.each([
+  { announcer: 'vrrp', seconds: 15 },
+  { announcer: 'l2', seconds: 15 },
+])('with announcer $announcer', ({ announcer, seconds }) => {
+  let system: TestSystem
+  let clients: Clients
+  let bolt: Tenant
+  let blog: ShownLoadBalancer
+
+  beforeAll(async () => {
+    const set = [`nodes.announcer=${announcer}`, 'liveness.moveAfterMs=600000']
+    system = await TestSystem.start({ tenants: [BOLT], set })
+    bolt = system.tenants[0]!
+    await changeGroup(system, { secondChanceSeconds: seconds })
+    blog = await system.createLoadBalancer(bolt, balancer('blog', 'http'))
+  })
+  afterAll(() => system?.destroy())
+
+  beforeEach(async () => {
+    await holder()
+    await waitFor(async () => (await download(system, vipOf(blog), 0.01)).endsWith('2 of 2'), { what: 'an answer' })
+    clients = new Clients(system, vipOf(blog))
+    await clients.idle()
+    await clients.goOn()
+  })
+  afterEach(() => clients?.[Symbol.asyncDispose]())
+
+  const holder = (): Promise<NodeName> =>
+    waitFor(
+      async () => {
+        const bound = await Promise.all(NODES.map((node) => system.boundAddresses(node)))
+        const holders = NODES.filter((_, index) => bound[index]!.includes(vipOf(blog)))
+        return holders.length === 1 && holders[0]!
+      },
+      { what: 'one node to hold the address' },
+    )
+  const movedTo = (node: NodeName) => waitFor(async () => (await holder()) === node, { what: `${node} to take over` })
+
+  async function nothingLeft(on: NodeName): Promise<void> {
+    const left = async () => {
+      const [proxies, found] = [await proxiesOf(system.lab, on), await tables(system)]
+      return proxies.length === 1 && found.length === 0
+    }
+    await waitFor(left, { what: 'nothing to be left of the move', timeoutMs: 1000 * seconds + 10_000 })
+  }
+
+  it('a drain breaks no request, no download, and leaves nothing', async () => {
+    const from = await holder()
+    const downloaded = download(system, vipOf(blog), DOWNLOAD_S)
+    await schedule(system, from, 'draining')
+    await movedTo(other(from))
+    const during = await clients.goOn()
+    expect(during.failures).toEqual([])
+    // Everybody came again, to the other node; who was silent all the time is answered and comes again after that.
+    await waitFor(async () => (await proxiesOf(system.lab, from)).length === 2, { what: 'clients to be seen off' })
+    const after = await clients.goOn()
+    expect(after).toMatchObject({ failures: [], opened: expect.any(Number) })
+    for (let time = 0; time < 2; time++) await clients.idle()
+    expect((await clients.tell()).failures).toEqual([])
+    expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    await nothingLeft(from)
+    expect((await clients.goOn()).failures).toEqual([])
+    await schedule(system, from, 'enabled')
+    expect((await clients.goOn()).failures).toEqual([])
+    expect(await holder()).toBe(other(from))
+  })
+
+  it('one drain after another breaks nothing either', async () => {
+    const first = await holder()
+    const downloads = [download(system, vipOf(blog), DOWNLOAD_S)]
+    for (const from of [first, other(first)]) {
+      await nodesInSync(system.access, 2)
+      await schedule(system, from, 'draining')
+      await movedTo(other(from))
+      await schedule(system, from, 'enabled')
+      expect((await clients.goOn()).failures).toEqual([])
+      await clients.idle()
+      downloads.push(download(system, vipOf(blog), DOWNLOAD_S))
+    }
+    for (const downloaded of downloads) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    expect((await clients.tell()).failures).toEqual([])
+    await nothingLeft(first)
+  })
+
+  it('an agent that is replaced breaks nothing, while clients are seen off neither', async () => {
+    const from = await holder()
+    const restart = async (node: NodeName) => {
+      await system.lab.stop(agentOf(system.lab, node))
+      await startAgent(system.lab, system.access, node)
+    }
+    const downloaded = download(system, vipOf(blog), DOWNLOAD_S)
+    await restart(from)
+    expect((await clients.goOn()).failures).toEqual([])
+    await schedule(system, from, 'draining')
+    await movedTo(other(from))
+    for (const node of NODES) await restart(node)
+    expect((await clients.goOn()).failures).toEqual([])
+    await clients.idle()
+    expect((await clients.tell()).failures).toEqual([])
+    expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    await nothingLeft(from)
+    await schedule(system, from, 'enabled')
+  })
+})
+
+describe('with announcer bgp', () => {
+  const LOCAL_AS = 64_512
+  const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
+  const ADDRESS: Readonly<Record<NodeName, string>> = { node1: '198.51.100.2', node2: '198.51.100.3' }
+  let system: TestSystem
+  let router: BgpRouter
+  let blog: ShownLoadBalancer
+
+  beforeAll(async () => {
+    const set = ['nodes.announcer=bgp', `nodes.localAs=${LOCAL_AS}`, 'liveness.moveAfterMs=600000']
+    system = await TestSystem.start({ tenants: [BOLT], set })
+    router = await BgpRouter.start({
+      namespace: system.lab.namespace('router'),
+      directory: path.join(system.lab.runDirectory, 'router'),
+      as: ROUTER.as,
+      routerId: ROUTER.address,
+      ecmp: 'multipath',
+      neighbors: NODES.map((name) => ({ name, address: ADDRESS[name], as: LOCAL_AS, families: ['ipv4'] })),
+    })
+    await changeGroup(system, { secondChanceSeconds: 20, bgp: { drainSeconds: 1 } })
+    await system.api(system.access.admin, 'POST', '/bgp-peers', { name: 'tor', address: ROUTER.address, as: ROUTER.as })
+    blog = await system.createLoadBalancer(system.tenants[0]!, balancer('blog', 'http'))
+  })
+  afterAll(async () => {
+    await router?.stop()
+    await system?.destroy()
+  })
+
+  const routedBy = (nodes: readonly NodeName[]) =>
+    waitFor(
+      async () => (await router.nextHops(`${vipOf(blog)}/32`)).join() === nodes.map((node) => ADDRESS[node]).join(),
+      {
+        what: `the router to reach the address by ${nodes.join()}`,
+      },
+    )
+
+  it('a node that goes and comes back breaks no request and no download', async () => {
+    await routedBy(NODES)
+    await waitFor(async () => (await download(system, vipOf(blog), 0.01)).endsWith('2 of 2'), { what: 'an answer' })
+    await using clients = new Clients(system, vipOf(blog))
+    await clients.idle()
+    await clients.goOn()
+    const downloads = Array.from({ length: 6 }, () => download(system, vipOf(blog), DOWNLOAD_S))
+    await schedule(system, 'node1', 'draining')
+    await routedBy(['node2'])
+    expect((await clients.goOn()).failures).toEqual([])
+    await clients.idle()
+    for (const downloaded of downloads) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    // Some of these go to the other node as soon as there are two ways again.
+    const more = Array.from({ length: 6 }, () => download(system, vipOf(blog), DOWNLOAD_S))
+    await clients.goOn()
+    await schedule(system, 'node1', 'enabled')
+    await routedBy(NODES)
+    expect((await clients.goOn()).failures).toEqual([])
+    await clients.idle()
+    for (const downloaded of more) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    expect((await clients.tell()).failures).toEqual([])
+    await waitFor(async () => (await tables(system)).length === 0, { what: 'the move to be over', timeoutMs: 40_000 })
+  })
+})

@@ -1,0 +1,414 @@
+/*
+ * defend: tells when somebody else on a segment claims an address that is ours, and says once more whose it is.
+ *
+ * RFC 5227 2.4 (c), for hosts that never give an address up: one announcement, and no other within DEFEND_INTERVAL. Two
+ * that both defend the same address so end with it. IPv6 has no such rule; the same is done with an advertisement that
+ * overrides (RFC 4861 7.2.6).
+ */
+#include "defend.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <netinet/icmp6.h>
+#include <netinet/if_ether.h>
+#include <netinet/ip6.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "claim_filter.h"
+#include "ethernet.h"
+#include "request.h"
+
+#define DEFEND_INTERVAL_US 10000000
+/* A flood of claims is looked at so far in each period; then the kernel drops the rest of it. */
+#define CLAIMS_PER_PERIOD 100
+#define PERIOD_US 1000000
+/* Nobody reads what the helper says: claims are the first that need not be said. */
+#define MAX_UNREAD (1u << 20)
+
+struct defended {
+	struct address address;
+	uint64_t defended_us; /* 0: never */
+	int64_t claims;	      /* since then */
+};
+
+/* One family of one interface. */
+struct ears {
+	struct watch watch;
+	struct defender *defender;
+	int family;
+	struct claim_ranges ranges;
+	bool shut; /* the filter lets nothing through until the period ends */
+};
+
+struct defender {
+	struct defender *next;
+	struct netns *netns;
+	char dev[IFNAMSIZ];
+	int ifindex;
+	uint8_t mac[6];
+	struct ears ears[2];
+	struct timer period;
+	unsigned heard; /* in this period */
+	struct defended *list;
+	size_t count, cap;
+};
+
+static const struct claim_ranges NOTHING = {.count = 0};
+
+static int compare(const void *one, const void *other)
+{
+	const struct address *a = one, *b = other;
+	int family = a->family - b->family;
+
+	return family != 0 ? family : memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+static struct defended *find(const struct defender *defender, const struct address *address)
+{
+	return defender->count == 0 ? NULL : bsearch(address, defender->list, defender->count, sizeof(*defender->list), compare);
+}
+
+static void tell(const struct defender *defender, const struct defended *defended, const uint8_t *mac)
+{
+	struct buf *out = &defender->netns->helper->out;
+	char text[ADDRESS_TEXT];
+
+	if (out->len > MAX_UNREAD)
+		return;
+	reply_event(out, "claim");
+	reply_text(out, "netns", defender->netns->path);
+	reply_text(out, "dev", defender->dev);
+	reply_text(out, "address", address_print(text, defended->address.family, defended->address.bytes));
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	reply_text(out, "mac", text);
+	reply_number(out, "claims", defended->claims);
+	reply_end(out);
+}
+
+static void heard(struct defender *defender, const struct address *address, const uint8_t *mac)
+{
+	struct defended *defended = find(defender, address);
+	uint64_t now = loop_now_us();
+	struct frame frame;
+
+	/* The interface's own address may have changed. */
+	if (defended == NULL || !netns_mac(defender->netns, defender->dev, defender->mac) || memcmp(mac, defender->mac, 6) == 0)
+		return;
+	defended->claims++;
+	if (defended->defended_us != 0 && now - defended->defended_us < DEFEND_INTERVAL_US)
+		return;
+	defended->defended_us = now;
+	frame_announce(&frame, address, defender->mac);
+	frame_send(defender->netns, defender->ifindex, &frame);
+	tell(defender, defended, mac);
+	defended->claims = 0;
+}
+
+/* The link-layer address that neighbours would learn: that of the option, else the frame's. */
+static const uint8_t *learnt(const uint8_t *packet, size_t len, uint8_t type, const struct sockaddr_ll *from)
+{
+	const size_t options = sizeof(struct ip6_hdr) + sizeof(struct nd_neighbor_advert);
+	uint8_t wanted = type == ND_NEIGHBOR_ADVERT ? ND_OPT_TARGET_LINKADDR : ND_OPT_SOURCE_LINKADDR;
+
+	for (size_t at = options; at + 8 <= len && packet[at + 1] != 0; at += packet[at + 1] * 8u)
+		if (packet[at] == wanted)
+			return packet + at + 2;
+	return from->sll_addr;
+}
+
+static void hear_arp(struct defender *defender, const uint8_t *packet, size_t len)
+{
+	struct address sender = {.family = AF_INET};
+	struct ether_arp arp;
+
+	if (len < sizeof(arp))
+		return;
+	memcpy(&arp, packet, sizeof(arp));
+	memcpy(sender.bytes, arp.arp_spa, 4);
+	heard(defender, &sender, arp.arp_sha);
+}
+
+static void hear_ndp(struct defender *defender, const uint8_t *packet, size_t len, const struct sockaddr_ll *from)
+{
+	struct address claimed = {.family = AF_INET6};
+	struct {
+		struct ip6_hdr ip;
+		struct nd_neighbor_advert advert;
+	} message;
+	uint8_t type;
+
+	if (len < sizeof(message))
+		return;
+	memcpy(&message, packet, sizeof(message));
+	/* RFC 4861 7.1: from behind a router it is not taken by anybody. */
+	if (message.ip.ip6_hlim != 255)
+		return;
+	type = message.advert.nd_na_type;
+	memcpy(claimed.bytes, type == ND_NEIGHBOR_ADVERT ? &message.advert.nd_na_target : &message.ip.ip6_src, 16);
+	heard(defender, &claimed, learnt(packet, len, type, from));
+}
+
+static void set_filter(struct ears *ears, bool shut)
+{
+	ears->shut = shut;
+	if (ears->watch.fd >= 0)
+		claim_filter_attach(ears->watch.fd, ears->family, shut ? &NOTHING : &ears->ranges);
+}
+
+static void period_over(struct timer *timer)
+{
+	struct defender *defender = container_of(timer, struct defender, period);
+
+	defender->heard = 0;
+	for (size_t i = 0; i < 2; i++)
+		if (defender->ears[i].shut)
+			set_filter(&defender->ears[i], false);
+}
+
+static bool may_hear(struct defender *defender)
+{
+	if (defender->heard == 0)
+		loop_timer(&defender->netns->helper->loop, &defender->period, loop_now_us() + PERIOD_US);
+	if (defender->heard < CLAIMS_PER_PERIOD)
+		return ++defender->heard > 0;
+	for (size_t i = 0; i < 2; i++)
+		if (!defender->ears[i].shut)
+			set_filter(&defender->ears[i], true);
+	return false;
+}
+
+static void claims_ready(struct watch *watch, uint32_t events)
+{
+	struct ears *ears = container_of(watch, struct ears, watch);
+	struct defender *defender = ears->defender;
+	uint8_t packet[256];
+	struct sockaddr_ll from;
+
+	(void)events;
+	while (watch->fd >= 0) {
+		socklen_t from_len = sizeof(from);
+		ssize_t len = recvfrom(watch->fd, packet, sizeof(packet), 0, (struct sockaddr *)&from, &from_len);
+		if (len < 0)
+			return;
+		/* What was queued before the filter was shut is thrown away. */
+		if (!may_hear(defender))
+			continue;
+		if (ears->family == AF_INET)
+			hear_arp(defender, packet, (size_t)len);
+		else
+			hear_ndp(defender, packet, (size_t)len, &from);
+	}
+}
+
+/* Bound to the interface: packets of all others cost nothing. It hears nothing that this node sends. */
+static bool open_ears(struct defender *defender, struct ears *ears)
+{
+	uint16_t protocol = ears->family == AF_INET ? ETH_P_ARP : ETH_P_IPV6;
+	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(protocol), .sll_ifindex = defender->ifindex};
+	/* Protocol 0: it hears nothing before the filter is set. */
+	int fd = netns_socket(defender->netns, AF_PACKET, SOCK_DGRAM, 0);
+
+	if (fd < 0)
+		return false;
+	ears->watch.ready = claims_ready;
+	if (!claim_filter_attach(fd, ears->family, ears->shut ? &NOTHING : &ears->ranges) ||
+	    bind(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+	    !loop_watch(&defender->netns->helper->loop, &ears->watch, fd, EPOLLIN)) {
+		int err = errno;
+		close(fd);
+		errno = err;
+		return false;
+	}
+	return true;
+}
+
+static int ascending(const void *one, const void *other)
+{
+	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+	return a < b ? -1 : a > b ? 1 : 0;
+}
+
+static bool refresh(struct defender *defender, struct ears *ears)
+{
+	uint32_t *keys = memory_new((defender->count + 1) * sizeof(*keys));
+	size_t count = 0;
+
+	for (size_t i = 0; i < defender->count; i++)
+		if (defender->list[i].address.family == ears->family)
+			keys[count++] = claim_key(&defender->list[i].address);
+	/* Those of IPv6 are in order of the whole address. */
+	qsort(keys, count, sizeof(*keys), ascending);
+	claim_ranges_make(&ears->ranges, keys, count);
+	free(keys);
+	if (count > 0 && ears->watch.fd < 0)
+		return open_ears(defender, ears);
+	set_filter(ears, ears->shut);
+	return true;
+}
+
+static void put(struct defender *defender, const struct address *address)
+{
+	size_t at = 0;
+
+	if (defender->count == defender->cap) {
+		struct defended *grown;
+		defender->cap = defender->cap == 0 ? 16 : defender->cap * 2;
+		grown = memory_new(defender->cap * sizeof(*grown));
+		if (defender->count > 0)
+			memcpy(grown, defender->list, defender->count * sizeof(*grown));
+		free(defender->list);
+		defender->list = grown;
+	}
+	for (size_t end = defender->count; at < end;) {
+		size_t middle = at + (end - at) / 2;
+		if (compare(&defender->list[middle], address) < 0)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	if (at < defender->count)
+		memmove(defender->list + at + 1, defender->list + at, (defender->count - at) * sizeof(*defender->list));
+	defender->list[at] = (struct defended){.address = *address};
+	defender->count++;
+}
+
+static void take(struct defender *defender, struct defended *defended)
+{
+	size_t at = (size_t)(defended - defender->list);
+
+	memmove(defended, defended + 1, (--defender->count - at) * sizeof(*defended));
+}
+
+static void end(struct defender *defender)
+{
+	struct defender **link = &defender->netns->defenders;
+
+	while (*link != defender)
+		link = &(*link)->next;
+	*link = defender->next;
+	for (size_t i = 0; i < 2; i++)
+		loop_close(&defender->ears[i].watch);
+	loop_untimer(&defender->netns->helper->loop, &defender->period);
+	free(defender->list);
+	netns_release(defender->netns);
+	loop_free(&defender->netns->helper->loop, defender);
+}
+
+void defenders_drop(struct netns *netns)
+{
+	while (netns->defenders != NULL)
+		end(netns->defenders);
+}
+
+static struct defender *defender_of(struct netns *netns, const char *dev)
+{
+	struct defender *defender = netns->defenders;
+
+	while (defender != NULL && strcmp(defender->dev, dev) != 0)
+		defender = defender->next;
+	if (defender != NULL)
+		return defender;
+	defender = memory_new(sizeof(*defender));
+	defender->netns = netns;
+	strncpy(defender->dev, dev, IFNAMSIZ - 1);
+	defender->period.fire = period_over;
+	for (size_t i = 0; i < 2; i++) {
+		struct ears *ears = &defender->ears[i];
+		*ears = (struct ears){.watch.fd = -1, .defender = defender, .family = i == 0 ? AF_INET : AF_INET6};
+	}
+	defender->next = netns->defenders;
+	netns->defenders = defender;
+	netns_hold(netns);
+	return defender;
+}
+
+/* An interface that was made anew has nobody listening. */
+static void follow_interface(struct defender *defender, int ifindex, const uint8_t *mac)
+{
+	memcpy(defender->mac, mac, 6);
+	if (defender->ifindex == ifindex)
+		return;
+	defender->ifindex = ifindex;
+	for (size_t i = 0; i < 2; i++)
+		loop_close(&defender->ears[i].watch);
+}
+
+static bool check(struct request *request, const struct json *item, const char *name)
+{
+	struct address address;
+
+	for (; item != NULL; item = item->next)
+		if (item->type != JSON_STRING || !address_parse(&address, item->text))
+			return fail(request, "%s has something that is no address", name);
+	return true;
+}
+
+/* Whether an address of that family came that the filter does not let through yet. */
+static void add_all(struct defender *defender, const struct json *item, bool stale[2])
+{
+	for (; item != NULL; item = item->next) {
+		struct address address;
+		address_parse(&address, item->text);
+		if (find(defender, &address) != NULL)
+			continue;
+		put(defender, &address);
+		for (size_t i = 0; i < 2; i++)
+			if (defender->ears[i].family == address.family &&
+			    !claim_ranges_hold(&defender->ears[i].ranges, claim_key(&address)))
+				stale[i] = true;
+	}
+}
+
+static void remove_all(struct defender *defender, const struct json *item)
+{
+	for (; item != NULL; item = item->next) {
+		struct defended *defended;
+		struct address address;
+		address_parse(&address, item->text);
+		defended = find(defender, &address);
+		/* The filter stays as it is: what it lets through too much is compared. */
+		if (defended != NULL)
+			take(defender, defended);
+	}
+}
+
+bool op_defend(struct request *request)
+{
+	const struct json *add, *gone;
+	struct defender *defender;
+	bool stale[2] = {false, false};
+	struct netns *netns;
+	const char *dev;
+	uint8_t mac[6];
+	int ifindex;
+
+	if (!request_netns(request, &netns) || !request_dev(request, netns, request->fields, &ifindex) ||
+	    !field_text(request, request->fields, "dev", &dev) || !field_list(request, request->fields, "add", &add) ||
+	    !field_list(request, request->fields, "remove", &gone) || !check(request, add, "add") ||
+	    !check(request, gone, "remove"))
+		return false;
+	if (!netns_mac(netns, dev, mac))
+		return fail_errno(request, errno, "dev %.64s", dev);
+
+	defender = defender_of(netns, dev);
+	follow_interface(defender, ifindex, mac);
+	remove_all(defender, gone);
+	add_all(defender, add, stale);
+	if (defender->count == 0) {
+		end(defender);
+		return reply_done(request);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		bool deaf = defender->ears[i].watch.fd < 0;
+		if ((deaf || stale[i]) && !refresh(defender, &defender->ears[i]))
+			return fail_errno(request, errno, "packet socket");
+	}
+	return reply_done(request);
+}

@@ -1,0 +1,245 @@
+import type { Announcement, DataPlaneDriver, SlowStarts, WantedEntry } from '@spout/dataplane'
+import type { DomainEntry } from '@spout/model/node-state'
+import { type Announcements, gatewayWishes, markTakeovers, wishesOf } from './announcements.ts'
+import { applyToDomains, applyToDrivers, failureOf } from './apply-result.ts'
+import type { Domains } from './domains.ts'
+import { domainKey, domainNumber, GROUP, isDomain, isLoadBalancer } from './entry-keys.ts'
+import type { EntryLedger } from './entry-ledger.ts'
+import type { GroupAnnouncer } from './group-announcer.ts'
+import { PreparedEntries } from './prepared-entries.ts'
+import { type Held, unreadable, type WantedState } from './wanted-state.ts'
+
+export interface OrderedChangesOptions {
+  readonly domains: Domains
+  readonly drivers: readonly DataPlaneDriver[]
+  readonly announcer: Pick<GroupAnnouncer, 'configure'>
+  readonly announcements: Announcements
+  readonly wanted: WantedState
+  readonly ledger: EntryLedger
+  readonly slowStarts: SlowStarts
+  /** A domain is another one now: what is in it needs a look. */
+  readonly onDomainChanged: (number: number) => void
+}
+
+type Put = readonly [string, Held]
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * Brings keys to what is wanted of them, in the order that is the promise: the node takes its part in the group, domains
+ * come up, addresses that go are withdrawn, drivers change, addresses that come are announced, domains go down. So nothing
+ * is announced before the data plane confirmed it, and nothing removed while it is announced.
+ */
+export class OrderedChanges {
+  readonly #options: OrderedChangesOptions
+  readonly #prepared: PreparedEntries
+  readonly #down = new Map<string, ReadonlySet<string>>()
+
+  constructor(options: OrderedChangesOptions) {
+    this.#options = options
+    this.#prepared = new PreparedEntries(options.drivers)
+  }
+
+  /** Members that get no new connections. @returns whether they are others than before */
+  setDown(key: string, members: ReadonlySet<string>): boolean {
+    const before = this.#down.get(key) ?? NONE
+    if (before.size === members.size && members.isSubsetOf(before)) return false
+    if (members.size === 0) this.#down.delete(key)
+    else this.#down.set(key, members)
+    return true
+  }
+
+  /** Lets drivers get to work on what will be asked of them next, until `end` is called. @param keys may change meanwhile */
+  prepare(keys: Iterable<string>, most: number): { end(): void } {
+    return this.#prepared.begin(keys, most, (key) => {
+      const held = this.#options.wanted.get(key)
+      return held === undefined || unreadable(held.entry) !== null ? null : this.#withDomain(key, held)
+    })
+  }
+
+  /** An entry that fails keeps its previous state, which the ledger notes, and stops no other. */
+  async make(keys: readonly string[], signal: AbortSignal): Promise<void> {
+    const { wanted } = this.#options
+    const held = keys.map((key) => [key, wanted.get(key)] as const)
+    const put = held.flatMap(([key, one]): Put[] => (one === undefined ? [] : [[key, one]]))
+    const gone = held.flatMap(([key, one]) => (one === undefined ? [key] : []))
+    if (keys.includes(GROUP)) await this.applyGroup(signal)
+    const domains = put.filter(([, { entry }]) => entry.kind === 'domain')
+    await this.applyDomains(domains, signal)
+    await this.#announceGateways(domains, signal)
+    await this.#changeLoadBalancers(put, gone.filter(isLoadBalancer), signal)
+    await this.#removeDomains(gone.filter(isDomain), signal)
+  }
+
+  /** The node's part in its group; what an announcer refuses leaves it as it was. */
+  async applyGroup(signal: AbortSignal): Promise<void> {
+    const { announcer, ledger, wanted } = this.#options
+    const held = wanted.get(GROUP)
+    if (held !== undefined && (held.entry.kind !== 'group' || unreadable(held.entry) !== null))
+      return ledger.fail(GROUP, {
+        reason: 'UnsupportedVersion',
+        message: unreadable(held.entry) ?? 'is no group entry',
+      })
+    const entry = held?.entry.kind === 'group' ? held.entry : null
+    // A node that was never told of a group has nothing to end.
+    if (entry === null && ledger.get(GROUP) === undefined) return
+    try {
+      await announcer.configure(entry, signal)
+    } catch (error) {
+      return ledger.fail(GROUP, failureOf('GroupRefused', error))
+    }
+    if (held === undefined) return this.#forget(GROUP)
+    ledger.confirm(GROUP, held, NONE)
+    ledger.done(GROUP)
+  }
+
+  /** Without their gateway addresses, with which a domain is complete. */
+  async applyDomains(put: readonly Put[], signal: AbortSignal): Promise<void> {
+    const { domains, ledger, onDomainChanged } = this.#options
+    const entries: DomainEntry[] = []
+    for (const [key, { entry }] of put) {
+      const why = unreadable(entry)
+      if (why !== null) ledger.fail(key, { reason: 'UnsupportedVersion', message: why })
+      else if (entry.kind === 'domain') entries.push(entry)
+    }
+    if (entries.length === 0) return
+    const failures = await applyToDomains(domains, { put: entries, remove: [] }, signal)
+    for (const [key, held] of put) {
+      const failure = failures.get(key)
+      if (held.entry.kind !== 'domain' || unreadable(held.entry) !== null) continue
+      if (failure !== undefined) {
+        ledger.fail(key, failure)
+        continue
+      }
+      const before = ledger.get(key)
+      ledger.confirm(key, held, NONE)
+      if (before === undefined || before.hash !== held.hash) onDomainChanged(held.entry.number)
+    }
+  }
+
+  /** Gateway addresses that move with a shard are announced like VIPs. */
+  async #announceGateways(put: readonly Put[], signal: AbortSignal): Promise<void> {
+    const { ledger } = this.#options
+    const wishes = put.flatMap(([key, { entry }]) =>
+      entry.kind === 'domain' && ledger.get(key)?.entry === entry ? [[key, gatewayWishes(entry)] as const] : [],
+    )
+    await this.#announce(new Map(wishes), signal)
+  }
+
+  async #changeLoadBalancers(put: readonly Put[], gone: readonly string[], signal: AbortSignal): Promise<void> {
+    const ready = put.flatMap(([key, held]) => this.#ready(key, held) ?? [])
+    const staying = await this.#withdraw(ready, gone, signal)
+    await this.#program(
+      ready.filter(({ key }) => !staying.has(key)),
+      gone.filter((key) => !staying.has(key)),
+      signal,
+    )
+  }
+
+  /**
+   * Takes back what goes, before anything is removed.
+   * @returns the keys for which that failed: they must stay in the data plane for now
+   */
+  async #withdraw(
+    put: readonly WantedEntry[],
+    gone: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    const { announcements, ledger } = this.#options
+    const changes = new Map<string, readonly Announcement[]>(gone.map((key) => [key, []]))
+    for (const { key, entry, down } of put) changes.set(key, announcements.remaining(key, wishesOf(entry, down)))
+    try {
+      await announcements.apply(changes, signal)
+      return NONE
+    } catch (error) {
+      const affected = new Set(
+        [...changes].filter(([key, wanted]) => announcements.differ(key, wanted)).map(([key]) => key),
+      )
+      for (const key of affected) ledger.fail(key, failureOf('WithdrawFailed', error))
+      return affected
+    }
+  }
+
+  async #program(ready: readonly WantedEntry[], gone: readonly string[], signal: AbortSignal): Promise<void> {
+    const { drivers, ledger, wanted } = this.#options
+    const failures = await applyToDrivers(drivers, { put: ready, remove: gone }, signal)
+    for (const key of gone) {
+      const failure = failures.get(key)
+      if (failure === undefined) this.#forget(key)
+      else ledger.fail(key, failure)
+    }
+    const wishes = new Map<string, readonly Announcement[]>()
+    for (const { key, hash, entry, down, shares } of ready) {
+      if (failures.has(key)) continue
+      wishes.set(key, markTakeovers(wishesOf(entry, down), ledger.get(key)?.entry))
+      ledger.confirm(key, { hash, entry }, down, shares)
+    }
+    for (const [key, failure] of failures) if (wanted.get(key) !== undefined) ledger.fail(key, failure)
+    await this.#announce(wishes, signal)
+  }
+
+  /** Announces for keys that the data plane confirmed; those are done then. */
+  async #announce(wishes: ReadonlyMap<string, readonly Announcement[]>, signal: AbortSignal): Promise<void> {
+    const { announcements, ledger } = this.#options
+    let refused: ReadonlyMap<string, string>
+    try {
+      refused = await announcements.apply(wishes, signal)
+    } catch (error) {
+      const { message } = failureOf('AnnounceFailed', error)
+      refused = new Map(Array.from(wishes.keys(), (key) => [key, message]))
+    }
+    for (const key of wishes.keys()) if (!refused.has(key)) ledger.done(key)
+    for (const [key, message] of refused) ledger.fail(key, { reason: 'AnnounceFailed', message })
+  }
+
+  async #removeDomains(keys: readonly string[], signal: AbortSignal): Promise<void> {
+    const { announcements, domains, ledger } = this.#options
+    const empty: string[] = []
+    for (const key of keys) {
+      const users = ledger.countIn(domainNumber(key))
+      if (users === 0) empty.push(key)
+      else ledger.fail(key, { reason: 'DomainInUse', message: `${users} load balancers are still in it` })
+    }
+    if (empty.length === 0) return
+    await announcements.apply(new Map(empty.map((key) => [key, []])), signal)
+    const failures = await applyToDomains(domains, { put: [], remove: empty }, signal)
+    for (const key of empty) {
+      const failure = failures.get(key)
+      if (failure === undefined) this.#forget(key)
+      else ledger.fail(key, failure)
+    }
+  }
+
+  /** The load balancer as drivers take it; null when it cannot be done, which the ledger notes. */
+  #ready(key: string, held: Held): WantedEntry | null {
+    const { entry } = held
+    if (entry.kind !== 'load-balancer') return null
+    const { ledger } = this.#options
+    const why = unreadable(entry)
+    const ready = why === null ? this.#withDomain(key, held) : null
+    if (ready !== null) return this.#prepared.take(ready)
+    const message = `domain ${entry.domain} is not there on this node`
+    const missing = { reason: 'DomainUnavailable', message }
+    ledger.fail(key, why === null ? missing : { reason: 'UnsupportedVersion', message: why })
+    return null
+  }
+
+  /** The load balancer with its domain as it is on this node; null when it is not there. */
+  #withDomain(key: string, { hash, entry }: Held): WantedEntry | null {
+    if (entry.kind !== 'load-balancer') return null
+    const { ledger, slowStarts } = this.#options
+    const domain = ledger.get(domainKey(entry.domain))?.entry
+    if (domain?.kind !== 'domain') return null
+    const applied = ledger.get(key)?.entry
+    const down = this.#down.get(key) ?? NONE
+    const shares = slowStarts.shares(entry, down, applied?.kind === 'load-balancer' ? applied : undefined)
+    return { key, hash, domain, entry, down, shares }
+  }
+
+  #forget(key: string): void {
+    this.#prepared.forget(key)
+    this.#down.delete(key)
+    this.#options.slowStarts.forget(key)
+    this.#options.ledger.forget(key)
+  }
+}

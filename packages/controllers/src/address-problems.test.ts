@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { addressProblems } from './address-problems.ts'
+
+const conflict = (index: number) => ({
+  address: `192.0.2.${index}`,
+  mac: '02:00:00:00:00:99',
+  since: '2026-01-01T00:00:00.000Z',
+})
+
+it('names who claims an address', () => {
+  expect(addressProblems([])).toEqual([])
+  expect(addressProblems([conflict(1)])).toEqual([
+    {
+      code: 'AddressClaimed',
+      message:
+        '192.0.2.1 is claimed by 02:00:00:00:00:99 too, since 2026-01-01T00:00:00.000Z. The node keeps it and announces it again, at most every 10 s.',
+    },
+  ])
+})
+
+it('counts what would fill a page', () => {
+  const problems = addressProblems(Array.from({ length: 100 }, (_, index) => conflict(index)))
+  expect(problems).toHaveLength(6)
+  expect(problems.at(-1)?.message).toBe('So are 95 further addresses of the node.')
+})

@@ -1,0 +1,118 @@
+import type { ModelView, StoreAdmission } from '@spout/admission'
+import { type Announce, type Network, type Node, type NodeStateEntry, SpoutError } from '@spout/model'
+import { planDomain } from '@spout/plan'
+import { type Logger, Serial } from '@spout/runtime'
+import type { ClusterIndex } from './cluster-index.ts'
+import type { NodeStateTable } from './node-state-table.ts'
+import type { PlacementLog } from './placement-log.ts'
+import type { PlanQueue } from './plan-queue.ts'
+
+export interface DomainPublisherOptions {
+  readonly view: ModelView
+  readonly cluster: ClusterIndex
+  readonly placements: PlacementLog
+  readonly queue: PlanQueue
+  readonly nodeStates: NodeStateTable
+  /** Nodes' own addresses in the tenants' networks. */
+  readonly admission: Pick<
+    StoreAdmission,
+    'ensureNodeAddresses' | 'ensureSharedAddresses' | 'nodeAddresses' | 'sharedAddresses'
+  >
+  readonly log: Logger
+}
+
+/** What a domain's entries were last made of, as far as load balancers decide it. */
+interface PublishedDomain {
+  readonly key: string
+  readonly gateway: string
+  readonly groups: string
+}
+
+const ADDRESS_RETRY_MS = 5000
+
+/** Publishes what nodes must know of a tenant network: to those of the groups that carry load balancers of it. */
+export class DomainPublisher {
+  readonly #options: DomainPublisherOptions
+  /** By network id. */
+  readonly #published = new Map<string, PublishedDomain>()
+  readonly #ensuring = new Serial()
+
+  constructor(options: DomainPublisherOptions) {
+    this.#options = options
+  }
+
+  /** Whether load balancers want another domain than the one that was published. */
+  isOutdated(networkId: string): boolean {
+    const published = this.#published.get(networkId)
+    if (published === undefined || published.groups !== this.#options.cluster.groupsOfNetwork(networkId)) return true
+    return published.gateway !== this.#gatewayWords(networkId)
+  }
+
+  async publish(networkId: string): Promise<void> {
+    const { view, cluster, nodeStates, admission } = this.#options
+    const network = view.get('network', networkId)?.value
+    const published = this.#published.get(networkId)
+    const nodes = network === undefined ? [] : cluster.nodesOfNetwork(networkId)
+    if (network === undefined || nodes.length === 0) {
+      this.#published.delete(networkId)
+      if (published !== undefined) nodeStates.set(published.key, new Map())
+      return
+    }
+    const key = `domain/${network.number}`
+    const gateway = this.#gatewayWords(networkId)
+    this.#published.set(networkId, { key, gateway, groups: cluster.groupsOfNetwork(networkId) })
+    await this.#ensureAddresses(network, nodes)
+    const shared = this.#sharesAddresses(network)
+    const entries = nodes.map((node): [string, NodeStateEntry] => [
+      node.id,
+      planDomain(
+        network,
+        admission.nodeAddresses(networkId, node.id),
+        this.#gatewayOn(networkId, node),
+        shared ? admission.sharedAddresses(networkId) : undefined,
+      ),
+    ])
+    nodeStates.set(key, new Map(entries))
+  }
+
+  /** A subnet that has none left is left out of the domain: its nodes do without. */
+  async #ensureAddresses(network: Network, nodes: readonly Node[]): Promise<void> {
+    const { admission, queue, log } = this.#options
+    const nodesHave = (): boolean =>
+      nodes.every(({ id }) => admission.nodeAddresses(network.id, id).size === network.subnets.length)
+    const sharedAreThere = (): boolean =>
+      !this.#sharesAddresses(network) || admission.sharedAddresses(network.id).size === network.subnets.length
+    if (nodesHave() && sharedAreThere()) return
+    try {
+      // One at a time, and only if the one before did not do it: two at once would give a node two addresses.
+      await this.#ensuring.run(async () => {
+        if (!nodesHave()) await admission.ensureNodeAddresses()
+        if (!sharedAreThere()) await admission.ensureSharedAddresses(network.id)
+      })
+    } catch (error) {
+      if (!(error instanceof SpoutError)) throw error
+      log.warn({ event: 'node-addresses-missing', networkId: network.id, reason: error.message }, 'will try again')
+      queue.networkAfter(network.id, ADDRESS_RETRY_MS)
+    }
+  }
+
+  /** Who answers for the network's gateways, as a text to compare. */
+  #gatewayWords(networkId: string): string {
+    const { cluster, placements } = this.#options
+    const shard = placements.index.gatewayShard(networkId)
+    if (shard === null) return placements.index.gatewayOwner(networkId) ?? ''
+    return `${shard.groupId} ${shard.number} ${cluster.group(shard.groupId)?.announcer}`
+  }
+
+  /** Whether members see one address whichever node carries the network: where it is in a shard, one node at a time does. */
+  #sharesAddresses({ id, returnPath }: Network): boolean {
+    return returnPath === 'snat' && this.#options.placements.index.gatewayShard(id) !== null
+  }
+
+  #gatewayOn(networkId: string, { id, nodeGroupId }: Node): Announce | null {
+    const { index } = this.#options.placements
+    const shard = index.gatewayShard(networkId)
+    if (shard !== null) return shard.groupId === nodeGroupId ? { via: 'vrrp', shard: shard.number } : null
+    return id === index.gatewayOwner(networkId) ? { via: 'l2' } : null
+  }
+}

@@ -1,0 +1,22 @@
+import type { FlowsReport, NodeStatus } from '@spout/model'
+
+/**
+ * What keeps flows from outliving their node. A peer that does not report to anybody is no fault of the replication: its
+ * own status says that it is gone.
+ * @param peerAt the name of the group's node at a fabric address, if it is connected; null otherwise
+ */
+export function flowProblems(
+  flows: FlowsReport | null,
+  peerAt: (address: string) => string | null,
+): NodeStatus['problems'] {
+  if (flows === null) return []
+  const broken = { code: 'FlowsNotReplicated', message: `It does not replicate flows: ${flows.error}.` }
+  const silent = flows.silentPeers.flatMap(({ address, lastHeard }) => {
+    const name = peerAt(address)
+    if (name === null) return []
+    const since = lastHeard === null ? 'was never heard' : `was last heard at ${lastHeard}`
+    const message = `Node \`${name}\` (${address}) ${since}: flows do not outlive either of them. Look at UDP port 7300 between their fabric addresses.`
+    return [{ code: 'FlowPeerSilent', message }]
+  })
+  return flows.error === null ? silent : [broken, ...silent]
+}

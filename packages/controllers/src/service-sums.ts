@@ -1,0 +1,43 @@
+import type { LoadBalancer, ServiceStats } from '@spout/model'
+import { StatsSum } from './stats-sum.ts'
+
+/** The counters of every listener, over all nodes. */
+export class ServiceSums {
+  /** load balancer id -> listener id */
+  readonly #sums = new Map<string, Map<string, StatsSum>>()
+
+  report(nodeId: string, stats: ServiceStats): void {
+    const { loadBalancerId, listenerId } = stats
+    const listeners = this.#sums.get(loadBalancerId) ?? new Map<string, StatsSum>()
+    const sum = listeners.get(listenerId) ?? new StatsSum()
+    this.#sums.set(loadBalancerId, listeners.set(listenerId, sum))
+    sum.report(nodeId, stats)
+  }
+
+  /** The node is lost: its connections are gone. */
+  ended(nodeId: string): void {
+    for (const listeners of this.#sums.values()) for (const sum of listeners.values()) sum.ended(nodeId)
+  }
+
+  /** By listener id. */
+  of(loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
+    const sums = new Map<string, ServiceStats>()
+    for (const [listenerId, stats] of this.#sums.get(loadBalancerId) ?? []) {
+      const sum = stats.sum()
+      if (sum !== null) sums.set(listenerId, sum)
+    }
+    return sums
+  }
+
+  /** Forgets listeners that the load balancer has no more. */
+  prune({ id, listeners }: Pick<LoadBalancer, 'id' | 'listeners'>): void {
+    const sums = this.#sums.get(id)
+    if (sums === undefined || sums.size <= listeners.length) return
+    const live = new Set(listeners.map((listener) => listener.id))
+    for (const listenerId of sums.keys()) if (!live.has(listenerId)) sums.delete(listenerId)
+  }
+
+  forget(loadBalancerId: string): void {
+    this.#sums.delete(loadBalancerId)
+  }
+}

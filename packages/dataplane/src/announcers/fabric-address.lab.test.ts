@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Arrangement } from '../lab/arrangement.ts'
+import { LabNode } from '../lab/lab-node.ts'
+import { FabricAddress } from './fabric-address.ts'
+
+let lab: Arrangement
+let node: LabNode
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}a`)
+  node = await LabNode.start(lab, 'node1', `a${(process.pid % 46_656).toString(36)}`)
+})
+
+afterAll(async () => {
+  await node?.die()
+  await lab?.[Symbol.asyncDispose]()
+})
+
+it("is the node's own IPv4 address before IPv6, never a VIP, and is looked for only after a change", async () => {
+  const ip = (words: string) => lab.run('node1', `ip address ${words} dev fab0`)
+  const fabric = new FabricAddress(node)
+  expect(await fabric.read()).toBe('10.9.0.1')
+  expect(await fabric.read()).toBe('10.9.0.1')
+  expect(fabric.counters).toEqual({ looks: 1 })
+
+  await ip('delete 10.9.0.1/24')
+  expect(await fabric.read()).toBe('fd09::1')
+  await ip('add 10.9.0.200/32')
+  expect(await fabric.read()).toBe('fd09::1')
+  await ip('delete fd09::1/64')
+  expect(await fabric.read()).toBeNull()
+  await ip('add 10.9.0.7/24')
+  expect(await fabric.read()).toBe('10.9.0.7')
+  const { looks } = fabric.counters
+  expect(await fabric.read()).toBe('10.9.0.7')
+  expect(fabric.counters).toEqual({ looks })
+})

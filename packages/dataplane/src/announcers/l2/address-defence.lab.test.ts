@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { type Clock, systemClock } from '@spout/runtime'
+import { msSince, recordFault } from '@spout/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Announcement } from '../../announcer.ts'
+import { Arrangement } from '../../lab/arrangement.ts'
+import { domainEntry } from '../../lab/entries.ts'
+import { LabNode, silent } from '../../lab/lab-node.ts'
+import { L2Announcer } from './l2-announcer.ts'
+
+const signal = new AbortController().signal
+const CLAIMER = fileURLToPath(new URL('../../../../sys/src/testing/claimer.py', import.meta.url))
+const SOON = { timeout: 10_000, interval: 10 }
+const FORGED = '02:00:00:00:00:99'
+const red = domainEntry(1)
+const announce = (scope: Announcement['scope'], address: string): Announcement => ({
+  address,
+  scope,
+  domain: 1,
+  by: { via: 'l2' },
+})
+
+/** An address in each family on each segment, who believes in the claim, and who makes it. */
+const CLAIMED = [
+  ['ARP on the fabric', announce('fabric', '10.9.0.181'), 'client', 'node2', 'fab0', 'arp-request'],
+  ['an ARP reply on the fabric', announce('fabric', '10.9.0.182'), 'client', 'node2', 'fab0', 'arp-reply'],
+  ['an advertisement on the fabric', announce('fabric', 'fd09::181'), 'client', 'node2', 'fab0', 'advertisement'],
+  ["ARP on a tenant's segment", announce('tenant', '10.0.0.181'), 'red1', 'red9', 'eth0', 'arp-request'],
+  ["an advertisement on a tenant's segment", announce('tenant', 'fd01::181'), 'red1', 'red9', 'eth0', 'advertisement'],
+] as const
+
+let lab: Arrangement
+let node: LabNode
+let announcer: L2Announcer
+let elapsedMs = 0
+let timers: (() => void)[] = []
+/** Of the announcer, as far as it knows: what it waits for comes when the test says so. */
+const clock: Clock = {
+  ...systemClock,
+  monotonicMs: () => elapsedMs,
+  setTimer: (callback) => {
+    timers.push(callback)
+    return { clear: () => timers.splice(timers.indexOf(callback) >>> 0, 1) }
+  },
+}
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}d`)
+  node = await LabNode.start(lab, 'node1', `q${(process.pid % 46_656).toString(36)}`)
+  await node.domains.adopt([])
+  await node.domains.apply({ put: [red], remove: [] }, signal)
+})
+afterAll(async () => {
+  await node?.end([red.number])
+  await lab?.[Symbol.asyncDispose]()
+})
+beforeEach(() => {
+  timers = []
+  elapsedMs = 0
+  announcer = new L2Announcer({ config: node.config, helper: node.helper, log: silent, clock })
+})
+afterEach(async () => {
+  await announcer.apply([], signal)
+  await announcer.close()
+})
+
+const claim = async (place: string, dev: string, ...words: readonly string[]): Promise<void> => {
+  const argv = ['netns', 'exec', lab.namespace(place), 'python3', CLAIMER, dev, ...words]
+  const child = spawn('ip', argv, { stdio: ['ignore', 'ignore', 'inherit'] })
+  expect(await once(child, 'close')).toEqual([0, null])
+}
+const neighbour = async (place: string, address: string): Promise<string> =>
+  /"lladdr":"([0-9a-f:]+)"/.exec(await lab.run(place, `ip -j neigh show to ${address}`))?.[1] ?? ''
+const macOf = async ({ scope }: Announcement): Promise<string> => {
+  const inside = scope === 'fabric' ? '' : `nsenter --net=/run/netns/${node.config.instance}-d1 `
+  const dev = scope === 'fabric' ? 'fab0' : 'segment'
+  return /"address":"([0-9a-f:]+)"/.exec(await lab.run('node1', `${inside}ip -j link show dev ${dev}`))?.[1] ?? ''
+}
+
+/** Everything that says whose an address is, as a neighbour hears it: its sender. */
+async function listen(place: string, address: string): Promise<{ heard: string[]; child: ChildProcess }> {
+  const what = address.includes(':') ? 'icmp6 and ip6[40] == 136' : 'arp'
+  const argv = ['netns', 'exec', lab.namespace(place), 'tcpdump', '-elni', 'eth0', ...what.split(' ')]
+  const child = spawn('ip', argv, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const heard: string[] = []
+  createInterface({ input: child.stdout! }).on('line', (line) => {
+    if (line.includes(address)) heard.push(/([0-9a-f:]{17}) >/.exec(line)?.[1] ?? line)
+  })
+  await once(child.stderr!, 'data')
+  return { heard, child }
+}
+
+describe('an address of this node that somebody else claims', () => {
+  it.each(CLAIMED)('by %s is announced once more, and everybody follows', async (what, wanted, host, by, dev, kind) => {
+    const { address } = wanted
+    expect(await announcer.apply([wanted], signal)).toMatchObject([{ error: null }])
+    await lab.run(host, `ping -c 1 -W 2 ${address}`)
+    const own = await macOf(wanted)
+    await expect.poll(() => neighbour(host, address), SOON).toBe(own)
+    // The rounds after binding would say it too.
+    await node.helper.announce({ ...placeOf(wanted), addresses: [address], count: 0, intervalMs: 1000 })
+    const changes: (readonly unknown[])[] = []
+    announcer.onConflicts((conflicts) => changes.push(conflicts))
+    const { heard, child } = await listen(host, address)
+    try {
+      const began = performance.now()
+      await claim(by, dev, kind, address, FORGED)
+      await expect.poll(() => heard, SOON).toEqual([FORGED, own])
+      const followed = msSince(began)
+      await expect.poll(() => neighbour(host, address), SOON).toBe(own)
+      // Whoever goes on is not answered each time: two that defend would never end.
+      for (let count = 0; count < 5; count++) await claim(by, dev, kind, address, FORGED)
+      await expect.poll(() => heard.length, SOON).toBe(7)
+      expect(heard.filter((mac) => mac === own)).toHaveLength(1)
+      expect(announcer.counters.defended).toBe(1)
+      expect(announcer.conflicts()).toEqual([{ address, mac: FORGED, since: expect.any(String) }])
+      recordFault({
+        fault: `l2: address claimed by ${what}`,
+        outcome: 'announced again, the neighbour is back',
+        figure: `1 announcement for 6 claims, after ${followed}`,
+      })
+    } finally {
+      child.kill('SIGKILL')
+    }
+    elapsedMs = 60_000
+    for (const fire of timers.splice(0)) fire()
+    expect(changes.map((conflicts) => conflicts.length)).toEqual([1, 0])
+  })
+
+  it('is defended by the next helper too, and no longer once it is withdrawn', async () => {
+    const wanted = announce('fabric', '10.9.0.183')
+    await announcer.apply([wanted], signal)
+    const lost = node.helper.pid
+    process.kill(lost!, 'SIGKILL')
+    await expect.poll(() => node.helper.pid ?? lost, SOON).not.toBe(lost)
+    await expect
+      .poll(async () => {
+        await claim('node2', 'fab0', 'arp-request', wanted.address, FORGED)
+        return announcer.counters.defended
+      }, SOON)
+      .toBe(1)
+    await announcer.apply([], signal)
+    expect(announcer.conflicts()).toEqual([])
+    const { heard, child } = await listen('client', wanted.address)
+    await claim('node2', 'fab0', 'arp-request', wanted.address, FORGED)
+    await expect.poll(() => heard, SOON).toEqual([FORGED])
+    child.kill('SIGKILL')
+    expect(announcer.counters.defended).toBe(1)
+  })
+
+  it('costs no more for a flood of claims than a hundred a second', async () => {
+    const many = Array.from({ length: 150 }, (_, index) => announce('tenant', `10.0.1.${index}`))
+    await announcer.apply(many, signal)
+    const began = performance.now()
+    await claim('red9', 'eth0', 'flood', ...many.map(({ address }) => address))
+    await expect.poll(() => announcer.counters.defended, SOON).toBeGreaterThanOrEqual(100)
+    const { defended } = announcer.counters
+    expect(defended).toBeLessThanOrEqual(150)
+    // The other segment is watched all the while.
+    await announcer.apply([...many, announce('fabric', '10.9.0.184')], signal)
+    await claim('node2', 'fab0', 'arp-request', '10.9.0.184', FORGED)
+    await expect.poll(() => announcer.conflicts().map(({ address }) => address), SOON).toContain('10.9.0.184')
+    recordFault({
+      fault: 'l2: flood of claims on a segment',
+      outcome: 'the kernel drops what is over 100 a second',
+      figure: `${defended} announcements for ${50 * many.length} claims in ${msSince(began)}`,
+    })
+  })
+})
+
+const placeOf = ({ scope }: Announcement) =>
+  scope === 'fabric'
+    ? { netns: `/run/netns/${lab.namespace('node1')}`, dev: 'fab0' }
+    : { netns: `/run/netns/${node.config.instance}-d1`, dev: 'segment' }

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { VrrpSettings } from '@spout/model/node-state'
+import type { Announcement } from '../../../announcer.ts'
+import { run } from '../../../domain/run.ts'
+import { Arrangement } from '../../../lab/arrangement.ts'
+import type { ShardReport } from '../shard-report.ts'
+import { pairSettings, VrrpNode } from './vrrp-node.ts'
+
+const signal = new AbortController().signal
+
+/** Of shard 1, which node1 is the first of, and of shard 2, which node2 is. */
+export const PAIR_ADDRESSES = ['10.9.0.201', '10.9.0.202'] as const
+const WANTED = PAIR_ADDRESSES.map(
+  (address, index): Announcement => ({ address, scope: 'fabric', domain: 1, by: { via: 'vrrp', shard: index + 1 } }),
+)
+
+/** With priorities as they are dealt: next to each other. */
+export const closeSettings = (node: 1 | 2, fields: Partial<VrrpSettings> = {}): VrrpSettings => {
+  const settings = pairSettings(node)
+  const shards = settings.shards.map((shard) => ({ ...shard, priority: shard.number === node ? 254 : 253 }))
+  return { ...settings, shards, ...fields }
+}
+
+/** Two nodes with two shards, and a client beside them, for what goes wrong between them. */
+export class VrrpPair implements AsyncDisposable {
+  readonly lab: Arrangement
+  readonly first: VrrpNode
+  readonly second: VrrpNode
+
+  private constructor(lab: Arrangement, first: VrrpNode, second: VrrpNode) {
+    this.lab = lab
+    this.first = first
+    this.second = second
+  }
+
+  static async create(prefix: string, letters: readonly [string, string]): Promise<VrrpPair> {
+    const lab = await Arrangement.create(prefix)
+    const [first, second] = letters.map(
+      (letter, index) => new VrrpNode(lab, `node${index + 1}`, `${letter}${(process.pid % 46_656).toString(36)}`),
+    ) as [VrrpNode, VrrpNode]
+    return new VrrpPair(lab, first, second)
+  }
+
+  get nodes(): readonly [VrrpNode, VrrpNode] {
+    return [this.first, this.second]
+  }
+
+  /** New agents on both nodes, with the same settings and addresses. Wait until they are `spread`. */
+  async begin(): Promise<void> {
+    await Promise.all(
+      this.nodes.map(async (node, index) => {
+        await node.startAgent()
+        await node.announcer.configure(closeSettings(index === 0 ? 1 : 2), signal)
+        node.announcer.setHealthy(true, '')
+        await node.announcer.apply(WANTED, signal)
+      }),
+    )
+  }
+
+  /** Whether each is master of its own shard; helps it on. */
+  async spread(): Promise<boolean> {
+    const wanted = [
+      ['master', 'backup'],
+      ['backup', 'master'],
+    ]
+    const now = this.nodes.map((node) => this.states(node))
+    if (isDeepStrictEqual(now, wanted)) return true
+    if (now.flat().some((state) => state === 'fault' || state === 'stopped')) return false
+    if (isDeepStrictEqual(now[1], ['master', 'master'])) await this.second.announcer.handOver(1, signal)
+    if (isDeepStrictEqual(now[0], ['master', 'master'])) await this.first.announcer.handOver(2, signal)
+    return false
+  }
+
+  states(node: VrrpNode): readonly ShardReport['state'][] {
+    return node.announcer.shards().map(({ state }) => state)
+  }
+
+  shard(node: VrrpNode, number: number): ShardReport {
+    return node.announcer.shards().find(({ shard }) => shard === number)!
+  }
+
+  /** How often the nodes became master of a shard, all together. */
+  takeovers(number: number): number {
+    return this.nodes.reduce((sum, node) => sum + this.shard(node, number).takeovers, 0)
+  }
+
+  /** Each shard's state on each node, and since when: the same text says that nothing moved. */
+  moves(): string {
+    return JSON.stringify(this.nodes.map((node) => node.announcer.shards().map(({ state, since }) => [state, since])))
+  }
+
+  reach(address: string): Promise<string> {
+    return this.lab.run('client', `ping -c 1 -W 2 ${address}`)
+  }
+
+  mac(node: VrrpNode): Promise<string> {
+    return this.lab.run(node.place, 'cat /sys/class/net/fab0/address').then((text) => text.trim())
+  }
+
+  /** The MAC that the client turns to for an address. */
+  async neighbour(address: string): Promise<string> {
+    const shown = await this.lab.run('client', `ip -j neigh show to ${address}`)
+    return /"lladdr":"([0-9a-f:]+)"/.exec(shown)?.[1] ?? ''
+  }
+
+  /** The cable between a node and the fabric. */
+  cable(node: VrrpNode, state: 'down' | 'up'): Promise<string> {
+    return run('ip', ['-n', this.lab.namespace('switch'), 'link', 'set', 'dev', `${node.place}-fab0`, state])
+  }
+
+  /** Whether the switch passes frames of a port: spanning tree makes one that just came up wait. */
+  forward(node: VrrpNode, passes: boolean): Promise<string> {
+    const words = passes ? ['master', 'fabric'] : ['nomaster']
+    return run('ip', ['-n', this.lab.namespace('switch'), 'link', 'set', 'dev', `${node.place}-fab0`, ...words])
+  }
+
+  async pid(node: VrrpNode, file: 'keepalived.pid' | 'vrrp.pid'): Promise<number> {
+    return Number(await readFile(`${node.directory}/${file}`, 'utf8'))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const node of this.nodes) await node.end()
+    await this.lab[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,172 @@
+import type { LoadBalancerEntry } from '@spout/model/node-state'
+import type { Clock, Timer } from '@spout/runtime'
+
+/** Percent of its whole share that each member on its way up has now, by member id. */
+export type Shares = ReadonlyMap<string, number>
+
+const NO_SHARES: Shares = new Map()
+/** A ramp has so many steps: each is a change of the packet path. */
+const STEPS = 10
+const FIRST_PERCENT = 10
+
+const stepAt = (elapsedMs: number, slowStartMs: number): number =>
+  Math.min(STEPS, Math.max(0, Math.floor((STEPS * elapsedMs) / slowStartMs)))
+
+/** The share after so much of a slow start: 10 % at once, then nine points more for each tenth of the time. */
+export const shareAt = (elapsedMs: number, slowStartMs: number): number =>
+  FIRST_PERCENT + ((100 - FIRST_PERCENT) * stepAt(elapsedMs, slowStartMs)) / STEPS
+
+const stepOf = (share: number): number =>
+  Math.min(STEPS, Math.max(0, Math.round(((share - FIRST_PERCENT) * STEPS) / (100 - FIRST_PERCENT))))
+
+interface Rising {
+  /** Slow start of the members that have one, in ms, by member id. */
+  readonly slowStart: ReadonlyMap<string, number>
+  /** Pools that were there when last asked, and members that were up. */
+  readonly pools: ReadonlySet<string>
+  readonly up: ReadonlySet<string>
+  /** When members began to rise, monotonic ms. */
+  readonly began: ReadonlyMap<string, number>
+  readonly told: Shares
+}
+
+/**
+ * Whom of the packet path's members is how far on its way up. A member that was down or is new begins with a tenth of its
+ * share. (The proxy does this by itself: `slowstart` of HAProxy.) Costs nothing for entries without a slow start.
+ */
+export class SlowStarts {
+  readonly #clock: Clock
+  readonly #onStep: (keys: readonly string[]) => void
+  /** Entries with a slow start. */
+  readonly #known = new Map<string, Rising>()
+  /** Those of them with a member on its way. */
+  readonly #rising = new Set<string>()
+  #timer: Timer | null = null
+  #timerAtMs = Number.POSITIVE_INFINITY
+
+  /** @param onStep some member of these entries has a larger share now */
+  constructor({ clock, onStep }: { readonly clock: Clock; readonly onStep: (keys: readonly string[]) => void }) {
+    this.#clock = clock
+    this.#onStep = onStep
+  }
+
+  /** What an earlier process of the agent had applied: members without a share had risen long before. */
+  restore(entry: LoadBalancerEntry, down: ReadonlySet<string>, shares: Shares): void {
+    const slowStart = slowStartOf(entry)
+    if (slowStart.size === 0) return
+    const now = this.#clock.monotonicMs()
+    const began = new Map<string, number>()
+    for (const [id, share] of shares) {
+      const lasts = slowStart.get(id)
+      if (lasts !== undefined) began.set(id, now - (stepOf(share) * lasts) / STEPS)
+    }
+    this.#set(entry.key, { slowStart, pools: poolsOf(entry), up: upOf(entry, down), began, told: shares })
+  }
+
+  /**
+   * The shares to apply for an entry with these members down; the very same object while nothing changes. Members that
+   * were not there, or were down, when it was last asked begin to rise; those that a pool begins with are whole.
+   * @param applied the entry as this node last had it: a slow start that a pool gets is not for who is there already
+   */
+  shares(entry: LoadBalancerEntry, down: ReadonlySet<string>, applied?: LoadBalancerEntry): Shares {
+    const slowStart = slowStartOf(entry)
+    if (slowStart.size === 0) {
+      this.forget(entry.key)
+      return NO_SHARES
+    }
+    const before = this.#known.get(entry.key)
+    const up = upOf(entry, down)
+    const wasThere = before?.pools ?? (applied === undefined ? NOBODY : poolsOf(applied))
+    const wasUp = new Set([
+      ...(before?.up ?? (applied === undefined ? NOBODY : upOf(applied, NOBODY))),
+      ...upOf({ pools: entry.pools.filter(({ id }) => !wasThere.has(id)) }, NOBODY),
+    ])
+    const began = new Map<string, number>()
+    const now = this.#clock.monotonicMs()
+    for (const [id, lasts] of slowStart) {
+      if (!up.has(id)) continue
+      const start = wasUp.has(id) ? before?.began.get(id) : now
+      if (start !== undefined && now - start < lasts) began.set(id, start)
+    }
+    const shares = new Map([...began].map(([id, start]) => [id, shareAt(now - start, slowStart.get(id)!)]))
+    const told = sameShares(before?.told ?? NO_SHARES, shares) ? (before?.told ?? NO_SHARES) : shares
+    this.#set(entry.key, { slowStart, pools: poolsOf(entry), up, began, told })
+    return told
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key)
+    this.#rising.delete(key)
+  }
+
+  close(): void {
+    this.#timer?.clear()
+    this.#known.clear()
+    this.#rising.clear()
+  }
+
+  #set(key: string, rising: Rising): void {
+    this.#known.set(key, rising)
+    if (rising.began.size === 0) this.#rising.delete(key)
+    else {
+      this.#rising.add(key)
+      this.#wakeIn(nextStepMs(rising, this.#clock.monotonicMs()))
+    }
+  }
+
+  #wakeIn(delayMs: number): void {
+    const atMs = this.#clock.monotonicMs() + delayMs
+    if (atMs >= this.#timerAtMs) return
+    this.#timer?.clear()
+    this.#timerAtMs = atMs
+    this.#timer = this.#clock.setTimer(() => this.#step(), delayMs)
+  }
+
+  #step(): void {
+    this.#timerAtMs = Number.POSITIVE_INFINITY
+    const now = this.#clock.monotonicMs()
+    const due = [...this.#rising].filter((key) => isDue(this.#known.get(key)!, now))
+    if (due.length > 0) this.#onStep(due)
+    for (const key of this.#rising) this.#wakeIn(nextStepMs(this.#known.get(key)!, now))
+  }
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Members of the packet path's pools that rise slowly. */
+const slowStartOf = ({ pools }: LoadBalancerEntry): ReadonlyMap<string, number> =>
+  new Map(
+    pools.flatMap(({ mode, slowStartMs, members }) =>
+      mode !== 'l4' || !slowStartMs
+        ? []
+        : members.flatMap((member) => (member === null ? [] : [[member.id, slowStartMs] as const])),
+    ),
+  )
+
+const poolsOf = ({ pools }: LoadBalancerEntry): ReadonlySet<string> => new Set(pools.map(({ id }) => id))
+
+const upOf = ({ pools }: Pick<LoadBalancerEntry, 'pools'>, down: ReadonlySet<string>): ReadonlySet<string> =>
+  new Set(
+    pools.flatMap(({ members }) =>
+      members.flatMap((member) => (member === null || member.weight === 0 || down.has(member.id) ? [] : [member.id])),
+    ),
+  )
+
+const shareNow = (elapsedMs: number, lasts: number): number => (elapsedMs >= lasts ? 100 : shareAt(elapsedMs, lasts))
+
+const isDue = ({ began, slowStart, told }: Rising, now: number): boolean =>
+  [...began].some(([id, start]) => shareNow(now - start, slowStart.get(id)!) !== (told.get(id) ?? 100))
+
+/** A step that nobody has asked for yet (the entry cannot be applied) is told again after this time. */
+const AGAIN_MS = 1_000
+
+const nextStepMs = ({ began, slowStart }: Rising, now: number): number =>
+  [...began].reduce((next, [id, start]) => {
+    const lasts = slowStart.get(id)!
+    const elapsed = now - start
+    if (elapsed >= lasts) return Math.min(next, AGAIN_MS)
+    return Math.min(next, Math.max(1, ((stepAt(elapsed, lasts) + 1) * lasts) / STEPS - elapsed))
+  }, Number.POSITIVE_INFINITY)
+
+const sameShares = (a: Shares, b: Shares): boolean =>
+  a.size === b.size && [...a].every(([id, share]) => b.get(id) === share)

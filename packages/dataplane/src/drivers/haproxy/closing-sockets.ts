@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises'
+
+/** Hexadecimal states of the kernel's `tcp_states.h`: closed by the process, and the other end has not yet got everything. */
+const CLOSING = new Set(['04', '09', '0B'])
+
+/**
+ * How many TCP connections in the namespace of a process still have something to deliver though their process let go of
+ * them: the last of an answer may wait in the kernel for a slow client.
+ */
+export async function closingSockets(pid: number): Promise<number> {
+  const texts = await Promise.all(
+    ['tcp', 'tcp6'].map((file) => readFile(`/proc/${pid}/net/${file}`, 'utf8').catch(() => '')),
+  )
+  return texts.reduce((sum, text) => sum + countClosing(text), 0)
+}
+
+/** @param text `/proc/net/tcp`: a header, then a line each with the state in its fourth column */
+export const countClosing = (text: string): number =>
+  text.split('\n').filter((line) => CLOSING.has(line.trim().split(/\s+/)[3] ?? '')).length

@@ -1,0 +1,223 @@
+import { execFile } from 'node:child_process'
+import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises'
+import http from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { waitFor } from '@spout/testkit'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { HaproxyDriver } from './haproxy-driver.ts'
+import { dial, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab, tcpMember } from './lab/proxy-lab.ts'
+import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
+import { DEFAULT_OPTIONS } from './options.ts'
+import { proxyFiles } from './proxy-files.ts'
+import { processesOn } from './proxy-process.ts'
+
+/** What becomes of connections whose process is replaced, asked of clients that never try a request again. */
+
+const lab = await ProxyLab.create()
+let web: LabMember
+let echo: LabMember
+
+beforeAll(async () => {
+  web = await httpMember('a')
+  echo = await tcpMember('e')
+})
+afterEach(() => lab.clear())
+afterAll(async () => {
+  for (const member of [web, echo]) member.close()
+  await lab.down()
+})
+
+const host = lab.place.address4!
+const files = proxyFiles(`${lab.runDirectory}/${lab.place.name}`)
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+const SINCE = '2026-01-01T00:00:00.000Z'
+
+const entry = () =>
+  sampleEntry(
+    'web',
+    [sampleService('web-80'), sampleService('tcp-9', { protocol: 'tcp-proxy', port: 9, pool: 2 })],
+    [
+      samplePool(1, { members: [sampleMember(1, { id: 'a', address: MEMBER_ADDRESS, port: web.port })] }),
+      samplePool(2, {
+        mode: 'tcp-proxy',
+        members: [sampleMember(1, { id: 'e', address: MEMBER_ADDRESS, port: echo.port })],
+      }),
+    ],
+  )
+
+async function started(): Promise<HaproxyDriver> {
+  const driver = lab.driver()
+  const [applied] = await driver.apply({ put: [sampleWanted(entry())], remove: [] })
+  expect(applied).toMatchObject({ state: 'programmed', message: null })
+  return driver
+}
+const portOf = (driver: HaproxyDriver, service: string): number => driver.proxyPort(service)!.port
+const processes = async (): Promise<number> => (await processesOn(files.config)).length
+
+const answers = (text: string): readonly string[] => text.split('HTTP/1.1 ').slice(1)
+type Dialled = Awaited<ReturnType<typeof dial>>
+
+async function answer(connection: Dialled): Promise<string> {
+  const before = answers(connection.received()).length
+  connection.write(REQUEST)
+  return waitFor(
+    () => answers(connection.received())[before]?.includes('\r\n\r\n') && answers(connection.received())[before],
+    {
+      what: 'an answer',
+    },
+  ) as Promise<string>
+}
+
+/** Asks over one kept-alive connection at a time and never twice for the same. */
+function impatientClient(port: number) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  const failures: string[] = []
+  let asked = 0
+  let stopping = false
+  const once = () =>
+    new Promise<void>((resolve, reject) => {
+      const outgoing = http.get({ host, port, agent, timeout: 5_000 }, (response) => {
+        response.resume()
+        response.on('error', reject)
+        response.on('end', () =>
+          response.statusCode === 200 ? resolve() : reject(new Error(`${response.statusCode}`)),
+        )
+      })
+      outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
+      outgoing.on('error', reject)
+    })
+  const loop = (async () => {
+    for (; !stopping; asked++) await once().catch((error: unknown) => failures.push(String(error)))
+    agent.destroy()
+  })()
+  const stop = async () => {
+    stopping = true
+    await loop
+    return failures
+  }
+  return { asked: () => asked, stop }
+}
+
+describe('clients that are seen off', () => {
+  it('are told with their next answer, and not before', async () => {
+    const driver = await started()
+    const port = portOf(driver, 'web-80')
+    const idle = await dial(host, port)
+    const busy = await dial(host, port)
+    for (const connection of [idle, busy]) expect(await answer(connection)).not.toMatch(/connection: close/i)
+    await driver.seeOff(SINCE)
+    expect(driver.counters.reloads).toBe(1)
+    expect(await driver.busy()).toBe(1)
+    expect(await answer(busy)).toMatch(/connection: close/i)
+    await waitFor(() => busy.closed(), { what: 'the connection to be closed behind its answer' })
+    expect(idle.closed()).toBe(false)
+    expect(await processes()).toBe(2)
+    expect(await answer(idle)).toMatch(/connection: close/i)
+    await waitFor(async () => (await driver.busy()) === 0, { what: 'the replaced process to end' })
+    expect(await processes()).toBe(1)
+    const fresh = await dial(host, port)
+    expect(await answer(fresh)).not.toMatch(/connection: close/i)
+    fresh.end()
+  })
+
+  it('count as long as they have not got all of their last answer', async () => {
+    const driver = await started()
+    const port = portOf(driver, 'web-80')
+    const slow = await dial(host, port)
+    await answer(slow)
+    await driver.seeOff(SINCE)
+    const nft = (text: string) => promisify(execFile)('ip', ['netns', 'exec', lab.place.namespace ?? '', 'nft', text])
+    const hook = 'type filter hook output priority 0'
+    await nft(['table ip quiet {', 'chain out {', hook, `tcp sport ${port} drop`, '}', '}'].join('\n'))
+    slow.write(REQUEST)
+    await waitFor(async () => (await processes()) === 1, { what: 'the replaced process to end' })
+    expect(await driver.busy()).toBe(1)
+    expect(answers(slow.received())).toHaveLength(1)
+    await nft('delete table ip quiet')
+    await waitFor(() => slow.closed(), { what: 'the connection to be closed' })
+    expect(answers(slow.received())[1]).toMatch(/connection: close/i)
+    await waitFor(async () => (await driver.busy()) === 0, { what: 'nobody to be left' })
+  })
+
+  it('lose no request, though they never ask twice', async () => {
+    const driver = await started()
+    const clients = Array.from({ length: 8 }, () => impatientClient(portOf(driver, 'web-80')))
+    for (let round = 0; round < 5; round++) {
+      const before = clients.map(({ asked }) => asked())
+      await waitFor(() => clients.every(({ asked }, index) => asked() > before[index]! + 20), { what: 'requests' })
+      await driver.seeOff(`${SINCE} ${round}`)
+    }
+    const failures = await Promise.all(clients.map((client) => client.stop()))
+    expect(failures.flat()).toEqual([])
+    expect(driver.counters.reloads).toBe(5)
+  })
+
+  it('are seen off once for each drain, by whatever agent, and not where nobody is', async () => {
+    const driver = await started()
+    await driver.seeOff('nobody')
+    expect(driver.counters.reloads).toBe(0)
+    const held = await dial(host, portOf(driver, 'tcp-9'))
+    held.write('hello')
+    await waitFor(() => held.received() === 'hello', { what: 'an echo' })
+    for (let time = 0; time < 2; time++) await driver.seeOff(SINCE)
+    expect(driver.counters.reloads).toBe(1)
+    await driver.close()
+    const next = lab.driver()
+    await next.adopt([sampleWanted(entry())])
+    await next.seeOff(SINCE)
+    expect(next.counters).toEqual({ transactions: 0, reloads: 0 })
+
+    held.write(' again')
+    await waitFor(() => held.received() === 'hello again', { what: 'an echo' })
+    expect(await processes()).toBe(2)
+    await next.endLeft()
+    await waitFor(() => held.closed(), { what: 'the connection to be ended' })
+    await waitFor(async () => (await processes()) === 1, { what: 'the replaced process to end' })
+    const fresh = await dial(host, portOf(next, 'tcp-9'))
+    fresh.write('hello')
+    await waitFor(() => fresh.received() === 'hello', { what: 'an echo' })
+    fresh.end()
+  })
+})
+
+describe('a program that was upgraded', () => {
+  it('takes over with the next agent, and no request is lost', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'spt-'))
+    const executable = join(directory, 'haproxy')
+    const install = async () => {
+      await copyFile(DEFAULT_OPTIONS.executable, `${executable}.new`)
+      await rename(`${executable}.new`, executable)
+    }
+    const begin = async () => {
+      const driver = lab.driver({ options: { executable } })
+      await driver.adopt([sampleWanted(entry())])
+      return driver
+    }
+    try {
+      await install()
+      const first = await begin()
+      const clients = Array.from({ length: 4 }, () => impatientClient(portOf(first, 'web-80')))
+      const goOn = async () => {
+        const before = clients.map(({ asked }) => asked())
+        await waitFor(() => clients.every(({ asked }, index) => asked() > before[index]! + 20), { what: 'requests' })
+      }
+      await goOn()
+      await first.close()
+      const same = await begin()
+      expect(same.counters).toEqual({ transactions: 0, reloads: 0 })
+      await same.close()
+      await install()
+      const upgraded = await begin()
+      expect(upgraded.counters.reloads).toBe(1)
+      await goOn()
+      const failures = await Promise.all(clients.map((client) => client.stop()))
+      expect(failures.flat()).toEqual([])
+      await waitFor(async () => (await processes()) === 1, { what: 'the process before to end' })
+    } finally {
+      await lab.clear()
+      await rm(directory, { recursive: true, force: true })
+    }
+  })
+})

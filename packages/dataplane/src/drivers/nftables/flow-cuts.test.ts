@@ -1,0 +1,140 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import type { ConntrackDelete } from '@spout/sys'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
+import { FlowCuts } from './flow-cuts.ts'
+import { render } from './render.ts'
+import type { Rendered } from './rendered.ts'
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'spout-cuts-'))
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+const m1 = member('m1', '10.0.0.11')
+const m2 = member('m2', '10.0.0.12')
+const six = member('m6', 'fd01::11')
+const entryOf = (members: Parameters<typeof pool>[1], down: readonly string[] = [], fields = {}): Rendered =>
+  render(
+    wanted(
+      'a',
+      domainEntry(1),
+      {
+        vips: [vip('10.9.0.100'), vip('fd09::100')],
+        services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })],
+        pools: [pool(5, members, fields)],
+      },
+      down,
+    ),
+    () => null,
+  )
+
+function cutter(clock: FakeClock, file: string | null = null) {
+  const asked: string[] = []
+  let now: Rendered | null = null
+  const helper = {
+    conntrackDelete: async ({ protocol, destination, port, members = [], unestablished }: ConntrackDelete) => {
+      const ends = members.map(({ address }) => address).join()
+      asked.push(`${protocol} ${destination} ${port} ${ends}${unestablished ? ' unestablished' : ''}`)
+      return 1
+    },
+  }
+  const cuts = new FlowCuts({
+    helper,
+    find: () => (now === null ? undefined : { netns: '/run/netns/d1', rendered: now }),
+    clock,
+    log: { debug: () => {}, info: () => {}, warn: () => {} },
+    file,
+    onDue: () => void cuts.run(),
+  })
+  return {
+    asked,
+    cuts,
+    go: async (next: Rendered) => {
+      cuts.follow(now, next)
+      now = next
+      await cuts.run()
+    },
+    adopt: (there: Rendered) => {
+      now = there
+      return cuts.adopt([there])
+    },
+    take: () => asked.splice(0),
+  }
+}
+
+it('moves UDP flows of a lost member at once, and again while packets may bring them back', async () => {
+  const clock = new FakeClock()
+  const { go, take } = cutter(clock)
+  await go(entryOf([m1, m2, six]))
+  expect(take()).toEqual([])
+  await go(entryOf([m1, m2, six], ['m2', 'm6']))
+  const lost = [
+    'tcp 10.9.0.100 80 10.0.0.12 unestablished',
+    'tcp fd09::100 80 fd01::11 unestablished',
+    'udp 10.9.0.100 53 10.0.0.12',
+    'udp fd09::100 53 fd01::11',
+  ]
+  expect(take()).toEqual(lost)
+  await clock.advance(1_000)
+  expect(take()).toEqual(lost)
+  await clock.advance(60_000)
+  expect(take()).toHaveLength(3 * lost.length)
+  expect(clock.timers).toBe(0)
+})
+
+it('leaves a member alone that is back, and cuts what is left when a drain is over', async () => {
+  const clock = new FakeClock()
+  const { go, take } = cutter(clock)
+  await go(entryOf([m1, m2], [], { drainMs: 20_000 }))
+  await go(entryOf([m1], [], { drainMs: 20_000 }))
+  await clock.advance(19_999)
+  expect(take()).toEqual([])
+  await go(entryOf([m1, m2], [], { drainMs: 20_000 }))
+  await clock.advance(60_000)
+  expect(take()).toEqual([])
+  await go(entryOf([m1, { ...m2, weight: 0 }], [], { drainMs: 20_000 }))
+  await clock.advance(20_000)
+  expect(take()).toEqual(['tcp 10.9.0.100 80 10.0.0.12', 'udp 10.9.0.100 53 10.0.0.12'])
+})
+
+it('forgets what it cannot reach any more', async () => {
+  const clock = new FakeClock()
+  const { go, cuts, take } = cutter(clock)
+  await go(entryOf([m1, m2]))
+  await go(entryOf([m1]))
+  cuts.forget('lb/a')
+  await cuts.run()
+  expect(clock.timers).toBe(0)
+  await go({ ...entryOf([m1, m2]) })
+  await go({ ...entryOf([m1]), services: [] })
+  await clock.advance(600_000)
+  expect(take()).toEqual([])
+})
+
+it('goes on with drains after a restart, at the same deadline', async () => {
+  const clock = new FakeClock()
+  const file = join(directory, 'drains.json')
+  const first = cutter(clock, file)
+  await first.go(entryOf([m1, m2], [], { drainMs: 20_000 }))
+  await first.go(entryOf([m1, { ...six, weight: 0 }], [], { drainMs: 20_000 }))
+  first.cuts.close()
+  expect(await readFile(file, 'utf8')).toContain('10.0.0.12')
+  clock.jump(15_000)
+  const second = cutter(clock, file)
+  await second.adopt(entryOf([m1, { ...six, weight: 0 }], [], { drainMs: 20_000 }))
+  await clock.advance(4_999)
+  expect(second.take()).toEqual([])
+  await clock.advance(1)
+  expect(second.take().sort()).toEqual([
+    'tcp 10.9.0.100 80 10.0.0.12',
+    'tcp fd09::100 80 fd01::11',
+    'udp 10.9.0.100 53 10.0.0.12',
+    'udp fd09::100 53 fd01::11',
+  ])
+  second.cuts.close()
+})

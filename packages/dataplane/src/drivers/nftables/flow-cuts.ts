@@ -1,0 +1,190 @@
+import type { Clock, Timer } from '@spout/runtime'
+import { type FlowEnd, type Log, type NativeHelper, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
+import type { Rendered, RenderedService } from './rendered.ts'
+
+/**
+ * A cut is made more than once: a packet on its way may bring a flow back, and so does a member that speaks first; the
+ * client's next packet then ends it, unless the member is first again.
+ */
+const ROUNDS = 5
+const ROUND_MS = 1_000
+/** Members in one request. */
+const MOST_MEMBERS = 1_000
+
+/** Flows that are to be forgotten. Plain data: those that wait for the end of a drain are kept over a restart. */
+interface Cut {
+  readonly key: string
+  readonly listenerId: string
+  readonly transport: 'tcp' | 'udp'
+  readonly port: number
+  readonly end: FlowEnd
+  readonly reason: 'lost' | 'drained'
+  /** Whether connections that can still carry something go, too. */
+  readonly all: boolean
+  /** Wall-clock ms: it is kept over restarts. */
+  readonly atMs: number
+  readonly roundsLeft: number
+}
+
+export interface FlowCutsOptions {
+  readonly helper: Pick<NativeHelper, 'conntrackDelete'>
+  /** Path of the namespace of an entry's domain, and the entry as it is in force; undefined when it is gone. */
+  readonly find: (key: string) => { readonly netns: string; readonly rendered: Rendered } | undefined
+  readonly clock: Clock
+  readonly log: Log
+  /** Where drains under way are kept for the next process; null keeps them in memory alone. */
+  readonly file: string | null
+  /** Something is due: `run` is to be called. */
+  readonly onDue: () => void
+}
+
+/** Ends the flows of members that were lost, and of those that left, when their time is over. */
+export class FlowCuts {
+  readonly #options: FlowCutsOptions
+  readonly #cuts = new Map<string, Cut>()
+  #timer: Timer | null = null
+  #saved = '[]'
+
+  constructor(options: FlowCutsOptions) {
+    this.#options = options
+  }
+
+  /** Goes on with the drains of an earlier process. Nothing is cut for members that are down: that was done. */
+  async adopt(entries: Iterable<Rendered>): Promise<void> {
+    this.#cuts.clear()
+    const saved = new Map((await this.#load()).map((cut) => [nameOf(cut), cut]))
+    for (const rendered of entries)
+      for (const service of rendered.services) {
+        const fates = service.members === null ? new Map() : memberFates(service.members)
+        for (const [name, cut] of saved) {
+          if (cut.listenerId !== service.listenerId || cut.key !== rendered.key) continue
+          const fate = fates.get(`${cut.end.address} ${cut.end.port}`)
+          if (fate === undefined || fate.isLeaving) this.#cuts.set(name, cut)
+        }
+        for (const change of flowChanges(service.transport, null, service.members))
+          if (change.what === 'drain' && !saved.has(drainName(service, change.end)))
+            this.#note(rendered, service, change)
+      }
+    this.#schedule()
+  }
+
+  /** Notes what the change of an entry means for flows; `run` does what is due. */
+  follow(before: Rendered | null, after: Rendered): void {
+    const former = new Map(before?.services.map((service) => [service.listenerId, service]))
+    for (const service of after.services) {
+      const changes = flowChanges(service.transport, former.get(service.listenerId)?.members ?? null, service.members)
+      for (const change of changes) this.#note(after, service, change)
+      former.delete(service.listenerId)
+    }
+    for (const gone of former.keys()) this.#drop((cut) => cut.listenerId === gone)
+  }
+
+  /** The entry is gone, and with it the way to its flows. */
+  forget(key: string): void {
+    this.#drop((cut) => cut.key === key)
+  }
+
+  /** Makes the cuts that are due. Never throws: what fails is tried again in the next round. */
+  async run(): Promise<void> {
+    const now = this.#options.clock.now().getTime()
+    const due = [...this.#cuts].filter(([, { atMs }]) => atMs <= now)
+    for (const [name, cut] of due) {
+      if (cut.roundsLeft > 1) this.#cuts.set(name, { ...cut, atMs: now + ROUND_MS, roundsLeft: cut.roundsLeft - 1 })
+      else this.#cuts.delete(name)
+    }
+    const groups = Map.groupBy(due, ([, { key, listenerId, all }]) => `${key} ${listenerId} ${all}`)
+    for (const group of groups.values())
+      await this.#cut(
+        group[0]![1],
+        group.map(([, { end }]) => end),
+      )
+    this.#schedule()
+    await this.#save()
+  }
+
+  close(): void {
+    this.#timer?.clear()
+    this.#timer = null
+  }
+
+  async #cut({ key, transport, port, all }: Cut, ends: readonly FlowEnd[]): Promise<void> {
+    const { helper, log, find } = this.#options
+    const found = find(key)
+    if (found === undefined) return
+    for (const { address } of found.rendered.vips) {
+      const members = ends.filter((end) => end.address.includes(':') === address.includes(':'))
+      for (let at = 0; at < members.length; at += MOST_MEMBERS)
+        try {
+          await helper.conntrackDelete({
+            netns: found.netns,
+            protocol: transport,
+            destination: address,
+            port,
+            members: members.slice(at, at + MOST_MEMBERS),
+            unestablished: transport === 'tcp' && !all,
+          })
+        } catch (error) {
+          log.warn({ key, address, port, error: String(error) }, 'flows of members not ended')
+        }
+    }
+  }
+
+  #note(rendered: Rendered, { listenerId, transport, port }: RenderedService, change: FlowChange): void {
+    const { end } = change
+    const lost = `lost ${listenerId} ${endText(end)}`
+    if (change.what === 'keep') {
+      this.#cuts.delete(lost)
+      this.#cuts.delete(drainName({ listenerId }, end))
+      return
+    }
+    const all = change.what === 'drain' || change.all
+    const atMs = this.#options.clock.now().getTime() + (change.what === 'drain' ? change.afterMs : 0)
+    const reason = change.what === 'drain' ? 'drained' : 'lost'
+    const cut = { key: rendered.key, listenerId, transport, port, end, reason, all, atMs, roundsLeft: ROUNDS } as const
+    this.#cuts.set(nameOf(cut), cut)
+  }
+
+  #drop(isGone: (cut: Cut) => boolean): void {
+    for (const [name, cut] of this.#cuts) if (isGone(cut)) this.#cuts.delete(name)
+  }
+
+  #schedule(): void {
+    this.#timer?.clear()
+    this.#timer = null
+    const next = this.#cuts.values().reduce((least, { atMs }) => Math.min(least, atMs), Number.POSITIVE_INFINITY)
+    if (next === Number.POSITIVE_INFINITY) return
+    const { clock, onDue } = this.#options
+    this.#timer = clock.setTimer(onDue, Math.max(0, next - clock.now().getTime()))
+  }
+
+  async #load(): Promise<readonly Cut[]> {
+    const { file, log } = this.#options
+    if (file === null) return []
+    try {
+      this.#saved = (await readFileOrNull(file))?.toString('utf8') ?? '[]'
+      return JSON.parse(this.#saved) as readonly Cut[]
+    } catch (error) {
+      log.warn({ file, error: String(error) }, 'drains of an earlier agent cannot be read')
+      return []
+    }
+  }
+
+  async #save(): Promise<void> {
+    const { file, log } = this.#options
+    if (file === null) return
+    const text = JSON.stringify([...this.#cuts.values()].filter(({ reason }) => reason === 'drained'))
+    if (text === this.#saved) return
+    try {
+      await writeFileAtomically(file, text)
+      this.#saved = text
+    } catch (error) {
+      log.warn({ file, error: String(error) }, 'drains cannot be kept over a restart')
+    }
+  }
+}
+
+const endText = ({ address, port }: FlowEnd): string => `${address} ${port}`
+const drainName = ({ listenerId }: Pick<RenderedService, 'listenerId'>, end: FlowEnd): string =>
+  `drained ${listenerId} ${endText(end)}`
+const nameOf = ({ reason, listenerId, end }: Cut): string => `${reason} ${listenerId} ${endText(end)}`

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { HASH_SEED, type HashClass } from './pool-mark.ts'
+import { SETS, type SetName, type SetShape } from './sets.ts'
+
+export const SPOUT_TABLE = 'spout'
+/** Beside it while a network gets its first subnet behind a router. */
+export const TUNNEL_TABLE = 'spout-tunnel'
+/** A map of one element that names what was applied last: it changes in the same transaction as everything else. */
+export const GENERATION_MAP = 'generation'
+
+/** nft commands that replace a table by an empty one in one transaction, and the mark by which it is known. */
+export interface Skeleton {
+  readonly text: string
+  readonly mark: string
+}
+
+/** The sets of a table, without elements, and the map that names its generation. */
+export const declareSets = (names: readonly SetName[]): readonly string[] => [
+  `  map ${GENERATION_MAP} { type mark : ipv6_addr; }`,
+  ...names.flatMap((name) => {
+    const { kind, type, typeof: expression, interval, countOver, counter }: SetShape = SETS[name]
+    const head = `  ${kind} ${name} {`
+    // Each element brings a limit of its own. In a dynamic set, which needs no such line, the kernel would take away
+    // every element that has counted nothing for a second.
+    const statement = counter ? ['    counter'] : countOver ? ['    ct count over 1'] : []
+    const typed = expression === undefined ? `    type ${type}` : `    typeof ${expression}`
+    return [head, typed, ...(interval ? ['    flags interval'] : []), ...statement, '  }']
+  }),
+]
+
+export const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
+
+/** What is neither TCP nor UDP meets no key. */
+export const serviceKey = (version: 4 | 6): string => `${version === 4 ? 'ip' : 'ip6'} daddr . meta l4proto . th dport`
+
+/** The slot of a packet, by where it came from; other words for the same client give the same slot. */
+export function slotOf(version: 4 | 6, { size, sourceAffinity }: HashClass, client = clientOf(version)): string {
+  const source = sourceAffinity ? client.address : `${client.address} . ${client.port}`
+  return `jhash ${source} mod ${size} seed ${hex(HASH_SEED)}`
+}
+
+const clientOf = (version: 4 | 6) => ({ address: `${version === 4 ? 'ip' : 'ip6'} saddr`, port: 'th sport' })
+
+export const chain = (name: string, hook: string | null, rules: readonly string[]): readonly string[] => [
+  `  chain ${name} {`,
+  ...(hook === null ? [] : [`    ${hook}`]),
+  ...rules.map((rule) => `    ${rule}`),
+  '  }',
+]
+
+/** @param links indexes of the interfaces that the rules name, where they mean only these */
+export function wholeTable(
+  family: 'inet' | 'netdev',
+  lines: readonly string[],
+  { name = SPOUT_TABLE, links }: { readonly name?: string; readonly links?: string } = {},
+): Skeleton {
+  const digest = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32)
+  const mark = links === undefined ? digest : `${digest} ${links}`
+  const table = `${family} ${name}`
+  const head = [`add table ${table}`, `delete table ${table}`, `table ${table} {`, `  comment "${mark}"`]
+  return { text: `${[...head, ...lines, '}'].join('\n')}\n`, mark }
+}

@@ -1,0 +1,121 @@
+import { basename } from 'node:path'
+import { formatMac, type Ip, type Mac, parseIp } from '@spout/net'
+import { TUNNELS } from '../../domain/domain-names.ts'
+import { type Run, run } from '../../domain/run.ts'
+
+/** A member behind routers, as the domain's tunnel of its family knows it. */
+interface Neighbour {
+  readonly address: string
+  readonly dev: string
+  readonly mac: string
+}
+
+/**
+ * What leads from `fwd` through a domain's tunnels: for each member a permanent neighbour, whose hardware address is
+ * worked out from the member's own, and where frames for it are sent. The member's end has that hardware address.
+ */
+export class TunnelNeighbours {
+  readonly #namespace: string
+  readonly #run: Run
+  /** By address. */
+  #there = new Map<string, Neighbour>()
+
+  constructor(options: { readonly netns: string; readonly run?: Run }) {
+    this.#namespace = basename(options.netns)
+    this.#run = options.run ?? run
+  }
+
+  /** Takes over what is there. */
+  async adopt(): Promise<void> {
+    this.#there = await this.#list()
+  }
+
+  /** Whether what was added is still there. */
+  async observe(): Promise<boolean> {
+    if (this.#there.size === 0) return true
+    const before = this.#there
+    this.#there = await this.#list()
+    return [...before.values()].every(({ address, mac }) => this.#there.get(address)?.mac === mac)
+  }
+
+  /** Rejects with RangeError when two of them cannot be told apart. */
+  async add(addresses: Iterable<string>): Promise<void> {
+    const wanted = Array.from(addresses, neighbourOf)
+    const holders = new Map(Array.from(this.#there.values(), ({ mac, address }) => [mac, address]))
+    for (const { mac, address } of wanted) {
+      const other = holders.get(mac) ?? address
+      if (other !== address)
+        throw new RangeError(`${address} and ${other} end in the same 40 bits: only one can have a tunnel`)
+      holders.set(mac, address)
+    }
+    const missing = wanted.filter(({ address }) => !this.#there.has(address))
+    await this.#change('replace', missing)
+    for (const each of missing) this.#there.set(each.address, each)
+  }
+
+  /** Those of other addresses go. */
+  async keepOnly(addresses: ReadonlySet<string>): Promise<void> {
+    const extra = [...this.#there.values()].filter(({ address }) => !addresses.has(address))
+    await this.#change('del', extra)
+    for (const { address } of extra) this.#there.delete(address)
+  }
+
+  async #change(action: 'replace' | 'del', neighbours: readonly Neighbour[]): Promise<void> {
+    if (neighbours.length === 0) return
+    const where = neighbours.map(({ address, dev, mac }) => `fdb ${action} ${mac} dev ${dev} dst ${address}`)
+    const who = neighbours.map(({ address, dev, mac }) =>
+      action === 'del'
+        ? `neigh del ${address} dev ${dev}`
+        : `neigh replace ${address} lladdr ${mac} dev ${dev} nud permanent`,
+    )
+    await this.#run('bridge', ['-n', this.#namespace, '-batch', '-'], `${where.join('\n')}\n`)
+    await this.#run('ip', ['-n', this.#namespace, '-batch', '-'], `${who.join('\n')}\n`)
+  }
+
+  /** Of what a neighbour consists of both parts; a tunnel that is not there has none. */
+  async #list(): Promise<Map<string, Neighbour>> {
+    const found = new Map<string, Neighbour>()
+    for (const dev of Object.values(TUNNELS)) {
+      const at = ['-n', this.#namespace, '-j']
+      const neighbours = await this.#read<KnownNeighbour>('ip', [
+        ...at,
+        'neigh',
+        'show',
+        'dev',
+        dev,
+        'nud',
+        'permanent',
+      ])
+      const ends = await this.#read<KnownEnd>('bridge', [...at, 'fdb', 'show', 'dev', dev])
+      for (const { dst: address, lladdr: mac } of neighbours)
+        if (ends.some((end) => end.dst === address && end.mac === mac)) found.set(address, { address, dev, mac })
+    }
+    return found
+  }
+
+  async #read<Row>(program: string, args: readonly string[]): Promise<readonly Row[]> {
+    const text = await this.#run(program, args).catch((error: unknown) => {
+      if (/Cannot find device|does not exist/.test(String(error))) return ''
+      throw error
+    })
+    return JSON.parse(text || '[]') as readonly Row[]
+  }
+}
+
+interface KnownNeighbour {
+  readonly dst: string
+  readonly lladdr: string
+}
+
+interface KnownEnd {
+  readonly mac: string
+  readonly dst?: string
+}
+
+const neighbourOf = (address: string): Neighbour => {
+  const ip = parseIp(address)
+  return { address, dev: TUNNELS[ip.version], mac: tunnelMac(ip) }
+}
+
+/** Locally administered: 02, then the last 40 bits of the member's address (of IPv4 00 and all of it). */
+export const tunnelMac = ({ value }: Ip): string => formatMac(((0x02n << 40n) | (value & 0xff_ffff_ffffn)) as Mac)

@@ -1,0 +1,51 @@
+import type { FlowsReport } from '@spout/model/node-report'
+import type { FlowsState } from './flows-state.ts'
+
+/** Nodes greet each other once a second. */
+const SILENT_MS = 10_000
+/** An account is written once a second. */
+const STALE_MS = 10_000
+/** A group has 254 nodes at most; who looks into why they are silent begins with some of them. */
+const MOST_NAMED = 16
+
+/** What `spout-flows` says, as a node tells it: bounded, whatever it replicates. */
+export function flowsReport(state: FlowsState, nowMs: number): FlowsReport {
+  const { domains, peers } = state
+  const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((total, one) => total + of(one), 0)
+  const silent = peers.filter(({ silentMs }) => silentMs > SILENT_MS)
+  return {
+    carried: sum(domains, ({ local }) => local),
+    ready: sum(domains, ({ remote }) => remote),
+    refused: sum(domains, ({ refused }) => refused),
+    insisted: sum(domains, ({ insisted }) => insisted),
+    datagrams: {
+      sent: sum(peers, ({ sent }) => sent),
+      received: sum(peers, ({ received }) => received),
+      lost: sum(peers, ({ lost }) => lost),
+      refused: sum(peers, ({ refused }) => refused) + state.strangers,
+    },
+    peers: peers.length,
+    silent: silent.length,
+    silentPeers: silent.slice(0, MOST_NAMED).map(({ address, lastHeardMs }) => ({
+      address,
+      lastHeard: lastHeardMs === null ? null : new Date(lastHeardMs).toISOString(),
+    })),
+    error: whyNot(state, nowMs),
+  }
+}
+
+/** What a process that does not run, or has not spoken yet, leaves to say. */
+export const unheard = (error: string | null): FlowsReport => ({
+  ...{ carried: 0, ready: 0, refused: 0, insisted: 0, peers: 0, silent: 0, silentPeers: [], error },
+  datagrams: { sent: 0, received: 0, lost: 0, refused: 0 },
+})
+
+function whyNot({ error, domains, writtenMs }: FlowsState, nowMs: number): string | null {
+  if (nowMs - writtenMs > STALE_MS) return `spout-flows has said nothing since ${new Date(writtenMs).toISOString()}`
+  if (error !== null) return error
+  const broken = domains.filter((domain) => domain.error !== null)
+  const [first] = broken
+  if (first === undefined) return null
+  const more = broken.length === 1 ? '' : `, and ${broken.length - 1} more`
+  return `domain ${first.domain}: ${first.error}${more}`
+}

@@ -1,0 +1,209 @@
+import type { SecondChance as Settings } from '@spout/model/node-state'
+import { type Clock, Serial, systemClock } from '@spout/runtime'
+import { findLink, type Log, type NativeHelper } from '@spout/sys'
+import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
+import { domainNames, existingDomains } from '../domain/domain-names.ts'
+import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../driver.ts'
+import { isProxied } from '../drivers/haproxy/render.ts'
+import {
+  DOMAIN_TABLE,
+  type Door,
+  domainTables,
+  type Hops,
+  rootTable,
+  rootTableName,
+  type Table,
+  withoutTable,
+} from './tables.ts'
+
+/** What an entry has of doors to the proxy that face the fabric. */
+export interface RenderedDoors {
+  readonly domain: number
+  readonly doors: readonly Door[]
+}
+
+export interface SecondChanceOptions {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly log: Log
+  readonly clock?: Clock
+}
+
+const PROBE_MS = 200
+/** A hop that was there and is silent for so many looks in a row is dead: its connections are refused from then on. */
+const SILENT_LOOKS = 2
+const NOBODY: Hops<null> = { first: null, next: null }
+const FAMILIES = ['ip', 'ip6'] as const
+
+/**
+ * Sends what comes for connections of the proxy that are not this node's to the node that carried their addresses before
+ * a planned move (`GroupEntry.secondChance`). Knows the doors of the proxy as a driver does; there is something in the
+ * kernel only while a move is on.
+ */
+export class SecondChance implements DataPlaneDriver<RenderedDoors> {
+  readonly name = 'second-chance'
+  readonly features: ReadonlySet<Feature> = new Set()
+  readonly #given: SecondChanceOptions
+  readonly #clock: Clock
+  readonly #serial = new Serial()
+  /** By entry key. */
+  readonly #held = new Map<string, RenderedDoors>()
+  #settings: Settings | null = null
+  #endsAtMs = 0
+  #macs: Hops<string | null> = NOBODY
+  /** Looks in a row that a hop did not answer. */
+  #silent = { first: 0, next: 0 }
+  /** The doors as they were when the move began, by domain: what came later has no connections elsewhere. */
+  #doors: ReadonlyMap<number, readonly Door[]> = new Map()
+  /** Marks of the tables that were loaded, by namespace, family and name. */
+  readonly #loaded = new Map<string, string>()
+  /** Whether an earlier agent may have left tables. */
+  #unknown = true
+  #transactions = 0
+
+  constructor(given: SecondChanceOptions) {
+    this.#given = given
+    this.#clock = given.clock ?? systemClock
+  }
+
+  get counters(): { readonly transactions: number; readonly reloads: number } {
+    return { transactions: this.#transactions, reloads: 0 }
+  }
+
+  render({ entry }: WantedEntry): RenderedDoors {
+    const addresses = entry.vips.flatMap(({ address, scope }) => (scope === 'fabric' ? [address] : []))
+    const ports = entry.services.filter(isProxied).map(({ port }) => port)
+    return { domain: entry.domain, doors: addresses.flatMap((address) => ports.map((port) => ({ address, port }))) }
+  }
+
+  async adopt(previous: readonly WantedEntry[]): Promise<void> {
+    await this.apply({ put: previous, remove: [] })
+  }
+
+  async apply(changes: {
+    readonly put: readonly WantedEntry[]
+    readonly remove: readonly string[]
+  }): Promise<readonly Applied[]> {
+    for (const key of changes.remove) this.#held.delete(key)
+    for (const wanted of changes.put) {
+      const rendered = this.render(wanted)
+      if (rendered.doors.length > 0) this.#held.set(wanted.key, rendered)
+      else this.#held.delete(wanted.key)
+    }
+    return []
+  }
+
+  /**
+   * From now on packets go where the settings say; null ends it. A hop that does not answer on the segment gets none.
+   * The same settings again begin no new time.
+   * @throws HelperError, HelperLost: what was in force stays so until the next look
+   */
+  configure(settings: Settings | null): Promise<void> {
+    return this.#serial.run(async () => {
+      if (JSON.stringify(settings) === JSON.stringify(this.#settings) && !this.#unknown) return
+      this.#settings = settings
+      this.#macs = NOBODY
+      this.#silent = { first: 0, next: 0 }
+      this.#doors = doorsByDomain(this.#held.values())
+      this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
+      await this.#look()
+      this.#unknown = false
+    })
+  }
+
+  /** Looks whether the hops are still there and the time is not up. No entry depends on it. */
+  observe(): Promise<readonly string[]> {
+    return this.#serial.run(async () => {
+      if (this.#settings !== null) await this.#look()
+      return []
+    })
+  }
+
+  async stats(): Promise<readonly []> {
+    return []
+  }
+
+  /** Everything stays in force: the kernel ends it in time. */
+  async close(): Promise<void> {
+    await this.#serial.idle()
+  }
+
+  async #look(): Promise<void> {
+    const settings = this.#settings
+    if (settings === null || this.#clock.monotonicMs() >= this.#endsAtMs) return this.#clear()
+    const [first, next] = await Promise.all([this.#find('first', settings.first), this.#find('next', settings.next)])
+    this.#macs = { first, next }
+    await (first === null && next === null ? this.#clear() : this.#load(settings))
+  }
+
+  /** The hop's hardware address; null when there is none, or nobody has it. */
+  async #find(hop: 'first' | 'next', address: string | null): Promise<string | null> {
+    if (address === null) return null
+    const { config, helper, log } = this.#given
+    const at = { netns: rootNetns(config), dev: config.fabricInterface, address, timeoutMs: PROBE_MS }
+    const known = this.#macs[hop]
+    do {
+      const answer = await helper.arpProbe(at)
+      this.#silent[hop] = answer.answered ? 0 : this.#silent[hop] + 1
+      if (answer.answered) return answer.mac
+    } while (known === null && this.#silent[hop] < SILENT_LOOKS)
+    if (known !== null && this.#silent[hop] < SILENT_LOOKS) return known
+    if (known !== null || this.#silent[hop] === SILENT_LOOKS)
+      log.warn({ address }, 'a node does not answer: connections that are on it are given up')
+    return null
+  }
+
+  /** The way out first: what a domain sends before there is one is lost. */
+  async #load(settings: Settings): Promise<void> {
+    const { config } = this.#given
+    const own = await findLink({ netns: config.rootNamespace || null, name: config.fabricInterface })
+    if (own === null) return
+    const domains = [...this.#doors].map(([number, doors]) => ({ number, doors, names: domainNames(config, number) }))
+    const uplinks = domains.map(({ number, doors, names }) => ({
+      ...{ number, link: names.rootLink },
+      addresses: doors.map(({ address }) => address),
+    }))
+    await this.#put(rootNetns(config), rootTable(config, uplinks, this.#macs, own.mac))
+    const hops = { first: this.#macs.first !== null, next: this.#macs.next !== null }
+    for (const { doors, names } of domains)
+      for (const table of domainTables(names, doors, hops, settings.seconds)) await this.#put(names.netns, table)
+  }
+
+  async #put(netns: string | undefined, { family, name, mark, text }: Table): Promise<void> {
+    const key = `${netns ?? ''} ${family} ${name}`
+    if (this.#loaded.get(key) === mark) return
+    const { helper } = this.#given
+    const there = this.#unknown ? await helper.nftGeneration({ netns, family, table: name }) : null
+    if (there?.comment !== mark) {
+      await helper.nftText({ netns, text })
+      this.#transactions++
+    }
+    this.#loaded.set(key, mark)
+  }
+
+  /** Domains first: without the way out their packets would be lost. The root's table tells whether any has one. */
+  async #clear(): Promise<void> {
+    const { config, helper, log } = this.#given
+    const [netns, table] = [rootNetns(config), rootTableName(config)]
+    if (this.#loaded.size === 0) {
+      if (!this.#unknown) return
+      if (!(await helper.nftGeneration({ netns, family: 'netdev', table })).exists) return
+    }
+    for (const number of await existingDomains(config)) {
+      const text = FAMILIES.map((family) => withoutTable(family, DOMAIN_TABLE)).join('')
+      // One that is being removed takes its tables along.
+      await helper
+        .nftText({ netns: domainNames(config, number).netns, text })
+        .catch((error: unknown) => log.debug({ domain: number, error: String(error) }, 'table not removed'))
+    }
+    await helper.nftText({ netns, text: withoutTable('netdev', table) })
+    this.#transactions++
+    this.#loaded.clear()
+  }
+}
+
+function doorsByDomain(held: Iterable<RenderedDoors>): ReadonlyMap<number, readonly Door[]> {
+  const byDomain = new Map<number, Door[]>()
+  for (const { domain, doors } of held) byDomain.set(domain, [...(byDomain.get(domain) ?? []), ...doors])
+  return byDomain
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { domainNames } from '../domain/domain-names.ts'
+import { domainTables, rootTable } from './tables.ts'
+
+const config = { instance: 'spt', fabricInterface: 'fab0' }
+const names = domainNames(config, 7)
+const OWN = '02:00:00:00:00:0a'
+const doors = [
+  { address: '198.51.100.17', port: 80 },
+  { address: '198.51.100.16', port: 443 },
+  { address: '198.51.100.16', port: 80 },
+  { address: '198.51.100.16', port: 80 },
+  { address: '2001:db8:f::10', port: 80 },
+]
+const both = { first: true, next: true }
+
+describe('the tables of a domain', () => {
+  it.each([
+    ['domain-first', { first: true, next: false }],
+    ['domain-next', { first: false, next: true }],
+    ['domain-both', both],
+  ])('%s', async (name, hops) => {
+    const text = domainTables(names, doors, hops, 300)
+      .map((table) => table.text)
+      .join('')
+    await expect(text).toMatchFileSnapshot(`testdata/${name}.nft`)
+  })
+
+  it('are none without a hop, and none for a family without doors', () => {
+    expect(domainTables(names, doors, { first: false, next: false }, 300)).toEqual([])
+    expect(domainTables(names, [], both, 300)).toEqual([])
+    expect(domainTables(names, doors.slice(0, 1), both, 300).map(({ family }) => family)).toEqual(['ip'])
+  })
+
+  it('are the same whatever the order of the doors', () => {
+    const marks = [doors, doors.toReversed()].map((some) =>
+      domainTables(names, some, both, 300).map(({ mark }) => mark),
+    )
+    expect(marks[0]).toEqual(marks[1])
+  })
+})
+
+describe('the table of the root namespace', () => {
+  const uplinks = [
+    { number: 7, link: 'sptu7', addresses: ['2001:db8:f::10', '198.51.100.17', '198.51.100.16', '198.51.100.16'] },
+    { number: 9, link: 'sptu9', addresses: ['198.51.100.30'] },
+  ]
+
+  it('sends for each domain what is for its own addresses', async () => {
+    const { text } = rootTable(config, uplinks, { first: '02:00:00:00:00:01', next: '02:00:00:00:00:02' }, OWN)
+    await expect(text).toMatchFileSnapshot('testdata/root.nft')
+  })
+
+  it('changes with a hardware address', () => {
+    const marks = ['02:00:00:00:00:01', '02:00:00:00:00:03'].map(
+      (first) => rootTable(config, uplinks, { first, next: null }, OWN).mark,
+    )
+    expect(marks[0]).not.toBe(marks[1])
+  })
+})

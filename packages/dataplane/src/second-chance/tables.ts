@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import type { DomainConfig } from '../domain/domain-config.ts'
+import { type DomainNames, UPLINK } from '../domain/domain-names.ts'
+
+/** A VIP of the fabric and the port of a service of the proxy. */
+export interface Door {
+  readonly address: string
+  readonly port: number
+}
+
+/** One nft table: commands that load it, replacing an older one in the same transaction, and its mark. */
+export interface Table {
+  readonly family: 'ip' | 'ip6' | 'netdev'
+  readonly name: string
+  /** The table's comment: equal marks mean equal tables. */
+  readonly mark: string
+  readonly text: string
+}
+
+/** What is there for the newest drained node, and for the one drained before this node. */
+export interface Hops<T> {
+  readonly first: T
+  readonly next: T
+}
+
+/** The table in a domain, one for each family: statement `dup` is not to be had in family inet. */
+export const DOMAIN_TABLE = 'spout-second-chance'
+
+export const rootTableName = ({ instance }: Pick<DomainConfig, 'instance'>): string => `spout-${instance}-second-chance`
+
+/**
+ * How a packet says that it was sent on by a node, and which way it shall leave that node: code points for local use
+ * (RFC 2474 section 6, pool 2). Nothing else of a packet outlives the way into another namespace, or to another node.
+ */
+const SENT_ON: Hops<number> = { first: 43, next: 47 }
+
+/** Packets a second of one domain and family: what comes beyond is lost, as on a full link. */
+const MOST_PER_SECOND = 50_000
+const BURST = 5_000
+
+/**
+ * The tables of a domain. A TCP packet for one of the doors that opens no connection and has no socket here goes back
+ * over the uplink: marked for the first hop when it came from a client, for the next when another node sent it here. What
+ * has no hop goes on to the front door and is refused there. The doors are forgotten by the kernel after `seconds`,
+ * whatever becomes of the agent.
+ */
+export function domainTables(
+  names: DomainNames,
+  doors: readonly Door[],
+  hops: Hops<boolean>,
+  seconds: number,
+): readonly Table[] {
+  return ([4, 6] as const).flatMap((version) => {
+    const own = doors.filter(({ address }) => address.includes(':') === (version === 6))
+    if (own.length === 0 || !(hops.first || hops.next)) return []
+    const ip = version === 4 ? 'ip' : 'ip6'
+    const root = version === 4 ? names.root.ipv4 : names.root.ipv6
+    const elements = [...new Set(own.map(({ address, port }) => `${address} . ${port}`))].sort()
+    const send = (hop: 'first' | 'next') =>
+      hops[hop] ? [`${ip} dscp set ${SENT_ON[hop]} counter dup to ${root} device "${UPLINK}" drop`] : []
+    return table(ip, DOMAIN_TABLE, [
+      '  set doors {',
+      `    type ipv${version}_addr . inet_service`,
+      `    timeout ${seconds}s`,
+      `    elements = { ${elements.join(', ')} }`,
+      '  }',
+      ...chain('arriving', 'type filter hook prerouting priority raw - 10; policy accept;', [
+        `iifname "${UPLINK}" ${ip} daddr . tcp dport @doors tcp flags & syn == 0 goto unknown`,
+      ]),
+      ...chain('unknown', null, [
+        'socket transparent 1 accept',
+        `limit rate over ${MOST_PER_SECOND}/second burst ${BURST} packets counter drop`,
+        `${ip} dscp { ${SENT_ON.first}, ${SENT_ON.next} } goto sent-on`,
+        ...send('first'),
+      ]),
+      ...chain('sent-on', null, send('next')),
+    ])
+  })
+}
+
+/** A domain's end in the root namespace, and the VIPs that packets from it may be for. */
+export interface Uplink {
+  readonly number: number
+  readonly link: string
+  readonly addresses: readonly string[]
+}
+
+/**
+ * The table in the root namespace: what a domain marked leaves over the fabric for the hop's hardware address. By that,
+ * not by routing: here the VIP is local, and a node is known by an address of one family alone.
+ * @param own hardware address of the fabric interface
+ */
+export function rootTable(
+  config: Pick<DomainConfig, 'instance' | 'fabricInterface'>,
+  uplinks: readonly Uplink[],
+  macs: Hops<string | null>,
+  own: string,
+): Table {
+  const rules = (addresses: readonly string[], ip: 'ip' | 'ip6') =>
+    (['first', 'next'] as const).flatMap((hop) => {
+      const mac = macs[hop]
+      if (mac === null || addresses.length === 0) return []
+      const marked = `${ip} dscp ${SENT_ON[hop]} meta l4proto tcp ${ip} daddr { ${addresses.join(', ')} }`
+      return [`${marked} ether saddr set ${own} ether daddr set ${mac} fwd to "${config.fabricInterface}"`]
+    })
+  const chains = uplinks.flatMap(({ number, link, addresses }) => {
+    const sorted = [...new Set(addresses)].sort()
+    const hook = `type filter hook ingress device "${link}" priority filter; policy accept;`
+    return chain(`d${number}`, hook, [
+      ...rules(sorted.filter(isIpv4), 'ip'),
+      ...rules(
+        sorted.filter((address) => !isIpv4(address)),
+        'ip6',
+      ),
+    ])
+  })
+  return table('netdev', rootTableName(config), chains)
+}
+
+const isIpv4 = (address: string): boolean => !address.includes(':')
+
+/** Removes a table that may not be there. */
+export const withoutTable = (family: Table['family'], name: string): string =>
+  `add table ${family} ${name}\ndelete table ${family} ${name}\n`
+
+function table(family: Table['family'], name: string, body: readonly string[]): Table {
+  const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
+  const lines = [`table ${family} ${name} {`, `  comment "${mark}"`, ...body, '}']
+  return { family, name, mark, text: `${withoutTable(family, name)}${lines.join('\n')}\n` }
+}
+
+const chain = (name: string, hook: string | null, rules: readonly string[]): readonly string[] => [
+  `  chain ${name} {`,
+  ...(hook === null ? [] : [`    ${hook}`]),
+  ...rules.map((rule) => `    ${rule}`),
+  '  }',
+]

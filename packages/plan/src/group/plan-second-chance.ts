@@ -1,0 +1,76 @@
+import type { NodeGroup, SecondChance } from '@spout/model'
+import { type GroupNode, hasSuccessor } from './group-node.ts'
+
+/** A drain waits at most so long for the others to say that they know of it. */
+const KNOWN_WITHIN_MS = 2000
+/** What belongs to no connection costs its group so many packets at most. */
+const MOST_HOPS = 8
+
+export interface SecondChancePlan {
+  /** By node id; nodes that have nothing to do are left out. */
+  readonly byNode: ReadonlyMap<string, SecondChance>
+  /** Milliseconds since 1970 when the plan changes by time alone; null when it does not. */
+  readonly againAtMs: number | null
+}
+
+/**
+ * Where a node sends what comes for connections of the proxy that it does not have: to the node that was drained last,
+ * from there to the one drained before it, and so on. With BGP routers may deal any node's flows anew when a node goes or
+ * comes back, so the others follow. Every node sends on along the one order, so a packet comes to an end. A node that is
+ * lost has lost its connections too, and one that saw off all clients has none.
+ * @param nodes the nodes of the group that exist, silent ones too, in order of their ids
+ */
+export function planSecondChance(
+  { announcer, secondChanceSeconds: seconds }: Pick<NodeGroup, 'announcer' | 'secondChanceSeconds'>,
+  nodes: readonly GroupNode[],
+  nowMs: number,
+): SecondChancePlan {
+  const isLately = (time: string | null): time is string => time !== null && nowMs < endsAtMs(time, seconds)
+  const moved = (node: GroupNode): readonly string[] =>
+    [node.drainedSince, announcer === 'bgp' ? node.schedulingSince : null].filter(isLately)
+  const moves = nodes.flatMap(moved).sort(byTime)
+  const since = moves.at(-1)
+  if (since === undefined) return { byNode: new Map(), againAtMs: null }
+  const present = nodes.filter(
+    ({ connection, departed }) => connection !== 'lost' && connection !== 'never' && departed !== true,
+  )
+  const drained = present.filter(({ drainedSince }) => isLately(drainedSince))
+  const newestFirst = drained.toSorted((a, b) => byTime(b.drainedSince ?? '', a.drainedSince ?? ''))
+  const others = present.filter((node) => node.connection === 'connected' && !drained.includes(node))
+  const order = [...newestFirst, ...(announcer === 'bgp' ? others : [])]
+    .filter(({ fabricAddress }) => fabricAddress !== null)
+    .slice(0, MOST_HOPS)
+  const byNode = new Map<string, SecondChance>()
+  for (const node of nodes) {
+    const first = order.find((one) => one !== node)?.fabricAddress ?? null
+    const leaving = node.scheduling === 'draining' && isLately(node.drainedSince) && hasSuccessor(node, nodes)
+    const leavingSince = leaving ? node.drainedSince : null
+    if (first === null && leavingSince === null) continue
+    const next = order.includes(node) ? (order[order.indexOf(node) + 1]?.fabricAddress ?? null) : null
+    byNode.set(node.id, { first, next, leavingSince, since, seconds })
+  }
+  return { byNode, againAtMs: endsAtMs(moves[0] ?? since, seconds) }
+}
+
+const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b)
+const endsAtMs = (since: string, seconds: number): number => Date.parse(since) + 1000 * seconds
+
+/**
+ * Draining nodes that keep what they have for now: another node that would take over does not know yet where to send
+ * what comes for their connections.
+ * @param knows whether a node said that it follows its entry as it is planned now
+ */
+export function heldBack(
+  nodes: readonly GroupNode[],
+  knows: (node: GroupNode) => boolean,
+  nowMs: number,
+): { readonly nodeIds: ReadonlySet<string>; readonly againAtMs: number | null } {
+  const others = nodes.filter(({ scheduling, connection }) => scheduling !== 'draining' && connection === 'connected')
+  if (others.every(knows)) return { nodeIds: new Set(), againAtMs: null }
+  const fresh = nodes.filter(
+    ({ scheduling, drainedSince }) =>
+      scheduling === 'draining' && drainedSince !== null && nowMs < Date.parse(drainedSince) + KNOWN_WITHIN_MS,
+  )
+  const ends = fresh.map(({ drainedSince }) => Date.parse(drainedSince ?? '') + KNOWN_WITHIN_MS)
+  return { nodeIds: new Set(fresh.map(({ id }) => id)), againAtMs: ends.length === 0 ? null : Math.min(...ends) }
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { planPool } from '../node-state/node-pool.ts'
+import { id, listener, member, pool } from '../testing/documents.ts'
+import { failureProblems } from './failure-settings.ts'
+
+const passiveCheck = { on: 'connection', failures: 5, holdSeconds: 10, maxDownPercent: 50 } as const
+const response = { ...passiveCheck, on: 'response' } as const
+
+describe('failureProblems', () => {
+  it.each([
+    ['http', { protocol: 'http', passiveCheck: response, resetOnDown: true }, []],
+    ['tcp-proxy', { protocol: 'tcp-proxy', passiveCheck }, []],
+    ['tcp-proxy', { protocol: 'tcp-proxy', passiveCheck: response }, [['InvalidField', 'pools[0].passiveCheck.on']]],
+    ['l4', { protocol: 'tcp', passiveCheck }, [['Unsupported', 'pools[0].passiveCheck']]],
+    ['l4', { protocol: 'tcp', resetOnDown: true, slowStartSeconds: 30, drainSeconds: 0 }, []],
+    ['l4', { protocol: 'udp', resetOnDown: true }, [['InvalidField', 'pools[0].resetOnDown']]],
+  ] as const)('a pool of mode %s with %j: %j', (mode, fields, problems) => {
+    const found = [...failureProblems(pool(1, [], fields), mode, 'pools[0]')]
+    expect(found.map(({ code, params }) => [code, params.field])).toEqual(problems)
+  })
+})
+
+describe('planPool', () => {
+  const planned = (fields: Parameters<typeof pool>[2]) =>
+    planPool({ listeners: [listener(4, 80, { defaultPoolId: id(1) })] }, pool(1, [member(2)], fields), 7, null).node
+
+  it('tells nodes what differs from the defaults alone', () => {
+    expect(planned({})).not.toMatchObject({ drainMs: expect.anything() })
+    expect(Object.keys(planned({}))).not.toContain('slowStartMs')
+    expect(planned({ slowStartSeconds: 30, drainSeconds: 0, resetOnDown: true, passiveCheck })).toMatchObject({
+      slowStartMs: 30_000,
+      drainMs: 0,
+      resetOnDown: true,
+      passive: { on: 'connection', failures: 5, holdMs: 10_000, maxDownPercent: 50 },
+    })
+  })
+})

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+/** What a test of a fault found: a line of the table that `./dev test` prints. */
+export interface FaultFigure {
+  /** The fault, with who bears it first: `vrrp: link flaps`. Lines are sorted by it. */
+  readonly fault: string
+  /** What was seen to happen. */
+  readonly outcome: string
+  /** Measured, with its unit: `gap 93 ms`, `1 move in 10 flaps`. */
+  readonly figure: string
+}
+
+/** Names the directory that a run collects figures in. */
+export const FIGURES_VARIABLE = 'SPOUT_TEST_FIGURES'
+
+/**
+ * Notes what a test found, once its expectations hold. A file of its own for each: tests run in several processes and
+ * threads. Without a run that collects it does nothing.
+ */
+export function recordFault(figure: FaultFigure): void {
+  const directory = process.env[FIGURES_VARIABLE]
+  if (directory === undefined || directory === '') return
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(path.join(directory, `${randomUUID()}.json`), JSON.stringify(figure))
+}
+
+/** All that was recorded in a directory, sorted; nothing when nobody recorded. */
+export function readFaults(directory: string): readonly FaultFigure[] {
+  let names: readonly string[] = []
+  try {
+    names = readdirSync(directory)
+  } catch {
+    return []
+  }
+  return names
+    .map((name) => JSON.parse(readFileSync(path.join(directory, name), 'utf8')) as FaultFigure)
+    .sort((a, b) => (lineOf(a) < lineOf(b) ? -1 : 1))
+}
+
+/** The table as text, a line for each fault; empty without any. */
+export function faultTable(figures: readonly FaultFigure[]): string {
+  if (figures.length === 0) return ''
+  const rows = [['fault', 'what happened', 'figure'], ...figures.map((each) => [each.fault, each.outcome, each.figure])]
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+/** Milliseconds since `startedMs` of `performance.now()`, as a figure shows them. */
+export const msSince = (startedMs: number): string => `${Math.round(performance.now() - startedMs)} ms`
+
+const lineOf = ({ fault, outcome }: FaultFigure): string => `${fault}\0${outcome}`
