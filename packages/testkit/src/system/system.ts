@@ -9,15 +9,22 @@ const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
 /**
  * Options of Node.js that the product's own processes are run with. A small young generation costs little speed and a
  * third of the memory, and its collections are too short to be felt by a change. The old one is collected whenever it
- * has grown by 30 percent: V8 by itself would let garbage take as much room as what lives.
+ * has grown by 50 percent: V8 by itself would let garbage take as much room as what lives.
  */
-export const PRODUCT_NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=1', '--heap-growing-percent=30']
+export const PRODUCT_NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=1', '--heap-growing-percent=50']
 const program = (app: string): readonly string[] => [
   process.execPath,
   ...PRODUCT_NODE_OPTIONS,
   path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
 ]
-const COMPILE_CACHE = { NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache') }
+/**
+ * Their environment. The C library keeps what is freed apart for each thread that allocated it, and Node.js has a dozen
+ * that do so rarely: two such arenas instead of sixteen leave 8 MB less.
+ */
+export const PRODUCT_ENVIRONMENT: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: '2',
+  NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache'),
+}
 const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts')
 
 export interface ControlPlaneOptions {
@@ -49,7 +56,7 @@ export async function startControlPlane(
   const argv = [...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
   const daemon = await lab.start('host', 'control-plane', argv, {
     readyText: '"event":"listening"',
-    env: { ...COMPILE_CACHE, ...env },
+    env: { ...PRODUCT_ENVIRONMENT, ...env },
   })
   const endpoint = listeningAddress(daemon)
   const { token, projectId } = await passwordToken(endpoint, ADMIN)
@@ -126,7 +133,10 @@ export async function startAgent(
     ...set,
   ]
   const argv = [...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
-  return lab.start(node, `agent-${node}`, argv, { env: { ...COMPILE_CACHE, ...env }, readyText: '"event":"running"' })
+  return lab.start(node, `agent-${node}`, argv, {
+    env: { ...PRODUCT_ENVIRONMENT, ...env },
+    readyText: '"event":"running"',
+  })
 }
 
 /** Prefix of every namespace that a node's agent makes; begins with the lab's id, so that the lab takes them away. */
