@@ -1,19 +1,20 @@
 /**
  * As failover-vrrp, where every node announces its addresses to the router by BGP and one of them fails: the flow that is
- * measured is one that the router sends to that node. With BFD as the default profile has it and as the fast one.
+ * measured is one that the router sends to that node, and members answer by themselves (`dsr`): of networks where they
+ * answer through a node, that node alone announces. With BFD as the default profile has it and as the fast one.
  * Beside: BIRD by itself with BFD, and without it, told nothing but whom to speak with.
  */
 import { withSpout } from './bed/spout-bed.ts'
 import { announceBy, createRoutedPool, peerWithRouter, SPOUT_NEIGHBOURS } from './failover/announce.ts'
 import { startBirdRouter } from './failover/bird.ts'
 import { BirdPair, type BirdSpec, neighboursOf } from './failover/bird-pair.ts'
+import { directPair } from './failover/direct-return.ts'
 import { FAULTS, FaultMaker } from './failover/faults.ts'
 import { Watchers } from './failover/measure-faults.ts'
 import { EchoMembers } from './failover/observers.ts'
 import { finish } from './failover/results.ts'
 import { distributionsOf, rounds } from './failover/rounds.ts'
 import { options, RUNS } from './failover/settings.ts'
-import { SpoutPair } from './failover/spout-pair.ts'
 
 const GOALS_MS = { fast: 30, default: 250 } as const
 const WITH_BFD: BirdSpec = {
@@ -46,8 +47,8 @@ await withSpout({ members: false }, async (bed) => {
   }
   const announcer = await announceBy(bed, 'bgp')
   const setBfd = await peerWithRouter(bed)
-  const ours = await SpoutPair.create(bed, announcer, { poolId: await createRoutedPool(bed) })
-  await using our = await Watchers.start(lab, ours, { flows: true, workers: true })
+  const ours = await directPair(bed, announcer, await createRoutedPool(bed))
+  await using our = await Watchers.start(lab, ours, { flows: true, workers: false })
   for (const profile of ['fast', 'default'] as const) {
     await setBfd(profile)
     const series = `Spout, ${profile} profile`
@@ -60,7 +61,7 @@ await withSpout({ members: false }, async (bed) => {
     const worstP99Ms = log!.worstP99()
     finish({
       name: `failover-bgp-${profile}`,
-      ours: { worstP99Ms, brokenFlows: broken, failedRequests: log!.failedRequests() },
+      ours: { worstP99Ms, brokenFlows: broken },
       peer:
         bfdLog === undefined
           ? null
@@ -73,7 +74,6 @@ await withSpout({ members: false }, async (bed) => {
         announcer,
         runsPerFault: RUNS,
         flows: of,
-        longestRequestGapMs: log!.longestRequestGapMs(),
         longestStallMs: log!.longestStallMs(),
       },
       distributions: distributionsOf(logs),

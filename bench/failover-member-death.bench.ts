@@ -127,6 +127,8 @@ await withSpout({ members: false }, async (bed) => {
   const lastFailed = ways.map((): number[] => [])
   const failures = ways.map(() => 0)
   const slowest = ways.map(() => 0)
+  /** Of each way's latest failure: why, how long the request took, and who was up by its API then. */
+  const latest = ways.map(() => 'none')
   try {
     for (let run = 0; run < RUNS; run++) {
       await membersUp(bed, ids, 2)
@@ -134,10 +136,15 @@ await withSpout({ members: false }, async (bed) => {
       await new Promise((resolve) => setTimeout(resolve, 1100 + Math.random() * 1000))
       await Promise.all(clients.map((client) => client.ask('begin')))
       const since = await faults.kill(dying.pids)
+      const killedMs = performance.now()
       await membersUp(bed, ids, 1)
+      const knownMs = Math.round(performance.now() - killedMs)
       await new Promise((resolve) => setTimeout(resolve, 2300))
       for (const [n, client] of clients.entries()) {
-        const [, failed = 0, lastMs = 0, slowestMs = 0] = (await client.ask(`end ${since}`)).split(' ').map(Number)
+        const words = (await client.ask(`end ${since}`)).split(' ')
+        const [, failed = 0, lastMs = 0, slowestMs = 0] = words.map(Number)
+        if (lastMs > Math.max(0, ...lastFailed[n]!))
+          latest[n] = `${lastMs} ms: ${words[4]} after ${words[5]} ms, run ${run}, API knew after ${knownMs} ms`
         lastFailed[n]?.push(Math.max(0, lastMs))
         failures[n]! += failed
         slowest[n] = Math.max(slowest[n] ?? 0, slowestMs)
@@ -163,7 +170,10 @@ await withSpout({ members: false }, async (bed) => {
     detail: {
       runs: RUNS,
       ...Object.fromEntries(
-        ways.map(({ name }, n) => [`failed and slowest ms: ${name}`, `${failures[n]} ${slowest[n]}`]),
+        ways.flatMap(({ name }, n) => [
+          [`failed and slowest ms: ${name}`, `${failures[n]} ${slowest[n]}`],
+          [`latest failure: ${name}`, latest[n]],
+        ]),
       ),
     },
     distributions: Object.fromEntries(ways.map(({ name }, n) => [name, distribution(lastFailed[n] ?? [])])),

@@ -3,7 +3,7 @@
  * its power. Every address is asked by ICMP; the figure of a failover is when the last question was lost, to any of them.
  * Beside: keepalived holding as many in one instance, adverts of 20 ms. Then 1,000 IPv6 addresses more.
  */
-import { callApi, type SystemAccess, type Tenant, waitFor } from '@spout/testkit'
+import { callApi, nodesInSync, type SystemAccess, type Tenant, waitFor } from '@spout/testkit'
 import { Filler, WIDE6 } from './bed/fill.ts'
 import { compile, LineProgram } from './bed/native.ts'
 import { createTree } from './bed/octavia.ts'
@@ -25,6 +25,9 @@ const VIPS = Number(process.env['SPOUT_BENCH_VIPS'] ?? 1000)
 const ADDED = options.quick ? 20 : 200
 const RELOADS = options.quick ? 3 : 10
 const GOALS = { addP99Ms: 20, lastP99Ms: 150, agentMb: 100 }
+/** What nodes tell of themselves is some time on its way. */
+const SETTLED_MS = 500
+const PATIENCE_MS = 10_000
 const FLOW = { port: MEMBER_PORTS.udp, sourcePort: 40_000 }
 const members = [11, 12].map((n) => ({ address: `10.0.0.${n}`, protocol_port: MEMBER_PORTS.http }))
 
@@ -49,25 +52,49 @@ const vipsOf = async ({ endpoint }: SystemAccess, { token }: Tenant, prefix: str
   return items.flatMap(({ vips }) => vips.map(({ address }) => address)).filter((address) => address.startsWith(prefix))
 }
 
-/** The same pair, looked at by one of the addresses that are asked. */
-const seenAt = (pair: Pair, vip = pair.vip): Pair => ({
+/** Waits until each shard has a master and a backup: a node that has just come back could not take over yet. */
+async function shardsSettled({ access: { endpoint, admin } }: SpoutBed): Promise<void> {
+  interface Shown {
+    readonly status: { readonly shards: readonly { readonly number: number; readonly state: string }[] }
+  }
+  const settled = async () => {
+    const { items } = await callApi<{ items: Shown[] }>(endpoint, admin.token, 'GET', '/nodes')
+    const shards = items.map(({ status }) => status.shards.toSorted((a, b) => a.number - b.number))
+    const [first = [], second = []] = shards
+    return (
+      first.length > 0 &&
+      first.every(({ state }, at) => [state, second[at]?.state].toSorted().join() === 'backup,master')
+    )
+  }
+  await waitFor(settled, { what: 'each shard to have a master and a backup', timeoutMs: 30_000 })
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
+}
+
+/** Our pair, looked at by one of the addresses that are asked. */
+const seenAt = (bed: SpoutBed, pair: Pair, vip = pair.vip): Pair => ({
   name: pair.name,
   vip,
   nodes: pair.nodes,
   patienceMs: pair.patienceMs,
-  restore: (node) => pair.restore(node),
+  restore: async (node) => {
+    await pair.restore(node)
+    await shardsSettled(bed)
+  },
 })
 
 /** Its node loses its power; tells when the last of the addresses was answered for by the other one. */
 async function failover(bed: SpoutBed, pair: Pair, prober: SweepProber, faults: FaultMaker): Promise<Failover> {
   const { lab } = bed
+  // The router knows whom it sends to.
+  await lab.run('client', ['ping', '-c', '1', '-W', '1', pair.vip])
   const before = await someCarrier(lab, pair, FLOW)
   await prober.begin()
   await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 200))
+  await lab.run('client', ['ping', '-c', '1', '-W', '1', pair.vip])
   const carrier = await someCarrier(lab, pair, FLOW)
   const since = await faults.powerOff(carrier)
   await prober.fault(since)
-  await prober.allBack(pair.patienceMs)
+  await prober.allBack(pair.patienceMs + PATIENCE_MS)
   const { silentMs, backMs, stallInOutageMs } = await prober.end(since)
   const moved = async () => ![null, carrier].includes(await carrierOf(lab, pair, FLOW))
   await waitFor(moved, { what: `${pair.name} to move`, timeoutMs: pair.patienceMs })
@@ -152,7 +179,8 @@ await withSpout({ members: false }, async (bed) => {
     ...([access.endpoint, access.admin.token, 'GET', '/address-pools'] as const),
   )
   const added = await addTo(bed, pools.items.find(({ name }) => name === 'wide')?.id ?? '', vips)
-  const pair = seenAt(ours, vips[0])
+  const pair = seenAt(bed, ours, vips[0])
+  await shardsSettled(bed)
   const our = await failovers(bed, pair, vips, faults, RUNS)
   const residentAgentMb = agentMb()
   const peerAdded = await reloadsOf(bed, peer, theirs)
@@ -199,6 +227,8 @@ await withSpout({ members: false }, async (bed) => {
   })
   await (await Filler.create(bed, WIDE6)).fillTo(VIPS)
   const vips6 = await vipsOf(access, bed.gateway, 'fd64:')
+  await nodesInSync(access, ours.nodes.length)
+  await shardsSettled(bed)
   const six = await failovers(bed, pair, vips6, faults, RUNS)
   finish({
     name: 'vip-scale-ipv6',

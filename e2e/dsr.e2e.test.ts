@@ -3,19 +3,23 @@ import {
   Caller,
   callApi,
   domainNamespaces,
+  type FarMember,
+  holdFarVip,
   holdVip,
+  joinFarMember,
   nodesInSync,
   powerOff,
   powerOn,
   run,
   type ShownLoadBalancer,
+  startMember,
   type Tenant,
   type TenantSpec,
   TestSystem,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { balancer, CLIENT, member, PORT, tally, vipOf } from './fixtures.ts'
+import { balancer, CLIENT, member, PORT, quickCheck, tally, vipOf } from './fixtures.ts'
 import { dropAll, expectAlive } from './traffic.ts'
 
 /** Members hold the VIP and answer clients through the router of their own network. */
@@ -147,6 +151,78 @@ describe('members that hold the VIP', () => {
     })
     await expectAlive(held)
     await system.api(system.access.admin, 'PUT', `/nodes/${id}/scheduling`, { scheduling: 'enabled' })
+    await dropAll(held)
+  })
+})
+
+describe('a member behind a router', () => {
+  const FAR: FarMember = { place: 'far1', address: '10.8.1.11' }
+  let chat: ShownLoadBalancer
+
+  beforeAll(async () => {
+    const { lab, access } = system
+    await joinFarMember(lab, FAR)
+    await startMember(lab, FAR.place)
+    const draft = { name: 'far', cidr: '10.8.0.0/16', reach: 'tunnel' }
+    await system.api(access.admin, 'POST', `/networks/${dune.networkId}/subnets`, draft)
+    const { number } = await system.api<{ number: number }>(dune, 'GET', `/networks/${dune.networkId}`)
+    const members = [member(1, PORT.tcp), { name: 'far', address: FAR.address, port: PORT.tcp }]
+    chat = await system.createLoadBalancer(
+      dune,
+      balancer('chat', 'tcp', { port: PORT.tcp, pool: { members, monitor: quickCheck('tcp') } }),
+    )
+    await holdVip(lab, DIRECT.segment, vipOf(chat))
+    await holdFarVip(lab, FAR, number, vipOf(chat))
+  })
+
+  const up = () =>
+    waitFor(
+      async () => {
+        const { members } = (await system.loadBalancer(dune, chat.id)).status
+        return chat.pools[0]!.members.every(({ id }) => members[id]?.health === 'up')
+      },
+      { what: 'both members to be up' },
+    )
+
+  it('is probed, and answers beside one on the segment', async () => {
+    await up()
+    const held = await Promise.all(Array.from({ length: FLOWS }, () => client.hold(vipOf(chat), PORT.tcp)))
+    expect([...new Set(held.map((one) => one.member))].sort()).toEqual(['far1', 'tenant-a-member1'])
+    await dropAll(held)
+  })
+
+  it('keeps its connections when the node dies', async () => {
+    await up()
+    const held = await Promise.all(Array.from({ length: FLOWS }, () => client.hold(vipOf(chat), PORT.tcp)))
+    const dead = await holder()
+    await powerOff(system.lab, dead)
+    await expectAlive(held)
+    await powerOn(system.lab, system.access, dead)
+    await nodesInSync(system.access, 2)
+    await expectAlive(held)
+    await dropAll(held)
+  })
+
+  it('leaves nothing behind when it goes with its subnet', async () => {
+    await system.api(dune, 'DELETE', `/load-balancers/${chat.id}?cascade=true`)
+    const { subnets } = await system.api<{ subnets: { id: string; name: string }[] }>(
+      dune,
+      'GET',
+      `/networks/${dune.networkId}`,
+    )
+    const { id } = subnets.find(({ name }) => name === 'far')!
+    await system.api(system.access.admin, 'DELETE', `/networks/${dune.networkId}/subnets/${id}`)
+    const links = (node: string) =>
+      Promise.all(
+        domainNamespaces(system.lab, node).map(
+          async (namespace) => (await run(['ip', '-n', namespace, '-br', 'link'])).stdout,
+        ),
+      )
+    await waitFor(async () => !(await Promise.all(NODES.map(links))).flat().join().includes('tunnel'), {
+      what: 'the tunnels to go',
+    })
+    const held = await hold()
+    await expectAlive(held)
     await dropAll(held)
   })
 })

@@ -5,6 +5,7 @@ import {
   nodesInSync,
   powerOff,
   powerOn,
+  recordFault,
   run,
   type ShownLoadBalancer,
   startControlPlane,
@@ -92,6 +93,9 @@ const answers = (shown: ShownLoadBalancer) =>
     what: `${vipOf(shown)} to answer over HTTP`,
   })
 
+/** What the control plane was told of the last move. */
+const withoutOwner = async (): Promise<string> => `${(await vip(shop)).lastMove?.durationMs} ms without an owner`
+
 const requests = () => askOn(() => client.http(vipOf(blog), 80, { timeoutMs: 2000 }))
 const bothReport = (): Promise<void> => nodesInSync(system.access, 2)
 
@@ -123,6 +127,11 @@ describe('a node of a VRRP group', () => {
     await waitFor(async () => !(await holdersOf(shop)).includes(dead), { what: `${dead} to let go` })
     expect(await ownerOf(shop)).toBe(other(dead))
     await expectAlive(held)
+    recordFault({
+      fault: 'node: power lost',
+      outcome: 'the other node takes over; it takes nothing back',
+      figure: `${await withoutOwner()}, 0 of ${held.length} flows lost`,
+    })
     await dropAll(held)
   })
 
@@ -159,6 +168,11 @@ describe('a node of a VRRP group', () => {
     await bothReport()
     expect(await oneHolder(shop)).toBe(other(cut))
     await expectAlive(held)
+    recordFault({
+      fault: 'node: every cable cut and mended',
+      outcome: 'one owner again, flows go on',
+      figure: `${await withoutOwner()}, 0 of ${held.length} flows lost`,
+    })
     await dropAll(held)
   })
 
@@ -172,6 +186,11 @@ describe('a node of a VRRP group', () => {
       what: `the election to run on ${owner} again`,
     })
     expect(await oneHolder(shop)).toBe(other(owner))
+    recordFault({
+      fault: 'node: keepalived and mover killed',
+      outcome: 'the other node takes over; it takes part again',
+      figure: `${await withoutOwner()}, 0 of ${held.length} flows lost`,
+    })
     await dropAll(held)
   })
 
@@ -192,6 +211,11 @@ describe('a node of a VRRP group', () => {
     await bothReport()
     await expectAlive(held)
     await ownedBy(shop, other(owner))
+    recordFault({
+      fault: 'node: power lost, no agent, no control plane',
+      outcome: 'the other node takes over all the same',
+      figure: `0 of ${held.length} flows lost`,
+    })
     await dropAll(held)
   })
 

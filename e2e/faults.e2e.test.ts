@@ -199,6 +199,34 @@ describe('a wall clock that jumps', () => {
     await startAgent(lab, system.access, 'node1')
   })
 
+  it('is behind when the agent starts: what it had is kept, and it connects once the clock is right', async () => {
+    const { lab } = system
+    const moves = await takeovers()
+    const held = await holdSome(client, shop, 24)
+    await lab.stop(agentOf(lab, 'node1'), 'SIGKILL')
+    clock.set(-HOUR_MS)
+    const { logFile } = await startAgent(lab, system.access, 'node1', { env: clock.env })
+    // The server's certificate is from the future.
+    const said = async () => (await lab.must('host', ['cat', logFile])).includes('CERT_NOT_YET_VALID')
+    await waitFor(said, { what: 'the agent to say why it does not connect' })
+    await expectAlive(held)
+    const began = performance.now()
+    clock.set(0)
+    await system.inSyncAfter('node1', Date.now())
+    const back = msSince(began)
+    await bothTakePart(system)
+    expect(await takeovers()).toBe(moves)
+    await expectAlive(held)
+    await dropAll(held)
+    recordFault({
+      fault: 'node: clock is behind when the agent starts',
+      outcome: 'what it had is kept; the log says why it does not connect',
+      figure: `0 moves, 0 of ${held.length} flows lost, connected ${back} after the clock was right`,
+    })
+    await lab.stop(agentOf(lab, 'node1'), 'SIGTERM')
+    await startAgent(lab, system.access, 'node1')
+  })
+
   it('on the control plane, moves nothing and disconnects nobody', async () => {
     const { lab } = system
     const restart = async (env: Readonly<Record<string, string>>) => {
@@ -290,8 +318,15 @@ describe('an address that somebody else on the fabric claims', () => {
     await waitFor(async () => (await client.tcp(address, 80)).ok, { what: 'an answer' })
     const began = performance.now()
     const claimer = new URL('../packages/sys/src/testing/claimer.py', import.meta.url).pathname
-    await lab.must(owner === 'node1' ? 'node2' : 'node1', ['python3', claimer, 'fab0', 'arp-request', address, FORGED])
-    await waitFor(async () => (await told()).length > 0, { what: 'the node to say so' })
+    const by = owner === 'node1' ? 'node2' : 'node1'
+    await waitFor(
+      async () => {
+        // The group has just changed how it announces: the node may not have been at it yet.
+        await lab.must(by, ['python3', claimer, 'fab0', 'arp-request', address, FORGED])
+        return (await told()).length > 0
+      },
+      { what: 'the node to say so', everyMs: 500 },
+    )
     const after = msSince(began)
     expect((await told())[0]?.message).toContain(`${address} is claimed by ${FORGED} too`)
     const shown = await lab.must('router', ['ip', '-j', 'neigh', 'show', 'to', address])
@@ -304,5 +339,41 @@ describe('an address that somebody else on the fabric claims', () => {
     })
     await changeGroup({ announcer: 'vrrp' })
     await bothTakePart(system)
+  })
+})
+
+describe('a fabric interface that is gone', () => {
+  it('is a reason on the node; its shards move, and it takes part again once it is there', async () => {
+    const { lab } = system
+    const owner = await waitFor(async () => (await shownVip(system, shop)).owners[0], { what: 'an owner' })
+    const heir = owner === 'node1' ? 'node2' : 'node1'
+    const route = (await lab.must(owner, ['ip', '-4', 'route', 'show', 'default'])).trim().split(/\s+/)
+    const rename = async (from: string, to: string) => {
+      await lab.must(owner, ['ip', 'link', 'set', 'dev', from, 'down'])
+      await lab.must(owner, ['ip', 'link', 'set', 'dev', from, 'name', to])
+      await lab.must(owner, ['ip', 'link', 'set', 'dev', to, 'up'])
+    }
+    const began = performance.now()
+    await rename('fab0', 'gone0')
+    const problem = await waitFor(
+      async () =>
+        (await nodes())
+          .find(({ name }) => name === owner)
+          ?.status.problems.find(({ code }) => code === 'FabricAddressLost'),
+      { what: 'the reason on the node' },
+    )
+    const told = msSince(began)
+    await waitFor(async () => (await system.boundAddresses(heir)).includes(vipOf(shop)), {
+      what: `${heir} to take over`,
+    })
+    await waitFor(async () => (await client.tcp(vipOf(shop), 80)).ok, { what: 'an answer' })
+    await rename('gone0', 'fab0')
+    await lab.must(owner, ['ip', 'route', 'replace', ...route])
+    await bothTakePart(system)
+    recordFault({
+      fault: 'node: fabric interface missing',
+      outcome: `its shards move, the node says ${problem.code}`,
+      figure: `reason after ${told}`,
+    })
   })
 })

@@ -15,6 +15,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/lab/bgp-router.ts'
 import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
+import { daemonsOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
 const LOCAL_AS = 64_512
@@ -197,6 +198,29 @@ describe('return path snat in a group that announces by BGP', () => {
     await replicated(first, FLOWS)
     await expectAlive(held)
     await dropAll(held)
+  })
+
+  it('lets them go on although the program that replicates them was killed in the meantime', async () => {
+    const dead = await carrier()
+    const held = await holdSome(client, chat, FLOWS)
+    await replicated(dead, FLOWS)
+    const killed = (await Promise.all(NAMES.map((node) => daemonsOf(system.lab, node, ['spout-flows'])))).flat()
+    expect(killed).toHaveLength(2)
+    for (const { pid } of killed) process.kill(pid, 'SIGKILL')
+    await waitFor(
+      async () => {
+        const now = (await Promise.all(NAMES.map((node) => daemonsOf(system.lab, node, ['spout-flows'])))).flat()
+        return now.length === 2 && now.every(({ pid }) => killed.every((one) => one.pid !== pid))
+      },
+      { what: 'the program to run on both nodes again' },
+    )
+    const more = await holdSome(client, chat, 4)
+    await replicated(dead, FLOWS + 4)
+    await powerOff(system.lab, dead)
+    await routedBy(chat, [other(dead)])
+    await expectAlive([...held, ...more])
+    await powerOn(system.lab, system.access, dead)
+    await dropAll([...held, ...more])
   })
 
   it('says so when nodes do not hear of each other’s flows', async () => {

@@ -24,6 +24,8 @@ const NODES = ['node1', 'node2'] as const
 type NodeName = (typeof NODES)[number]
 const other = (node: NodeName): NodeName => (node === 'node1' ? 'node2' : 'node1')
 const DOWNLOAD_S = 6
+/** Longer than any test: what ends, ends because nobody needs it. */
+const SECONDS = 600
 
 /** `kept-alive-clients.ts` at the client's. */
 class Clients implements AsyncDisposable {
@@ -100,10 +102,7 @@ async function tables({ lab }: TestSystem): Promise<readonly string[]> {
   return found.flat()
 }
 
-describe.each([
-  { announcer: 'vrrp', seconds: 15 },
-  { announcer: 'l2', seconds: 15 },
-])('with announcer $announcer', ({ announcer, seconds }) => {
+describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
   let system: TestSystem
   let clients: Clients
   let bolt: Tenant
@@ -113,7 +112,8 @@ describe.each([
     const set = [`nodes.announcer=${announcer}`, 'liveness.moveAfterMs=600000']
     system = await TestSystem.start({ tenants: [BOLT], set })
     bolt = system.tenants[0]!
-    await changeGroup(system, { secondChanceSeconds: seconds })
+    // A busy machine that misses adverts makes moves that nobody planned.
+    await changeGroup(system, { secondChanceSeconds: SECONDS, vrrp: { profile: 'relaxed' } })
     blog = await system.createLoadBalancer(bolt, balancer('blog', 'http'))
   })
   afterAll(() => system?.destroy())
@@ -138,12 +138,33 @@ describe.each([
     )
   const movedTo = (node: NodeName) => waitFor(async () => (await holder()) === node, { what: `${node} to take over` })
 
-  async function nothingLeft(on: NodeName): Promise<void> {
-    const left = async () => {
-      const [proxies, found] = [await proxiesOf(system.lab, on), await tables(system)]
-      return proxies.length === 1 && found.length === 0
+  /** Waits until the node has asked its clients to come again. */
+  async function seenOff(node: NodeName): Promise<void> {
+    const { id } = await system.nodeNamed(node)
+    interface Shown {
+      readonly status: { readonly departure: { readonly busyProxies: number | null } | null }
     }
-    await waitFor(left, { what: 'nothing to be left of the move', timeoutMs: 1000 * seconds + 10_000 })
+    await waitFor(
+      async () => {
+        const { status } = await system.api<Shown>(system.access.admin, 'GET', `/nodes/${id}`)
+        return (status.departure?.busyProxies ?? null) !== null
+      },
+      { what: `${node} to see clients off` },
+    )
+  }
+
+  async function nothingLeft(on: NodeName): Promise<void> {
+    const left = async () => ({ proxies: (await proxiesOf(system.lab, on)).length, tables: await tables(system) })
+    const what = 'nothing to be left of the move'
+    await waitFor(
+      async () => {
+        const { proxies, tables: found } = await left()
+        return proxies === 1 && found.length === 0
+      },
+      { what, timeoutMs: 30_000 },
+    ).catch(async (error: Error) => {
+      throw new Error(`${error.message}: ${JSON.stringify([await left(), await system.nodes()])}`)
+    })
   }
 
   it('a drain breaks no request, no download, and leaves nothing', async () => {
@@ -153,10 +174,9 @@ describe.each([
     await movedTo(other(from))
     const during = await clients.goOn()
     expect(during.failures).toEqual([])
-    // Everybody came again, to the other node; who was silent all the time is answered and comes again after that.
-    await waitFor(async () => (await proxiesOf(system.lab, from)).length === 2, { what: 'clients to be seen off' })
-    const after = await clients.goOn()
-    expect(after).toMatchObject({ failures: [], opened: expect.any(Number) })
+    await seenOff(from)
+    expect((await clients.goOn()).failures).toEqual([])
+    // Who was silent all the time is answered, and comes again after that.
     for (let time = 0; time < 2; time++) await clients.idle()
     expect((await clients.tell()).failures).toEqual([])
     expect(await downloaded).toMatch(whole(DOWNLOAD_S))
@@ -180,8 +200,16 @@ describe.each([
       downloads.push(download(system, vipOf(blog), DOWNLOAD_S))
     }
     for (const downloaded of downloads) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    // The downloads took longer than it takes to see clients off.
+    for (let time = 0; time < 2; time++) await clients.idle()
     expect((await clients.tell()).failures).toEqual([])
+    // The one that carries again may have clients from before its drain: for them time alone ends it.
+    await waitFor(async () => (await proxiesOf(system.lab, other(first))).length === 1, { what: 'nobody to be left' })
+    await changeGroup(system, { secondChanceSeconds: 5 })
     await nothingLeft(first)
+    await clients.idle()
+    expect((await clients.goOn()).failures).toEqual([])
+    await changeGroup(system, { secondChanceSeconds: SECONDS })
   })
 
   it('an agent that is replaced breaks nothing, while clients are seen off neither', async () => {
@@ -200,7 +228,10 @@ describe.each([
     await clients.idle()
     expect((await clients.tell()).failures).toEqual([])
     expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    await seenOff(from)
+    for (let time = 0; time < 2; time++) await clients.idle()
     await nothingLeft(from)
+    expect((await clients.goOn()).failures).toEqual([])
     await schedule(system, from, 'enabled')
   })
 })
@@ -263,5 +294,7 @@ describe('with announcer bgp', () => {
     for (const downloaded of more) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
     expect((await clients.tell()).failures).toEqual([])
     await waitFor(async () => (await tables(system)).length === 0, { what: 'the move to be over', timeoutMs: 40_000 })
+    await clients.idle()
+    expect((await clients.goOn()).failures).toEqual([])
   })
 })

@@ -126,7 +126,21 @@ export class SpoutPair implements Pair {
       },
       { what: `${node.name} to run its announcer`, timeoutMs: 30_000, everyMs: 50 },
     )
-    if (this.announcer === 'bgp') await routedBy(this.#bed.lab, this.vip, SPOUT_ADDRESSES)
+    if (this.announcer === 'bgp') await routedBy(this.#bed.lab, this.vip, await this.#nextHops())
+  }
+
+  /** Fabric addresses of the nodes that announce the address: where members reply to one of them, that one. */
+  async #nextHops(): Promise<readonly string[]> {
+    const { endpoint, admin } = this.#bed.access
+    return waitFor(
+      async () => {
+        const path = `/vips/${this.vip}`
+        const shown = await callApi<{ shard: number | null; owners: string[] }>(endpoint, admin.token, 'GET', path)
+        if (shown.owners.length !== (shown.shard === null ? NODES.length : 1)) return null
+        return SPOUT_ADDRESSES.filter((_, index) => shown.owners.includes(NODES[index] ?? ''))
+      },
+      { what: `nodes to announce ${this.vip}`, timeoutMs: 30_000, everyMs: 50 },
+    )
   }
 }
 
@@ -180,6 +194,10 @@ function pairNode(lab: Lab, name: string, announcer: Announcer): PairNode {
 /** What a machine has lost when it comes up again: the domains, and every address that was not configured. */
 async function forgetMemory(lab: Lab, node: string): Promise<void> {
   for (const namespace of domainNamespaces(lab, node)) await run(['ip', 'netns', 'delete', namespace])
+  // What its address mover answered for (native/mover/proxied.h).
+  const inside = (argv: readonly string[]) => run(['ip', '-6', '-n', lab.namespace(node), ...argv])
+  await inside(['route', 'flush', 'table', 'local', 'proto', '83'])
+  await inside(['neighbour', 'flush', 'proxy', 'dev', 'fab0'])
   const own = lab.places.find(({ name }) => name === node)?.links[0]?.addresses ?? []
   await must(['ip', '-n', lab.namespace(node), 'address', 'flush', 'dev', 'fab0', 'scope', 'global'])
   const addresses = own.map((address) => `address add ${address} dev fab0${address.includes(':') ? ' nodad' : ''}`)

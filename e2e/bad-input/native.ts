@@ -38,6 +38,7 @@ const BAD_FAILURE_SETTINGS: readonly (readonly [
   ['a drain of two days', { drainSeconds: 172_800 }, 'tcp', 'drainSeconds', '86400'],
   ['a drain without an end', { drainSeconds: null }, 'tcp', 'drainSeconds', 'must be a number'],
   ['a panic threshold of 101 %', { panicThreshold: 101 }, 'tcp', 'panicThreshold', '100'],
+  ['a TCP service probed by UDP', { monitor: { type: 'udp' } }, 'tcp', 'monitor.type', 'pools of protocol udp'],
   ['connections of UDP reset', { resetOnDown: true }, 'udp', 'resetOnDown', 'UDP has no connections'],
   ['resetOnDown as a number', { resetOnDown: 1 }, 'tcp', 'resetOnDown', 'true or false'],
   ['traffic watched in the packet path', watch(), 'tcp', 'passiveCheck', 'only pools behind the proxy'],

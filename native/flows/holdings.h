@@ -1,5 +1,5 @@
 /*
- * Which of the shared addresses this node holds, as the kernel tells of a domain's addresses. Whoever holds one carries
+ * Which of the shared addresses this node holds, as the kernel tells of a domain's addresses and local routes. Whoever holds one carries
  * the flows that are translated to it: replies come to nobody else.
  */
 #pragma once

@@ -13,8 +13,10 @@
  *   <shard> <address> <path of a namespace, or -> <interface>
  *
  * The addresses of a shard that this node masters are bound and announced; those of all others are unbound.
- * DIR/state.json says what was done. Addresses are marked (IFA_PROTO 0x53): the next mover finds what one left that was
- * killed, and unbinds it before it does anything else, unless the same keepalived still masters the shard.
+ * IPv6 addresses are answered for without being bound, wherever the interface forwards (proxied.h).
+ *
+ * DIR/state.json says what was done. What the mover makes is marked (protocol 0x53): the next mover finds what one left
+ * that was killed, and unbinds it before it does anything else, unless the same keepalived still masters the shard.
  *
  * Ends: by SIGTERM, or when keepalived is gone, with everything unbound (0); after a sleep that was too long, with
  * everything unbound and keepalived made to start its election again as backup (75). When keepalived reloads, the

@@ -12,9 +12,6 @@
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
-#include <netinet/icmp6.h>
-#include <netinet/if_ether.h>
-#include <netinet/ip6.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +19,8 @@
 #include <unistd.h>
 
 #include "claim_filter.h"
+#include "claim_packet.h"
+#include "defended_list.h"
 #include "ethernet.h"
 #include "request.h"
 
@@ -31,12 +30,6 @@
 #define PERIOD_US 1000000
 /* Nobody reads what the helper says: claims are the first that need not be said. */
 #define MAX_UNREAD (1u << 20)
-
-struct defended {
-	struct address address;
-	uint64_t defended_us; /* 0: never */
-	int64_t claims;	      /* since then */
-};
 
 /* One family of one interface. */
 struct ears {
@@ -56,24 +49,10 @@ struct defender {
 	struct ears ears[2];
 	struct timer period;
 	unsigned heard; /* in this period */
-	struct defended *list;
-	size_t count, cap;
+	struct defended_list list;
 };
 
 static const struct claim_ranges NOTHING = {.count = 0};
-
-static int compare(const void *one, const void *other)
-{
-	const struct address *a = one, *b = other;
-	int family = a->family - b->family;
-
-	return family != 0 ? family : memcmp(a->bytes, b->bytes, sizeof(a->bytes));
-}
-
-static struct defended *find(const struct defender *defender, const struct address *address)
-{
-	return defender->count == 0 ? NULL : bsearch(address, defender->list, defender->count, sizeof(*defender->list), compare);
-}
 
 static void tell(const struct defender *defender, const struct defended *defended, const uint8_t *mac)
 {
@@ -92,67 +71,23 @@ static void tell(const struct defender *defender, const struct defended *defende
 	reply_end(out);
 }
 
-static void heard(struct defender *defender, const struct address *address, const uint8_t *mac)
+static void heard(struct defender *defender, const struct claim *claim)
 {
-	struct defended *defended = find(defender, address);
+	struct defended *defended = defended_find(&defender->list, &claim->address);
 	uint64_t now = loop_now_us();
 	struct frame frame;
 
 	/* The interface's own address may have changed. */
-	if (defended == NULL || !netns_mac(defender->netns, defender->dev, defender->mac) || memcmp(mac, defender->mac, 6) == 0)
+	if (defended == NULL || !netns_mac(defender->netns, defender->dev, defender->mac) || memcmp(claim->mac, defender->mac, 6) == 0)
 		return;
 	defended->claims++;
 	if (defended->defended_us != 0 && now - defended->defended_us < DEFEND_INTERVAL_US)
 		return;
 	defended->defended_us = now;
-	frame_announce(&frame, address, defender->mac);
+	frame_announce(&frame, &claim->address, defender->mac);
 	frame_send(defender->netns, defender->ifindex, &frame);
-	tell(defender, defended, mac);
+	tell(defender, defended, claim->mac);
 	defended->claims = 0;
-}
-
-/* The link-layer address that neighbours would learn: that of the option, else the frame's. */
-static const uint8_t *learnt(const uint8_t *packet, size_t len, uint8_t type, const struct sockaddr_ll *from)
-{
-	const size_t options = sizeof(struct ip6_hdr) + sizeof(struct nd_neighbor_advert);
-	uint8_t wanted = type == ND_NEIGHBOR_ADVERT ? ND_OPT_TARGET_LINKADDR : ND_OPT_SOURCE_LINKADDR;
-
-	for (size_t at = options; at + 8 <= len && packet[at + 1] != 0; at += packet[at + 1] * 8u)
-		if (packet[at] == wanted)
-			return packet + at + 2;
-	return from->sll_addr;
-}
-
-static void hear_arp(struct defender *defender, const uint8_t *packet, size_t len)
-{
-	struct address sender = {.family = AF_INET};
-	struct ether_arp arp;
-
-	if (len < sizeof(arp))
-		return;
-	memcpy(&arp, packet, sizeof(arp));
-	memcpy(sender.bytes, arp.arp_spa, 4);
-	heard(defender, &sender, arp.arp_sha);
-}
-
-static void hear_ndp(struct defender *defender, const uint8_t *packet, size_t len, const struct sockaddr_ll *from)
-{
-	struct address claimed = {.family = AF_INET6};
-	struct {
-		struct ip6_hdr ip;
-		struct nd_neighbor_advert advert;
-	} message;
-	uint8_t type;
-
-	if (len < sizeof(message))
-		return;
-	memcpy(&message, packet, sizeof(message));
-	/* RFC 4861 7.1: from behind a router it is not taken by anybody. */
-	if (message.ip.ip6_hlim != 255)
-		return;
-	type = message.advert.nd_na_type;
-	memcpy(claimed.bytes, type == ND_NEIGHBOR_ADVERT ? &message.advert.nd_na_target : &message.ip.ip6_src, 16);
-	heard(defender, &claimed, learnt(packet, len, type, from));
 }
 
 static void set_filter(struct ears *ears, bool shut)
@@ -190,6 +125,7 @@ static void claims_ready(struct watch *watch, uint32_t events)
 	struct defender *defender = ears->defender;
 	uint8_t packet[256];
 	struct sockaddr_ll from;
+	struct claim claim;
 
 	(void)events;
 	while (watch->fd >= 0) {
@@ -200,10 +136,8 @@ static void claims_ready(struct watch *watch, uint32_t events)
 		/* What was queued before the filter was shut is thrown away. */
 		if (!may_hear(defender))
 			continue;
-		if (ears->family == AF_INET)
-			hear_arp(defender, packet, (size_t)len);
-		else
-			hear_ndp(defender, packet, (size_t)len, &from);
+		if (claim_read(&claim, ears->family, packet, (size_t)len, from.sll_addr))
+			heard(defender, &claim);
 	}
 }
 
@@ -237,12 +171,12 @@ static int ascending(const void *one, const void *other)
 
 static bool refresh(struct defender *defender, struct ears *ears)
 {
-	uint32_t *keys = memory_new((defender->count + 1) * sizeof(*keys));
+	uint32_t *keys = memory_new((defender->list.count + 1) * sizeof(*keys));
 	size_t count = 0;
 
-	for (size_t i = 0; i < defender->count; i++)
-		if (defender->list[i].address.family == ears->family)
-			keys[count++] = claim_key(&defender->list[i].address);
+	for (size_t i = 0; i < defender->list.count; i++)
+		if (defender->list.items[i].address.family == ears->family)
+			keys[count++] = claim_key(&defender->list.items[i].address);
 	/* Those of IPv6 are in order of the whole address. */
 	qsort(keys, count, sizeof(*keys), ascending);
 	claim_ranges_make(&ears->ranges, keys, count);
@@ -251,39 +185,6 @@ static bool refresh(struct defender *defender, struct ears *ears)
 		return open_ears(defender, ears);
 	set_filter(ears, ears->shut);
 	return true;
-}
-
-static void put(struct defender *defender, const struct address *address)
-{
-	size_t at = 0;
-
-	if (defender->count == defender->cap) {
-		struct defended *grown;
-		defender->cap = defender->cap == 0 ? 16 : defender->cap * 2;
-		grown = memory_new(defender->cap * sizeof(*grown));
-		if (defender->count > 0)
-			memcpy(grown, defender->list, defender->count * sizeof(*grown));
-		free(defender->list);
-		defender->list = grown;
-	}
-	for (size_t end = defender->count; at < end;) {
-		size_t middle = at + (end - at) / 2;
-		if (compare(&defender->list[middle], address) < 0)
-			at = middle + 1;
-		else
-			end = middle;
-	}
-	if (at < defender->count)
-		memmove(defender->list + at + 1, defender->list + at, (defender->count - at) * sizeof(*defender->list));
-	defender->list[at] = (struct defended){.address = *address};
-	defender->count++;
-}
-
-static void take(struct defender *defender, struct defended *defended)
-{
-	size_t at = (size_t)(defended - defender->list);
-
-	memmove(defended, defended + 1, (--defender->count - at) * sizeof(*defended));
 }
 
 static void end(struct defender *defender)
@@ -296,7 +197,7 @@ static void end(struct defender *defender)
 	for (size_t i = 0; i < 2; i++)
 		loop_close(&defender->ears[i].watch);
 	loop_untimer(&defender->netns->helper->loop, &defender->period);
-	free(defender->list);
+	free(defender->list.items);
 	netns_release(defender->netns);
 	loop_free(&defender->netns->helper->loop, defender);
 }
@@ -356,9 +257,9 @@ static void add_all(struct defender *defender, const struct json *item, bool sta
 	for (; item != NULL; item = item->next) {
 		struct address address;
 		address_parse(&address, item->text);
-		if (find(defender, &address) != NULL)
+		if (defended_find(&defender->list, &address) != NULL)
 			continue;
-		put(defender, &address);
+		defended_add(&defender->list, &address);
 		for (size_t i = 0; i < 2; i++)
 			if (defender->ears[i].family == address.family &&
 			    !claim_ranges_hold(&defender->ears[i].ranges, claim_key(&address)))
@@ -372,10 +273,10 @@ static void remove_all(struct defender *defender, const struct json *item)
 		struct defended *defended;
 		struct address address;
 		address_parse(&address, item->text);
-		defended = find(defender, &address);
+		defended = defended_find(&defender->list, &address);
 		/* The filter stays as it is: what it lets through too much is compared. */
 		if (defended != NULL)
-			take(defender, defended);
+			defended_remove(&defender->list, defended);
 	}
 }
 
@@ -401,7 +302,7 @@ bool op_defend(struct request *request)
 	follow_interface(defender, ifindex, mac);
 	remove_all(defender, gone);
 	add_all(defender, add, stale);
-	if (defender->count == 0) {
+	if (defender->list.count == 0) {
 		end(defender);
 		return reply_done(request);
 	}

@@ -41,6 +41,7 @@ static const struct {
 	{"nft-batch", op_nft_batch},
 	{"connect", op_connect},
 	{"ping", op_ping},
+	{"udp", op_udp},
 	{"nft-get", op_nft_get},
 	{"nft-counters", op_nft_counters},
 	{"nft-generation", op_nft_generation},

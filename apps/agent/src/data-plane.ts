@@ -20,6 +20,7 @@ import {
   SecondChance,
   SystemHost,
   TcpCheck,
+  UdpCheck,
   VrrpAnnouncer,
 } from '@spout/dataplane'
 import type { Clock, Component, Logger } from '@spout/runtime'
@@ -108,7 +109,12 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     domains: withFlows(withoutProxies(domainSet, haproxy), flows),
     drivers: [haproxy, nftables, secondChance],
     announcer,
-    checks: [new TcpCheck(helper, place), new HttpCheck(helper, place), new PingCheck(helper, place)],
+    checks: [
+      new TcpCheck(helper, place),
+      new HttpCheck(helper, place),
+      new PingCheck(helper, place),
+      new UdpCheck(helper, place),
+    ],
     start: () => {},
     /** Everything stays in force; only our hold on it ends. */
     stop: async () => {

@@ -4,6 +4,7 @@ import { addExplain } from './commands/explain.ts'
 import { addNodeScheduling } from './commands/node-scheduling.ts'
 import { addNoun } from './commands/noun-command.ts'
 import { addPlan } from './commands/plan.ts'
+import { addRebalance } from './commands/rebalance.ts'
 import { addVip } from './commands/vip.ts'
 import { collection, completeLoadBalancer, completeNetwork, completeToken } from './nouns/collection.ts'
 import type { Noun } from './nouns/noun.ts'
@@ -41,6 +42,7 @@ export function buildProgram(context: CommandContext): Command {
     .exitOverride()
   for (const [resource, noun] of NOUNS) addNoun(program, resource, noun, context)
   addNodeScheduling(program, context)
+  addRebalance(program, context)
   addVip(program, context)
   addExplain(program, context)
   addPlan(program, context)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
-import { NodeLiveness, NodeStateTable, PlanController, StatusController, Sweeper } from '@spout/controllers'
+import { NodeLiveness, NodeStateTable, PlanController, Rebalancer, StatusController, Sweeper } from '@spout/controllers'
 import { DEFAULT_PROVIDERS, octaviaApi } from '@spout/intent-octavia'
 import { Lifecycle, systemClock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
@@ -146,6 +146,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
     .add(planner)
     .add({ name: 'authenticator', start: () => authenticator.start(), stop: () => authenticator.stop() })
     .add(new Sweeper({ view, store, clock, log }))
+    .add(new Rebalancer({ view, status, admission, clock, log }))
     .add(link)
     .add({
       name: 'api',

@@ -99,6 +99,10 @@ function subnetOf(
   const subnet = network.subnets.find((one) => one.id === wish.subnetId)
   if (subnet === undefined)
     throw new SpoutError('ReferenceNotFound', { field: `${path}subnetId`, what: 'subnet', id: wish.subnetId })
+  if (subnet.reach === 'tunnel') {
+    const reason = 'is behind a router (reach `tunnel`), where no node can answer for an address'
+    throw new SpoutError('InvalidField', { field: `${path}subnetId`, reason })
+  }
   return { network, subnet }
 }
 

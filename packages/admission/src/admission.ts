@@ -10,6 +10,7 @@ import type {
   Network,
   Node,
   NodeGroup,
+  PlannedMove,
   Pool,
   Project,
   Quota,
@@ -111,6 +112,8 @@ export interface Admission {
   /** Router ids that the draft does not name are given out. */
   createNodeGroup(draft: NodeGroupDraft): Promise<NodeGroup>
   changeNodeGroup(id: string, change: NodeGroupChange): Promise<NodeGroup>
+  /** Asks for planned moves of shards, in this order. @throws SpoutError InvalidField for a group without shards */
+  rebalanceNodeGroup(id: string, moves: readonly PlannedMove[]): Promise<NodeGroup>
   /** Refused while anything names it. */
   deleteNodeGroup(id: string): Promise<void>
   createBgpPeer(draft: BgpPeerDraft): Promise<BgpPeer>

@@ -14,6 +14,7 @@ import {
 } from './testing/office.ts'
 
 let office: Office
+let networkId: string
 beforeEach(async () => {
   office = await openOffice()
   const { project, admission } = office
@@ -21,6 +22,7 @@ beforeEach(async () => {
     ...networkDraft(project.id, 'dsr'),
     segment: { physicalNetwork: 'direct', vlan: null },
   })
+  networkId = id
   for (const [cidr, gateway] of [
     ['10.7.0.0/24', '10.7.0.1'],
     ['fd07::/64', null],
@@ -119,5 +121,41 @@ describe('with return path dsr', () => {
     const pointed = change(id, { listeners: [listener, another] })
     expect((await refusal(pointed)).field).toBe('listeners[1].defaultPoolId')
     await change(id, { pools: [{ ...pool, members: [...pool.members, { ...second, port: 80 }] }] })
+  })
+})
+
+describe('a subnet behind a router', () => {
+  const tunnelled = (cidr: string, fields: object = {}) => ({
+    ...subnetDraft(cidr, null),
+    reach: 'tunnel' as const,
+    ...fields,
+  })
+
+  it.each([
+    [
+      'a node range',
+      'dsr',
+      tunnelled('10.8.0.0/24', { nodeRange: { first: '10.8.0.9', last: '10.8.0.10' } }),
+      'nodeRange',
+    ],
+    ['another return path', 'gateway', tunnelled('10.8.0.0/24'), 'reach'],
+    ['no router of its family', 'dsr', tunnelled('fd08::/64'), 'reach'],
+  ] as const)('is refused with %s', async (_, path, draft, field) => {
+    const id = path === 'dsr' ? networkId : office.network.id
+    expect(await refusal(office.admission.addSubnet(id, draft))).toMatchObject({ code: 'InvalidField', field })
+  })
+
+  it('has members, no address of a node and no VIP, and keeps the subnet through which it is reached', async () => {
+    const { admission, view, project } = office
+    const on = view.get('network', networkId)!.value.subnets[0]!
+    const { id: subnetId } = await admission.addSubnet(networkId, tunnelled('10.8.0.0/16'))
+    expect(await create(parts({ address: '10.8.3.4' }))).toMatchObject({ networkId })
+    expect(view.list('address').filter((one) => one.subnetId === subnetId)).toEqual([])
+    const vip = { from: 'subnet', networkId, subnetId, address: null } as const
+    expect(await refusal(admission.createLoadBalancer(draftOf(project.id, [vip])))).toMatchObject({
+      code: 'InvalidField',
+      field: 'vips[0].subnetId',
+    })
+    expect(await refusal(admission.removeSubnet(networkId, on.id))).toMatchObject({ code: 'InUse' })
   })
 })

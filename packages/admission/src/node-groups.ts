@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { groupBgpSettings, type NodeGroup, nodeGroup, parseAs, SpoutError, vrrpSettings } from '@spout/model'
+import {
+  groupBgpSettings,
+  type NodeGroup,
+  nodeGroup,
+  type PlannedMove,
+  parseAs,
+  SpoutError,
+  vrrpSettings,
+} from '@spout/model'
 import { z } from 'zod'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
@@ -23,6 +31,7 @@ export const nodeGroupDraft = z.strictObject({
   vrrp: optionalVrrp.default({}),
   bgp: optionalBgp.nullable().default(null),
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,
+  rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
 })
 export type NodeGroupDraft = z.input<typeof nodeGroupDraft>
 
@@ -41,6 +50,7 @@ export const nodeGroupChange = z
       .partial()
       .nullable(),
     secondChanceSeconds: nodeGroup.shape.secondChanceSeconds.unwrap(),
+    rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
   })
   .partial()
 export type NodeGroupChange = z.input<typeof nodeGroupChange>
@@ -55,6 +65,7 @@ export async function createNodeGroup(context: AdmissionContext, wish: NodeGroup
       vrrp: parseAs(vrrpSettings, draft.vrrp, 'vrrp'),
       bgp: draft.bgp && parseAs(groupBgpSettings, draft.bgp, 'bgp'),
       secondChanceSeconds: draft.secondChanceSeconds,
+      ...(draft.rebalanceAfterSeconds !== undefined && { rebalanceAfterSeconds: draft.rebalanceAfterSeconds }),
       flowsKey: newKey(context),
     }
     const created = settle(context, claim, whole, draft.vrrp.routerIds !== undefined)
@@ -82,6 +93,21 @@ export async function changeNodeGroup(
       updatedAt: timestampOf(context.now()),
     }
     const next = settle(context, claim, whole, vrrp?.routerIds !== undefined)
+    return { writes: [putOver('nodeGroup', stored, next)], result: next }
+  })
+}
+
+/** Asks for moves of shards, in the place of those that were asked for before. */
+export async function rebalanceNodeGroup(
+  context: AdmissionContext,
+  id: string,
+  moves: readonly PlannedMove[],
+): Promise<NodeGroup> {
+  return transact(context, () => {
+    const stored = find(context, 'nodeGroup', id, 'node group')
+    if (stored.value.announcer === 'l2')
+      throw new SpoutError('InvalidField', { field: 'announcer', reason: 'l2 has no shards' })
+    const next: NodeGroup = { ...stored.value, rebalance: { askedAt: timestampOf(context.now()), moves: [...moves] } }
     return { writes: [putOver('nodeGroup', stored, next)], result: next }
   })
 }

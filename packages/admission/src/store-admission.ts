@@ -12,7 +12,7 @@ import { Ledger } from './ledger.ts'
 import { LoadBalancers } from './load-balancers.ts'
 import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
 import { ensureNodeAddresses, ensureSharedAddresses } from './node-addresses.ts'
-import { changeNodeGroup, createNodeGroup, deleteNodeGroup } from './node-groups.ts'
+import { changeNodeGroup, createNodeGroup, deleteNodeGroup, rebalanceNodeGroup } from './node-groups.ts'
 import { changeNode, createEnrolmentToken, deleteNode, enrolNode, seeFabricAddress } from './nodes.ts'
 import { bindFloating, releaseAddress, reserveAddress } from './ports.ts'
 import { createProject, deleteProject, setQuota } from './projects.ts'
@@ -93,6 +93,7 @@ export class StoreAdmission implements Admission {
 
   createNodeGroup: Admission['createNodeGroup'] = (draft) => createNodeGroup(this.#context, draft)
   changeNodeGroup: Admission['changeNodeGroup'] = (id, change) => changeNodeGroup(this.#context, id, change)
+  rebalanceNodeGroup: Admission['rebalanceNodeGroup'] = (id, moves) => rebalanceNodeGroup(this.#context, id, moves)
   deleteNodeGroup: Admission['deleteNodeGroup'] = (id) => deleteNodeGroup(this.#context, id)
 
   createBgpPeer: Admission['createBgpPeer'] = (draft) => createBgpPeer(this.#context, draft)

@@ -22,7 +22,7 @@ export interface GroupAnnouncer extends Announcer {
   bgpSessions(): Promise<readonly BgpSessionReport[]>
   /** How flows are replicated now; null where they are not. */
   flows(): Promise<FlowsReport | null>
-  /** What is left here of a drain; null while the node is not drained. */
+  /** What is left here of addresses that the node gave up lately; null when it gave none up. */
   departure(): DepartureReport | null
   onDeparture(listener: (departure: DepartureReport | null) => void): () => void
   /** Addresses that somebody else on the wire claims. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressProblems } from './address-problems.ts'
+import { addressProblems, fabricProblems } from './address-problems.ts'
 
 const conflict = (index: number) => ({
   address: `192.0.2.${index}`,
@@ -22,4 +22,15 @@ it('counts what would fill a page', () => {
   const problems = addressProblems(Array.from({ length: 100 }, (_, index) => conflict(index)))
   expect(problems).toHaveLength(6)
   expect(problems.at(-1)?.message).toBe('So are 95 further addresses of the node.')
+})
+
+it('says that the address on the fabric is gone, when there was one', () => {
+  expect(fabricProblems('192.0.2.1', true)).toEqual([
+    {
+      code: 'FabricAddressLost',
+      message: 'Its fabric interface is gone or has no address any more: it had 192.0.2.1.',
+    },
+  ])
+  expect(fabricProblems('192.0.2.1', false)).toEqual([])
+  expect(fabricProblems(null, true)).toEqual([])
 })

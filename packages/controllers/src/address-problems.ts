@@ -13,3 +13,15 @@ export function addressProblems(conflicts: readonly AddressConflictReport[]): No
   if (more === 0) return named
   return [...named, { code: 'AddressClaimed', message: `So are ${more} further addresses of the node.` }]
 }
+
+/**
+ * The node's own address on the fabric is gone, with the interface or without: it can neither elect nor speak BGP.
+ * @param known the address that others reach it at; null when none was ever known, which the planner says itself
+ * @param lacks the node said that it has none
+ */
+export function fabricProblems(known: string | null, lacks: boolean): NodeStatus['problems'] {
+  if (known === null || !lacks) return []
+  return [
+    { code: 'FabricAddressLost', message: `Its fabric interface is gone or has no address any more: it had ${known}.` },
+  ]
+}

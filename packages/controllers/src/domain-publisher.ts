@@ -78,8 +78,8 @@ export class DomainPublisher {
   /** A subnet that has none left is left out of the domain: its nodes do without. */
   async #ensureAddresses(network: Network, nodes: readonly Node[]): Promise<void> {
     const { admission, queue, log } = this.#options
-    const nodesHave = (): boolean =>
-      nodes.every(({ id }) => admission.nodeAddresses(network.id, id).size === network.subnets.length)
+    const onSegment = network.subnets.filter(({ reach }) => reach !== 'tunnel').length
+    const nodesHave = (): boolean => nodes.every(({ id }) => admission.nodeAddresses(network.id, id).size === onSegment)
     const sharedAreThere = (): boolean =>
       !this.#sharesAddresses(network) || admission.sharedAddresses(network.id).size === network.subnets.length
     if (nodesHave() && sharedAreThere()) return

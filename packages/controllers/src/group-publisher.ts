@@ -1,11 +1,20 @@
 import type { ModelView } from '@spout/admission'
-import { entryHash, fabricAddressOf, type NodeGroup, type StatusReader } from '@spout/model'
-import { type GroupNode, type GroupPlan, type GroupPlanInput, heldBack, planGroup } from '@spout/plan'
+import { entryHash, fabricAddressOf, type NodeGroup, type OwnershipReader, type StatusReader } from '@spout/model'
+import {
+  type GroupNode,
+  type GroupPlan,
+  type GroupPlanInput,
+  heldBack,
+  type MoveStep,
+  moveUnderWay,
+  planGroup,
+} from '@spout/plan'
 import type { Clock, Timer } from '@spout/runtime'
 import type { ClusterIndex } from './cluster-index.ts'
 import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 import { connectionOf } from './planned-connection.ts'
+import { stepsOf } from './shard-moves.ts'
 
 export interface GroupPublisherOptions {
   readonly view: ModelView
@@ -13,7 +22,7 @@ export interface GroupPublisherOptions {
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
   /** Tells what nodes said that they follow, and how far they are with what they were told. */
-  readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'>
+  readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'> & Pick<OwnershipReader, 'shards'>
   readonly clock: Clock
 }
 
@@ -30,6 +39,8 @@ export class GroupPublisher {
   readonly #waiting = new Set<string>()
   /** Drains that have begun: node id and when it was asked for. None of them waits again. */
   readonly #begun = new Set<string>()
+  /** Moves of shards that nodes were told to make: group, when it was asked for, shard. */
+  readonly #told = new Set<string>()
   /** Drains whose node said that no client is left: node id and when it was asked for. */
   readonly #departed = new Set<string>()
   readonly #unsubscribe: () => void
@@ -77,18 +88,52 @@ export class GroupPublisher {
     this.#timers.clear()
   }
 
-  /** A node that is drained keeps what it has until the others know where to send what comes for its connections. */
+  /**
+   * What nodes shall do, with the move of a shard that is to be made now. It is not asked for before all others know of
+   * it: who comes first in the shard, and where to send what comes for connections that stay.
+   */
   #plan(group: NodeGroup): GroupPlan {
     const input = this.#input(group)
+    const plan = this.#planDrains(group, input)
+    const step = group.announcer === 'l2' ? null : moveUnderWay(stepsOf(group, this.#options))
+    if (step === null) return plan
+    const againAtMs = soonest(plan.againAtMs, input.nowMs + LOOK_AGAIN_MS)
+    if (!this.#mayBegin(group, step, input, plan)) {
+      this.#waiting.add(group.id)
+      return { ...plan, againAtMs }
+    }
+    const { entries } = planGroup({ ...input, handOver: step })
+    const entry = entries.get(step.fromNodeId)
+    return {
+      ...plan,
+      againAtMs,
+      entries: entry === undefined ? plan.entries : new Map([...plan.entries, [step.fromNodeId, entry]]),
+    }
+  }
+
+  #mayBegin(group: NodeGroup, step: MoveStep, { nodes, nowMs }: GroupPlanInput, plan: GroupPlan): boolean {
+    const askedAt = group.rebalance?.askedAt ?? ''
+    const key = `${group.id} ${askedAt} ${step.shard}`
+    if (this.#told.has(key)) return true
+    if (step.message !== null) return false
+    const others = nodes.filter(({ id, connection }) => id !== step.fromNodeId && connection === 'connected')
+    if (!others.every((node) => this.#knows(plan, node)) && nowMs < Date.parse(askedAt) + KNOWN_WITHIN_MS) return false
+    this.#told.add(key)
+    return true
+  }
+
+  #knows({ entries }: GroupPlan, { id }: GroupNode): boolean {
+    const entry = entries.get(id)
+    return entry === undefined || this.#options.status.confirmedHash(id, 'group') === entryHash(entry)
+  }
+
+  /** A node that is drained keeps what it has until the others know where to send what comes for its connections. */
+  #planDrains(group: NodeGroup, input: GroupPlanInput): GroupPlan {
     const { nodes, nowMs } = input
     if (group.announcer === 'l2' || !nodes.some(({ scheduling }) => scheduling === 'draining')) return planGroup(input)
     const plan = planGroup(input)
-    const knows = ({ id }: GroupNode): boolean => {
-      const entry = plan.entries.get(id)
-      return entry === undefined || this.#options.status.confirmedHash(id, 'group') === entryHash(entry)
-    }
     const candidates = nodes.filter((node) => !this.#begun.has(drainOf(node)))
-    const held = heldBack(nodes, knows, nowMs)
+    const held = heldBack(nodes, (node) => this.#knows(plan, node), nowMs)
     const waiting = candidates.filter(({ id }) => held.nodeIds.has(id))
     for (const node of candidates)
       if (node.scheduling === 'draining' && !waiting.includes(node)) this.#begun.add(drainOf(node))
@@ -110,6 +155,8 @@ export class GroupPublisher {
 
   #input(group: NodeGroup): GroupPlanInput {
     const { view, cluster, liveness, clock } = this.#options
+    const { askedAt = '', moves = [] } = group.rebalance ?? {}
+    const leaves = new Set(moves.map(({ fromNodeId }) => fromNodeId))
     return {
       group,
       nodes: cluster.nodesOf(group.id).map(
@@ -122,6 +169,7 @@ export class GroupPublisher {
           fabricAddress: fabricAddressOf(node),
           connection: connectionOf(node, liveness.of(node.id)),
           departed: this.#departed.has(drainOf(node)),
+          movedSince: leaves.has(node.id) ? askedAt : null,
         }),
       ),
       peers: view.list('bgpPeer'),
@@ -130,6 +178,11 @@ export class GroupPublisher {
     }
   }
 }
+
+/** A move of a shard is looked after so often. */
+const LOOK_AGAIN_MS = 100
+/** And waits at most so long for all others to know of it. */
+const KNOWN_WITHIN_MS = 2000
 
 const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`
 

@@ -8,6 +8,7 @@
 export { type Liveness, type LivenessOptions, NodeLiveness } from './node-liveness.ts'
 export { NodeStateTable } from './node-state-table.ts'
 export { PlanController, type PlanControllerOptions } from './plan-controller.ts'
+export { Rebalancer, type RebalancerOptions } from './rebalancer.ts'
 export type { ShardTakeover } from './shard-table.ts'
 export { StatusController, type StatusControllerOptions } from './status-controller.ts'
 export { Sweeper, type SweeperOptions } from './sweeper.ts'

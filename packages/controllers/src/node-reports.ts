@@ -45,6 +45,8 @@ interface NodeView {
   departure: DepartureReport | null
   addressConflicts: readonly AddressConflictReport[]
   fabricAddress: string | null
+  /** It said that it has none. */
+  lacksFabricAddress: boolean
   /** How many addresses it announces. */
   announced: number
   /** Its shards and sessions were told in an earlier session of the agent and not yet in this one. */
@@ -91,6 +93,7 @@ export class NodeReports {
     | 'departure'
     | 'addressConflicts'
     | 'fabricAddress'
+    | 'lacksFabricAddress'
     | 'announced'
   > | null {
     return this.#nodes.get(nodeId) ?? null
@@ -150,6 +153,7 @@ const newNode = (): NodeView => ({
   departure: null,
   addressConflicts: [],
   fabricAddress: null,
+  lacksFabricAddress: false,
   announced: 0,
   staleAnnouncer: false,
   entries: new Map(),
@@ -160,7 +164,15 @@ const newNode = (): NodeView => ({
 /** What the node says of itself, as a text to compare. Counters change all the time and mean nothing by themselves. */
 const wordsOf = ({ flows, ...view }: NodeView): string =>
   JSON.stringify([
-    ...[view.inSync, view.features, view.shards, view.bgpSessions, view.addressConflicts, view.fabricAddress],
+    ...[
+      view.inSync,
+      view.features,
+      view.shards,
+      view.bgpSessions,
+      view.addressConflicts,
+      view.fabricAddress,
+      view.lacksFabricAddress,
+    ],
     ...[flows?.silentPeers, flows?.error, view.departure],
   ])
 
@@ -181,7 +193,10 @@ function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly Sha
   else if (over) node.departure = null
   if (report.addressConflicts !== undefined) node.addressConflicts = report.addressConflicts
   else if (over) node.addressConflicts = []
-  if (report.fabricAddress !== undefined) node.fabricAddress = report.fabricAddress
+  if (report.fabricAddress !== undefined) {
+    node.fabricAddress = report.fabricAddress
+    node.lacksFabricAddress = report.fabricAddress === null
+  }
   if (over) node.staleAnnouncer = false
   else if (report.shards !== undefined && report.bgpSessions !== undefined) node.staleAnnouncer = false
 }

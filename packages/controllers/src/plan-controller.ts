@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission'
-import { SpoutError, type StatusReader } from '@spout/model'
+import { type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
 import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { ChangeRouter, type ChangeRouterOptions } from './change-router.ts'
@@ -18,8 +18,8 @@ export interface PlanControllerOptions {
   readonly store: Store
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
-  /** Tells what nodes' drivers can do. */
-  readonly status: StatusReader
+  /** Tells what nodes' drivers can do, and who owns which shard. */
+  readonly status: StatusReader & Pick<OwnershipReader, 'shards'>
   /** Nodes' own addresses in the tenants' networks and on the fabric. */
   readonly admission: DomainPublisherOptions['admission'] & ChangeRouterOptions['admission']
   readonly clock: Clock

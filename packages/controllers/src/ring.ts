@@ -12,6 +12,12 @@ export class Ring<T> {
     if (this.#entries.length > this.#most) this.#entries.shift()
   }
 
+  /** What is heard of late. */
+  putBeforeLast(entry: T): void {
+    this.#entries.splice(-1, 0, entry)
+    if (this.#entries.length > this.#most) this.#entries.shift()
+  }
+
   /** Oldest first. */
   entries(): readonly T[] {
     return this.#entries

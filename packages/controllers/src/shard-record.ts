@@ -14,6 +14,8 @@ const CONFLICT_AFTER_MS = 1000
 /** Longer differences of two nodes' clocks are no duration of a takeover. */
 const LONGEST_TAKEOVER_MS = 60_000
 const MOST_MOVES = 64
+/** A release later than the takeover by more than that is none that led to it. */
+const CLOCKS_DIFFER_MS = 50
 
 /**
  * One shard as its nodes tell of it. The newest claim to be master counts, so a node that died as master is outdone by the
@@ -47,7 +49,21 @@ export class ShardRecord {
     const before = this.#claims.get(nodeId)
     const same = before?.report.state === report.state && before.report.since === report.since
     this.#claims.set(nodeId, { report, claimedAtMs: same ? before.claimedAtMs : nowMs, heardAtMs: nowMs })
-    return same ? null : this.#settle(nowMs)
+    if (same) return null
+    this.#noteLateRelease(nodeId, report)
+    return this.#settle(nowMs)
+  }
+
+  /** The word of who took a shard over may come before the word of who gave it up, which has the reason. */
+  #noteLateRelease(nodeId: string, report: ShardReport): void {
+    const last = this.#lastOwner
+    if (last?.nodeId !== nodeId || last.releasedAt !== null || report.state === 'master') return
+    const taken = this.#moves.entries().at(-1)
+    if (taken?.event !== 'taken' || taken.nodeId !== this.#ownerNodeId) return
+    // A node that lost it for another reason tells so after it has found out.
+    if (Date.parse(report.since) > Date.parse(taken.at) + CLOCKS_DIFFER_MS) return
+    this.#lastOwner = { nodeId, releasedAt: report.since }
+    this.#moves.putBeforeLast(released(nodeId, report))
   }
 
   heard(nodeId: string, nowMs: number): void {
@@ -99,17 +115,9 @@ export class ShardRecord {
     this.#ownerChangedAtMs = nowMs
     if (before !== null) {
       const left = this.#claims.get(before)?.report
-      const released = left !== undefined && left.state !== 'master'
-      this.#lastOwner = { nodeId: before, releasedAt: released ? left.since : null }
-      if (released)
-        this.#moves.push({
-          at: left.since,
-          event: 'released',
-          nodeId: before,
-          fromNodeId: null,
-          reason: left.lastMove?.reason ?? null,
-          durationMs: null,
-        })
+      const hasLeft = left !== undefined && left.state !== 'master'
+      this.#lastOwner = { nodeId: before, releasedAt: hasLeft ? left.since : null }
+      if (hasLeft) this.#moves.push(released(before, left))
     }
     if (newest === null) return null
     const move = this.#takeover(newest[0], newest[1].report)
@@ -130,6 +138,15 @@ export class ShardRecord {
     }
   }
 }
+
+const released = (nodeId: string, { since, lastMove }: ShardReport): VipMove => ({
+  at: since,
+  event: 'released',
+  nodeId,
+  fromNodeId: null,
+  reason: lastMove?.reason ?? null,
+  durationMs: null,
+})
 
 const isNewer = (a: Claim, b: Claim): boolean =>
   a.claimedAtMs > b.claimedAtMs || (a.claimedAtMs === b.claimedAtMs && a.report.since > b.report.since)

@@ -12,7 +12,7 @@ import {
   type VipMove,
 } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
-import { addressProblems } from './address-problems.ts'
+import { addressProblems, fabricProblems } from './address-problems.ts'
 import { flowProblems } from './flow-problems.ts'
 import { Holders } from './holders.ts'
 import type { NodeLiveness } from './node-liveness.ts'
@@ -116,7 +116,8 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const connection = this.#holders.connection(id)
     if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
     const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
-    const { addressConflicts, fabricAddress, announced } = said
+    const { addressConflicts, fabricAddress, lacksFabricAddress, announced } = said
+    const node = this.#options.view.get('node', id)?.value ?? null
     return {
       nodeId: id,
       connection,
@@ -132,6 +133,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
       announced,
       problems: [
         ...problems,
+        ...fabricProblems(node === null ? null : fabricAddressOf(node), lacksFabricAddress),
         ...addressProblems(addressConflicts),
         ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
       ],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { asNumber } from './bgp.ts'
-import { metaShape } from './scalars.ts'
+import { metaShape, timestamp, uuid } from './scalars.ts'
 
 /**
  * How the nodes of a group make addresses known: `l2`, one node per network answers for it and the control plane moves it;
@@ -42,6 +42,14 @@ export type GroupBgp = z.infer<typeof groupBgpSettings>
 const secondChanceSeconds = z.number().int().min(0).max(3600)
 export const DEFAULT_SECOND_CHANCE_S = 300
 
+/** A planned move of a shard from one live node to another. */
+export const plannedMove = z.strictObject({
+  shard: z.number().int().min(1).max(MOST_SHARDS),
+  fromNodeId: uuid,
+  toNodeId: uuid,
+})
+export type PlannedMove = z.infer<typeof plannedMove>
+
 /** Nodes that stand in for each other. */
 export const nodeGroup = z.strictObject({
   ...metaShape,
@@ -50,6 +58,13 @@ export const nodeGroup = z.strictObject({
   /** Needed by announcer `bgp`, which also takes the shards for addresses inside tenant networks. */
   bgp: groupBgpSettings.nullable().default(null),
   secondChanceSeconds: secondChanceSeconds.default(DEFAULT_SECOND_CHANCE_S),
+  /**
+   * Shards that were last asked to go to other nodes, one after the other until one fails or its time is over. Their new
+   * owners stay the first to begin with them.
+   */
+  rebalance: z.strictObject({ askedAt: timestamp, moves: z.array(plannedMove).max(MOST_SHARDS) }).optional(),
+  /** Shards are evened out by themselves once nothing has changed for so long; left out or 0: never. */
+  rebalanceAfterSeconds: z.number().int().min(0).max(86_400).optional(),
   /** What its nodes prove to know when they tell each other of flows: hex, made with the group, shown to nobody else. */
   flowsKey: z
     .string()

@@ -23,7 +23,7 @@ export interface NodeReport {
   readonly flows?: FlowsReport | null
   /** Addresses of this node that somebody else claims, at most 100; left out, nothing changed. */
   readonly addressConflicts?: readonly AddressConflictReport[]
-  /** What is left on a node that is drained; null on one that is not. Left out, nothing changed. */
+  /** What is left on a node that gave addresses up lately; null on one that did not. Left out, nothing changed. */
   readonly departure?: DepartureReport | null
   /** The address that the agent sees on its fabric interface, null when there is none; left out, nothing changed. */
   readonly fabricAddress?: string | null
@@ -109,7 +109,7 @@ export interface AddressConflictReport {
   readonly since: string
 }
 
-/** How far a drained node has seen off the clients of its proxies. */
+/** How far a node that gave addresses up has seen off the clients of its proxies. */
 export interface DepartureReport {
   /** `SecondChance.leavingSince`: the drain that it is about. */
   readonly since: string

@@ -85,7 +85,7 @@ export interface SecondChance {
   readonly first: string | null
   /** Where this node sends on what another node sent it in vain; null: to nobody. */
   readonly next: string | null
-  /** Since when this node is drained: once it answers for no address, its proxies see their clients off. Null: it is not. */
+  /** When this node began to give addresses up: once it has, its proxies see their clients off. Null: it has not lately. */
   readonly leavingSince: string | null
   /** When the newest of these moves was asked for. Tells one from another; both times are the control plane's, RFC 3339. */
   readonly since: string
@@ -125,6 +125,8 @@ export interface VrrpShard {
   readonly routerId: number
   /** 1 to 254; no two nodes of a shard share one. Decides only who begins: nobody is preempted. */
   readonly priority: number
+  /** A node that owns the shard gives it up once: when this was asked for (RFC 3339), which tells one time from another. */
+  readonly handOver?: string
 }
 
 export interface BgpSettings {
@@ -297,7 +299,7 @@ export interface NodeMember {
 }
 
 export interface CheckSpec {
-  readonly type: 'tcp' | 'http' | 'ping'
+  readonly type: 'tcp' | 'http' | 'ping' | 'udp'
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number

@@ -54,7 +54,7 @@ export interface NodeStatus {
   readonly bgpSessions: readonly BgpSessionReport[]
   /** How it replicates flows with the others of its group; null where it does not, or has not said. */
   readonly flows: FlowsReport | null
-  /** How far it has seen off its proxies' clients while it is drained; null otherwise. */
+  /** How far it has seen off its proxies' clients after it gave addresses up; null when it did not lately. */
   readonly departure: DepartureReport | null
   /** Addresses of the node that somebody else on the wire claims. */
   readonly addressConflicts: readonly AddressConflictReport[]

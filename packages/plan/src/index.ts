@@ -9,6 +9,13 @@ export type { GroupNode } from './group/group-node.ts'
 export { isSelected } from './group/plan-bgp.ts'
 export { type GroupPlan, type GroupPlanInput, planGroup } from './group/plan-group.ts'
 export { heldBack } from './group/plan-second-chance.ts'
+export {
+  type BalancedNode,
+  type MoveStep,
+  moveUnderWay,
+  planRebalance,
+  rebalanceSteps,
+} from './group/rebalance.ts'
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {

@@ -88,12 +88,26 @@ describe('a bad line', () => {
     [request('connect', { address: '127.0.0.1', port: 1, timeoutMs: 0 }), /^timeoutMs is not from 1/],
     [request('connect', { address: '127.0.0.1', port: 1, timeoutMs: 1, send: '!' }), /^send is not base64$/],
     [request('connect', { address: '127.0.0.1', port: 1, timeoutMs: 1, maxBytes: 1 << 20 }), /^maxBytes is not from/],
+    [request('udp', { address: '127.0.0.1', port: 0, timeoutMs: 1 }), /^port is not from 1 to 65535$/],
+    [request('udp', { address: '::1%lo', port: 1, timeoutMs: 1 }), /is not an address$/],
     [request('route', { changes: [{ do: 'replace', to: '192.0.2.1', table: 5 }] }), /is not a prefix$/],
     [request('route', { changes: [{ do: 'replace', to: '192.0.2.1/33', table: 5 }] }), /is not a prefix$/],
     [request('route', { changes: [{ do: 'replace', to: '::/0', via: '192.0.2.1', table: 5 }] }), /another family/],
     [request('addr', { changes: [{ do: 'add', dev: 'lo', address: '192.0.2.1', prefix: 40 }] }), /^prefix is not from/],
     [request('announce', { dev: 'lo', addresses: ['x'], count: 1, intervalMs: 1 }), /something that is no address$/],
     [request('conntrack-delete', { protocol: 'icmp', destination: '::1', port: 1 }), /^protocol is not/],
+    ...(
+      [
+        [{ members: {} }, /^members is not a list$/],
+        [{ members: [7] }, /^address is missing$/],
+        [{ members: [{ address: '::2' }] }, /^port is missing$/],
+        [{ members: [{ address: '010.0.0.1', port: 1 }] }, /is not an address$/],
+        [{ unestablished: 1 }, /^unestablished is not true or false$/],
+      ] as const
+    ).map(([fields, error]): [string, RegExp] => [
+      request('conntrack-delete', { protocol: 'tcp', destination: '::1', port: 1, ...fields }),
+      error,
+    ]),
   ])('number %# is refused for what is wrong with it', async (line, error) => {
     const { replies, code, said } = await converse(`${line}\n${HELLO}`)
     expect(said).toBe('')
@@ -170,14 +184,28 @@ describe('any lines', () => {
     { op: 'connect', ...at, address: '127.0.0.1', port: 9, send: 'AAAA', maxBytes: 9, source: '127.0.0.1' },
     { op: 'ping', ...at, address: '127.0.0.1' },
     { op: 'ping', ...at, address: '::1' },
+    { op: 'udp', ...at, address: '127.0.0.1', port: 9, timeoutMs: 1 },
+    { op: 'udp', ...at, address: '::1', port: 9, timeoutMs: 1 },
     { op: 'conntrack-delete', ...at, protocol: 'tcp', destination: '192.0.2.1', port: 80 },
+    {
+      op: 'conntrack-delete',
+      ...at,
+      protocol: 'tcp',
+      destination: '2001:db8::1',
+      port: 80,
+      members: [
+        { address: '2001:db8::9', port: 80 },
+        { address: '192.0.2.9', port: 80 },
+      ],
+      unestablished: true,
+    },
     { op: 'hello', ...at },
     { op: 'stats', ...at },
   ]
   const NAMES = [
     ...['netns', 'family', 'table', 'set', 'key', 'text', 'changes', 'part', 'more', 'dev', 'address', 'addresses'],
     ...['prefix', 'port', 'timeoutMs', 'send', 'maxBytes', 'source', 'count', 'intervalMs', 'protocol', 'destination'],
-    ...['do', 'to', 'via', 'type', 'elements', 'data', 'interval', 'expr'],
+    ...['do', 'to', 'via', 'type', 'elements', 'data', 'interval', 'expr', 'members', 'unestablished'],
   ]
   const scalar = fc.oneof(
     fc.constantFrom('ip', 'inet', 'add', 'delete', 'flush', 'replace', 'lo', 't', 's', 'AAAA', '192.0.2.1/32', 'tcp'),
@@ -192,7 +220,12 @@ describe('any lines', () => {
   const requests = fc
     .tuple(fc.constantFrom(...FINE), fc.option(fields, { nil: {} }), fc.option(lists, { nil: undefined, freq: 5 }))
     // Always in a namespace of the test's own, never in this machine's; never waiting long.
-    .map(([fine, more, list]) => ({ ...fine, ...more, ...(list && { changes: list, addresses: list }), ...at }))
+    .map(([fine, more, list]) => ({
+      ...fine,
+      ...more,
+      ...(list && { changes: list, addresses: list, members: list }),
+      ...at,
+    }))
   /** A line with some bytes of it replaced, except newlines, and never so that `netns` becomes another name. */
   const damaged = fc
     .tuple(requests, fc.array(fc.tuple(fc.nat(400), fc.integer({ min: 32, max: 126 })), { minLength: 1, maxLength: 3 }))

@@ -73,6 +73,18 @@ describe.each(BUILDS)('nftables through the helper, $name build', ({ name, path 
     expect(await get('services', serviceKey(1, 80))).toBeNull()
   })
 
+  test('keeps tables of family netdev apart from others of the same name', async () => {
+    await on.helper.nftText({
+      netns: on.netns,
+      text: 'add table netdev lb { comment "other"; }\nadd map netdev lb services { type ipv4_addr . inet_proto . inet_service : mark; }\n',
+    })
+    const other = { ...inTable(), family: 'netdev' } as const
+    expect(await on.helper.nftGeneration(other)).toEqual({ exists: true, comment: 'other' })
+    await on.helper.nftBatch({ ...other, changes: [{ ...SERVICE, elements: service(9, 80, 7) }] })
+    expect(await on.helper.nftGet({ ...other, set: 'services', key: serviceKey(9, 80) })).toEqual(mark(7))
+    expect(await get('services', serviceKey(9, 80))).toBeNull()
+  })
+
   test('tells an absent element from an absent set and an absent table', async () => {
     expect(await get('services', serviceKey(250, 1))).toBeNull()
     expect(await refusal(get('absent', serviceKey(250, 1)))).toMatchObject({ errno: 'ENOENT' })

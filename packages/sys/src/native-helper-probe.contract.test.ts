@@ -165,6 +165,26 @@ describe.each(BUILDS)('probes and announcements through the helper, $name build'
     expect(await on.helper.conntrackDelete({ netns: on.netns, protocol: 'udp', destination: FAR.ip6, port: 53 })).toBe(
       0,
     )
+    // Those of some members alone, and those over which nothing can pass.
+    await connect(8001)
+    const of = (address: string, port: number, unestablished = false) =>
+      on.helper.conntrackDelete({
+        netns: on.netns,
+        protocol: 'tcp',
+        destination: FAR.ip,
+        port: 8001,
+        members: [
+          { address: NEAR.ip, port: 1 },
+          { address: FAR.ip6, port: 8001 },
+          { address, port },
+        ],
+        unestablished,
+      })
+    expect(await of(FAR.ip, 8002)).toBe(0)
+    expect(await of(NEAR.ip, 8001)).toBe(0)
+    const closed = await of(FAR.ip, 8001, true)
+    expect(closed).toBeGreaterThan(0)
+    expect(await of(FAR.ip, 8001)).toBe(0)
   })
 })
 

@@ -28,6 +28,8 @@ import {
   type Route,
   type RouteChanges,
   type RouteTableRef,
+  type Udp,
+  type UdpResult,
 } from './native-protocol.ts'
 import { nftBatchLines } from './nft-batch-lines.ts'
 
@@ -212,7 +214,16 @@ export class NativeHelper {
       : { answered: false, reason: reply.reason as string }
   }
 
-  /** Forgets flows to an original destination; resolves with how many. */
+  /** An empty datagram: whether it was answered, refused or met with silence. */
+  async udp(request: Udp): Promise<UdpResult> {
+    const reply = await this.#probe('udp', request)
+    const durationMs = (reply.us as number) / 1000
+    return reply.answered === true
+      ? { answered: true, durationMs }
+      : { answered: false, reason: reply.reason as string, durationMs }
+  }
+
+  /** Forgets flows of a service, all of them or those of some members; resolves with how many. */
   async conntrackDelete(request: ConntrackDelete): Promise<number> {
     return (await this.#call('conntrack-delete', request)).deleted as number
   }

@@ -187,6 +187,17 @@ export type PingResult =
   | { readonly answered: true; readonly durationMs: number }
   | { readonly answered: false; readonly reason: string }
 
+export interface Udp extends InNetns {
+  readonly address: string
+  readonly port: number
+  readonly timeoutMs: number
+}
+
+/** `reason` of silence is `timed out`; anything else is the ICMP error that came back. */
+export type UdpResult =
+  | { readonly answered: true; readonly durationMs: number }
+  | { readonly answered: false; readonly reason: string; readonly durationMs: number }
+
 export interface ConntrackDelete extends InNetns {
   readonly protocol: 'tcp' | 'udp' | 'sctp'
   /** What clients send to: the VIP. */

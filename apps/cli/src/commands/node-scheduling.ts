@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
+import type { DepartureReport } from '@spout/model/node-report'
 import { type Command, InvalidArgumentError } from 'commander'
 import { findByName } from '../lookup.ts'
 import { at, type Row } from '../resources/resource.ts'
@@ -8,10 +9,12 @@ import { type CommandContext, sessionOf } from './context.ts'
 
 interface DrainOptions {
   readonly wait?: boolean
+  readonly waitClients?: boolean
   readonly timeoutS: number
 }
 
 const LOOK_EVERY_MS = 200
+const TELLS_WITHIN_S = 5
 
 const seconds = (text: string): number => {
   const value = Number(text)
@@ -28,6 +31,18 @@ export function stillOwned(node: Row): string | null {
   return [...(masters.length > 0 ? [`shard ${masters.join(', ')}`] : []), `${vips} VIPs`].join(' and ')
 }
 
+/**
+ * Who is still connected to its proxies, for people; null when nobody, or when nobody shall be seen off.
+ * @param early the node may not have said yet that it heard of the drain
+ */
+export function stillServed(node: Row, early: boolean): string | null {
+  const departure = at(node, 'status.departure') as DepartureReport | null | undefined
+  const mine = departure?.since === node.drainedSince ? departure : null
+  if (mine == null) return early ? 'clients of its proxies' : null
+  if (mine.busyProxies === 0) return null
+  return mine.busyProxies === null ? 'clients of its proxies' : `clients of ${mine.busyProxies} proxies`
+}
+
 /** Adds `spout node drain|undrain|cordon|uncordon NAME`. */
 export function addNodeScheduling(program: Command, context: CommandContext): void {
   const node = program.commands.find((command) => command.name() === 'node')
@@ -42,12 +57,14 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
     .description('hands over what a node owns, and gives it nothing new')
     .argument('<name>')
     .option('--wait', 'until it owns no shard and announces no VIP')
+    .option('--wait-clients', 'also until its proxies have no client left')
     .option('--timeout-s <s>', 'how long to wait', seconds, 60)
     .action(async (name: string, options: DrainOptions) => {
       const session = sessionOf(context)
       const id = await schedule(session, name, 'draining')
-      if (!options.wait) context.write(`Draining ${name}.\n`)
-      else await waitForNothing(session, context, { id, name, timeoutS: options.timeoutS })
+      const { wait = false, waitClients = false, timeoutS } = options
+      if (wait || waitClients) await waitForNothing(session, context, { id, name, timeoutS, waitClients })
+      else context.write(`Draining ${name}.\n`)
     })
   for (const [verb, scheduling, description, said] of [
     ['undrain', 'enabled', 'lets a drained node carry again; nothing moves back by itself', 'Enabled'],
@@ -64,18 +81,28 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
       })
 }
 
+interface Wait {
+  readonly id: string
+  readonly name: string
+  readonly timeoutS: number
+  readonly waitClients: boolean
+}
+
 /** @throws SpoutError InUse when the time is over and it still owns something */
 async function waitForNothing(
   session: Session,
   context: CommandContext,
-  { id, name, timeoutS }: { readonly id: string; readonly name: string; readonly timeoutS: number },
+  { id, name, timeoutS, waitClients }: Wait,
 ): Promise<void> {
   const started = performance.now()
   for (;;) {
-    const owned = stillOwned(await call<Row>(session, 'GET', `/nodes/${id}`))
+    const node = await call<Row>(session, 'GET', `/nodes/${id}`)
     const passedS = (performance.now() - started) / 1000
+    const served = waitClients ? stillServed(node, passedS < TELLS_WITHIN_S) : null
+    const owned = [stillOwned(node), served].filter((words) => words !== null).join(' and ') || null
     if (owned === null) {
-      context.write(`${name} owns nothing any more after ${passedS.toFixed(1)} s.\n`)
+      const what = waitClients ? 'owns nothing and serves nobody' : 'owns nothing'
+      context.write(`${name} ${what} any more after ${passedS.toFixed(1)} s.\n`)
       return
     }
     if (passedS >= timeoutS)

@@ -56,6 +56,7 @@ export const node: Resource = {
     { title: 'BGP', value: sessionsUp },
     column('VIPS', 'status.announced'),
     { title: 'FLOWS', wide: true, value: flowsShared },
+    column('BUSY PROXIES', 'status.departure.busyProxies', true),
     {
       title: 'PROBLEM',
       wide: true,
@@ -119,6 +120,12 @@ const groupFields: readonly Field[] = [
     field: 'secondChanceSeconds',
     parse: wholeNumber,
   },
+  {
+    flags: '--rebalance-after <s>',
+    description: 'evens out the shards by itself once nothing has changed for so long (default 0, never)',
+    field: 'rebalanceAfterSeconds',
+    parse: wholeNumber,
+  },
 ]
 
 export const nodeGroup: Resource = {
@@ -138,6 +145,7 @@ export const nodeGroup: Resource = {
     column('POLICY', 'bgp.policy', true),
     column('DRAIN S', 'bgp.drainSeconds', true),
     column('CHANCE S', 'secondChanceSeconds', true),
+    column('REBALANCE S', 'rebalanceAfterSeconds', true),
     column('ID', 'id', true),
   ],
   fields: groupFields,

@@ -45,11 +45,21 @@ export const subnet: Resource = {
   summary: 'subnets of a tenant network',
   path: '/networks/{network}/subnets',
   within: ['network'],
-  columns: [column('NAME', 'name'), column('CIDR', 'cidr'), column('GATEWAY', 'gatewayIp'), column('ID', 'id', true)],
+  columns: [
+    column('NAME', 'name'),
+    column('CIDR', 'cidr'),
+    column('GATEWAY', 'gatewayIp'),
+    { title: 'REACH', value: (row) => row.reach ?? 'segment' },
+    column('ID', 'id', true),
+  ],
   fields: [
     { flags: '--cidr <cidr>', description: 'such as 10.0.0.0/24', required: true, field: 'cidr' },
     { flags: '--gateway <ip>', description: "the members' gateway", field: 'gatewayIp' },
-    { flags: '--reach <how>', description: 'segment (default), or tunnel: behind routers, return path dsr', field: 'reach' },
+    {
+      flags: '--reach <how>',
+      description: 'segment (default), or tunnel: behind routers, return path dsr',
+      field: 'reach',
+    },
   ],
   verbs: ['list', 'create', 'delete'],
 }

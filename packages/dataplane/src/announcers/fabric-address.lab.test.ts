@@ -35,3 +35,15 @@ it("is the node's own IPv4 address before IPv6, never a VIP, and is looked for o
   expect(await fabric.read()).toBe('10.9.0.7')
   expect(fabric.counters).toEqual({ looks })
 })
+
+it('is none while the interface is gone', async () => {
+  const link = (words: string) => lab.run('node1', `ip link set dev ${words}`)
+  const fabric = new FabricAddress(node)
+  expect(await fabric.read()).not.toBeNull()
+  await link('fab0 down')
+  await link('fab0 name gone0')
+  expect(await fabric.read()).toBeNull()
+  await link('gone0 name fab0')
+  await link('fab0 up')
+  expect(await fabric.read()).not.toBeNull()
+})

@@ -1,4 +1,4 @@
-import { execOk, type NativeHelper } from '@spout/sys'
+import { execOk, findLink, type NativeHelper } from '@spout/sys'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { markOf } from './bound-addresses.ts'
 
@@ -48,8 +48,14 @@ export class FabricAddress {
     this.#looks++
     const { fabricInterface, rootNamespace } = this.#config
     const namespace = rootNamespace ? ['-n', rootNamespace] : []
-    const shown = await execOk(['ip', ...namespace, '-json', 'address', 'show', 'dev', fabricInterface])
-    return ownAddress(JSON.parse(shown) as readonly IpAddressRow[])
+    try {
+      const shown = await execOk(['ip', ...namespace, '-json', 'address', 'show', 'dev', fabricInterface])
+      return ownAddress(JSON.parse(shown) as readonly IpAddressRow[])
+    } catch (error) {
+      // An interface that is gone has no address; whatever else it is says nothing of the address.
+      if ((await findLink({ netns: rootNamespace || null, name: fabricInterface })) === null) return null
+      throw error
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import type {
   FlowsReport,
   ShardReport,
 } from '@spout/model/node-report'
-import type { Announce, GroupEntry } from '@spout/model/node-state'
+import type { Announce, BgpSettings, GroupEntry } from '@spout/model/node-state'
 import { Serial } from '@spout/runtime'
 import type { Announcement, Announcer } from '../announcer.ts'
 import type { FlowReplication } from '../flows/flow-replication.ts'
@@ -52,8 +52,8 @@ export class NodeAnnouncers implements Announcer {
   /** Of those, the ones that BGP announces now. */
   #followed: ReadonlySet<string> = new Set()
   readonly #serial = new Serial()
-  /** Whether routers are told of addresses. */
-  #routes = false
+  /** What routers are told with the addresses; null without BGP. */
+  #bgpDrain: BgpSettings['drain'] | null = null
   readonly #unfollow: () => void
 
   constructor(options: NodeAnnouncersOptions) {
@@ -76,8 +76,11 @@ export class NodeAnnouncers implements Announcer {
     signal: AbortSignal,
   ): Promise<void> {
     const { vrrp, bgp, flows, secondChance, departure } = this.#options
-    this.#routes = entry?.bgp != null && entry.bgp.drain !== 'withdrawn'
-    departure.configure(entry?.secondChance ?? null, () => this.#answersForNothing())
+    this.#bgpDrain = entry?.bgp?.drain ?? null
+    departure.configure(entry?.secondChance ?? null, {
+      gaveUp: async () => (this.#bgpDrain === null ? this.#answersForNothing() : this.#bgpDrain !== 'prefer-others'),
+      answersForNothing: () => this.#answersForNothing(),
+    })
     // First: what it is for may come as soon as an address is announced.
     const chance = await Promise.allSettled([secondChance.configure(entry?.secondChance ?? null)])
     const outcomes = await Promise.allSettled([
@@ -94,7 +97,9 @@ export class NodeAnnouncers implements Announcer {
   /** Whether no client's new connection comes here. */
   async #answersForNothing(): Promise<boolean> {
     const { vrrp, l2 } = this.#options
-    if (this.#routes || vrrp.shards().some(({ state }) => state === 'master')) return false
+    const routes = this.#bgpDrain !== null && this.#bgpDrain !== 'withdrawn'
+    // While nobody says what became of a shard its addresses may be here.
+    if (routes || vrrp.shards().some(({ state }) => state === 'master' || state === 'stopped')) return false
     return !(await l2.observe()).some(({ scope }) => scope === 'fabric')
   }
 

@@ -1,4 +1,4 @@
-import type { Connect, ConnectResult, Ping, PingResult } from '@spout/sys'
+import type { Connect, ConnectResult, Ping, PingResult, Udp, UdpResult } from '@spout/sys'
 
 /** The part of the native helper that TCP and HTTP probes use. */
 export interface TcpConnector {
@@ -8,6 +8,11 @@ export interface TcpConnector {
 /** The part of the native helper that ping probes use. */
 export interface Pinger {
   ping(request: Ping): Promise<PingResult>
+}
+
+/** The part of the native helper that UDP probes use. */
+export interface UdpProber {
+  udp(request: Udp): Promise<UdpResult>
 }
 
 /** Path of a domain's network namespace; undefined for the agent's own. */

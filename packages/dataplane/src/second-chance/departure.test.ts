@@ -28,7 +28,8 @@ beforeEach(() => {
   departure = new Departure({ proxies, log: { debug: () => {}, info: () => {}, warn: () => {} }, clock })
 })
 
-const configure = (wanted: SecondChance | null) => departure.configure(wanted, async () => quiet)
+const configure = (wanted: SecondChance | null) =>
+  departure.configure(wanted, { gaveUp: async () => quiet, answersForNothing: async () => quiet })
 
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 50) {

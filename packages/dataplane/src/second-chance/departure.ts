@@ -19,6 +19,14 @@ export interface DepartureOptions {
   readonly clock?: Clock
 }
 
+/** How a node learns that it is left. */
+export interface Whereabouts {
+  /** Whether it has given up what it was to give up. */
+  readonly gaveUp: () => Promise<boolean>
+  /** Whether it announces no address at all. */
+  readonly answersForNothing: () => Promise<boolean>
+}
+
 type Listener = (report: DepartureReport | null) => void
 
 const LOOK_EVERY_MS = 250
@@ -29,8 +37,8 @@ const COUNT_EVERY_MS = 1_000
 const LAST_WORD_MS = 5_000
 
 /**
- * The other half of a second chance: the node that was drained. Once it answers for no address, clients of its proxies are
- * asked to come again, which brings them to another node; what does not end by itself is ended when its time is up.
+ * The other half of a second chance: the node that gave addresses up. Clients of its proxies are asked to come again, which
+ * brings them to another node; what does not end by itself is ended when its time is up.
  */
 export class Departure {
   readonly #given: DepartureOptions
@@ -46,7 +54,7 @@ export class Departure {
     this.#clock = given.clock ?? systemClock
   }
 
-  /** How far it is; null while the node is not drained. */
+  /** How far it is; null while the node gives nothing up. */
   get report(): DepartureReport | null {
     return this.#report
   }
@@ -58,10 +66,9 @@ export class Departure {
   }
 
   /**
-   * The node is drained since `leavingSince`, or is not. Returns at once.
-   * @param answersForNothing whether the node announces no address now
+   * The node gives addresses up since `leavingSince`, or does not. Returns at once.
    */
-  configure(settings: Settings | null, answersForNothing: () => Promise<boolean>): void {
+  configure(settings: Settings | null, { gaveUp, answersForNothing }: Whereabouts): void {
     const since = settings?.leavingSince ?? null
     if (since === (this.#report?.since ?? null)) return
     this.#waiting?.abort()
@@ -73,7 +80,7 @@ export class Departure {
     this.#ending = new AbortController()
     const ms = 1000 * settings.seconds
     const endsAtMs = this.#clock.monotonicMs() + Math.max(ms - LAST_WORD_MS, ms / 2)
-    this.#begin(this.#seeOff(since, answersForNothing, this.#waiting.signal))
+    this.#begin(this.#seeOff(since, gaveUp, this.#waiting.signal))
     this.#begin(this.#end(endsAtMs, answersForNothing, this.#ending.signal))
   }
 
@@ -91,11 +98,11 @@ export class Departure {
     this.#work = Promise.all([this.#work, safe])
   }
 
-  async #seeOff(since: string, answersForNothing: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  async #seeOff(since: string, gaveUp: Whereabouts['gaveUp'], signal: AbortSignal): Promise<void> {
     for (let quiet = 0; quiet < QUIET_LOOKS; ) {
       await pause(this.#clock, LOOK_EVERY_MS, signal)
       if (signal.aborted) return
-      quiet = (await answersForNothing()) ? quiet + 1 : 0
+      quiet = (await gaveUp()) ? quiet + 1 : 0
     }
     await this.#given.proxies.seeOff(since)
     for (;;) {
@@ -107,7 +114,11 @@ export class Departure {
     }
   }
 
-  async #end(endsAtMs: number, answersForNothing: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  async #end(
+    endsAtMs: number,
+    answersForNothing: Whereabouts['answersForNothing'],
+    signal: AbortSignal,
+  ): Promise<void> {
     await pause(this.#clock, endsAtMs - this.#clock.monotonicMs(), signal)
     // A node that has an address again carries those connections itself.
     if (!signal.aborted && (await answersForNothing())) await this.#given.proxies.endLeft()

@@ -59,6 +59,8 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
   readonly #loaded = new Map<string, string>()
   /** Whether an earlier agent may have left tables. */
   #unknown = true
+  /** Whether what is in force may not be what the settings say. */
+  #due = true
   #transactions = 0
 
   constructor(given: SecondChanceOptions) {
@@ -100,21 +102,21 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
    */
   configure(settings: Settings | null): Promise<void> {
     return this.#serial.run(async () => {
-      if (JSON.stringify(settings) === JSON.stringify(this.#settings) && !this.#unknown) return
+      if (JSON.stringify(settings) === JSON.stringify(this.#settings) && !this.#due) return
       this.#settings = settings
       this.#macs = NOBODY
       this.#silent = { first: 0, next: 0 }
       this.#doors = doorsByDomain(this.#held.values())
       this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
+      this.#due = true
       await this.#look()
-      this.#unknown = false
     })
   }
 
   /** Looks whether the hops are still there and the time is not up. No entry depends on it. */
   observe(): Promise<readonly string[]> {
     return this.#serial.run(async () => {
-      if (this.#settings !== null) await this.#look()
+      if (this.#settings !== null || (this.#due && !this.#unknown)) await this.#look()
       return []
     })
   }
@@ -130,10 +132,14 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
 
   async #look(): Promise<void> {
     const settings = this.#settings
-    if (settings === null || this.#clock.monotonicMs() >= this.#endsAtMs) return this.#clear()
-    const [first, next] = await Promise.all([this.#find('first', settings.first), this.#find('next', settings.next)])
-    this.#macs = { first, next }
-    await (first === null && next === null ? this.#clear() : this.#load(settings))
+    if (settings === null || this.#clock.monotonicMs() >= this.#endsAtMs) await this.#clear()
+    else {
+      const [first, next] = await Promise.all([this.#find('first', settings.first), this.#find('next', settings.next)])
+      this.#macs = { first, next }
+      await (first === null && next === null ? this.#clear() : this.#load(settings))
+    }
+    this.#unknown = false
+    this.#due = false
   }
 
   /** The hop's hardware address; null when there is none, or nobody has it. */

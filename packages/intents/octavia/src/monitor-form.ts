@@ -3,8 +3,8 @@ import type { MonitorForm } from './forms.ts'
 import { invalidInput, invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { isOneOf, type MonitorType, OFFERED_MONITOR_TYPES } from './words.ts'
 
-const MODEL_TYPE = { HTTP: 'http', PING: 'ping', TCP: 'tcp' } as const
-const WIRE_TYPE = { http: 'HTTP', ping: 'PING', tcp: 'TCP' } as const satisfies Record<
+const MODEL_TYPE = { HTTP: 'http', PING: 'ping', TCP: 'tcp', 'UDP-CONNECT': 'udp' } as const
+const WIRE_TYPE = { http: 'HTTP', ping: 'PING', tcp: 'TCP', udp: 'UDP-CONNECT' } as const satisfies Record<
   HealthMonitor['type'],
   MonitorType
 >

@@ -813,7 +813,7 @@ describe('bad input', () => {
       'a probe not offered',
       () => monitor({ type: 'TLS-HELLO' }),
       501,
-      unsupported('type TLS-HELLO: health monitors are HTTP, PING, TCP here'),
+      unsupported('type TLS-HELLO: health monitors are HTTP, PING, TCP, UDP-CONNECT here'),
     ],
     [
       'a probe of UDP for HTTP',

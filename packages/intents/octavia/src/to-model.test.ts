@@ -11,6 +11,7 @@ import {
   setMonitor,
 } from './edit-graph.ts'
 import type { MemberForm } from './forms.ts'
+import { foldMonitor, unfoldMonitor } from './monitor-form.ts'
 import { blankMonitor } from './resources/health-monitor.ts'
 import { blankListener, listenerResource } from './resources/listener.ts'
 import { loadBalancerResource } from './resources/load-balancer.ts'
@@ -298,6 +299,18 @@ describe('changes', () => {
     const { pools, annotations } = graphChange(setMonitor(id('pool'), monitor))(lb)
     expect(pools?.[0]?.monitor).toMatchObject({ intervalMs: 3000, timeoutMs: 3000 })
     expect(annotations?.[`octavia.${monitor.model.id}.delay`]).toBe('2')
+  })
+
+  test.each([
+    ['UDP-CONNECT', 'udp'],
+    ['PING', 'ping'],
+    ['TCP', 'tcp'],
+    ['HTTP', 'http'],
+  ] as const)('a monitor of type %s is one of %s, and back', (type, word) => {
+    const { poolId: _, ...blank } = { ...blankMonitor(stamp), delaySeconds: 1, timeoutSeconds: 1, type }
+    const made = foldMonitor(blank)
+    expect(made).toMatchObject({ type: word, http: word === 'http' ? {} : null })
+    expect(unfoldMonitor(made, { explicitVersion: false, delaySeconds: null }).type).toBe(type)
   })
 
   test('an update of the session persistence keeps its type', () => {

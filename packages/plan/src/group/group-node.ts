@@ -8,6 +8,8 @@ export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'sc
   readonly connection: PlannedNode['connection']
   /** Whether its proxies have no client any more since it was drained last. Left out: not known to be so. */
   readonly departed?: boolean
+  /** When it was last told to give a shard to another node and to stay (`NodeGroup.rebalance`). Left out: never. */
+  readonly movedSince?: string | null
 }
 
 export const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4)

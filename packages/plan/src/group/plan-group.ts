@@ -4,6 +4,7 @@ import {
   type GroupEntry,
   NODE_STATE_VERSION,
   type NodeGroup,
+  type PlannedMove,
 } from '@spout/model'
 import type { Reason } from '../reason.ts'
 import type { GroupNode } from './group-node.ts'
@@ -23,6 +24,8 @@ export interface GroupPlanInput {
   readonly nowMs: number
   /** Ids of draining nodes that go on as if they were not (`heldBack`). */
   readonly heldBack?: ReadonlySet<string>
+  /** The move of the group's `rebalance` that is to be made now; left out: none. */
+  readonly handOver?: PlannedMove | null
 }
 
 export interface GroupPlan {
@@ -46,7 +49,7 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
     return { entries, problems, againAtMs }
   }
   const heldBack = input.heldBack ?? new Set<string>()
-  const vrrp = planVrrp(group, nodes, heldBack)
+  const vrrp = planVrrp(group, nodes, heldBack, input.handOver ?? null)
   for (const node of nodes) {
     const found: Reason[] = []
     const part = vrrp.get(node.id)

@@ -44,7 +44,11 @@ describe('a second chance', () => {
 
   it('outlasts the drain', () => {
     const back = node(1, { schedulingSince: at(5), drainedSince: at(0) })
-    expect(plan([back, node(2)], 10).ways).toEqual({ 'node-2': ['192.0.2.1', null] })
+    const { ways, byNode } = plan([back, node(2)], 10)
+    expect(ways).toEqual({ 'node-1': [null, null], 'node-2': ['192.0.2.1', null] })
+    // Who is still connected there shall come again all the same.
+    expect(byNode.get('node-1')?.leavingSince).toBe(at(0))
+    expect(plan([{ ...back, departed: true }, node(2)], 10).byNode.size).toBe(0)
   })
 
   it('leads from the node drained last to the one before it', () => {
@@ -91,6 +95,13 @@ describe('a second chance', () => {
       'node-2': ['192.0.2.1', '192.0.2.3'],
       'node-3': ['192.0.2.1', null],
     })
+    // What it takes over by coming back, the others give up.
+    const leaving = Array.from(plan(nodes, 900, 'bgp').byNode, ([id, { leavingSince }]) => [id, leavingSince])
+    expect(leaving).toEqual([
+      ['node-1', at(900)],
+      ['node-2', null],
+      ['node-3', at(900)],
+    ])
     expect(plan(nodes, 1200, 'bgp').byNode.size).toBe(0)
   })
 })

@@ -27,15 +27,27 @@ export function planSecondChance(
 ): SecondChancePlan {
   const isLately = (time: string | null): time is string => time !== null && nowMs < endsAtMs(time, seconds)
   const moved = (node: GroupNode): readonly string[] =>
-    [node.drainedSince, announcer === 'bgp' ? node.schedulingSince : null].filter(isLately)
+    [node.drainedSince, node.movedSince ?? null, announcer === 'bgp' ? node.schedulingSince : null].filter(isLately)
   const moves = nodes.flatMap(moved).sort(byTime)
   const since = moves.at(-1)
   if (since === undefined) return { byNode: new Map(), againAtMs: null }
+  // With its addresses a node gives its clients up, also when it is back before they came again. With BGP one that comes
+  // back takes clients from all others.
+  const left = (node: GroupNode): readonly (string | null)[] => [
+    node.scheduling === 'draining' || node.departed !== true ? node.drainedSince : null,
+    ...(announcer === 'bgp' ? nodes.filter((one) => one !== node && isBack(one)) : []).map(
+      (one) => one.schedulingSince,
+    ),
+  ]
+  // Of a shard that was given away connections stay behind as they do in a drain; nobody is asked to go.
+  const leftAt = ({ drainedSince, departed, movedSince = null }: GroupNode): string | null =>
+    [departed === true ? null : drainedSince, movedSince].filter(isLately).sort(byTime).at(-1) ?? null
   const present = nodes.filter(
-    ({ connection, departed }) => connection !== 'lost' && connection !== 'never' && departed !== true,
+    (node) =>
+      node.connection !== 'lost' && node.connection !== 'never' && (node.departed !== true || leftAt(node) !== null),
   )
-  const drained = present.filter(({ drainedSince }) => isLately(drainedSince))
-  const newestFirst = drained.toSorted((a, b) => byTime(b.drainedSince ?? '', a.drainedSince ?? ''))
+  const drained = present.filter((node) => leftAt(node) !== null)
+  const newestFirst = drained.toSorted((a, b) => byTime(leftAt(b) ?? '', leftAt(a) ?? ''))
   const others = present.filter((node) => node.connection === 'connected' && !drained.includes(node))
   const order = [...newestFirst, ...(announcer === 'bgp' ? others : [])]
     .filter(({ fabricAddress }) => fabricAddress !== null)
@@ -43,14 +55,15 @@ export function planSecondChance(
   const byNode = new Map<string, SecondChance>()
   for (const node of nodes) {
     const first = order.find((one) => one !== node)?.fabricAddress ?? null
-    const leaving = node.scheduling === 'draining' && isLately(node.drainedSince) && hasSuccessor(node, nodes)
-    const leavingSince = leaving ? node.drainedSince : null
+    const leavingSince = hasSuccessor(node, nodes) ? (left(node).filter(isLately).sort(byTime).at(-1) ?? null) : null
     if (first === null && leavingSince === null) continue
     const next = order.includes(node) ? (order[order.indexOf(node) + 1]?.fabricAddress ?? null) : null
     byNode.set(node.id, { first, next, leavingSince, since, seconds })
   }
   return { byNode, againAtMs: endsAtMs(moves[0] ?? since, seconds) }
 }
+
+const isBack = ({ scheduling, drainedSince }: GroupNode): boolean => scheduling === 'enabled' && drainedSince !== null
 
 const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b)
 const endsAtMs = (since: string, seconds: number): number => Date.parse(since) + 1000 * seconds

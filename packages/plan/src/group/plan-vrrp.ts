@@ -1,4 +1,4 @@
-import type { NodeGroup, VrrpSettings, VrrpShard } from '@spout/model'
+import type { NodeGroup, PlannedMove, VrrpSettings, VrrpShard } from '@spout/model'
 import type { Reason } from '../reason.ts'
 import { familyOf, type GroupNode, hasSuccessor } from './group-node.ts'
 import { VRRP_TIMING } from './profiles.ts'
@@ -16,11 +16,13 @@ export type VrrpPart = { readonly settings: VrrpSettings } | { readonly problem:
  * in their list of peers would hear nobody and hold what another holds.
  * @param nodes the nodes of the group that exist, silent ones too, in order of their ids
  * @param heldBack ids of draining nodes that keep their shards for now
+ * @param handOver the move of the group's `rebalance` that is to be made now
  */
 export function planVrrp(
   group: NodeGroup,
   nodes: readonly GroupNode[],
   heldBack: ReadonlySet<string>,
+  handOver: PlannedMove | null,
 ): ReadonlyMap<string, VrrpPart> {
   const family = commonFamily(nodes)
   const parts = new Map<string, VrrpPart>()
@@ -31,11 +33,16 @@ export function planVrrp(
     if (problem !== null || fabricAddress === null) parts.set(node.id, { problem: problem ?? UNKNOWN_ADDRESS })
     else members.push({ ...node, fabricAddress })
   }
-  const priorities = shardPriorities(members, group.vrrp.routerIds.length)
+  const homes = new Map(group.rebalance?.moves.map(({ shard, toNodeId }) => [shard, toNodeId]))
+  const priorities = shardPriorities(members, group.vrrp.routerIds.length, homes)
   for (const node of members) {
     const shards = group.vrrp.routerIds.flatMap((routerId, index): VrrpShard[] => {
       const priority = priorities[index]?.get(node.id)
-      return priority === undefined ? [] : [{ number: index + 1, routerId, priority }]
+      if (priority === undefined) return []
+      const isHandedOver = handOver?.shard === index + 1 && handOver.fromNodeId === node.id
+      return [
+        { number: index + 1, routerId, priority, ...(isHandedOver && { handOver: group.rebalance?.askedAt ?? '' }) },
+      ]
     })
     parts.set(node.id, {
       settings: {
@@ -84,10 +91,12 @@ function commonFamily(nodes: readonly GroupNode[]): 4 | 6 {
 /**
  * Priorities by node id, one map per shard. First owners take turns over the enabled nodes, and so do second ones, so that
  * what a dead node carried is spread over those that stay; then come cordoned and at last draining nodes.
+ * @param homes by shard number, the enabled node that comes first all the same
  */
 export function shardPriorities(
   nodes: readonly Pick<GroupNode, 'id' | 'scheduling'>[],
   shards: number,
+  homes: ReadonlyMap<number, string> = new Map(),
 ): readonly ReadonlyMap<string, number>[] {
   const of = (scheduling: GroupNode['scheduling']) => nodes.filter((node) => node.scheduling === scheduling)
   const first = of('enabled')
@@ -95,7 +104,9 @@ export function shardPriorities(
   // Where the reserve is all there is, nobody waits.
   const step = first.length === 0 || nodes.length > HIGHEST_PRIORITY - RESERVE_STEP ? 0 : RESERVE_STEP
   return Array.from({ length: shards }, (_, shard) => {
-    const order = takeTurns(first, shard)
+    const turns = takeTurns(first, shard)
+    const home = turns.find(({ id }) => id === homes.get(shard + 1))
+    const order = home === undefined ? turns : [home, ...turns.filter((node) => node !== home)]
     return new Map([
       ...order.map((node, at): [string, number] => [node.id, HIGHEST_PRIORITY - at]),
       ...reserve.map((node, at): [string, number] => [node.id, HIGHEST_PRIORITY - step - order.length - at]),

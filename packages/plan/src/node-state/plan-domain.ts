@@ -48,6 +48,8 @@ export function tunnelGateway(
   cidr: string,
 ): string | null {
   const { version } = parseCidr(cidr)
-  const on = subnets.find((one) => one.reach !== 'tunnel' && one.gatewayIp !== null && parseCidr(one.cidr).version === version)
+  const on = subnets.find(
+    (one) => one.reach !== 'tunnel' && one.gatewayIp !== null && parseCidr(one.cidr).version === version,
+  )
   return on?.gatewayIp ?? null
 }

@@ -6,6 +6,8 @@ import { failureProblems } from './failure-settings.ts'
 const passiveCheck = { on: 'connection', failures: 5, holdSeconds: 10, maxDownPercent: 50 } as const
 const response = { ...passiveCheck, on: 'response' } as const
 
+const meta = { id: id(9), name: '', description: '', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: null }
+
 describe('failureProblems', () => {
   it.each([
     ['http', { protocol: 'http', passiveCheck: response, resetOnDown: true }, []],
@@ -17,6 +19,15 @@ describe('failureProblems', () => {
   ] as const)('a pool of mode %s with %j: %j', (mode, fields, problems) => {
     const found = [...failureProblems(pool(1, [], fields), mode, 'pools[0]')]
     expect(found.map(({ code, params }) => [code, params.field])).toEqual(problems)
+  })
+
+  it('of a probe by UDP at anything else', () => {
+    const monitor = { ...meta, type: 'udp', intervalMs: 1000, timeoutMs: 500, rise: 1, fall: 1, http: null } as const
+    const fields = (protocol: 'udp' | 'tcp') => ({ protocol, monitor: { ...monitor, tags: [], enabled: true } })
+    expect([...failureProblems(pool(1, [], fields('udp')), 'l4', 'pools[0]')]).toEqual([])
+    expect([...failureProblems(pool(1, [], fields('tcp')), 'l4', 'pools[0]')]).toMatchObject([
+      { params: { field: 'pools[0].monitor.type' } },
+    ])
   })
 })
 

@@ -71,6 +71,15 @@ function servedByHealthy(
       const candidate = healthy[mix(slot + tries * size) & mask]!
       if (candidate !== NO_MEMBER) return candidate
     }
-    return served[mix(slot) % served.length]!
+    return firstHealthy(healthy, mix(slot) & mask)
   })
+}
+
+/** Also in an order of its own, so that a slot which others gain or lose moves none but theirs. */
+function firstHealthy(healthy: Uint16Array, from: number): number {
+  for (let step = 0; step < healthy.length; step++) {
+    const candidate = healthy[(from + step) % healthy.length]!
+    if (candidate !== NO_MEMBER) return candidate
+  }
+  return NO_MEMBER
 }

@@ -4,6 +4,7 @@ import { loadBalancerRoutes } from './load-balancers.ts'
 import { networkRoutes } from './networks.ts'
 import { nodeRoutes } from './nodes.ts'
 import { projectRoutes } from './projects.ts'
+import { rebalanceRoutes } from './rebalance.ts'
 import type { Route } from './route.ts'
 import { tokenRoutes } from './tokens.ts'
 import { vipRoutes } from './vips.ts'
@@ -15,6 +16,7 @@ export const ROUTES: readonly Route[] = [
   ...loadBalancerPartRoutes,
   ...networkRoutes,
   ...nodeRoutes,
+  ...rebalanceRoutes,
   ...bgpRoutes,
   ...vipRoutes,
   ...projectRoutes,

@@ -1,4 +1,5 @@
 import type { Lab } from '../lab/lab.ts'
+import { must } from '../lab/run.ts'
 import { TENANT_SUBNET } from '../lab/topology.ts'
 
 /**
@@ -31,4 +32,44 @@ export async function holdVip(lab: Lab, segment: string, vip: string): Promise<v
     await lab.must(member, ['sysctl', '-qw', 'net.ipv4.conf.all.arp_ignore=1', 'net.ipv4.conf.all.arp_announce=2'])
     await lab.must(member, ['ip', 'address', 'replace', `${vip}/${vip.includes(':') ? 128 : 32}`, 'dev', 'lo'])
   }
+}
+
+/** A member behind the lab's router. */
+export interface FarMember {
+  readonly place: string
+  /** IPv4, in a /24 of its own whose first address is the router's. */
+  readonly address: string
+}
+
+/** Makes the place, which goes with the lab; a server for it is somebody else's. */
+export async function joinFarMember(lab: Lab, { place, address }: FarMember): Promise<void> {
+  const namespace = lab.namespace(place)
+  const gateway = address.replace(/\d+$/, '1')
+  await must(['ip', 'netns', 'add', namespace])
+  const atRouter = [
+    `link add name ${place} type veth peer name eth0 netns ${namespace}`,
+    `address add ${gateway}/24 dev ${place}`,
+    `link set dev ${place} up`,
+  ]
+  await lab.must('router', ['ip', '-batch', '-'], { input: `${atRouter.join('\n')}\n` })
+  await lab.must('router', ['sysctl', '-qw', `net.ipv4.conf.${place}.rp_filter=0`])
+  const inside = [
+    'link set dev lo up',
+    'link set dev eth0 up',
+    `address add ${address}/24 dev eth0`,
+    `route add default via ${gateway} advmss 1370`,
+  ]
+  await lab.must(place, ['ip', '-batch', '-'], { input: `${inside.join('\n')}\n` })
+}
+
+/** Prepares it for a VIP and the tunnel of its network as docs/networks.md says. @param vni the network's number */
+export async function holdFarVip(lab: Lab, { place, address }: FarMember, vni: number, vip: string): Promise<void> {
+  const mac = ['02', '00', ...address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))].join(':')
+  const lines = [
+    `link add name spout0 address ${mac} type vxlan id ${vni} dstport 4789 nolearning`,
+    'link set dev spout0 up',
+    `address add ${vip}/32 dev lo`,
+  ]
+  await lab.must(place, ['ip', '-batch', '-'], { input: `${lines.join('\n')}\n` })
+  await lab.must(place, ['sysctl', '-qw', 'net.ipv4.conf.all.rp_filter=0', 'net.ipv4.conf.spout0.rp_filter=0'])
 }

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@spout/runtime'
+import { msSince, recordFault } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
 import { Arrangement } from '../../lab/arrangement.ts'
@@ -73,10 +74,19 @@ const refusals = async (): Promise<readonly { announcement: Announcement; error:
 describe('an address that somebody else on the wire answers for', () => {
   it('is refused with the words who has it, and stops no other', async () => {
     const wanted = [...TAKEN.map(({ announcement }) => announcement), FREE]
-    expect(await announcer.apply(wanted, signal)).toEqual([...(await refusals()), { announcement: FREE, error: null }])
+    const refused = await refusals()
+    const began = performance.now()
+    const outcomes = await announcer.apply(wanted, signal)
+    const told = msSince(began)
+    expect(outcomes).toEqual([...refused, { announcement: FREE, error: null }])
     expect(await announcer.observe()).toEqual([FREE])
     expect(await lab.run('node1', 'ip address show dev fab0')).not.toContain('177')
     expect(announcer.counters).toMatchObject({ refused: 4, insisted: 0 })
+    recordFault({
+      fault: 'l2: address already on the wire',
+      outcome: 'not taken, the reason names the MAC',
+      figure: `${TAKEN.length} of ${TAKEN.length} found, reason after ${told}`,
+    })
   })
 
   it('is taken when it is asked for again after the other let go', async () => {

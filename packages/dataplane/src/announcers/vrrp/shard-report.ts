@@ -13,7 +13,7 @@ export interface ShardReport {
     readonly to: ShardStateName
     /** RFC 3339. */
     readonly at: string
-    /** `vrrp`, `frozen`, `conflict`, `stop`; `drained`, `handed over` or `unhealthy: <reason>` for what this node gave up. */
+    /** `vrrp`, `frozen`, `conflict`, `stop`; `drained`, `handed over`, `rebalanced` or `unhealthy: <reason>` for what this node gave up. */
     readonly reason: string
     /** How many addresses were bound or unbound, and how long that took. */
     readonly addresses: number
@@ -22,6 +22,9 @@ export interface ShardReport {
     readonly silentMs: number | null
   } | null
 }
+
+/** What the mover says when it does not know why: the peer that takes over may be heard before keepalived speaks. */
+const PEER: ReadonlySet<string> = new Set(['vrrp', 'conflict'])
 
 /** @param gaveUp why this node has given the shard up; null when it takes part */
 export function shardReport(shard: MoverShard, gaveUp: string | null): ShardReport {
@@ -37,7 +40,8 @@ export function shardReport(shard: MoverShard, gaveUp: string | null): ShardRepo
         : {
             to: lastMove.to,
             at: rfc3339(lastMove.atMs),
-            reason: lastMove.to === 'fault' && lastMove.reason === 'vrrp' ? (gaveUp ?? 'vrrp') : lastMove.reason,
+            reason:
+              lastMove.to === 'fault' && PEER.has(lastMove.reason) ? (gaveUp ?? lastMove.reason) : lastMove.reason,
             addresses: lastMove.addresses,
             tookUs: lastMove.tookUs,
             silentMs: lastMove.silentUs === null ? null : Math.round(lastMove.silentUs / 1000),

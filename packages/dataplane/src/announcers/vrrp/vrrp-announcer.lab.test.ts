@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { VrrpSettings } from '@spout/model/node-state'
+import { msSince, recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
 import { run } from '../../domain/run.ts'
@@ -142,6 +143,8 @@ const daemonsOf = async (node: VrrpNode): Promise<readonly number[]> => [
 const signalAll = (pids: readonly number[], name: NodeJS.Signals) => {
   for (const pid of pids) process.kill(pid, name)
 }
+const withoutOwner = (node: VrrpNode): string =>
+  `${node.announcer.shards().find(({ shard }) => shard === 1)?.lastMove?.silentMs} ms without an owner`
 const moves = (node: VrrpNode): readonly (readonly [number, string])[] =>
   node.announcer.shards().map(({ shard, state, since }) => [shard, `${state} ${since}`])
 const states = (node: VrrpNode) => node.announcer.shards().map(({ state }) => state)
@@ -250,6 +253,11 @@ describe('two nodes', () => {
     await port('node1', 'up')
     await expect.poll(() => states(first), WITHIN).toEqual(['backup', 'backup'])
     await expectOwners(second, second)
+    recordFault({
+      fault: 'vrrp: cable of the owner cut',
+      outcome: 'the other node takes over; the owner takes nothing back',
+      figure: withoutOwner(second),
+    })
   })
 
   it('move a shard when its owner freezes, which gives way when it wakes', async () => {
@@ -268,17 +276,28 @@ describe('two nodes', () => {
     await expect.poll(async () => (await daemonsOf(first)).every(isAlive), WITHIN).toBe(true)
     await expect.poll(() => states(first), WITHIN).toEqual(['backup', 'backup'])
     await expectOwners(second, second)
+    recordFault({
+      fault: 'vrrp: owner frozen',
+      outcome: 'the other node takes over; it gives way when it wakes',
+      figure: withoutOwner(second),
+    })
   })
 
   it('come to one owner after a partition in which clients reached both', async () => {
     await reach('10.9.0.201')
     for (const place of ['node1', 'node2']) await isolate(place, true)
     await expect.poll(() => nodes().flatMap(states), WITHIN).toEqual(['master', 'master', 'master', 'master'])
+    const healed = performance.now()
     for (const place of ['node1', 'node2']) await isolate(place, false)
     // The higher priority wins.
     await expectOwners(first, second)
     await expectNeighbour('10.9.0.201', first)
     await expectNeighbour('10.9.0.202', second)
+    recordFault({
+      fault: 'vrrp: two owners after a partition',
+      outcome: 'one owner each, and the client follows',
+      figure: `after ${msSince(healed)}`,
+    })
   })
 
   it('fail over while no agent runs, and a new agent adopts without a change', async () => {
@@ -381,9 +400,15 @@ describe('a node that cannot', () => {
     const node = new VrrpNode(lab, 'node1', instanceOf('i'), 'nope0')
     try {
       await node.startAgent()
+      const began = performance.now()
       const refused = node.announcer.configure(settingsOf(0), signal)
       await expect(refused).rejects.toThrow(`fabric interface nope0 does not exist in ${lab.namespace('node1')}`)
       expect(node.announcer.shards()).toEqual([])
+      recordFault({
+        fault: 'vrrp: interface missing',
+        outcome: 'refused naming it; nothing is started',
+        figure: `reason after ${msSince(began)}`,
+      })
     } finally {
       await node.end()
     }
@@ -397,11 +422,18 @@ describe('a node that cannot', () => {
     // keepalived itself refuses the loopback interface.
     const other = new VrrpNode(lab, 'node1', first.config.instance, 'lo')
     const announcer = await other.startAgentIn(first.directory)
+    const began = performance.now()
     await expect(announcer.configure(settingsOf(0), signal)).rejects.toThrow('keepalived refuses its configuration')
+    const told = msSince(began)
     await other.dropAgent()
     await other.end()
     expect(await readFile(`${first.directory}/keepalived.conf`, 'utf8')).toBe(text)
     expect([await daemonsOf(first), moves(first)]).toEqual(before)
+    recordFault({
+      fault: 'vrrp: keepalived refuses its configuration',
+      outcome: "the old one stays, keepalived's words are the reason",
+      figure: `reason after ${told}, 0 moves`,
+    })
   })
 
   it('refuses what belongs to no shard of its own', async () => {

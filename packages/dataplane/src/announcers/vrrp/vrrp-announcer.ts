@@ -10,6 +10,7 @@ import { ConfigFile } from './config-file.ts'
 import { type DaemonPaths, Daemons } from './daemons.ts'
 import { FirstElection } from './first-election.ts'
 import { GiveUp } from './give-up.ts'
+import { HandOvers } from './hand-overs.ts'
 import { keepalivedConfig } from './keepalived-config.ts'
 import { Keeper } from './keeper.ts'
 import { LinkDamping } from './link-damping.ts'
@@ -63,6 +64,7 @@ export class VrrpAnnouncer implements Announcer {
   readonly #daemons: Daemons
   readonly #keeper: Keeper
   readonly #addresses: ShardAddresses
+  readonly #handOvers: HandOvers
   readonly #listeners = new Set<ShardListener>()
   #unhealthyReason = 'unknown'
   #filterLoads = 0
@@ -77,6 +79,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#changedMs = this.#clock.now().getTime()
     const files = vrrpFiles(directory)
     this.#files = files
+    this.#handOvers = new HandOvers({ handOver: (shard, signal) => this.handOver(shard, signal), log })
     this.#feed = new StateFeed(files.state, log)
     this.#table = new WantedTable(files.addresses, log)
     this.#configFile = new ConfigFile(files.config)
@@ -196,6 +199,7 @@ export class VrrpAnnouncer implements Announcer {
   async close(): Promise<void> {
     await this.#keeper.close()
     this.#firstElection.end()
+    this.#handOvers.close()
     this.#damping.close()
     this.#feed.close()
     this.#listeners.clear()
@@ -245,6 +249,7 @@ export class VrrpAnnouncer implements Announcer {
     if (this.#keeper.running === null) await this.#keeper.ensure()
     else if (differs) await this.#keeper.reload()
     this.#tell()
+    this.#handOvers.begin(settings.shards)
   }
 
   async #leave(): Promise<void> {
@@ -272,7 +277,8 @@ export class VrrpAnnouncer implements Announcer {
   #gaveUp(shard: number): string | null {
     if (this.#giveUp.unhealthy) return `unhealthy: ${this.#unhealthyReason}`
     if (this.#giveUp.drained) return 'drained'
-    return this.#giveUp.isHeld(shard) ? 'handed over' : null
+    if (!this.#giveUp.isHeld(shard)) return null
+    return this.#handOvers.isUnderWay(shard) ? 'rebalanced' : 'handed over'
   }
 
   #lookAtLink(): void {

@@ -1,4 +1,5 @@
 /** The host of the lab: run as `node servers.ts` in its namespace, it prints a line when all ports of `PORTS` are open. */
+import dgram from 'node:dgram'
 import http from 'node:http'
 import net from 'node:net'
 import { PORTS } from './ports.ts'
@@ -20,5 +21,13 @@ const servers: readonly (readonly [number, net.Server])[] = [
 ]
 await Promise.all(
   servers.map(([port, server]) => new Promise<void>((resolve) => server.listen(port, '::', () => resolve()))),
+)
+// The same ports over UDP: the first answers, the others listen in silence.
+await Promise.all(
+  servers.map(([port]) => {
+    const socket = dgram.createSocket('udp6')
+    if (port === PORTS.ok) socket.on('message', (_, from) => socket.send('ok', from.port, from.address))
+    return new Promise<void>((resolve) => socket.bind(port, '::', () => resolve()))
+  }),
 )
 process.stdout.write('ready\n')

@@ -87,6 +87,9 @@ const CONNECTION = [
   '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
 ]
 
+/** At the first retry: a client that belongs to a dead member by its address would wait two seconds for another one. */
+const REDISPATCH = '    option redispatch 1'
+
 function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' | 'frontends'>): readonly string[] {
   const kinds = new Map(frontends.map(({ shape }) => [frontendKind(shape), shape]))
   return [
@@ -105,11 +108,11 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
     'defaults http-backend',
     '    mode http',
     '    retries 3',
-    '    option redispatch',
+    REDISPATCH,
     'defaults tcp-backend',
     '    mode tcp',
     '    retries 3',
-    '    option redispatch',
+    REDISPATCH,
   ]
 }
 

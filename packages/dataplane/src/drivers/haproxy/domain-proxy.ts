@@ -196,7 +196,7 @@ export class DomainProxy {
         const counters = await this.#proxy?.serverCounters(watched.map(({ slot }) => slot))
         return watched.flatMap(({ key, slot, pool }) =>
           [...(counters?.get(slot) ?? [])].flatMap(([name, counted]) => {
-            const memberId = pool.members.get(name)
+            const memberId = pool.members[name]
             return memberId === undefined ? [] : [{ key, poolId: pool.poolId, memberId, ...counted }]
           }),
         )

@@ -125,6 +125,21 @@ describe('connections', () => {
   })
 })
 
+it.each(['round-robin', 'least-connections', 'source-ip'] as const)(
+  'a dead member costs no request, whoever it belongs to by %s',
+  async (algorithm) => {
+    const [a, b, c] = [await started(httpMember('a')), await started(httpMember('b')), await started(httpMember('c'))]
+    const driver = lab.driver()
+    await put(driver, web([at(a), at(b), at(c)], { algorithm }))
+    const port = portOf(driver, 'web-80')
+    const dying = (await ask({ host, port })).member!
+    ;[a, b, c].find(({ name }) => name === dying)?.close()
+    const names = Object.keys(await share(port, 12))
+    expect(names).not.toContain(dying)
+    expect(names).not.toContain('nobody')
+  },
+)
+
 describe('traffic', () => {
   const passive = { on: 'response', failures: 3, holdMs: 1_000, maxDownPercent: 50 } as const
 

@@ -45,6 +45,15 @@ describe('planChanges', () => {
     ])
   })
 
+  it('ends the connections of a server that goes down and is to be reset, once', () => {
+    const down = placed([server('a', { ready: false, reset: true })])
+    expect(commandsFor(placed([server('a')]), down)).toEqual([
+      { do: 'set-ready', backend: 1, server: 'a', ready: false },
+      { do: 'shutdown-sessions', backend: 1, server: 'a' },
+    ])
+    expect(commandsFor(down, down)).toEqual([])
+  })
+
   it('drains by weight 0', () => {
     expect(commandsFor(placed([server('a')]), placed([server('a', { weight: 0 })]))).toEqual([
       { do: 'set-weight', backend: 1, server: 'a', weight: 0 },

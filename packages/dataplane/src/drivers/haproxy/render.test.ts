@@ -65,6 +65,24 @@ const CASES = {
       ['m1'],
     ),
   ],
+  'failure-settings': [
+    sampleWanted(
+      sampleEntry(
+        'frail',
+        [sampleService('frail-1')],
+        [
+          samplePool(1, {
+            slowStartMs: 30_000,
+            drainMs: 0,
+            resetOnDown: true,
+            passive: { on: 'response', failures: 5, holdMs: 10_000, maxDownPercent: 50 },
+            members: [sampleMember(1), sampleMember(2), sampleMember(3, { backup: true })],
+          }),
+        ],
+      ),
+      ['m2'],
+    ),
+  ],
   hostile: [
     sampleWanted(
       sampleEntry(

@@ -42,7 +42,7 @@ export interface WatchedPool {
   /** The pool's id in the model. */
   readonly poolId: string
   /** Member ids by server name. */
-  readonly members: ReadonlyMap<string, string>
+  readonly members: Readonly<Record<string, string>>
 }
 
 export interface RenderedServer {
@@ -141,7 +141,7 @@ function renderBackend(
 
 const watchedPool = (pool: NodePool): WatchedPool => ({
   poolId: pool.id,
-  members: new Map(
+  members: Object.fromEntries(
     pool.members.flatMap((member) =>
       member === null ? [] : [[serverIdentity(member, pool).name, member.id] as const],
     ),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseFrontendStats, parseMaps, parseServers } from './show.ts'
+import { parseFrontendStats, parseMaps, parseServerStats, parseServers } from './show.ts'
 
 // As HAProxy 2.6.12 says it.
 const SERVERS = `1
@@ -14,7 +14,24 @@ f0,FRONTEND,,,2,3,4000,41,5120,90210,0,0,7,
 f12,FRONTEND,,,0,0,4000,0,0,0,0,0,0,
 stats,FRONTEND,,,0,0,4000,9,9,9,0,0,9,`
 
+// The columns that matter, of many more.
+const SERVER_STAT = `# pxname,svname,stot,econ,eresp,wretr,wredis,hrsp_1xx,hrsp_2xx,hrsp_3xx,hrsp_4xx,hrsp_5xx,connect,reuse,
+b0,m1,1035,0,3,0,0,0,1024,1,2,4,900,135,
+b0,m2,32,1,0,2,32,0,0,0,0,0,35,0,
+b1,m3,5,0,0,0,0,,,,,,5,,`
+
 describe('show', () => {
+  it('stat of servers', () => {
+    expect(parseServerStats(SERVER_STAT)).toEqual(
+      new Map([
+        ['m1', { connected: 1035, notConnected: 0, answered: 1027, badAnswers: 7 }],
+        ['m2', { connected: 0, notConnected: 35, answered: 0, badAnswers: 0 }],
+        ['m3', { connected: 5, notConnected: 0, answered: 0, badAnswers: 0 }],
+      ]),
+    )
+    expect(parseServerStats("Can't find backend.")).toEqual(new Map())
+  })
+
   it('servers state', () => {
     expect(parseServers(SERVERS)).toEqual(
       new Map([

@@ -110,6 +110,10 @@ export class DomainTable {
   /** Resolves with the entries the kernel refused and its words; all others are in force, refused ones as they were before. */
   async apply(wanted: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, HelperError>> {
     const failures = new Map<string, HelperError>()
+    if (this.#isLeftEmpty(wanted)) {
+      await this.#drop()
+      return failures
+    }
     if (!this.#stale) {
       await this.#commit([...wanted], failures, signal)
       if (!this.#stale) return failures
@@ -121,6 +125,24 @@ export class DomainTable {
     await this.#load(this.#content.entries)
     await this.#commit([...wanted], failures, signal)
     return failures
+  }
+
+  /** Tables that hang on interfaces are there only while they have something to do: every packet would meet them. */
+  #isLeftEmpty(wanted: Wanted): boolean {
+    if (this.#shape.devices.length === 0 || this.entries.size > wanted.size) return false
+    for (const rendered of wanted.values()) if (rendered !== null) return false
+    for (const key of this.entries.keys()) if (!wanted.has(key)) return false
+    return true
+  }
+
+  /** Works also when an interface that the table needs is gone. */
+  async #drop(): Promise<void> {
+    const { netns, family, table } = this.#at
+    this.#transactions++
+    await this.#helper.nftText({ netns, text: `add table ${family} ${table}\ndelete table ${family} ${table}\n` })
+    this.#content = this.#empty()
+    this.#exists = false
+    this.#stale = true
   }
 
   async #commit(

@@ -1,7 +1,7 @@
-import type { HelperError, Log, NativeHelper } from '@spout/sys'
+import type { Log, NativeHelper } from '@spout/sys'
 import { DomainTable, type Wanted } from './domain-table.ts'
 import type { Rendered, TableKind } from './rendered.ts'
-import { TunnelNeighbours } from './tunnel-neighbours.ts'
+import { EndsOfTunnels, TunnelNeighbours } from './tunnel-neighbours.ts'
 
 /**
  * The tables of one domain. An entry is in one of them: in which one is its network's return path, and all entries of a
@@ -58,28 +58,51 @@ export class DomainTables {
   }
 
   /** Resolves with the entries the kernel refused and its words; all others are in force, refused ones as they were before. */
-  async apply(wanted: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, HelperError>> {
-    const failures = new Map<string, HelperError>()
+  async apply(all: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, Error>> {
+    const failures = new Map<string, Error>()
     const apply = async (table: DomainTable, some: Wanted): Promise<void> => {
       if (some.size === 0 && !table.needsLoad) return
       for (const [key, error] of await table.apply(some, signal)) failures.set(key, error)
     }
-    const remotes = () => [...this.#tables.tunnelling.entries.values()].flatMap((each) => each.remotes)
-    // A packet is never forwarded to where nothing leads.
-    await this.#neighbours.add([...remotes(), ...[...wanted.values()].flatMap((rendered) => rendered?.remotes ?? [])])
-    const tables = Object.entries(this.#tables) as [TableKind, DomainTable][]
-    const movers: [DomainTable, string][] = []
-    for (const [kind, table] of tables) {
+    // A packet is never forwarded to where nothing leads: neighbours come first and go last.
+    const { tunnelling } = this.#tables
+    const stay = [...tunnelling.entries.values()].filter(({ key }) => !all.has(key))
+    const wanted = this.#distinct(all, stay, failures)
+    await this.#neighbours.add([...stay, ...wanted.values()].flatMap((rendered) => rendered?.remotes ?? []))
+    const left: [DomainTable, Map<string, null>][] = []
+    for (const [kind, table] of Object.entries(this.#tables)) {
       const own = new Map<string, Rendered | null>()
-      for (const [key, rendered] of wanted)
-        if (rendered?.table === kind || (rendered === null && table.entries.has(key))) own.set(key, rendered)
-        else if (rendered !== null && table.entries.has(key)) movers.push([table, key])
-      await apply(table, own)
+      const leaving = new Map<string, null>()
+      let comes = false
+      for (const [key, rendered] of wanted) {
+        if (rendered?.table !== kind && !table.entries.has(key)) continue
+        if (rendered !== null && rendered.table !== kind) leaving.set(key, null)
+        else own.set(key, rendered)
+        comes ||= rendered?.table === kind
+      }
+      // One transaction, so that an address may move between entries.
+      if (comes) await apply(table, own)
+      else for (const key of own.keys()) leaving.set(key, null)
+      left.push([table, leaving])
     }
-    // What moves to the other table stays in its own when that one is refused.
-    for (const [table, key] of movers) if (!failures.has(key)) await apply(table, new Map([[key, null]]))
-    await this.#neighbours.keepOnly(new Set(remotes()))
+    for (const [table, leaving] of left) {
+      // What moves to another table stays in its own when that one is refused.
+      for (const key of failures.keys()) leaving.delete(key)
+      await apply(table, leaving)
+    }
+    await this.#neighbours.keepOnly(new Set([...tunnelling.entries.values()].flatMap(({ remotes }) => remotes)))
     return failures
+  }
+
+  /** Without the entries whose members could not be told from those of others. */
+  #distinct(all: Wanted, stay: readonly Rendered[], failures: Map<string, Error>): Wanted {
+    const ends = new EndsOfTunnels()
+    for (const { remotes } of stay) ends.take(remotes)
+    for (const [key, rendered] of all) {
+      const why = rendered === null ? null : ends.take(rendered.remotes)
+      if (why !== null) failures.set(key, new RangeError(why))
+    }
+    return failures.size === 0 ? all : new Map([...all].filter(([key]) => !failures.has(key)))
   }
 
   get #all(): readonly DomainTable[] {

@@ -53,17 +53,17 @@ export class FlowCuts {
   /** Goes on with the drains of an earlier process. Nothing is cut for members that are down: that was done. */
   async adopt(entries: Iterable<Rendered>): Promise<void> {
     this.#cuts.clear()
-    const saved = new Map((await this.#load()).map((cut) => [nameOf(cut), cut]))
+    const saved = Map.groupBy(await this.#load(), ({ listenerId }) => listenerId)
     for (const rendered of entries)
       for (const service of rendered.services) {
-        const fates = service.members === null ? new Map() : memberFates(service.members)
-        for (const [name, cut] of saved) {
-          if (cut.listenerId !== service.listenerId || cut.key !== rendered.key) continue
-          const fate = fates.get(`${cut.end.address} ${cut.end.port}`)
-          if (fate === undefined || fate.isLeaving) this.#cuts.set(name, cut)
+        const known = saved.get(service.listenerId) ?? []
+        const fates = known.length === 0 || service.members === null ? NO_FATES : memberFates(service.members)
+        for (const cut of known) {
+          const fate = fates.get(endText(cut.end))
+          if (cut.key === rendered.key && (fate === undefined || fate.isLeaving)) this.#cuts.set(nameOf(cut), cut)
         }
         for (const change of flowChanges(service.transport, null, service.members))
-          if (change.what === 'drain' && !saved.has(drainName(service, change.end)))
+          if (change.what === 'drain' && !this.#cuts.has(drainName(service, change.end)))
             this.#note(rendered, service, change)
       }
     this.#schedule()
@@ -184,6 +184,7 @@ export class FlowCuts {
   }
 }
 
+const NO_FATES: ReturnType<typeof memberFates> = new Map()
 const endText = ({ address, port }: FlowEnd): string => `${address} ${port}`
 const drainName = ({ listenerId }: Pick<RenderedService, 'listenerId'>, end: FlowEnd): string =>
   `drained ${listenerId} ${endText(end)}`

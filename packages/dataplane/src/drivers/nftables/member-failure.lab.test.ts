@@ -28,8 +28,8 @@ let directory: string
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'spout-member-failure-'))
-  lab = await Arrangement.create(`spt${process.pid}f`)
-  node = await LabNode.start(lab, 'node1', `f${(process.pid % 46_656).toString(36)}`)
+  lab = await Arrangement.create(`spt${process.pid}z`)
+  node = await LabNode.start(lab, 'node1', `z${(process.pid % 46_656).toString(36)}`)
   client = lab.peer('client')
   await lab.run('client', 'ip route add 10.9.0.100/32 via 10.9.0.1')
   await lab.run('client', 'ip route add fd09::100/128 via fd09::1')
@@ -84,6 +84,10 @@ async function withDriver(work: (driver: NftablesDriver) => Promise<void>, drain
   }
 }
 
+/** Flows that the domain tracks. */
+const tracked = (filter: string): Promise<string> =>
+  lab.run('node1', `nsenter --net=/run/netns/${node.config.instance}-d1 conntrack -L ${filter}`)
+
 /** The member that answers a datagram. */
 const asked = async (sourcePort: number, address = VIP): Promise<string> =>
   (await client.datagram(address, 53, { sourcePort })).split(' ')[0] ?? ''
@@ -132,6 +136,25 @@ describe('a member that goes down', () => {
         if ((await client.connect(VIP, 80, { sourcePort: port })) === 'ECONNREFUSED') ports.push(port)
       await put(driver, entryOf([dead, m1], { down: ['dead'] }))
       for (const sourcePort of ports) expect(await client.connect(VIP, 80, { sourcePort })).toBe('red1 10.9.0.9')
+    }))
+
+  it('has no connection wait for it that was not open yet', () =>
+    withDriver(async (driver) => {
+      await lab.run('red9', 'nft add table inet hole')
+      await lab.run('red9', 'nft add chain inet hole input { type filter hook input priority 0 ; policy drop ; }')
+      try {
+        await put(driver, entryOf([dead]))
+        const answer = client.connect(VIP, 80)
+        await until(
+          () => tracked('-p tcp --state SYN_SENT'),
+          (flows) => flows.includes(`src=${dead.address}`),
+        )
+        await put(driver, entryOf([dead, m1], { down: ['dead'] }))
+        // The client's kernel says it again after a second, and is dealt anew.
+        expect(await answer).toBe('red1 10.9.0.9')
+      } finally {
+        await lab.run('red9', 'nft delete table inet hole')
+      }
     }))
 
   it('keeps its TCP connections, for it may be the check that fails', () =>

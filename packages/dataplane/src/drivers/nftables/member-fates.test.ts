@@ -59,6 +59,7 @@ describe('flowChanges', () => {
     ['it is back after a drain', health([a!, idle(b)]), health([a!, b!]), ['keep 2'], ['keep 2']],
     ['it is made again under another id', health(all), health([a!, { ...b!, id: 'new' }, c!]), [], []],
     ['the pool goes', health([a!]), null, ['drain 1 300000'], ['drain 1 300000']],
+    ['a sound service is new', null, health(all), [], []],
     [
       'a service is new',
       null,

@@ -54,6 +54,8 @@ export function flowChanges(
   after: PoolHealth | null,
 ): readonly FlowChange[] {
   if (before?.pool === after?.pool && before?.down === after?.down) return []
+  // A bulk of new services has nothing to say, and is to pay nothing for it.
+  if (before === null && after !== null && isSound(after)) return []
   const was = before === null ? NO_FATES : memberFates(before)
   const is = after === null ? NO_FATES : memberFates(after)
   const changes: FlowChange[] = []
@@ -71,3 +73,6 @@ export function flowChanges(
 
 const NO_FATES: ReadonlyMap<string, MemberFate> = new Map()
 const drainOf = (health: PoolHealth | null): number => health?.pool.drainMs ?? DEFAULT_DRAIN_MS
+
+const isSound = ({ pool, down }: PoolHealth): boolean =>
+  down.size === 0 && pool.members.every((member) => member === null || member.weight > 0)

@@ -9,6 +9,8 @@ import type { Peer } from '../../lab/peer-client.ts'
 /** Instances are short, so that uplink names fit: these belong to this process alone. */
 const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal
+/** Counters are read seldom where reading them takes long. */
+const PATIENT = { timeout: 10_000 }
 
 const red = domainEntry(1)
 const blue = domainEntry(2, { segment: { physicalNetwork: 'blue', vlan: null } })
@@ -241,7 +243,9 @@ describe('admission', () => {
     const { connection } = await client.open('10.9.0.100', 80)
     expect(await client.connect('10.9.0.100', 80)).toBe('ECONNREFUSED')
     await client.close(connection)
-    await expect.poll(() => node.driver.stats()).toMatchObject([{ totalConnections: 2 }, { totalConnections: 1 }])
+    await expect
+      .poll(() => node.driver.stats(), PATIENT)
+      .toMatchObject([{ totalConnections: 2 }, { totalConnections: 1 }])
     await remove(node, entry)
   })
 })
@@ -260,15 +264,17 @@ describe('statistics', () => {
     await client.datagram('10.9.0.150', 53)
     const stats = async (listener: string) =>
       (await node.driver.stats()).find(({ listenerId }) => listenerId === listener)
-    await expect.poll(() => stats('l1')).toMatchObject({ loadBalancerId: 's', totalConnections: 4 })
+    await expect.poll(() => stats('l1'), PATIENT).toMatchObject({ loadBalancerId: 's', totalConnections: 4 })
     expect(await stats('l2')).toMatchObject({ totalConnections: 1, bytesIn: 33 })
     expect((await stats('l2'))?.bytesOut).toBeGreaterThan(28)
     expect(await stats('l3')).toMatchObject({ totalConnections: 0, bytesIn: 0, bytesOut: 0 })
     expect(await client.connect('10.9.0.150', 81)).toBe('ECONNREFUSED')
-    await expect.poll(() => stats('l3')).toMatchObject({ totalConnections: 1, bytesIn: 0, bytesOut: 0 })
+    await expect.poll(() => stats('l3'), PATIENT).toMatchObject({ totalConnections: 1, bytesIn: 0, bytesOut: 0 })
     await put(node, of('10.9.0.151'))
     await client.connect('10.9.0.151', 80)
-    await expect.poll(() => stats('l1')).toMatchObject({ totalConnections: expect.toSatisfy((total) => total >= 5) })
+    await expect
+      .poll(() => stats('l1'), PATIENT)
+      .toMatchObject({ totalConnections: expect.toSatisfy((total) => total >= 5) })
     await remove(node, of('10.9.0.151'))
   })
 })

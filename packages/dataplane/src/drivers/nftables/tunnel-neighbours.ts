@@ -38,17 +38,9 @@ export class TunnelNeighbours {
     return [...before.values()].every(({ address, mac }) => this.#there.get(address)?.mac === mac)
   }
 
-  /** Rejects with RangeError when two of them cannot be told apart. */
+  /** They differ in their hardware addresses (`EndsOfTunnels`). */
   async add(addresses: Iterable<string>): Promise<void> {
-    const wanted = Array.from(addresses, neighbourOf)
-    const holders = new Map(Array.from(this.#there.values(), ({ mac, address }) => [mac, address]))
-    for (const { mac, address } of wanted) {
-      const other = holders.get(mac) ?? address
-      if (other !== address)
-        throw new RangeError(`${address} and ${other} end in the same 40 bits: only one can have a tunnel`)
-      holders.set(mac, address)
-    }
-    const missing = wanted.filter(({ address }) => !this.#there.has(address))
+    const missing = Array.from(new Set(addresses), neighbourOf).filter(({ address }) => !this.#there.has(address))
     await this.#change('replace', missing)
     for (const each of missing) this.#there.set(each.address, each)
   }
@@ -56,8 +48,14 @@ export class TunnelNeighbours {
   /** Those of other addresses go. */
   async keepOnly(addresses: ReadonlySet<string>): Promise<void> {
     const extra = [...this.#there.values()].filter(({ address }) => !addresses.has(address))
-    await this.#change('del', extra)
-    for (const { address } of extra) this.#there.delete(address)
+    try {
+      await this.#change('del', extra)
+      for (const { address } of extra) this.#there.delete(address)
+    } catch (error) {
+      // They are gone already when the tunnel is.
+      this.#there = await this.#list()
+      if (extra.some(({ address }) => this.#there.has(address))) throw error
+    }
   }
 
   async #change(action: 'replace' | 'del', neighbours: readonly Neighbour[]): Promise<void> {
@@ -99,6 +97,24 @@ export class TunnelNeighbours {
       throw error
     })
     return JSON.parse(text || '[]') as readonly Row[]
+  }
+}
+
+/** Who may have a tunnel beside whom: a frame is sent to where its hardware address is. */
+export class EndsOfTunnels {
+  readonly #holders = new Map<string, string>()
+
+  /** Takes all of them, or none and says why. */
+  take(addresses: readonly string[]): string | null {
+    const macs = addresses.map((address) => [tunnelMac(parseIp(address)), address] as const)
+    const own = new Map(macs)
+    for (const [mac, address] of macs) {
+      const other = [this.#holders.get(mac), own.get(mac)].find((holder) => holder !== undefined && holder !== address)
+      if (other !== undefined)
+        return `members ${address} and ${other} end in the same 40 bits: only one can be reached by tunnel`
+    }
+    for (const [mac, address] of macs) this.#holders.set(mac, address)
+    return null
   }
 }
 

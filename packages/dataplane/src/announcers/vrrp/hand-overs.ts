@@ -1,0 +1,50 @@
+import type { VrrpShard } from '@spout/model/node-state'
+import type { Log } from '@spout/sys'
+
+export interface HandOversOptions {
+  /** `VrrpAnnouncer.handOver`. */
+  readonly handOver: (shard: number, signal: AbortSignal) => Promise<void>
+  readonly log: Log
+}
+
+/** Planned moves that this node was told to make. Each is made once, however often it is told of it. */
+export class HandOvers {
+  readonly #options: HandOversOptions
+  readonly #closing = new AbortController()
+  /** By shard: the newest one that was told. */
+  readonly #told = new Map<number, string>()
+  readonly #underWay = new Set<number>()
+
+  constructor(options: HandOversOptions) {
+    this.#options = options
+  }
+
+  isUnderWay(shard: number): boolean {
+    return this.#underWay.has(shard)
+  }
+
+  /** Begins what is new; nobody waits for it. */
+  begin(shards: readonly Pick<VrrpShard, 'number' | 'handOver'>[]): void {
+    for (const { number, handOver } of shards) {
+      if (handOver === undefined || this.#told.get(number) === handOver) continue
+      this.#told.set(number, handOver)
+      void this.#make(number)
+    }
+  }
+
+  close(): void {
+    this.#closing.abort()
+  }
+
+  async #make(shard: number): Promise<void> {
+    const { handOver, log } = this.#options
+    this.#underWay.add(shard)
+    try {
+      await handOver(shard, this.#closing.signal)
+    } catch (error) {
+      log.warn({ shard, error: String(error) }, 'a shard was not handed over')
+    } finally {
+      this.#underWay.delete(shard)
+    }
+  }
+}

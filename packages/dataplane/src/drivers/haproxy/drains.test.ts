@@ -1,0 +1,81 @@
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { expect, it } from 'vitest'
+import type { Command } from './command.ts'
+import type { PlacedEntry } from './content.ts'
+import { Drains } from './drains.ts'
+import type { RenderedServer } from './render.ts'
+
+const placed = (...servers: Partial<RenderedServer>[]): PlacedEntry => ({
+  frontends: [],
+  backends: [
+    {
+      slot: 3,
+      servers: servers.map((change) => ({
+        name: 'm1',
+        id: 1,
+        address: '10.0.0.1',
+        port: 80,
+        weight: 1,
+        proxyProtocol: 'none',
+        ready: true,
+        ...change,
+      })),
+    },
+  ],
+})
+const deletion: Command = { do: 'del-server', backend: 3, server: 'm1' }
+const shutdown: Command = { do: 'shutdown-sessions', backend: 3, server: 'm1' }
+const BUSY = 'Server still has connections attached to it, cannot remove it.'
+
+it('tries to delete until nobody is connected; past the deadline it ends connections first', async () => {
+  const clock = new FakeClock()
+  const drains = new Drains(5_000, clock)
+  expect(drains.follow([deletion], [BUSY])).toEqual([null])
+  expect(drains.due()).toEqual([deletion])
+  await clock.advance(5_000)
+  expect(drains.due()).toEqual([shutdown, deletion])
+  drains.follow([shutdown, deletion], [null, BUSY])
+  expect(drains.due()).toEqual([shutdown, deletion])
+  drains.follow([shutdown, deletion], [null, null])
+  expect(drains.size).toBe(0)
+})
+
+it('has the deadline of the pool that a server was in', async () => {
+  const clock = new FakeClock()
+  const drains = new Drains(5_000, clock)
+  drains.keep(placed({ drainMs: 60_000 }))
+  drains.follow([deletion], [BUSY])
+  await clock.advance(59_999)
+  expect(drains.due()).toEqual([deletion])
+  await clock.advance(1)
+  expect(drains.due()).toEqual([shutdown, deletion])
+})
+
+it('ends the connections of a server of weight 0 once, and keeps it', async () => {
+  const clock = new FakeClock()
+  const drains = new Drains(5_000, clock)
+  drains.keep(placed({ weight: 0 }))
+  expect(drains.size).toBe(1)
+  await clock.advance(4_000)
+  // Another change of its load balancer does not begin the time anew.
+  drains.keep(placed({ weight: 0 }))
+  expect(drains.due()).toEqual([])
+  await clock.advance(1_000)
+  expect(drains.due()).toEqual([shutdown])
+  drains.follow([shutdown], [null])
+  expect(drains.due()).toEqual([])
+  expect(drains.size).toBe(0)
+  drains.keep(placed({ weight: 2 }))
+  drains.keep(placed({ weight: 0 }))
+  expect(drains.size).toBe(1)
+})
+
+it('goes on to delete a server that had weight 0', async () => {
+  const clock = new FakeClock()
+  const drains = new Drains(5_000, clock)
+  drains.keep(placed({ weight: 0 }))
+  await clock.advance(3_000)
+  drains.follow([deletion], [BUSY])
+  await clock.advance(4_000)
+  expect(drains.due()).toEqual([deletion])
+})

@@ -1,0 +1,109 @@
+import type { NodeGroup, PlannedMove, ShardStatus } from '@spout/model'
+import type { GroupNode } from './group-node.ts'
+
+/** A node of a group that shards may be given to. */
+export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'scheduling' | 'connection'> {
+  /** It holds everything that it should: its data plane said so. */
+  readonly inSync: boolean
+}
+
+/** What of a shard is known. */
+export type BalancedShard = Pick<ShardStatus, 'number' | 'ownerNodeId' | 'state' | 'nodes'>
+
+export interface MoveStep extends PlannedMove {
+  readonly state: 'done' | 'moving' | 'waiting' | 'failed'
+  /** Why it failed, or what it still waits for, in words; else null. */
+  readonly message: string | null
+}
+
+/** A move has so long, beside that of those before it. */
+export const STEP_MS = 15_000
+
+/**
+ * The fewest moves after which no ready node owns two shards more than another. Shards of other nodes stay: a draining
+ * node hands over by itself, a cordoned one keeps what it has. So do those that nobody owns, or two.
+ * @returns in order of the shards' numbers
+ */
+export function planRebalance(
+  shards: readonly BalancedShard[],
+  nodes: readonly BalancedNode[],
+): readonly PlannedMove[] {
+  const ready = nodes.filter((node) => whyNotReady(node) === null)
+  const owned = new Map(ready.map(({ id }) => [id, [] as number[]]))
+  for (const { number, ownerNodeId, state } of shards)
+    if (state === 'settled') owned.get(ownerNodeId ?? '')?.push(number)
+  const total = [...owned.values()].reduce((sum, numbers) => sum + numbers.length, 0)
+  const least = Math.floor(total / Math.max(1, ready.length))
+  // Those that have most keep one more where it does not come out even: nothing moves for that.
+  const quota = new Map(
+    [...owned]
+      .sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1))
+      .map(([id], at) => [id, least + (at < total % ready.length ? 1 : 0)]),
+  )
+  const room = [...owned].flatMap(([id, { length }]) =>
+    Array.from({ length: Math.max(0, (quota.get(id) ?? 0) - length) }, () => id),
+  )
+  return [...owned]
+    .flatMap(([fromNodeId, numbers]) => numbers.slice(quota.get(fromNodeId)).map((shard) => ({ shard, fromNodeId })))
+    .sort((a, b) => a.shard - b.shard)
+    .map((move, at) => ({ ...move, toNodeId: room[at] ?? '' }))
+}
+
+/** Why nothing is given to a node, in words; null when it may be. */
+export function whyNotReady({ name, scheduling, connection, inSync }: BalancedNode): string | null {
+  if (connection !== 'connected') return `node ${name} is ${connection}`
+  if (scheduling !== 'enabled') return `node ${name} is ${scheduling}`
+  return inSync ? null : `node ${name} does not hold everything yet`
+}
+
+/**
+ * How far moves that were asked for have come: one at a time, each when its new owner is ready, none after one failed.
+ * Worked out anew each time from who owns what, so any process may go on with it.
+ */
+export function rebalanceSteps(
+  { askedAt, moves }: NonNullable<NodeGroup['rebalance']>,
+  shards: readonly BalancedShard[],
+  nodes: readonly BalancedNode[],
+  nowMs: number,
+): readonly MoveStep[] {
+  let open = true
+  return moves.map((move, at): MoveStep => {
+    const shard = shards.find(({ number }) => number === move.shard)
+    if (shard?.state === 'settled' && shard.ownerNodeId === move.toNodeId)
+      return { ...move, state: 'done', message: null }
+    if (!open) return { ...move, state: 'waiting', message: null }
+    open = false
+    const late = nowMs >= Date.parse(askedAt) + (at + 1) * STEP_MS
+    const wrong = whyNever(move, shard, nodes)
+    const message = wrong ?? whyNotYet(move, shard, nodes) ?? (late ? 'it was not taken over in time' : null)
+    return { ...move, state: wrong !== null || late ? 'failed' : 'moving', message }
+  })
+}
+
+/** The move that is under way; null when there is none: all are done, or one failed. */
+export const moveUnderWay = (steps: readonly MoveStep[]): MoveStep | null =>
+  steps.find(({ state }) => state === 'moving') ?? null
+
+function whyNever(
+  { fromNodeId, toNodeId }: PlannedMove,
+  shard: BalancedShard | undefined,
+  nodes: readonly BalancedNode[],
+): string | null {
+  if (shard === undefined || !nodes.some(({ id }) => id === toNodeId)) return 'the shard or its new owner is gone'
+  // For a moment nobody may own it, or both: it is on its way.
+  const owner = shard.ownerNodeId
+  return owner === null || owner === fromNodeId || owner === toNodeId ? null : 'the shard has another owner by now'
+}
+
+/** A node that takes in a change is not ready for a moment: what is missing may come in time. */
+function whyNotYet(
+  { toNodeId }: PlannedMove,
+  shard: BalancedShard | undefined,
+  nodes: readonly BalancedNode[],
+): string | null {
+  const to = nodes.find(({ id }) => id === toNodeId)
+  const there = shard?.nodes.find(({ nodeId }) => nodeId === toNodeId)?.state
+  const unready = to === undefined ? null : whyNotReady(to)
+  if (unready !== null || to === undefined) return unready
+  return there === 'backup' || there === 'master' ? null : `node ${to.name} takes no part in the shard`
+}

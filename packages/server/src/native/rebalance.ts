@@ -1,0 +1,68 @@
+import { plannedMove, SpoutError, timestamp, uuid } from '@spout/model'
+import { type BalancedNode, planRebalance, rebalanceSteps } from '@spout/plan'
+import { z } from 'zod'
+import type { NativeContext } from './context.ts'
+import { type Route, route } from './route.ts'
+
+const step = z.strictObject({
+  ...plannedMove.shape,
+  state: z.enum(['done', 'moving', 'waiting', 'failed']),
+  message: z.string().nullable(),
+})
+const wish = z.strictObject({ moves: z.array(plannedMove) })
+const progress = z.strictObject({ askedAt: timestamp.nullable(), steps: z.array(step) })
+
+const tag = 'nodes'
+
+/** Evening out the shards of a group over its ready nodes, and how far that is. */
+export const rebalanceRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/node-groups/:id/rebalance',
+    tag,
+    summary: 'Move shards, one after the other, until every ready node has as many; `dryRun` only tells which',
+    access: 'admin',
+    body: z.strictObject({ dryRun: z.boolean().default(false) }),
+    answer: { status: 200, schema: wish },
+    handle: async (context, { params, body }) => {
+      const id = groupOf(context, params.id ?? '')
+      const moves = planRebalance(context.ownership.shards(id), nodesOf(context, id))
+      if (!body.dryRun && moves.length > 0) await context.admission.rebalanceNodeGroup(id, moves)
+      return { moves }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/node-groups/:id/rebalance',
+    tag,
+    summary: 'How far the moves of shards have come that were asked for last',
+    access: 'admin',
+    body: null,
+    answer: { status: 200, schema: progress },
+    handle: (context, { params }) => {
+      const id = groupOf(context, params.id ?? '')
+      const rebalance = context.view.get('nodeGroup', id)?.value.rebalance
+      if (rebalance === undefined) return { askedAt: null, steps: [] }
+      const shards = context.ownership.shards(id)
+      const steps = rebalanceSteps(rebalance, shards, nodesOf(context, id), context.clock.now().getTime())
+      return { askedAt: rebalance.askedAt, steps }
+    },
+  }),
+]
+
+/** @throws SpoutError NotFound; InvalidField for a group without shards */
+function groupOf({ view }: NativeContext, id: string): string {
+  const group = uuid.safeParse(id).success ? view.get('nodeGroup', id)?.value : undefined
+  if (group === undefined) throw new SpoutError('NotFound', { what: 'Node group', id })
+  if (group.announcer === 'l2') throw new SpoutError('InvalidField', { field: 'announcer', reason: 'l2 has no shards' })
+  return group.id
+}
+
+const nodesOf = ({ view, status }: NativeContext, nodeGroupId: string): readonly BalancedNode[] =>
+  view
+    .list('node')
+    .filter((node) => node.nodeGroupId === nodeGroupId)
+    .map(({ id, name, scheduling }) => {
+      const { connection, inSync } = status.node(id)
+      return { id, name, scheduling, connection, inSync }
+    })
