@@ -74,6 +74,7 @@ struct domain {
 	uint64_t established_s; /* the kernel's timeout for established TCP flows */
 	bool *held;		/* which shared addresses are bound here */
 	bool moved;		/* one came or went since the last look */
+	bool unsure;		/* `held` may not be all: the next look asks */
 	/* Its flows. */
 	struct flow **buckets;
 	size_t bucket_count;

@@ -1,6 +1,5 @@
 #include "holdings.h"
 
-#include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
@@ -38,6 +37,8 @@ static void hold(struct domain *domain, uint8_t family, const void *address, boo
 			continue;
 		domain->held[i] = held;
 		domain->moved = true;
+		/* Another interface may have it still, or another route lead to it. */
+		domain->unsure = domain->unsure || !held;
 	}
 }
 
@@ -116,23 +117,24 @@ int holdings_ask(struct domain *domain)
 {
 	int err;
 
-	for (size_t i = 0; i < domain->shared_count; i++)
-		hold(domain, (uint8_t)domain->shared[i].family, domain->shared[i].bytes, false);
+	for (size_t i = 0; i < domain->shared_count; i++) {
+		domain->moved = domain->moved || domain->held[i];
+		domain->held[i] = false;
+	}
+	domain->unsure = false;
 	err = ask(domain, RTM_GETADDR);
-	return err != 0 ? err : ask(domain, RTM_GETROUTE);
+	if (err == 0)
+		err = ask(domain, RTM_GETROUTE);
+	domain->unsure = domain->unsure || err != 0;
+	return err;
 }
 
 void holdings_read(struct flows *flows, struct domain *domain)
 {
-	int err = netlink_receive(domain->address_fd, note, domain);
-
 	/* Events were lost. */
-	if (err == ENOBUFS)
-		err = holdings_ask(domain);
-	/* The next look asks again. */
-	if (err != 0)
-		domain->look_us = now_us();
-	if (domain->moved)
+	if (netlink_receive(domain->address_fd, note, domain) != 0)
+		domain->unsure = true;
+	if (domain->unsure || domain->moved)
 		look_at_all(flows, domain);
 }
 

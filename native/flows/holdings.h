@@ -1,14 +1,14 @@
 /*
- * Which of the shared addresses this node holds, as the kernel tells of a domain's addresses and local routes. Whoever holds one carries
- * the flows that are translated to it: replies come to nobody else.
+ * Which of the shared addresses this node holds, as the kernel tells of a domain's addresses and local routes. Whoever
+ * holds one carries the flows that are translated to it: replies come to nobody else.
  */
 #pragma once
 #include "flows.h"
 
 /* Opens what the kernel tells by; from within the domain's namespace. Says in errno why it cannot. */
 bool holdings_open(struct domain *domain);
-/* Asks for all there is, then takes what the kernel has to tell. Sets `moved` when something differs. 0 or errno. */
+/* Asks for all there is, then takes what the kernel has to tell. 0 or errno; then a look asks again. */
 int holdings_ask(struct domain *domain);
-/* Takes what the kernel has to tell; looks at all flows when something differs. */
+/* Takes what the kernel has to tell; looks at all flows when something may differ. */
 void holdings_read(struct flows *flows, struct domain *domain);
 bool holdings_has(const struct domain *domain, uint8_t family, const void *address);

@@ -183,11 +183,12 @@ static void act(struct view *view)
 void look_at_all(struct flows *flows, struct domain *domain)
 {
 	struct view view = {.flows = flows, .domain = domain};
-	int err;
+	int err = domain->unsure ? holdings_ask(domain) : 0;
 
 	domain->moved = false;
 	domain->look++;
-	err = conntrack_ask_all(domain);
+	if (err == 0)
+		err = conntrack_ask_all(domain);
 	if (err == 0)
 		err = netlink_receive(domain->request_fd, note_item, &view);
 	if (err == 0)

@@ -230,13 +230,17 @@ static struct defender *defender_of(struct netns *netns, const char *dev)
 	return defender;
 }
 
-/* An interface that was made anew has nobody listening. */
+/*
+ * An interface that was made anew has nobody listening, and none of the addresses of the one before. Nobody could say
+ * that while there was none, and meanwhile another node may have got them: to defend one would take it back.
+ */
 static void follow_interface(struct defender *defender, int ifindex, const uint8_t *mac)
 {
 	memcpy(defender->mac, mac, 6);
 	if (defender->ifindex == ifindex)
 		return;
 	defender->ifindex = ifindex;
+	defender->list.count = 0;
 	for (size_t i = 0; i < 2; i++)
 		loop_close(&defender->ears[i].watch);
 }

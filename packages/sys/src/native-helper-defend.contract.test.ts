@@ -111,6 +111,35 @@ describe.each(BUILDS)('addresses that the helper defends, $name build', ({ name,
     await on.helper.defend({ ...at(), add: [], remove: ['10.77.0.72'] })
   })
 
+  test('are none any more on an interface that is made anew: another may have them by now', async () => {
+    const [near, far] = ['n', 'f'].map((end) => `spt${process.pid}-df-${name[0]}-${end}2`) as [string, string]
+    const place = { netns: netnsPath(near), dev: 'v0' }
+    const make = ['ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1', 'netns', far]
+    const claimThere = (address: string) =>
+      runIn(far, ['python3', CLAIMER, 'v1', 'arp-request', address, '02:00:00:00:00:99'])
+    const up = async () => {
+      await runIn(near, make)
+      await runIn(near, ['ip', 'link', 'set', 'v0', 'up'])
+      await runIn(far, ['ip', 'link', 'set', 'v1', 'up'])
+    }
+    await createNetns(near)
+    await createNetns(far)
+    await up()
+    await on.helper.defend({ ...place, add: ['10.77.8.1', '10.77.8.2'], remove: [] })
+    await runIn(near, ['ip', 'link', 'delete', 'v0'])
+    await expect(on.helper.defend({ ...place, add: [], remove: ['10.77.8.1', '10.77.8.2'] })).rejects.toMatchObject({
+      errno: 'ENODEV',
+    })
+    await up()
+    await on.helper.defend({ ...place, add: ['10.77.8.3'], remove: [] })
+    heard.length = 0
+    for (const address of ['10.77.8.1', '10.77.8.3']) await claimThere(address)
+    await expect.poll(() => heard.map(({ address }) => address), SOON).toContain('10.77.8.3')
+    expect(heard.map(({ address }) => address)).toEqual(['10.77.8.3'])
+    await deleteNetns(near)
+    await deleteNetns(far)
+  })
+
   test('are let go with their namespace', async () => {
     const gone = `spt${process.pid}-df-${name[0]}-x`
     await createNetns(gone)

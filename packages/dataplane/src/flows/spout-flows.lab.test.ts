@@ -204,6 +204,27 @@ describe.each(['spout-flows', 'spout-flows-asan'])('%s', { timeout: TIMEOUT_MS }
     await closeAll(flows)
   })
 
+  it('holds an address until the last interface or route that has it lets it go', async () => {
+    const { one, stack } = await pair()
+    await using _ = stack
+    await one.start()
+    const flows = [...(await open(VIP, 2)), ...(await open(VIP6, 2))]
+    await one.knows({ local: 4, remote: 0 })
+    const second = [
+      `address add ${SHARED}/32 dev fab0`,
+      `route add local ${SHARED6}/128 dev red0 table local metric 83`,
+    ]
+    await one.ip(...second)
+    await one.ip(...second.map((line) => line.replace(' add ', ' delete ')))
+    flows.push(...(await open(VIP, 1)), ...(await open(VIP6, 1)))
+    await one.knows({ local: 6, remote: 0 })
+    await one.letGo()
+    await one.knows({ local: 0, remote: 6 })
+    await one.own()
+    await one.knows({ local: 6, remote: 0 })
+    await closeAll(flows)
+  })
+
   it('goes by its own word for flows that it carries, and doubts those that another saw end', async () => {
     const { one, two, stack } = await pair()
     await using _ = stack
