@@ -32,6 +32,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "../daemon/clock.h"
 #include "../daemon/directory.h"
 #include "../daemon/lock.h"
 #include "../daemon/namespace.h"
@@ -170,6 +171,9 @@ int main(int argc, char **argv)
 	}
 	prctl(PR_SET_NAME, "spout-mover");
 	mover.directory = call.paths[0];
+	/* Backup until keepalived says more. */
+	for (size_t i = 0; i < SHARDS; i++)
+		mover.shards[i].since_ms = epoch_ms();
 	sources.signals = signals_open();
 	sources.resumed = call.mode == RESUME;
 	if (call.mode == START)

@@ -88,8 +88,8 @@ describe('flags', () => {
   })
 })
 
-it('a drained node owns what it is master of or announces', () => {
-  const owning = (shards: object[], announced: number) => stillOwned({ status: { shards, announced } })
+it('a drained node owns what it is master of or answers for, not what it holds ready', () => {
+  const owning = (shards: object[], vips: number) => stillOwned({ status: { shards, announced: 9 } }, vips)
   expect(owning([{ number: 2, state: 'master' }], 7)).toBe('shard 2 and 7 VIPs')
   expect(owning([{ number: 2, state: 'backup' }], 3)).toBe('3 VIPs')
   expect(owning([{ number: 2, state: 'backup' }], 0)).toBeNull()

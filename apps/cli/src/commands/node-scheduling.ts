@@ -22,11 +22,13 @@ const seconds = (text: string): number => {
   return value
 }
 
-/** What the node still owns, for people; null when nothing. */
-export function stillOwned(node: Row): string | null {
+/**
+ * What the node still owns, for people; null when nothing.
+ * @param vips for how many addresses it answers: a backup only holds them ready
+ */
+export function stillOwned(node: Row, vips: number): string | null {
   const shards = (at(node, 'status.shards') ?? []) as readonly { readonly number: number; readonly state: string }[]
   const masters = shards.filter(({ state }) => state === 'master').map(({ number }) => number)
-  const vips = Number(at(node, 'status.announced') ?? 0)
   if (masters.length === 0 && vips === 0) return null
   return [...(masters.length > 0 ? [`shard ${masters.join(', ')}`] : []), `${vips} VIPs`].join(' and ')
 }
@@ -97,9 +99,10 @@ async function waitForNothing(
   const started = performance.now()
   for (;;) {
     const node = await call<Row>(session, 'GET', `/nodes/${id}`)
+    const { items: vips } = await call<{ items: readonly Row[] }>(session, 'GET', `/vips?node=${id}`)
     const passedS = (performance.now() - started) / 1000
     const served = waitClients ? stillServed(node, passedS < TELLS_WITHIN_S) : null
-    const owned = [stillOwned(node), served].filter((words) => words !== null).join(' and ') || null
+    const owned = [stillOwned(node, vips.length), served].filter((words) => words !== null).join(' and ') || null
     if (owned === null) {
       const what = waitClients ? 'owns nothing and serves nobody' : 'owns nothing'
       context.write(`${name} ${what} any more after ${passedS.toFixed(1)} s.\n`)

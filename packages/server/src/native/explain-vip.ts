@@ -1,5 +1,5 @@
 import type { NativeContext } from './context.ts'
-import { type KnownVip, wayOf } from './known-vip.ts'
+import { announcersOf, type KnownVip, wayOf } from './known-vip.ts'
 
 /**
  * Every node's part in announcing an address, and what decides who does.
@@ -7,11 +7,12 @@ import { type KnownVip, wayOf } from './known-vip.ts'
  */
 export function explainVip(context: NativeContext, known: KnownVip, operator: boolean) {
   const { view, status, ownership } = context
-  const { loadBalancer, vip, group } = known
+  const { loadBalancer, group } = known
   const { announcer, shard } = wayOf(context, known)
   const state = status.loadBalancer(loadBalancer.id)
   const placement = view.get('placement', loadBalancer.id)?.value
   const nameOf = (id: string): string => view.get('node', id)?.value.name ?? id
+  const announcers = announcersOf(context, known)
   const told = shard === null ? null : ownership.shard(shard.nodeGroupId, shard.number)
   return {
     loadBalancer: {
@@ -36,7 +37,7 @@ export function explainVip(context: NativeContext, known: KnownVip, operator: bo
       scheduling: view.get('node', node.nodeId)?.value.scheduling ?? null,
       entry: node.state,
       message: node.message,
-      announces: node.announced.includes(vip.address),
+      announces: announcers.includes(node.nodeName),
       ...(operator && operatorsPart(context, node.nodeId)),
     })),
   }

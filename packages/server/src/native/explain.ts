@@ -10,6 +10,7 @@ import type {
 } from '@spout/model'
 import { isPanicking } from '@spout/plan'
 import type { NativeContext } from './context.ts'
+import { announcersOf, vipsOf } from './known-vip.ts'
 
 /** The path of a connection, from the address to the members, each step with its state and the reason for it. */
 export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
@@ -29,10 +30,10 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
     state: { provisioning: status.provisioning, reason: status.reason, message: status.message },
     owner,
     ownerReason: ownerReason(owner, placement),
-    vips: loadBalancer.vips.map((vip) => ({
-      address: vip.address,
-      scope: vip.scope,
-      announcedBy: status.nodes.filter((node) => node.announced.includes(vip.address)).map((node) => node.nodeName),
+    vips: vipsOf(context, loadBalancer).map((known) => ({
+      address: known.vip.address,
+      scope: known.vip.scope,
+      announcedBy: announcersOf(context, known),
     })),
     returnPath:
       loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),

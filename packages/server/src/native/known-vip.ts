@@ -18,17 +18,27 @@ export function knownVips(
   context: NativeContext,
   { principal }: Pick<Call<unknown>, 'principal'>,
 ): readonly KnownVip[] {
-  const { view } = context
-  const groups = view.list('nodeGroup')
-  const standard = groups.find(({ name }) => name === 'default') ?? groups[0] ?? null
-  return view
+  const standard = standardGroup(context)
+  return context.view
     .list('loadBalancer')
     .filter(({ projectId }) => mayKnow(principal, projectId))
-    .flatMap((loadBalancer) => {
-      const { nodeGroupId } = loadBalancer
-      const group = nodeGroupId === null ? standard : (view.get('nodeGroup', nodeGroupId)?.value ?? null)
-      return loadBalancer.vips.map((vip) => ({ loadBalancer, vip, group }))
-    })
+    .flatMap((loadBalancer) => vipsOf(context, loadBalancer, standard))
+}
+
+function standardGroup({ view }: NativeContext): KnownVip['group'] {
+  const groups = view.list('nodeGroup')
+  return groups.find(({ name }) => name === 'default') ?? groups[0] ?? null
+}
+
+/** The addresses of one load balancer. */
+export function vipsOf(
+  context: NativeContext,
+  loadBalancer: LoadBalancer,
+  standard = standardGroup(context),
+): readonly KnownVip[] {
+  const { nodeGroupId, vips } = loadBalancer
+  const group = nodeGroupId === null ? standard : (context.view.get('nodeGroup', nodeGroupId)?.value ?? null)
+  return vips.map((vip) => ({ loadBalancer, vip, group }))
 }
 
 /** @throws SpoutError NotFound, or InvalidField when several have it */

@@ -1,5 +1,5 @@
 import type { BgpSettings } from '@spout/model/node-state'
-import { type BgpSession, type DroppedSegments, sessionsOf } from './bgp-session.ts'
+import { type BgpSession, type DroppedSegments, sessionsOf, steadyTimes } from './bgp-session.ts'
 import { BirdDaemon } from './bird-daemon.ts'
 import { ownerNamed } from './bird-files.ts'
 import { peerSymbol } from './bird-text.ts'
@@ -26,6 +26,7 @@ export class BgpDaemons {
   readonly #bfd: BirdDaemon
   /** Neighbours of unnumbered sessions, by peer id. */
   #found: ReadonlyMap<string, string> = new Map()
+  #told: readonly BgpSession[] = []
   readonly #lost = new LostNeighbours()
   /** Counted before the sessions were last given other settings. */
   #droppedBefore: DroppedSegments | null = null
@@ -101,7 +102,8 @@ export class BgpDaemons {
       this.#bfd.command('show bfd sessions').then(parseBfd, nothingWhenLost),
       this.#dropped(),
     ])
-    const sessions = sessionsOf(settings, shown, bfd, dropped, this.#options.clock.now())
+    const sessions = steadyTimes(this.#told, sessionsOf(settings, shown, bfd, dropped, this.#options.clock.now()))
+    this.#told = sessions
     await this.#find(settings, sessions)
     return sessions
   }

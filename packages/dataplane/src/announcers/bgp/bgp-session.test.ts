@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type DroppedSegments, sessionsOf } from './bgp-session.ts'
+import { type BgpSession, type DroppedSegments, sessionsOf, steadyTimes } from './bgp-session.ts'
 import { NAMED_SETTINGS } from './lab/named-settings.ts'
 import { LostNeighbours } from './lost-neighbours.ts'
 import type { ShownSession } from './show-protocols.ts'
@@ -110,5 +110,23 @@ describe('LostNeighbours', () => {
     expect(lost.find([up])).toEqual([])
     expect(lost.find([{ ...up, since: 'later', bfdSince: '4' }])).toEqual([])
     expect(lost.find([{ ...up, since: 'later', bfd: null, bfdSince: null }])).toEqual([])
+  })
+})
+
+describe('steadyTimes', () => {
+  const up = session({ protocolState: 'up', bgpState: 'Established' })
+  const steadied = (own: Partial<BgpSession>, of: Partial<BgpSession> = {}) =>
+    steadyTimes([{ ...up, ...of }], [{ ...up, ...own }])[0]!
+
+  it('keeps a time that was only reckoned anew', () => {
+    expect(steadied({ since: '2026-11-21T15:37:07.747Z' }).since).toBe(up.since)
+    const bfd = { bfd: 'up', bfdSince: '2026-11-21T15:37:08.000Z' } as const
+    expect(steadied({ ...bfd, bfdSince: '2026-11-21T15:37:07.951Z' }, bfd).bfdSince).toBe(bfd.bfdSince)
+  })
+
+  it('takes the time of another session, another state, another peer', () => {
+    expect(steadied({ since: '2026-11-21T15:37:09.000Z' }).since).toBe('2026-11-21T15:37:09.000Z')
+    expect(steadied({ state: 'idle', since: '2026-11-21T15:37:07.750Z' }).since).toBe('2026-11-21T15:37:07.750Z')
+    expect(steadyTimes([], [up])).toEqual([up])
   })
 })

@@ -58,6 +58,29 @@ export function sessionsOf(
   })
 }
 
+/** BIRD reckons times anew from its own clock at each question: they come out a little different. */
+const SAME_MS = 100
+
+/** The times told before, where the new ones mean the same. */
+export function steadyTimes(before: readonly BgpSession[], after: readonly BgpSession[]): readonly BgpSession[] {
+  const known = new Map(before.map((session) => [session.peerId, session]))
+  return after.map((session) => {
+    const old = known.get(session.peerId)
+    if (old === undefined) return session
+    return {
+      ...session,
+      since: old.state === session.state ? steady(old.since, session.since) : session.since,
+      bfdSince:
+        old.bfdSince === null || session.bfdSince === null || old.bfd !== session.bfd
+          ? session.bfdSince
+          : steady(old.bfdSince, session.bfdSince),
+    }
+  })
+}
+
+const steady = (before: string, after: string): string =>
+  Math.abs(Date.parse(after) - Date.parse(before)) <= SAME_MS ? before : after
+
 function sessionOf(
   peer: BgpPeerSettings,
   shown: ShownSession | undefined,

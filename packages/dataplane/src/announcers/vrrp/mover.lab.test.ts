@@ -20,6 +20,7 @@ const NATIVE = path.resolve(import.meta.dirname, '../../../../../native')
 interface Shard {
   readonly shard: number
   readonly state: string
+  readonly sinceMs: number
   readonly takeovers: number
   readonly lastMove: { readonly to: string; readonly reason: string; readonly addresses: number } | null
 }
@@ -251,6 +252,13 @@ describe.each(['spout-mover', 'spout-mover-asan'])('%s', (program) => {
     await mover.become(0, word, state)
     expect(await bound()).toEqual(['10.51.0.2'])
     expect(mover.shard(0)?.lastMove).toMatchObject({ to: state, reason, addresses: 1 })
+  })
+
+  it('is backup since its start until keepalived says more', async () => {
+    const before = Date.now()
+    await begin(['0 10.51.0.1 - fab0'])
+    expect(mover.shard(0)).toMatchObject({ state: 'backup', lastMove: null })
+    expect(mover.shard(0)?.sinceMs).toBeGreaterThanOrEqual(before)
   })
 
   it('does the difference when the table changes', async () => {
