@@ -23,7 +23,7 @@ export default defineConfig({
         },
       },
       project('contract', ['{packages,apps}/**/src/**/*.contract.test.ts'], 120_000, 2),
-      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 2),
+      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3),
       project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1),
     ],
   },

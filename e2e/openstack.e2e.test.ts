@@ -56,6 +56,18 @@ const served = (address: string, members: readonly string[]) =>
     { what: `${members.join(' and ')} to answer at ${address}` },
   )
 
+const TLS_PORT = 8443
+
+/** OpenSSL's own server, with a certificate that nobody vouches for. */
+async function startTlsServer(place: string) {
+  const { directory } = system.lab
+  const [key, certificate] = [`${directory}/${place}.key`, `${directory}/${place}.crt`]
+  const made = ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=member', '-days', '1']
+  await system.lab.must(place, [...made, '-keyout', key, '-out', certificate])
+  const serve = ['openssl', 's_server', '-www', '-accept', `${TLS_PORT}`, '-key', key, '-cert', certificate]
+  return system.lab.start(place, `tls-${place}`, serve, { readyText: 'ACCEPT' })
+}
+
 const membersOf = (tenant: string): readonly string[] => [`${tenant}-member1`, `${tenant}-member2`]
 
 it('two tenants with the same addresses: each is served by its own members', async () => {
@@ -170,6 +182,42 @@ describe('what the user is told', () => {
     expect(nobody).toMatchObject({ operating_status: 'ERROR', provisioning_status: 'ACTIVE' })
     await served(await addressOf(acme, 'shop'), membersOf('tenant-a'))
     await alice.run('loadbalancer member delete --wait shop-pool nobody')
+  })
+
+  it.each([
+    ['packet path', 'HTTPS', () => ({ who: alice, tenant: acme, lb: 'shop', place: 'tenant-a-member1' })],
+    ['proxy', 'HTTP', () => ({ who: bob, tenant: bolt, lb: 'blog', place: 'tenant-b-member1' })],
+  ] as const)('which members speak TLS, probed by TLS-HELLO (%s)', async (_, protocol, of) => {
+    const { who, tenant, lb, place } = of()
+    const server = await startTlsServer(place)
+    const member = (index: 1 | 2, probed: number) =>
+      `loadbalancer member create --name secure${index} --address 10.0.0.${10 + index} --protocol-port 8080 --monitor-port ${probed} --wait secure-pool`
+    await who.run(
+      `loadbalancer listener create --name secure --protocol ${protocol} --protocol-port 8443 --wait ${lb}`,
+      `loadbalancer pool create --name secure-pool --protocol ${protocol} --lb-algorithm ROUND_ROBIN --listener secure --wait`,
+      member(1, TLS_PORT),
+      member(2, 8080),
+      'loadbalancer healthmonitor create --name secure-check --type TLS-HELLO --delay 1 --timeout 1 --max-retries 2 --max-retries-down 2 --wait secure-pool',
+    )
+    expect(await who.show('loadbalancer healthmonitor show secure-check')).toMatchObject({ type: 'TLS-HELLO' })
+    const healthIs = (index: 1 | 2, health: string, reason: string | null) =>
+      waitFor(
+        async () => {
+          const { pools, status } = await shownAs(tenant, lb)
+          const id = pools.flatMap(({ members }) => members).find(({ name }) => name === `secure${index}`)?.id ?? ''
+          const told = status.members[id]
+          return told?.health === health && told.reason === reason
+        },
+        { what: `secure${index} to be ${health} (${reason})`, timeoutMs: 30_000 },
+      )
+    await healthIs(1, 'up', null)
+    await healthIs(2, 'down', 'the answer is not TLS')
+    await system.lab.stop(server)
+    await healthIs(1, 'down', 'connection refused')
+    const again = await startTlsServer(place)
+    await healthIs(1, 'up', null)
+    await who.run('loadbalancer pool delete --wait secure-pool', 'loadbalancer listener delete --wait secure')
+    await system.lab.stop(again)
   })
 })
 

@@ -1,7 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import path from 'node:path'
-import readline from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
 import {
   domainNamespaces,
   nodesInSync,
@@ -15,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { BgpRouter } from '../packages/dataplane/src/lab/bgp-router.ts'
 import { schedule } from './announcing-group.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
-import type { KeptAlive } from './kept-alive-clients.ts'
+import { Clients } from './kept-alive.ts'
 import { agentOf, proxiesOf } from './node-processes.ts'
 
 /** What is planned breaks no request of a client that never asks twice. */
@@ -26,56 +23,6 @@ const other = (node: NodeName): NodeName => (node === 'node1' ? 'node2' : 'node1
 const DOWNLOAD_S = 6
 /** Longer than any test: what ends, ends because nobody needs it. */
 const SECONDS = 600
-
-/** `kept-alive-clients.ts` at the client's. */
-class Clients implements AsyncDisposable {
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>
-  readonly #lines: NodeJS.AsyncIterator<string>
-
-  constructor(system: TestSystem, vip: string) {
-    const program = path.resolve(import.meta.dirname, 'kept-alive-clients.ts')
-    const argv = system.lab.argvIn('client', [process.execPath, program, vip, '80', '8', '4'])
-    this.#child = spawn(argv[0]!, argv.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] })
-    this.#lines = readline.createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
-  }
-
-  async tell(): Promise<KeptAlive> {
-    return (await this.#ask('tell')) as KeptAlive
-  }
-
-  /** Those that were silent ask once. */
-  async idle(): Promise<void> {
-    await this.#ask('idle')
-  }
-
-  /** Waits until all of them have gone on for a while. */
-  async goOn(): Promise<KeptAlive> {
-    const seen = { asked: 0, opened: 0, failures: [] as string[] }
-    await waitFor(
-      async () => {
-        const { asked, opened, failures } = await this.tell()
-        seen.asked += asked
-        seen.opened += opened
-        seen.failures.push(...failures)
-        return seen.asked > 500
-      },
-      { what: '500 requests' },
-    )
-    return seen
-  }
-
-  async #ask(word: string): Promise<unknown> {
-    this.#child.stdin.write(`${word}\n`)
-    const { value } = await this.#lines.next()
-    return JSON.parse(value ?? 'null')
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
-    this.#child.stdin.end()
-    await ended
-  }
-}
 
 /** Reads a body that takes so many seconds; its last line, or the error. */
 async function download(system: TestSystem, vip: string, takes: number): Promise<string> {
@@ -153,6 +100,23 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     )
   }
 
+  /** What a node says of addresses that another claims, since they were taken within the minute. */
+  async function claimed(): Promise<readonly string[]> {
+    const all = await Promise.all(NODES.map(async (node) => (await system.nodeNamed(node)).id))
+    const shown = await Promise.all(
+      all.map((id) =>
+        system.api<{ name: string; status: { problems: { code: string; message: string }[] } }>(
+          system.access.admin,
+          'GET',
+          `/nodes/${id}`,
+        ),
+      ),
+    )
+    return shown.flatMap(({ name, status }) =>
+      status.problems.filter(({ code }) => code === 'AddressClaimed').map(({ message }) => `${name}: ${message}`),
+    )
+  }
+
   async function nothingLeft(on: NodeName): Promise<void> {
     const left = async () => ({ proxies: (await proxiesOf(system.lab, on)).length, tables: await tables(system) })
     const what = 'nothing to be left of the move'
@@ -182,6 +146,8 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     expect(await downloaded).toMatch(whole(DOWNLOAD_S))
     await nothingLeft(from)
     expect((await clients.goOn()).failures).toEqual([])
+    // The node that gave the address up did not claim it after that.
+    expect(await claimed()).toEqual([])
     await schedule(system, from, 'enabled')
     expect((await clients.goOn()).failures).toEqual([])
     expect(await holder()).toBe(other(from))
@@ -207,6 +173,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     await waitFor(async () => (await proxiesOf(system.lab, other(first))).length === 1, { what: 'nobody to be left' })
     await changeGroup(system, { secondChanceSeconds: 5 })
     await nothingLeft(first)
+    expect(await claimed()).toEqual([])
     await clients.idle()
     expect((await clients.goOn()).failures).toEqual([])
     await changeGroup(system, { secondChanceSeconds: SECONDS })

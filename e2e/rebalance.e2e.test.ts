@@ -14,6 +14,8 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { schedule, shownVip } from './announcing-group.ts'
 import { ACME, BOLT, balancer, vipOf } from './fixtures.ts'
+import { Clients } from './kept-alive.ts'
+import { proxiesOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
 /** What moves here was asked to, or moved by the nodes themselves. */
@@ -175,6 +177,71 @@ describe('a node that returned', () => {
     await expectAlive(held)
     await dropAll(held)
     await asAdmin('PATCH', `/node-groups/${groupId}`, { rebalanceAfterSeconds: 0 })
+  })
+
+  it('is given its part, and clients of the proxy come to it before their time is up', async () => {
+    const { owner, idle } = await allAtOne()
+    const seconds = 14
+    await asAdmin('PATCH', `/node-groups/${groupId}`, { secondChanceSeconds: seconds })
+    const [acme, bolt] = system.tenants as [Tenant, Tenant]
+    const blogs = [
+      await system.createLoadBalancer(acme, balancer('shop-blog', 'http')),
+      await system.createLoadBalancer(bolt, balancer('chat-blog', 'http')),
+    ]
+    const shown = await Promise.all(blogs.map(async (blog) => ({ blog, shard: (await shownVip(system, blog)).shard })))
+    const [stays, moves2] = [1, 2].map((shard) => shown.find((each) => each.shard === shard)!.blog) as [
+      ShownLoadBalancer,
+      ShownLoadBalancer,
+    ]
+    for (const blog of blogs) {
+      const url = `http://${vipOf(blog)}/`
+      const answered = async () => (await system.lab.run('client', ['curl', '-sf', '-m', '2', url])).code === 0
+      await waitFor(answered, { what: 'an answer' })
+    }
+    await moves()
+    await using moved = new Clients(system, vipOf(moves2))
+    await using staying = new Clients(system, vipOf(stays))
+    for (const clients of [moved, staying]) {
+      await clients.idle()
+      await clients.goOn()
+    }
+    await rebalance()
+    await owned([owner, idle])
+    const failures: string[] = []
+    let opened = 0
+    const follow = async () => {
+      const seen = await moved.goOn()
+      failures.push(...seen.failures)
+      opened += seen.opened
+    }
+    // Each of the busy ones was asked to come again, by its proxy's next process.
+    await waitFor(
+      async () => {
+        await follow()
+        return opened >= 8
+      },
+      { what: 'the clients to come again' },
+    )
+    await moved.idle()
+    await waitFor(
+      async () => {
+        await follow()
+        const left = await system.lab.run('host', [
+          ...['ip', 'netns', 'exec', system.lab.namespace(idle), 'nft', 'list', 'tables'],
+        ])
+        return !left.stdout.includes('second-chance')
+      },
+      { what: 'the second chance to be over', timeoutMs: 40_000 },
+    )
+    await moved.idle()
+    await follow()
+    expect(failures).toEqual([])
+    // Who uses what stayed was asked nothing.
+    expect(await staying.goOn()).toMatchObject({ failures: [], opened: 0 })
+    await staying.idle()
+    // The processes that were replaced have ended: each network has one.
+    expect(await proxiesOf(system.lab, owner)).toHaveLength(system.tenants.length)
+    await asAdmin('PATCH', `/node-groups/${groupId}`, { secondChanceSeconds: 300 })
   })
 
   it('is refused for a group that has no shards, and for none at all', async () => {

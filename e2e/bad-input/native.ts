@@ -39,6 +39,8 @@ const BAD_FAILURE_SETTINGS: readonly (readonly [
   ['a drain without an end', { drainSeconds: null }, 'tcp', 'drainSeconds', 'must be a number'],
   ['a panic threshold of 101 %', { panicThreshold: 101 }, 'tcp', 'panicThreshold', '100'],
   ['a TCP service probed by UDP', { monitor: { type: 'udp' } }, 'tcp', 'monitor.type', 'pools of protocol udp'],
+  ['a TLS hello with a request', { monitor: { type: 'tls-hello', http: {} } }, 'tcp', 'monitor.http', 'not tls-hello'],
+  ['a TLS probe nobody knows', { monitor: { type: 'https' } }, 'tcp', 'monitor.type', 'tls-hello'],
   ['connections of UDP reset', { resetOnDown: true }, 'udp', 'resetOnDown', 'UDP has no connections'],
   ['resetOnDown as a number', { resetOnDown: 1 }, 'tcp', 'resetOnDown', 'true or false'],
   ['traffic watched in the packet path', watch(), 'tcp', 'passiveCheck', 'only pools behind the proxy'],

@@ -1,7 +1,7 @@
 /*
  * A flow in a datagram, numbers in network order:
  *
- *   kind 1, protocol 1, TCP state 1, flags 1 (1: IPv6, 2: active), domain 4, mark 4,
+ *   kind 1, protocol 1, TCP state 1, flags 1 (1: IPv6), domain 4, mark 4,
  *   original source 4 or 16, port 2, destination 4 or 16, port 2, the same of the reply
  */
 #pragma once

@@ -127,7 +127,8 @@ static bool is_members(const struct wanted *wanted, const struct nlattr *tuple)
 	const struct nlattr *port = attr_in(attr_in(tuple, CTA_TUPLE_PROTO), CTA_PROTO_SRC_PORT);
 	struct endpoint endpoint = {0};
 
-	if (ip == NULL || port == NULL || mnl_attr_get_payload_len(ip) != address_len(wanted->destination.family))
+	if (wanted->members.len == 0 || ip == NULL || port == NULL ||
+	    mnl_attr_get_payload_len(ip) != address_len(wanted->destination.family))
 		return false;
 	memcpy(endpoint.bytes, mnl_attr_get_payload(ip), mnl_attr_get_payload_len(ip));
 	endpoint.port = mnl_attr_get_u16(port);

@@ -18,8 +18,10 @@ import {
   PingCheck,
   proxyPlaceOf,
   SecondChance,
+  ShardDepartures,
   SystemHost,
   TcpCheck,
+  TlsHelloCheck,
   UdpCheck,
   VrrpAnnouncer,
 } from '@spout/dataplane'
@@ -100,6 +102,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     flows,
     secondChance,
     departure: new Departure({ proxies: haproxy, log, clock }),
+    shardDepartures: new ShardDepartures({ proxies: haproxy, log, clock }),
     fabricAddress: () => fabricAddress.read(),
   })
   const place = (domain: number): string => domainSet.netns(domain)
@@ -112,6 +115,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     checks: [
       new TcpCheck(helper, place),
       new HttpCheck(helper, place),
+      new TlsHelloCheck(helper, place),
       new PingCheck(helper, place),
       new UdpCheck(helper, place),
     ],

@@ -213,6 +213,15 @@ const cases: readonly Case[] = [
     field: 'pools[0].monitor.http',
   },
   {
+    what: 'a request beside a TLS hello',
+    pool: monitored({
+      type: 'tls-hello',
+      http: { method: 'GET', path: '/', expectedCodes: [{ first: 200, last: 200 }], version: '1.1', host: null },
+    }),
+    code: 'InvalidField',
+    field: 'pools[0].monitor.http',
+  },
+  {
     what: 'a probe that takes longer than its interval',
     pool: monitored({ timeoutMs: 2000 }),
     code: 'InvalidField',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressProblems, fabricProblems } from './address-problems.ts'
+import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
 
 const conflict = (index: number) => ({
   address: `192.0.2.${index}`,
@@ -16,6 +16,21 @@ it('names who claims an address', () => {
         '192.0.2.1 is claimed by 02:00:00:00:00:99 too, since 2026-01-01T00:00:00.000Z. The node keeps it and announces it again, at most every 10 s.',
     },
   ])
+})
+
+it('leaves out what is another node’s by now, and nothing else', () => {
+  const all = [conflict(1), conflict(2), conflict(3), conflict(4), conflict(5)]
+  const owned = [
+    { address: '192.0.2.1', ownerNodeId: 'here' },
+    { address: '192.0.2.2', ownerNodeId: 'there' },
+    // Of a group that settles it by itself; of two tenants.
+    { address: '192.0.2.3', ownerNodeId: null },
+    { address: '192.0.2.4', ownerNodeId: 'there' },
+    { address: '192.0.2.4', ownerNodeId: 'here' },
+  ]
+  expect(conflictsOf('here', all, owned)).toEqual([conflict(1), conflict(3), conflict(4), conflict(5)])
+  expect(conflictsOf('there', all, owned)).toEqual([conflict(2), conflict(3), conflict(4), conflict(5)])
+  expect(conflictsOf('here', [], owned)).toEqual([])
 })
 
 it('counts what would fill a page', () => {

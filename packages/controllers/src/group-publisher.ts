@@ -156,7 +156,7 @@ export class GroupPublisher {
   #input(group: NodeGroup): GroupPlanInput {
     const { view, cluster, liveness, clock } = this.#options
     const { askedAt = '', moves = [] } = group.rebalance ?? {}
-    const leaves = new Set(moves.map(({ fromNodeId }) => fromNodeId))
+    const leaves = Map.groupBy(moves, ({ fromNodeId }) => fromNodeId)
     return {
       group,
       nodes: cluster.nodesOf(group.id).map(
@@ -170,6 +170,7 @@ export class GroupPublisher {
           connection: connectionOf(node, liveness.of(node.id)),
           departed: this.#departed.has(drainOf(node)),
           movedSince: leaves.has(node.id) ? askedAt : null,
+          movedShards: leaves.get(node.id)?.map(({ shard }) => shard) ?? [],
         }),
       ),
       peers: view.list('bgpPeer'),

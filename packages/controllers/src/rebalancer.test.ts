@@ -39,7 +39,8 @@ test('a shard is handed over once its new owner knows of it, and no longer than 
   expect(shardOf(plane, N2, 2)?.priority).toBe(254)
   // Connections of the proxy stay where they are.
   expect(part(plane, N2)?.secondChance).toMatchObject({ first: '192.0.2.1', leavingSince: null })
-  expect(part(plane, N1)?.secondChance).toBeUndefined()
+  const handedOver = { shards: [2], since: rebalance?.askedAt }
+  expect(part(plane, N1)?.secondChance).toMatchObject({ first: null, leavingSince: null, handedOver })
   await plane.confirmAll(N2)
   expect(shardOf(plane, N1, 2)?.handOver).toBe(rebalance?.askedAt)
   expect(shardOf(plane, N1, 1)).not.toHaveProperty('handOver')

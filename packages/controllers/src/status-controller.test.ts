@@ -54,6 +54,19 @@ test('pending until the owner programmed exactly the newest entry and announces 
   await plane.stop()
 })
 
+test('a node that was told to give an address up hears nobody claim it', async () => {
+  const plane = await placed()
+  const { address } = plane.view.get('loadBalancer', LB)!.value.vips[0]!
+  const addressConflicts = [{ address, mac: '02:00:00:00:00:99', since: '2026-01-01T00:00:00.000Z' }]
+  for (const id of [N1, N2]) await plane.report(id, { addressConflicts })
+  const claimedAt = () => [N1, N2].filter((id) => plane.status.node(id).problems.length > 0)
+  expect(claimedAt()).toEqual([N1])
+  await plane.admission.setNodeScheduling(N1, 'draining')
+  await plane.idle()
+  expect(claimedAt()).toEqual([N2])
+  await plane.stop()
+})
+
 test("an error carries the node's words", async () => {
   const plane = await placed()
   const entry = {

@@ -12,7 +12,7 @@ import {
   type VipMove,
 } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
-import { addressProblems, fabricProblems } from './address-problems.ts'
+import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
 import { flowProblems } from './flow-problems.ts'
 import { Holders } from './holders.ts'
 import type { NodeLiveness } from './node-liveness.ts'
@@ -116,7 +116,8 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const connection = this.#holders.connection(id)
     if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
     const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
-    const { addressConflicts, fabricAddress, lacksFabricAddress, announced } = said
+    const { fabricAddress, lacksFabricAddress, announced } = said
+    const addressConflicts = conflictsOf(id, said.addressConflicts, this.#ownedAddresses())
     const node = this.#options.view.get('node', id)?.value ?? null
     return {
       nodeId: id,
@@ -137,6 +138,14 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
         ...addressProblems(addressConflicts),
         ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
       ],
+    }
+  }
+
+  *#ownedAddresses(): Iterable<{ readonly address: string; readonly ownerNodeId: string | null }> {
+    const { view } = this.#options
+    for (const { id, vips } of view.list('loadBalancer')) {
+      const ownerNodeId = view.get('placement', id)?.value.ownerNodeId ?? null
+      for (const { address } of vips) yield { address, ownerNodeId }
     }
   }
 

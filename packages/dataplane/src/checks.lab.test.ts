@@ -2,10 +2,19 @@ import { describeCheck, TIMED_OUT } from './check-conformance.ts'
 import { HttpCheck } from './checks/http.ts'
 import { PingCheck } from './checks/ping.ts'
 import { TcpCheck } from './checks/tcp.ts'
+import { TlsHelloCheck } from './checks/tls-hello.ts'
 import { UdpCheck } from './checks/udp.ts'
 
 const unreached = { 'is not there': TIMED_OUT, 'has no route': 'network is unreachable' }
 const refused = { ...unreached, 'refuses connections': 'connection refused' }
+/** Nobody looks at what is said. */
+const anyTls = {
+  'speaks TLS with a certificate of its own': null,
+  'speaks TLS 1.0 alone': null,
+  'refuses TLS handshakes': null,
+  'sends handshake records without end': null,
+  'begins a TLS hello and halts': null,
+}
 
 describeCheck('tcp', (helper, place) => new TcpCheck(helper, place), {
   'answers with status 200': null,
@@ -13,6 +22,7 @@ describeCheck('tcp', (helper, place) => new TcpCheck(helper, place), {
   'answers with something else than HTTP': null,
   'accepts and says nothing': null,
   'accepts and resets': null,
+  ...anyTls,
   ...refused,
 })
 describeCheck('http', (helper, place) => new HttpCheck(helper, place), {
@@ -21,6 +31,24 @@ describeCheck('http', (helper, place) => new HttpCheck(helper, place), {
   'answers with something else than HTTP': 'the answer is not HTTP',
   'accepts and says nothing': TIMED_OUT,
   'accepts and resets': 'connection reset',
+  'speaks TLS with a certificate of its own': 'closed without an answer',
+  'speaks TLS 1.0 alone': 'closed without an answer',
+  'refuses TLS handshakes': 'closed without an answer',
+  'sends handshake records without end': 'the answer is not HTTP',
+  'begins a TLS hello and halts': TIMED_OUT,
+  ...refused,
+})
+describeCheck('tls-hello', (helper, place) => new TlsHelloCheck(helper, place), {
+  'answers with status 200': 'the answer is not TLS',
+  'answers with status 500': 'the answer is not TLS',
+  'answers with something else than HTTP': 'the answer is not TLS',
+  'accepts and says nothing': TIMED_OUT,
+  'accepts and resets': 'connection reset',
+  'speaks TLS with a certificate of its own': null,
+  'speaks TLS 1.0 alone': null,
+  'refuses TLS handshakes': 'refused the TLS handshake (handshake failure)',
+  'sends handshake records without end': 'the answer is not TLS',
+  'begins a TLS hello and halts': TIMED_OUT,
   ...refused,
 })
 describeCheck('ping', (helper, place) => new PingCheck(helper, place), {
@@ -29,6 +57,7 @@ describeCheck('ping', (helper, place) => new PingCheck(helper, place), {
   'answers with something else than HTTP': null,
   'accepts and says nothing': null,
   'accepts and resets': null,
+  ...anyTls,
   'refuses connections': null,
   ...unreached,
 })
@@ -38,6 +67,7 @@ describeCheck('udp', (helper, place) => new UdpCheck(helper, place), {
   'answers with something else than HTTP': null,
   'accepts and says nothing': null,
   'accepts and resets': null,
+  ...anyTls,
   'refuses connections': 'connection refused',
   // Silence, as of a service that does not understand: see the check.
   'is not there': null,

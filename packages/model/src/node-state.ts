@@ -87,6 +87,11 @@ export interface SecondChance {
   readonly next: string | null
   /** When this node began to give addresses up: once it has, its proxies see their clients off. Null: it has not lately. */
   readonly leavingSince: string | null
+  /**
+   * Shards that this node hands over although it stays, and when that was asked for: once another node has one, the proxies
+   * of its tenant networks see their clients off. Left out: none lately.
+   */
+  readonly handedOver?: { readonly shards: readonly number[]; readonly since: string }
   /** When the newest of these moves was asked for. Tells one from another; both times are the control plane's, RFC 3339. */
   readonly since: string
   /** From when a node is told: longer no connection is carried on. */
@@ -299,7 +304,7 @@ export interface NodeMember {
 }
 
 export interface CheckSpec {
-  readonly type: 'tcp' | 'http' | 'ping' | 'udp'
+  readonly type: 'tcp' | 'http' | 'tls-hello' | 'ping' | 'udp'
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number

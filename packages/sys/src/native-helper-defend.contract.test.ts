@@ -114,11 +114,10 @@ describe.each(BUILDS)('addresses that the helper defends, $name build', ({ name,
   test('are none any more on an interface that is made anew: another may have them by now', async () => {
     const [near, far] = ['n', 'f'].map((end) => `spt${process.pid}-df-${name[0]}-${end}2`) as [string, string]
     const place = { netns: netnsPath(near), dev: 'v0' }
-    const make = ['ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1', 'netns', far]
     const claimThere = (address: string) =>
       runIn(far, ['python3', CLAIMER, 'v1', 'arp-request', address, '02:00:00:00:00:99'])
     const up = async () => {
-      await runIn(near, make)
+      await runIn(near, ['ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1', 'netns', far])
       await runIn(near, ['ip', 'link', 'set', 'v0', 'up'])
       await runIn(far, ['ip', 'link', 'set', 'v1', 'up'])
     }

@@ -182,6 +182,8 @@ describe.each(BUILDS)('probes and announcements through the helper, $name build'
       })
     expect(await of(FAR.ip, 8002)).toBe(0)
     expect(await of(NEAR.ip, 8001)).toBe(0)
+    const others = { netns: on.netns, protocol: 'tcp', destination: FAR.ip, port: 8001 } as const
+    expect(await on.helper.conntrackDelete({ ...others, members: [{ address: FAR.ip6, port: 8001 }] })).toBe(0)
     const closed = await of(FAR.ip, 8001, true)
     expect(closed).toBeGreaterThan(0)
     expect(await of(FAR.ip, 8001)).toBe(0)

@@ -128,7 +128,7 @@ export const pool: Resource = {
       field: 'algorithm',
     },
     { flags: '--listener <listener>', description: 'make it the default pool of this listener', field: 'listener' },
-    { flags: '--check <type>', description: 'probe members: tcp, http, ping or udp', field: 'monitor.type' },
+    { flags: '--check <type>', description: 'probe members: tcp, http, tls-hello, ping or udp', field: 'monitor.type' },
     {
       flags: '--check-interval-ms <ms>',
       description: 'time between probes',

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { Announcement } from '../announcer.ts'
+import type { ShardWhereabouts } from '../second-chance/shard-departures.ts'
 import { NodeAnnouncers, type NodeAnnouncersOptions } from './node-announcers.ts'
 
 const VIP = '198.51.100.16'
@@ -16,12 +17,14 @@ const everywhere: Announcement = {
 }
 
 let done: string[]
-let state: 'master' | 'backup'
+let state: 'master' | 'backup' | 'fault' | 'stopped'
 let shardChanged: () => void
 /** How often it was asked which shards are whose. */
 let asked: number
 /** What happens while BGP changes something. */
 let meanwhile: () => void
+/** What those that see clients of a shard off may ask. */
+let whereabouts: ShardWhereabouts
 let node: NodeAnnouncers
 
 /** An announcer that writes down what it is told. */
@@ -38,6 +41,7 @@ const recorded = (name: string) => ({
   },
   observe: async () => [],
   close: async () => {},
+  configure: async () => {},
 })
 const addresses = (announcements: readonly Announcement[]): string => announcements.map(({ address }) => address).join()
 
@@ -57,7 +61,12 @@ beforeEach(() => {
       return () => {}
     },
   }
-  const options = { l2: recorded('l2'), vrrp, bgp: recorded('bgp'), fabricAddress: async () => null }
+  const options = {
+    ...{ l2: recorded('l2'), vrrp, bgp: recorded('bgp'), flows: recorded('flows'), secondChance: recorded('chance') },
+    departure: recorded('departure'),
+    shardDepartures: { configure: (_settings: unknown, given: ShardWhereabouts) => (whereabouts = given) },
+    fabricAddress: async () => null,
+  }
   node = new NodeAnnouncers(options as unknown as NodeAnnouncersOptions)
 })
 
@@ -106,4 +115,23 @@ it('announces what it becomes master of while it changes something else', async 
   }
   await node.change({ come: [following, everywhere], go: [] }, new AbortController().signal)
   await expect.poll(() => done).toEqual(['bgp +198.51.100.17 -', `bgp +${VIP} -`])
+})
+
+it('tells of a shard that was handed over whether it has gone, and whose addresses went with it', async () => {
+  const signal = new AbortController().signal
+  await node.configure(null, signal)
+  const byVrrp: Announcement = { ...following, address: '198.51.100.18', domain: 2, by: { via: 'vrrp', shard: 2 } }
+  const elsewhere: Announcement = { ...byVrrp, address: '198.51.100.19', domain: 3, by: { via: 'vrrp', shard: 1 } }
+  const inside: Announcement = { ...byVrrp, address: '10.0.0.1', domain: 4, scope: 'tenant' }
+  await node.apply([following, { ...everywhere, domain: 5 }, byVrrp, elsewhere, inside], signal)
+  expect([...whereabouts.domainsOf(2)].sort()).toEqual([1, 2])
+  await node.change({ come: [], go: [byVrrp] }, signal)
+  expect([...whereabouts.domainsOf(2)]).toEqual([1])
+  const gaveUp = (['master', 'backup', 'fault', 'stopped'] as const).map((next) => {
+    state = next
+    return whereabouts.gaveUp(2)
+  })
+  expect(gaveUp).toEqual([false, true, true, false])
+  // Of one that nobody knows nobody can say.
+  expect(whereabouts.gaveUp(7)).toBe(false)
 })

@@ -11,6 +11,7 @@ import type { Announcement, Announcer } from '../announcer.ts'
 import type { FlowReplication } from '../flows/flow-replication.ts'
 import type { Departure } from '../second-chance/departure.ts'
 import type { SecondChance } from '../second-chance/second-chance.ts'
+import type { ShardDepartures } from '../second-chance/shard-departures.ts'
 import type { BgpAnnouncer } from './bgp/bgp-announcer.ts'
 import type { BgpSession } from './bgp/bgp-session.ts'
 import type { L2Announcer } from './l2/l2-announcer.ts'
@@ -30,6 +31,8 @@ export interface NodeAnnouncersOptions {
   /** What becomes of the proxy's connections in a planned move: here, and when this node is the one that is left. */
   readonly secondChance: Pick<SecondChance, 'configure'>
   readonly departure: Pick<Departure, 'configure' | 'report' | 'onChange' | 'close'>
+  /** The same for single shards that this node hands over while it stays. */
+  readonly shardDepartures: Pick<ShardDepartures, 'configure' | 'close'>
   /** The node's address on the fabric, as its neighbours know it; null when it has none. */
   readonly fabricAddress: () => Promise<string | null>
 }
@@ -75,11 +78,15 @@ export class NodeAnnouncers implements Announcer {
     entry: Pick<GroupEntry, 'vrrp' | 'bgp' | 'flows' | 'secondChance'> | null,
     signal: AbortSignal,
   ): Promise<void> {
-    const { vrrp, bgp, flows, secondChance, departure } = this.#options
+    const { vrrp, bgp, flows, secondChance, departure, shardDepartures } = this.#options
     this.#bgpDrain = entry?.bgp?.drain ?? null
     departure.configure(entry?.secondChance ?? null, {
       gaveUp: async () => (this.#bgpDrain === null ? this.#answersForNothing() : this.#bgpDrain !== 'prefer-others'),
       answersForNothing: () => this.#answersForNothing(),
+    })
+    shardDepartures.configure(entry?.secondChance ?? null, {
+      gaveUp: (shard) => this.#gaveUp(shard),
+      domainsOf: (shard) => this.#domainsOf(shard),
     })
     // First: what it is for may come as soon as an address is announced.
     const chance = await Promise.allSettled([secondChance.configure(entry?.secondChance ?? null)])
@@ -101,6 +108,22 @@ export class NodeAnnouncers implements Announcer {
     // While nobody says what became of a shard its addresses may be here.
     if (routes || vrrp.shards().some(({ state }) => state === 'master' || state === 'stopped')) return false
     return !(await l2.observe()).some(({ scope }) => scope === 'fabric')
+  }
+
+  /** Whether a shard is another node's: while nobody says what became of it, its addresses may be here. */
+  #gaveUp(number: number): boolean {
+    const state = this.#options.vrrp.shards().find(({ shard }) => shard === number)?.state
+    return state === 'backup' || state === 'fault'
+  }
+
+  /** Where addresses are that clients come to, and that go with the shard. */
+  #domainsOf(shard: number): ReadonlySet<number> {
+    const wanted = [...(this.#wanted.get('vrrp')?.values() ?? []), ...this.#following.values()]
+    return new Set(
+      wanted.flatMap(({ by, scope, domain }) =>
+        scope === 'fabric' && by.via !== 'l2' && by.shard === shard ? [domain] : [],
+      ),
+    )
   }
 
   /** Of those that follow a shard, BGP withdraws at once what this node lost while no agent ran. */
@@ -259,6 +282,7 @@ export class NodeAnnouncers implements Announcer {
   async close(): Promise<void> {
     this.#unfollow()
     await this.#options.departure.close()
+    await this.#options.shardDepartures.close()
     await this.#serial.idle()
     for (const announcer of this.#announcers.values()) await announcer.close()
     await this.#options.flows.close()

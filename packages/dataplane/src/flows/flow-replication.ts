@@ -41,6 +41,8 @@ export class FlowReplication {
   #settings: FlowSettings | null | undefined
   #text: string | null = null
   #running: ProcessIdentity | null = null
+  /** An earlier agent's program runs still. It may speak and act as this agent does not expect. */
+  #outdated = false
   #keeping = false
   #startedMs = 0
   #pauseMs = 0
@@ -63,6 +65,7 @@ export class FlowReplication {
       await makeRunDirectory(this.#options.directory, 0o700)
       this.#text = (await readFileOrNull(this.#configFile))?.toString('utf8') ?? null
       this.#running = await this.#process.find()
+      this.#outdated = this.#running !== null && (await this.#process.isOutdated(this.#running))
       this.#startedMs = this.#clock.monotonicMs()
       for (const entry of previous) this.#learn(entry)
     })
@@ -136,6 +139,9 @@ export class FlowReplication {
       this.#changes++
     }
     this.#keep()
+    // What it put into the kernel stays, and peers hold on to what they know for minutes.
+    if (this.#outdated && this.#running !== null) await this.#process.end(this.#running)
+    this.#outdated = false
     if (this.#running === null || !(await isRunning(this.#running))) await this.#start()
   }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { endProcess, identifyProcess, type ProcessIdentity, startDaemon } from '@spout/sys'
 
@@ -29,6 +29,12 @@ export class FlowsProcess {
     return found.find((process) => process !== null) ?? null
   }
 
+  /** Whether it runs another program than the one that is installed now: an upgrade replaced the file. */
+  async isOutdated({ pid }: ProcessIdentity): Promise<boolean> {
+    const [runs, installed] = await Promise.all([`/proc/${pid}/exe`, this.#executable].map((path) => fileOf(path)))
+    return runs !== null && installed !== null && runs !== installed
+  }
+
   start(): Promise<ProcessIdentity> {
     const into = this.#netns === undefined ? [] : ['nsenter', `--net=${this.#netns}`, '--']
     const [first, ...rest] = [...into, this.#executable, this.#directory]
@@ -40,3 +46,10 @@ export class FlowsProcess {
     await endProcess(process, STOP_WITHIN_MS)
   }
 }
+
+/** Null for one that cannot be told. */
+const fileOf = (path: string): Promise<string | null> =>
+  stat(path).then(
+    ({ dev, ino }) => `${dev} ${ino}`,
+    () => null,
+  )

@@ -6,6 +6,7 @@ import type { SecondChance as Settings } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Announcement } from '../announcer.ts'
+import type { WantedEntry } from '../driver.ts'
 import { HaproxyDriver } from '../drivers/haproxy/haproxy-driver.ts'
 import { endLeftProxies } from '../drivers/haproxy/left-proxies.ts'
 import { SystemHost } from '../drivers/haproxy/proxy-host.ts'
@@ -29,6 +30,7 @@ interface Node {
   readonly lab: LabNode
   readonly proxy: HaproxyDriver
   readonly chance: SecondChance
+  readonly entry: WantedEntry
 }
 
 let arrangement: Arrangement
@@ -37,10 +39,10 @@ let runDirectory: string
 let host: SystemHost
 const nodes = new Map<Name, Node>()
 const node = (name: Name): Node => nodes.get(name)!
-const cgroup = `spt${process.pid}m`
+const cgroup = `spt${process.pid}x`
 
 beforeAll(async () => {
-  arrangement = await Arrangement.create(`spt${process.pid}m`)
+  arrangement = await Arrangement.create(`spt${process.pid}x`)
   client = arrangement.peer('client')
   runDirectory = await mkdtemp(join(tmpdir(), 'spt-'))
   host = await SystemHost.probe(cgroup)
@@ -76,9 +78,6 @@ async function start(name: Name, index: number): Promise<void> {
     options: { runDirectory: join(runDirectory, name) },
   })
   const chance = new SecondChance({ config: lab.config, helper: lab.helper, log: silent })
-  nodes.set(name, { lab, proxy, chance })
-  await lab.domains.adopt([])
-  await lab.domains.apply({ put: [domain], remove: [] }, signal)
   const entry = wanted('a', domain, {
     vips: VIPS.map((address) => vip(address)),
     services: [service('plain', 80, 5, { protocol: 'tcp-proxy' }), service('balanced', 81, 6)],
@@ -87,6 +86,9 @@ async function start(name: Name, index: number): Promise<void> {
       pool(6, [member('m1', '10.0.0.11')]),
     ],
   })
+  nodes.set(name, { lab, proxy, chance, entry })
+  await lab.domains.adopt([])
+  await lab.domains.apply({ put: [domain], remove: [] }, signal)
   for (const driver of [proxy, lab.driver, chance])
     expect((await driver.apply({ put: [entry], remove: [] }, signal)).filter((one) => one.state === 'failed')).toEqual(
       [],
@@ -163,6 +165,23 @@ describe('connections of the proxy', () => {
     // An acknowledgement of the others may have been late.
     expect(await sentOn('node2')).toBeLessThanOrEqual(before + 4)
     for (const connection of [...connections, ...fresh]) await client.close(connection)
+  })
+
+  it('go on though a domain with doors of its own could not be made', async () => {
+    const { chance, entry } = node('node2')
+    const lost = wanted('lost', domainEntry(2, { returnPath: 'snat', gateway: null }), {
+      vips: [vip('10.9.0.101')],
+      services: [service('lost', 80, 7, { protocol: 'tcp-proxy' })],
+      pools: [pool(7, [member('m2', '10.0.0.11')], { mode: 'tcp-proxy', slots: null })],
+    })
+    await chance.apply({ put: [], remove: [entry.key] })
+    await chance.apply({ put: [lost, entry], remove: [] })
+    const [connection] = await openBoth()
+    await chance.configure(settings())
+    await announcedBy('node2')
+    expect(await client.say(connection!, 'more')).toBe('more')
+    await chance.apply({ put: [], remove: [lost.key] })
+    await client.close(connection!)
   })
 
   it('are refused once the time is up, by the kernel alone', async () => {

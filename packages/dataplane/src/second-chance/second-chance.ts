@@ -1,6 +1,6 @@
 import type { SecondChance as Settings } from '@spout/model/node-state'
 import { type Clock, Serial, systemClock } from '@spout/runtime'
-import { findLink, type Log, type NativeHelper } from '@spout/sys'
+import { findLink, HelperError, type Log, type NativeHelper } from '@spout/sys'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../driver.ts'
@@ -164,7 +164,10 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     const { config } = this.#given
     const own = await findLink({ netns: config.rootNamespace || null, name: config.fabricInterface })
     if (own === null) return
-    const domains = [...this.#doors].map(([number, doors]) => ({ number, doors, names: domainNames(config, number) }))
+    const known = [...this.#doors].map(([number, doors]) => ({ number, doors, names: domainNames(config, number) }))
+    const domains: typeof known = []
+    // One that could not be made, or is gone by now, costs no other its second chance.
+    for (const each of known) if (await this.#isThere(each.names.rootLink)) domains.push(each)
     const uplinks = domains.map(({ number, doors, names }) => ({
       ...{ number, link: names.rootLink },
       addresses: doors.map(({ address }) => address),
@@ -173,6 +176,16 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     const hops = { first: this.#macs.first !== null, next: this.#macs.next !== null }
     for (const { doors, names } of domains)
       for (const table of domainTables(names, doors, hops, settings.seconds)) await this.#put(names.netns, table)
+  }
+
+  async #isThere(rootLink: string): Promise<boolean> {
+    const { config, helper } = this.#given
+    try {
+      return (await helper.linkIndex({ netns: rootNetns(config), dev: rootLink })) > 0
+    } catch (error) {
+      if (error instanceof HelperError && error.errno === 'ENODEV') return false
+      throw error
+    }
   }
 
   async #put(netns: string | undefined, { family, name, mark, text }: Table): Promise<void> {

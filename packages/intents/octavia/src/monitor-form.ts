@@ -3,11 +3,14 @@ import type { MonitorForm } from './forms.ts'
 import { invalidInput, invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { isOneOf, type MonitorType, OFFERED_MONITOR_TYPES } from './words.ts'
 
-const MODEL_TYPE = { HTTP: 'http', PING: 'ping', TCP: 'tcp', 'UDP-CONNECT': 'udp' } as const
-const WIRE_TYPE = { http: 'HTTP', ping: 'PING', tcp: 'TCP', udp: 'UDP-CONNECT' } as const satisfies Record<
-  HealthMonitor['type'],
-  MonitorType
->
+const MODEL_TYPE = { HTTP: 'http', PING: 'ping', TCP: 'tcp', 'TLS-HELLO': 'tls-hello', 'UDP-CONNECT': 'udp' } as const
+const WIRE_TYPE = {
+  http: 'HTTP',
+  ping: 'PING',
+  tcp: 'TCP',
+  'tls-hello': 'TLS-HELLO',
+  udp: 'UDP-CONNECT',
+} as const satisfies Record<HealthMonitor['type'], MonitorType>
 
 /** What was said of a monitor that the model does not keep. */
 export interface MonitorFacts {

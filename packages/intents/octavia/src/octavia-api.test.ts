@@ -811,9 +811,33 @@ describe('bad input', () => {
     ['no such pool', () => monitor({ pool_id: NOBODY }), 404, `Pool ${NOBODY} not found.`],
     [
       'a probe not offered',
-      () => monitor({ type: 'TLS-HELLO' }),
+      () => monitor({ type: 'HTTPS' }),
       501,
-      unsupported('type TLS-HELLO: health monitors are HTTP, PING, TCP, UDP-CONNECT here'),
+      unsupported('type HTTPS: health monitors are HTTP, PING, TCP, TLS-HELLO, UDP-CONNECT here'),
+    ],
+    [
+      'a probe of SCTP',
+      () => monitor({ pool_id: udpPool, type: 'SCTP' }),
+      501,
+      unsupported('type SCTP: health monitors are HTTP, PING, TCP, TLS-HELLO, UDP-CONNECT here'),
+    ],
+    [
+      'a TLS hello for UDP',
+      () => monitor({ pool_id: udpPool, type: 'TLS-HELLO' }),
+      400,
+      'Validation failure: The associated pool protocol is UDP, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.',
+    ],
+    [
+      'a path for a TLS hello',
+      () => monitor({ type: 'TLS-HELLO', url_path: '/x' }),
+      400,
+      'url_path is not a valid option for health monitors of type TLS-HELLO',
+    ],
+    [
+      'a host name for a TLS hello',
+      () => monitor({ type: 'TLS-HELLO', domain_name: 'a.b' }),
+      400,
+      'domain_name is not a valid option for health monitors of type TLS-HELLO',
     ],
     [
       'a probe of UDP for HTTP',

@@ -306,6 +306,7 @@ describe('changes', () => {
     ['PING', 'ping'],
     ['TCP', 'tcp'],
     ['HTTP', 'http'],
+    ['TLS-HELLO', 'tls-hello'],
   ] as const)('a monitor of type %s is one of %s, and back', (type, word) => {
     const { poolId: _, ...blank } = { ...blankMonitor(stamp), delaySeconds: 1, timeoutSeconds: 1, type }
     const made = foldMonitor(blank)

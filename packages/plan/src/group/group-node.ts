@@ -10,6 +10,8 @@ export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'sc
   readonly departed?: boolean
   /** When it was last told to give a shard to another node and to stay (`NodeGroup.rebalance`). Left out: never. */
   readonly movedSince?: string | null
+  /** The shards that it was told to give away then. Left out: none. */
+  readonly movedShards?: readonly number[]
 }
 
 export const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4)

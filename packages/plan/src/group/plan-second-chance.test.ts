@@ -87,6 +87,17 @@ describe('a second chance', () => {
     expect(byNode.get('node-1')).toMatchObject({ first: null, leavingSince: at(0) })
   })
 
+  it('names to a node that stays the shards that it gives away, as long as it lasts', () => {
+    const gives = node(1, { movedSince: at(0), movedShards: [2, 4] })
+    const { byNode } = plan([gives, node(2)], 10)
+    const handedOver = { shards: [2, 4], since: at(0) }
+    expect(byNode.get('node-1')).toMatchObject({ first: null, leavingSince: null, handedOver })
+    expect(byNode.get('node-2')).toEqual({
+      ...{ first: '192.0.2.1', next: null, leavingSince: null, since: at(0), seconds: 300 },
+    })
+    expect(plan([gives, node(2)], 300).byNode.size).toBe(0)
+  })
+
   it('leads with BGP to everybody in turn, also when a node comes back', () => {
     const nodes = [node(1), node(2, { schedulingSince: at(900), drainedSince: at(0) }), node(3)]
     expect(plan(nodes, 900).ways).toEqual({})

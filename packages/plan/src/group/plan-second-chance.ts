@@ -39,7 +39,7 @@ export function planSecondChance(
       (one) => one.schedulingSince,
     ),
   ]
-  // Of a shard that was given away connections stay behind as they do in a drain; nobody is asked to go.
+  // Of a shard that was given away connections stay behind as they do in a drain.
   const leftAt = ({ drainedSince, departed, movedSince = null }: GroupNode): string | null =>
     [departed === true ? null : drainedSince, movedSince].filter(isLately).sort(byTime).at(-1) ?? null
   const present = nodes.filter(
@@ -56,12 +56,18 @@ export function planSecondChance(
   for (const node of nodes) {
     const first = order.find((one) => one !== node)?.fabricAddress ?? null
     const leavingSince = hasSuccessor(node, nodes) ? (left(node).filter(isLately).sort(byTime).at(-1) ?? null) : null
-    if (first === null && leavingSince === null) continue
+    const handedOver = handedOverBy(node, isLately)
+    if (first === null && leavingSince === null && handedOver === null) continue
     const next = order.includes(node) ? (order[order.indexOf(node) + 1]?.fabricAddress ?? null) : null
-    byNode.set(node.id, { first, next, leavingSince, since, seconds })
+    byNode.set(node.id, { first, next, leavingSince, since, seconds, ...(handedOver !== null && { handedOver }) })
   }
   return { byNode, againAtMs: endsAtMs(moves[0] ?? since, seconds) }
 }
+
+const handedOverBy = (
+  { movedSince: since = null, movedShards: shards = [] }: GroupNode,
+  isLately: (time: string | null) => time is string,
+): SecondChance['handedOver'] | null => (isLately(since) && shards.length > 0 ? { shards, since } : null)
 
 const isBack = ({ scheduling, drainedSince }: GroupNode): boolean => scheduling === 'enabled' && drainedSince !== null
 

@@ -55,15 +55,18 @@ export class L2Announcer implements Announcer {
 
   /**
    * Since start: how many requests changed addresses, how often an address was refused because it is on the wire, how
-   * often one was taken all the same, and how often one was announced again because somebody claimed it.
+   * often one was taken all the same, how often one was announced again because somebody claimed it, and how many of these
+   * claims were the last word of the node before.
    */
   get counters(): {
     readonly changes: number
     readonly refused: number
     readonly insisted: number
     readonly defended: number
+    readonly dismissed: number
   } {
-    return { changes: this.#changes, ...this.#duplicates.counters, defended: this.#defence.defended }
+    const { defended, dismissed } = this.#defence
+    return { changes: this.#changes, ...this.#duplicates.counters, defended, dismissed }
   }
 
   /** Addresses of this node that somebody else on the wire claimed within the last minute. */
@@ -118,7 +121,7 @@ export class L2Announcer implements Announcer {
         const keys = new Set(present.map(keyOf))
         const lost = [...this.#bound.values()].filter((each) => !keys.has(keyOf(each)))
         for (const each of lost) this.#release(each)
-        await this.#each(lost, (place, group) => this.#defence.release(place, group.map(addressOf)))
+        await this.#each(lost, (place, group) => this.#fallSilent(place, group))
         this.#seen = { marks, present }
       }
       this.#seen.present ??= [...this.#bound.values()]
@@ -214,7 +217,8 @@ export class L2Announcer implements Announcer {
     const bound = group.filter((each) => !errors.has(keyOf(each)))
     for (const each of bound) this.#hold(each)
     // First: another node of ours may hold an address still and defend it; whoever hears that one has the last word.
-    await this.#defence.hold(place, bound.map(addressOf))
+    const takenOver = new Set(bound.filter(({ takeover }) => takeover).map(addressOf))
+    await this.#defence.hold(place, bound.map(addressOf), takenOver)
     try {
       await announceAddresses(this.#helper, place, bound.map(addressOf))
     } catch (error) {
@@ -228,8 +232,7 @@ export class L2Announcer implements Announcer {
     try {
       this.#changes++
       // First: who takes an address over may announce it already.
-      await this.#defence.release(place, group.map(addressOf))
-      await stopAnnouncing(this.#helper, place, group.map(addressOf))
+      await this.#fallSilent(place, group)
       await this.#helper.addr({ netns: place.netns, changes: group.map((each) => change('delete', place, each)) })
     } catch (error) {
       // With its domain or interface gone the address is gone too.
@@ -238,6 +241,17 @@ export class L2Announcer implements Announcer {
       this.#log.warn({ dev: place.dev, error: error.message }, 'addresses not unbound')
     }
     for (const each of group) this.#release(each)
+  }
+
+  /** Neither defends the addresses nor goes on announcing them. */
+  async #fallSilent(place: Place, group: readonly Announcement[]): Promise<void> {
+    await this.#defence.release(place, group.map(addressOf))
+    try {
+      await stopAnnouncing(this.#helper, place, group.map(addressOf))
+    } catch (error) {
+      // An interface that is gone says nothing any more.
+      if (!(error instanceof HelperError)) throw error
+    }
   }
 
   #hold(announcement: Announcement): void {

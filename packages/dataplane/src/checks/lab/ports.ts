@@ -7,4 +7,9 @@ export const PORTS = {
   resetting: 8005,
   /** Nobody listens. */
   none: 8006,
+  tls: 8007,
+  oldTls: 8008,
+  refusingTls: 8009,
+  endlessTls: 8010,
+  haltingTls: 8011,
 } as const

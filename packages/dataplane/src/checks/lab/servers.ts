@@ -1,7 +1,9 @@
 /** The host of the lab: run as `node servers.ts` in its namespace, it prints a line when all ports of `PORTS` are open. */
+import { execFileSync } from 'node:child_process'
 import dgram from 'node:dgram'
 import http from 'node:http'
 import net from 'node:net'
+import tls from 'node:tls'
 import { PORTS } from './ports.ts'
 
 const answering = (status: number): net.Server => http.createServer((_, response) => response.writeHead(status).end())
@@ -12,12 +14,54 @@ const talking = (serve: (socket: net.Socket) => unknown): net.Server =>
     serve(socket)
   })
 
+/** A key and a certificate that nobody vouches for, in one PEM text. */
+const pem = execFileSync(
+  'openssl',
+  [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-subj',
+    '/CN=member',
+    '-keyout',
+    '-',
+  ],
+  { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+)
+
+const secure = (options: tls.TlsOptions): net.Server => {
+  const server = tls.createServer(options, (socket) => socket.on('error', () => socket.destroy()))
+  return server.on('tlsClientError', (_, socket) => socket.destroy())
+}
+
+/** HelloRequest, over and over, as fast as the other side reads. */
+const endless = (socket: net.Socket): void => {
+  const records = Buffer.concat(Array.from({ length: 1_000 }, () => Buffer.from('160303000400000000', 'hex')))
+  const write = () => {
+    while (socket.write(records));
+  }
+  socket.on('drain', write)
+  write()
+}
+
 const servers: readonly (readonly [number, net.Server])[] = [
   [PORTS.ok, answering(200)],
   [PORTS.failing, answering(500)],
   [PORTS.mail, talking((socket) => socket.write('220 mail.example ESMTP\r\n'))],
   [PORTS.silent, talking(() => {})],
   [PORTS.resetting, talking((socket) => socket.once('data', () => socket.resetAndDestroy()))],
+  [PORTS.tls, secure({ key: pem, cert: pem })],
+  [
+    PORTS.oldTls,
+    secure({ key: pem, cert: pem, minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }),
+  ],
+  [PORTS.refusingTls, secure({})],
+  [PORTS.endlessTls, talking(endless)],
+  [PORTS.haltingTls, talking((socket) => socket.write(Buffer.from('160303', 'hex')))],
 ]
 await Promise.all(
   servers.map(([port, server]) => new Promise<void>((resolve) => server.listen(port, '::', () => resolve()))),

@@ -87,22 +87,31 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     return port === null ? null : { port }
   }
 
-  /** The node was drained: clients that are connected are asked to come again. One proxy that fails stops no other. */
-  async seeOff(since: string): Promise<void> {
+  /**
+   * Addresses went to another node: clients that are connected are asked to come again. One proxy that fails stops no other.
+   * @param domains whose proxies, here and below; left out: all
+   */
+  async seeOff(since: string, domains?: ReadonlySet<number>): Promise<void> {
     // One after another: a start costs as much as a thousand requests.
-    for (const proxy of this.#proxies.values()) await this.#attempt(proxy, () => proxy.seeOff(since))
+    for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.seeOff(since))
   }
 
   /** How many proxies have clients, processes that were replaced included. */
-  async busy(): Promise<number> {
+  async busy(domains?: ReadonlySet<number>): Promise<number> {
+    const proxies = this.#proxiesOf(domains)
+    if (proxies.length === 0) return 0
     const processes = await processesByConfig()
-    const busy = await Promise.all(Array.from(this.#proxies.values(), (proxy) => proxy.isBusy(processes)))
+    const busy = await Promise.all(proxies.map((proxy) => proxy.isBusy(processes)))
     return busy.filter(Boolean).length
   }
 
   /** Ends processes that were replaced and still serve somebody. */
-  async endLeft(): Promise<void> {
-    for (const proxy of this.#proxies.values()) await this.#attempt(proxy, () => proxy.endReplaced())
+  async endLeft(domains?: ReadonlySet<number>): Promise<void> {
+    for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.endReplaced())
+  }
+
+  #proxiesOf(domains?: ReadonlySet<number>): readonly DomainProxy[] {
+    return [...this.#proxies].flatMap(([number, proxy]) => (domains?.has(number) === false ? [] : [proxy]))
   }
 
   async #attempt({ place }: DomainProxy, work: () => Promise<void>): Promise<void> {

@@ -107,6 +107,10 @@ describe('clients that are seen off', () => {
     const idle = await dial(host, port)
     const busy = await dial(host, port)
     for (const connection of [idle, busy]) expect(await answer(connection)).not.toMatch(/connection: close/i)
+    // Those of another domain are others.
+    await driver.seeOff(SINCE, new Set([4711]))
+    expect(driver.counters.reloads).toBe(0)
+    expect(await driver.busy(new Set([4711]))).toBe(0)
     await driver.seeOff(SINCE)
     expect(driver.counters.reloads).toBe(1)
     expect(await driver.busy()).toBe(1)

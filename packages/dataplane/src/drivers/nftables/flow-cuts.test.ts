@@ -116,6 +116,31 @@ it('forgets what it cannot reach any more', async () => {
   expect(take()).toEqual([])
 })
 
+it('cuts short the oldest drains of a load balancer whose members change all the time', async () => {
+  const clock = new FakeClock()
+  const file = join(directory, 'drains.json')
+  const { go, take, cuts } = cutter(clock, file)
+  const generation = (port: number) =>
+    entryOf(
+      Array.from({ length: 2_000 }, (_, at) => ({ ...member(`m${at}`, `10.0.${at >> 8}.${at & 255}`), port })),
+      [],
+      { slots: null, drainMs: 86_400_000 },
+    )
+  for (const port of [1, 2, 3]) await go(generation(port))
+  expect(take()).toEqual([])
+  for (const port of [4, 5]) await go(generation(port))
+  let kept: readonly { readonly end: { readonly port: number } }[] = []
+  for (let round = 0; round < 5; round++) {
+    await clock.advance(1_000)
+    await cuts.run()
+    kept = JSON.parse(await readFile(file, 'utf8'))
+  }
+  expect(kept).toHaveLength(10_000)
+  expect(new Set(kept.map(({ end }) => end.port))).toEqual(new Set([2, 3, 4]))
+  expect(take()).not.toEqual([])
+  cuts.close()
+})
+
 it('goes on with drains after a restart, at the same deadline', async () => {
   const clock = new FakeClock()
   const file = join(directory, 'drains.json')

@@ -9,6 +9,8 @@ import type { Rendered, RenderedService } from './rendered.ts'
  */
 const ROUNDS = 5
 const ROUND_MS = 1_000
+/** Of one load balancer at a time: a drain may last a day, and its members may change every second. */
+const MOST_DRAINS = 10_000
 /** Members in one request. */
 const MOST_MEMBERS = 1_000
 
@@ -72,12 +74,15 @@ export class FlowCuts {
   /** Notes what the change of an entry means for flows; `run` does what is due. */
   follow(before: Rendered | null, after: Rendered): void {
     const former = new Map(before?.services.map((service) => [service.listenerId, service]))
+    let drains = false
     for (const service of after.services) {
       const changes = flowChanges(service.transport, former.get(service.listenerId)?.members ?? null, service.members)
       for (const change of changes) this.#note(after, service, change)
+      drains ||= changes.some(({ what }) => what === 'drain')
       former.delete(service.listenerId)
     }
     for (const gone of former.keys()) this.#drop((cut) => cut.listenerId === gone)
+    if (drains && this.#cuts.size > MOST_DRAINS) this.#bound(after.key)
   }
 
   /** The entry is gone, and with it the way to its flows. */
@@ -143,6 +148,16 @@ export class FlowCuts {
     const reason = change.what === 'drain' ? 'drained' : 'lost'
     const cut = { key: rendered.key, listenerId, transport, port, end, reason, all, atMs, roundsLeft: ROUNDS } as const
     this.#cuts.set(nameOf(cut), cut)
+  }
+
+  /** Those that would be over first are over now. */
+  #bound(key: string): void {
+    const drains = [...this.#cuts].filter(([, cut]) => cut.key === key && cut.reason === 'drained')
+    if (drains.length <= MOST_DRAINS) return
+    const now = this.#options.clock.now().getTime()
+    drains.sort(([, one], [, other]) => one.atMs - other.atMs)
+    for (const [name, cut] of drains.slice(0, drains.length - MOST_DRAINS))
+      this.#cuts.set(name, { ...cut, atMs: Math.min(cut.atMs, now) })
   }
 
   #drop(isGone: (cut: Cut) => boolean): void {

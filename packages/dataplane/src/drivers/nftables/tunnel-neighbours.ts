@@ -85,8 +85,9 @@ export class TunnelNeighbours {
         'permanent',
       ])
       const ends = await this.#read<KnownEnd>('bridge', [...at, 'fdb', 'show', 'dev', dev])
+      const whole = new Set(ends.map(({ dst, mac }) => `${dst} ${mac}`))
       for (const { dst: address, lladdr: mac } of neighbours)
-        if (ends.some((end) => end.dst === address && end.mac === mac)) found.set(address, { address, dev, mac })
+        if (whole.has(`${address} ${mac}`)) found.set(address, { address, dev, mac })
     }
     return found
   }

@@ -1,0 +1,56 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import path from 'node:path'
+import readline from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { type TestSystem, waitFor } from '@spout/testkit'
+import type { KeptAlive } from './kept-alive-clients.ts'
+
+/** `kept-alive-clients.ts` at the client's. */
+export class Clients implements AsyncDisposable {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>
+  readonly #lines: NodeJS.AsyncIterator<string>
+
+  constructor(system: TestSystem, vip: string) {
+    const program = path.resolve(import.meta.dirname, 'kept-alive-clients.ts')
+    const argv = system.lab.argvIn('client', [process.execPath, program, vip, '80', '8', '4'])
+    this.#child = spawn(argv[0]!, argv.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#lines = readline.createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
+  }
+
+  async tell(): Promise<KeptAlive> {
+    return (await this.#ask('tell')) as KeptAlive
+  }
+
+  /** Those that were silent ask once. */
+  async idle(): Promise<void> {
+    await this.#ask('idle')
+  }
+
+  /** Waits until all of them have gone on for a while. */
+  async goOn(): Promise<KeptAlive> {
+    const seen = { asked: 0, opened: 0, failures: [] as string[] }
+    await waitFor(
+      async () => {
+        const { asked, opened, failures } = await this.tell()
+        seen.asked += asked
+        seen.opened += opened
+        seen.failures.push(...failures)
+        return seen.asked > 500
+      },
+      { what: '500 requests' },
+    )
+    return seen
+  }
+
+  async #ask(word: string): Promise<unknown> {
+    this.#child.stdin.write(`${word}\n`)
+    const { value } = await this.#lines.next()
+    return JSON.parse(value ?? 'null')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.stdin.end()
+    await ended
+  }
+}

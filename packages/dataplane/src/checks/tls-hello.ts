@@ -1,0 +1,67 @@
+import type { ConnectResult } from '@spout/sys'
+import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import { clientHello } from './client-hello.ts'
+import { connectFailure, type ProbePlace, type TcpConnector, timedOut } from './connector.ts'
+
+/**
+ * Header of the first record, and of what it carries: a whole alert, or the begin of a handshake message. The verdict needs
+ * no more, so a member cannot make the probe read more than that, whatever it sends.
+ */
+const FIRST_BYTES = 7
+
+/** Up when the endpoint answers a TLS ClientHello with a ServerHello. The handshake goes no further: no certificate is read. */
+export class TlsHelloCheck implements HealthCheck {
+  readonly type = 'tls-hello'
+  readonly #connector: TcpConnector
+  readonly #place: ProbePlace
+
+  constructor(connector: TcpConnector, place: ProbePlace) {
+    this.#connector = connector
+    this.#place = place
+  }
+
+  async run(target: CheckTarget): Promise<CheckResult> {
+    const { address, port, domain, spec } = target
+    const answer = await this.#connector.connect({
+      netns: this.#place(domain),
+      address,
+      port,
+      timeoutMs: spec.timeoutMs,
+      send: await clientHello(),
+      maxBytes: FIRST_BYTES,
+    })
+    const reason = answer.connected ? judgeHello(answer, spec.timeoutMs) : connectFailure(answer.reason, spec.timeoutMs)
+    return { ok: reason === null, reason, durationMs: answer.durationMs }
+  }
+}
+
+/** RFC 8446 section 5.1. */
+const RECORD = { alert: 21, handshake: 22 } as const
+const SERVER_HELLO = 2
+/** RFC 8446 section 6: those that a server may answer a hello with. */
+const ALERTS: Readonly<Record<number, string>> = {
+  0: 'close notify',
+  10: 'unexpected message',
+  40: 'handshake failure',
+  47: 'illegal parameter',
+  50: 'decode error',
+  70: 'protocol version',
+  71: 'insufficient security',
+  80: 'internal error',
+  112: 'unrecognized name',
+  120: 'no application protocol',
+}
+
+/** Why the answer is no ServerHello; null when it is one. */
+export function judgeHello(
+  { received, end }: Pick<ConnectResult & { connected: true }, 'received' | 'end'>,
+  timeoutMs: number,
+): string | null {
+  const [record, major, , , , message, alert] = received
+  if (alert === undefined && end === 'timeout') return timedOut(timeoutMs)
+  if (record === undefined) return end === 'reset' ? 'connection reset' : 'closed without an answer'
+  if (major !== 3 || alert === undefined) return 'the answer is not TLS'
+  if (record === RECORD.handshake && message === SERVER_HELLO) return null
+  if (record === RECORD.alert) return `refused the TLS handshake (${ALERTS[alert] ?? `alert ${alert}`})`
+  return 'the answer is not TLS'
+}
