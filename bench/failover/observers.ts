@@ -86,6 +86,8 @@ export interface FlowResult extends Pick<Fates, 'survived'> {
 
 export const FLOWS = { idle: 1000, busy: 100, beatMs: 50 } as const
 /** TCP sends again after 0.2, 0.4, 0.8, 1.6 s: a flow that did not come back by then hangs. */
+/** A port of the client may meet a connection of its own that a dead node was never told the end of. */
+const OPEN_ROUNDS = 3
 const CHECK_MS = 5000
 
 /** 1,000 idle and 100 busy TCP connections to echoes. */
@@ -104,11 +106,17 @@ export class Flows implements AsyncDisposable {
     return new Flows(new LineProgram(lab, 'client', argv))
   }
 
-  /** Closes what was there. @throws Error when not all come up */
+  /** Closes what was there. @throws Error when not all come up, thrice */
   async open(): Promise<void> {
-    const [opened = 0, again = 0] = (await this.#program.ask('open')).split(' ').map(Number)
-    this.openedAgain += again
-    if (opened !== FLOWS.idle + FLOWS.busy) throw new Error(`only ${opened} flows could be opened`)
+    let opened = 0
+    for (let round = 0; round < OPEN_ROUNDS; round++) {
+      const [now = 0, again = 0] = (await this.#program.ask('open')).split(' ').map(Number)
+      opened = now
+      this.openedAgain += again
+      if (opened === FLOWS.idle + FLOWS.busy) return
+      this.openedAgain += FLOWS.idle + FLOWS.busy - opened
+    }
+    throw new Error(`only ${opened} flows could be opened`)
   }
 
   /** How many idle flows have heard from their member, of themselves. */

@@ -23,6 +23,15 @@ const balancerOf = (more: (known: Known) => object, status: number, ...says: Say
   says: ['faultstring', ...says],
 })
 
+const monitorOf = (more: object, status: number, ...says: Says): Answered => ({
+  path: () => '/healthmonitors',
+  body: ({ own }) => ({
+    healthmonitor: { pool_id: own.pools[0]?.id, delay: 1, timeout: 1, max_retries: 1, ...more },
+  }),
+  status,
+  says: ['faultstring', ...says],
+})
+
 export const OCTAVIA: readonly Bad[] = [
   { what: 'an unknown field', ...listener({ colour: 'red' }, 400, 'colour') },
   { what: 'a wrong type', ...listener({ protocol_port: 'eighty' }, 400, 'protocol_port') },
@@ -55,6 +64,9 @@ export const OCTAVIA: readonly Bad[] = [
     what: `a member at ${address}`,
     ...memberOf({ address }, 400, /address/),
   })),
+  { what: 'a path for a TLS hello', ...monitorOf({ type: 'TLS-HELLO', url_path: '/x' }, 400, 'url_path', 'TLS-HELLO') },
+  { what: 'a monitor over TLS', ...monitorOf({ type: 'HTTPS' }, 501, 'type HTTPS', 'TLS-HELLO') },
+  { what: 'SCTP asked of a TCP service', ...monitorOf({ type: 'SCTP' }, 400, 'SCTP type', 'UDP/SCTP') },
   { what: 'a weight out of range', ...memberOf({ weight: 257 }, 400, 'weight') },
   { what: 'a member twice', ...memberOf({ address: '10.0.0.11', protocol_port: PORT.tcp }, 409, 'already using') },
   {
