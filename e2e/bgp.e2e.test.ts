@@ -15,31 +15,11 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/lab/bgp-router.ts'
 import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
+import { BFD, BGP_SETTINGS, LOCAL_AS, NAMES, NEIGHBORS, NODES, type NodeName, ROUTER } from './bgp-fabric.ts'
 import { ACME, BOLT, balancer, CLIENT, quickCheck, vipOf } from './fixtures.ts'
 import { agentOf, daemonsOf } from './node-processes.ts'
 import { dropAll, expectAlive, failuresOf, holdSome } from './traffic.ts'
 
-const LOCAL_AS = 64_512
-/** Nothing here is moved by the control plane: whatever moves, the nodes and the router moved it. */
-const SET = [
-  'nodes.announcer=bgp',
-  `nodes.localAs=${LOCAL_AS}`,
-  'liveness.disconnectedAfterMs=1500',
-  'liveness.moveAfterMs=600000',
-]
-const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
-const NODES = { node1: '198.51.100.2', node2: '198.51.100.3' } as const
-type NodeName = keyof typeof NODES
-const NAMES = Object.keys(NODES) as readonly NodeName[]
-/** Half a second: the lab's machines are busy ones. */
-const BFD = { minTransmitMs: 100, minReceiveMs: 100, multiplier: 5 } as const
-const neighbors: readonly RouterNeighbor[] = NAMES.map((name) => ({
-  name,
-  address: NODES[name],
-  as: LOCAL_AS,
-  bfd: { intervalMs: BFD.minTransmitMs, multiplier: BFD.multiplier },
-  families: ['ipv4'],
-}))
 const neighbors6: readonly RouterNeighbor[] = NAMES.map((name, index) => ({
   name: `six${name}`,
   address: `2001:db8:f::${2 + index}`,
@@ -60,7 +40,7 @@ let shop: ShownLoadBalancer
 let blog: ShownLoadBalancer
 
 beforeAll(async () => {
-  system = await TestSystem.start({ tenants: [ACME, BOLT], set: SET })
+  system = await TestSystem.start({ tenants: [ACME, BOLT], set: BGP_SETTINGS })
   ;[acme, bolt] = system.tenants as [Tenant, Tenant]
   router = await BgpRouter.start({
     namespace: system.lab.namespace('router'),
@@ -68,7 +48,7 @@ beforeAll(async () => {
     as: ROUTER.as,
     routerId: ROUTER.address,
     ecmp: 'multipath',
-    neighbors,
+    neighbors: NEIGHBORS,
   })
   const { items } = await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')
   groupId = items[0]?.id ?? ''
@@ -308,7 +288,7 @@ describe('a drained node', () => {
 
 describe('a peer with another AS than it was said to have', () => {
   it('is named with the reason, and the sessions with the others go on', async () => {
-    await router.configure([...neighbors, ...neighbors6])
+    await router.configure([...NEIGHBORS, ...neighbors6])
     const address = '2001:db8:f::1'
     const { id } = await asAdmin<{ id: string }>('POST', '/bgp-peers', {
       name: 'odd',
@@ -349,7 +329,7 @@ describe('a peer with another AS than it was said to have', () => {
       { what: 'the sessions to be gone' },
     )
     await sessionsUp()
-    await router.configure(neighbors)
+    await router.configure(NEIGHBORS)
   })
 })
 

@@ -12,33 +12,13 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/lab/bgp-router.ts'
+import { BgpRouter } from '../packages/dataplane/src/lab/bgp-router.ts'
 import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
+import { BFD, BGP_SETTINGS, NAMES, NEIGHBORS, NODES, type NodeName, ROUTER } from './bgp-fabric.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { daemonsOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
-const LOCAL_AS = 64_512
-/** Nothing here is moved by the control plane: whatever moves, the nodes and the router moved it. */
-const SET = [
-  'nodes.announcer=bgp',
-  `nodes.localAs=${LOCAL_AS}`,
-  'liveness.disconnectedAfterMs=1500',
-  'liveness.moveAfterMs=600000',
-]
-const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
-const NODES = { node1: '198.51.100.2', node2: '198.51.100.3' } as const
-type NodeName = keyof typeof NODES
-const NAMES = Object.keys(NODES) as readonly NodeName[]
-/** Half a second: the lab's machines are busy ones. */
-const BFD = { minTransmitMs: 100, minReceiveMs: 100, multiplier: 5 } as const
-const neighbors: readonly RouterNeighbor[] = NAMES.map((name) => ({
-  name,
-  address: NODES[name],
-  as: LOCAL_AS,
-  bfd: { intervalMs: BFD.minTransmitMs, multiplier: BFD.multiplier },
-  families: ['ipv4'],
-}))
 const FLOWS = 24
 
 let system: TestSystem
@@ -49,7 +29,7 @@ let bolt: Tenant
 let chat: ShownLoadBalancer
 
 beforeAll(async () => {
-  system = await TestSystem.start({ tenants: [BOLT], set: SET })
+  system = await TestSystem.start({ tenants: [BOLT], set: BGP_SETTINGS })
   ;[bolt] = system.tenants as [Tenant]
   router = await BgpRouter.start({
     namespace: system.lab.namespace('router'),
@@ -57,7 +37,7 @@ beforeAll(async () => {
     as: ROUTER.as,
     routerId: ROUTER.address,
     ecmp: 'multipath',
-    neighbors,
+    neighbors: NEIGHBORS,
   })
   const { items } = await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')
   const settings = { vrrp: { profile: 'relaxed' }, bgp: { drainSeconds: 1 } }

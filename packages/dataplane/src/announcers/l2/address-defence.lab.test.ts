@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { type Clock, systemClock } from '@spout/runtime'
 import { recordFault } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
@@ -10,6 +9,7 @@ import { Arrangement } from '../../lab/arrangement.ts'
 import { domainEntry } from '../../lab/entries.ts'
 import { LabNode, silent } from '../../lab/lab-node.ts'
 import { L2Announcer } from './l2-announcer.ts'
+import { ManualClock } from './lab/manual-clock.ts'
 
 const signal = new AbortController().signal
 const CLAIMER = fileURLToPath(new URL('../../../../sys/src/testing/claimer.py', import.meta.url))
@@ -35,17 +35,7 @@ const CLAIMED = [
 let lab: Arrangement
 let node: LabNode
 let announcer: L2Announcer
-let elapsedMs = 0
-let timers: (() => void)[] = []
-/** Of the announcer, as far as it knows: what it waits for comes when the test says so. */
-const clock: Clock = {
-  ...systemClock,
-  monotonicMs: () => elapsedMs,
-  setTimer: (callback) => {
-    timers.push(callback)
-    return { clear: () => timers.splice(timers.indexOf(callback) >>> 0, 1) }
-  },
-}
+let time: ManualClock
 
 beforeAll(async () => {
   lab = await Arrangement.create(`spt${process.pid}q`)
@@ -58,9 +48,8 @@ afterAll(async () => {
   await lab?.[Symbol.asyncDispose]()
 })
 beforeEach(() => {
-  timers = []
-  elapsedMs = 0
-  announcer = new L2Announcer({ config: node.config, helper: node.helper, log: silent, clock })
+  time = new ManualClock()
+  announcer = new L2Announcer({ config: node.config, helper: node.helper, log: silent, clock: time.clock })
 })
 afterEach(async () => {
   await announcer.apply([], signal)
@@ -129,8 +118,8 @@ describe('an address of this node that somebody else claims', () => {
     } finally {
       child.kill('SIGKILL')
     }
-    elapsedMs = 60_000
-    for (const fire of timers.splice(0)) fire()
+    time.elapsedMs = 60_000
+    for (const fire of time.timers.splice(0)) fire()
     expect(changes.map((conflicts) => conflicts.length)).toEqual([1, 0])
   })
 

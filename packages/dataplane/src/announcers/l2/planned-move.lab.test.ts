@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { type Clock, systemClock } from '@spout/runtime'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
 import { Arrangement } from '../../lab/arrangement.ts'
 import { domainEntry } from '../../lab/entries.ts'
 import { LabNode, silent } from '../../lab/lab-node.ts'
 import { L2Announcer } from './l2-announcer.ts'
+import { ManualClock } from './lab/manual-clock.ts'
 
 const signal = new AbortController().signal
 const CLAIMER = fileURLToPath(new URL('../../../../sys/src/testing/claimer.py', import.meta.url))
@@ -33,17 +33,7 @@ let nodes: readonly LabNode[]
 /** The node that has the address, and the one that gets it. */
 let former: L2Announcer
 let heir: L2Announcer
-let elapsedMs = 0
-let timers: (() => void)[] = []
-/** Of the heir, as far as it knows. */
-const clock: Clock = {
-  ...systemClock,
-  monotonicMs: () => elapsedMs,
-  setTimer: (callback) => {
-    timers.push(callback)
-    return { clear: () => timers.splice(timers.indexOf(callback) >>> 0, 1) }
-  },
-}
+let time: ManualClock
 
 beforeAll(async () => {
   lab = await Arrangement.create(`spt${process.pid}o`)
@@ -64,11 +54,10 @@ afterAll(async () => {
   await lab?.[Symbol.asyncDispose]()
 })
 beforeEach(() => {
-  timers = []
-  elapsedMs = 0
+  time = new ManualClock()
   const [one, other] = nodes as [LabNode, LabNode]
   former = new L2Announcer({ config: one.config, helper: one.helper, log: silent })
-  heir = new L2Announcer({ config: other.config, helper: other.helper, log: silent, clock })
+  heir = new L2Announcer({ config: other.config, helper: other.helper, log: silent, clock: time.clock })
 })
 afterEach(async () => {
   for (const announcer of [former, heir]) {
@@ -94,8 +83,8 @@ async function takenOver(moved: Announcement): Promise<void> {
 
 /** The heir looks who answers for the address now. */
 async function look(): Promise<void> {
-  await expect.poll(() => timers.length, SOON).toBe(1)
-  for (const fire of timers.splice(0)) fire()
+  await expect.poll(() => time.timers.length, SOON).toBe(1)
+  for (const fire of time.timers.splice(0)) fire()
 }
 
 describe.each(MOVED)('$address that moves from one node to the other', (moved) => {
@@ -107,14 +96,14 @@ describe.each(MOVED)('$address that moves from one node to the other', (moved) =
     await look()
     await expect.poll(() => heir.counters.dismissed, SOON).toBe(1)
     expect(heir.conflicts()).toEqual([])
-    expect(timers).toEqual([])
+    expect(time.timers).toEqual([])
   })
 
   it('is claimed by the former owner when that one goes on to answer for it', async () => {
     await takenOver(moved)
     for (let second = 1; second <= SETTLED_AFTER_MS / 1000; second++) {
       expect(heir.conflicts()).toEqual([])
-      elapsedMs = 1000 * second
+      time.elapsedMs = 1000 * second
       await look()
     }
     const mac = await macOf('node1', moved)
@@ -128,7 +117,7 @@ describe.each(MOVED)('$address that moves from one node to the other', (moved) =
     await former.apply([moved], signal)
     await former.apply([], signal)
     await heir.apply([{ ...moved, takeover: true }], signal)
-    elapsedMs = SETTLED_AFTER_MS
+    time.elapsedMs = SETTLED_AFTER_MS
     const kind = moved.address.includes(':') ? 'advertisement' : 'arp-request'
     const [by, dev] = moved.scope === 'fabric' ? ['node1', 'fab0'] : ['red9', 'eth0']
     const argv = ['netns', 'exec', lab.namespace(by), 'python3', CLAIMER, dev, kind, moved.address, FORGED]

@@ -1,0 +1,26 @@
+import type { RouterNeighbor } from '../packages/dataplane/src/lab/bgp-router.ts'
+
+export const LOCAL_AS = 64_512
+export const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
+export const NODES = { node1: '198.51.100.2', node2: '198.51.100.3' } as const
+export type NodeName = keyof typeof NODES
+export const NAMES = Object.keys(NODES) as readonly NodeName[]
+/** Half a second: the lab's machines are busy ones. */
+export const BFD = { minTransmitMs: 100, minReceiveMs: 100, multiplier: 5 } as const
+
+/** Nothing here is moved by the control plane: whatever moves, the nodes and the router moved it. */
+export const BGP_SETTINGS = [
+  'nodes.announcer=bgp',
+  `nodes.localAs=${LOCAL_AS}`,
+  'liveness.disconnectedAfterMs=1500',
+  'liveness.moveAfterMs=600000',
+]
+
+/** The nodes as the lab's router speaks with them. */
+export const NEIGHBORS: readonly RouterNeighbor[] = NAMES.map((name) => ({
+  name,
+  address: NODES[name],
+  as: LOCAL_AS,
+  bfd: { intervalMs: BFD.minTransmitMs, multiplier: BFD.multiplier },
+  families: ['ipv4'],
+}))
