@@ -6,6 +6,7 @@ import { checkDomainConfig, type DomainConfig } from './domain-config.ts'
 import { layOutDomain } from './domain-layout.ts'
 import { domainNames } from './domain-names.ts'
 import { renderGuard } from './guard.ts'
+import { renderIngressSteering } from './ingress-steering.ts'
 import { renderRootGuard } from './steering-rules.ts'
 
 const config: DomainConfig = {
@@ -85,6 +86,16 @@ describe('names', () => {
 
   it.each(['', 'Ab', 'toolong', 'a-b', '1a'])('refuse instance %j', (instance) => {
     expect(() => checkDomainConfig({ ...config, instance })).toThrow(RangeError)
+  })
+})
+
+describe('ingress steering', () => {
+  it('as a table', async () => {
+    await expect(renderIngressSteering(config, 3).text).toMatchFileSnapshot('testdata/ingress-steering.nft')
+  })
+
+  it('is another table for another fabric interface', () => {
+    expect(renderIngressSteering(config, 3).mark).not.toBe(renderIngressSteering(config, 4).mark)
   })
 })
 

@@ -1,8 +1,9 @@
 import type { NodeVip } from '@spout/model/node-state'
 import { formatCidr, hostCidr, parseIp } from '@spout/net'
-import type { NativeHelper, Route, RouteChange } from '@spout/sys'
+import type { Log, NativeHelper, Route, RouteChange } from '@spout/sys'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
 import { type DomainNames, domainNames } from './domain-names.ts'
+import { IngressSteering } from './ingress-steering.ts'
 
 const LOCAL_TABLE = 255
 
@@ -20,11 +21,13 @@ interface Placed {
 
 /**
  * Brings packets for VIPs into their domains: each VIP is local in its domain (a local route on lo, so that what no
- * rule takes is refused there and never loops), and each VIP of the fabric has a route in the root's steering table.
+ * rule takes is refused there and never loops), and each VIP of the fabric has a route in the root's steering table. Most
+ * packets never see that route: they are taken where they arrive (`IngressSteering`).
  */
 export class VipSteering {
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
+  readonly #ingress: IngressSteering
   readonly #entries = new Map<string, SteeredEntry>()
   /** Keys of the entries that hold an address. An address moving between entries is held by both for a moment. */
   readonly #holders = new Map<string, readonly string[]>()
@@ -40,14 +43,15 @@ export class VipSteering {
   #wholeMarks: string | null = null
   #changes = 0
 
-  constructor(options: { readonly config: DomainConfig; readonly helper: NativeHelper }) {
+  constructor(options: { readonly config: DomainConfig; readonly helper: NativeHelper; readonly log: Log }) {
     this.#config = options.config
     this.#helper = options.helper
+    this.#ingress = new IngressSteering(options)
   }
 
-  /** How many requests changed routes since start. */
+  /** How many requests changed the kernel since start. */
   get counters(): { readonly changes: number } {
-    return { changes: this.#changes }
+    return { changes: this.#changes + this.#ingress.counters.changes }
   }
 
   /**
@@ -62,6 +66,7 @@ export class VipSteering {
     this.#unpruned = true
     this.#wholeMarks = null
     this.#stale = !(await this.#isAsPlaced())
+    await this.#ingress.adopt(this.#steered())
   }
 
   /** Steers the VIPs of the entries given, and no longer those of the keys in `remove`. Rejects with `HelperError`. */
@@ -94,16 +99,21 @@ export class VipSteering {
       else if (before?.scope === 'fabric') root.push(this.#rootRoute('delete', address, before.domain))
     }
     this.#stale = placed.length > 0
+    // Packets that find a VIP no more where they arrive find its route for the moment that is left of it.
+    const gone = placed.filter(([address, at]) => at === null && this.#placed.get(address)?.scope === 'fabric')
+    if (gone.length > 0) await this.#ingress.apply(domainsOf(gone), () => this.#steered())
     await this.#route(root, domains)
     for (const [address, at] of placed)
       if (at === null) this.#placed.delete(address)
       else this.#placed.set(address, at)
     this.#stale = false
+    await this.#ingress.apply(domainsOf(placed), () => this.#steered())
   }
 
   /** Whether the kernel's routes are still as placed; if not, the next `apply` mends them. */
   async observe(): Promise<boolean> {
     if (!this.#stale) this.#stale = !(await this.#isAsPlaced())
+    await this.#ingress.mend(() => this.#steered())
     return !this.#stale
   }
 
@@ -122,6 +132,7 @@ export class VipSteering {
     const due = Array.from(domains, ([domain, changes]) => [domain, changes.filter(isDue)] as const)
     await this.#route(root.filter(isDue), new Map(due.filter(([, changes]) => changes.length > 0)))
     this.#stale = false
+    await this.#ingress.reload(() => this.#steered())
     if (!prune) return
     // From here on only what this process placed can be there.
     this.#unpruned = false
@@ -190,6 +201,10 @@ export class VipSteering {
     await this.#helper.route({ netns: rootNetns(this.#config), changes: root })
   }
 
+  *#steered(): Iterable<readonly [string, number]> {
+    for (const [address, { domain, scope }] of this.#placed) if (scope === 'fabric') yield [address, domain]
+  }
+
   #hold(entry: SteeredEntry): void {
     this.#entries.set(entry.key, entry)
     for (const { address } of entry.vips)
@@ -246,6 +261,9 @@ const localRoute = (action: 'replace' | 'delete', address: string): RouteChange 
 /** Local routes on lo that are not the loopback's own. */
 const isVipRoute = ({ to, dev, type }: Route): boolean =>
   type === 'local' && dev === 'lo' && /\/(32|128)$/.test(to) && !to.startsWith('127.') && to !== '::1/128'
+
+const domainsOf = (placed: readonly (readonly [string, Placed | null])[]): ReadonlyMap<string, number | null> =>
+  new Map(placed.map(([address, at]) => [address, at?.scope === 'fabric' ? at.domain : null]))
 
 const push = (map: Map<number, RouteChange[]>, domain: number, change: RouteChange): void => {
   const changes = map.get(domain)

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Announcement } from '../announcer.ts'
+import { Arrangement } from '../lab/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
+import { LabNode } from '../lab/lab-node.ts'
+
+const signal = new AbortController().signal
+const instance = `i${(process.pid % 46_656).toString(36)}`
+const table = `netdev spout-${instance}`
+const VIPS = { 4: '10.9.0.100', 6: 'fd09::100' } as const
+
+const red = domainEntry(1)
+const entry = wanted('a', red, {
+  vips: [vip(VIPS[4]), vip(VIPS[6])],
+  services: [service('l1', 80, 5)],
+  pools: [pool(5, [member('m1', '10.0.0.11'), member('m2', 'fd01::11')])],
+})
+
+let lab: Arrangement
+let node: LabNode
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}i`)
+  node = await LabNode.start(lab, 'node1', instance)
+  await node.domains.adopt([])
+  await node.domains.apply({ put: [red], remove: [] }, signal)
+  await node.driver.apply({ put: [entry], remove: [] }, signal)
+  const announced = [VIPS[4], VIPS[6]].map((address): Announcement => {
+    return { address, scope: 'fabric', domain: red.number, by: { via: 'l2' } }
+  })
+  await node.announcer.apply(announced, signal)
+})
+
+afterAll(async () => {
+  await node?.domains.apply({ put: [], remove: [red.key] }, signal)
+  await node?.die()
+  await lab?.[Symbol.asyncDispose]()
+})
+
+const onNode = (command: string): Promise<string> => lab.run('node1', command)
+const answers = async (): Promise<readonly string[]> => {
+  const all: string[] = []
+  for (const address of Object.values(VIPS))
+    all.push((await lab.peer('client').connect(address, 80)).split(' ')[0] ?? '')
+  return all
+}
+const SERVED = ['red1', 'red1']
+const withoutTable = () => onNode(`nft delete table ${table}`)
+
+describe('VIPs where their packets arrive', () => {
+  it('are served by the table alone, and by the routes alone', async () => {
+    const flush = async (family: 4 | 6) => onNode(`ip -${family} route flush table 7100`)
+    await flush(4)
+    await flush(6)
+    expect(await answers()).toEqual(SERVED)
+    await withoutTable()
+    expect(await answers()).not.toContain('red1')
+    // Routes are wanted: only they make the entry lost, and come back when it is applied.
+    expect(await node.driver.observe()).toEqual([entry.key])
+    await node.driver.apply({ put: [entry], remove: [] }, signal)
+    await withoutTable()
+    expect(await answers()).toEqual(SERVED)
+  })
+
+  it('are in the table again once somebody looked', async () => {
+    // The test before left it away.
+    expect(await node.driver.observe()).toEqual([])
+    expect(await onNode(`nft list table ${table}`)).toContain(VIPS[6])
+  })
+
+  it('tell a sender whose packet is too old', async () => {
+    const ping = (life: number) => {
+      const line = `netns exec ${lab.namespace('client')} ping -n -c 1 -W 2 -t ${life} ${VIPS[4]}`
+      return spawnSync('ip', line.split(' '), { encoding: 'utf8' }).stdout
+    }
+    expect(ping(1)).toContain('Time to live exceeded')
+    expect(ping(2)).toContain('1 received')
+  })
+
+  it('follow an uplink that was made anew', async () => {
+    await onNode(`ip link delete dev ${instance}u${red.number}`)
+    expect(await node.domains.observe()).toEqual([red.key])
+    await node.domains.apply({ put: [red], remove: [] }, signal)
+    expect(await node.driver.observe()).toEqual([entry.key])
+    await node.driver.apply({ put: [entry], remove: [] }, signal)
+    expect(await answers()).toEqual(SERVED)
+    await onNode('ip -4 route flush table 7100')
+    expect((await answers())[0]).toBe('red1')
+    await node.driver.observe()
+    await node.driver.apply({ put: [entry], remove: [] }, signal)
+  })
+
+  it('stay as they are when the agent starts again, and go with their entry', async () => {
+    await node.die()
+    node = await LabNode.start(lab, 'node1', instance)
+    await node.domains.adopt([red])
+    await node.driver.adopt([entry])
+    await node.driver.apply({ put: [entry], remove: [] }, signal)
+    expect(node.driver.counters.transactions).toBe(0)
+    expect(await node.driver.apply({ put: [], remove: [entry.key] }, signal)).toEqual([])
+    expect(await onNode(`nft list table ${table}`)).not.toContain(VIPS[4])
+    await node.driver.apply({ put: [entry], remove: [] }, signal)
+    expect(await answers()).toEqual(SERVED)
+  })
+})

@@ -1,0 +1,287 @@
+import { createHash, hash } from 'node:crypto'
+import { endianness } from 'node:os'
+import { ipToBytes, parseIp } from '@spout/net'
+import type { Log, NativeHelper, NftChange } from '@spout/sys'
+import { type DomainConfig, rootNetns } from './domain-config.ts'
+import { domainNames } from './domain-names.ts'
+
+type Family = 4 | 6
+
+const MAPS = ['link4', 'via4', 'link6', 'via6'] as const
+const GENERATION_MAP = 'generation'
+const GENERATION_KEY = Buffer.alloc(4)
+
+/** Table `netdev spout-<instance>` of the root namespace, without elements. @param index of the fabric interface: the chain hangs on it */
+export function renderIngressSteering(
+  config: DomainConfig,
+  index: number,
+): { readonly table: string; readonly mark: string; readonly text: string } {
+  const table = `spout-${config.instance}`
+  const body = [
+    `  map ${GENERATION_MAP} { type mark : ipv6_addr; }`,
+    '  map link4 { type ipv4_addr : iface_index; }',
+    '  map via4 { type ipv4_addr : ipv4_addr; }',
+    '  map link6 { type ipv6_addr : iface_index; }',
+    '  map via6 { type ipv6_addr : ipv6_addr; }',
+    '  chain arriving {',
+    `    type filter hook ingress device "${config.fabricInterface}" priority filter; policy accept;`,
+    ...([4, 6] as const).map((version) => `    ${rule(version)}`),
+    '  }',
+  ]
+  const digest = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
+  const mark = `${digest} ${index}`
+  const head = [`add table netdev ${table}`, `delete table netdev ${table}`, `table netdev ${table} {`]
+  return { table, mark, text: `${[...head, `  comment "${mark}"`, ...body, '}'].join('\n')}\n` }
+}
+
+/** The same packets as the steering rules take. One whose time is up is left to the kernel, which says so to its sender. */
+function rule(version: Family): string {
+  const [ip, life, protocols] =
+    version === 4 ? ['ip', 'ttl', 'tcp, udp, sctp, icmp'] : ['ip6', 'hoplimit', 'tcp, udp, sctp']
+  const mine = `meta pkttype host ${ip} ${life} > 1 meta l4proto { ${protocols} }`
+  return `${mine} fwd ${ip} to ${ip} daddr map @via${version} device ${ip} daddr map @link${version}`
+}
+
+/** The domain of each VIP of the fabric. */
+export type Steered = Iterable<readonly [address: string, domain: number]>
+
+interface Held {
+  readonly domain: number
+  readonly digest: bigint
+}
+
+/**
+ * Takes packets for VIPs to their domains where they arrive, ahead of the root namespace's own way through rules and
+ * routes: a hop less for every packet. It does no more than those do, and where it is not (yet) there they do it, so
+ * what goes wrong here costs time alone: then the table goes, whole.
+ */
+export class IngressSteering {
+  readonly #config: DomainConfig
+  readonly #helper: NativeHelper
+  readonly #log: Log
+  readonly #held = new Map<string, Held>()
+  /** The uplinks' numbers as the elements have them: an uplink made anew has another. */
+  readonly #links = new Map<number, number>()
+  #generation = 0n
+  #stale = true
+  /** The kernel cannot do this. */
+  #refused = false
+  /** Its trouble is in the log already. */
+  #failing = false
+  #changes = 0
+
+  constructor(options: { readonly config: DomainConfig; readonly helper: NativeHelper; readonly log: Log }) {
+    this.#config = options.config
+    this.#helper = options.helper
+    this.#log = options.log
+  }
+
+  get counters(): { readonly changes: number } {
+    return { changes: this.#changes }
+  }
+
+  /** Takes `wanted` for what the table holds if its generation agrees; else the next `apply` loads it anew. */
+  async adopt(wanted: Steered): Promise<void> {
+    await this.#expect(wanted)
+    await this.#observe()
+  }
+
+  /** Loads the table anew if it is not as applied. Never rejects. */
+  async mend(whole: () => Steered): Promise<void> {
+    await this.#observe()
+    await this.apply(new Map(), whole)
+  }
+
+  /**
+   * @param changes addresses and their new domains; null takes one out
+   * @param whole all that is wanted after the changes; read only when the table must be loaded anew. Never rejects.
+   */
+  async apply(changes: ReadonlyMap<string, number | null>, whole: () => Steered): Promise<void> {
+    if (this.#refused || (changes.size === 0 && !this.#stale)) return
+    try {
+      if (!this.#stale) await this.#edit(changes)
+      if (this.#stale) await this.#load(whole())
+      this.#failing = false
+    } catch (error) {
+      this.#stale = true
+      if (!this.#failing) this.#log.warn({ error: String(error) }, 'VIPs are steered by routes alone')
+      this.#failing = true
+      await this.#drop()
+    }
+  }
+
+  async #observe(): Promise<void> {
+    this.#stale = !this.#refused && !(await this.#isAsHeld().catch(() => false))
+  }
+
+  /** Holds exactly `whole` afterwards, and changes nothing where it does. Never rejects. */
+  async reload(whole: () => Steered): Promise<void> {
+    const wanted = new Map<string, number | null>(Array.from(this.#held.keys(), (address) => [address, null]))
+    for (const [address, domain] of whole()) wanted.set(address, domain)
+    await this.apply(wanted, whole)
+  }
+
+  async #edit(changes: ReadonlyMap<string, number | null>): Promise<void> {
+    for (const domain of new Set(changes.values()))
+      if (domain !== null && !(await this.#linkIsKnown(domain))) {
+        this.#stale = true
+        return
+      }
+    const deletes: string[] = []
+    const adds: [string, Held][] = []
+    let generation = this.#generation
+    for (const [address, domain] of changes) {
+      const before = this.#held.get(address)
+      const after = domain === null ? undefined : this.#holding(address, domain)
+      if (before?.digest === after?.digest) continue
+      generation ^= (before?.digest ?? 0n) ^ (after?.digest ?? 0n)
+      if (before !== undefined) deletes.push(address)
+      if (after !== undefined) adds.push([address, after])
+    }
+    if (deletes.length + adds.length === 0) return
+    const old: NftChange = { do: 'delete', set: GENERATION_MAP, keyBytes: 4, elements: GENERATION_KEY }
+    await this.#send([...removal(deletes), ...this.#addition(adds), old, mark(generation)])
+    for (const address of deletes) this.#held.delete(address)
+    for (const [address, held] of adds) this.#held.set(address, held)
+    this.#generation = generation
+  }
+
+  /** Empties the table, or makes it, and fills it with everything. */
+  async #load(wanted: Steered): Promise<void> {
+    const skeleton = await this.#skeleton()
+    const { comment } = await this.#helper.nftGeneration(this.#at)
+    if (comment !== skeleton.mark) {
+      this.#changes++
+      try {
+        await this.#helper.nftText({ netns: this.#at.netns, text: skeleton.text })
+      } catch (error) {
+        this.#refused = this.#helper.pid !== null
+        throw error
+      }
+    }
+    await this.#expect(wanted)
+    const flushes = [...MAPS, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
+    await this.#send([...flushes, ...this.#addition([...this.#held]), mark(this.#generation)])
+    this.#stale = false
+  }
+
+  /** Remembers `wanted` as held, by the uplinks that are there now. */
+  async #expect(wanted: Steered): Promise<void> {
+    this.#held.clear()
+    this.#links.clear()
+    this.#generation = 0n
+    const gone = new Set<number>()
+    for (const [address, domain] of wanted) {
+      if (!this.#links.has(domain) && !gone.has(domain)) {
+        const index = await this.#linkIndex(domain)
+        if (index === null) gone.add(domain)
+        else this.#links.set(domain, index)
+      }
+      if (gone.has(domain)) continue
+      const held = this.#holding(address, domain)
+      this.#held.set(address, held)
+      this.#generation ^= held.digest
+    }
+  }
+
+  async #isAsHeld(): Promise<boolean> {
+    const { comment } = await this.#helper.nftGeneration(this.#at)
+    // Without VIPs there need be no table: nothing of ours is then in any packet's way.
+    if (comment === null && this.#held.size === 0) return true
+    if (comment !== (await this.#skeleton()).mark) return false
+    for (const domain of this.#links.keys()) if (!(await this.#linkIsKnown(domain))) return false
+    const bytes = await this.#helper.nftGet({ ...this.#at, set: GENERATION_MAP, key: GENERATION_KEY })
+    return bytes !== null && generationBytes(this.#generation).equals(bytes)
+  }
+
+  /** False when its number is not the one that the elements have. */
+  async #linkIsKnown(domain: number): Promise<boolean> {
+    const index = await this.#linkIndex(domain)
+    if (index === null) return false
+    const known = this.#links.get(domain)
+    if (known === undefined) this.#links.set(domain, index)
+    return known === undefined || known === index
+  }
+
+  async #linkIndex(domain: number): Promise<number | null> {
+    const dev = domainNames(this.#config, domain).rootLink
+    return this.#helper.linkIndex({ netns: rootNetns(this.#config), dev }).catch(() => null)
+  }
+
+  /** No packet shall be led by what nobody knows to be right. */
+  async #drop(): Promise<void> {
+    const table = `netdev ${this.#at.table}`
+    const text = `add table ${table}\ndelete table ${table}\n`
+    await this.#helper.nftText({ netns: this.#at.netns, text }).catch(() => {})
+  }
+
+  #send(changes: readonly NftChange[]): Promise<void> {
+    this.#changes++
+    return this.#helper.nftBatch({ ...this.#at, changes })
+  }
+
+  async #skeleton(): Promise<ReturnType<typeof renderIngressSteering>> {
+    const dev = this.#config.fabricInterface
+    return renderIngressSteering(this.#config, await this.#helper.linkIndex({ netns: rootNetns(this.#config), dev }))
+  }
+
+  #holding(address: string, domain: number): Held {
+    const digest = hash('sha256', `${address} ${this.#links.get(domain)}`, 'hex').slice(0, 32)
+    return { domain, digest: BigInt(`0x${digest}`) }
+  }
+
+  #addition(adds: readonly (readonly [string, Held])[]): readonly NftChange[] {
+    return ([4, 6] as const).flatMap((version) => {
+      const links: Uint8Array[] = []
+      const vias: Uint8Array[] = []
+      for (const [address, { domain }] of adds) {
+        const ip = parseIp(address)
+        if (ip.version !== version) continue
+        const { ipv4, ipv6 } = domainNames(this.#config, domain).domain
+        const key = ipToBytes(ip)
+        links.push(key, hostOrder(this.#links.get(domain)!))
+        vias.push(key, ipToBytes(parseIp(version === 4 ? ipv4 : ipv6)))
+      }
+      if (links.length === 0) return []
+      const keyBytes = version === 4 ? 4 : 16
+      return [
+        { do: 'add', set: `link${version}`, keyBytes, dataBytes: 4, elements: Buffer.concat(links) },
+        { do: 'add', set: `via${version}`, keyBytes, dataBytes: keyBytes, elements: Buffer.concat(vias) },
+      ] satisfies NftChange[]
+    })
+  }
+
+  get #at(): { readonly netns?: string | undefined; readonly family: 'netdev'; readonly table: string } {
+    return { netns: rootNetns(this.#config), family: 'netdev', table: `spout-${this.#config.instance}` }
+  }
+}
+
+function removal(addresses: readonly string[]): readonly NftChange[] {
+  return ([4, 6] as const).flatMap((version) => {
+    const keys = addresses
+      .map(parseIp)
+      .filter((ip) => ip.version === version)
+      .map(ipToBytes)
+    if (keys.length === 0) return []
+    const one = { do: 'delete', keyBytes: version === 4 ? 4 : 16, elements: Buffer.concat(keys) } as const
+    return [`link${version}`, `via${version}`].map((set) => ({ ...one, set }))
+  })
+}
+
+const mark = (generation: bigint): NftChange => ({
+  do: 'add',
+  set: GENERATION_MAP,
+  keyBytes: 4,
+  dataBytes: 16,
+  elements: Buffer.concat([GENERATION_KEY, generationBytes(generation)]),
+})
+
+const generationBytes = (generation: bigint): Buffer => Buffer.from(generation.toString(16).padStart(32, '0'), 'hex')
+
+/** Interface numbers lie in host order in the kernel's registers. */
+function hostOrder(index: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  if (endianness() === 'LE') bytes.writeUInt32LE(index)
+  else bytes.writeUInt32BE(index)
+  return bytes
+}
