@@ -234,13 +234,15 @@ export class IngressSteering {
     return ([4, 6] as const).flatMap((version) => {
       const links: Uint8Array[] = []
       const vias: Uint8Array[] = []
+      const ends = new Map<number, { readonly link: Uint8Array; readonly via: Uint8Array }>()
       for (const [address, { domain }] of adds) {
         const ip = parseIp(address)
         if (ip.version !== version) continue
-        const { ipv4, ipv6 } = domainNames(this.#config, domain).domain
+        const end = ends.get(domain) ?? this.#end(domain, version)
+        ends.set(domain, end)
         const key = ipToBytes(ip)
-        links.push(key, hostOrder(this.#links.get(domain)!))
-        vias.push(key, ipToBytes(parseIp(version === 4 ? ipv4 : ipv6)))
+        links.push(key, end.link)
+        vias.push(key, end.via)
       }
       if (links.length === 0) return []
       const keyBytes = version === 4 ? 4 : 16
@@ -249,6 +251,11 @@ export class IngressSteering {
         { do: 'add', set: `via${version}`, keyBytes, dataBytes: keyBytes, elements: Buffer.concat(vias) },
       ] satisfies NftChange[]
     })
+  }
+
+  #end(domain: number, version: Family): { readonly link: Uint8Array; readonly via: Uint8Array } {
+    const { ipv4, ipv6 } = domainNames(this.#config, domain).domain
+    return { link: hostOrder(this.#links.get(domain)!), via: ipToBytes(parseIp(version === 4 ? ipv4 : ipv6)) }
   }
 
   get #at(): { readonly netns?: string | undefined; readonly family: 'netdev'; readonly table: string } {

@@ -12,16 +12,19 @@ export class PackedRecords {
   constructor(parts: ReadonlyMap<SetName, readonly Buffer[]>) {
     const spans: number[] = []
     let length = 0
-    for (const [index, name] of SET_NAMES.entries()) {
-      const size = parts.get(name)?.reduce((sum, part) => sum + part.length, 0) ?? 0
-      if (size > 0) spans.push(index, length, length + size)
-      length += size
+    for (let index = 0; index < SET_NAMES.length; index++) {
+      const records = parts.get(SET_NAMES[index]!)
+      if (records === undefined) continue
+      const start = length
+      for (const part of records) length += part.length
+      if (length > start) spans.push(index, start, length)
     }
     // Exact, and not a slice of the pool of small buffers, which it would keep alive.
     this.#bytes = Buffer.allocUnsafeSlow(length)
     this.#spans = spans
     let at = 0
-    for (const name of SET_NAMES) for (const part of parts.get(name) ?? []) at += part.copy(this.#bytes, at)
+    for (let span = 0; span < spans.length; span += 3)
+      for (const part of parts.get(SET_NAMES[spans[span]!]!)!) at += part.copy(this.#bytes, at)
   }
 
   /** The records of one set; undefined when it has none. */

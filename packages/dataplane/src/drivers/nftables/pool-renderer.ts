@@ -113,7 +113,9 @@ export class PoolInUse {
     const slots = this.#slots(version)
     const bytes = Buffer.allocUnsafe(slots.length * recordBytes(SETS[set]))
     let at = 0
-    for (const [slot, index] of slots.entries()) {
+    // By index: an iterator would make an array for each of millions of slots.
+    for (let slot = 0; slot < slots.length; slot++) {
+      const index = slots[slot]!
       const endpoint = index === NO_MEMBER ? null : this.#endpoints[index]
       if (!endpoint || endpoint.ip.version !== version || !has(endpoint.ip)) continue
       writeMark(bytes, this.mark, at)

@@ -21,10 +21,10 @@ export interface ReversePlan {
 /** Who claims an element: mostly one entry, and there are very many elements, so one is not wrapped. */
 type Claimants = string | Set<string>
 
-/** What a set of changes does to the claims on one element. */
+/** What a set of changes does to the claims on one element. Mostly one comes and none goes, and there are very many. */
 interface Edit {
-  readonly come: Set<string>
-  readonly go: Set<string>
+  readonly come: string[]
+  go: Set<string> | null
 }
 
 /**
@@ -47,8 +47,12 @@ export class ReverseClaims {
     const edits = new Map<string, Edit>()
     for (const change of changes) {
       if (sameBytes(change.before?.records.get(this.#set), change.after?.records.get(this.#set))) continue
-      for (const element of elementsOf(change.before).keys()) editOf(edits, element).go.add(change.key)
-      for (const element of elementsOf(change.after).keys()) editOf(edits, element).come.add(change.key)
+      for (const element of elementsOf(change.before).keys()) {
+        const edit = editOf(edits, element)
+        edit.go ??= new Set()
+        edit.go.add(change.key)
+      }
+      for (const element of elementsOf(change.after).keys()) editOf(edits, element).come.push(change.key)
     }
     const deletes: Buffer[] = []
     const adds: Buffer[] = []
@@ -82,17 +86,21 @@ export class ReverseClaims {
   #heir(element: string, { come, go }: Edit, holder: string | undefined): string | undefined {
     let heir = smallest(come)
     if (holder === undefined) return heir
-    if (!go.has(holder)) return heir === undefined || holder < heir ? holder : heir
+    if (!go?.has(holder)) return heir === undefined || holder < heir ? holder : heir
     const claimants = this.#claims.get(element)
     if (claimants instanceof Set)
-      for (const key of claimants) if (!go.has(key) && (heir === undefined || key < heir)) heir = key
+      for (const key of claimants) if (!go?.has(key) && (heir === undefined || key < heir)) heir = key
     return heir
   }
 
   #accept(element: string, { come, go }: Edit, heir: string | undefined): void {
     const claimants = this.#claims.get(element)
+    if (claimants === undefined && come.length === 1) {
+      this.#claims.set(element, come[0]!)
+      return
+    }
     const all = claimants instanceof Set ? claimants : new Set(claimants === undefined ? [] : [claimants])
-    for (const key of go) all.delete(key)
+    for (const key of go ?? []) all.delete(key)
     for (const key of come) all.add(key)
     this.#holders.delete(element)
     if (heir === undefined) this.#claims.delete(element)
@@ -126,12 +134,12 @@ const NO_ELEMENTS: ReadonlyMap<string, Buffer> = new Map()
 function editOf(edits: Map<string, Edit>, element: string): Edit {
   const known = edits.get(element)
   if (known !== undefined) return known
-  const edit = { come: new Set<string>(), go: new Set<string>() }
+  const edit: Edit = { come: [], go: null }
   edits.set(element, edit)
   return edit
 }
 
-const smallest = (keys: ReadonlySet<string>): string | undefined => {
+const smallest = (keys: readonly string[]): string | undefined => {
   let least: string | undefined
   for (const key of keys) if (least === undefined || key < least) least = key
   return least
