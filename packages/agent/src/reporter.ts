@@ -21,7 +21,7 @@ const NEWS = ['shards', 'bgpSessions', 'flows', 'departure', 'addressConflicts',
 /** So that a report stays small whatever the node holds: the rest follows at once in the next. */
 const MOST_ENTRIES = 500
 const MOST_MEMBERS = 5000
-const MOST_STATS = 5000
+const MOST_STATS = 1000
 const HEARTBEAT_MS = 1000
 
 /**
@@ -32,6 +32,7 @@ export class Reporter {
   readonly #options: ReporterOptions
   readonly #entries = new Map<string, EntryReport>()
   readonly #members = new Map<string, MemberHealth>()
+  /** By listener id. */
   readonly #stats = new Map<string, ServiceStats>()
   /** What the control plane has not confirmed to know, by key of the maps above. */
   readonly #untold = {
@@ -83,10 +84,11 @@ export class Reporter {
   /** Counters travel with the next report; they are no reason to send one. */
   stats(all: readonly ServiceStats[]): void {
     for (const stats of all) {
-      const key = `${stats.loadBalancerId}/${stats.listenerId}`
-      if (sameStats(this.#stats.get(key), stats)) continue
-      this.#stats.set(key, stats)
-      this.#untold.stats.add(key)
+      const { listenerId } = stats
+      const known = this.#stats.get(listenerId)
+      if (known === stats || sameStats(known, stats)) continue
+      this.#stats.set(listenerId, stats)
+      this.#untold.stats.add(listenerId)
     }
   }
 
@@ -175,7 +177,7 @@ export class Reporter {
     for (const key of report.removed) if (!this.#entries.has(key)) this.#untold.removed.add(key)
     for (const member of report.members)
       if (this.#members.has(memberKey(member))) this.#untold.members.add(memberKey(member))
-    for (const stats of report.stats) this.#untold.stats.add(`${stats.loadBalancerId}/${stats.listenerId}`)
+    for (const { listenerId } of report.stats) this.#untold.stats.add(listenerId)
     for (const key of NEWS) if (key in report) this.#untold.news.add(key)
   }
 

@@ -49,6 +49,10 @@ const SERVED = ['red1', 'red1']
 const withoutTable = () => onNode(`nft delete table ${table}`)
 
 describe('VIPs where their packets arrive', () => {
+  it('are in the table as soon as their entry is programmed', async () => {
+    expect(await onNode(`nft list table ${table}`)).toContain(VIPS[6])
+  })
+
   it('are served by the table alone, and by the routes alone', async () => {
     const flush = async (family: 4 | 6) => onNode(`ip -${family} route flush table 7100`)
     await flush(4)

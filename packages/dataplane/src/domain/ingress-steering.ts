@@ -64,6 +64,8 @@ export class IngressSteering {
   readonly #links = new Map<number, number>()
   #generation = 0n
   #stale = true
+  /** Without VIPs there need be no table: nothing of ours is then in any packet's way. */
+  #exists = false
   /** The kernel cannot do this. */
   #refused = false
   /** Its trouble is in the log already. */
@@ -99,6 +101,7 @@ export class IngressSteering {
   async apply(changes: ReadonlyMap<string, number | null>, whole: () => Steered): Promise<void> {
     if (this.#refused || (changes.size === 0 && !this.#stale)) return
     try {
+      if (!this.#exists) this.#stale = true
       if (!this.#stale) await this.#edit(changes)
       if (this.#stale) await this.#load(whole())
       this.#failing = false
@@ -162,6 +165,7 @@ export class IngressSteering {
     await this.#expect(wanted)
     const flushes = [...MAPS, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
     await this.#send([...flushes, ...this.#addition([...this.#held]), mark(this.#generation)])
+    this.#exists = true
     this.#stale = false
   }
 
@@ -185,9 +189,9 @@ export class IngressSteering {
   }
 
   async #isAsHeld(): Promise<boolean> {
-    const { comment } = await this.#helper.nftGeneration(this.#at)
-    // Without VIPs there need be no table: nothing of ours is then in any packet's way.
-    if (comment === null && this.#held.size === 0) return true
+    const { exists, comment } = await this.#helper.nftGeneration(this.#at)
+    this.#exists = exists
+    if (!exists && this.#held.size === 0) return true
     if (comment !== (await this.#skeleton()).mark) return false
     for (const domain of this.#links.keys()) if (!(await this.#linkIsKnown(domain))) return false
     const bytes = await this.#helper.nftGet({ ...this.#at, set: GENERATION_MAP, key: GENERATION_KEY })

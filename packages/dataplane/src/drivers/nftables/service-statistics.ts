@@ -4,10 +4,10 @@ import type { Rendered, TableKind } from './rendered.ts'
 import { SETS } from './sets.ts'
 import { SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
 
-/** Keys in one request: about 1 ms of the helper, for which a change may have to wait. */
-const KEYS_PER_REQUEST = 256
+/** Listeners read in one go: half a millisecond of the helper per counter, for which a change may have to wait. */
+const LISTENERS_AT_ONCE = 128
 /** Reading costs some 5 us per listener, VIP and counter: at most this part of the time is spent on it. */
-const SHARE_OF_TIME = 0.02
+const SHARE_OF_TIME = 0.01
 
 interface Totals {
   readonly opened: number
@@ -16,6 +16,13 @@ interface Totals {
 }
 
 type Sums = Map<string, { -readonly [Field in keyof Totals]: number }>
+
+/** What is known of one listener: its counters as read last, what they had counted before they began anew, what was told. */
+interface Seen {
+  readonly last: Totals
+  readonly base: Totals
+  readonly told: ServiceStats
+}
 
 const OPENED = { set: 'opened', read: ({ packets }: NftCount) => packets, field: 'opened' } as const
 const RECEIVED = { set: 'received', read: ({ bytes }: NftCount) => bytes, field: 'bytesIn' } as const
@@ -41,7 +48,7 @@ export class ServiceStatistics {
   readonly #helper: NativeHelper
   readonly #now: () => number
   /** By listener id. */
-  readonly #seen = new Map<string, { readonly last: Totals; readonly base: Totals }>()
+  #seen: ReadonlyMap<string, Seen> = new Map()
   #told: readonly ServiceStats[] = []
   #notBeforeMs = 0
   #reading: Promise<readonly ServiceStats[]> | null = null
@@ -60,30 +67,22 @@ export class ServiceStatistics {
     return this.#reading
   }
 
+  /** A part at a time, so that neither the helper nor this process is busy with it for longer than a change may wait. */
   async #readAll(domains: ReadonlyMap<string, readonly Rendered[]>): Promise<readonly ServiceStats[]> {
     const startMs = this.#now()
-    const stats: ServiceStats[] = []
-    for (const [netns, entries] of domains) {
-      const totals = await this.#totals(netns, entries)
-      for (const { loadBalancerId, services } of entries)
-        for (const { listenerId } of services) {
-          const { opened, bytesIn, bytesOut } = this.#rising(listenerId, totals.get(listenerId) ?? ZERO)
-          stats.push({
-            loadBalancerId,
-            listenerId,
-            bytesIn,
-            bytesOut,
-            activeConnections: 0,
-            totalConnections: opened,
-            requestErrors: 0,
-          })
-        }
-    }
-    this.#forgetAllBut(stats)
-    this.#told = stats
+    const seen = new Map<string, Seen>()
+    for (const [netns, entries] of domains)
+      for (const part of partsOf(entries)) {
+        const totals = await this.#totals(netns, part)
+        for (const { loadBalancerId, services } of part)
+          for (const { listenerId } of services)
+            seen.set(listenerId, this.#rising(loadBalancerId, listenerId, totals.get(listenerId) ?? ZERO))
+      }
+    this.#seen = seen
+    this.#told = Array.from(seen.values(), ({ told }) => told)
     const endMs = this.#now()
     this.#notBeforeMs = endMs + (endMs - startMs) / SHARE_OF_TIME
-    return stats
+    return this.#told
   }
 
   async #totals(netns: string, entries: readonly Rendered[]): Promise<ReadonlyMap<string, Totals>> {
@@ -114,35 +113,43 @@ export class ServiceStatistics {
       const each = Math.floor(bytes.length / keyBytes / services.length)
       for (const { listenerId } of services) listeners.push(...Array<string>(each).fill(listenerId))
     }
+    if (keys.length === 0) return
     const packed = Buffer.concat(keys)
-    for (const { set, read, field } of counters)
-      for (const [index, count] of (await this.#counts(table, `${set}${version}`, keyBytes, packed)).entries()) {
+    for (const { set, read, field } of counters) {
+      const counts = await this.#helper.nftCounters({ ...table, set: `${set}${version}`, keyBytes, keys: packed })
+      for (let index = 0; index < counts.length; index++) {
         const total = totals.get(listeners[index]!) ?? { ...ZERO }
-        total[field] += read(count)
+        total[field] += read(counts[index]!)
         totals.set(listeners[index]!, total)
       }
+    }
   }
 
-  async #counts(table: NftTableRef, set: string, keyBytes: number, keys: Buffer): Promise<readonly NftCount[]> {
-    const counts: NftCount[] = []
-    const step = KEYS_PER_REQUEST * keyBytes
-    for (let at = 0; at < keys.length; at += step)
-      counts.push(...(await this.#helper.nftCounters({ ...table, set, keyBytes, keys: keys.subarray(at, at + step) })))
-    return counts
-  }
-
-  #rising(listenerId: string, now: Totals): Totals {
-    const { last, base } = this.#seen.get(listenerId) ?? { last: ZERO, base: ZERO }
+  #rising(loadBalancerId: string, listenerId: string, now: Totals): Seen {
+    const known = this.#seen.get(listenerId)
+    if (known !== undefined && isSame(known.last, now)) return known
+    const { last, base } = known ?? { last: ZERO, base: ZERO }
     const restarted = now.opened < last.opened || now.bytesIn < last.bytesIn || now.bytesOut < last.bytesOut
     const from = restarted ? sum(base, last) : base
-    this.#seen.set(listenerId, { last: now, base: from })
-    return sum(from, now)
+    const { opened, bytesIn, bytesOut } = sum(from, now)
+    const counted = { bytesIn, bytesOut, activeConnections: 0, totalConnections: opened, requestErrors: 0 }
+    return { last: now, base: from, told: { loadBalancerId, listenerId, ...counted } }
   }
+}
 
-  #forgetAllBut(stats: readonly ServiceStats[]): void {
-    const there = new Set(stats.map(({ listenerId }) => listenerId))
-    for (const listenerId of this.#seen.keys()) if (!there.has(listenerId)) this.#seen.delete(listenerId)
+/** Whole entries, as many as have the listeners for one go; at least one. */
+function* partsOf(entries: readonly Rendered[]): Generator<readonly Rendered[]> {
+  let part: Rendered[] = []
+  let listeners = 0
+  for (const entry of entries) {
+    part.push(entry)
+    listeners += entry.services.length
+    if (listeners < LISTENERS_AT_ONCE) continue
+    yield part
+    part = []
+    listeners = 0
   }
+  if (part.length > 0) yield part
 }
 
 const ZERO: Totals = { opened: 0, bytesIn: 0, bytesOut: 0 }
@@ -152,3 +159,6 @@ const sum = (a: Totals, b: Totals): Totals => ({
   bytesIn: a.bytesIn + b.bytesIn,
   bytesOut: a.bytesOut + b.bytesOut,
 })
+
+const isSame = (a: Totals, b: Totals): boolean =>
+  a.opened === b.opened && a.bytesIn === b.bytesIn && a.bytesOut === b.bytesOut
