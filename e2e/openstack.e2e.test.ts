@@ -187,7 +187,7 @@ describe('what the user is told', () => {
   it.each([
     ['packet path', 'HTTPS', () => ({ who: alice, tenant: acme, lb: 'shop', place: 'tenant-a-member1' })],
     ['proxy', 'HTTP', () => ({ who: bob, tenant: bolt, lb: 'blog', place: 'tenant-b-member1' })],
-  ] as const)('which members speak TLS, probed by TLS-HELLO (%s)', async (_, protocol, of) => {
+  ] as const)('which members speak TLS, probed by TLS-HELLO and HTTPS (%s)', async (_, protocol, of) => {
     const { who, tenant, lb, place } = of()
     const server = await startTlsServer(place)
     const member = (index: 1 | 2, probed: number) =>
@@ -210,6 +210,19 @@ describe('what the user is told', () => {
         },
         { what: `secure${index} to be ${health} (${reason})`, timeoutMs: 30_000 },
       )
+    await healthIs(1, 'up', null)
+    await healthIs(2, 'down', 'the answer is not TLS')
+    await who.run(
+      'loadbalancer healthmonitor delete --wait secure-check',
+      'loadbalancer healthmonitor create --name secure-check --type HTTPS --delay 1 --timeout 1 --max-retries 2 --max-retries-down 2 --expected-codes 204 --http-version 1.1 --domain-name app.example --wait secure-pool',
+    )
+    await healthIs(1, 'down', 'status 200, expected 204')
+    await who.run('loadbalancer healthmonitor set --expected-codes 200-204 --wait secure-check')
+    expect(await who.show('loadbalancer healthmonitor show secure-check')).toMatchObject({
+      type: 'HTTPS',
+      expected_codes: '200-204',
+      domain_name: 'app.example',
+    })
     await healthIs(1, 'up', null)
     await healthIs(2, 'down', 'the answer is not TLS')
     await system.lab.stop(server)

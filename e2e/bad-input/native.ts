@@ -40,7 +40,7 @@ const BAD_FAILURE_SETTINGS: readonly (readonly [
   ['a panic threshold of 101 %', { panicThreshold: 101 }, 'tcp', 'panicThreshold', '100'],
   ['a TCP service probed by UDP', { monitor: { type: 'udp' } }, 'tcp', 'monitor.type', 'pools of protocol udp'],
   ['a TLS hello with a request', { monitor: { type: 'tls-hello', http: {} } }, 'tcp', 'monitor.http', 'not tls-hello'],
-  ['a TLS probe nobody knows', { monitor: { type: 'https' } }, 'tcp', 'monitor.type', 'tls-hello'],
+  ['a TLS probe nobody knows', { monitor: { type: 'tls' } }, 'tcp', 'monitor.type', 'tls-hello'],
   ['connections of UDP reset', { resetOnDown: true }, 'udp', 'resetOnDown', 'UDP has no connections'],
   ['resetOnDown as a number', { resetOnDown: 1 }, 'tcp', 'resetOnDown', 'true or false'],
   ['traffic watched in the packet path', watch(), 'tcp', 'passiveCheck', 'only pools behind the proxy'],
@@ -70,7 +70,7 @@ export const NATIVE: readonly Bad[] = [
   create('a number as text', () => listenerIs({ port: '80' }), 400, 'listeners[0].port', 'number'),
   create('port 0', () => listenerIs({ port: 0 }), 400, 'listeners[0].port', '1'),
   create('port 65536', () => listenerIs({ port: 65536 }), 400, 'listeners[0].port', '65535'),
-  create('an unknown protocol', () => listenerIs({ protocol: 'sctp' }), 400, 'listeners[0].protocol', 'tcp'),
+  create('an unknown protocol', () => listenerIs({ protocol: 'quic' }), 400, 'listeners[0].protocol', 'tcp'),
   create(
     'weight 257',
     () => membersAre(member(1, PORT.tcp, { weight: 257 })),

@@ -65,7 +65,7 @@ export const OCTAVIA: readonly Bad[] = [
     ...memberOf({ address }, 400, /address/),
   })),
   { what: 'a path for a TLS hello', ...monitorOf({ type: 'TLS-HELLO', url_path: '/x' }, 400, 'url_path', 'TLS-HELLO') },
-  { what: 'a monitor over TLS', ...monitorOf({ type: 'HTTPS' }, 501, 'type HTTPS', 'TLS-HELLO') },
+  { what: 'a bad path over TLS', ...monitorOf({ type: 'HTTPS', url_path: 'x' }, 400, 'url_path') },
   { what: 'SCTP asked of a TCP service', ...monitorOf({ type: 'SCTP' }, 400, 'SCTP type', 'UDP/SCTP') },
   { what: 'a weight out of range', ...memberOf({ weight: 257 }, 400, 'weight') },
   { what: 'a member twice', ...memberOf({ address: '10.0.0.11', protocol_port: PORT.tcp }, 409, 'already using') },

@@ -1,13 +1,16 @@
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../daemon/directory.h"
 #include "../daemon/text.h"
 #include "domain.h"
 #include "peer.h"
+#include "promise.h"
 
 #define MAX_BYTES (16 << 20)
 #define MOST_FIELDS 128
@@ -167,6 +170,7 @@ static void take_peers(struct flows *flows, const struct reading *reading)
 			continue;
 		}
 		*link = peer->next;
+		promise_forget(flows, peer);
 		free(peer);
 	}
 }
@@ -242,13 +246,38 @@ static void apply(struct flows *flows, const struct reading *reading)
 	peers_greet(flows);
 }
 
+static struct file_mark mark_of(const struct flows *flows)
+{
+	struct file_mark mark = {0};
+	struct stat status;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/config", flows->directory);
+	if (stat(path, &status) == 0)
+		mark = (struct file_mark){.fs = status.st_dev, .inode = status.st_ino, .changed = status.st_mtim};
+	return mark;
+}
+
+void config_look(struct flows *flows)
+{
+	const struct file_mark *last = &flows->config_mark;
+	struct file_mark mark = mark_of(flows);
+
+	if (mark.fs != last->fs || mark.inode != last->inode || mark.changed.tv_sec != last->changed.tv_sec ||
+	    mark.changed.tv_nsec != last->changed.tv_nsec)
+		config_load(flows);
+}
+
 void config_load(struct flows *flows)
 {
 	struct reading reading = {.config = {.refresh_us = 60 * US_PER_S, .tcp_timeout_s = 300, .udp_timeout_s = 120}};
-	char *text = directory_read(flows->directory, "config", MAX_BYTES), *next = text;
 	const char *error = NULL;
+	char *text, *next;
 	unsigned number = 0;
 
+	/* First: what replaces it from now on is another. */
+	flows->config_mark = mark_of(flows);
+	next = text = directory_read(flows->directory, "config", MAX_BYTES);
 	if (text == NULL) {
 		say_error(flows, flows->config_error, "there is no configuration");
 		return;

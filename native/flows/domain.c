@@ -16,6 +16,8 @@
 #include "conntrack.h"
 #include "holdings.h"
 #include "look.h"
+#include "peer.h"
+#include "promise.h"
 #include "table.h"
 
 struct domain *domain_find(struct flows *flows, uint32_t number)
@@ -143,6 +145,8 @@ void domain_ready(struct flows *flows, struct domain *domain)
 	}
 	say_error(flows, domain->error, "%s", "");
 	look_at_all(flows, domain);
+	/* What they told of it until now found nobody. */
+	peers_ask(flows, domain);
 }
 
 static void close_fd(int *fd)
@@ -159,6 +163,7 @@ void domain_close(struct domain *domain)
 	close_fd(&domain->request_fd);
 	close_fd(&domain->address_fd);
 	table_clear(domain);
+	promise_break(domain);
 }
 
 void domain_free(struct domain *domain)

@@ -1,9 +1,10 @@
-/* What the replication of flows is made of. One thread. */
+/* What the replication of flows is made of. One thread, beside the one that writes a file (writer.h). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "../daemon/clock.h"
 #include "../src/address.h"
@@ -34,6 +35,7 @@ struct flow_record {
 
 struct flows;
 struct domain;
+struct peer;
 
 struct flow {
 	struct flow *next; /* in its bucket */
@@ -50,6 +52,22 @@ struct flow {
 struct source {
 	struct domain *domain;
 	void (*read)(struct flows *flows, struct domain *domain);
+};
+
+/* What another node says that it carries of a domain, and what of that is here. */
+struct promise {
+	uint32_t count;	   /* the newest word */
+	struct peer *peer; /* whose word it is; NULL: nobody's */
+	unsigned short_of; /* ticks in a row that fewer were held ready */
+	unsigned asked;	   /* times in a row that this was asked about */
+	uint64_t again_us; /* not before this */
+	/* An address came here: how many flows should have come with it, how many did, and when that is judged; 0: not. */
+	uint32_t expected, came;
+	uint64_t judged_us;
+	/* The newest time that most did not come (ms since the epoch; 0: never), and how many in all. */
+	int64_t missed_ms;
+	uint32_t missed_of, missed_came;
+	uint64_t missed;
 };
 
 struct domain {
@@ -74,6 +92,7 @@ struct domain {
 	uint64_t established_s; /* the kernel's timeout for established TCP flows */
 	bool *held;		/* which shared addresses are bound here */
 	bool moved;		/* one came or went since the last look */
+	bool gained;		/* one came since then */
 	bool unsure;		/* `held` may not be all: the next look asks */
 	/* Its flows. */
 	struct flow **buckets;
@@ -81,6 +100,9 @@ struct domain {
 	size_t local, remote;
 	/* Flows of others that could not be held ready, and words of others about flows that this node carries. */
 	uint64_t refused, insisted;
+	struct promise promise;
+	/* How many it carried is told while there are any, and for a while after. */
+	uint64_t counted_us;
 };
 
 struct peer {
@@ -88,6 +110,8 @@ struct peer {
 	struct address address;
 	uint16_t port;
 	bool kept;
+	/* What it knows us by; never 0. A peer that is forgotten and named again gets another. */
+	uint64_t own_epoch;
 	/* What is known of it; 0 until a handshake. */
 	uint64_t epoch;
 	uint64_t heard_seq;
@@ -100,10 +124,18 @@ struct peer {
 	/* Datagrams were missed: it shall tell everything again. */
 	bool wants_all;
 	uint64_t asked_us;
-	/* The whole table is on its way to it. */
-	bool telling;
+	/* The whole table is on its way to it, and then once more: it asked again meanwhile. */
+	bool telling, tell_again;
+	/* Not the whole, but this domain. */
+	bool telling_one;
 	const struct domain *telling_domain;
 	size_t telling_bucket;
+};
+
+struct file_mark {
+	dev_t fs;
+	ino_t inode;
+	struct timespec changed;
 };
 
 struct config {
@@ -116,8 +148,9 @@ struct config {
 
 struct flows {
 	const char *directory;
-	uint64_t epoch; /* of this process; never 0 */
 	bool configured;
+	/* The file that was read last: a notice of a newer one may be lost. */
+	struct file_mark config_mark;
 	struct config config;
 	char config_error[ERROR_TEXT];
 	char listen_error[ERROR_TEXT];

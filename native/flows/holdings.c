@@ -37,6 +37,7 @@ static void hold(struct domain *domain, uint8_t family, const void *address, boo
 			continue;
 		domain->held[i] = held;
 		domain->moved = true;
+		domain->gained = domain->gained || held;
 		/* Another interface may have it still, or another route lead to it. */
 		domain->unsure = domain->unsure || !held;
 	}

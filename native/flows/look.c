@@ -10,6 +10,7 @@
 #include "domain.h"
 #include "holdings.h"
 #include "peer.h"
+#include "promise.h"
 #include "table.h"
 #include "take.h"
 
@@ -45,6 +46,15 @@ static bool is_carried(const struct domain *domain, const struct flow *flow)
 	return holdings_has(domain, flow->record.family, flow->record.reply.dst.bytes);
 }
 
+static void carry(struct domain *domain, struct flow *flow, bool known)
+{
+	bool carried = is_carried(domain, flow);
+
+	if (known && carried && !flow->local)
+		domain->promise.came++;
+	table_set_local(domain, flow, carried);
+}
+
 static void note_end(struct view *view, struct flow *flow)
 {
 	if (flow->local)
@@ -69,7 +79,7 @@ static void note_live(struct view *view, const struct sighting *seen)
 	if (seen->record.tcp_state != 0)
 		flow->record.tcp_state = seen->record.tcp_state;
 	flow->ct_id = seen->ct_id;
-	table_set_local(view->domain, flow, is_carried(view->domain, flow));
+	carry(view->domain, flow, known);
 	/* Whoever has the address since a moment knows nothing of a flow that was about to begin here. */
 	if (flow->local ? news : !known)
 		peers_tell(view->flows, RECORD_PUT, &flow->record);
@@ -132,13 +142,19 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 {
 	struct view *view = arg;
 	struct domain *domain = view->domain;
+	struct netlink_refusal refusal;
 	struct sighting seen;
 	struct flow *flow;
-	bool before;
+	bool before, known;
 
-	if (netlink_refused(message, &view->refusal) || conntrack_read(message, &seen) != SIGHTING_LIVE || !is_wanted(domain, &seen))
+	if (netlink_refused(message, &refusal)) {
+		view->refusal = refusal;
+		return;
+	}
+	if ( conntrack_read(message, &seen) != SIGHTING_LIVE || !is_wanted(domain, &seen))
 		return;
 	flow = table_find(domain, &seen.record);
+	known = flow != NULL;
 	if (flow == NULL) {
 		if (!is_established(&seen))
 			return;
@@ -152,7 +168,7 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 	flow->record.reply = seen.record.reply;
 	flow->record.mark = seen.record.mark;
 	flow->record.tcp_state = seen.record.tcp_state;
-	table_set_local(domain, flow, is_carried(domain, flow));
+	carry(domain, flow, known);
 	lease(view, flow, !before, &seen);
 	if (flow->local)
 		peers_tell(view->flows, RECORD_PUT, &flow->record);
@@ -185,7 +201,9 @@ void look_at_all(struct flows *flows, struct domain *domain)
 	struct view view = {.flows = flows, .domain = domain};
 	int err = domain->unsure ? holdings_ask(domain) : 0;
 
-	domain->moved = false;
+	if (domain->gained)
+		promise_due(domain);
+	domain->moved = domain->gained = false;
 	domain->look++;
 	if (err == 0)
 		err = conntrack_ask_all(domain);

@@ -27,7 +27,9 @@
 #include "domain.h"
 #include "look.h"
 #include "peer.h"
+#include "promise.h"
 #include "state_file.h"
+#include "writer.h"
 
 #define EVENTS 64
 #define TICK_US US_PER_S
@@ -58,9 +60,12 @@ static bool watch(const struct flows *flows, int fd, void *what)
 
 static void tick(struct flows *flows)
 {
+	config_look(flows);
 	peers_listen(flows);
-	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
+	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next) {
 		domain_ready(flows, domain);
+		promise_tick(flows, domain);
+	}
 	peers_greet(flows);
 }
 
@@ -134,6 +139,7 @@ static int run(struct flows *flows, const int *signals, const int *directory)
 		if (end) {
 			peers_flush(flows);
 			state_write(flows);
+			writer_finish();
 			return 0;
 		}
 	}
@@ -165,7 +171,6 @@ int main(int argc, char **argv)
 	}
 	prctl(PR_SET_NAME, "spout-flows");
 	flows.directory = argv[1];
-	flows.epoch = random_number();
 	signals = signals_open();
 	directory = directory_watch(argv[1]);
 	if (directory < 0) {

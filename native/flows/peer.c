@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "domain.h"
+#include "promise.h"
 #include "take.h"
 
 #define MAGIC "SFR1"
@@ -57,6 +59,7 @@ struct peer *peer_add(struct flows *flows, const struct address *address)
 	struct peer *peer = memory_new(sizeof(*peer));
 
 	peer->address = *address;
+	peer->own_epoch = random_number();
 	peer->challenge = random_number();
 	peer->heard_us = now_us();
 	peer->next = flows->peers;
@@ -121,7 +124,7 @@ static void send_datagram(struct flows *flows, struct peer *peer, unsigned kind,
 	datagram[5] = (uint8_t)(kind >> 8);
 	count = htons(count);
 	memcpy(datagram + 6, &count, 2);
-	put64(datagram + 8, flows->epoch);
+	put64(datagram + 8, peer->own_epoch);
 	put64(datagram + 16, peer->epoch);
 	put64(datagram + 24, ++peer->sent_seq);
 	memcpy(datagram + HEAD, body, len);
@@ -190,13 +193,27 @@ void peers_tell(struct flows *flows, enum record_kind kind, const struct flow_re
 		flows->flush_us = now_us() + FLUSH_US;
 }
 
-static void tell_all(struct flows *flows, struct peer *peer)
+static void begin_telling(struct flows *flows, struct peer *peer, const struct domain *first, bool one)
 {
 	peer->telling = true;
-	peer->telling_domain = flows->domains;
+	peer->tell_again = false;
+	peer->telling_one = one;
+	peer->telling_domain = first;
 	peer->telling_bucket = 0;
 	if (flows->tell_us == 0)
 		flows->tell_us = now_us();
+}
+
+static void tell_all(struct flows *flows, struct peer *peer)
+{
+	begin_telling(flows, peer, flows->domains, false);
+}
+
+void peers_ask(struct flows *flows, const struct domain *domain)
+{
+	const struct flow_record ask = {.family = AF_INET, .domain = domain->number};
+
+	peers_tell(flows, RECORD_ASK, &ask);
 }
 
 void peers_tell_anew(struct flows *flows, const struct domain *gone)
@@ -219,7 +236,7 @@ static void tell_some(struct flows *flows, struct peer *peer)
 	while (peer->telling_domain != NULL) {
 		const struct domain *domain = peer->telling_domain;
 		if (peer->telling_bucket >= domain->bucket_count) {
-			peer->telling_domain = domain->next;
+			peer->telling_domain = peer->telling_one ? NULL : domain->next;
 			peer->telling_bucket = 0;
 			continue;
 		}
@@ -241,6 +258,8 @@ static void tell_some(struct flows *flows, struct peer *peer)
 	if (len > 0)
 		send_datagram(flows, peer, KIND_FLOWS, count, body, len);
 	peer->telling = peer->telling_domain != NULL;
+	if (!peer->telling && peer->tell_again)
+		tell_all(flows, peer);
 }
 
 void peers_go_on(struct flows *flows)
@@ -293,13 +312,43 @@ static bool take_hello(struct flows *flows, struct peer *peer, const uint8_t *da
 	}
 	if (known) {
 		heard(peer);
-		if (datagram[5] == TELL_ALL >> 8 && !peer->telling)
+		if (datagram[5] == TELL_ALL >> 8 && peer->telling)
+			peer->tell_again = true;
+		else if (datagram[5] == TELL_ALL >> 8)
 			tell_all(flows, peer);
 	}
 	/* It does not know us, or we cannot believe it yet: our answer lets it echo. */
-	if (!known || to != flows->epoch)
+	if (!known || to != peer->own_epoch)
 		greet(flows, peer);
 	return true;
+}
+
+/* Of a domain that is not shared here there is nothing to tell: the peer is ahead of our configuration, or behind. */
+static bool take_ask(struct flows *flows, struct peer *peer, const struct flow_record *record)
+{
+	const struct domain *domain = domain_find(flows, record->domain);
+
+	if (domain == NULL)
+		return true;
+	if (peer->telling)
+		peer->tell_again = true;
+	else
+		begin_telling(flows, peer, domain, true);
+	return true;
+}
+
+static bool take_record(struct flows *flows, struct peer *peer, enum record_kind kind, const struct flow_record *record)
+{
+	switch (kind) {
+	case RECORD_PUT:
+		return take_put(flows, record);
+	case RECORD_DELETE:
+		return take_delete(flows, record);
+	case RECORD_ASK:
+		return take_ask(flows, peer, record);
+	default:
+		return promise_take(flows, peer, record);
+	}
 }
 
 static bool take_flows(struct flows *flows, struct peer *peer, const uint8_t *datagram, size_t len)
@@ -309,7 +358,7 @@ static bool take_flows(struct flows *flows, struct peer *peer, const uint8_t *da
 	struct flow_record record;
 	bool sound = true;
 
-	if (get64(datagram + 8) != peer->epoch || peer->epoch == 0 || get64(datagram + 16) != flows->epoch ||
+	if (get64(datagram + 8) != peer->epoch || peer->epoch == 0 || get64(datagram + 16) != peer->own_epoch ||
 	    !is_fresh(peer, get64(datagram + 24)))
 		return false;
 	heard(peer);
@@ -317,7 +366,7 @@ static bool take_flows(struct flows *flows, struct peer *peer, const uint8_t *da
 		size_t size = record_read(at, len, &kind, &record);
 		if (size == 0)
 			return false;
-		sound = (kind == RECORD_PUT ? take_put(flows, &record) : take_delete(flows, &record)) && sound;
+		sound = take_record(flows, peer, kind, &record) && sound;
 		at += size;
 		len -= size;
 	}

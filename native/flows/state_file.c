@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "../daemon/directory.h"
 #include "../daemon/text.h"
+#include "writer.h"
 
 /* A text of ours; a path in it may hold anything. */
 static void put_text(struct buf *out, const char *text)
@@ -24,6 +24,16 @@ static void put_text(struct buf *out, const char *text)
 	text_put(out, "\"");
 }
 
+static void put_promise(struct buf *out, const struct promise *promise)
+{
+	text_put(out, ",\"promised\":%" PRIu32 ",\"missed\":%" PRIu64 ",\"lastMiss\":", promise->count, promise->missed);
+	if (promise->missed_ms == 0)
+		text_put(out, "null");
+	else
+		text_put(out, "{\"atMs\":%" PRId64 ",\"expected\":%" PRIu32 ",\"came\":%" PRIu32 "}", promise->missed_ms,
+		    promise->missed_of, promise->missed_came);
+}
+
 static void put_domains(struct buf *out, const struct flows *flows)
 {
 	const char *comma = "";
@@ -33,6 +43,7 @@ static void put_domains(struct buf *out, const struct flows *flows)
 		    ",\"insisted\":%" PRIu64 ",\"error\":", comma,
 		    domain->number, domain->local, domain->remote, domain->refused, domain->insisted);
 		put_text(out, domain->error);
+		put_promise(out, &domain->promise);
 		text_put(out, "}");
 	}
 }
@@ -72,8 +83,7 @@ void state_write(struct flows *flows)
 
 	put_state(&out, flows);
 	/* A file that could not be written leaves the old one; the next second tries again. */
-	directory_write(flows->directory, "state.json", &out);
+	writer_put(flows->directory, "state.json", &out);
 	flows->errors_changed = false;
 	flows->written_us = now_us();
-	buf_reset(&out, 0);
 }

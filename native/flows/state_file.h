@@ -2,5 +2,5 @@
 #pragma once
 #include "flows.h"
 
-/* Written aside and renamed. */
+/* Written aside and renamed, by the writer. */
 void state_write(struct flows *flows);

@@ -6,6 +6,7 @@
 #include "conntrack.h"
 #include "domain.h"
 #include "holdings.h"
+#include "promise.h"
 #include "table.h"
 
 uint32_t take_timeout(const struct flows *flows, const struct flow_record *record)
@@ -121,5 +122,6 @@ bool take_delete(struct flows *flows, const struct flow_record *record)
 	}
 	conntrack_delete(domain, flow);
 	table_remove(domain, flow);
+	promise_less(domain);
 	return true;
 }

@@ -1,4 +1,4 @@
-/* connect: a TCP connection, and one exchange over it when there is something to send. */
+/* connect: a TCP connection, TLS in it if asked for, and one exchange over it when there is something to send. */
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include "request.h"
+#include "tls.h"
 
 #define DEFAULT_MAX_BYTES 4096
 #define LIMIT_MAX_BYTES 65536
 #define LIMIT_SEND_BYTES 65536
+#define LIMIT_SERVER_NAME 255
 
 struct connection {
 	struct helper *helper;
@@ -19,11 +21,20 @@ struct connection {
 	int64_t id;
 	uint64_t started_us;
 	uint64_t connected_us; /* 0 until connected */
-	struct buf send;
-	size_t sent;
-	struct buf received;
-	size_t max_bytes;
+	struct exchange exchange;
+	bool secure;
+	char *server_name; /* NULL: none is named */
+	struct tls *tls;   /* NULL before the connection is there, and when it is not `secure` */
 };
+
+/* Everything but the connection's own memory and socket. */
+static void forget(struct connection *connection)
+{
+	tls_free(connection->tls);
+	free(connection->server_name);
+	buf_reset(&connection->exchange.send, 0);
+	buf_reset(&connection->exchange.received, 0);
+}
 
 static void end(struct connection *connection)
 {
@@ -31,20 +42,24 @@ static void end(struct connection *connection)
 
 	loop_untimer(loop, &connection->timer);
 	loop_close(&connection->watch);
-	buf_reset(&connection->send, 0);
-	buf_reset(&connection->received, 0);
+	forget(connection);
 	connection->helper->probes--;
 	loop_free(loop, connection);
 }
 
 static void reply_connected(struct connection *connection, const char *how)
 {
-	struct buf *out = &connection->helper->out;
+	struct buf *out = &connection->helper->out, *received = &connection->exchange.received;
 
 	reply_begin(out, connection->id);
 	reply_flag(out, "connected", true);
-	reply_base64(out, "received", connection->received.data, connection->received.len);
+	reply_base64(out, "received", received->data, received->len);
 	reply_text(out, "end", how);
+	if (strcmp(how, "tls") == 0) {
+		reply_text(out, "reason", tls_reason(connection->tls));
+		if (tls_alert(connection->tls) >= 0)
+			reply_number(out, "alert", tls_alert(connection->tls));
+	}
 	reply_number(out, "us", (int64_t)(loop_now_us() - connection->started_us));
 	reply_end(out);
 	end(connection);
@@ -75,12 +90,14 @@ static void deadline(struct timer *timer)
 /* Writes what it can; false when the peer is gone. */
 static bool write_some(struct connection *connection)
 {
-	while (connection->sent < connection->send.len) {
-		ssize_t wrote = send(connection->watch.fd, connection->send.data + connection->sent,
-				     connection->send.len - connection->sent, MSG_NOSIGNAL);
+	struct exchange *exchange = &connection->exchange;
+
+	while (exchange->sent < exchange->send.len) {
+		ssize_t wrote = send(connection->watch.fd, exchange->send.data + exchange->sent,
+				     exchange->send.len - exchange->sent, MSG_NOSIGNAL);
 		if (wrote < 0)
 			return errno == EAGAIN;
-		connection->sent += (size_t)wrote;
+		exchange->sent += (size_t)wrote;
 	}
 	loop_rewatch(&connection->helper->loop, &connection->watch, EPOLLIN);
 	return true;
@@ -89,10 +106,10 @@ static bool write_some(struct connection *connection)
 /* Reads what there is; how reading ended, NULL when more may come. */
 static const char *read_some(struct connection *connection)
 {
-	struct buf *received = &connection->received;
+	struct buf *received = &connection->exchange.received;
 
-	while (received->len < connection->max_bytes) {
-		size_t left = connection->max_bytes - received->len;
+	while (received->len < connection->exchange.max_bytes) {
+		size_t left = connection->exchange.max_bytes - received->len;
 		size_t space = left < 4096 ? left : 4096;
 		ssize_t got = recv(connection->watch.fd, buf_reserve(received, space), space, 0);
 
@@ -103,6 +120,17 @@ static const char *read_some(struct connection *connection)
 		received->len += (size_t)got;
 	}
 	return "full";
+}
+
+static void go_on_securely(struct connection *connection)
+{
+	uint32_t events;
+	const char *how = tls_go_on(connection->tls, &connection->exchange, &events);
+
+	if (how != NULL)
+		reply_connected(connection, how);
+	else
+		loop_rewatch(&connection->helper->loop, &connection->watch, events);
 }
 
 static void ready(struct watch *watch, uint32_t events)
@@ -119,11 +147,17 @@ static void ready(struct watch *watch, uint32_t events)
 			return;
 		}
 		connection->connected_us = loop_now_us();
-		if (connection->send.len == 0) {
+		if (connection->secure)
+			connection->tls = tls_new(connection->helper, watch->fd, connection->server_name);
+		else if (connection->exchange.send.len == 0) {
 			reply_connected(connection, "none");
 			return;
 		}
 		events |= EPOLLOUT;
+	}
+	if (connection->secure) {
+		go_on_securely(connection);
+		return;
 	}
 	/* A peer that resets while we write may still have sent an answer before. */
 	if ((events & EPOLLOUT) && !write_some(connection))
@@ -135,8 +169,30 @@ static void ready(struct watch *watch, uint32_t events)
 	}
 }
 
+/* `tls`: an object, with the server's name if it is to be named. */
+static bool read_tls(struct request *request, struct connection *connection)
+{
+	const struct json *tls = json_member(request->fields, "tls");
+	const char *name;
+
+	if (tls == NULL)
+		return true;
+	if (tls->type != JSON_OBJECT)
+		return fail(request, "tls is not an object");
+	connection->secure = true;
+	if (json_member(tls, "serverName") == NULL)
+		return true;
+	if (!field_text(request, tls, "serverName", &name))
+		return false;
+	if (*name == '\0' || strlen(name) > LIMIT_SERVER_NAME)
+		return fail(request, "serverName is not from 1 to %d bytes long", LIMIT_SERVER_NAME);
+	connection->server_name = memory_text(name);
+	return true;
+}
+
 static bool read_exchange(struct request *request, struct connection *connection)
 {
+	struct exchange *exchange = &connection->exchange;
 	int64_t max_bytes = DEFAULT_MAX_BYTES;
 	uint8_t *data;
 	size_t len;
@@ -144,14 +200,14 @@ static bool read_exchange(struct request *request, struct connection *connection
 	if (json_member(request->fields, "maxBytes") != NULL &&
 	    !field_number(request, request->fields, "maxBytes", 1, LIMIT_MAX_BYTES, &max_bytes))
 		return false;
-	connection->max_bytes = (size_t)max_bytes;
+	exchange->max_bytes = (size_t)max_bytes;
 	if (json_member(request->fields, "send") == NULL)
 		return true;
 	if (!field_bytes(request, request->fields, "send", &data, &len))
 		return false;
 	if (len > LIMIT_SEND_BYTES)
 		return fail(request, "send is longer than %d bytes", LIMIT_SEND_BYTES);
-	buf_put(&connection->send, data, len);
+	buf_put(&exchange->send, data, len);
 	return true;
 }
 
@@ -191,7 +247,8 @@ static bool start(struct request *request, struct netns *netns, struct connectio
 	int64_t timeout_ms;
 	int err;
 
-	if (!field_number(request, request->fields, "timeoutMs", 1, 86400000, &timeout_ms) || !read_exchange(request, connection))
+	if (!field_number(request, request->fields, "timeoutMs", 1, 86400000, &timeout_ms) ||
+	    !read_tls(request, connection) || !read_exchange(request, connection))
 		return false;
 	connection->started_us = loop_now_us();
 	if (!dial(request, netns, fd, &err))
@@ -225,7 +282,7 @@ bool op_connect(struct request *request)
 		return true;
 	if (fd >= 0)
 		close(fd);
-	buf_reset(&connection->send, 0);
+	forget(connection);
 	free(connection);
 	return false;
 }

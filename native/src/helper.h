@@ -12,6 +12,7 @@ struct helper {
 	struct buf out;
 	struct ping_table *pings;
 	struct announcement *announcements;
+	struct tls_client *tls; /* NULL until a probe asks for TLS */
 	/* Counters. */
 	uint64_t requests;
 	uint64_t netlink_messages;

@@ -12,20 +12,24 @@ export const LAYERS: Readonly<Record<string, number>> = {
   client: 4,
   admission: 5,
   dataplane: 5,
+  kube: 5,
   'intent-octavia': 6,
+  'intent-service': 6,
+  'intent-kubernetes-config': 6,
   controllers: 6,
   server: 6,
   agent: 6,
   'app-control-plane': 7,
   'app-agent': 7,
   'app-cli': 7,
+  'app-connector': 7,
   testkit: 8,
 }
 
 /** Within a layer these pairs may import, left from right. */
 const SIBLINGS: ReadonlySet<string> = new Set(['sys<-runtime'])
 /** What the small agent must not load, directly or not. */
-const AGENT_NEVER = ['server', 'store', 'admission', 'controllers', 'intent-octavia']
+const AGENT_NEVER = ['server', 'store', 'admission', 'controllers', 'kube', 'intent-octavia', 'intent-service', 'intent-kubernetes-config']
 
 const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/bench\/|\.fixture\.ts$/.test(file)
 

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { runInteractive } from '@spout/testkit'
+import { runInteractive, type SystemAccess } from '@spout/testkit'
 import { readState } from './state.ts'
 import { ROOT, type Verb } from './verb.ts'
 
@@ -8,10 +8,28 @@ export const spout: Verb = {
   name: 'spout',
   usage: '…',
   summary: 'the spout command, as the administrator of what is up unless SPOUT_TOKEN says otherwise',
-  run(args) {
+  async run(args) {
     const access = readState()?.access
+    const token = process.env.SPOUT_TOKEN
     const env: Readonly<Record<string, string>> =
-      access && !process.env.SPOUT_TOKEN ? { SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: access.admin.token } : {}
-    return runInteractive([process.execPath, path.join(ROOT, 'apps/cli/src/main.ts'), ...args], env)
+      access && !token ? { SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: access.admin.token } : {}
+    const code = await runInteractive([process.execPath, path.join(ROOT, 'apps/cli/src/main.ts'), ...args], env)
+    const hint = code === 1 && access && token ? otherIdentity(access, token) : null
+    if (hint !== null) process.stderr.write(`dev: ${hint}\n`)
+    return code
   },
+}
+
+/**
+ * Why what failed may work for the administrator: objects of others do not exist for a tenant, and what only an
+ * administrator may do is refused. Null when it was the administrator who asked.
+ */
+export function otherIdentity({ admin, projects }: SystemAccess, token: string): string | null {
+  if (token === admin.token) return null
+  const account = projects.find((known) => known.token === token)
+  const who =
+    account === undefined
+      ? 'SPOUT_TOKEN is of none of the accounts of what is up'
+      : `this was asked as ${account.user} of project ${account.project}, because SPOUT_TOKEN is set`
+  return `${who}; for the administrator: eval "$(./dev env --admin)", or unset SPOUT_TOKEN`
 }

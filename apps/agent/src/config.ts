@@ -75,6 +75,13 @@ export const agentConfig = z.strictObject({
       .regex(/^[a-z_][a-z0-9_-]{0,31}$/, 'is not the name of a user')
       .default('bird'),
   }).prefault({}),
+  metrics: section({
+    /** `address:port` where Prometheus finds this agent's figures, without TLS or a token; empty for nowhere. */
+    listen: z
+      .string()
+      .regex(/^(|([0-9.]+|\[[0-9a-fA-F:.]+\]):[1-9][0-9]{0,4})$/, 'is not like 127.0.0.1:9132 or [::1]:9132')
+      .default(''),
+  }).prefault({}),
   log: section({
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
   }).prefault({}),

@@ -12,6 +12,7 @@ import {
   HaproxyDriver,
   type HealthCheck,
   HttpCheck,
+  HttpsCheck,
   L2Announcer,
   NftablesDriver,
   NodeAnnouncers,
@@ -115,6 +116,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     checks: [
       new TcpCheck(helper, place),
       new HttpCheck(helper, place),
+      new HttpsCheck(helper, place),
       new TlsHelloCheck(helper, place),
       new PingCheck(helper, place),
       new UdpCheck(helper, place),

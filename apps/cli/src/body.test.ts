@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { bodyOf } from './body.ts'
-import { pool } from './resources/load-balancers.ts'
+import { pool } from './resources/pools.ts'
 import { addressPool } from './resources/system.ts'
 
 it('puts each flag at its field, numbers as numbers, and leaves out what was not given', () => {

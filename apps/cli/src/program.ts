@@ -4,14 +4,17 @@ import { addExplain } from './commands/explain.ts'
 import { addNodeScheduling } from './commands/node-scheduling.ts'
 import { addNoun } from './commands/noun-command.ts'
 import { addPlan } from './commands/plan.ts'
+import { addQuota } from './commands/quota.ts'
 import { addRebalance } from './commands/rebalance.ts'
 import { addVip } from './commands/vip.ts'
 import { collection, completeLoadBalancer, completeNetwork, completeToken } from './nouns/collection.ts'
 import type { Noun } from './nouns/noun.ts'
 import { listeners, members, pools, subnets } from './nouns/parts.ts'
+import { users } from './nouns/users.ts'
 import { bgpAdvertisement, bgpPeer } from './resources/bgp.ts'
-import { listener, loadBalancer, member, pool } from './resources/load-balancers.ts'
+import { listener, loadBalancer } from './resources/load-balancers.ts'
 import { node, nodeGroup } from './resources/nodes.ts'
+import { member, pool } from './resources/pools.ts'
 import type { Resource } from './resources/resource.ts'
 import { address, addressPool, network, project, subnet, token, user } from './resources/system.ts'
 
@@ -29,7 +32,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [bgpPeer, collection(bgpPeer)],
   [bgpAdvertisement, collection(bgpAdvertisement)],
   [project, collection(project)],
-  [user, collection(user)],
+  [user, users(user)],
   [token, collection(token, completeToken)],
 ]
 
@@ -41,6 +44,7 @@ export function buildProgram(context: CommandContext): Command {
     .showSuggestionAfterError()
     .exitOverride()
   for (const [resource, noun] of NOUNS) addNoun(program, resource, noun, context)
+  addQuota(program, context)
   addNodeScheduling(program, context)
   addRebalance(program, context)
   addVip(program, context)

@@ -97,6 +97,14 @@ export function describeAnnouncements(metrics: Metrics, { view, status }: Descri
   )
   metrics.counters(
     {
+      name: 'spout_flows_missed_total',
+      help: 'Flows that another node had said it carried, and that were not ready when their address came to this one: 0 is right',
+      labels: ['node'],
+    },
+    () => flows().map(({ node, said }) => ({ labels: { node }, value: said.missed ?? 0 })),
+  )
+  metrics.counters(
+    {
       name: 'spout_flow_datagrams_total',
       help: 'Datagrams that carry flows between nodes; refused: without the key, out of order or from strangers',
       labels: ['node', 'what'],

@@ -50,7 +50,7 @@ export function takeAddress(
     nowMs: context.now(),
     field: `${path}address`,
     ...(source.scope === 'tenant'
-      ? { avoid: (ip: Ip) => use.members?.has(formatIp(ip)) || context.ledger.isMember(source.holderId, ip) }
+      ? { avoid: (ip: Ip) => use.members?.has(formatIp(ip)) || isHostOf(context, source.holderId, ip) }
       : {}),
   })
   if ('problem' in allocation) throw new SpoutError(allocation.problem.code, allocation.problem.params)
@@ -64,6 +64,11 @@ export interface Planned {
   readonly address: Address
   readonly write: Write
 }
+
+/** Whether a member or a router of the network has the address, as far as it was told. */
+const isHostOf = ({ ledger, view }: AdmissionContext, networkId: string, ip: Ip): boolean =>
+  ledger.isMember(networkId, ip) ||
+  view.get('network', networkId)?.value.routes.some(({ via }) => via === formatIp(ip)) === true
 
 interface Source {
   readonly space: AddressSpace

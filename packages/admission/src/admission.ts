@@ -8,6 +8,7 @@ import type {
   Listener,
   LoadBalancer,
   Network,
+  NetworkRoute,
   Node,
   NodeGroup,
   PlannedMove,
@@ -42,6 +43,8 @@ export type VipWish =
   | { readonly from: 'port'; readonly portId: string }
 
 export interface LoadBalancerDraft {
+  /** Chosen by the caller, so that trying again makes no second one; else a new one is drawn. @throws SpoutError AlreadyExists */
+  readonly id?: string
   readonly projectId: string
   readonly name: string
   readonly description: string
@@ -73,6 +76,10 @@ export interface Admission {
   changeLoadBalancer(id: string, change: (current: LoadBalancer) => LoadBalancerChange): Promise<LoadBalancer>
   /** `cascade: false` refuses while listeners or pools exist (HasChildren). Addresses go to quarantine; ports that the user made stay his. */
   deleteLoadBalancer(id: string, options: { readonly cascade: boolean }): Promise<void>
+  /** One more address. @throws SpoutError InvalidField beyond 16, and what an address can be refused for at creation */
+  addVip(id: string, wish: VipWish & { readonly from: 'pool' }): Promise<LoadBalancer>
+  /** Takes an address away that is not the first, and lets it go. @throws SpoutError NotFound, InvalidField, InUse */
+  removeVip(id: string, address: string): Promise<LoadBalancer>
 
   createNetwork(draft: Pick<Network, 'projectId' | 'name' | 'description' | 'returnPath' | 'segment'>): Promise<Network>
   addSubnet(
@@ -80,6 +87,8 @@ export interface Admission {
     draft: Pick<Subnet, 'name' | 'description' | 'cidr' | 'gatewayIp' | 'nodeRange' | 'reach'>,
   ): Promise<Subnet>
   removeSubnet(networkId: string, subnetId: string): Promise<void>
+  /** Replaces all of them. Refused while a member is behind one that goes. */
+  setNetworkRoutes(networkId: string, routes: readonly NetworkRoute[]): Promise<Network>
   deleteNetwork(id: string): Promise<void>
 
   createAddressPool(draft: Omit<AddressPool, 'id' | 'createdAt' | 'updatedAt'>): Promise<AddressPool>

@@ -3,6 +3,7 @@ import {
   cidrContains,
   cidrsOverlap,
   firstIp,
+  forbiddenOverlap,
   forbiddenRange,
   formatIp,
   type Ip,
@@ -39,6 +40,16 @@ export class DenyList {
   whyForbiddenSubnet(cidr: Cidr): string | null {
     const special = forbiddenRange(firstIp(cidr)) ?? forbiddenRange(lastIp(cidr))
     if (special !== null) return special
+    return this.#managementOverlap(cidr)
+  }
+
+  /** Why no route of a tenant may lead to a part of this prefix; null when one may. */
+  whyForbiddenRoute(cidr: Cidr): string | null {
+    const special = forbiddenOverlap(cidr)
+    return special === null ? this.#managementOverlap(cidr) : `it overlaps ${special}`
+  }
+
+  #managementOverlap(cidr: Cidr): string | null {
     return this.#management.some((other) => cidrsOverlap(other, cidr)) ? 'it overlaps a management network' : null
   }
 }

@@ -213,6 +213,12 @@ const cases: readonly Case[] = [
     field: 'pools[0].monitor.http',
   },
   {
+    what: 'an HTTPS monitor without its probe',
+    pool: monitored({ type: 'https' }),
+    code: 'MissingField',
+    field: 'pools[0].monitor.http',
+  },
+  {
     what: 'a request beside a TLS hello',
     pool: monitored({
       type: 'tls-hello',

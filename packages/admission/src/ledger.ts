@@ -85,6 +85,11 @@ export class Ledger {
     return this.#nodeFabric.has(address)
   }
 
+  /** Addresses of nodes on the fabric. */
+  nodeFabricAddresses(): Iterable<string> {
+    return this.#nodeFabric
+  }
+
   /** The node's own address in a subnet. */
   nodeAddress(nodeId: string, subnetId: string): Address | null {
     return this.#nodeAddresses.get(`${nodeId} ${subnetId}`) ?? null

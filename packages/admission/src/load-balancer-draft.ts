@@ -26,6 +26,7 @@ export const vipWish = z.discriminatedUnion('from', [
 ])
 
 const draft = z.strictObject({
+  id: uuid.optional(),
   projectId,
   name,
   description,

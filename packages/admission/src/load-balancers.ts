@@ -1,6 +1,6 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
 import { usageOf } from '@spout/plan'
-import { ownWrite } from './addresses.ts'
+import { type NewAddressWish, ownWrite, takeAddress } from './addresses.ts'
 import type { LoadBalancerChange, LoadBalancerDraft } from './admission.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
@@ -27,7 +27,10 @@ export class LoadBalancers {
         throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
       if (nodeGroupId !== null && context.view.get('nodeGroup', nodeGroupId) === null)
         throw new SpoutError('ReferenceNotFound', { field: 'nodeGroupId', what: 'node group', id: nodeGroupId })
-      const meta = newMeta(context, draft)
+      const drawn = newMeta(context, draft)
+      const meta = { ...drawn, id: draft.id ?? drawn.id }
+      if (draft.id !== undefined && context.view.get('loadBalancer', draft.id) !== null)
+        throw new SpoutError('AlreadyExists', { what: 'Load balancer', id: draft.id })
       claim.quota(projectId, [{ key: `loadBalancer/${meta.id}`, usage: usageOf(draft) }])
       const { vips, writes } = planVips(context, claim, { ...draft, id: meta.id }, draft.vips)
       const loadBalancer: LoadBalancer = { ...draft, ...meta, generation: 1, networkId: null, vips: [...vips] }
@@ -58,6 +61,41 @@ export class LoadBalancers {
       return { next: null, writes: releaseVips(this.#context, current) }
     }
     await this.#queue.run(id, step, { alone: true })
+  }
+
+  async addVip(id: string, wish: NewAddressWish): Promise<LoadBalancer> {
+    const step: Step = (current, claim) => {
+      if (current.vips.length >= 16)
+        throw new SpoutError('InvalidField', { field: 'vips', reason: 'there are 16 already' })
+      const text = { name: '', description: '' }
+      const use = { projectId: current.projectId, use: 'vip', ownerId: id, ...text } as const
+      const { address, write } = takeAddress(this.#context, claim, wish, '', use)
+      const next = this.#renewed(current, { vips: [...current.vips, vipOf(address)] })
+      checkedNetworkId(this.#context, next)
+      return { next, writes: [write] }
+    }
+    return existing(id, await this.#queue.run(id, step, { alone: true }))
+  }
+
+  async removeVip(id: string, address: string): Promise<LoadBalancer> {
+    const step: Step = (current) => {
+      const at = current.vips.findIndex((vip) => vip.address === address)
+      const vip = current.vips[at]
+      if (vip === undefined) throw new SpoutError('NotFound', { what: 'address', id: address })
+      if (at === 0)
+        throw new SpoutError('InvalidField', { field: 'vips[0]', reason: 'is the first address, which stays' })
+      const [floating] = this.#context.ledger.floatingOf(vip.addressId)
+      if (floating !== undefined)
+        throw new SpoutError('InUse', { what: 'address', id: address, user: `floating IP ${floating.address}` })
+      if (this.#context.view.addressByPort(vip.addressId)?.use === 'floating')
+        throw new SpoutError('InvalidField', { field: `vips[${at}]`, reason: 'is a floating IP: unbind it' })
+      const vips = current.vips.filter((one) => one !== vip)
+      return {
+        next: this.#renewed(current, { vips }),
+        writes: releaseVips(this.#context, { ...current, vips: [vip] }),
+      }
+    }
+    return existing(id, await this.#queue.run(id, step, { alone: true }))
   }
 
   /** Makes a floating IP one of the load balancer's VIPs, bound to the port of another one. */

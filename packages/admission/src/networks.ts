@@ -32,7 +32,7 @@ export async function createNetwork(
     claim.quota(draft.projectId, [{ key: `network/${meta.id}`, usage: { ...NO_USAGE, networks: 1 } }])
     const number = claim.networkNumber()
     if (number === null) throw new SpoutError('Unavailable', { what: 'A network number', reason: 'all are in use' })
-    const created: Network = { ...draft, ...meta, number, subnets: [] }
+    const created: Network = { ...draft, ...meta, number, subnets: [], routes: [] }
     return { writes: [putNew('network', created)], result: created }
   })
 }
@@ -85,6 +85,9 @@ function checkSubnet(context: AdmissionContext, parent: Network, draft: z.output
   const overlapping = parent.subnets.find((one) => cidrsOverlap(parseCidr(one.cidr), cidr))
   if (overlapping !== undefined)
     throw new SpoutError('InvalidField', { field: 'cidr', reason: `overlaps ${overlapping.cidr} of the same network` })
+  const routed = parent.routes.find(({ to }) => cidrsOverlap(parseCidr(to), cidr))
+  if (routed !== undefined)
+    throw new SpoutError('InvalidField', { field: 'cidr', reason: `overlaps route ${routed.to} of the same network` })
   if (draft.reach === 'tunnel') checkTunnelled(parent, draft)
   const inside = (field: string, text: string): Ip => {
     const ip = parseIp(text)
@@ -140,6 +143,9 @@ export async function removeSubnet(context: AdmissionContext, networkId: string,
     const stranded = subnets.find((one) => one.reach === 'tunnel' && tunnelGateway(subnets, one.cidr) === null)
     if (stranded !== undefined)
       throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `subnet ${stranded.id}, reached through it` })
+    const route = parent.routes.find(({ via }) => cidrContains(cidr, parseIp(via)))
+    if (route !== undefined)
+      throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `route ${route.to} via ${route.via}` })
     const next: Network = { ...parent, subnets, updatedAt: timestampOf(context.now()) }
     return {
       writes: [putOver('network', stored, next), ...deletions(context, addresses)],

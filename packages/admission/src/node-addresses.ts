@@ -1,5 +1,5 @@
 import type { Network, Subnet } from '@spout/model'
-import { type formatIp, parseIp } from '@spout/net'
+import { formatIp, type Ip, parseIp } from '@spout/net'
 import { allocateNodeAddress, nodeSpace } from '@spout/plan'
 import type { Write } from '@spout/store'
 import { systemAddress } from './addresses.ts'
@@ -13,17 +13,18 @@ import { type AdmissionContext, deleteOf, transact } from './context.ts'
 export function nodeAddressWrites(
   context: AdmissionContext,
   claim: Claim,
-  network: Pick<Network, 'id'>,
+  network: Pick<Network, 'id' | 'routes'>,
   subnet: Subnet,
   nodeIds: readonly string[],
 ): readonly Write[] {
   // Behind a router there is no node.
   if (subnet.reach === 'tunnel') return []
   const space = nodeSpace(subnet)
+  const routers = new Set(network.routes.map(({ via }) => via))
   return nodeIds.flatMap((nodeId) => {
     if (context.ledger.nodeAddress(nodeId, subnet.id) !== null) return []
     if (!claim.name(`node ${nodeId} in ${subnet.id}`)) return []
-    const avoid = (ip: Parameters<typeof formatIp>[0]): boolean => context.ledger.isMember(network.id, ip)
+    const avoid = (ip: Ip): boolean => routers.has(formatIp(ip)) || context.ledger.isMember(network.id, ip)
     const ip = allocateNodeAddress(space, context.ledger.holder(network.id), avoid, context.now())
     if (ip === null) return []
     claim.address(network.id, ip)

@@ -34,6 +34,13 @@ describe('createLoadBalancer also refuses', () => {
     expect(error).toMatchObject({ code: 'InvalidField', params: { field: 'listeners[0].defaultPoolId' } })
   })
 
+  it('one port twice over one transport, and not over three', async () => {
+    const over = (protocol: 'tcp' | 'udp' | 'sctp') => listenerOf(randomUUID(), 3868, { protocol })
+    expect((await create({ listeners: [over('tcp'), over('udp'), over('sctp')] })).listeners).toHaveLength(3)
+    const error = await refusal(create({ listeners: [over('sctp'), over('udp'), over('sctp')] }))
+    expect(error).toMatchObject({ code: 'PortTaken', params: { field: 'listeners[2].port', protocol: 'sctp' } })
+  })
+
   it('a pool that two kinds of listeners want', async () => {
     const pool = poolOf(randomUUID(), [])
     const listeners = [

@@ -10,6 +10,7 @@ import { type AdmissionContext, type RandomSource, systemRandom } from './contex
 import { DenyList } from './deny-list.ts'
 import { Ledger } from './ledger.ts'
 import { LoadBalancers } from './load-balancers.ts'
+import { setNetworkRoutes } from './network-routes.ts'
 import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
 import { ensureNodeAddresses, ensureSharedAddresses } from './node-addresses.ts'
 import { changeNodeGroup, createNodeGroup, deleteNodeGroup, rebalanceNodeGroup } from './node-groups.ts'
@@ -66,10 +67,14 @@ export class StoreAdmission implements Admission {
   createLoadBalancer: Admission['createLoadBalancer'] = (draft) => this.#loadBalancers.create(draft)
   changeLoadBalancer: Admission['changeLoadBalancer'] = (id, change) => this.#loadBalancers.change(id, change)
   deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
+  addVip: Admission['addVip'] = (id, wish) => this.#loadBalancers.addVip(id, wish)
+  removeVip: Admission['removeVip'] = (id, address) => this.#loadBalancers.removeVip(id, address)
 
   createNetwork: Admission['createNetwork'] = (draft) => createNetwork(this.#context, draft)
   addSubnet: Admission['addSubnet'] = (networkId, draft) => addSubnet(this.#context, networkId, draft)
   removeSubnet: Admission['removeSubnet'] = (networkId, subnetId) => removeSubnet(this.#context, networkId, subnetId)
+  setNetworkRoutes: Admission['setNetworkRoutes'] = (networkId, routes) =>
+    setNetworkRoutes(this.#context, networkId, routes)
   deleteNetwork: Admission['deleteNetwork'] = (id) => deleteNetwork(this.#context, id)
 
   createAddressPool: Admission['createAddressPool'] = (draft) => createAddressPool(this.#context, draft)

@@ -6,4 +6,5 @@
  * a node carries is the planner's word. It knows no Octavia, no Kubernetes and no store.
  */
 export * from './domains.ts'
+export type { AgentFigures } from './figures.ts'
 export * from './node-agent.ts'

@@ -3,6 +3,7 @@ import type { DataPlaneDriver, ProberOptions } from '@spout/dataplane'
 import type { ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Domains } from './domains.ts'
+import type { AgentFigures } from './figures.ts'
 import { followLink } from './follow-link.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
@@ -120,6 +121,11 @@ export class NodeAgent implements Component {
       sum.reloads += counters.reloads
     }
     return sum
+  }
+
+  /** For who watches this machine by itself. */
+  get figures(): AgentFigures {
+    return { ...this.#reporter.figures(), ...this.counters }
   }
 
   /** The native helper or something else that drivers rely on was lost and is back: they compare their whole state. */

@@ -70,6 +70,29 @@ class Peer {
   }
 }
 
+test('counts what it has to tell, and whether it arrived', async () => {
+  const peer = new Peer()
+  const { reporter } = peer
+  reporter.entry(entry('lb/a'))
+  reporter.entry({ ...entry('lb/b'), state: 'failed' })
+  reporter.member(member('m1', 'up'))
+  reporter.member(member('m2', 'down'))
+  expect(reporter.figures()).toMatchObject({ inSync: false, reports: { arrived: 0, failed: 0 }, lastReportAtMs: null })
+  reporter.start()
+  await expect.poll(() => reporter.figures().reports).toEqual({ arrived: 1, failed: 0 })
+  reporter.removed('lb/b')
+  reporter.inSync(true)
+  await expect.poll(() => reporter.figures().reports.arrived).toBeGreaterThan(1)
+  expect(reporter.figures()).toMatchObject({
+    ...{ inSync: true, entries: { programmed: 1, failed: 0 }, members: { up: 1, down: 1, unknown: 0 } },
+    lastReportAtMs: peer.clock.now().getTime(),
+  })
+  peer.down = true
+  reporter.entry(entry('lb/c'))
+  await expect.poll(() => reporter.figures().reports.failed).toBe(1)
+  await reporter.stop()
+})
+
 test('a change is told at once, and silence is broken every heartbeat', async () => {
   const peer = new Peer()
   peer.reporter.start()

@@ -1,5 +1,6 @@
 import type { EntryReport, MemberHealth, NodeReport, ServiceStats } from '@spout/model/node-report'
 import { type Clock, type Logger, pause } from '@spout/runtime'
+import { type AgentFigures, countedOf } from './figures.ts'
 
 export interface ReporterOptions {
   /** Drawn anew at each start of the agent. */
@@ -44,6 +45,8 @@ export class Reporter {
   }
   #news: AnnouncerNews = {}
   #sequence = 0
+  readonly #reports = { arrived: 0, failed: 0 }
+  #lastReportAtMs: number | null = null
   #inSync = false
   #inSyncTold = false
   #stop: AbortController | null = null
@@ -107,6 +110,16 @@ export class Reporter {
     if (value !== this.#inSyncTold) this.#wake()
   }
 
+  figures(): Omit<AgentFigures, 'transactions' | 'reloads'> {
+    const { shards = [], bgpSessions = [] } = this.#news
+    return {
+      inSync: this.#inSync,
+      ...countedOf({ entries: this.#entries.values(), members: this.#members.values(), shards, bgpSessions }),
+      reports: { ...this.#reports },
+      lastReportAtMs: this.#lastReportAtMs,
+    }
+  }
+
   start(): void {
     if (this.#running !== null) return
     this.#stop = new AbortController()
@@ -127,9 +140,12 @@ export class Reporter {
       try {
         const { resend } = await send(report, signal)
         this.#inSyncTold = report.inSync
+        this.#reports.arrived++
+        this.#lastReportAtMs = clock.now().getTime()
         if (resend) this.#tellAll()
       } catch (error) {
         this.#takeBack(report)
+        if (!signal.aborted) this.#reports.failed++
         log.debug({ event: 'report-failed', err: error }, 'the report did not arrive')
         // Whatever changes meanwhile: a link that fails is not asked more often than once a heartbeat.
         await pause(clock, heartbeatMs, signal)

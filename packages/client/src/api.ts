@@ -12,11 +12,14 @@ export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
   readonly status: number
   readonly code: string | null
+  /** The field at fault, if the problem is about one. */
+  readonly field: string | null
 
-  constructor(status: number, detail: string, code: string | null) {
+  constructor(status: number, detail: string, code: string | null, field: string | null = null) {
     super(detail)
     this.status = status
     this.code = code
+    this.field = field
   }
 }
 
@@ -24,6 +27,7 @@ interface Problem {
   readonly title?: string
   readonly detail?: string
   readonly code?: string
+  readonly field?: string
 }
 
 async function send(
@@ -54,6 +58,7 @@ async function send(
     response.status,
     problem?.detail ?? problem?.title ?? `the server answered ${response.status}`,
     problem?.code ?? null,
+    problem?.field ?? null,
   )
 }
 

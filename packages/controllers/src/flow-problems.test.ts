@@ -25,6 +25,18 @@ test('a connected peer that is not heard is a problem, one that is gone is not',
   ])
 })
 
+test('an address that came without its flows is a problem for as long as the node tells of it', () => {
+  const lastMiss = { at: '2026-01-01T00:00:00.000Z', expected: 1100, came: 0 }
+  expect(flowProblems(flows({ missed: 1100, lastMiss }), peerAt)).toEqual([
+    {
+      code: 'FlowsMissed',
+      message:
+        'When a shared address came to it at 2026-01-01T00:00:00.000Z, it had 0 of the 1100 flows ready that another node carried: the others ended.',
+    },
+  ])
+  expect(flowProblems(flows({ missed: 1100, lastMiss: null }), peerAt)).toEqual([])
+})
+
 test('what the program says of itself comes first', () => {
   const silentPeers = [{ address: '192.0.2.2', lastHeard: null }]
   expect(flowProblems(flows({ error: 'listening: Address in use', silent: 1, silentPeers }), peerAt)).toMatchObject([

@@ -1,5 +1,10 @@
 import type { FlowsReport, NodeStatus } from '@spout/model'
 
+const missedBy = ({ at, expected, came }: NonNullable<FlowsReport['lastMiss']>): NodeStatus['problems'][number] => ({
+  code: 'FlowsMissed',
+  message: `When a shared address came to it at ${at}, it had ${came} of the ${expected} flows ready that another node carried: the others ended.`,
+})
+
 /**
  * What keeps flows from outliving their node. A peer that does not report to anybody is no fault of the replication: its
  * own status says that it is gone.
@@ -18,5 +23,6 @@ export function flowProblems(
     const message = `Node \`${name}\` (${address}) ${since}: flows do not outlive either of them. Look at UDP port 7300 between their fabric addresses.`
     return [{ code: 'FlowPeerSilent', message }]
   })
-  return flows.error === null ? silent : [broken, ...silent]
+  const missed = flows.lastMiss ? [missedBy(flows.lastMiss)] : []
+  return [...(flows.error === null ? [] : [broken]), ...silent, ...missed]
 }

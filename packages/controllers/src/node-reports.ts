@@ -47,8 +47,6 @@ interface NodeView {
   fabricAddress: string | null
   /** It said that it has none. */
   lacksFabricAddress: boolean
-  /** How many addresses it announces. */
-  announced: number
   /** Its shards and sessions were told in an earlier session of the agent and not yet in this one. */
   staleAnnouncer: boolean
   readonly entries: Map<string, EntryReport>
@@ -76,6 +74,11 @@ export class NodeReports {
     return this.#nodes.get(nodeId)?.entries.get(key) ?? null
   }
 
+  /** All that the node said of its entries. */
+  entries(nodeId: string): Iterable<EntryReport> {
+    return this.#nodes.get(nodeId)?.entries.values() ?? []
+  }
+
   members(nodeId: string, loadBalancerId: string): ReadonlyMap<string, MemberHealth> | null {
     return this.#nodes.get(nodeId)?.members.get(loadBalancerId) ?? null
   }
@@ -94,7 +97,6 @@ export class NodeReports {
     | 'addressConflicts'
     | 'fabricAddress'
     | 'lacksFabricAddress'
-    | 'announced'
   > | null {
     return this.#nodes.get(nodeId) ?? null
   }
@@ -154,7 +156,6 @@ const newNode = (): NodeView => ({
   addressConflicts: [],
   fabricAddress: null,
   lacksFabricAddress: false,
-  announced: 0,
   staleAnnouncer: false,
   entries: new Map(),
   stale: new Set(),
@@ -173,7 +174,7 @@ const wordsOf = ({ flows, ...view }: NodeView): string =>
       view.fabricAddress,
       view.lacksFabricAddress,
     ],
-    ...[flows?.silentPeers, flows?.error, view.departure],
+    ...[flows?.silentPeers, flows?.lastMiss, flows?.error, view.departure],
   ])
 
 /** What it says of its shards if that is new. An agent that started over and is in sync without a word has none. */
@@ -204,7 +205,6 @@ function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly Sha
 function mergeEntries(node: NodeView, report: NodeReport, announced: AnnouncedDifference[]): ReadonlySet<string> {
   const keys = new Set<string>()
   const note = (key: string, before: readonly string[], after: readonly string[]) => {
-    node.announced += after.length - before.length
     if (before.join() !== after.join()) announced.push({ key, before, after })
   }
   for (const entry of report.entries) {

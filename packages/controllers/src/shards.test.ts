@@ -387,6 +387,25 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
+  test('a node announces what its shards master, and what no shard moves; the rest it only holds ready', async () => {
+    const plane = await cluster()
+    const announced = () => [N1, N2].map((id) => plane.status.node(id).announced)
+    await plane.put(['loadBalancer', loadBalancer(1)])
+    await plane.report(N1, { shards: [shard(1, 'master')], entries: [programmed(plane, N1, [VIP])] })
+    await plane.report(N2, { shards: [shard(1, 'backup')], entries: [programmed(plane, N2, [VIP])] })
+    expect(announced()).toEqual([1, 0])
+    await plane.report(N2, { shards: [shard(1, 'master')] })
+    await plane.report(N1, { shards: [shard(1, 'backup')] })
+    expect(announced()).toEqual([0, 1])
+    await plane.put(['nodeGroup', nodeGroup(1)])
+    await plane.confirmAll(N1)
+    await plane.confirmAll(N2)
+    expect(announced().reduce((sum, count) => sum + count)).toBe(1)
+    await plane.delete('loadBalancer', LB)
+    expect(announced()).toEqual([0, 0])
+    await plane.stop()
+  })
+
   test('l2: the history of an address follows the planner’s owners', async () => {
     const plane = await cluster()
     await plane.put(['nodeGroup', nodeGroup(1)], ['loadBalancer', loadBalancer(1)])

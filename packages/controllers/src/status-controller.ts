@@ -1,23 +1,20 @@
 import type { ModelView, ReportSink } from '@spout/admission'
-import {
-  fabricAddressOf,
-  type LoadBalancer,
-  type LoadBalancerStatus,
-  type NodeReport,
-  type NodeStatus,
-  type OwnershipReader,
-  type ShardStatus,
-  type StatusReader,
-  UNSEEN_NODE,
-  type VipMove,
+import type {
+  LoadBalancer,
+  LoadBalancerStatus,
+  NodeReport,
+  NodeStatus,
+  OwnershipReader,
+  ShardStatus,
+  StatusReader,
+  VipMove,
 } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
-import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
-import { flowProblems } from './flow-problems.ts'
 import { Holders } from './holders.ts'
 import type { NodeLiveness } from './node-liveness.ts'
 import { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
+import { NodeStatuses } from './node-statuses.ts'
 import { ServiceSums } from './service-sums.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from './shard-table.ts'
 import { generationOf, type Verdict, verdictOn } from './verdict.ts'
@@ -50,6 +47,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   readonly #reports = new NodeReports()
   readonly #shards: ShardTable
   readonly #holders: Holders
+  readonly #nodes: NodeStatuses
   readonly #vips: VipHistory
   readonly #sums = new ServiceSums()
   readonly #confirmed = new Map<string, Confirmed>()
@@ -65,6 +63,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const { view, nodeStates, liveness } = options
     this.#shards = new ShardTable(options)
     this.#holders = new Holders({ ...options, reports: this.#reports })
+    this.#nodes = new NodeStatuses({ ...options, holders: this.#holders, reports: this.#reports })
     this.#vips = new VipHistory({ ...options, holders: this.#holders, shards: this.#shards })
     this.#unsubscribe = [
       view.onChange((changed) => {
@@ -74,7 +73,10 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
         }
         this.#review()
       }),
-      nodeStates.onKeyChange((key) => this.#reviewKeys([key])),
+      nodeStates.onKeyChange((key) => {
+        this.#nodes.keyChanged(key)
+        this.#reviewKeys([key])
+      }),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
       this.#shards.onChange((groupId, number) => this.#shardChanged(groupId, number)),
     ]
@@ -85,6 +87,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     liveness.heardOf(nodeId)
     const at = clock.now().toISOString()
     const difference = this.#reports.merge(nodeId, report, at)
+    if (difference.keys.size > 0 || difference.shards !== null) this.#nodes.nodeChanged(nodeId)
     this.#shards.report(nodeId, difference.shards)
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
     for (const stats of difference.stats) this.#sums.report(nodeId, stats)
@@ -111,62 +114,12 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   }
 
   node(id: string): NodeStatus {
-    const said = this.#reports.node(id)
-    const problems = [...this.#options.nodeStates.problems(id), ...this.#refusedByNode(id)]
-    const connection = this.#holders.connection(id)
-    if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
-    const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
-    const { fabricAddress, lacksFabricAddress, announced } = said
-    const addressConflicts = conflictsOf(id, said.addressConflicts, this.#ownedAddresses())
-    const node = this.#options.view.get('node', id)?.value ?? null
-    return {
-      nodeId: id,
-      connection,
-      inSync,
-      lastReportAt,
-      features,
-      shards,
-      bgpSessions,
-      flows,
-      departure,
-      addressConflicts,
-      fabricAddress,
-      announced,
-      problems: [
-        ...problems,
-        ...fabricProblems(node === null ? null : fabricAddressOf(node), lacksFabricAddress),
-        ...addressProblems(addressConflicts),
-        ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
-      ],
-    }
-  }
-
-  *#ownedAddresses(): Iterable<{ readonly address: string; readonly ownerNodeId: string | null }> {
-    const { view } = this.#options
-    for (const { id, vips } of view.list('loadBalancer')) {
-      const ownerNodeId = view.get('placement', id)?.value.ownerNodeId ?? null
-      for (const { address } of vips) yield { address, ownerNodeId }
-    }
-  }
-
-  /** The name of the node beside this one at a fabric address, if it reports. */
-  #connectedPeer(id: string, address: string): string | null {
-    const { view } = this.#options
-    const groupId = view.get('node', id)?.value.nodeGroupId
-    const peer = view.list('node').find((node) => node.nodeGroupId === groupId && fabricAddressOf(node) === address)
-    return peer !== undefined && this.#holders.connection(peer.id) === 'connected' ? peer.name : null
+    return this.#nodes.of(id)
   }
 
   confirmedHash(nodeId: string, key: string): string | null {
     const said = this.#reports.entry(nodeId, key)
     return said?.state === 'programmed' ? said.hash : null
-  }
-
-  /** What the node itself refused of its part in the group: an announcer's words. */
-  #refusedByNode(id: string): NodeStatus['problems'] {
-    const said = this.#reports.entry(id, 'group')
-    if (said === null || said.state === 'programmed') return []
-    return [{ code: said.reason ?? 'GroupRefused', message: said.message ?? '' }]
   }
 
   shards(nodeGroupId: string): readonly ShardStatus[] {
@@ -225,6 +178,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   #nodeChanged(nodeId: string): void {
     if (this.#options.view.get('node', nodeId) === null) {
       this.#reports.forget(nodeId)
+      this.#nodes.nodeChanged(nodeId)
       this.#shards.forget(nodeId)
     }
     this.#tell('node', nodeId)

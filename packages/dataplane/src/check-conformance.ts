@@ -1,4 +1,4 @@
-import type { CheckSpec } from '@spout/model/node-state'
+import { type CheckSpec, sendsRequest } from '@spout/model'
 import type { NativeHelper } from '@spout/sys'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckTarget, HealthCheck } from './check.ts'
@@ -20,6 +20,9 @@ const SITUATIONS = {
   'refuses TLS handshakes': { host: 'host', port: PORTS.refusingTls },
   'sends handshake records without end': { host: 'host', port: PORTS.endlessTls },
   'begins a TLS hello and halts': { host: 'host', port: PORTS.haltingTls },
+  'answers over TLS with status 200': { host: 'host', port: PORTS.okOverTls },
+  'answers over TLS with status 500': { host: 'host', port: PORTS.failingOverTls },
+  'wants a certificate of its clients': { host: 'host', port: PORTS.clientsOverTls },
   'refuses connections': { host: 'host', port: PORTS.none },
   'is not there': { host: 'absent', port: PORTS.ok },
   'has no route': { host: 'unroutable', port: PORTS.ok },
@@ -46,7 +49,7 @@ export function describeCheck(
       timeoutMs: TIMEOUT_MS,
       rise: 1,
       fall: 1,
-      http: type === 'http' ? http : null,
+      http: sendsRequest(type) ? http : null,
     }
     let lab: CheckLab
     let check: HealthCheck

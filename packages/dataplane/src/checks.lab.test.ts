@@ -1,5 +1,6 @@
 import { describeCheck, TIMED_OUT } from './check-conformance.ts'
 import { HttpCheck } from './checks/http.ts'
+import { HttpsCheck } from './checks/https.ts'
 import { PingCheck } from './checks/ping.ts'
 import { TcpCheck } from './checks/tcp.ts'
 import { TlsHelloCheck } from './checks/tls-hello.ts'
@@ -14,6 +15,9 @@ const anyTls = {
   'refuses TLS handshakes': null,
   'sends handshake records without end': null,
   'begins a TLS hello and halts': null,
+  'answers over TLS with status 200': null,
+  'answers over TLS with status 500': null,
+  'wants a certificate of its clients': null,
 }
 
 describeCheck('tcp', (helper, place) => new TcpCheck(helper, place), {
@@ -36,6 +40,25 @@ describeCheck('http', (helper, place) => new HttpCheck(helper, place), {
   'refuses TLS handshakes': 'closed without an answer',
   'sends handshake records without end': 'the answer is not HTTP',
   'begins a TLS hello and halts': TIMED_OUT,
+  'answers over TLS with status 200': 'closed without an answer',
+  'answers over TLS with status 500': 'closed without an answer',
+  'wants a certificate of its clients': 'closed without an answer',
+  ...refused,
+})
+describeCheck('https', (helper, place) => new HttpsCheck(helper, place), {
+  'answers with status 200': 'the answer is not TLS',
+  'answers with status 500': 'the answer is not TLS',
+  'answers with something else than HTTP': 'the answer is not TLS',
+  'accepts and says nothing': TIMED_OUT,
+  'accepts and resets': 'connection reset',
+  'speaks TLS with a certificate of its own': TIMED_OUT,
+  'speaks TLS 1.0 alone': 'refused the TLS handshake (protocol version)',
+  'refuses TLS handshakes': 'refused the TLS handshake (handshake failure)',
+  'sends handshake records without end': 'TLS failed (too much data)',
+  'begins a TLS hello and halts': TIMED_OUT,
+  'answers over TLS with status 200': null,
+  'answers over TLS with status 500': 'status 500, expected 200',
+  'wants a certificate of its clients': 'refused the TLS handshake (certificate required)',
   ...refused,
 })
 describeCheck('tls-hello', (helper, place) => new TlsHelloCheck(helper, place), {
@@ -49,6 +72,9 @@ describeCheck('tls-hello', (helper, place) => new TlsHelloCheck(helper, place), 
   'refuses TLS handshakes': 'refused the TLS handshake (handshake failure)',
   'sends handshake records without end': 'the answer is not TLS',
   'begins a TLS hello and halts': TIMED_OUT,
+  'answers over TLS with status 200': null,
+  'answers over TLS with status 500': null,
+  'wants a certificate of its clients': null,
   ...refused,
 })
 describeCheck('ping', (helper, place) => new PingCheck(helper, place), {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { metaShape, tags } from './scalars.ts'
 
-export const MONITOR_TYPES = ['tcp', 'http', 'tls-hello', 'ping', 'udp'] as const
+export const MONITOR_TYPES = ['tcp', 'http', 'https', 'tls-hello', 'ping', 'udp'] as const
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'OPTIONS', 'CONNECT', 'PATCH'] as const
 
 /** Printable ASCII without spaces: what may stand in a request line. */
@@ -20,7 +20,7 @@ export const httpProbe = z.strictObject({
     .min(1)
     .max(50),
   version: z.enum(['1.0', '1.1']),
-  /** The Host header; null sends the member's address. */
+  /** The Host header and, for type `https`, the server name in the TLS hello; null sends the member's address and no name. */
   host: z
     .string()
     .max(255)
@@ -42,7 +42,10 @@ export const healthMonitor = z.strictObject({
   rise: z.number().int().min(1).max(10),
   /** Failures in a row that take a member down. */
   fall: z.number().int().min(1).max(10),
-  /** Present exactly for type `http`. */
+  /** Present exactly for the types `http` and `https`. */
   http: httpProbe.nullable(),
 })
 export type HealthMonitor = z.infer<typeof healthMonitor>
+
+/** Whether probes of this type send an HTTP request. */
+export const sendsRequest = (type: HealthMonitor['type']): boolean => type === 'http' || type === 'https'

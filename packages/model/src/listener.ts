@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { looseCidrText, metaShape, port, tags, uuid } from './scalars.ts'
 
-/** `tcp` and `udp` listeners forward connections; `http` and `tcp-proxy` listeners end them in the L7 proxy. */
-export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'http', 'tcp-proxy'] as const
+/** `tcp`, `udp` and `sctp` listeners forward connections; `http` and `tcp-proxy` listeners end them in the L7 proxy. */
+export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy'] as const
 export const INSERT_HEADERS = ['x-forwarded-for', 'x-forwarded-port', 'x-forwarded-proto'] as const
 
 const timeoutMs = z.number().int().min(0).max(2_073_600_000)
@@ -24,6 +24,8 @@ export const listener = z.strictObject({
 export type Listener = z.infer<typeof listener>
 
 /** The transport that a listener occupies on its address: two listeners of one load balancer may share a port over different ones. */
-export const transportOf = (protocol: Listener['protocol']): 'tcp' | 'udp' => (protocol === 'udp' ? 'udp' : 'tcp')
+export const transportOf = (protocol: Listener['protocol']): Transport =>
+  protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp'
+export type Transport = 'tcp' | 'udp' | 'sctp'
 /** Whether the L7 proxy ends the connection. */
 export const isProxied = (protocol: Listener['protocol']): boolean => protocol === 'http' || protocol === 'tcp-proxy'

@@ -16,6 +16,11 @@ export const subnet = z.strictObject({
 })
 export type Subnet = z.infer<typeof subnet>
 
+/** Where addresses behind a router of the segment are: `via` is that router, in a subnet on the segment. */
+export const networkRoute = z.strictObject({ to: cidrText, via: ipText })
+export type NetworkRoute = z.infer<typeof networkRoute>
+export const MOST_NETWORK_ROUTES = 4096
+
 /**
  * A tenant's network: on a node, a domain with its own namespace. Subnets of different projects may overlap.
  * `returnPath` says how members' replies come back, and with it whether established connections outlive a node:
@@ -29,6 +34,8 @@ export const network = z.strictObject({
   number: z.number().int().min(1).max(16_000_000),
   subnets: z.array(subnet).max(32),
   returnPath: z.enum(['gateway', 'snat', 'dsr']),
+  /** To members behind routers of the segment. They overlap neither each other nor a subnet. */
+  routes: z.array(networkRoute).max(MOST_NETWORK_ROUTES).default([]),
   /** Where the segment is found on a node: `physicalNetwork` is looked up in the node's configuration. */
   segment: z.strictObject({
     physicalNetwork: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'is not a name like physnet1'),

@@ -84,6 +84,10 @@ export interface FlowsReport {
   readonly refused: number
   /** How often another spoke of a flow that this node carries, which went by its own word. */
   readonly insisted: number
+  /** Flows that another node had said it carried, and that were not ready when their address came here. An older agent does not say. */
+  readonly missed?: number
+  /** The newest time that most of them were not, within the last quarter of an hour; RFC 3339 of the node's clock. */
+  readonly lastMiss?: { readonly at: string; readonly expected: number; readonly came: number } | null
   /** `refused`: without the key, out of order, from strangers or about what is not shared. */
   readonly datagrams: {
     readonly sent: number

@@ -24,6 +24,13 @@ export interface DomainEntry {
   readonly gateway: Announce | null
   /** Return path `dsr`: how members are reached that are behind routers. Absent where all are on the segment. */
   readonly tunnel?: DomainTunnel
+  /** To members behind routers of the segment: `via` is in one of `subnets`. Absent where there are none. */
+  readonly routes?: readonly DomainRoute[]
+}
+
+export interface DomainRoute {
+  readonly to: string
+  readonly via: string
 }
 
 /** VXLAN (RFC 7348) from each node to each such member, at the member's own address; nothing comes back through it. */
@@ -226,7 +233,7 @@ export interface NodeVip {
 export interface Service {
   /** The listener's id. */
   readonly id: string
-  readonly protocol: 'tcp' | 'udp' | 'http' | 'tcp-proxy'
+  readonly protocol: 'tcp' | 'udp' | 'sctp' | 'http' | 'tcp-proxy'
   readonly port: number
   /** `NodePool.number`; null refuses connections (L4: reset, HTTP: 503). */
   readonly pool: number | null
@@ -304,7 +311,7 @@ export interface NodeMember {
 }
 
 export interface CheckSpec {
-  readonly type: 'tcp' | 'http' | 'tls-hello' | 'ping' | 'udp'
+  readonly type: 'tcp' | 'http' | 'https' | 'tls-hello' | 'ping' | 'udp'
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number

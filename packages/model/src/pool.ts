@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { healthMonitor } from './health-monitor.ts'
 import { endpointIpText, ipText, metaShape, port, tags, uuid } from './scalars.ts'
 
-/** `tcp` and `udp` pools are balanced per connection; `http` and `tcp-proxy` pools by the L7 proxy. */
-export const POOL_PROTOCOLS = ['tcp', 'udp', 'http', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'] as const
+/** `tcp`, `udp` and `sctp` pools are balanced per connection; `http` and `tcp-proxy` pools by the L7 proxy. */
+export const POOL_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'] as const
 export const ALGORITHMS = ['round-robin', 'least-connections', 'source-ip', 'source-ip-port'] as const
 
 export const member = z.strictObject({
@@ -62,7 +62,7 @@ export const pool = z.strictObject({
   slowStartSeconds: z.number().int().min(0).max(3600).default(0),
   /** Established connections of a member that is removed or gets weight 0 are cut after this time; 0 cuts them at once. */
   drainSeconds: z.number().int().min(0).max(86_400).default(DEFAULT_DRAIN_S),
-  /** Whether established TCP connections of a member that goes down are reset. UDP flows move in any case. */
+  /** Whether established TCP connections of a member that goes down are reset. UDP flows move in any case, SCTP associations never. */
   resetOnDown: z.boolean().default(false),
   passiveCheck: passiveCheck.nullable().default(null),
 })

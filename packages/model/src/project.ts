@@ -33,7 +33,8 @@ export const DEFAULT_QUOTA: Readonly<Record<QuotaResource, number>> = {
   addresses: 200,
 }
 
-export const ROLES = ['admin', 'member', 'reader'] as const
+/** `balancer` writes load balancers and reads what they are made of, and nothing else; a member may do that too. */
+export const ROLES = ['admin', 'member', 'balancer', 'reader'] as const
 export type Role = (typeof ROLES)[number]
 
 /** A person or program. The password is stored as a scrypt record, never as itself. */

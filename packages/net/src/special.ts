@@ -1,4 +1,4 @@
-import { type Cidr, cidrContains, parseCidr } from './cidr.ts'
+import { type Cidr, cidrContains, cidrsOverlap, parseCidr } from './cidr.ts'
 import type { Ip } from './ip.ts'
 
 interface SpecialRange {
@@ -26,3 +26,7 @@ const FORBIDDEN: readonly SpecialRange[] = [
 /** Why the address may never be an endpoint (`loopback`, `link-local`, ...), or null when it may. */
 export const forbiddenRange = (ip: Ip): string | null =>
   FORBIDDEN.find((range) => cidrContains(range.cidr, ip))?.what ?? null
+
+/** Such a range that lies in the prefix, or holds it; null when there is none. */
+export const forbiddenOverlap = (cidr: Cidr): string | null =>
+  FORBIDDEN.find((range) => cidrsOverlap(range.cidr, cidr))?.what ?? null

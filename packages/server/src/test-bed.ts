@@ -3,6 +3,7 @@ import {
   type LoadBalancerStatus,
   type NodeStatus,
   type OwnershipReader,
+  type Role,
   type ShardStatus,
   type StatusReader,
   UNSEEN_NODE,
@@ -97,6 +98,10 @@ export async function openTestBed(clock: Clock = systemClock) {
   const status = new TestStatus()
   const ownership = new TestOwnership()
   const app = createServer({ log: silentLogger() })
+  const routes: { readonly method: string; readonly url: string }[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') routes.push({ method: each, url })
+  })
   const base = baseUrl(null)
   const networkDefaults = { returnPath: 'snat', segment: () => ({ physicalNetwork: 'physnet1', vlan: null }) } as const
   const common = { admission, view, authenticator, clock, baseUrl: base }
@@ -105,7 +110,7 @@ export async function openTestBed(clock: Clock = systemClock) {
   mount(app, nativeApi({ ...common, store, status, ownership, linkPin: 'f'.repeat(32), networkDefaults }))
 
   /** A user with one role on one project, and a token for it. */
-  const login = async (name: string, projectId: string, role: 'admin' | 'member' | 'reader') => {
+  const login = async (name: string, projectId: string, role: Role) => {
     const user = {
       ...newUser({ name, description: '' }, clock),
       passwordHash: await passwords.hash('pw'),
@@ -120,6 +125,8 @@ export async function openTestBed(clock: Clock = systemClock) {
 
   return {
     app,
+    /** Every route of every surface, known once the first request was answered. */
+    routes: routes as readonly { readonly method: string; readonly url: string }[],
     store,
     view,
     admission,

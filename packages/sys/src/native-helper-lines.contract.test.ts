@@ -182,6 +182,7 @@ describe('any lines', () => {
     { op: 'arp-probe', ...at, dev: 'v0', address: '192.0.2.9' },
     { op: 'arp-probe', ...at, dev: 'v0', address: '2001:db8::9' },
     { op: 'connect', ...at, address: '127.0.0.1', port: 9, send: 'AAAA', maxBytes: 9, source: '127.0.0.1' },
+    { op: 'connect', ...at, address: '127.0.0.1', port: 9, send: 'AAAA', maxBytes: 9, tls: { serverName: 'a' } },
     { op: 'ping', ...at, address: '127.0.0.1' },
     { op: 'ping', ...at, address: '::1' },
     { op: 'udp', ...at, address: '127.0.0.1', port: 9, timeoutMs: 1 },

@@ -191,7 +191,7 @@ export class NativeHelper {
     return reply.answered === true ? { answered: true, mac: reply.mac as string } : { answered: false }
   }
 
-  /** TCP connect, optionally with one exchange. A target that does not answer is a result, not an error. */
+  /** TCP connect, optionally with TLS and one exchange. A target that does not answer is a result, not an error. */
   async connect(request: Connect): Promise<ConnectResult> {
     const send = request.send === undefined ? undefined : base64(request.send)
     const reply = await this.#probe('connect', { ...request, send })
@@ -201,6 +201,9 @@ export class NativeHelper {
           connected: true,
           received: bytes(reply.received),
           end: reply.end as (ConnectResult & { connected: true })['end'],
+          ...(reply.end === 'tls'
+            ? { tls: { reason: reply.reason as string, alert: (reply.alert as number | undefined) ?? null } }
+            : {}),
           durationMs,
         }
       : { connected: false, reason: reply.reason as string, durationMs }

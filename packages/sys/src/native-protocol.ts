@@ -161,14 +161,21 @@ export interface Connect extends InNetns {
   readonly maxBytes?: number
   /** Local address to connect from. */
   readonly source?: string
+  /** Speaks TLS 1.2 or later first; what is sent and read goes through it. Any certificate will do. */
+  readonly tls?: {
+    /** Sent as the server's name (RFC 6066 section 3), which is never an address. Absent: none is. */
+    readonly serverName?: string
+  }
 }
 
 export type ConnectResult =
   | {
       readonly connected: true
       readonly received: Uint8Array
-      /** Why reading ended; `none` when nothing was to be read. */
-      readonly end: 'none' | 'full' | 'closed' | 'reset' | 'timeout'
+      /** Why reading ended; `none` when nothing was to be read, `tls` when TLS failed. */
+      readonly end: 'none' | 'full' | 'closed' | 'reset' | 'timeout' | 'tls'
+      /** Present exactly with `tls`. */
+      readonly tls?: TlsFailure
       readonly durationMs: number
     }
   | {
@@ -177,6 +184,13 @@ export type ConnectResult =
       readonly reason: string
       readonly durationMs: number
     }
+
+export interface TlsFailure {
+  /** In OpenSSL's words, never the other side's: `wrong version number`. */
+  readonly reason: string
+  /** Number of the alert (RFC 8446 section 6) that the other side sent; null when it sent none. */
+  readonly alert: number | null
+}
 
 export interface Ping extends InNetns {
   readonly address: string

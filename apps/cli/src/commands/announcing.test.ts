@@ -123,7 +123,7 @@ it('explains an address: who, how, why, and every node’s part', () => {
         entry: 'programmed',
         message: null,
         announces: false,
-        problems: [{ message: 'Its address on the fabric is not known yet.' }],
+        problems: [{ code: 'NoFabricAddress', message: 'Its address on the fabric is not known yet.' }],
         sessions: [{ peer: 'tor-a', state: 'idle', lastError: 'Connection refused' }],
       },
       {
@@ -146,7 +146,7 @@ it('explains an address: who, how, why, and every node’s part', () => {
       '',
       'node1: disconnected, draining, programmed, does not announce it',
       '  session with tor-a: idle (Connection refused)',
-      '  Its address on the fabric is not known yet.',
+      '  Its address on the fabric is not known yet. (NoFabricAddress)',
       'node2: connected, programmed, master since 2026-01-01T00:00:20.000Z, announces it',
       '',
     ].join('\n'),

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { colourStatus } from '../output/status-colour.ts'
 import { printable } from '../output/width.ts'
+import { type Problem, problemText } from '../resources/nodes.ts'
 import { type Move, moveText } from '../resources/vips.ts'
 
 /** What `GET /vips/{address}/explain` answers. */
@@ -35,7 +36,7 @@ export interface VipExplanation {
     readonly entry: string
     readonly message: string | null
     readonly announces: boolean
-    readonly problems?: readonly { readonly message: string }[]
+    readonly problems?: readonly Problem[]
     readonly sessions?: readonly { readonly peer: string; readonly state: string; readonly lastError: string | null }[]
   }[]
 }
@@ -87,6 +88,6 @@ function nodeLines(
       ({ peer, state, lastError }) =>
         `  session with ${printable(peer)}: ${status(state)}${lastError ? ` (${printable(lastError)})` : ''}`,
     ),
-    ...(node.problems ?? []).map(({ message }) => `  ${message}`),
+    ...(node.problems ?? []).map((problem) => `  ${problemText(problem)}`),
   ]
 }

@@ -3,8 +3,8 @@ import { type Command, Option } from 'commander'
 import { bodyOf } from '../body.ts'
 import type { Noun } from '../nouns/noun.ts'
 import { FORMATS, type Format, printList, printOne } from '../output/print.ts'
-import type { Resource } from '../resources/resource.ts'
-import { type CommandContext, sessionOf } from './context.ts'
+import { fieldsOf, type Resource, type Row } from '../resources/resource.ts'
+import { type CommandContext, sessionOf, UsageError } from './context.ts'
 
 const output = (): Option =>
   new Option('-o, --output <format>', 'how it is printed').choices([...FORMATS]).default('table')
@@ -20,6 +20,11 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
     return added
   }
   const printing = (options: { readonly output: Format }) => ({ format: options.output, colour: context.colour })
+
+  const bodyOfVerb = (name: 'create' | 'set', options: unknown): Row => {
+    const fields = bodyOf(fieldsOf(resource, name), options as Record<string, unknown>)
+    return resource.body?.(fields) ?? fields
+  }
 
   if (resource.verbs.includes('list')) {
     const list = verb('list', `lists ${resource.summary}`, '').addOption(output())
@@ -51,12 +56,12 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
       })
   if (resource.verbs.includes('create')) {
     const create = verb('create', `creates one ${resource.title}`, '<name>').addOption(output())
-    for (const { flags, description, required } of resource.fields)
+    for (const { flags, description, required } of fieldsOf(resource, 'create'))
       if (required) create.requiredOption(flags, description)
       else create.option(flags, description)
     create.action(async (...args: unknown[]) => {
       const options = args[depth + 1] as { readonly output: Format }
-      const body = bodyOf(resource.fields, args[depth + 1] as Record<string, unknown>)
+      const body = bodyOfVerb('create', args[depth + 1])
       const row = await noun.create(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string, body)
       const columns = [...resource.columns, ...(resource.shownOnce ?? [])]
       context.write(printOne(row, columns, printing(options)))
@@ -65,10 +70,11 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
   const change = noun.set?.bind(noun)
   if (resource.verbs.includes('set') && change !== undefined) {
     const set = verb('set', `changes one ${resource.title}; what is not named stays`, '<name>').addOption(output())
-    for (const { flags, description } of resource.fields) set.option(flags, description)
+    for (const { flags, description } of fieldsOf(resource, 'set')) set.option(flags, description)
     set.action(async (...args: unknown[]) => {
       const options = args[depth + 1] as { readonly output: Format }
-      const body = bodyOf(resource.fields, args[depth + 1] as Record<string, unknown>)
+      const body = bodyOfVerb('set', args[depth + 1])
+      if (Object.keys(body).length === 0) throw new UsageError('nothing to change: name a flag (--help lists them)')
       const row = await change(sessionOf(context), args.slice(0, depth) as string[], args[depth] as string, body)
       context.write(printOne(row, resource.columns, printing(options)))
     })

@@ -73,7 +73,8 @@ async function vipWish(session: Session, pool: unknown, subnet: unknown, address
   return { from: 'pool', poolId: only.id, address }
 }
 
-const ownedBy = async (session: Session, project: unknown): Promise<Row> =>
+/** The project of that name, as the field that names it. */
+export const ownedBy = async (session: Session, project: unknown): Promise<Row> =>
   project === undefined ? {} : { projectId: await idOf(session, '/projects', 'project', project) }
 
 export const completeNetwork: Completion = async (session, name, { project, segment, ...rest }) => ({

@@ -8,6 +8,12 @@ const rowsOf = (row: Row, field: string): readonly Row[] => (row[field] ?? []) a
 const loadBalancerOf = (session: Session, within: readonly string[]): Promise<Row> =>
   findByName(session, '/load-balancers', 'load balancer', within[0] ?? '')
 
+/** The id where the flag took a name. */
+const withPoolId = (loadBalancer: Row, body: Row): Row =>
+  typeof body.defaultPoolId === 'string'
+    ? { ...body, defaultPoolId: findPart(rowsOf(loadBalancer, 'pools'), 'pool', body.defaultPoolId).id }
+    : body
+
 const noWatch = async (): Promise<null> => null
 
 /** Listeners: parts of a load balancer with paths of their own. */
@@ -17,11 +23,14 @@ export const listeners: Noun = {
     findPart(rowsOf(await loadBalancerOf(session, within), 'listeners'), 'listener', name),
   create: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
-    const pool =
-      body.defaultPoolId === undefined
-        ? {}
-        : { defaultPoolId: findPart(rowsOf(loadBalancer, 'pools'), 'pool', String(body.defaultPoolId)).id }
-    return call(session, 'POST', `/load-balancers/${String(loadBalancer.id)}/listeners`, { name, ...body, ...pool })
+    const path = `/load-balancers/${String(loadBalancer.id)}/listeners`
+    return call(session, 'POST', path, { name, ...withPoolId(loadBalancer, body) })
+  },
+  set: async (session, within, name, body) => {
+    const loadBalancer = await loadBalancerOf(session, within)
+    const { id } = findPart(rowsOf(loadBalancer, 'listeners'), 'listener', name)
+    const path = `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`
+    return call(session, 'PATCH', path, withPoolId(loadBalancer, body))
   },
   delete: async (session, within, name) => {
     const loadBalancer = await loadBalancerOf(session, within)
@@ -41,9 +50,13 @@ export const pools: Noun = {
     const wanted =
       listener === undefined ? null : findPart(rowsOf(loadBalancer, 'listeners'), 'listener', String(listener))
     const created = await call<Row>(session, 'POST', `${root}/pools`, { name, ...body })
-    if (wanted)
-      await call(session, 'PUT', `${root}/listeners/${String(wanted.id)}`, { ...wanted, defaultPoolId: created.id })
+    if (wanted) await call(session, 'PATCH', `${root}/listeners/${String(wanted.id)}`, { defaultPoolId: created.id })
     return created
+  },
+  set: async (session, within, name, body) => {
+    const loadBalancer = await loadBalancerOf(session, within)
+    const { id } = findPart(rowsOf(loadBalancer, 'pools'), 'pool', name)
+    return call(session, 'PATCH', `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`, body)
   },
   delete: async (session, within, name) => {
     const loadBalancer = await loadBalancerOf(session, within)
@@ -53,7 +66,7 @@ export const pools: Noun = {
   watchPath: noWatch,
 }
 
-/** Members are written as a pool's whole set: the API has no half states. */
+/** Members come and go with a pool's whole set, and are changed one by one. */
 export const members: Noun = {
   list: async (session, within) => (await poolOf(session, within)).members,
   show: async (session, within, name) => findPart((await poolOf(session, within)).members, 'member', name),
@@ -61,6 +74,12 @@ export const members: Noun = {
     const { path, stored } = await poolOf(session, within)
     const changed = await call<Row>(session, 'PUT', path, { members: [...stored, { name, ...body }] })
     return rowsOf(changed, 'members').at(-1) ?? {}
+  },
+  set: async (session, within, name, body) => {
+    const { path, stored } = await poolOf(session, within)
+    const id = String(findPart(stored, 'member', name).id)
+    await call(session, 'PATCH', `${path}/${id}`, body)
+    return members.show(session, within, id)
   },
   delete: async (session, within, name) => {
     const { path, stored } = await poolOf(session, within)

@@ -1,4 +1,22 @@
-import { at, column, commaList, count, type Resource, type Row, wholeNumber } from './resource.ts'
+import {
+  at,
+  column,
+  commaList,
+  count,
+  type Field,
+  orNone,
+  type Resource,
+  type Row,
+  wholeNumber,
+  yesOrNo,
+} from './resource.ts'
+
+/** What load balancers and their parts have in common. */
+export const OWN_FIELDS: readonly Field[] = [
+  { flags: '--name <name>', description: 'a new name', field: 'name', only: 'set' },
+  { flags: '--description <text>', description: 'free text', field: 'description' },
+  { flags: '--enabled <yes|no>', description: 'no takes it out of service', field: 'enabled', parse: yesOrNo },
+]
 
 /** `3 of 4` for members that are probed, else how many there are. */
 function membersUp(row: Row): string {
@@ -42,14 +60,24 @@ export const loadBalancer: Resource = {
     column('MESSAGE', 'status.message', true),
   ],
   fields: [
-    { flags: '--description <text>', description: 'free text', field: 'description' },
-    { flags: '--pool <pool>', description: 'address pool that the VIP is taken from', field: 'addressPool' },
-    { flags: '--subnet <subnet>', description: 'tenant subnet that the VIP is taken from', field: 'subnet' },
-    { flags: '--address <ip>', description: 'this address and no other', field: 'address' },
-    { flags: '--project <project>', description: 'owner (administrators)', field: 'project' },
+    ...OWN_FIELDS,
+    {
+      flags: '--pool <pool>',
+      description: 'address pool that the VIP is taken from',
+      field: 'addressPool',
+      only: 'create',
+    },
+    {
+      flags: '--subnet <subnet>',
+      description: 'tenant subnet that the VIP is taken from',
+      field: 'subnet',
+      only: 'create',
+    },
+    { flags: '--address <ip>', description: 'this address and no other', field: 'address', only: 'create' },
+    { flags: '--project <project>', description: 'owner (administrators)', field: 'project', only: 'create' },
     { flags: '--tags <tags>', description: 'comma-separated', field: 'tags', parse: commaList },
   ],
-  verbs: ['list', 'show', 'create', 'delete'],
+  verbs: ['list', 'show', 'create', 'set', 'delete'],
 }
 
 export const listener: Resource = {
@@ -70,20 +98,26 @@ export const listener: Resource = {
     column('ID', 'id', true),
   ],
   fields: [
+    ...OWN_FIELDS,
     { flags: '--protocol <protocol>', description: 'tcp, udp, http or tcp-proxy', required: true, field: 'protocol' },
     { flags: '--port <port>', description: '1 to 65535', required: true, field: 'port', parse: wholeNumber },
-    { flags: '--default-pool <pool>', description: 'where connections go', field: 'defaultPoolId' },
+    {
+      flags: '--default-pool <pool>',
+      description: "where connections go, or 'none'",
+      field: 'defaultPoolId',
+      parse: orNone(),
+    },
     {
       flags: '--connection-limit <count>',
-      description: 'most simultaneous connections',
+      description: "most simultaneous connections, or 'none'",
       field: 'connectionLimit',
-      parse: wholeNumber,
+      parse: orNone(wholeNumber),
     },
     {
       flags: '--allowed-cidrs <cidrs>',
-      description: 'sources that may connect, comma-separated',
+      description: "sources that may connect, comma-separated, or 'all'; '' admits nobody",
       field: 'allowedCidrs',
-      parse: commaList,
+      parse: (text) => (text === 'all' ? null : commaList(text)),
     },
     {
       flags: '--insert-headers <names>',
@@ -92,125 +126,5 @@ export const listener: Resource = {
       parse: commaList,
     },
   ],
-  verbs: ['list', 'show', 'create', 'delete'],
-}
-
-export const pool: Resource = {
-  noun: 'pool',
-  title: 'pool',
-  summary: 'pools of a load balancer',
-  path: '/load-balancers/{lb}/pools',
-  within: ['lb'],
-  columns: [
-    column('NAME', 'name'),
-    column('PROTOCOL', 'protocol'),
-    column('ALGORITHM', 'algorithm'),
-    count('MEMBERS', 'members'),
-    column('CHECK', 'monitor.type'),
-    column('PERSISTENCE', 'persistence.type', true),
-    column('PANIC %', 'panicThreshold', true),
-    column('SLOW START S', 'slowStartSeconds', true),
-    column('DRAIN S', 'drainSeconds', true),
-    column('RESET ON DOWN', 'resetOnDown', true),
-    column('WATCHED', 'passiveCheck.on', true),
-    column('ID', 'id', true),
-  ],
-  fields: [
-    {
-      flags: '--protocol <protocol>',
-      description: 'tcp, udp, http, tcp-proxy, tcp-proxy-v1 or tcp-proxy-v2',
-      required: true,
-      field: 'protocol',
-    },
-    {
-      flags: '--algorithm <algorithm>',
-      description: 'round-robin, least-connections, source-ip or source-ip-port',
-      field: 'algorithm',
-    },
-    { flags: '--listener <listener>', description: 'make it the default pool of this listener', field: 'listener' },
-    { flags: '--check <type>', description: 'probe members: tcp, http, tls-hello, ping or udp', field: 'monitor.type' },
-    {
-      flags: '--check-interval-ms <ms>',
-      description: 'time between probes',
-      field: 'monitor.intervalMs',
-      parse: wholeNumber,
-    },
-    {
-      flags: '--check-timeout-ms <ms>',
-      description: 'time a probe may take',
-      field: 'monitor.timeoutMs',
-      parse: wholeNumber,
-    },
-    {
-      flags: '--rise <count>',
-      description: 'successes that bring a member up',
-      field: 'monitor.rise',
-      parse: wholeNumber,
-    },
-    {
-      flags: '--fall <count>',
-      description: 'failures that take a member down',
-      field: 'monitor.fall',
-      parse: wholeNumber,
-    },
-    { flags: '--check-path <path>', description: 'what an HTTP probe asks for', field: 'monitor.http.path' },
-    {
-      flags: '--panic-threshold <percent>',
-      description: 'with fewer members up health is ignored',
-      field: 'panicThreshold',
-      parse: wholeNumber,
-    },
-    {
-      flags: '--slow-start <seconds>',
-      description: 'time in which a member that comes up grows to its whole share',
-      field: 'slowStartSeconds',
-      parse: wholeNumber,
-    },
-    {
-      flags: '--drain <seconds>',
-      description: 'after this time connections of a member that left are cut',
-      field: 'drainSeconds',
-      parse: wholeNumber,
-    },
-    { flags: '--reset-on-down', description: 'reset TCP connections of a member that goes down', field: 'resetOnDown' },
-    {
-      flags: '--watch <signs>',
-      description: 'take members out by failures in traffic: connection or response (proxied pools)',
-      field: 'passiveCheck.on',
-    },
-  ],
-  verbs: ['list', 'show', 'create', 'delete'],
-}
-
-export const member: Resource = {
-  noun: 'member',
-  title: 'member',
-  summary: 'members of a pool',
-  path: '/load-balancers/{lb}/pools/{pool}/members',
-  within: ['lb', 'pool'],
-  columns: [
-    column('NAME', 'name'),
-    column('ADDRESS', 'address'),
-    column('PORT', 'port'),
-    column('WEIGHT', 'weight'),
-    column('HEALTH', 'health'),
-    column('REASON', 'healthReason'),
-    column('BACKUP', 'backup', true),
-    column('ENABLED', 'enabled', true),
-    column('ID', 'id', true),
-  ],
-  fields: [
-    {
-      flags: '--address <ip>',
-      description: 'where it is, inside the tenant network',
-      required: true,
-      field: 'address',
-    },
-    { flags: '--port <port>', description: '1 to 65535', required: true, field: 'port', parse: wholeNumber },
-    { flags: '--weight <weight>', description: '0 to 256', field: 'weight', parse: wholeNumber },
-    { flags: '--backup', description: 'used only when every other member is down', field: 'backup' },
-    { flags: '--check-address <ip>', description: 'probe this address instead', field: 'monitorAddress' },
-    { flags: '--check-port <port>', description: 'probe this port instead', field: 'monitorPort', parse: wholeNumber },
-  ],
-  verbs: ['list', 'show', 'create', 'delete'],
+  verbs: ['list', 'show', 'create', 'set', 'delete'],
 }

@@ -25,6 +25,15 @@ function sessionsUp(row: Row): unknown {
   return `${sessions.filter(({ state }) => state === 'established').length} of ${sessions.length} up`
 }
 
+/** What keeps a node from announcing as its group shall. */
+export interface Problem {
+  readonly code: string
+  readonly message: string
+}
+
+/** Words for people, and the code that the runbook has a section for. */
+export const problemText = ({ code, message }: Problem): string => `${message} (${code})`
+
 interface Flows {
   readonly carried: number
   readonly ready: number
@@ -60,7 +69,7 @@ export const node: Resource = {
     {
       title: 'PROBLEM',
       wide: true,
-      value: (row) => listOf<{ message: string }>(row, 'status.problems').map(({ message }) => message),
+      value: (row) => listOf<Problem>(row, 'status.problems').map(problemText),
     },
     column('LAST REPORT', 'status.lastReportAt', true),
     { title: 'ADDRESS', wide: true, value: (row) => row.fabricAddress ?? row.seenFabricAddress },

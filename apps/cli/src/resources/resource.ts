@@ -9,12 +9,15 @@ export interface Column {
   value(row: Row): unknown
 }
 
-/** A flag of `create` and the field of the body it fills. */
+/** A flag of `create` and `set`, and the field of the body it fills. */
 export interface Field {
   /** Commander's flags, such as `--port <port>`. */
   readonly flags: string
   readonly description: string
+  /** By `create`; `set` needs no flag. */
   readonly required?: boolean
+  /** A flag of this verb alone. */
+  readonly only?: 'create' | 'set'
   /** Where the value goes: a field name, or a path such as `monitor.type`. */
   readonly field: string
   parse?(text: string): unknown
@@ -43,11 +46,13 @@ export interface Resource {
   readonly verbs: readonly ('list' | 'show' | 'create' | 'set' | 'delete')[]
   /** Names of other objects that its flags take, by field: how to find their ids. */
   readonly references?: Readonly<Record<string, Reference>>
-  /** What `create` sends beside the flags. */
-  readonly defaults?: Row
   /** Turns the flags' fields into the body, where it is more than a copy. */
   body?(fields: Row): Row
 }
+
+/** The flags of a verb. */
+export const fieldsOf = ({ fields }: Resource, verb: 'create' | 'set'): readonly Field[] =>
+  fields.filter(({ only }) => only === undefined || only === verb)
 
 /** Reads `a.b.c` of a row. */
 export const at = (row: Row, path: string): unknown =>
@@ -74,3 +79,10 @@ export const count = (title: string, path: string, wide = false): Column => ({
 export const numberList = (text: string): unknown => (commaList(text) as readonly string[]).map(wholeNumber)
 export const wholeNumber = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text)
 export const commaList = (text: string): unknown => (text === '' ? [] : text.split(',').map((part) => part.trim()))
+/** `none` takes a value back. */
+export const orNone =
+  (parse: (text: string) => unknown = (text) => text) =>
+  (text: string): unknown =>
+    text === 'none' ? null : parse(text)
+/** What is neither is left for the server to refuse by its field. */
+export const yesOrNo = (text: string): unknown => (text === 'yes' ? true : text === 'no' ? false : text)

@@ -151,8 +151,18 @@ export const user: Resource = {
   path: '/users',
   within: [],
   columns: [column('NAME', 'name'), column('ENABLED', 'enabled'), count('ROLES', 'roles'), column('ID', 'id', true)],
-  fields: [],
-  verbs: ['list', 'show', 'delete'],
+  shownOnce: [column('PASSWORD', 'password')],
+  fields: [
+    { flags: '--description <text>', description: 'free text', field: 'description' },
+    { flags: '--project <project>', description: 'where the user has a role', field: 'project' },
+    { flags: '--role <role>', description: 'reader, balancer, member or admin; member unless named', field: 'role' },
+    {
+      flags: '--password-file <file>',
+      description: "file that holds the password, '-' for standard input; without it one is made and shown once",
+      field: 'passwordFile',
+    },
+  ],
+  verbs: ['list', 'show', 'create', 'delete'],
 }
 
 export const token: Resource = {

@@ -59,6 +59,7 @@ export const network = (number: number, changes: Partial<Network> = {}): Network
   number,
   subnets: [{ ...meta(uuid('subnet', number), ''), cidr: '10.0.0.0/24', gatewayIp: '10.0.0.1', nodeRange: null }],
   returnPath: 'snat',
+  routes: [],
   segment: { physicalNetwork: 'physnet1', vlan: null },
   ...changes,
 })

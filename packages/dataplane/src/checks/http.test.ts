@@ -3,6 +3,7 @@ import type { Connect, ConnectResult } from '@spout/sys'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HttpCheck, httpRequest, statusCode } from './http.ts'
+import { HttpsCheck, serverNameOf } from './https.ts'
 import { PingCheck } from './ping.ts'
 import { TcpCheck } from './tcp.ts'
 
@@ -116,6 +117,61 @@ describe('HttpCheck', () => {
       port: 8080,
       timeoutMs: 500,
     })
+  })
+})
+
+describe('HttpsCheck', () => {
+  const failed = (reason: string, alert: number | null): ConnectResult => ({
+    connected: true,
+    received: new Uint8Array(),
+    end: 'tls',
+    tls: { reason, alert },
+    durationMs: 2,
+  })
+  it.each<[string, ConnectResult, string | null]>([
+    ['an expected status', received('HTTP/1.1 200 '), null],
+    ['another status', received('HTTP/1.1 500 '), 'status 500, expected 200, 300-399'],
+    ['an end', received('', 'closed'), 'closed without an answer'],
+    ['nothing in time', received('', 'timeout'), 'timed out after 500 ms'],
+    ['an alert', failed('sslv3 alert handshake failure', 40), 'refused the TLS handshake (handshake failure)'],
+    ['an alert that nobody knows', failed('unknown', 254), 'refused the TLS handshake (alert 254)'],
+    ['no TLS', failed('wrong version number', null), 'the answer is not TLS'],
+    ['bad TLS', failed('excessive message size', null), 'TLS failed (excessive message size)'],
+    ['a refusal', refused, 'connection refused'],
+    ['no answer', late, 'timed out after 500 ms'],
+  ])('%s', async (_, result, reason) => {
+    const connector = answering(result)
+    const named = { ...spec, http: { ...http, host: 'app.example.' } }
+    const said = await new HttpsCheck(connector, place).run({ ...target, port: 443, spec: named })
+    expect(said).toEqual({ ok: reason === null, reason, durationMs: result.durationMs })
+    const { send, ...asked } = connector.asked[0]!
+    expect(asked).toEqual({
+      netns: '/run/netns/d7',
+      address: '10.0.0.9',
+      port: 443,
+      timeoutMs: 500,
+      tls: { serverName: 'app.example' },
+      maxBytes: 13,
+    })
+    expect(text(send)).toContain('\r\nHost: app.example.\r\n')
+  })
+
+  it.each([
+    ['app.example', 'app.example'],
+    ['app.example.', 'app.example'],
+    ['10.0.0.9', null],
+    ['.', null],
+    [null, null],
+  ])('for the host %s it names the server %s', (host, name) => expect(serverNameOf(host)).toBe(name))
+
+  it('leaves the usual port out of the Host', async () => {
+    const connector = answering(late)
+    const check = new HttpsCheck(connector, place)
+    for (const port of [443, 80]) await check.run({ ...target, port })
+    expect(connector.asked.map(({ send, tls }) => [text(send).split('\r\n')[1], tls])).toEqual([
+      ['Host: 10.0.0.9', {}],
+      ['Host: 10.0.0.9:80', {}],
+    ])
   })
 })
 

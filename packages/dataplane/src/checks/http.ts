@@ -3,13 +3,13 @@ import type { ConnectResult } from '@spout/sys'
 import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
 import { connectFailure, type ProbePlace, type TcpConnector, timedOut } from './connector.ts'
 
-type HttpSpec = NonNullable<CheckSpec['http']>
+export type HttpSpec = NonNullable<CheckSpec['http']>
 
 /**
  * Length of `HTTP/1.1 200 `: the verdict needs no more, so it does not wait for a body that streams or for a server that
  * keeps the connection open.
  */
-const STATUS_LINE_BYTES = 13
+export const STATUS_LINE_BYTES = 13
 
 /** Up when the endpoint answers an HTTP request with an expected status. */
 export class HttpCheck implements HealthCheck {
@@ -45,11 +45,12 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
  * The request's bytes (RFC 9112 section 3).
+ * @param usualPort which a `Host` does not name
  * @throws RangeError when a field could break out of its place; the model admits no such field
  */
-export function httpRequest(http: HttpSpec, address: string, port: number): Uint8Array {
+export function httpRequest(http: HttpSpec, address: string, port: number, usualPort = 80): Uint8Array {
   const bracketed = address.includes(':') ? `[${address}]` : address
-  const host = http.host ?? (port === 80 ? bracketed : `${bracketed}:${port}`)
+  const host = http.host ?? (port === usualPort ? bracketed : `${bracketed}:${port}`)
   for (const field of [http.method, http.path, host])
     if (!PRINTABLE.test(field)) throw new RangeError(`${JSON.stringify(field)} cannot stand in a request`)
   const lines = [

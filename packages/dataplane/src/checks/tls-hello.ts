@@ -2,6 +2,7 @@ import type { ConnectResult } from '@spout/sys'
 import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
 import { clientHello } from './client-hello.ts'
 import { connectFailure, type ProbePlace, type TcpConnector, timedOut } from './connector.ts'
+import { refusedBy } from './tls-failure.ts'
 
 /**
  * Header of the first record, and of what it carries: a whole alert, or the begin of a handshake message. The verdict needs
@@ -38,19 +39,6 @@ export class TlsHelloCheck implements HealthCheck {
 /** RFC 8446 section 5.1. */
 const RECORD = { alert: 21, handshake: 22 } as const
 const SERVER_HELLO = 2
-/** RFC 8446 section 6: those that a server may answer a hello with. */
-const ALERTS: Readonly<Record<number, string>> = {
-  0: 'close notify',
-  10: 'unexpected message',
-  40: 'handshake failure',
-  47: 'illegal parameter',
-  50: 'decode error',
-  70: 'protocol version',
-  71: 'insufficient security',
-  80: 'internal error',
-  112: 'unrecognized name',
-  120: 'no application protocol',
-}
 
 /** Why the answer is no ServerHello; null when it is one. */
 export function judgeHello(
@@ -62,6 +50,6 @@ export function judgeHello(
   if (record === undefined) return end === 'reset' ? 'connection reset' : 'closed without an answer'
   if (major !== 3 || alert === undefined) return 'the answer is not TLS'
   if (record === RECORD.handshake && message === SERVER_HELLO) return null
-  if (record === RECORD.alert) return `refused the TLS handshake (${ALERTS[alert] ?? `alert ${alert}`})`
+  if (record === RECORD.alert) return refusedBy(alert)
   return 'the answer is not TLS'
 }

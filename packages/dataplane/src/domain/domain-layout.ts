@@ -24,7 +24,7 @@ export interface DomainLayout {
   readonly foreignGateways: readonly string[]
   /** Identifies the tunnels to members behind routers; null makes none. */
   readonly vni: number | null
-  /** Through the segment, to subnets behind routers. */
+  /** Through the segment, to what is behind routers. */
   readonly routes: readonly { readonly to: string; readonly via: string }[]
   readonly guard: Guard
 }
@@ -59,7 +59,10 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     foreignGateways:
       isGateway && domain.gateway !== null ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
     vni: domain.tunnel?.vni ?? null,
-    routes: (domain.tunnel?.subnets ?? []).map(({ cidr, via }) => ({ to: cidr, via })),
+    routes: [
+      ...(domain.tunnel?.subnets ?? []).map(({ cidr, via }) => ({ to: cidr, via })),
+      ...(domain.routes ?? []).map(({ to, via }) => ({ to, via })),
+    ],
     guard: renderGuard(domain, config.protectedCidrs),
   }
 }

@@ -223,7 +223,7 @@ export class DomainSet {
     return true
   }
 
-  /** Other routes through the segment are of subnets that were behind routers before. */
+  /** The difference alone. Other routes through the segment lead to what was behind routers before. */
   async #setRoutes(layout: DomainLayout): Promise<void> {
     const { netns, root } = layout.names
     const table = MAIN_TABLE
@@ -233,10 +233,10 @@ export class DomainSet {
       { to: '::/0', via: root.ipv6, dev: UPLINK },
       ...layout.routes.map((route) => ({ ...route, dev: SEGMENT })),
     ]
-    const stale = routes.filter(
-      ({ to, via, dev }) => dev === SEGMENT && via !== null && !wanted.some((route) => route.to === to),
-    )
-    const absent = wanted.filter(({ to, via }) => !routes.some((route) => route.to === to && route.via === via))
+    const kept = new Set(wanted.map(({ to }) => to))
+    const there = new Set(routes.map(({ to, via }) => `${to} ${via}`))
+    const stale = routes.filter(({ to, via, dev }) => dev === SEGMENT && via !== null && !kept.has(to))
+    const absent = wanted.filter(({ to, via }) => !there.has(`${to} ${via}`))
     const changes = [
       ...stale.map(({ to }) => ({ do: 'delete' as const, to, dev: SEGMENT, table })),
       ...absent.map((route) => ({ do: 'replace' as const, table, ...route })),

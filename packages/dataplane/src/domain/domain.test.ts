@@ -40,6 +40,12 @@ const shared: DomainEntry = {
   })),
   gateway: { via: 'vrrp', shard: 1 },
 }
+const routes = [
+  { to: '10.244.3.0/24', via: '10.0.0.21' },
+  { to: 'fd44:3::/64', via: 'fd01::21' },
+]
+const routed: DomainEntry = { ...gateway, routes }
+const routedSnat: DomainEntry = { ...snat, routes }
 const dsr: DomainEntry = { ...snat, returnPath: 'dsr' }
 const tunnel: DomainEntry = {
   ...dsr,
@@ -53,11 +59,14 @@ const tunnel: DomainEntry = {
 }
 
 describe('layout', () => {
-  it.each(Object.entries({ gateway, snat, dsr, 'dsr-tunnel': tunnel }))('of return path %s', async (name, entry) => {
-    const { guard, ...layout } = layOutDomain(config, entry)
-    await expect(`${JSON.stringify(layout, null, 2)}\n`).toMatchFileSnapshot(`testdata/layout-${name}.json`)
-    await expect(guard.text).toMatchFileSnapshot(`testdata/guard-${name}.nft`)
-  })
+  it.each(Object.entries({ gateway, snat, dsr, 'dsr-tunnel': tunnel, routed, 'routed-snat': routedSnat }))(
+    'of return path %s',
+    async (name, entry) => {
+      const { guard, ...layout } = layOutDomain(config, entry)
+      await expect(`${JSON.stringify(layout, null, 2)}\n`).toMatchFileSnapshot(`testdata/layout-${name}.json`)
+      await expect(guard.text).toMatchFileSnapshot(`testdata/guard-${name}.nft`)
+    },
+  )
 
   it('lets members see the address that the nodes share, which the announcer binds', async () => {
     const { guard, ...layout } = layOutDomain(config, shared)
@@ -105,7 +114,7 @@ describe('guards', () => {
   })
 
   it.runIf(process.getuid?.() === 0)('are accepted by nft', () => {
-    const guards = [gateway, snat, shared, dsr].map((domain) => renderGuard(domain).text)
+    const guards = [gateway, snat, shared, dsr, routed, routedSnat].map((domain) => renderGuard(domain).text)
     for (const text of [...guards, renderRootGuard(config).text])
       execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
   })
@@ -113,6 +122,8 @@ describe('guards', () => {
   it('differ in their mark exactly when they differ', () => {
     expect(renderGuard(gateway).mark).toBe(renderGuard({ ...gateway, gateway: null }).mark)
     expect(renderGuard(gateway).mark).not.toBe(renderGuard(snat).mark)
+    expect(renderGuard(routed).mark).not.toBe(renderGuard(gateway).mark)
+    expect(renderGuard(routed).mark).toBe(renderGuard({ ...gateway, routes: routes.slice(0, 1) }).mark)
     expect(renderGuard(gateway).mark).not.toBe(renderGuard(gateway, ['10.250.0.0/16']).mark)
   })
 })

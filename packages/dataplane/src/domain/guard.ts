@@ -68,11 +68,26 @@ function claimRules(domain: DomainEntry): readonly string[] {
       return `${ip} daddr ${nodeAddress} ${ip} saddr ${source} tcp dport ${OWN_PORTS.first}-${OWN_PORTS.last} notrack accept`
     }),
     ...[...domain.subnets, ...tunnelled].map(({ cidr }) => `${familyOf(cidr)} saddr ${cidr} accept`),
+    // Behind routers, the routes say who is there: however many there are, they stand in one place.
+    ...(isRouted(domain)
+      ? [
+          ...domain.subnets.map(({ cidr, nodeAddress }) => {
+            const own = `${familyOf(cidr)} daddr ${nodeAddress} tcp dport ${OWN_PORTS.first}-${OWN_PORTS.last}`
+            return `${own} ${FROM_BEHIND_ROUTERS} notrack accept`
+          }),
+          `${FROM_BEHIND_ROUTERS} accept`,
+        ]
+      : []),
     // Link-local and unspecified addresses: what neighbour discovery speaks as (RFC 4861).
     'ip6 saddr { fe80::/10, :: } accept',
     'drop',
   ]
 }
+
+/** The way back to the source is where the packet came from: of a VIP, a stranger or the domain itself it is not. */
+const FROM_BEHIND_ROUTERS = `fib saddr . iif oifname "${SEGMENT}"`
+
+const isRouted = ({ routes = [] }: DomainEntry): boolean => routes.length > 0
 
 const familyOf = (cidr: string): 'ip' | 'ip6' => (parseCidr(cidr).version === 4 ? 'ip' : 'ip6')
 
@@ -113,13 +128,20 @@ function sourceRules(domain: DomainEntry): readonly string[] {
     if (subnets.length === 0) return []
     if (domain.returnPath === 'snat') {
       const nodes = subnets.map((subnet) => `${subnet.cidr} : ${subnet.sharedAddress ?? subnet.nodeAddress}`).join(', ')
-      const flows = `ct status dnat oifname "${SEGMENT}" meta l4proto { tcp, udp }`
-      return [`${flows} snat ${ip} to ${ip} daddr map { ${nodes} }:${ports}`]
+      const flows = `ct status dnat oifname "${SEGMENT}" meta l4proto { tcp, udp, sctp }`
+      // The next hop of a host on the segment is itself: a member behind a router sees the node as that router does.
+      const place = isRouted(domain) ? `rt ${ip} nexthop` : `${ip} daddr`
+      return [`${flows} snat ${ip} to ${place} map { ${nodes} }:${ports}`]
     }
-    const hairpin = `ct status dnat iifname "${SEGMENT}" oifname "${SEGMENT}" meta l4proto { tcp, udp }`
-    return subnets.map(({ cidr, nodeAddress }) => {
+    const hairpin = `ct status dnat iifname "${SEGMENT}" oifname "${SEGMENT}" meta l4proto { tcp, udp, sctp }`
+    const behind = `${ip} saddr != { ${subnets.map(({ cidr }) => cidr).join(', ')} }`
+    return subnets.flatMap(({ cidr, nodeAddress }) => {
       const source = version === 4 ? nodeAddress : `[${nodeAddress}]`
-      return `${hairpin} ${ip} saddr ${cidr} ${ip} daddr ${cidr} snat ${ip} to ${source}:${ports}`
+      const to = `snat ${ip} to ${source}:${ports}`
+      if (!isRouted(domain)) return [`${hairpin} ${ip} saddr ${cidr} ${ip} daddr ${cidr} ${to}`]
+      // Routers pass answers to clients on their segment, or behind themselves, by the node.
+      const near = `rt ${ip} nexthop ${cidr}`
+      return [`${hairpin} ${ip} saddr ${cidr} ${near} ${to}`, `${hairpin} ${behind} ${near} ${to}`]
     })
   })
   return [...translated, `iifname "${SEGMENT}" oifname "${UPLINK}" ct status & (snat | dnat) == 0 drop`]

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { FlowSettings } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { run } from '../domain/run.ts'
 import { silent } from '../lab/lab-node.ts'
 import { FlowReplication } from './flow-replication.ts'
 
@@ -21,9 +22,13 @@ beforeEach(async () => {
 afterEach(() => rm(place, { recursive: true, force: true }))
 
 /** An agent that finds what the one before left. */
-async function agent(): Promise<FlowReplication> {
-  const config = { instance: 'spt', fabricInterface: 'lo', segments: {} }
-  const replication = new FlowReplication({ config, log: silent, executable, directory: path.join(place, 'run') })
+async function agent(
+  more: { readonly rootNamespace?: string; readonly stuckMs?: number } = {},
+): Promise<FlowReplication> {
+  const { rootNamespace, ...options } = more
+  const config = { instance: 'spt', fabricInterface: 'lo', segments: {}, ...(rootNamespace && { rootNamespace }) }
+  const directory = path.join(place, 'run')
+  const replication = new FlowReplication({ config, log: silent, executable, directory, ...options })
   await replication.adopt([])
   await replication.configure(settings)
   return replication
@@ -50,3 +55,32 @@ it('goes on with the program that an earlier agent started, unless an upgrade br
   await third.configure(null)
   await third.close()
 })
+
+it('leaves a program to itself no longer that faces another namespace', async () => {
+  const name = `spt${process.pid}fe`
+  const first = await agent()
+  await waitFor(async () => (await pidOf(first)) !== undefined, { what: 'the first account' })
+  const pid = await pidOf(first)
+  await first.close()
+  await run('ip', ['netns', 'add', name])
+  try {
+    await run('ip', ['-n', name, 'link', 'set', 'dev', 'lo', 'up'])
+    const second = await agent({ rootNamespace: name })
+    await waitFor(async () => (await pidOf(second)) !== pid, { what: 'a new program to speak' })
+    expect(await second.report()).toMatchObject({ error: null })
+    await second.configure(null)
+    await second.close()
+  } finally {
+    await run('ip', ['netns', 'delete', name])
+  }
+})
+
+it('ends a program that runs and does nothing, and starts another', async () => {
+  const replication = await agent({ stuckMs: 2_500 })
+  await waitFor(async () => (await pidOf(replication)) !== undefined, { what: 'the first account' })
+  const pid = (await pidOf(replication))!
+  process.kill(pid, 'SIGSTOP')
+  await waitFor(async () => (await pidOf(replication)) !== pid, { what: 'another program to speak', timeoutMs: 20_000 })
+  await replication.configure(null)
+  await replication.close()
+}, 30_000)

@@ -19,10 +19,14 @@ export interface FlowReplicationOptions {
   /** A directory of its own, memory-backed, kept while the agent restarts: what runs is found again by it. */
   readonly directory: string
   readonly clock?: Clock
+  /** A program that has given no account for so long is ended and started anew. Default 30 s. */
+  readonly stuckMs?: number
 }
 
 /** Peers that hear nothing meanwhile hold on to what they know for minutes. */
 const LOOK_EVERY_MS = 1_000
+/** It gives one a second. */
+const STUCK_MS = 30_000
 /** So long a program that was just started may take to its first account. */
 const FIRST_WORD_MS = 5_000
 
@@ -45,6 +49,8 @@ export class FlowReplication {
   #outdated = false
   #keeping = false
   #startedMs = 0
+  /** The newest account, by its own clock, and when it was seen by ours. */
+  #heard: { readonly writtenMs: number | null; readonly atMs: number } = { writtenMs: null, atMs: 0 }
   #pauseMs = 0
   #changes = 0
 
@@ -65,8 +71,10 @@ export class FlowReplication {
       await makeRunDirectory(this.#options.directory, 0o700)
       this.#text = (await readFileOrNull(this.#configFile))?.toString('utf8') ?? null
       this.#running = await this.#process.find()
-      this.#outdated = this.#running !== null && (await this.#process.isOutdated(this.#running))
-      this.#startedMs = this.#clock.monotonicMs()
+      this.#outdated =
+        this.#running !== null &&
+        ((await this.#process.isOutdated(this.#running)) || (await this.#process.isElsewhere(this.#running)))
+      this.#begin()
       for (const entry of previous) this.#learn(entry)
     })
   }
@@ -158,8 +166,22 @@ export class FlowReplication {
 
   async #start(): Promise<void> {
     this.#running = await this.#process.start()
-    this.#startedMs = this.#clock.monotonicMs()
+    this.#begin()
     this.#changes++
+  }
+
+  #begin(): void {
+    this.#startedMs = this.#clock.monotonicMs()
+    this.#heard = { writtenMs: null, atMs: this.#startedMs }
+  }
+
+  /** Whether it runs and does nothing. */
+  async #isStuck(): Promise<boolean> {
+    const state = await this.state()
+    const writtenMs = state?.pid === this.#running?.pid ? (state?.writtenMs ?? null) : null
+    const atMs = this.#clock.monotonicMs()
+    if (writtenMs !== this.#heard.writtenMs) this.#heard = { writtenMs, atMs }
+    return atMs - this.#heard.atMs > (this.#options.stuckMs ?? STUCK_MS)
   }
 
   #keep(): void {
@@ -178,8 +200,12 @@ export class FlowReplication {
       await pause(this.#clock, LOOK_EVERY_MS + this.#pauseMs, signal)
       await this.#serial.run(async () => {
         if (signal.aborted || !this.#settings) return
-        if (this.#running !== null && (await isRunning(this.#running))) return
-        const livedMs = this.#running === null ? 0 : this.#clock.monotonicMs() - this.#startedMs
+        const running = this.#running
+        if (running !== null && (await isRunning(running))) {
+          if (!(await this.#isStuck())) return
+          await this.#process.end(running)
+        }
+        const livedMs = running === null ? 0 : this.#clock.monotonicMs() - this.#startedMs
         this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
         this.#options.log.warn({ pauseMs: this.#pauseMs }, 'the replication of flows is gone: it begins anew')
         await this.#start().catch((error: unknown) => {

@@ -35,6 +35,12 @@ export class FlowsProcess {
     return runs !== null && installed !== null && runs !== installed
   }
 
+  /** Whether it faces another namespace than the one that it is wanted in: one of that name was deleted and made again. */
+  async isElsewhere({ pid }: ProcessIdentity): Promise<boolean> {
+    const [runs, wanted] = await Promise.all([`/proc/${pid}/ns/net`, this.#netns ?? '/proc/self/ns/net'].map(fileOf))
+    return runs !== null && wanted !== null && runs !== wanted
+  }
+
   start(): Promise<ProcessIdentity> {
     const into = this.#netns === undefined ? [] : ['nsenter', `--net=${this.#netns}`, '--']
     const [first, ...rest] = [...into, this.#executable, this.#directory]

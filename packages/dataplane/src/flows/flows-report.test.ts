@@ -5,7 +5,7 @@ import type { DomainFlows, FlowsState, PeerFlows } from './flows-state.ts'
 const NOW = Date.parse('2026-01-01T00:01:00.000Z')
 
 const domain = (number: number, error: string | null = null): DomainFlows => ({
-  ...{ domain: number, local: 3, remote: 4, refused: 1, insisted: 2, error },
+  ...{ domain: number, local: 3, remote: 4, refused: 1, insisted: 2, promised: 4, missed: 5, lastMiss: null, error },
 })
 const peer = (last: number, silentMs: number, lastHeardMs: number | null): PeerFlows => ({
   ...{ address: `192.0.2.${last}`, silentMs, sent: 10, received: 9, lost: 2, refused: 1, lastHeardMs },
@@ -24,6 +24,8 @@ describe('flowsReport', () => {
       ready: 8,
       refused: 2,
       insisted: 4,
+      missed: 10,
+      lastMiss: null,
       datagrams: { sent: 30, received: 27, lost: 6, refused: 8 },
       peers: 3,
       silent: 2,
@@ -41,6 +43,22 @@ describe('flowsReport', () => {
     const report = flowsReport(state({ peers, domains }), NOW)
     expect(report).toMatchObject({ peers: 253, silent: 253, error: 'domain 1: namespace gone, and 1999 more' })
     expect(report.silentPeers).toHaveLength(16)
+  })
+
+  it('tells of the newest address that came without its flows, for a while', () => {
+    const missed = (number: number, ago: number, came: number): DomainFlows => ({
+      ...domain(number),
+      lastMiss: { atMs: NOW - ago, expected: 1100, came },
+    })
+    const domains = [domain(1), missed(2, 20_000, 1), missed(3, 10_000, 0), missed(4, 30_000, 2)]
+    const lastMiss = { at: '2026-01-01T00:00:50.000Z', expected: 1100, came: 0 }
+    expect(flowsReport(state({ domains }), NOW).lastMiss).toEqual(lastMiss)
+    expect(flowsReport(state({ domains: [missed(1, 16 * 60_000, 0)] }), NOW).lastMiss).toBe(null)
+  })
+
+  it('understands the account of a program of before', () => {
+    const { promised: _promised, missed: _missed, lastMiss: _lastMiss, ...before } = domain(1)
+    expect(flowsReport(state({ domains: [before] }), NOW)).toMatchObject({ carried: 3, missed: 0, lastMiss: null })
   })
 
   it('says when the account is old, and what the program says of itself', () => {

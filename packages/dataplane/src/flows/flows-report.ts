@@ -5,6 +5,8 @@ import type { FlowsState } from './flows-state.ts'
 const SILENT_MS = 10_000
 /** An account is written once a second. */
 const STALE_MS = 10_000
+/** Who asks what became of connections asks soon after. */
+const MISS_TOLD_MS = 15 * 60_000
 /** A group has 254 nodes at most; who looks into why they are silent begins with some of them. */
 const MOST_NAMED = 16
 
@@ -18,6 +20,8 @@ export function flowsReport(state: FlowsState, nowMs: number): FlowsReport {
     ready: sum(domains, ({ remote }) => remote),
     refused: sum(domains, ({ refused }) => refused),
     insisted: sum(domains, ({ insisted }) => insisted),
+    missed: sum(domains, ({ missed = 0 }) => missed),
+    lastMiss: lastMiss(state, nowMs),
     datagrams: {
       sent: sum(peers, ({ sent }) => sent),
       received: sum(peers, ({ received }) => received),
@@ -34,9 +38,27 @@ export function flowsReport(state: FlowsState, nowMs: number): FlowsReport {
   }
 }
 
+function lastMiss({ domains }: FlowsState, nowMs: number): FlowsReport['lastMiss'] {
+  const misses = domains.flatMap((domain) => domain.lastMiss ?? [])
+  if (misses.length === 0) return null
+  const { atMs, expected, came } = misses.reduce((last, miss) => (miss.atMs > last.atMs ? miss : last))
+  return nowMs - atMs > MISS_TOLD_MS ? null : { at: new Date(atMs).toISOString(), expected, came }
+}
+
 /** What a process that does not run, or has not spoken yet, leaves to say. */
 export const unheard = (error: string | null): FlowsReport => ({
-  ...{ carried: 0, ready: 0, refused: 0, insisted: 0, peers: 0, silent: 0, silentPeers: [], error },
+  ...{
+    carried: 0,
+    ready: 0,
+    refused: 0,
+    insisted: 0,
+    missed: 0,
+    lastMiss: null,
+    peers: 0,
+    silent: 0,
+    silentPeers: [],
+    error,
+  },
   datagrams: { sent: 0, received: 0, lost: 0, refused: 0 },
 })
 

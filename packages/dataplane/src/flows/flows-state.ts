@@ -8,7 +8,21 @@ export interface DomainFlows {
   readonly refused: number
   /** How often another spoke of a flow that this node carries, which went by its own word. */
   readonly insisted: number
+  /** How many another says that it carries, which are to be held ready here. A program of before an upgrade says nothing of these three. */
+  readonly promised?: number
+  /** Of those that another said it carried when their address came here, so many were not here. */
+  readonly missed?: number
+  /** The newest time that most were not; null for never. */
+  readonly lastMiss?: Miss | null
   readonly error: string | null
+}
+
+export interface Miss {
+  /** Milliseconds since the epoch. */
+  readonly atMs: number
+  /** Flows that the other node had said it carried. */
+  readonly expected: number
+  readonly came: number
 }
 
 export interface PeerFlows {

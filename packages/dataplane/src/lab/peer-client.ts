@@ -38,6 +38,8 @@ export class Peer {
   /** Every connection this member serves gets the text, unasked. */
   push = (text: string): Promise<PeerAnswer> => this.#ask({ op: 'push', text })
   close = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'close', connection })
+  /** Ends it by a reset: its port is free at once. */
+  reset = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'reset', connection })
   connect = (address: string, port: number, from: From = {}): Promise<PeerAnswer> =>
     this.#ask({ op: 'connect', address, port, ...from })
   datagram = (address: string, port: number, from: From = {}): Promise<PeerAnswer> =>

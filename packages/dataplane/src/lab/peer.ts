@@ -8,7 +8,7 @@ import readline from 'node:readline'
 
 export interface PeerRequest {
   readonly id: number
-  readonly op: 'serve' | 'push' | 'connect' | 'open' | 'say' | 'hear' | 'close' | 'datagram'
+  readonly op: 'serve' | 'push' | 'connect' | 'open' | 'say' | 'hear' | 'close' | 'reset' | 'datagram'
   readonly address?: string
   readonly port?: number
   readonly source?: string
@@ -102,9 +102,11 @@ async function answer(request: PeerRequest): Promise<string> {
     for (const socket of served) socket.write(`${request.text}\n`)
     return String(served.size)
   }
-  if (request.op === 'close') {
-    open.get(request.connection!)?.destroy()
+  if (request.op === 'close' || request.op === 'reset') {
+    const socket = open.get(request.connection!)
     open.delete(request.connection!)
+    if (request.op === 'close') socket?.destroy()
+    else socket?.resetAndDestroy()
     return 'closed'
   }
   const { socket, line } = await connect(request)

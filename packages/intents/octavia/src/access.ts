@@ -10,6 +10,8 @@ import { policyForbidden } from './wire/fault.ts'
 const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
   admin: ['admin', 'member', 'reader'],
   member: ['member', 'reader'],
+  // Its words are the native API's.
+  balancer: [],
   reader: ['reader'],
 }
 

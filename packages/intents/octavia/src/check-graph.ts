@@ -1,5 +1,5 @@
 import type { Graph, ListenerForm, PoolForm } from './forms.ts'
-import { notFound, OctaviaFault, validationFailure } from './wire/fault.ts'
+import { notFound, OctaviaFault, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { POOLS_OF_LISTENER } from './words.ts'
 
 /**
@@ -21,7 +21,7 @@ export function checkGraph(graph: Graph, vips: readonly string[]): void {
 function checkPorts(listeners: readonly ListenerForm[]): void {
   const taken = new Map<string, ListenerForm>()
   for (const listener of listeners) {
-    const transport = listener.protocol === 'UDP' ? 'udp' : 'tcp'
+    const transport = listener.protocol === 'UDP' || listener.protocol === 'SCTP' ? listener.protocol : 'TCP'
     const key = `${transport} ${listener.model.port}`
     const other = taken.get(key)
     if (other !== undefined)
@@ -55,11 +55,13 @@ function checkAllowedCidrs({ model }: ListenerForm, vips: readonly string[]): vo
 
 function checkMonitor({ protocol, monitor }: PoolForm): void {
   if (monitor === null) return
-  if (protocol === 'UDP') {
+  if (protocol === 'UDP' || protocol === 'SCTP') {
     if (!['UDP-CONNECT', 'SCTP', 'TCP', 'HTTP'].includes(monitor.type))
       throw validationFailure(
-        'The associated pool protocol is UDP, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.',
+        `The associated pool protocol is ${protocol}, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.`,
       )
+    if (protocol === 'SCTP' && monitor.type === 'UDP-CONNECT')
+      throw unsupportedOption('type UDP-CONNECT: members of SCTP pools are probed by TCP or HTTP here')
   } else if (monitor.type === 'UDP-CONNECT' || monitor.type === 'SCTP')
     throw validationFailure(`The ${monitor.type} type is only supported for pools of type UDP/SCTP.`)
 }

@@ -116,6 +116,15 @@ describe('openstack loadbalancer', () => {
     await openstack('healthmonitor set probe --delay 9')
     await openstack('healthmonitor unset probe --domain-name --url-path')
     expect(await shown('healthmonitor show probe')).toMatchObject({ delay: 9, domain_name: null, url_path: '/' })
+
+    await openstack('healthmonitor delete probe --wait')
+    expect(
+      await shown(
+        'healthmonitor create --name probe --type HTTPS --delay 5 --timeout 3 --max-retries 2 --expected-codes 200-204 --http-version 1.1 --domain-name a.example --wait back',
+      ),
+    ).toMatchObject({ type: 'HTTPS', url_path: '/', expected_codes: '200-204', domain_name: 'a.example' })
+    await openstack('healthmonitor set probe --http-method HEAD --url-path /up')
+    expect(await shown('healthmonitor show probe')).toMatchObject({ http_method: 'HEAD', url_path: '/up' })
   })
 
   test('status, stats, providers and quotas', async () => {

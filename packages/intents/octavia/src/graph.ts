@@ -108,6 +108,8 @@ function listenerProtocol(form: ListenerForm, proxied: ReadonlySet<string>): Lis
       return 'http'
     case 'UDP':
       return 'udp'
+    case 'SCTP':
+      return 'sctp'
     case 'TCP':
     case 'HTTPS':
       return !hasDefaultTimeouts(form.model) || proxied.has(form.model.defaultPoolId ?? '') ? 'tcp-proxy' : 'tcp'
@@ -120,6 +122,8 @@ function poolProtocol(form: PoolForm, users: readonly ListenerForm[], proxied: R
   switch (form.protocol) {
     case 'UDP':
       return 'udp'
+    case 'SCTP':
+      return 'sctp'
     case 'PROXY':
       return 'tcp-proxy-v1'
     case 'PROXYV2':

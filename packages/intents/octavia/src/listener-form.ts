@@ -7,6 +7,7 @@ import { HTTP_HEADERS, isOneOf, type ListenerProtocol, SSL_HEADERS } from './wor
 export const PLAIN_LISTENER_PROTOCOL = {
   tcp: 'TCP',
   udp: 'UDP',
+  sctp: 'SCTP',
   http: 'HTTP',
   'tcp-proxy': 'TCP',
 } as const satisfies Record<Listener['protocol'], ListenerProtocol>
@@ -50,7 +51,8 @@ export const unfoldHeaders = (
 export function foldHeaders({ protocol, insertHeaders }: ListenerForm): Listener['insertHeaders'] {
   const names = [...insertHeaders.keys()]
   if (names.length === 0) return []
-  if (protocol === 'UDP') throw validationFailure('UDP protocol listener does not support TLS or header insertion.')
+  if (protocol === 'UDP' || protocol === 'SCTP')
+    throw validationFailure(`${protocol} protocol listener does not support TLS or header insertion.`)
   if (protocol !== 'HTTP') throw invalidOption('insert-headers', `a ${protocol} protocol listener.`)
   const listed = (some: readonly string[]) => `[${some.map((name) => `'${name}'`).join(', ')}]`
   const unknown = names.filter((name) => !isOneOf([...HTTP_HEADERS, ...SSL_HEADERS])(name))

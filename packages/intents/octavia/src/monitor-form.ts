@@ -1,11 +1,19 @@
-import { type HealthMonitor, HTTP_METHODS, type HttpProbe } from '@spout/model'
+import { type HealthMonitor, HTTP_METHODS, type HttpProbe, sendsRequest } from '@spout/model'
 import type { MonitorForm } from './forms.ts'
 import { invalidInput, invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { isOneOf, type MonitorType, OFFERED_MONITOR_TYPES } from './words.ts'
 
-const MODEL_TYPE = { HTTP: 'http', PING: 'ping', TCP: 'tcp', 'TLS-HELLO': 'tls-hello', 'UDP-CONNECT': 'udp' } as const
+const MODEL_TYPE = {
+  HTTP: 'http',
+  HTTPS: 'https',
+  PING: 'ping',
+  TCP: 'tcp',
+  'TLS-HELLO': 'tls-hello',
+  'UDP-CONNECT': 'udp',
+} as const
 const WIRE_TYPE = {
   http: 'HTTP',
+  https: 'HTTPS',
   ping: 'PING',
   tcp: 'TCP',
   'tls-hello': 'TLS-HELLO',
@@ -37,8 +45,8 @@ export function unfoldMonitor(monitor: HealthMonitor, { explicitVersion, delaySe
 
 /** @throws OctaviaFault for fields that do not go with the type, and types not offered here */
 export function foldMonitor(form: MonitorForm): HealthMonitor {
-  const type = offeredType(form.type)
-  if (type !== 'HTTP') refuseHttpFields(form)
+  const type = MODEL_TYPE[offeredType(form.type)]
+  if (!sendsRequest(type)) refuseHttpFields(form)
   if (form.domainName !== null && form.httpVersion === null)
     throw validationFailure("'http_version' must be specified when 'domain_name' is provided.")
   if (form.domainName !== null && form.httpVersion !== 1.1)
@@ -48,11 +56,11 @@ export function foldMonitor(form: MonitorForm): HealthMonitor {
     )
   return {
     ...form.model,
-    type: MODEL_TYPE[type],
+    type,
     // Octavia admits a time-out longer than the delay. One probe follows the other, so the interval grows to hold it.
     intervalMs: 1000 * Math.max(form.delaySeconds, form.timeoutSeconds),
     timeoutMs: 1000 * form.timeoutSeconds,
-    http: type === 'HTTP' ? httpProbe(form) : null,
+    http: sendsRequest(type) ? httpProbe(form) : null,
   }
 }
 

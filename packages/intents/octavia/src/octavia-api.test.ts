@@ -282,6 +282,34 @@ describe('children', () => {
     await expect(service.call('DELETE', `/loadbalancers/${id}`)).resolves.toMatchObject({ status: 204 })
   })
 
+  test('an HTTPS monitor has all that an HTTP one has', async () => {
+    const { id } = await newLoadBalancer()
+    const pool = await service.make('/pools', 'pool', {
+      loadbalancer_id: id,
+      protocol: 'HTTPS',
+      lb_algorithm: 'ROUND_ROBIN',
+    })
+    const times = { delay: 5, timeout: 3, max_retries: 2 }
+    const { id: plain } = await service.make('/healthmonitors', 'healthmonitor', {
+      ...times,
+      pool_id: pool.id,
+      type: 'HTTPS',
+    })
+    const shown = { type: 'HTTPS', http_method: 'GET', url_path: '/', expected_codes: '200', http_version: null }
+    const path = `/healthmonitors/${plain}`
+    await expect(service.call('GET', path)).resolves.toMatchObject({ body: { healthmonitor: shown } })
+    const asked = {
+      http_method: 'HEAD',
+      url_path: '/up',
+      expected_codes: '200-204',
+      http_version: 1.1,
+      domain_name: 'app.example',
+    }
+    const put = service.call('PUT', path, { healthmonitor: asked })
+    await expect(put).resolves.toMatchObject({ status: 200, body: { healthmonitor: { ...asked, type: 'HTTPS' } } })
+    await expect(service.call('GET', path)).resolves.toMatchObject({ body: { healthmonitor: asked } })
+  })
+
   test('the status tree and statistics follow the nodes’ reports', async () => {
     const { id, listener, pool, member, monitor } = await tree()
     service.confirm(id, {
@@ -343,6 +371,74 @@ describe('children', () => {
     await expect(service.call('GET', `/pools/${a.pool.id}/members/${b.member.id}`)).resolves.toMatchObject({
       status: 404,
       body: { faultstring: `Member ${b.member.id} not found.` },
+    })
+  })
+})
+
+describe('SCTP (API 2.23)', () => {
+  test('listeners stand beside those of TCP and UDP on one port, over pools of their own', async () => {
+    const { id } = await newLoadBalancer({ vip_subnet_id: service.ids.subnet })
+    const made = []
+    for (const protocol of ['TCP', 'UDP', 'SCTP'])
+      made.push(
+        await service.make('/listeners', 'listener', {
+          loadbalancer_id: id,
+          protocol,
+          protocol_port: 3868,
+          name: protocol,
+        }),
+      )
+    const twice = { loadbalancer_id: id, protocol: 'SCTP', protocol_port: 3868 }
+    expect(await service.call('POST', '/listeners', { listener: twice })).toMatchObject({
+      status: 409,
+      body: {
+        faultstring: 'Another Listener on this Load Balancer is already using protocol SCTP and protocol_port 3868',
+      },
+    })
+    const pool = await service.make('/pools', 'pool', {
+      listener_id: made[2]!.id,
+      protocol: 'SCTP',
+      lb_algorithm: 'ROUND_ROBIN',
+      session_persistence: { type: 'SOURCE_IP', persistence_timeout: 60 },
+    })
+    expect(await service.call('GET', `/listeners/${made[2]!.id}`)).toMatchObject({
+      body: { listener: { protocol: 'SCTP', protocol_port: 3868, default_pool_id: pool.id } },
+    })
+    expect(await service.call('GET', `/pools/${pool.id}`)).toMatchObject({
+      body: { pool: { protocol: 'SCTP', session_persistence: { type: 'SOURCE_IP', persistence_timeout: 60 } } },
+    })
+    expect(service.view.get('loadBalancer', id)?.value).toMatchObject({
+      listeners: [{ protocol: 'tcp' }, { protocol: 'udp' }, { protocol: 'sctp' }],
+      pools: [{ protocol: 'sctp' }],
+    })
+  })
+
+  test('members are probed over TCP or HTTP at a port of their own', async () => {
+    const { id } = await newLoadBalancer()
+    const pool = await service.make('/pools', 'pool', {
+      loadbalancer_id: id,
+      protocol: 'SCTP',
+      lb_algorithm: 'ROUND_ROBIN',
+    })
+    const member = (fields: object) =>
+      service.call('POST', `/pools/${pool.id}/members`, { member: { protocol_port: 3868, ...fields } })
+    expect((await member({ address: '10.0.0.11', monitor_port: 8080 })).status).toBe(201)
+    const monitor = (type: string) =>
+      service.call('POST', '/healthmonitors', {
+        healthmonitor: { pool_id: pool.id, type, delay: 5, timeout: 2, max_retries: 2 },
+      })
+    expect(await monitor('UDP-CONNECT')).toMatchObject({ status: 501 })
+    expect(await monitor('PING')).toMatchObject({
+      status: 400,
+      body: {
+        faultstring:
+          'Validation failure: The associated pool protocol is SCTP, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.',
+      },
+    })
+    expect(await monitor('TCP')).toMatchObject({ status: 201 })
+    expect(await member({ address: '10.0.0.12' })).toMatchObject({
+      status: 400,
+      body: { faultstring: expect.stringContaining("the members' port speaks SCTP") },
     })
   })
 })
@@ -633,9 +729,9 @@ describe('bad input', () => {
     ],
     [
       'a protocol not offered',
-      () => listener({ protocol: 'SCTP' }),
+      () => listener({ protocol: 'PROMETHEUS' }),
       501,
-      unsupported('protocol SCTP: listeners are HTTP, HTTPS, TCP, UDP here'),
+      unsupported('protocol PROMETHEUS: listeners are HTTP, HTTPS, SCTP, TCP, UDP here'),
     ],
     [
       'a port that is taken',
@@ -736,6 +832,24 @@ describe('bad input', () => {
       'Validation failure: Session persistence of type HTTP_COOKIE is not supported for UDP/SCTP protocol pools.',
     ],
     [
+      'cookies for SCTP',
+      () => pool({ protocol: 'SCTP', session_persistence: { type: 'HTTP_COOKIE' } }),
+      400,
+      'Validation failure: Session persistence of type HTTP_COOKIE is not supported for UDP/SCTP protocol pools.',
+    ],
+    [
+      'headers for SCTP',
+      () => listener({ protocol: 'SCTP', insert_headers: { 'X-Forwarded-For': 'true' } }),
+      400,
+      'Validation failure: SCTP protocol listener does not support TLS or header insertion.',
+    ],
+    [
+      'a pool of UDP behind SCTP',
+      () => listener({ protocol: 'SCTP', default_pool_id: udpPool }),
+      400,
+      "Validation failure: The pool protocol 'UDP' is invalid while the listener protocol is 'SCTP'.",
+    ],
+    [
       'a time-out of sessions for TCP',
       () => pool({ session_persistence: { type: 'SOURCE_IP', persistence_timeout: 5 } }),
       400,
@@ -810,16 +924,22 @@ describe('bad input', () => {
     ],
     ['no such pool', () => monitor({ pool_id: NOBODY }), 404, `Pool ${NOBODY} not found.`],
     [
-      'a probe not offered',
-      () => monitor({ type: 'HTTPS' }),
-      501,
-      unsupported('type HTTPS: health monitors are HTTP, PING, TCP, TLS-HELLO, UDP-CONNECT here'),
+      'a probe over TLS for UDP',
+      () => monitor({ pool_id: udpPool, type: 'HTTPS' }),
+      400,
+      'Validation failure: The associated pool protocol is UDP, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.',
+    ],
+    [
+      'a host name over TLS without HTTP 1.1',
+      () => monitor({ type: 'HTTPS', domain_name: 'a.b' }),
+      400,
+      "Validation failure: 'http_version' must be specified when 'domain_name' is provided.",
     ],
     [
       'a probe of SCTP',
       () => monitor({ pool_id: udpPool, type: 'SCTP' }),
       501,
-      unsupported('type SCTP: health monitors are HTTP, PING, TCP, TLS-HELLO, UDP-CONNECT here'),
+      unsupported('type SCTP: health monitors are HTTP, HTTPS, PING, TCP, TLS-HELLO, UDP-CONNECT here'),
     ],
     [
       'a TLS hello for UDP',

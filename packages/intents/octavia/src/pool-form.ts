@@ -21,6 +21,7 @@ export const WIRE_ALGORITHM = {
 export const PLAIN_POOL_PROTOCOL = {
   tcp: 'TCP',
   udp: 'UDP',
+  sctp: 'SCTP',
   http: 'HTTP',
   'tcp-proxy': 'TCP',
   'tcp-proxy-v1': 'PROXY',
@@ -40,7 +41,7 @@ export function foldPersistence({ protocol, persistence }: PoolForm): Pool['pers
   if (persistence === null) return null
   const { type, cookieName, timeoutSeconds, granularity } = persistence
   if (type === null) throw invalidInput('type', 'None', 'Mandatory field missing.')
-  if (protocol === 'UDP') {
+  if (protocol === 'UDP' || protocol === 'SCTP') {
     if (cookieName !== null) throw validationFailure('Cookie names are not supported for UDP/SCTP pools.')
     if (type !== 'SOURCE_IP')
       throw validationFailure(`Session persistence of type ${type} is not supported for UDP/SCTP protocol pools.`)

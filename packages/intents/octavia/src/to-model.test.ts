@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { loadBalancer } from '@spout/model'
+import { loadBalancer, sendsRequest } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import {
   addListener,
@@ -175,7 +175,7 @@ describe('what a graph may not be', () => {
       'TLS',
       { ...vip, listeners: [{ protocol: 'TERMINATED_HTTPS', protocol_port: 443 }] },
       501,
-      "Provider 'spout' does not support a requested option: protocol TERMINATED_HTTPS: listeners are HTTP, HTTPS, TCP, UDP here",
+      "Provider 'spout' does not support a requested option: protocol TERMINATED_HTTPS: listeners are HTTP, HTTPS, SCTP, TCP, UDP here",
     ],
     [
       'L7 policies',
@@ -306,11 +306,12 @@ describe('changes', () => {
     ['PING', 'ping'],
     ['TCP', 'tcp'],
     ['HTTP', 'http'],
+    ['HTTPS', 'https'],
     ['TLS-HELLO', 'tls-hello'],
   ] as const)('a monitor of type %s is one of %s, and back', (type, word) => {
     const { poolId: _, ...blank } = { ...blankMonitor(stamp), delaySeconds: 1, timeoutSeconds: 1, type }
     const made = foldMonitor(blank)
-    expect(made).toMatchObject({ type: word, http: word === 'http' ? {} : null })
+    expect(made).toMatchObject({ type: word, http: sendsRequest(word) ? {} : null })
     expect(unfoldMonitor(made, { explicitVersion: false, delaySeconds: null }).type).toBe(type)
   })
 

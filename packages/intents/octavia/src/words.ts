@@ -1,11 +1,11 @@
 /** Octavia's closed sets of words, whole: a word that is not offered here is still told apart from one that does not exist. */
 
 export const LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'PROMETHEUS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
-export const OFFERED_LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'TCP', 'UDP'] as const
+export const OFFERED_LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'SCTP', 'TCP', 'UDP'] as const
 export type ListenerProtocol = (typeof OFFERED_LISTENER_PROTOCOLS)[number]
 
 export const POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
-export const OFFERED_POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'TCP', 'UDP'] as const
+export const OFFERED_POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
 export type PoolProtocol = (typeof OFFERED_POOL_PROTOCOLS)[number]
 
 /** Which pools a listener may send to. */
@@ -14,6 +14,7 @@ export const POOLS_OF_LISTENER: Readonly<Record<ListenerProtocol, readonly PoolP
   HTTP: ['HTTP', 'PROXY', 'PROXYV2'],
   HTTPS: ['HTTPS', 'PROXY', 'PROXYV2', 'TCP'],
   UDP: ['UDP'],
+  SCTP: ['SCTP'],
 }
 
 export const ALGORITHMS = ['LEAST_CONNECTIONS', 'ROUND_ROBIN', 'SOURCE_IP', 'SOURCE_IP_PORT'] as const
@@ -24,7 +25,7 @@ export type PersistenceType = (typeof PERSISTENCE_TYPES)[number]
 
 export const MONITOR_TYPES = ['HTTP', 'HTTPS', 'PING', 'SCTP', 'TCP', 'TLS-HELLO', 'UDP-CONNECT'] as const
 export type MonitorType = (typeof MONITOR_TYPES)[number]
-export const OFFERED_MONITOR_TYPES = ['HTTP', 'PING', 'TCP', 'TLS-HELLO', 'UDP-CONNECT'] as const
+export const OFFERED_MONITOR_TYPES = ['HTTP', 'HTTPS', 'PING', 'TCP', 'TLS-HELLO', 'UDP-CONNECT'] as const
 
 export const CLIENT_AUTHENTICATION = ['MANDATORY', 'NONE', 'OPTIONAL'] as const
 

@@ -1,4 +1,4 @@
-import type { LoadBalancer, Network } from '@spout/model'
+import { isProxied, type LoadBalancer, type Network } from '@spout/model'
 
 /**
  * Whether a load balancer's requests must come to the node that its members' replies come to: the one that holds their
@@ -10,6 +10,6 @@ export function followsHolder(
   { returnPath }: Pick<Network, 'returnPath'>,
 ): boolean {
   if (returnPath === 'gateway') return true
-  const isProxied = listeners.length > 0 && listeners.every(({ protocol }) => protocol !== 'tcp' && protocol !== 'udp')
-  return returnPath === 'snat' && !isProxied
+  const isAllProxied = listeners.length > 0 && listeners.every(({ protocol }) => isProxied(protocol))
+  return returnPath === 'snat' && !isAllProxied
 }

@@ -1,5 +1,5 @@
 import { type Announce, type DomainEntry, type DomainTunnel, type Network, NODE_STATE_VERSION } from '@spout/model'
-import { parseCidr } from '@spout/net'
+import { cidrContains, parseCidr, parseIp } from '@spout/net'
 
 /**
  * A tenant network as one node sees it.
@@ -16,6 +16,7 @@ export function planDomain(
   // One node at a time must answer for a shared address, the one that the network's VIPs are at.
   const shared = network.returnPath === 'snat' && gateway?.via === 'vrrp' ? sharedAddresses : new Map<string, string>()
   const tunnelled = tunnelledSubnets(network)
+  const routes = reachedRoutes(network, nodeAddresses)
   return {
     kind: 'domain',
     version: NODE_STATE_VERSION,
@@ -30,7 +31,15 @@ export function planDomain(
     }),
     gateway: network.returnPath === 'gateway' || shared.size > 0 ? gateway : null,
     ...(tunnelled.length === 0 ? {} : { tunnel: { vni: network.number, subnets: tunnelled } }),
+    ...(routes.length === 0 ? {} : { routes }),
   }
+}
+
+/** Without an address in its subnet a node does not reach a router. */
+function reachedRoutes({ routes, subnets }: Network, nodeAddresses: ReadonlyMap<string, string>): Network['routes'] {
+  if (routes.length === 0) return routes
+  const left = subnets.filter(({ id }) => !nodeAddresses.has(id)).map(({ cidr }) => parseCidr(cidr))
+  return left.length === 0 ? routes : routes.filter(({ via }) => !left.some((cidr) => cidrContains(cidr, parseIp(via))))
 }
 
 /** Subnets behind routers, and the segment's router through which each is reached: the gateway of its family's first subnet. */

@@ -2,6 +2,7 @@ import {
   type Announce,
   canonicalJson,
   type GroupBgp,
+  isProxied,
   type LoadBalancer,
   type LoadBalancerEntry,
   type Network,
@@ -181,7 +182,7 @@ export function neededFeatures(
   // Nodes translate by themselves; forwarding alone is what an older one may not know.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
   for (const { protocol } of loadBalancer.listeners)
-    needs.add(protocol === 'tcp' || protocol === 'udp' ? `l4.${protocol}` : `l7.${protocol}`)
+    needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
   const used = new Set(loadBalancer.listeners.map((listener) => listener.defaultPoolId))
   for (const pool of loadBalancer.pools)
     if (used.has(pool.id) && proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')

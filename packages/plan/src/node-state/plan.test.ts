@@ -314,9 +314,11 @@ describe('neededFeatures', () => {
     const listeners = [
       listener(3, 80, { protocol: 'http', defaultPoolId: id(1) }),
       listener(4, 53, { protocol: 'udp' }),
-      listener(5, 443, { protocol: 'tcp-proxy' }),
+      listener(5, 3868, { protocol: 'sctp' }),
+      listener(6, 443, { protocol: 'tcp-proxy' }),
     ]
     expect(neededFeatures({ listeners, pools }, 'gateway')).toEqual([
+      'l4.sctp',
       'l4.udp',
       'l7.http',
       'l7.proxy-protocol',
@@ -337,7 +339,8 @@ type GoldenInput = Omit<LoadBalancerPlanInput, 'freePoolNumber' | 'announcing'> 
 describe('golden plans', () => {
   const names = readdirSync(testdata).flatMap((name) => /^(.+)\.in\.json$/.exec(name)?.[1] ?? [])
   it.each(names)('%s', async (name) => {
-    const input = JSON.parse(readFileSync(new URL(`${name}.in.json`, testdata), 'utf8')) as GoldenInput
+    const read = JSON.parse(readFileSync(new URL(`${name}.in.json`, testdata), 'utf8')) as GoldenInput
+    const input = { ...read, network: read.network && { ...read.network, routes: read.network.routes ?? [] } }
     const announcing = input.announcing ?? { via: 'l2' }
     const planned = planLoadBalancer({ ...input, announcing, freePoolNumber: (after) => after + 1 })
     const { shard } = planned.placement

@@ -17,7 +17,7 @@ export function* directReturnProblems(
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     const field = `listeners[${index}]`
     if (isProxied(listener.protocol)) {
-      const reason = `${listener.protocol} goes through a proxy, and members of a network with return path dsr answer clients directly: only tcp and udp can`
+      const reason = `${listener.protocol} goes through a proxy, and members of a network with return path dsr answer clients directly: only tcp, udp and sctp can`
       yield problem('Unsupported', { field: `${field}.protocol`, reason })
       continue
     }

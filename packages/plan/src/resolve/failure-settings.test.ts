@@ -16,6 +16,7 @@ describe('failureProblems', () => {
     ['l4', { protocol: 'tcp', passiveCheck }, [['Unsupported', 'pools[0].passiveCheck']]],
     ['l4', { protocol: 'tcp', resetOnDown: true, slowStartSeconds: 30, drainSeconds: 0 }, []],
     ['l4', { protocol: 'udp', resetOnDown: true }, [['InvalidField', 'pools[0].resetOnDown']]],
+    ['l4', { protocol: 'sctp', resetOnDown: true }, [['InvalidField', 'pools[0].resetOnDown']]],
   ] as const)('a pool of mode %s with %j: %j', (mode, fields, problems) => {
     const found = [...failureProblems(pool(1, [], fields), mode, 'pools[0]')]
     expect(found.map(({ code, params }) => [code, params.field])).toEqual(problems)
@@ -28,6 +29,18 @@ describe('failureProblems', () => {
     expect([...failureProblems(pool(1, [], fields('tcp')), 'l4', 'pools[0]')]).toMatchObject([
       { params: { field: 'pools[0].monitor.type' } },
     ])
+  })
+
+  it('of a probe over TCP at members that speak SCTP there', () => {
+    const of = (type: 'tcp' | 'ping', monitorPort: number | null) => {
+      const monitor = { ...meta, tags: [], enabled: true, type, http: null }
+      const times = { intervalMs: 1000, timeoutMs: 500, rise: 1, fall: 1 }
+      const members = [member(2, { monitorPort: 8080 }), member(3, { monitorPort })]
+      return [...failureProblems(pool(1, members, { protocol: 'sctp', monitor: { ...monitor, ...times } }), 'l4', 'p')]
+    }
+    expect(of('ping', null)).toEqual([])
+    expect(of('tcp', 8081)).toEqual([])
+    expect(of('tcp', null)).toMatchObject([{ code: 'InvalidField', params: { field: 'p.members[1].monitorPort' } }])
   })
 })
 

@@ -1,4 +1,4 @@
-import type { NodePool, Pool } from '@spout/model'
+import type { HealthMonitor, NodePool, Pool } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
 /** How a pool's members are to fail, where its way of balancing cannot do that. */
@@ -23,5 +23,24 @@ export function* failureProblems(pool: Pool, mode: NodePool['mode'], field: stri
     yield problem('InvalidField', {
       field: `${field}.resetOnDown`,
       reason: 'UDP has no connections to reset; its flows move in any case',
+    })
+  if (pool.protocol === 'sctp') yield* sctpProblems(pool, field)
+}
+
+const ASKING_TCP: ReadonlySet<HealthMonitor['type']> = new Set(['tcp', 'http', 'https', 'tls-hello'])
+
+function* sctpProblems(pool: Pool, field: string): Generator<Problem> {
+  if (pool.resetOnDown)
+    yield problem('InvalidField', {
+      field: `${field}.resetOnDown`,
+      reason: 'SCTP associations are not reset; those of a member that is down end by themselves',
+    })
+  const type = pool.monitor?.type
+  if (type === undefined || !ASKING_TCP.has(type)) return
+  const at = pool.members.findIndex(({ monitorPort }) => monitorPort === null)
+  if (at >= 0)
+    yield problem('InvalidField', {
+      field: `${field}.members[${at}].monitorPort`,
+      reason: `is required: a check of type ${type} asks over TCP, and the members' port speaks SCTP`,
     })
 }

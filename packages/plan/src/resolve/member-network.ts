@@ -1,7 +1,8 @@
-import type { Network, Pool, Subnet } from '@spout/model'
+import type { Network, NetworkRoute, Pool, Subnet } from '@spout/model'
 import { type Cidr, cidrContains, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
 import { endsOf } from '../ipam/address-space.ts'
 import { type Problem, problem } from '../reason.ts'
+import { RouteIndex } from './route-index.ts'
 
 /** What is known around a document. */
 export interface MemberContext {
@@ -39,6 +40,7 @@ export function memberNetwork(
   const subnets = context.networks.flatMap((network) =>
     network.subnets.map((subnet): KnownSubnet => ({ network, subnet, cidr: parseCidr(subnet.cidr) })),
   )
+  const behind = new RoutesOf()
   let candidates: readonly Network[] | null = null
   const checked: { readonly endpoint: Endpoint; readonly ip: Ip }[] = []
   for (const endpoint of endpoints(pools)) {
@@ -54,7 +56,7 @@ export function memberNetwork(
           id: String(endpoint.subnetId),
         }),
       }
-    if (named !== null && !cidrContains(named.cidr, ip))
+    if (named !== null && !cidrContains(named.cidr, ip) && !behind.isReached(named, ip))
       return {
         problem: problem('AddressOutsideSubnet', {
           field: endpoint.field,
@@ -62,8 +64,11 @@ export function memberNetwork(
           cidr: named.subnet.cidr,
         }),
       }
-    const holding = (named === null ? subnets : [named]).filter(({ cidr }) => cidrContains(cidr, ip))
-    const networks = new Set(holding.map(({ network }) => network))
+    const holding = subnets.filter(({ cidr }) => cidrContains(cidr, ip)).map(({ network }) => network)
+    const networks =
+      named !== null
+        ? new Set([named.network])
+        : new Set([...holding, ...context.networks.filter((network) => behind.route(network, ip) !== null)])
     if (networks.size === 0)
       return { problem: problem('MemberOutsideNetworks', { field: endpoint.field, address: endpoint.text }) }
     const before: readonly Network[] = candidates ?? [...networks]
@@ -83,6 +88,27 @@ export function memberNetwork(
     if (why !== null) return { problem: forbiddenProblem(endpoint, `it is ${why}`) }
   }
   return { network }
+}
+
+/** What lies behind the routers of networks, worked out for those that are asked for. */
+class RoutesOf {
+  readonly #indexes = new Map<Network, RouteIndex<NetworkRoute>>()
+
+  route(network: Network, ip: Ip): NetworkRoute | null {
+    if (network.routes.length === 0) return null
+    let index = this.#indexes.get(network)
+    if (index === undefined) {
+      index = new RouteIndex(network.routes)
+      this.#indexes.set(network, index)
+    }
+    return index.find(ip)
+  }
+
+  /** Whether the way to the address begins in the subnet. */
+  isReached({ network, cidr }: KnownSubnet, ip: Ip): boolean {
+    const route = this.route(network, ip)
+    return route !== null && cidrContains(cidr, parseIp(route.via))
+  }
 }
 
 const forbiddenProblem = (endpoint: Endpoint, reason: string): Problem =>

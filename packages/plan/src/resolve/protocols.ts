@@ -5,6 +5,7 @@ import { type Problem, problem } from '../reason.ts'
 const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][]>> = {
   tcp: ['tcp'],
   udp: ['udp'],
+  sctp: ['sctp'],
   http: ['http', 'tcp-proxy-v1', 'tcp-proxy-v2'],
   'tcp-proxy': ['tcp', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'],
 }
@@ -16,7 +17,7 @@ const modeOf = (listener: Listener): NodePool['mode'] =>
 export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {
   const listener = loadBalancer.listeners.find((one) => one.defaultPoolId === pool.id)
   if (listener !== undefined) return modeOf(listener)
-  if (pool.protocol === 'tcp' || pool.protocol === 'udp') return 'l4'
+  if (pool.protocol === 'tcp' || pool.protocol === 'udp' || pool.protocol === 'sctp') return 'l4'
   return pool.protocol === 'http' ? 'http' : 'tcp-proxy'
 }
 

@@ -4,6 +4,7 @@ import {
   type Network,
   type Pool,
   SLOT_TABLE_SIZES,
+  sendsRequest,
   transportOf,
   type Vip,
 } from '@spout/model'
@@ -115,9 +116,13 @@ function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool
 }
 
 function* monitorProblems(monitor: HealthMonitor, field: string): Generator<Problem> {
-  if (monitor.type === 'http' && monitor.http === null) yield problem('MissingField', { field: `${field}.http` })
-  if (monitor.type !== 'http' && monitor.http !== null)
-    yield problem('InvalidField', { field: `${field}.http`, reason: `belongs to type http, not ${monitor.type}` })
+  const sends = sendsRequest(monitor.type)
+  if (sends && monitor.http === null) yield problem('MissingField', { field: `${field}.http` })
+  if (!sends && monitor.http !== null)
+    yield problem('InvalidField', {
+      field: `${field}.http`,
+      reason: `belongs to types http and https, not ${monitor.type}`,
+    })
   if (monitor.timeoutMs > monitor.intervalMs)
     yield problem('InvalidField', { field: `${field}.timeoutMs`, reason: 'must not be longer than intervalMs' })
 }

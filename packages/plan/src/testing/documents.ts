@@ -24,6 +24,7 @@ export const network = (number: number, fields: Partial<Network> = {}): Network 
   number,
   subnets: [{ ...meta(number + 1000), cidr: '10.0.0.0/24', gatewayIp: '10.0.0.1', nodeRange: null }],
   returnPath: 'snat',
+  routes: [],
   segment: { physicalNetwork: 'physnet1', vlan: null },
   ...fields,
 })

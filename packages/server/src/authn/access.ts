@@ -1,12 +1,13 @@
 import type { Principal } from '@spout/admission'
 import { type Role, SpoutError } from '@spout/model'
+import { holds } from './roles.ts'
 
 export const isAdmin = (principal: Principal): boolean => principal.roles.includes('admin')
 
 /** @throws SpoutError Forbidden without the role */
 export function requireRole(principal: Principal, role: Role): void {
   if (principal.projectId === null) throw new SpoutError('Forbidden', { reason: 'the token has no project' })
-  if (!principal.roles.includes(role)) throw new SpoutError('Forbidden', { reason: `the role ${role} is needed` })
+  if (!holds(principal.roles, role)) throw new SpoutError('Forbidden', { reason: `the role ${role} is needed` })
 }
 
 /** Whether an object of this project exists for who asks: other tenants' objects do not. */
@@ -19,10 +20,11 @@ export const listScope = (principal: Principal): { readonly projectId?: string }
 
 /**
  * The project that a new object shall belong to: the token's, or for an administrator the one he names.
+ * @param role that is needed to make one
  * @throws SpoutError Forbidden when somebody else names a foreign one
  */
-export function projectForNew(principal: Principal, wanted: string | null | undefined): string {
-  requireRole(principal, 'member')
+export function projectForNew(principal: Principal, wanted: string | null | undefined, role: Role = 'member'): string {
+  requireRole(principal, role)
   const projectId = wanted ?? principal.projectId
   if (projectId === null) throw new SpoutError('Forbidden', { reason: 'the token has no project' })
   if (projectId !== principal.projectId && !isAdmin(principal))

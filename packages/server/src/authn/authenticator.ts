@@ -2,10 +2,11 @@ import type { ModelView, Principal } from '@spout/admission'
 import { type ApplicationCredential, type Role, SpoutError, type Token, type User } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
+import { mayOnlyBalance } from './balancer.ts'
 import { credentialOf, type Method } from './grant.ts'
 import { LoginLimiter } from './login-limiter.ts'
 import { Passwords } from './password.ts'
-import { rolesOn, withIncluded } from './roles.ts'
+import { holds, rolesOn, withIncluded } from './roles.ts'
 import { newSecret, secretSha256 } from './token-secret.ts'
 
 export interface AuthenticatorOptions {
@@ -94,11 +95,18 @@ export class Authenticator {
 
   /** Trades a token for one with another scope, which ends no later. */
   async loginWithToken(secret: string, scope: Scope): Promise<IssuedToken> {
-    const { token } = this.session(secret)
+    const { token, principal } = this.session(secret)
     const user = this.#options.view.get('user', token.userId)?.value
     if (user === undefined) throw badCredentials()
     const credentialId = credentialOf(token)
     const projectId = this.#projectOf(user, scope)
+    if (mayOnlyBalance(principal)) {
+      // Its user may have other roles elsewhere: the token is not to lead there.
+      if (projectId !== token.projectId) throw badCredentials()
+      const [method, note] =
+        credentialId === null ? (['token', ''] as const) : (['application_credential', credentialId] as const)
+      return this.#issue(user, projectId, token.roles, method, note, token.expiresAt)
+    }
     if (credentialId === null) return this.#issue(user, projectId, null, 'token', '', token.expiresAt)
     // A credential stands for one project: its tokens cannot be moved to another.
     if (projectId !== token.projectId) throw badCredentials()
@@ -158,7 +166,7 @@ export class Authenticator {
     if (token.projectId === null) return { ...base, projectId: null, roles: [] }
     if (view.get('project', token.projectId)?.value.enabled !== true) return null
     const now = rolesOn(user, token.projectId)
-    const roles = token.roles.filter((role) => now.includes(role))
+    const roles = token.roles.filter((role) => holds(now, role))
     return roles.length === 0 ? null : { ...base, projectId: token.projectId, roles }
   }
 
@@ -185,7 +193,7 @@ export class Authenticator {
   ): Promise<IssuedToken> {
     const { store, view, clock } = this.#options
     const own = projectId === null ? [] : rolesOn(user, projectId)
-    const roles = limit === null ? own : own.filter((role) => withIncluded(limit).includes(role))
+    const roles = limit === null ? own : withIncluded(limit).filter((role) => holds(own, role))
     if (projectId !== null && roles.length === 0) throw badCredentials()
     const secret = newSecret()
     const expiresAt = new Date(clock.now().getTime() + this.#ttlMs).toISOString()

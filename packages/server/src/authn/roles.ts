@@ -4,12 +4,17 @@ import { ROLES, type Role, type User } from '@spout/model'
 const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
   admin: ['admin', 'member', 'reader'],
   member: ['member', 'reader'],
+  balancer: ['balancer'],
   reader: ['reader'],
 }
 
 /** The given roles and those they include, strongest first. */
 export const withIncluded = (roles: readonly Role[]): readonly Role[] =>
   ROLES.filter((role) => roles.some((given) => INCLUDES[given].includes(role)))
+
+/** Whether somebody with these roles, included ones too, may act as one with that role: who has `member` may balance. */
+export const holds = (roles: readonly Role[], wanted: Role): boolean =>
+  roles.includes(wanted) || (wanted === 'balancer' && roles.includes('member'))
 
 /** What a user may on a project, included roles too. */
 export const rolesOn = (user: User, projectId: string): readonly Role[] =>

@@ -6,6 +6,7 @@ import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import type { Session } from '../authn/authenticator.ts'
 import { credentialOf } from '../authn/grant.ts'
+import { holds } from '../authn/roles.ts'
 import { newSecret } from '../authn/token-secret.ts'
 import type { IdentityContext } from './context.ts'
 import { listBody, notFound } from './list-body.ts'
@@ -117,10 +118,13 @@ function ownRole(
   at: number,
 ): Role {
   const field = `application_credential.roles[${at}]`
-  const named = NAMED_ROLES.find((known) => known.id === wanted.id || known.name === wanted.name)
+  // The OpenStack client looks a role up in its token; what it does not find there it sends as the id, as it was typed.
+  const named = NAMED_ROLES.find(
+    (known) => known.id === wanted.id || known.name === wanted.name || known.name === wanted.id,
+  )
   if (named?.role == null)
     throw new SpoutError('ReferenceNotFound', { field, what: 'Role', id: wanted.id ?? wanted.name ?? '' })
-  if (!own.includes(named.role))
+  if (!holds(own, named.role))
     throw new SpoutError('Forbidden', { reason: `you have no role ${named.name} to pass on` })
   return named.role
 }

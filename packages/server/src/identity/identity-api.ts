@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
+import { refuseBalancer } from '../authn/balancer.ts'
 import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { applicationCredentialRoutes } from './application-credentials.ts'
 import { authRoutes } from './auth-routes.ts'
@@ -14,12 +15,20 @@ import { roleRoutes } from './role-routes.ts'
 import { userRoutes } from './users.ts'
 import { versionRoutes } from './versions.ts'
 
+/** What needs no token, and what a token that may only balance may call: to log in again, and to learn where we are. */
+const OPEN: ReadonlySet<string> = new Set(['', '/', '/v3', '/v3/', '/v3/auth/tokens', '/v3/auth/catalog'])
+
 /** A Keystone v3 facade over our own users and projects, as far as unmodified clients need one. */
 export const identityApi = (context: IdentityContext): Surface => ({
   prefix: '/identity',
   bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
   plugin: async (scope) => {
     answerLikeKeystone(scope)
+    scope.addHook('preHandler', async (request) => {
+      const { url } = request.routeOptions
+      if (url === undefined || OPEN.has(url.replace(/^\/identity/, ''))) return
+      refuseBalancer(sessionOf(context.authenticator, request).principal)
+    })
     versionRoutes(scope, context.baseUrl)
     authRoutes(scope, context)
     projectRoutes(scope, context)

@@ -17,6 +17,7 @@ export function stableUuid(name: string): string {
 const NAMES: Readonly<Record<string, Role | null>> = {
   admin: 'admin',
   member: 'member',
+  balancer: 'balancer',
   reader: 'reader',
   'load-balancer_member': 'member',
   'load-balancer_observer': 'reader',

@@ -51,7 +51,7 @@ export function roleRoutes(scope: FastifyInstance, context: IdentityContext): vo
     if (role === null)
       throw new SpoutError('Unsupported', {
         field: 'role_id',
-        reason: 'this role cannot be granted, use admin, member or reader',
+        reason: 'this role cannot be granted, use admin, member, balancer or reader',
       })
     if (!user.roles.some((grant) => grant.projectId === request.params.project && grant.role === role)) {
       const roles = [...user.roles, { projectId: request.params.project, role }]

@@ -36,6 +36,8 @@ const flows = z.object({
   ready: count,
   refused: count,
   insisted: count,
+  missed: count.optional(),
+  lastMiss: z.object({ at: time, expected: count, came: count }).nullable().optional(),
   datagrams: z.object({ sent: count, received: count, lost: count, refused: count }),
   peers: count,
   silent: count,

@@ -55,19 +55,21 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
 /** What becomes of established connections when their node is gone, and by which arrangement; null while it has none. */
 function connectionsOutlive(
   { view }: NativeContext,
-  { networkId }: LoadBalancer,
+  { networkId, listeners }: LoadBalancer,
   placement: Placement | undefined,
 ): string | null {
   const path = networkId === null ? undefined : view.get('network', networkId)?.value.returnPath
   if (path === undefined) return null
-  if (path === 'gateway') return 'return path gateway: established connections outlive a node, proxied ones do not'
+  const hasSctp = listeners.some(({ protocol }) => protocol === 'sctp')
+  const but = hasSctp ? 'proxied ones and SCTP associations do not' : 'proxied ones do not'
+  if (path === 'gateway') return `return path gateway: established connections outlive a node, ${but}`
   if (path === 'dsr')
     return 'return path dsr, nodes keep no state of flows: established connections outlive a node; a change of members ends those whose hash slot it moves'
   const groupId = placement?.shard?.nodeGroupId
   const group = groupId === undefined ? undefined : view.get('nodeGroup', groupId)?.value
   const nodes = view.list('node').filter(({ nodeGroupId }) => nodeGroupId === groupId)
   return group !== undefined && group.announcer !== 'l2' && group.flowsKey !== undefined && nodes.length > 1
-    ? "return path snat, flows replicated between the group's nodes: established connections outlive a node, proxied ones do not"
+    ? `return path snat, flows replicated between the group's nodes: established connections outlive a node, ${but}`
     : 'return path snat, flows known to their node alone: established connections end with it'
 }
 

@@ -14,6 +14,7 @@ import {
   passiveCheck,
   pool,
   SpoutError,
+  sendsRequest,
   transportOf,
   uuid,
 } from '@spout/model'
@@ -173,8 +174,8 @@ export class Parts {
   #monitor(draft: z.output<typeof monitorDraft>, known: HealthMonitor | null, field: string): HealthMonitor {
     const { createdAt: _created, updatedAt: _updated, id, http, timeoutMs, ...own } = draft
     if (id !== undefined && id !== known?.id) throw unknown(field, 'Health monitor', id)
-    // The model wants a probe exactly for type http; another type's stray probe is its to refuse.
-    const probe = draft.type === 'http' ? (http ?? probeDraft.parse({})) : http
+    // The model wants a probe exactly for types that send a request; another type's stray probe is its to refuse.
+    const probe = sendsRequest(draft.type) ? (http ?? probeDraft.parse({})) : http
     return this.#stamp<HealthMonitor>(known ?? undefined, {
       ...own,
       timeoutMs: timeoutMs ?? Math.min(DEFAULT_CHECK_TIMEOUT_MS, own.intervalMs),

@@ -1,17 +1,28 @@
 import type { LoadBalancerChange } from '@spout/admission'
-import { type Listener, type LoadBalancer, listener, type Pool, pool, SpoutError } from '@spout/model'
-import { z } from 'zod'
+import {
+  type HealthMonitor,
+  type Listener,
+  type LoadBalancer,
+  listener,
+  type Pool,
+  parseAs,
+  pool,
+  SpoutError,
+  sendsRequest,
+} from '@spout/model'
+import type { z } from 'zod'
 import { find } from './collection.ts'
 import type { NativeContext } from './context.ts'
-import { listenerDraft, memberDraft, Parts, poolDraft } from './load-balancer-draft.ts'
+import { listenerDraft, Parts, poolDraft } from './load-balancer-draft.ts'
 import { changeOwn, LOAD_BALANCERS, requireVersion } from './load-balancers.ts'
+import { merged, mergeOf } from './merge-change.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const tag = 'load-balancers'
 const root = '/load-balancers/:id'
 
 /** What listeners and pools have in common as parts of a load balancer. */
-interface PartKind<T extends { readonly id: string }, S extends z.ZodType> {
+interface PartKind<T extends { readonly id: string }, S extends z.ZodObject> {
   readonly plural: 'listeners' | 'pools'
   readonly what: 'Listener' | 'Pool'
   readonly schema: z.ZodType
@@ -19,6 +30,8 @@ interface PartKind<T extends { readonly id: string }, S extends z.ZodType> {
   readonly of: (loadBalancer: LoadBalancer) => readonly T[]
   readonly make: (parts: Parts, draft: z.output<S>, current: LoadBalancer) => T
   readonly replace: (all: T[]) => LoadBalancerChange
+  /** What of the stored part gives way to a change, so that the two make sense together. */
+  readonly givesWay: (stored: T, change: Fields) => Fields
   /** @throws SpoutError when something still needs it */
   readonly refuseRemoval: (part: T, current: LoadBalancer) => void
 }
@@ -31,10 +44,12 @@ const LISTENERS: PartKind<Listener, typeof listenerDraft> = {
   of: (loadBalancer) => loadBalancer.listeners,
   make: (parts, draft, current) => parts.listener(draft, current.pools, ''),
   replace: (listeners) => ({ listeners }),
+  // Two ways to name one thing.
+  givesWay: (_stored, { defaultPool }) => (defaultPool === undefined ? {} : { defaultPoolId: null }),
   refuseRemoval: () => {},
 }
 
-const POOLS: PartKind<Pool, typeof poolDraft> = {
+export const POOLS: PartKind<Pool, typeof poolDraft> = {
   plural: 'pools',
   what: 'Pool',
   schema: pool,
@@ -42,13 +57,20 @@ const POOLS: PartKind<Pool, typeof poolDraft> = {
   of: (loadBalancer) => loadBalancer.pools,
   make: (parts, draft) => parts.pool(draft, ''),
   replace: (pools) => ({ pools }),
+  // Only some checks have words to send.
+  givesWay: ({ monitor }, change) => {
+    const type = (change.monitor as Partial<HealthMonitor> | null | undefined)?.type
+    return monitor !== null && type !== undefined && !sendsRequest(type) ? { monitor: { ...monitor, http: null } } : {}
+  },
   refuseRemoval: ({ id }, current) => {
     const user = current.listeners.find((known) => known.defaultPoolId === id)
     if (user !== undefined) throw new SpoutError('InUse', { what: 'Pool', id, user: `listener ${user.id}` })
   },
 }
 
-function partRoutes<T extends { readonly id: string }, S extends z.ZodType>(kind: PartKind<T, S>): readonly Route[] {
+type Fields = Readonly<Record<string, unknown>>
+
+function partRoutes<T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): readonly Route[] {
   const { plural, what, schema, draft } = kind
   const singular = what.toLowerCase()
   const own = (context: NativeContext, { principal, params }: Who) =>
@@ -113,6 +135,24 @@ function partRoutes<T extends { readonly id: string }, S extends z.ZodType>(kind
       },
     }),
     route({
+      method: 'PATCH',
+      path: `${root}/${plural}/:part`,
+      tag,
+      summary: `Change a ${singular}; what is not named stays`,
+      access: 'member',
+      body: mergeOf(draft),
+      answer: { status: 200, schema },
+      handle: async (context, call) => {
+        const now = context.clock.now().toISOString()
+        const changed = await putPart(kind, context, call, (current) => {
+          const stored = partOf(kind.of(current), call.params.part, what)
+          const wanted = merged({ ...stored, ...kind.givesWay(stored, call.body) }, call.body)
+          return kind.make(new Parts(current, now), parseAs(draft, { ...wanted, id: stored.id }), current)
+        })
+        return partOf(kind.of(changed), call.params.part, what)
+      },
+    }),
+    route({
       method: 'DELETE',
       path: `${root}/${plural}/:part`,
       tag,
@@ -133,7 +173,7 @@ function partRoutes<T extends { readonly id: string }, S extends z.ZodType>(kind
 }
 
 /** Puts a part in place of the one with its id, or behind the others. Fields in errors are the part's own. */
-async function putPart<T extends { readonly id: string }, S extends z.ZodType>(
+export async function putPart<T extends { readonly id: string }, S extends z.ZodObject>(
   kind: PartKind<T, S>,
   context: NativeContext,
   call: Call<unknown>,
@@ -151,40 +191,27 @@ async function putPart<T extends { readonly id: string }, S extends z.ZodType>(
       return kind.replace(parts)
     })
   } catch (error) {
-    const prefix = `${kind.plural}[${at}].`
-    if (!(error instanceof SpoutError) || !error.field?.startsWith(prefix)) throw error
-    throw new SpoutError(error.code, { ...error.params, field: error.field.slice(prefix.length) }, { cause: error })
+    throw withoutPrefix(error, `${kind.plural}[${at}].`)
   }
+}
+
+/** The same error with the field as the caller named it. */
+export function withoutPrefix(error: unknown, prefix: string): unknown {
+  if (!(error instanceof SpoutError) || !error.field?.startsWith(prefix)) return error
+  return new SpoutError(error.code, { ...error.params, field: error.field.slice(prefix.length) }, { cause: error })
 }
 
 type Who = Pick<Call<unknown>, 'principal' | 'params'>
 
-function partOf<T extends { readonly id: string }>(parts: readonly T[], id: string | undefined, what: string): T {
+export function partOf<T extends { readonly id: string }>(
+  parts: readonly T[],
+  id: string | undefined,
+  what: string,
+): T {
   const part = parts.find((known) => known.id === id)
   if (part === undefined) throw new SpoutError('NotFound', { what, id: id ?? '' })
   return part
 }
 
 /** Single parts of a load balancer. Each change is a change of the whole document, so all are as atomic as that. */
-export const loadBalancerPartRoutes: readonly Route[] = [
-  ...partRoutes(LISTENERS),
-  ...partRoutes(POOLS),
-  route({
-    method: 'PUT',
-    path: `${root}/pools/:part/members`,
-    tag,
-    summary: 'Replace all members of a pool',
-    access: 'member',
-    body: z.strictObject({ members: z.array(memberDraft).max(10_000) }),
-    answer: { status: 200, schema: pool },
-    handle: async (context, call) => {
-      const now = context.clock.now().toISOString()
-      const changed = await putPart(POOLS, context, call, (current) => {
-        const known = partOf(current.pools, call.params.part, 'Pool')
-        const members = new Parts(current, now).members(call.body.members, known.members, 'members')
-        return { ...known, members, updatedAt: now }
-      })
-      return partOf(changed.pools, call.params.part, 'Pool')
-    },
-  }),
-]
+export const loadBalancerPartRoutes: readonly Route[] = [...partRoutes(LISTENERS), ...partRoutes(POOLS)]

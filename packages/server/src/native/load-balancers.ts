@@ -1,9 +1,10 @@
-import type { VipWish } from '@spout/admission'
+import type { LoadBalancerChange, VipWish } from '@spout/admission'
 import { ipText, type LoadBalancer, loadBalancer, SpoutError, uuid } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { mayKnow, projectForNew } from '../authn/access.ts'
 import { queryValue } from '../http/query.ts'
+import { changeOf } from './change-of.ts'
 import { type Collection, find } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { explain } from './explain.ts'
@@ -34,8 +35,13 @@ const changeable = {
   annotations: shape.annotations.default({}),
 }
 
+/** What is its own: its parts have paths of their own. */
+const change = changeOf(z.strictObject(changeable).omit({ listeners: true, pools: true }))
+
 const creation = z.strictObject({
   ...changeable,
+  /** Chosen by the caller, so that a creation whose answer was lost can be tried again; else a new one is drawn. */
+  id: uuid.optional(),
   projectId: uuid.optional(),
   vips: z.array(vipWish).min(1).max(16),
   nodeGroupId: shape.nodeGroupId.default(null),
@@ -82,7 +88,7 @@ export const loadBalancerRoutes: readonly Route[] = [
       const pools = parts.pools(body.pools)
       const created = await context.admission.createLoadBalancer({
         ...body,
-        projectId: projectForNew(principal, body.projectId),
+        projectId: projectForNew(principal, body.projectId, 'balancer'),
         pools,
         listeners: parts.listeners(body.listeners, pools),
       })
@@ -115,6 +121,23 @@ export const loadBalancerRoutes: readonly Route[] = [
     },
   }),
   route({
+    method: 'PATCH',
+    path: '/load-balancers/:id',
+    tag,
+    summary: 'Change a load balancer; what is not named stays',
+    access: 'member',
+    body: change,
+    answer: { status: 200, schema: loadBalancer },
+    handle: async (context, call) => {
+      const changed = await changeOwn(context, call, (current) => {
+        requireVersion(call.request, current)
+        return call.body as LoadBalancerChange
+      })
+      call.reply.header('etag', etagOf(changed))
+      return shownLoadBalancer(context, changed)
+    },
+  }),
+  route({
     method: 'DELETE',
     path: '/load-balancers/:id',
     tag,
@@ -126,6 +149,32 @@ export const loadBalancerRoutes: readonly Route[] = [
     handle: async (context, { principal, params, request }) => {
       const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
       await context.admission.deleteLoadBalancer(id, { cascade: queryValue(request, 'cascade') !== 'false' })
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/load-balancers/:id/vips',
+    tag,
+    summary: 'Give it one more address of a pool',
+    access: 'member',
+    body: z.strictObject({ from: z.literal('pool'), poolId: uuid, address: ipText.nullable().default(null) }),
+    answer: { status: 201, schema: loadBalancer },
+    handle: async (context, { principal, params, body }) => {
+      const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
+      return shownLoadBalancer(context, await context.admission.addVip(id, body))
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/load-balancers/:id/vips/:address',
+    tag,
+    summary: 'Take an address away that is not its first',
+    access: 'member',
+    body: null,
+    answer: { status: 200, schema: loadBalancer },
+    handle: async (context, { principal, params }) => {
+      const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
+      return shownLoadBalancer(context, await context.admission.removeVip(id, params.address ?? ''))
     },
   }),
   route({

@@ -386,7 +386,10 @@ describe('the others', () => {
     const login = { userName: 'admin', password: ADMIN_PASSWORD, projectName: 'admin' }
     const { status, body } = await call('POST', '/tokens', null, login)
     expect(status).toBe(201)
-    expect((await call('GET', '/tokens/current', body.token)).body).toMatchObject({ userName: 'admin' })
+    expect((await call('GET', '/tokens/current', body.token)).body).toMatchObject({
+      userName: 'admin',
+      projectName: 'admin',
+    })
     expect((await call('DELETE', '/tokens/current', body.token)).status).toBe(204)
     expect((await call('GET', '/tokens/current', body.token)).status).toBe(401)
     const wrong = await call('POST', '/tokens', null, { ...login, password: 'x' })

@@ -2,6 +2,8 @@ import type { Principal } from '@spout/admission'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
+import { isBalancing } from '../authn/balancer.ts'
+import { holds } from '../authn/roles.ts'
 import { NATIVE_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import type { NativeContext } from './context.ts'
 import { renderOpenApi } from './openapi.ts'
@@ -49,6 +51,7 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
 function admit(context: NativeContext, known: Route, request: FastifyRequest): Principal {
   if (known.access === 'anyone') return NOBODY
   const { principal } = sessionOf(context.authenticator, request)
+  if (isBalancing(known) && holds(principal.roles, 'balancer')) return principal
   if (known.access !== 'user') requireRole(principal, known.access)
   return principal
 }

@@ -1,5 +1,15 @@
 import type { VipWish } from '@spout/admission'
-import { address, addressPool, ipText, network, SpoutError, subnet, uuid } from '@spout/model'
+import {
+  address,
+  addressPool,
+  ipText,
+  MOST_NETWORK_ROUTES,
+  network,
+  networkRoute,
+  SpoutError,
+  subnet,
+  uuid,
+} from '@spout/model'
 import { z } from 'zod'
 import { isAdmin, mayKnow, projectForNew } from '../authn/access.ts'
 import { adminRoutes } from './admin-routes.ts'
@@ -119,6 +129,16 @@ export const networkRoutes: readonly Route[] = [
     body: null,
     answer: { status: 204, schema: null },
     handle: (context, call) => context.admission.removeSubnet(ownNetwork(context, call), call.params.part ?? ''),
+  }),
+  route({
+    method: 'PUT',
+    path: '/networks/:id/routes',
+    tag: 'networks',
+    summary: 'Replace the routes to members behind routers of the segment',
+    access: 'member',
+    body: z.strictObject({ routes: z.array(networkRoute).max(MOST_NETWORK_ROUTES) }),
+    answer: { status: 200, schema: network },
+    handle: (context, call) => context.admission.setNetworkRoutes(ownNetwork(context, call), call.body.routes),
   }),
   ...readRoutes(ADDRESS_POOLS),
   pools.create(

@@ -15,6 +15,7 @@ import {
   subnet,
 } from '@spout/model'
 import { z } from 'zod'
+import { isBalancing } from '../authn/balancer.ts'
 import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './load-balancer-draft.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes.ts'
@@ -107,7 +108,7 @@ function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
     operationId: operationId(known),
     tags: [known.tag],
     summary: known.summary,
-    description: `Access: ${known.access}.`,
+    description: `Access: ${known.access}${isBalancing(known) && isRole(known.access) ? ' or balancer' : ''}.`,
     ...(known.access !== 'anyone' && { security: [{ token: [] }] }),
     parameters: [...inPath, ...inQuery],
     ...(known.body && {
@@ -126,6 +127,8 @@ function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
     },
   }
 }
+
+const isRole = (access: Route['access']): boolean => access !== 'anyone' && access !== 'user'
 
 const parameter = (where: 'path' | 'query', name: string, description: string | null): Json => ({
   name,

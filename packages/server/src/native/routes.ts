@@ -1,4 +1,5 @@
 import { bgpRoutes } from './bgp.ts'
+import { loadBalancerMemberRoutes } from './load-balancer-members.ts'
 import { loadBalancerPartRoutes } from './load-balancer-parts.ts'
 import { loadBalancerRoutes } from './load-balancers.ts'
 import { networkRoutes } from './networks.ts'
@@ -14,6 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...tokenRoutes,
   ...loadBalancerRoutes,
   ...loadBalancerPartRoutes,
+  ...loadBalancerMemberRoutes,
   ...networkRoutes,
   ...nodeRoutes,
   ...rebalanceRoutes,

@@ -1,6 +1,7 @@
 import { ROLES, uuid } from '@spout/model'
 import { z } from 'zod'
 import { sessionOf } from '../authn/authenticate.ts'
+import type { NativeContext } from './context.ts'
 import { type Route, route } from './route.ts'
 import { shownToken } from './shown.ts'
 
@@ -24,6 +25,9 @@ const shown = z.strictObject({
   roles: z.array(z.enum(ROLES)),
   expiresAt: z.string(),
 })
+
+const nameOfProject = ({ view }: NativeContext, id: string | null): string | null =>
+  (id === null ? null : view.get('project', id)?.value.name) ?? null
 
 export const tokenRoutes: readonly Route[] = [
   route({
@@ -58,11 +62,12 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Who this token is for',
     access: 'user',
     body: null,
-    answer: { status: 200, schema: shown.extend({ userName: z.string() }) },
+    answer: { status: 200, schema: shown.extend({ userName: z.string(), projectName: z.string().nullable() }) },
     handle: (context, { principal, request }) => ({
       ...shownToken(sessionOf(context.authenticator, request).token),
       roles: principal.roles,
       userName: principal.userName,
+      projectName: nameOfProject(context, principal.projectId),
     }),
   }),
   route({

@@ -1,3 +1,4 @@
+import { refuseBalancer } from '../authn/balancer.ts'
 import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { addressRoutes } from './address-routes.ts'
 import type { NetworkContext } from './context.ts'
@@ -6,10 +7,14 @@ import { fixedRoutes } from './fixed-routes.ts'
 import { networkRoutes } from './network-routes.ts'
 
 /** A Neutron v2 facade over our networks and addresses, as far as unmodified load-balancer clients need one. */
-export const networkApi = (context: NetworkContext): Surface => ({
+export const networkApi = (given: NetworkContext): Surface => ({
   prefix: '/network',
   bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
   plugin: async (scope) => {
+    const context: NetworkContext = {
+      ...given,
+      authenticate: async (request) => refuseBalancer(await given.authenticate(request)),
+    }
     answerLikeNeutron(scope)
     fixedRoutes(scope, context)
     networkRoutes(scope, context)

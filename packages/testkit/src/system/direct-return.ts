@@ -34,15 +34,18 @@ export async function holdVip(lab: Lab, segment: string, vip: string): Promise<v
   }
 }
 
-/** A member behind the lab's router. */
+/** A member behind a router: the lab's, or a host of a tenant's segment. */
 export interface FarMember {
   readonly place: string
   /** IPv4, in a /24 of its own whose first address is the router's. */
   readonly address: string
 }
 
-/** Makes the place, which goes with the lab; a server for it is somebody else's. */
-export async function joinFarMember(lab: Lab, { place, address }: FarMember): Promise<void> {
+/**
+ * Makes the place, which goes with the lab; a server for it is somebody else's.
+ * @param router the place that forwards for it
+ */
+export async function joinFarMember(lab: Lab, { place, address }: FarMember, router = 'router'): Promise<void> {
   const namespace = lab.namespace(place)
   const gateway = address.replace(/\d+$/, '1')
   await must(['ip', 'netns', 'add', namespace])
@@ -51,8 +54,8 @@ export async function joinFarMember(lab: Lab, { place, address }: FarMember): Pr
     `address add ${gateway}/24 dev ${place}`,
     `link set dev ${place} up`,
   ]
-  await lab.must('router', ['ip', '-batch', '-'], { input: `${atRouter.join('\n')}\n` })
-  await lab.must('router', ['sysctl', '-qw', `net.ipv4.conf.${place}.rp_filter=0`])
+  await lab.must(router, ['ip', '-batch', '-'], { input: `${atRouter.join('\n')}\n` })
+  await lab.must(router, ['sysctl', '-qw', 'net.ipv4.ip_forward=1', `net.ipv4.conf.${place}.rp_filter=0`])
   const inside = [
     'link set dev lo up',
     'link set dev eth0 up',

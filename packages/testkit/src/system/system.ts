@@ -4,25 +4,19 @@ import type { Daemon, Lab } from '../lab/lab.ts'
 import { NODES, TENANTS } from '../lab/topology.ts'
 import { waitFor } from '../lab/wait-for.ts'
 import { type Account, callApi, passwordToken, type SystemAccess } from './access.ts'
+import { productUnit } from './product-unit.ts'
 
 const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
-/**
- * Options of Node.js that the product's own processes are run with. A small young generation costs little speed and a
- * third of the memory, and its collections are too short to be felt by a change. The old one is collected whenever it
- * has grown by 50 percent: V8 by itself would let garbage take as much room as what lives.
- */
-export const PRODUCT_NODE_OPTIONS: readonly string[] = ['--max-semi-space-size=1', '--heap-growing-percent=50']
+/** Options of Node.js that the product's own processes are run with; the unit says why. */
+export const PRODUCT_NODE_OPTIONS: readonly string[] = productUnit('agent').nodeOptions
 const program = (app: string): readonly string[] => [
   process.execPath,
   ...PRODUCT_NODE_OPTIONS,
   path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
 ]
-/**
- * Their environment. The C library keeps what is freed apart for each thread that allocated it, and Node.js has a dozen
- * that do so rarely: two such arenas instead of sixteen leave 8 MB less.
- */
+/** Their environment. */
 export const PRODUCT_ENVIRONMENT: Readonly<Record<string, string>> = {
-  MALLOC_ARENA_MAX: '2',
+  ...productUnit('agent').environment,
   NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache'),
 }
 const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts')
@@ -34,6 +28,8 @@ export interface ControlPlaneOptions {
   readonly set?: readonly string[]
   /** Environment beside this process's own. */
   readonly env?: Readonly<Record<string, string>>
+  /** Words before the program: a command that narrows what it may and becomes it. */
+  readonly within?: readonly string[]
 }
 
 const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } as const
@@ -41,7 +37,7 @@ const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } 
 /** Starts the control plane of a lab on the host; its data lies in the lab's directory, so a second start finds it. */
 export async function startControlPlane(
   lab: Lab,
-  { port = 0, set = [], env = {} }: ControlPlaneOptions = {},
+  { port = 0, set = [], env = {}, within = [] }: ControlPlaneOptions = {},
 ): Promise<SystemAccess> {
   const settings = [
     `stateDirectory=${path.join(lab.directory, 'control-plane')}`,
@@ -53,7 +49,7 @@ export async function startControlPlane(
     'network.managementCidrs=["198.18.0.0/15","198.51.100.0/24"]',
     ...set,
   ]
-  const argv = [...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...within, ...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
   const daemon = await lab.start('host', 'control-plane', argv, {
     readyText: '"event":"listening"',
     env: { ...PRODUCT_ENVIRONMENT, ...env },
@@ -78,6 +74,8 @@ export interface AgentOptions {
   readonly set?: readonly string[]
   /** Environment beside this process's own; daemons that the agent starts have one of their own. */
   readonly env?: Readonly<Record<string, string>>
+  /** Words before the program: a command that narrows what it may and becomes it. */
+  readonly within?: readonly string[]
 }
 
 /** Starts a node's agent; the first time with a fresh enrolment token. */
@@ -85,7 +83,7 @@ export async function startAgent(
   lab: Lab,
   access: SystemAccess,
   node: string,
-  { set = [], env = {} }: AgentOptions = {},
+  { set = [], env = {}, within = [] }: AgentOptions = {},
 ): Promise<Daemon> {
   const directory = path.join(lab.directory, node)
   mkdirSync(directory, { recursive: true })
@@ -132,7 +130,7 @@ export async function startAgent(
     `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
     ...set,
   ]
-  const argv = [...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...within, ...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
   return lab.start(node, `agent-${node}`, argv, {
     env: { ...PRODUCT_ENVIRONMENT, ...env },
     readyText: '"event":"running"',

@@ -3,6 +3,7 @@ import { NODES, TENANTS } from '../lab/topology.ts'
 import { waitFor } from '../lab/wait-for.ts'
 import { type Account, callApi, type SystemAccess } from './access.ts'
 import {
+  type AgentOptions,
   type ControlPlaneOptions,
   createPublicPool,
   createTenant,
@@ -50,6 +51,8 @@ export interface TestSystemOptions {
   readonly set?: ControlPlaneOptions['set']
   /** Nodes to start, all by default. */
   readonly nodes?: readonly string[]
+  /** How their agents are started. */
+  readonly agents?: AgentOptions
 }
 
 /** The whole product in a lab of its own, with tenants whose members answer; gone with `destroy`. */
@@ -67,12 +70,12 @@ export class TestSystem implements AsyncDisposable {
     this.publicPoolId = publicPoolId
   }
 
-  static async start({ tenants, set = [], nodes = NODES }: TestSystemOptions): Promise<TestSystem> {
+  static async start({ tenants, set = [], nodes = NODES, agents: how = {} }: TestSystemOptions): Promise<TestSystem> {
     const lab = await Lab.create()
     try {
       const access = await startControlPlane(lab, { set })
       const members = TENANTS.flatMap((tenant) => [1, 2].map((index) => startMember(lab, `${tenant}-member${index}`)))
-      const agents = nodes.map((node) => startAgent(lab, access, node))
+      const agents = nodes.map((node) => startAgent(lab, access, node, how))
       const { id } = await createPublicPool(access)
       const accounts = await Promise.all(tenants.map((tenant) => createTenant(access, tenant)))
       await Promise.all([...agents, ...members])

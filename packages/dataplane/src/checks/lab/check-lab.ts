@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createNetns, deleteNetns, ensureVeth, NativeHelper, netnsPath, runIn } from '@spout/sys'
 import { HELPER_PATH, silent } from '../../lab/lab-node.ts'
+import { startServers } from '../../lab/server-process.ts'
 
 /** The domain of the lab, and one that is not there. */
 export const DOMAIN = 7
@@ -73,10 +74,7 @@ export class CheckLab {
       await runIn(netns, ['ip', 'address', 'add', `fd01::${last}/64`, 'dev', SEGMENT, 'nodad'])
     }
     const program = fileURLToPath(new URL('./servers.ts', import.meta.url))
-    this.#servers = spawn('nsenter', [`--net=${netnsPath(host)}`, '--', process.execPath, program], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await once(this.#servers.stdout!, 'data')
+    this.#servers = await startServers(['nsenter', `--net=${netnsPath(host)}`, '--', process.execPath, program])
     this.#helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
   }
 }

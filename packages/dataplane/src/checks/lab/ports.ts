@@ -1,3 +1,6 @@
+/** What the server of `named` goes by. */
+export const NAME = 'app.example'
+
 /** What answers on which port of the lab's host. */
 export const PORTS = {
   ok: 8001,
@@ -12,4 +15,9 @@ export const PORTS = {
   refusingTls: 8009,
   endlessTls: 8010,
   haltingTls: 8011,
+  okOverTls: 8012,
+  failingOverTls: 8013,
+  clientsOverTls: 8014,
+  /** Handshakes with who names it `app.example`, answers 200 to who asks it `HEAD /up` by HTTP/1.1 as that host, else 404. */
+  named: 8015,
 } as const

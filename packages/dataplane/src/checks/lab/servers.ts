@@ -2,9 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import dgram from 'node:dgram'
 import http from 'node:http'
+import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
-import { PORTS } from './ports.ts'
+import { NAME, PORTS } from './ports.ts'
 
 const answering = (status: number): net.Server => http.createServer((_, response) => response.writeHead(status).end())
 
@@ -38,6 +39,28 @@ const secure = (options: tls.TlsOptions): net.Server => {
   return server.on('tlsClientError', (_, socket) => socket.destroy())
 }
 
+const answeringOverTls = (status: number, options: tls.TlsOptions = {}): net.Server => {
+  const server = https.createServer({ key: pem, cert: pem, ...options }, (_, response) =>
+    response.writeHead(status).end(),
+  )
+  return server.on('tlsClientError', (_, socket) => socket.destroy())
+}
+
+const named = https
+  .createServer(
+    {
+      key: pem,
+      cert: pem,
+      SNICallback: (name, done) =>
+        done(name === NAME ? null : new Error('another server'), tls.createSecureContext({ key: pem, cert: pem })),
+    },
+    ({ headers, httpVersion, method, socket, url }, response) => {
+      const asked = `${method} ${url} ${httpVersion} ${headers.host}` === `HEAD /up 1.1 ${NAME}`
+      response.writeHead(asked && (socket as tls.TLSSocket).servername === NAME ? 200 : 404).end()
+    },
+  )
+  .on('tlsClientError', (_, socket) => socket.destroy())
+
 /** HelloRequest, over and over, as fast as the other side reads. */
 const endless = (socket: net.Socket): void => {
   const records = Buffer.concat(Array.from({ length: 1_000 }, () => Buffer.from('160303000400000000', 'hex')))
@@ -62,6 +85,10 @@ const servers: readonly (readonly [number, net.Server])[] = [
   [PORTS.refusingTls, secure({})],
   [PORTS.endlessTls, talking(endless)],
   [PORTS.haltingTls, talking((socket) => socket.write(Buffer.from('160303', 'hex')))],
+  [PORTS.okOverTls, answeringOverTls(200)],
+  [PORTS.failingOverTls, answeringOverTls(500, { maxVersion: 'TLSv1.2' })],
+  [PORTS.clientsOverTls, answeringOverTls(200, { requestCert: true })],
+  [PORTS.named, named],
 ]
 await Promise.all(
   servers.map(([port, server]) => new Promise<void>((resolve) => server.listen(port, '::', () => resolve()))),

@@ -1,10 +1,11 @@
 import type { Clock, Timer } from '@spout/runtime'
 import { type FlowEnd, type Log, type NativeHelper, readFileOrNull, writeFileAtomically } from '@spout/sys'
 import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
+import type { Transport } from './registers.ts'
 import type { Rendered, RenderedService } from './rendered.ts'
 
 /**
- * A cut is made more than once: a packet on its way may bring a flow back, and so does a member that speaks first; the
+ * A cut is made more than once: a packet on its way may bring a flow back, and so does a UDP member that speaks first; the
  * client's next packet then ends it, unless the member is first again.
  */
 const ROUNDS = 5
@@ -18,7 +19,7 @@ const MOST_MEMBERS = 1_000
 interface Cut {
   readonly key: string
   readonly listenerId: string
-  readonly transport: 'tcp' | 'udp'
+  readonly transport: Transport
   readonly port: number
   readonly end: FlowEnd
   readonly reason: 'lost' | 'drained'

@@ -72,6 +72,11 @@ describe('flowChanges', () => {
     expect(text(flowChanges('tcp', before, after))).toEqual(tcp)
   })
 
+  it('leaves SCTP associations to members that are down, and ends them with those that left', () => {
+    expect(text(flowChanges('sctp', health(all), health(all, ['b'])))).toEqual([])
+    expect(text(flowChanges('sctp', health(all), health([a!, c!])))).toEqual(['drain 2 300000'])
+  })
+
   it('leaves alone the flows of members that a backup relieves or relieved', () => {
     const backup = member('x', '10.0.0.9', { backup: true })
     const pools = [health([a!, backup]), health([a!, backup], ['a'])] as const

@@ -1,6 +1,7 @@
 import { DEFAULT_DRAIN_MS, type NodePool } from '@spout/model/node-state'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { FlowEnd } from '@spout/sys'
+import type { Transport } from './registers.ts'
 
 /** A pool with what is known of its members: what became of flows follows from two of these. */
 export interface PoolHealth {
@@ -46,10 +47,12 @@ export type FlowChange = { readonly end: FlowEnd } /** Whatever was to be done b
  * - UDP flows of a member that is lost are dealt again at once. TCP flows stay: they end by themselves, or the member is
  *   back before they time out. `resetOnDown` ends them too. Those that never came up, or are closed, go in any case:
  *   a client that uses its port again would meet the dead member once more.
+ * - SCTP associations of a member that is lost stay: the kernel takes up none but by its first packet. One that never
+ *   came up is forgotten by the kernel within seconds.
  * - Flows of a member that leaves the pool, or has weight 0 now, stay for the pool's `drainMs`.
  */
 export function flowChanges(
-  transport: 'tcp' | 'udp',
+  transport: Transport,
   before: PoolHealth | null,
   after: PoolHealth | null,
 ): readonly FlowChange[] {
@@ -64,7 +67,7 @@ export function flowChanges(
     const isBack = former === undefined || former.isLeaving || (former.isLost && !isLost)
     if (isBack && !isLeaving && (!isLost || former !== undefined)) changes.push({ end, what: 'keep' })
     if (isLeaving && !former?.isLeaving) changes.push({ end, what: 'drain', afterMs: drainOf(after) })
-    if (isLost && !former?.isLost)
+    if (isLost && !former?.isLost && transport !== 'sctp')
       changes.push({ end, what: 'lose', all: transport === 'udp' || after?.pool.resetOnDown === true })
   }
   for (const [key, { end }] of was) if (!is.has(key)) changes.push({ end, what: 'drain', afterMs: drainOf(before) })

@@ -8,7 +8,7 @@ import { VipSteering } from '../../domain/vip-steering.ts'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../../driver.ts'
 import { DomainTables } from './domain-tables.ts'
 import { FlowCuts } from './flow-cuts.ts'
-import { type FindFrontDoor, render } from './render.ts'
+import { type FindFrontDoor, isProxied, render } from './render.ts'
 import type { Rendered } from './rendered.ts'
 import { ServiceStatistics } from './service-statistics.ts'
 
@@ -27,7 +27,7 @@ export interface NftablesDriverOptions {
 
 /** What the planner may ask for. */
 const FEATURES = [
-  ...['l4.tcp', 'l4.udp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs'],
+  ...['l4.tcp', 'l4.udp', 'l4.sctp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs'],
   ...['gateway', 'snat', 'dsr'],
 ]
 
@@ -83,7 +83,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   /** Renders what depends on the entry alone; where the proxy accepts is known only when its turn has come. */
   prepare(soon: readonly WantedEntry[]): void {
     for (const wanted of soon)
-      if (wanted.entry.services.every(({ protocol }) => protocol === 'tcp' || protocol === 'udp'))
+      if (wanted.entry.services.every((service) => !isProxied(service)))
         try {
           this.#prepared.set(wanted, this.render(wanted))
         } catch {

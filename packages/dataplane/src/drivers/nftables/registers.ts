@@ -4,7 +4,7 @@ import { formatIp, type Ip } from '@spout/net'
 /** Marks lie in host order in the kernel's registers, everything else in network order. */
 const LITTLE_ENDIAN_HOST = endianness() === 'LE'
 
-export const PROTOCOL_NUMBERS = { tcp: 6, udp: 17 } as const
+export const PROTOCOL_NUMBERS = { tcp: 6, udp: 17, sctp: 132 } as const
 export type Transport = keyof typeof PROTOCOL_NUMBERS
 
 /** Fields of a concatenation, each padded to 4 bytes. */
@@ -44,6 +44,9 @@ export function writeMark(bytes: Buffer, mark: number, offset: number): void {
 
 const readMark = (bytes: Buffer): number => (LITTLE_ENDIAN_HOST ? bytes.readUInt32LE(0) : bytes.readUInt32BE(0))
 
+const transportName = (number: number): string =>
+  Object.entries(PROTOCOL_NUMBERS).find(([, known]) => known === number)?.[0] ?? String(number)
+
 /** Reads packed fields back as people write them, by the nft type of the concatenation (`ipv4_addr . inet_service`). */
 export function unpack(type: string, bytes: Buffer): readonly string[] {
   let offset = 0
@@ -54,7 +57,7 @@ export function unpack(type: string, bytes: Buffer): readonly string[] {
   return type.split(' . ').map((field) => {
     if (field === 'ipv4_addr') return formatIp({ version: 4, value: BigInt(take(4).readUInt32BE()) })
     if (field === 'ipv6_addr') return formatIp({ version: 6, value: BigInt(`0x${take(16).toString('hex')}`) })
-    if (field === 'inet_proto') return take(4).readUInt8() === PROTOCOL_NUMBERS.tcp ? 'tcp' : 'udp'
+    if (field === 'inet_proto') return transportName(take(4).readUInt8())
     if (field === 'inet_service') return String(take(4).readUInt16BE())
     return `0x${readMark(take(4)).toString(16).padStart(8, '0')}`
   })

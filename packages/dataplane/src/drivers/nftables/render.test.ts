@@ -30,6 +30,11 @@ const cases: Record<string, WantedEntry> = {
     { services: [service('l1', 53, 5, { protocol: 'udp' })], pools: [pool(5, two, { sourceAffinity: true })] },
     ['m2'],
   ),
+  'one-port-three-protocols': lb({
+    vips: [vip('203.0.113.10'), vip('2001:db8::10')],
+    services: (['tcp', 'udp', 'sctp'] as const).map((protocol, at) => service(`l${at}`, 3868, 5 + at, { protocol })),
+    pools: [5, 6, 7].map((number) => pool(number, two)),
+  }),
   'all-down': lb({ services: [service('l1', 80, 5)], pools: [pool(5, two)] }, ['m1', 'm2']),
   'no-pool': lb({ services: [service('l1', 80, null)] }),
   'dual-stack-mixed-members': lb({

@@ -6,7 +6,7 @@ import type { PackedRecords } from './packed-records.ts'
 import { SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
-import { pack } from './registers.ts'
+import { pack, type Transport } from './registers.ts'
 import type { Rendered, RenderedService } from './rendered.ts'
 import { PORT_BYTES } from './sets.ts'
 
@@ -32,7 +32,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
   const isRemote = (ip: Ip): boolean => tunnelled.some((cidr) => cidrContains(cidr, ip))
   const remotes = new Set<string>()
   for (const service of entry.services) {
-    const transport = service.protocol === 'udp' ? 'udp' : 'tcp'
+    const transport = transportOf(service)
     const front = isProxied(service) ? findFrontDoor(service.id) : null
     const pool = isProxied(service) ? null : pools.find(service.pool)
     if (forwards) checkForwarded(service, pool)
@@ -122,7 +122,9 @@ const flagsOf = (service: Service): number =>
   (service.connectionLimit === null ? 0 : SERVICE_FLAGS.limited) |
   (service.allowedCidrs === null ? 0 : SERVICE_FLAGS.restricted)
 
-const isProxied = ({ protocol }: Service): boolean => protocol === 'http' || protocol === 'tcp-proxy'
+export const isProxied = ({ protocol }: Service): boolean => protocol === 'http' || protocol === 'tcp-proxy'
+
+const transportOf = ({ protocol }: Service): Transport => (protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp')
 
 function digestOf(key: string, records: PackedRecords): bigint {
   const hash = createHash('sha256').update(key)

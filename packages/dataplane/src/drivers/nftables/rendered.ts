@@ -1,10 +1,11 @@
 import type { PoolHealth } from './member-fates.ts'
 import type { PackedRecords } from './packed-records.ts'
+import type { Transport } from './registers.ts'
 
 /** A listener that is balanced here, as its counters and flows are looked up. */
 export interface RenderedService {
   readonly listenerId: string
-  readonly transport: 'tcp' | 'udp'
+  readonly transport: Transport
   readonly port: number
   /** Whom its flows are with; null where nothing is tracked, and without a pool. */
   readonly members: PoolHealth | null

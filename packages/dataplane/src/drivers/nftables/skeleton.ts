@@ -1,5 +1,6 @@
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
 import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
+import type { Transport } from './registers.ts'
 import { type SetName, TRANSLATING_SETS } from './sets.ts'
 import { chain, declareSets, hex, type Skeleton, serviceKey, slotOf, wholeTable } from './skeleton-text.ts'
 
@@ -10,6 +11,7 @@ import { chain, declareSets, hex, type Skeleton, serviceKey, slotOf, wholeTable 
 function body(): readonly string[] {
   return [
     ...declareSets(TRANSLATING_SETS),
+    `  ct timeout ${AT_ONCE} { protocol tcp; policy = { syn_sent : 0 }; }`,
     ...doors(),
     ...chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
       'meta mark set 0',
@@ -26,12 +28,29 @@ function body(): readonly string[] {
     ...chain('postrouting', 'type nat hook postrouting priority srcnat; policy accept;', [
       // Flows that began with a request: only one that began with a reply gets its source here.
       'ct status dnat accept',
-      `iifname "${SEGMENT}" oifname "${UPLINK}" snat ip to ip saddr . meta l4proto . th sport map @reverse4`,
-      `iifname "${SEGMENT}" oifname "${UPLINK}" snat ip6 to ip6 saddr . meta l4proto . th sport map @reverse6`,
+      replyFirst(4),
+      replyFirst(6),
     ]),
     ...counted(),
   ]
 }
+
+/**
+ * A reply that comes before any request (the first packet after a takeover) gets its VIP by the reverse map, and the
+ * entry that it makes for a TCP flow ends at once: the kernel takes the first value of a policy for an entry not yet in
+ * its table, whatever state that is in. So no entry is ever found that began with a member, and the client's next packet
+ * begins one the right way round. If one stayed, for 300 s or five days, a SYN of the client from the same port would
+ * meet it in reply direction, where conntrack calls a SYN invalid, looks no further and translates nothing: no later
+ * rule could save it, and every earlier one would be paid by each SYN. Until the client's packet comes, each reply is
+ * translated as if it were the first. UDP has no such state: its entries stay.
+ */
+function replyFirst(version: 4 | 6): string {
+  const ip = version === 4 ? 'ip' : 'ip6'
+  const translate = `snat ${ip} to ${ip} saddr . meta l4proto . th sport map @reverse${version}`
+  return `iifname "${SEGMENT}" oifname "${UPLINK}" ct timeout set "${AT_ONCE}" ${translate}`
+}
+
+const AT_ONCE = 'at-once'
 
 /**
  * The proxy's front door: a packet for a proxied service is given to the socket that the flow has, or to the one that
@@ -74,25 +93,34 @@ const FLAGGED = {
 
 /**
  * Packets of balanced flows alone: what goes to or comes from the proxy is not forwarded, and costs nothing here. The
- * flow tells its VIP whatever was translated already; one that began with a reply (its requests went through another
- * node) has it at its other end. Every packet pays for each expression it meets: the common case comes first, and what
- * the key compares anyway (the family, by the address) is not matched before. nft knows the type of `proto-dst` only
- * behind a match of the protocol.
+ * flow tells its VIP whatever was translated already; a UDP flow that began with a reply (its requests went through
+ * another node) has it at its other end. A TCP flow that did is in no table, and is counted from the client's next packet
+ * on. Every packet pays for each expression it meets: the common case comes first, and what the key compares anyway (the
+ * family, by the address) is not matched before. nft knows the type of `proto-dst` only behind a match of the protocol.
  */
 function counted(): readonly string[] {
   return [
     ...chain('counted', 'type filter hook forward priority filter + 10; policy accept;', [
       'ct direction reply goto counted-replies',
-      ...counting('original', 'received'),
-      ...counting('reply', 'sent'),
+      ...counting('original', 'received', ['tcp', 'udp']),
+      ...counting('reply', 'sent', ['udp']),
+      ...counting('original', 'received', ['sctp']),
     ]),
-    ...chain('counted-replies', null, [...counting('original', 'sent'), ...counting('reply', 'received')]),
+    ...chain('counted-replies', null, [
+      ...counting('original', 'sent', ['tcp', 'udp']),
+      ...counting('reply', 'received', ['udp']),
+      ...counting('original', 'sent', ['sctp']),
+    ]),
   ]
 }
 
 /** Rules that count a packet at the VIP which the flow has at this end. */
-const counting = (end: 'original' | 'reply', set: 'received' | 'sent'): readonly string[] =>
-  (['tcp', 'udp'] as const).flatMap((transport) =>
+const counting = (
+  end: 'original' | 'reply',
+  set: 'received' | 'sent',
+  transports: readonly Transport[],
+): readonly string[] =>
+  transports.flatMap((transport) =>
     ([4, 6] as const).map((version) => {
       const ip = version === 4 ? 'ip' : 'ip6'
       const service = `ct ${end} ${ip} daddr . meta l4proto . ct ${end} proto-dst`
@@ -130,7 +158,7 @@ function special(version: 4 | 6): readonly string[] {
 function balance(version: 4 | 6, hashClass: HashClass): string {
   const slot = `ct mark set ${slotOf(version, hashClass)}`
   const to = `dnat ${version === 4 ? 'ip' : 'ip6'} to meta mark . ct mark map @member${version}`
-  return `${slot} meta l4proto { tcp, udp } ${to}`
+  return `${slot} meta l4proto { tcp, udp, sctp } ${to}`
 }
 
 /** The table `inet spout` of a domain. */

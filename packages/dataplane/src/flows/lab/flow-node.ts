@@ -136,6 +136,13 @@ export class FlowNode implements AsyncDisposable {
     await ended
   }
 
+  /** Lets no datagram of the replication in; the next call with false does again. */
+  async mute(isMute: boolean): Promise<void> {
+    const table = 'inet mute'
+    const drop = `table ${table} { chain in { type filter hook input priority 0; udp dport ${PORT} drop; }; }`
+    await this.nft(`add table ${table}`, `delete table ${table}`, ...(isMute ? [drop] : []))
+  }
+
   /** Answers for the addresses, and for nobody else's. */
   async own(): Promise<void> {
     await this.ip(

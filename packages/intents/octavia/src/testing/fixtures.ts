@@ -181,6 +181,7 @@ export const tenantNetwork: Network = {
   projectId: PROJECT,
   number: 1,
   returnPath: 'gateway',
+  routes: [],
   segment: { physicalNetwork: 'physnet1', vlan: 101 },
   subnets: [
     { ...meta('subn', 1, 'v6'), cidr: 'fd00::/64', gatewayIp: null, nodeRange: null },

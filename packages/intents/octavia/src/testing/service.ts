@@ -8,7 +8,7 @@ import { octaviaApi } from '../octavia-api.ts'
 import { PENDING, statusOf } from './fixtures.ts'
 
 /** Who a test asks as: the word is the token. */
-export type Who = 'admin' | 'member' | 'reader' | 'stranger' | 'unscoped'
+export type Who = 'admin' | 'member' | 'balancer' | 'reader' | 'stranger' | 'unscoped'
 
 /** Statuses as a test says they are. */
 export class PlainStatus implements StatusReader {
@@ -150,6 +150,8 @@ export class TestService {
         return as(otherProject, 'admin')
       case 'member':
         return as(project, 'member', 'reader')
+      case 'balancer':
+        return as(project, 'balancer')
       case 'reader':
         return as(project, 'reader')
       case 'stranger':

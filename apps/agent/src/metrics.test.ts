@@ -1,0 +1,61 @@
+import type { AgentFigures } from '@spout/agent'
+import { expect, onTestFinished, test } from 'vitest'
+import { agentConfig } from './config.ts'
+import { AgentMetrics } from './metrics.ts'
+
+const FIGURES: AgentFigures = {
+  inSync: true,
+  entries: { programmed: 3, failed: 1 },
+  members: { up: 5, down: 2, unknown: 0 },
+  shards: { master: 1, backup: 3, fault: 0, stopped: 0 },
+  bgpSessions: { established: 2, down: 0 },
+  reports: { arrived: 7, failed: 1 },
+  lastReportAtMs: 1_500,
+  transactions: 11,
+  reloads: 2,
+}
+
+async function serve(listen: string): Promise<AgentMetrics> {
+  const metrics = new AgentMetrics({ listen, figures: () => FIGURES })
+  await metrics.start()
+  onTestFinished(() => metrics.stop())
+  return metrics
+}
+
+test.each(['127.0.0.1', '[::1]'])('figures are served on %s, and nothing else is', async (host) => {
+  const { port } = await serve(`${host}:0`)
+  const answer = await fetch(`http://${host}:${port}/metrics`)
+  expect(answer.headers.get('content-type')).toContain('text/plain')
+  const lines = (await answer.text()).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'spout_agent_in_sync 1',
+      'spout_agent_entries{state="failed"} 1',
+      'spout_agent_members{health="down"} 2',
+      'spout_agent_shards{state="master"} 1',
+      'spout_agent_bgp_sessions{state="established"} 2',
+      'spout_agent_reports_total{result="arrived"} 7',
+      'spout_agent_last_report_timestamp_seconds 1.5',
+      'spout_agent_transactions_total 11',
+      'spout_agent_reloads_total 2',
+    ]),
+  )
+  for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total'])
+    expect(Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1])).toBeGreaterThan(0)
+  expect((await fetch(`http://${host}:${port}/`)).status).toBe(404)
+  expect((await fetch(`http://${host}:${port}/metrics`, { method: 'POST' })).status).toBe(404)
+})
+
+test('an address that is taken is an error at the start', async () => {
+  const { port } = await serve('127.0.0.1:0')
+  await expect(serve(`127.0.0.1:${port}`)).rejects.toThrow('EADDRINUSE')
+})
+
+test('the setting: nowhere by default, an address and a port', () => {
+  expect(agentConfig.parse({}).metrics.listen).toBe('')
+  const accepted = (listen: string) => agentConfig.safeParse({ metrics: { listen } }).success
+  for (const good of ['127.0.0.1:9132', '0.0.0.0:9132', '[::1]:9132', '[2001:db8::1]:80'])
+    expect(accepted(good)).toBe(true)
+  for (const bad of ['9132', ':9132', 'localhost:9132', '::1:9132', '127.0.0.1', '127.0.0.1:0', '1.2.3.4:99999x'])
+    expect(accepted(bad)).toBe(false)
+})

@@ -1,0 +1,106 @@
+import { createServer, type Server } from 'node:http'
+import type { AgentFigures } from '@spout/agent'
+import type { Component } from '@spout/runtime'
+import { Metrics } from '@spout/runtime/metrics'
+
+export interface AgentMetricsOptions {
+  /** `address:port`, IPv6 in brackets. */
+  readonly listen: string
+  readonly figures: () => AgentFigures
+}
+
+/**
+ * Serves `GET /metrics` in the Prometheus format. Loaded only where it was asked for: the library that prints it would
+ * stay in the memory of every agent.
+ */
+export class AgentMetrics implements Component {
+  readonly name = 'metrics'
+  readonly #host: string
+  readonly #port: number
+  readonly #server: Server
+
+  constructor({ listen, figures }: AgentMetricsOptions) {
+    const at = listen.lastIndexOf(':')
+    this.#host = listen.slice(0, at).replace(/^\[(.*)\]$/, '$1')
+    this.#port = Number(listen.slice(at + 1))
+    const metrics = new Metrics()
+    describe(metrics, figures)
+    this.#server = createServer((request, response) => {
+      if (request.url !== '/metrics' || request.method !== 'GET') {
+        response.writeHead(404).end()
+        return
+      }
+      metrics.text().then(
+        (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      )
+    })
+  }
+
+  /** The port it listens on. */
+  get port(): number {
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : this.#port
+  }
+
+  /** @throws Error when the address cannot be bound: an operator who asked for figures must not miss them unknowingly */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(this.#port, this.#host, () => {
+        this.#server.off('error', reject)
+        resolve()
+      })
+    })
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+}
+
+const one = (value: number) => [{ labels: {}, value }]
+const by = (label: string, counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
+
+function describe(metrics: Metrics, figures: () => AgentFigures): void {
+  metrics.gauge({ name: 'spout_agent_in_sync', help: '1 when every entry of the last full set was tried' }, () =>
+    one(figures().inSync ? 1 : 0),
+  )
+  metrics.gauge({ name: 'spout_agent_entries', help: 'What the node holds', labels: ['state'] }, () =>
+    by('state', figures().entries),
+  )
+  metrics.gauge({ name: 'spout_agent_members', help: 'Members that are probed', labels: ['health'] }, () =>
+    by('health', figures().members),
+  )
+  metrics.gauge({ name: 'spout_agent_shards', help: 'VRRP shards the node takes part in', labels: ['state'] }, () =>
+    by('state', figures().shards),
+  )
+  metrics.gauge({ name: 'spout_agent_bgp_sessions', help: 'Sessions with routers', labels: ['state'] }, () =>
+    by('state', figures().bgpSessions),
+  )
+  metrics.counters(
+    { name: 'spout_agent_reports_total', help: 'Reports to the control plane', labels: ['result'] },
+    () => by('result', figures().reports),
+  )
+  metrics.gauge(
+    { name: 'spout_agent_last_report_timestamp_seconds', help: 'When a report last arrived; 0 for never' },
+    () => one((figures().lastReportAtMs ?? 0) / 1000),
+  )
+  metrics.counters({ name: 'spout_agent_transactions_total', help: 'Changes of the kernel and of proxies' }, () =>
+    one(figures().transactions),
+  )
+  metrics.counters({ name: 'spout_agent_reloads_total', help: 'Proxies that were reloaded' }, () =>
+    one(figures().reloads),
+  )
+  metrics.gauge({ name: 'process_resident_memory_bytes', help: "The agent's memory, without its daemons" }, () =>
+    one(process.memoryUsage.rss()),
+  )
+  metrics.counters({ name: 'process_cpu_seconds_total', help: "The agent's processor time" }, () => {
+    const { user, system } = process.cpuUsage()
+    return one((user + system) / 1e6)
+  })
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import {
+  type Account,
+  createTenant,
+  Lab,
+  PRODUCT_ENVIRONMENT,
+  run,
+  type SystemAccess,
+  startControlPlane,
+  type Tenant,
+} from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+// The command as people run it, against a control plane as it is started.
+let lab: Lab
+let access: SystemAccess
+let tenant: Tenant
+let directory: string
+
+beforeAll(async () => {
+  lab = await Lab.create()
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-cli-'))
+  access = await startControlPlane(lab)
+  const spec = { project: 'acme', user: 'alice', password: 'alice-in-the-lab', segment: 'tenant-a' } as const
+  tenant = await createTenant(access, { ...spec, returnPath: 'snat' })
+  const pool = 'address-pool create public --ranges 198.51.100.16-198.51.100.250 --cidr 198.51.100.0/24'
+  await done(access.admin, pool)
+})
+
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true })
+  await lab.destroy()
+})
+
+const MAIN = path.join(import.meta.dirname, 'main.ts')
+
+const spout = (who: Pick<Account, 'token'>, words: string, input = '') =>
+  run([process.execPath, MAIN, ...words.split(' ')], {
+    env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: who.token, NO_COLOR: '1' },
+    input,
+  })
+
+async function done(who: Pick<Account, 'token'>, words: string, input?: string): Promise<string> {
+  const { code, stdout, stderr } = await spout(who, words, input)
+  expect({ code, stderr }, words).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+/** The printed object as data. */
+const shown = async (who: Pick<Account, 'token'>, words: string) => JSON.parse(await done(who, `${words} -o json`))
+
+describe('set', () => {
+  const name = `web-${randomUUID().slice(0, 8)}`
+
+  beforeAll(async () => {
+    await done(tenant, `lb create ${name}`)
+    await done(tenant, `listener create ${name} l --protocol tcp --port 80`)
+    await done(tenant, `pool create ${name} p --protocol tcp --listener l --check http --check-path /ready --fall 4`)
+    await done(tenant, `member create ${name} p one --address 10.0.0.11 --port 80 --backup`)
+    await done(tenant, `member create ${name} p two --address 10.0.0.12 --port 80 --weight 3`)
+  })
+
+  test('changes what its flags name of a load balancer, a listener, a pool and a member, and shows the result', async () => {
+    const lb = await done(tenant, `lb set ${name} --description words --enabled no --tags a,b`)
+    expect(lb).toMatch(/^NAME +web-/)
+    expect(await shown(tenant, `lb show ${name}`)).toMatchObject({
+      ...{ name, description: 'words', enabled: false, tags: ['a', 'b'] },
+      listeners: [{ name: 'l' }],
+    })
+    expect(await shown(tenant, `listener set ${name} l --port 81 --allowed-cidrs 203.0.113.0/24`)).toMatchObject({
+      ...{ name: 'l', protocol: 'tcp', port: 81, allowedCidrs: ['203.0.113.0/24'] },
+      defaultPoolId: expect.any(String),
+    })
+    expect(
+      await shown(tenant, `listener set ${name} l --default-pool none --allowed-cidrs all --connection-limit 5`),
+    ).toMatchObject({ port: 81, defaultPoolId: null, allowedCidrs: null, connectionLimit: 5 })
+    expect(await shown(tenant, `listener set ${name} l --default-pool p --connection-limit none`)).toMatchObject({
+      ...{ defaultPoolId: expect.any(String), connectionLimit: null },
+    })
+    const monitor = { type: 'http', fall: 4, rise: 5, http: { path: '/ready' } }
+    const pool = await shown(tenant, `pool set ${name} p --rise 5 --drain 7 --reset-on-down yes --name q`)
+    expect(pool).toMatchObject({ name: 'q', protocol: 'tcp', drainSeconds: 7, resetOnDown: true, monitor })
+    expect((await shown(tenant, `pool set ${name} q --check none --name p`)).monitor).toBeNull()
+    expect(pool.members).toHaveLength(2)
+    expect(await done(tenant, `member set ${name} p one --weight 0 --backup no`)).toMatch(/^WEIGHT +0\n.*/m)
+    const members = await shown(tenant, `member list ${name} p`)
+    expect(members).toMatchObject([
+      { name: 'one', address: '10.0.0.11', weight: 0, backup: false },
+      { name: 'two', address: '10.0.0.12', weight: 3 },
+    ])
+  })
+
+  test.each([
+    [`listener set ${name} l --port 0`, 'Field port: '],
+    [`listener set ${name} l --allowed-cidrs nonsense`, 'Field allowedCidrs[0]: '],
+    [`pool set ${name} p --enabled perhaps`, 'Field enabled: '],
+    [`pool set ${name} p --check tcp --rise many`, 'Field monitor.rise: '],
+    [`member set ${name} p two --weight 300`, 'Field weight: '],
+  ])('%s is refused by the field', async (words, begin) => {
+    const { code, stdout, stderr } = await spout(tenant, words)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^spout: .* \(InvalidField\)\n$/)
+    expect(stderr).toContain(begin)
+  })
+
+  test('without a flag it was called wrongly', async () => {
+    for (const words of [`lb set ${name}`, 'quota set acme'])
+      expect(await spout(tenant, words)).toMatchObject({
+        ...{ code: 2, stderr: 'spout: nothing to change: name a flag (--help lists them)\n' },
+      })
+  })
+})
+
+describe('users', () => {
+  const login = (userName: string, password: string) =>
+    fetch(`${access.endpoint}/api/v1/tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ userName, password, projectName: 'acme' }),
+    })
+
+  test('a password is made and shown once', async () => {
+    const bob = await done(access.admin, 'user create bob --project acme --description words')
+    const password = /^PASSWORD +(\S{20,})$/m.exec(bob)?.[1] ?? ''
+    const answer = await login('bob', password)
+    expect(await answer.json()).toMatchObject({ roles: ['member', 'reader'] })
+    expect(await done(access.admin, 'user show bob')).not.toContain(password)
+    expect(await done(access.admin, 'user list')).toMatch(/^bob +true +1$/m)
+    expect(await done(access.admin, 'user delete bob')).toBe('Deleted user bob.\n')
+    expect((await login('bob', password)).status).toBe(401)
+  })
+
+  test('or it comes from a file or from standard input, and is not shown', async () => {
+    const file = path.join(directory, 'password')
+    writeFileSync(file, 'from-a-file\n')
+    const carol = await done(access.admin, `user create carol --project acme --role reader --password-file ${file}`)
+    expect(carol).toMatch(/^PASSWORD +-$/m)
+    expect(await (await login('carol', 'from-a-file')).json()).toMatchObject({ roles: ['reader'] })
+    await done(access.admin, 'user create dave --project acme --password-file -', 'from-a-pipe')
+    expect((await login('dave', 'from-a-pipe')).status).toBe(201)
+  })
+
+  test('what cannot be is refused', async () => {
+    const said = async (words: string) => (await spout(access.admin, words)).stderr
+    expect(await said('user create alice')).toBe('spout: Field name: a user named alice already exists (NameTaken)\n')
+    expect(await said('user create x --role member')).toBe('spout: Field --project is required (MissingField)\n')
+    expect(await said('user create x --project acme --role king')).toMatch(/^spout: Field roles\[0\]\.role: .*\)\n$/)
+    expect(await said(`user create x --password-file ${directory}/nosuch`)).toMatch(
+      /^spout: Field --password-file: ENOENT.*\n$/,
+    )
+  })
+})
+
+describe('quotas', () => {
+  test('a limit is set, the others stay, and the tenant sees what it has', async () => {
+    expect(await done(access.admin, 'quota set acme --load-balancers 7 --health-monitors 9')).toMatch(
+      /^RESOURCE +LIMIT +USED\nload-balancers +7 +\d+\n/,
+    )
+    expect(await done(tenant, 'quota show acme')).toMatch(/^health-monitors +9 +0$/m)
+    expect(await shown(tenant, 'quota show acme')).toMatchObject({ limits: { loadBalancers: 7, members: 5000 } })
+  })
+
+  test('no limit is without end, and only an administrator sets one', async () => {
+    const { stderr } = await spout(access.admin, 'quota set acme --members many')
+    expect(stderr).toMatch(/^spout: Field limits\.members: .* \(InvalidField\)\n$/)
+    const refused = await spout(tenant, 'quota set acme --members 9')
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toBe(
+      'spout: Not allowed: the role admin is needed (Forbidden)\nspout: SPOUT_TOKEN is a token of alice in project acme (member, reader)\n',
+    )
+  })
+})
+
+test('every error ends with its code', async () => {
+  const said = async (who: Pick<Account, 'token'>, words: string) => (await spout(who, words)).stderr
+  expect(await said(tenant, 'lb show nosuch')).toBe('spout: load balancer nosuch not found (NotFound)\n')
+  expect(await said({ token: 'nonsense' }, 'lb list')).toMatch(/^spout: .* \(Unauthenticated\)\n$/)
+})

@@ -1,0 +1,133 @@
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import {
+  Caller,
+  callApi,
+  isAlive,
+  Lab,
+  must,
+  type ProductUnit,
+  productUnit,
+  type ShownLoadBalancer,
+  startAgent,
+  startControlPlane,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ACME, balancer, quickCheck, vipOf } from './fixtures.ts'
+import { agentOf, daemonsOf, proxiesOf } from './node-processes.ts'
+import { dropAll, expectAlive, holdSome } from './traffic.ts'
+
+// There is no service manager in a lab: `setpriv` takes away what the units of deploy/systemd/ do not grant.
+const NOBODY = 65_534
+
+function grantedBy(unit: ProductUnit, ...more: readonly string[]): readonly string[] {
+  const granted = unit.capabilities.map((name) => `+${name.replace('CAP_', '').toLowerCase()}`)
+  return [
+    'setpriv',
+    `--bounding-set=${['-all', ...granted].join()}`,
+    '--inh-caps=-all',
+    '--no-new-privs',
+    ...more,
+    '--',
+  ]
+}
+
+const AGENT = { within: grantedBy(productUnit('agent')), set: ['metrics.listen=127.0.0.1:9132'] }
+
+describe.each([
+  ['vrrp', ['nodes.announcer=vrrp'], ['keepalived', 'spout-mover']],
+  ['bgp', ['nodes.announcer=bgp', 'nodes.localAs=64500'], ['bird', 'keepalived']],
+] as const)('an agent with what its unit grants, announcer %s', (announcer, set, daemonNames) => {
+  let system: TestSystem
+  let acme: Tenant
+  let shop: ShownLoadBalancer
+  let site: ShownLoadBalancer
+  let client: Caller
+
+  beforeAll(async () => {
+    system = await TestSystem.start({ tenants: [ACME], set: [...set], nodes: ['node1'], agents: AGENT })
+    ;[acme] = system.tenants as [Tenant]
+    // A router that never answers: the daemons run all the same.
+    const peer = { name: 'tor', address: '198.51.100.1', as: 64_600 }
+    if (announcer === 'bgp') await system.api(system.access.admin, 'POST', '/bgp-peers', peer)
+    const pool = { monitor: quickCheck('tcp') }
+    shop = await system.createLoadBalancer(acme, balancer('shop', 'tcp', { pool }))
+    site = await system.createLoadBalancer(acme, balancer('site', 'http', { pool: { monitor: quickCheck('http') } }))
+    client = await Caller.start(system.lab, 'client')
+  })
+
+  afterAll(async () => {
+    await client?.[Symbol.asyncDispose]()
+    await system?.destroy()
+  })
+
+  const membersUp = async (shown: ShownLoadBalancer) =>
+    Object.values((await system.loadBalancer(acme, shown.id)).status.members).filter(({ health }) => health === 'up')
+
+  test('it does all that it shall: proxies, daemons, checks, figures', async () => {
+    for (const shown of [shop, site])
+      await waitFor(async () => (await membersUp(shown)).length === 2, { what: 'both members to be up' })
+    expect(await proxiesOf(system.lab, 'node1')).not.toHaveLength(0)
+    const programs = await daemonsOf(system.lab, 'node1', daemonNames)
+    expect(programs.length).toBeGreaterThanOrEqual(daemonNames.length)
+    const metrics = await system.lab.must('node1', ['curl', '-s', 'http://127.0.0.1:9132/metrics'])
+    expect(metrics).toMatch(/^spout_agent_in_sync 1$/m)
+    expect(metrics).toMatch(/^spout_agent_entries\{state="failed"\} 0$/m)
+    expect(metrics).toMatch(/^spout_agent_members\{health="up"\} [24]$/m)
+  })
+
+  test('ended alone and started again, it takes over what went on', async () => {
+    const before = [...(await proxiesOf(system.lab, 'node1')), ...(await daemonsOf(system.lab, 'node1', daemonNames))]
+    await system.lab.stop(agentOf(system.lab, 'node1'))
+    expect(before.filter((one) => !isAlive(one))).toEqual([])
+    const startedAt = Date.now()
+    const { logFile } = await startAgent(system.lab, system.access, 'node1', AGENT)
+    await system.inSyncAfter('node1', startedAt)
+    expect(before.filter((one) => !isAlive(one))).toEqual([])
+    const adopted = readFileSync(logFile, 'utf8')
+      .split('\n')
+      .findLast((line) => line.includes('"event":"adopted"'))
+    expect(JSON.parse(adopted ?? '{}')).toMatchObject({ transactions: 0, reloads: 0 })
+  })
+
+  test.runIf(announcer === 'vrrp')('clients notice nothing of it', async () => {
+    const held = await holdSome(client, shop, 8)
+    await system.lab.stop(agentOf(system.lab, 'node1'))
+    await expectAlive(held)
+    await startAgent(system.lab, system.access, 'node1', AGENT)
+    await expectAlive(held)
+    await dropAll(held)
+    const answer = await system.lab.must('client', ['curl', '-s', '-m', '5', `http://${vipOf(site)}/`])
+    expect(answer).toContain('tenant-a-member')
+  })
+
+  test('what is wanted no more is taken away', async () => {
+    const proxies = await proxiesOf(system.lab, 'node1')
+    for (const { id } of [shop, site]) await system.api(acme, 'DELETE', `/load-balancers/${id}`)
+    await waitFor(() => proxies.every((one) => !isAlive(one)), { what: 'the proxies to end' })
+  })
+})
+
+test('a control plane without a capability, as a user of its own', async () => {
+  const lab = await Lab.create()
+  const stateDirectory = mkdtempSync(path.join(tmpdir(), 'spout-units-'))
+  try {
+    chownSync(stateDirectory, NOBODY, NOBODY)
+    const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+    const access = await startControlPlane(lab, {
+      within: grantedBy(productUnit('control-plane'), ...user),
+      set: [`stateDirectory=${stateDirectory}`],
+    })
+    await callApi(access.endpoint, access.admin.token, 'POST', '/projects', { name: 'one' })
+    const { pid } = lab.process('control-plane')!
+    expect(readFileSync(`/proc/${pid}/status`, 'utf8')).toMatch(/^Uid:\t65534\t65534\t65534\t65534$/m)
+    expect(await must(['ls', stateDirectory])).toContain('spout.db')
+  } finally {
+    await lab.destroy()
+    rmSync(stateDirectory, { recursive: true, force: true })
+  }
+})

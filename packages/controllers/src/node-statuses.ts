@@ -1,0 +1,91 @@
+import type { ModelView } from '@spout/admission'
+import { fabricAddressOf, type NodeStatus, UNSEEN_NODE } from '@spout/model'
+import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
+import { AnnouncedVips } from './announced-vips.ts'
+import { flowProblems } from './flow-problems.ts'
+import type { Holders } from './holders.ts'
+import type { NodeReports } from './node-reports.ts'
+import type { NodeStateTable } from './node-state-table.ts'
+
+export interface NodeStatusesOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly reports: NodeReports
+  readonly holders: Holders
+}
+
+/** What is known of nodes now: what each said last, and what follows from it beside the others. */
+export class NodeStatuses {
+  readonly #options: NodeStatusesOptions
+  readonly #announced: AnnouncedVips
+
+  constructor(options: NodeStatusesOptions) {
+    this.#options = options
+    this.#announced = new AnnouncedVips(options)
+  }
+
+  of(id: string): NodeStatus {
+    const { view, nodeStates, reports, holders } = this.#options
+    const said = reports.node(id)
+    const problems = [...nodeStates.problems(id), ...this.#refusedByNode(id)]
+    const connection = holders.connection(id)
+    if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
+    const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
+    const { fabricAddress, lacksFabricAddress } = said
+    const addressConflicts = conflictsOf(id, said.addressConflicts, this.#ownedAddresses())
+    const node = view.get('node', id)?.value ?? null
+    return {
+      nodeId: id,
+      connection,
+      inSync,
+      lastReportAt,
+      features,
+      shards,
+      bgpSessions,
+      flows,
+      departure,
+      addressConflicts,
+      fabricAddress,
+      announced: this.#announced.of(id),
+      problems: [
+        ...problems,
+        ...fabricProblems(node === null ? null : fabricAddressOf(node), lacksFabricAddress),
+        ...addressProblems(addressConflicts),
+        ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
+      ],
+    }
+  }
+
+  /** The node said something new of what it announces, or is gone. */
+  nodeChanged(id: string): void {
+    this.#announced.nodeChanged(id)
+  }
+
+  /** What nodes shall hold under this key changed. */
+  keyChanged(key: string): void {
+    this.#announced.keyChanged(key)
+  }
+
+  /** What the node itself refused of its part in the group: an announcer's words. */
+  #refusedByNode(id: string): NodeStatus['problems'] {
+    const said = this.#options.reports.entry(id, 'group')
+    if (said === null || said.state === 'programmed') return []
+    return [{ code: said.reason ?? 'GroupRefused', message: said.message ?? '' }]
+  }
+
+  *#ownedAddresses(): Iterable<{ readonly address: string; readonly ownerNodeId: string | null }> {
+    const { view } = this.#options
+    for (const { id, vips } of view.list('loadBalancer')) {
+      const ownerNodeId = view.get('placement', id)?.value.ownerNodeId ?? null
+      for (const { address } of vips) yield { address, ownerNodeId }
+    }
+  }
+
+  /** The name of the node beside this one at a fabric address, if it reports. */
+  #connectedPeer(id: string, address: string): string | null {
+    const { view, holders } = this.#options
+    const groupId = view.get('node', id)?.value.nodeGroupId
+    const peer = view.list('node').find((node) => node.nodeGroupId === groupId && fabricAddressOf(node) === address)
+    return peer !== undefined && holders.connection(peer.id) === 'connected' ? peer.name : null
+  }
+}

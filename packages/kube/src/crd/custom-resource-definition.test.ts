@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { crdYaml, customResourceDefinition } from './custom-resource-definition.ts'
+import { probe, sharedPool } from './sample-kinds.fixture.ts'
+
+const specOf = (spec: z.ZodType) =>
+  customResourceDefinition({
+    group: 'g.dev',
+    kind: 'K',
+    plural: 'ks',
+    scope: 'Cluster',
+    description: 'd',
+    versions: [{ name: 'v1', spec }],
+  })
+
+it.each([
+  ['shared-pool', sharedPool],
+  ['probe', probe],
+])('%s', async (name, draft) => {
+  const definition = customResourceDefinition(draft)
+  const text = crdYaml(definition)
+  expect(parse(text, { version: '1.1' })).toEqual(definition)
+  await expect(text).toMatchFileSnapshot(`testdata/${name}.yaml`)
+})
+
+describe('what Kubernetes cannot have', () => {
+  const recursive: z.ZodType = z.lazy(() => z.object({ child: recursive.optional() }))
+  it.each([
+    [
+      'a union of several types',
+      z.object({ a: z.union([z.boolean(), z.string()]) }),
+      'spec.a: a union of several types',
+    ],
+    ['an unknown type', z.object({ a: z.object({ b: z.any() }) }), 'spec.a.b: has no type'],
+    ['recursion', z.object({ a: recursive }), 'refers to itself'],
+    [
+      'variants that nothing tells apart',
+      z.object({ a: z.union([z.strictObject({ x: z.string() }), z.strictObject({ y: z.string() })]) }),
+      'spec.a: variants of a union that no field tells apart',
+    ],
+    [
+      'a field that is something else in each variant',
+      z.object({
+        a: z.discriminatedUnion('type', [
+          z.strictObject({ type: z.literal('x'), v: z.string() }),
+          z.strictObject({ type: z.literal('y'), v: z.int() }),
+        ]),
+      }),
+      'spec.a.v: says different things',
+    ],
+    [
+      'a list of arrays or nothing',
+      z.object({ a: z.union([z.array(z.int()), z.array(z.string())]) }),
+      'union of arrays',
+    ],
+  ])('%s is refused with the field', (_what, schema, message) => {
+    expect(() => specOf(schema)).toThrow(message)
+  })
+
+  it('rules that lead to nothing are refused', () => {
+    const versions = [{ name: 'v1', spec: z.object({ a: z.int() }), rules: { 'spec.b': [{ rule: 'true' }] } }] as const
+    expect(() =>
+      customResourceDefinition({
+        group: 'g.dev',
+        kind: 'K',
+        plural: 'ks',
+        scope: 'Cluster',
+        description: 'd',
+        versions,
+      }),
+    ).toThrow('spec.b: leads to nothing at "b"')
+  })
+})

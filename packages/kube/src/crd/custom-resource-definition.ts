@@ -1,0 +1,140 @@
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import type { KubeObject, ObjectMeta, Resource } from '../types/index.ts'
+import { type CelRules, withRules } from './cel-rules.ts'
+import { type SchemaNode, structural } from './structural-schema.ts'
+
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  /** Such as `.spec.cidr`. */
+  readonly jsonPath: string
+  readonly description?: string
+  /** Above 0: shown with `-o wide` alone. */
+  readonly priority?: number
+}
+
+export const AGE_COLUMN: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+
+export interface CrdVersion {
+  /** Such as `v1alpha1`. */
+  readonly name: string
+  readonly spec: z.ZodType
+  /** A sub-resource: who may write the object may not write it. */
+  readonly status?: z.ZodType
+  readonly served?: boolean
+  readonly deprecated?: boolean
+  readonly printerColumns?: readonly PrinterColumn[]
+  readonly rules?: CelRules
+}
+
+export interface CrdDraft {
+  readonly group: string
+  readonly kind: string
+  readonly plural: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly scope: 'Namespaced' | 'Cluster'
+  readonly description: string
+  /** The first one is stored. */
+  readonly versions: readonly [CrdVersion, ...CrdVersion[]]
+}
+
+/** apiextensions.k8s.io/v1 CustomResourceDefinition. */
+export interface CustomResourceDefinition extends KubeObject {
+  readonly apiVersion: 'apiextensions.k8s.io/v1'
+  readonly kind: 'CustomResourceDefinition'
+  readonly metadata: ObjectMeta
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
+export const CUSTOM_RESOURCE_DEFINITIONS: Resource<CustomResourceDefinition> = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+}
+
+/** `status.conditions` as the field has them: a list keyed by type, so that several writers do not undo each other. */
+export const conditionsSchema = z
+  .array(
+    z.strictObject({
+      type: z
+        .string()
+        .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9][-A-Za-z0-9_.]*$/)
+        .max(316),
+      status: z.enum(['True', 'False', 'Unknown']),
+      observedGeneration: z.int().min(0).optional(),
+      lastTransitionTime: z.string().meta({ format: 'date-time' }),
+      reason: z
+        .string()
+        .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+        .min(1)
+        .max(1024),
+      message: z.string().max(32_768),
+    }),
+  )
+  .max(32)
+  .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+
+/**
+ * A CustomResourceDefinition from zod schemas. What a refinement of zod checks is not in it: say it as a rule.
+ *
+ * @throws NotStructural naming the field that Kubernetes cannot have so
+ */
+export function customResourceDefinition(draft: CrdDraft): CustomResourceDefinition {
+  const { group, kind, plural, shortNames, categories, scope } = draft
+  const singular = kind.toLowerCase()
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular,
+        ...(shortNames ? { shortNames } : {}),
+        ...(categories ? { categories } : {}),
+      },
+      scope,
+      versions: draft.versions.map((version, index) => versionOf(draft, version, index === 0)),
+    },
+  }
+}
+
+/** As a file; the same bytes for the same definition. Kubernetes reads YAML 1.1, where `on` and `no` are not texts. */
+export const crdYaml = (definition: CustomResourceDefinition): string =>
+  stringify(definition, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })
+
+function versionOf(draft: CrdDraft, version: CrdVersion, storage: boolean): object {
+  const { name, spec, status, served = true, deprecated, printerColumns = [AGE_COLUMN], rules = {} } = version
+  const schema: SchemaNode = {
+    description: draft.description,
+    type: 'object',
+    // The server says what these are.
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      spec: schemaOf(spec, 'spec'),
+      ...(status === undefined ? {} : { status: schemaOf(status, 'status') }),
+    },
+    required: ['spec'],
+  }
+  return {
+    name,
+    served,
+    storage,
+    ...(deprecated ? { deprecated } : {}),
+    schema: { openAPIV3Schema: withRules(schema, rules) },
+    ...(status === undefined ? {} : { subresources: { status: {} } }),
+    additionalPrinterColumns: printerColumns,
+  }
+}
+
+/** What a client may send: defaults are filled in by the server, so their fields are not required. */
+const schemaOf = (schema: z.ZodType, at: string): SchemaNode =>
+  structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as SchemaNode, at)

@@ -1,0 +1,22 @@
+/** So many at once, then one in a while. */
+export class TokenBucket {
+  readonly #size: number
+  readonly #refillMs: number
+  #tokens: number
+  #atMs: number
+
+  constructor(size: number, refillMs: number, nowMs: number) {
+    this.#size = size
+    this.#refillMs = refillMs
+    this.#tokens = size
+    this.#atMs = nowMs
+  }
+
+  take(nowMs: number): boolean {
+    this.#tokens = Math.min(this.#size, this.#tokens + (nowMs - this.#atMs) / this.#refillMs)
+    this.#atMs = nowMs
+    if (this.#tokens < 1) return false
+    this.#tokens--
+    return true
+  }
+}

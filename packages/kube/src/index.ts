@@ -1,0 +1,27 @@
+/**
+ * Client of a Kubernetes API server: how to reach it, what is there kept in memory (reflectors), and writes (apply,
+ * create, delete, leases, events). It knows nothing of load balancers, keeps no truth of its own, and never takes an
+ * absence for a deletion that the server did not plainly say.
+ */
+
+export * from './access/cluster-access.ts'
+export * from './access/in-cluster.ts'
+export * from './access/kubeconfig.ts'
+export type { CelRule, CelRules } from './crd/cel-rules.ts'
+export * from './crd/custom-resource-definition.ts'
+export { NotStructural } from './crd/structural-schema.ts'
+export * from './events/event-recorder.ts'
+export * from './lease/leader-elector.ts'
+export * from './lease/micro-time.ts'
+export { clusterUid } from './reflector/cluster-guard.ts'
+export * from './reflector/doubt.ts'
+export * from './reflector/indexes.ts'
+export type { Selection } from './reflector/list-pages.ts'
+export * from './reflector/reflector.ts'
+export type * from './reflector/reflector-options.ts'
+export * from './reflector/resource-version.ts'
+export type { Random } from './transport/backoff.ts'
+export * from './transport/errors.ts'
+export * from './transport/transport.ts'
+export * from './types/index.ts'
+export * from './write/kube-client.ts'

@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, type Component, type Logger, pause, systemClock, type Timer } from '@spout/runtime'
+import type { Random } from '../transport/backoff.ts'
+import { isAlreadyExists, isConflict } from '../transport/errors.ts'
+import { LEASES, type Lease, type LeaseSpec } from '../types/index.ts'
+import type { KubeClient } from '../write/kube-client.ts'
+import { microTime } from './micro-time.ts'
+
+export type LossReason =
+  /** It could not be renewed in time. */
+  | 'deadline'
+  /** Somebody else holds it. */
+  | 'taken'
+  /** `stop` was called. */
+  | 'released'
+
+export interface LeaderElectorOptions {
+  readonly client: KubeClient
+  readonly namespace: string
+  readonly name: string
+  /** Who we are, for people; a random part is added, so that each elector is somebody of its own. */
+  readonly identity: string
+  readonly log: Logger
+  /** The work may begin. Writes that matter carry the token; who stores them refuses a lower one than it has seen. */
+  readonly onGained: (token: number) => void
+  /** The work must have ended when this returns. Called before anybody else can hold the lease. */
+  readonly onLost: (reason: LossReason) => void
+  /** The highest token that is known to have been used, such as by the store. Matters when the Lease was deleted. */
+  readonly lowestToken?: number
+  /** Whole seconds. Others wait this long after the last renewal that they saw. */
+  readonly leaseSeconds?: number
+  /** We stop being leader so long after sending the last renewal that was answered. Below `leaseSeconds`. */
+  readonly renewDeadlineMs?: number
+  /** Between attempts, to renew and to get it. */
+  readonly retryMs?: number
+  readonly clock?: Clock
+  readonly random?: Random
+}
+
+interface Observed {
+  readonly version: string
+  /** Local time at which this version was seen first. */
+  readonly sinceMs: number
+}
+
+/**
+ * One leader among processes, by a Lease with a fencing token (leaseTransitions, which grows with each change of hands).
+ * Only durations by the local monotonic clock count: the clocks of the others may say what they like.
+ */
+export class LeaderElector implements Component {
+  readonly name: string
+  readonly holderIdentity: string
+  readonly #options: LeaderElectorOptions
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #leaseSeconds: number
+  readonly #renewDeadlineMs: number
+  readonly #retryMs: number
+  readonly #stopping = new AbortController()
+  #running: Promise<void> | null = null
+  #observed: Observed | null = null
+  #term: { readonly token: number; lease: Lease; validUntilMs: number; timer: Timer } | null = null
+  #highestToken: number
+
+  /** @throws Error when the durations do not leave room for each other */
+  constructor(options: LeaderElectorOptions) {
+    const { leaseSeconds = 15, renewDeadlineMs = 10_000, retryMs = 2000 } = options
+    if (!Number.isSafeInteger(leaseSeconds) || leaseSeconds < 1)
+      throw new Error(`leaseSeconds: ${leaseSeconds} is not a whole number above 0`)
+    if (renewDeadlineMs >= leaseSeconds * 1000) throw new Error('renewDeadlineMs: not below leaseSeconds')
+    if (retryMs * 1.5 > renewDeadlineMs) throw new Error('retryMs: leaves no room for a second attempt')
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? Math.random
+    this.#leaseSeconds = leaseSeconds
+    this.#renewDeadlineMs = renewDeadlineMs
+    this.#retryMs = retryMs
+    this.#highestToken = options.lowestToken ?? 0
+    this.name = `leader-elector ${options.namespace}/${options.name}`
+    this.holderIdentity = `${options.identity}_${randomUUID()}`
+  }
+
+  /** The token while we are leader. Looks at the clock itself: a process that slept is no leader when it wakes up. */
+  get token(): number | null {
+    const term = this.#term
+    return term !== null && this.#clock.monotonicMs() < term.validUntilMs ? term.token : null
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  /** Ends the work first, then lets go of the lease, so that another can take it at once. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    const lease = this.#term?.lease ?? null
+    this.#lose('released')
+    await this.#running
+    if (lease !== null) await this.#release(lease)
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await (this.#term === null ? this.#tryToGain() : this.#renew(this.#term.lease))
+      } catch (error) {
+        if (signal.aborted) return
+        this.#log('warn', 'lease-attempt-failed', { reason: (error as Error).message, leading: this.#term !== null })
+      }
+      // Up to a fifth more, so that those who wait do not ask in step. A leader is never late.
+      const spread = this.#term === null ? 1 + this.#random() / 5 : 1
+      await pause(this.#clock, this.#retryMs * spread, signal)
+    }
+  }
+
+  async #tryToGain(): Promise<void> {
+    const sentMs = this.#clock.monotonicMs()
+    const lease = await this.#read()
+    if (lease === null) return this.#create(sentMs)
+    const { resourceVersion = '' } = lease.metadata
+    const { holderIdentity = '', leaseDurationSeconds = this.#leaseSeconds, leaseTransitions = 0 } = lease.spec ?? {}
+    this.#highestToken = Math.max(this.#highestToken, leaseTransitions)
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#observed?.version !== resourceVersion) this.#observed = { version: resourceVersion, sinceMs: nowMs }
+    // Ours from a term that ended: nobody else bears this name.
+    const free = holderIdentity === '' || holderIdentity === this.holderIdentity
+    const waitedMs = nowMs - this.#observed.sinceMs
+    if (!free && waitedMs < Math.max(leaseDurationSeconds, this.#leaseSeconds) * 1000) return
+    const token = this.#highestToken + 1
+    const now = microTime(this.#clock.now())
+    const taken = { ...lease, spec: { ...lease.spec, ...this.#spec(now, token), acquireTime: now } }
+    await this.#write(taken, (answer, writtenMs) => this.#gain(answer, token, writtenMs))
+  }
+
+  async #create(sentMs: number): Promise<void> {
+    const { client, namespace, name } = this.#options
+    // A new Lease must not begin again with tokens that were used.
+    const token = this.#highestToken + 1
+    const now = microTime(this.#clock.now())
+    const metadata = { namespace, name }
+    try {
+      const lease = { metadata, spec: { ...this.#spec(now, token), acquireTime: now } }
+      this.#gain(await client.create(LEASES, lease, this.#stopping.signal), token, sentMs)
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+    }
+  }
+
+  async #renew(lease: Lease): Promise<void> {
+    const spec = { ...lease.spec, ...this.#spec(microTime(this.#clock.now()), this.#term?.token ?? 0) }
+    await this.#write({ ...lease, spec }, (answer, sentMs) => {
+      if (this.#term !== null) this.#extend(answer, sentMs)
+    })
+  }
+
+  #spec(renewTime: string, leaseTransitions: number): LeaseSpec {
+    return {
+      holderIdentity: this.holderIdentity,
+      leaseDurationSeconds: this.#leaseSeconds,
+      renewTime,
+      leaseTransitions,
+    }
+  }
+
+  /** Writes for the version that was read. A conflict may be our own write whose answer got lost. */
+  async #write(lease: Lease, onWritten: (answer: Lease, sentMs: number) => void): Promise<void> {
+    const { client } = this.#options
+    const { signal } = this.#stopping
+    const sentMs = this.#clock.monotonicMs()
+    try {
+      const answer = await client.replace(LEASES, lease, { retry: false, deadlineMs: this.#retryMs, signal })
+      if (answer === null) this.#lose('taken')
+      else if (!signal.aborted) onWritten(answer, sentMs)
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      const now = await this.#read()
+      if (this.#term === null || signal.aborted) return
+      if (now?.spec?.holderIdentity !== this.holderIdentity) this.#lose('taken')
+      // Not a renewal: when it was written is not known.
+      else this.#term.lease = now
+    }
+  }
+
+  #gain(lease: Lease, token: number, sentMs: number): void {
+    if (this.#stopping.signal.aborted) return
+    this.#highestToken = token
+    this.#observed = null
+    this.#term = { token, lease, validUntilMs: 0, timer: { clear: () => {} } }
+    this.#extend(lease, sentMs)
+    // The answer may have taken too long for any of it to be left.
+    if (this.#term === null) return
+    this.#log('info', 'leader', { token })
+    this.#options.onGained(token)
+  }
+
+  #extend(lease: Lease, sentMs: number): void {
+    const term = this.#term
+    if (term === null) return
+    term.lease = lease
+    term.timer.clear()
+    term.validUntilMs = sentMs + this.#renewDeadlineMs
+    const leftMs = term.validUntilMs - this.#clock.monotonicMs()
+    if (leftMs <= 0) this.#lose('deadline')
+    else term.timer = this.#clock.setTimer(() => this.#lose('deadline'), leftMs)
+  }
+
+  #lose(reason: LossReason): void {
+    const term = this.#term
+    if (term === null) return
+    term.timer.clear()
+    this.#term = null
+    this.#log(reason === 'released' ? 'info' : 'error', 'leader-lost', { token: term.token, reason })
+    this.#options.onLost(reason)
+  }
+
+  #read(signal: AbortSignal = this.#stopping.signal): Promise<Lease | null> {
+    const { client, namespace, name } = this.#options
+    return client.get(LEASES, { namespace, name }, { deadlineMs: this.#retryMs, signal })
+  }
+
+  /** Best effort: left alone, it runs out by itself. */
+  async #release(lease: Lease): Promise<void> {
+    const { client } = this.#options
+    const now = microTime(this.#clock.now())
+    const free = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now }
+    const write = (of: Lease) =>
+      client.replace(LEASES, { ...of, spec: { ...of.spec, ...free } }, { retry: false, deadlineMs: this.#retryMs })
+    try {
+      try {
+        await write(lease)
+      } catch (error) {
+        if (!isConflict(error)) throw error
+        // The renewal that was under way when we stopped was written.
+        const current = await this.#read(new AbortController().signal)
+        if (current?.spec?.holderIdentity === this.holderIdentity) await write(current)
+      }
+    } catch (error) {
+      this.#log('warn', 'lease-not-released', { reason: (error as Error).message })
+    }
+  }
+
+  #log(level: 'info' | 'warn' | 'error', event: string, fields: object): void {
+    const { namespace, name, log } = this.#options
+    log[level]({ event, lease: `${namespace}/${name}`, holder: this.holderIdentity, ...fields }, event)
+  }
+}

@@ -1,0 +1,2 @@
+/** meta/v1 MicroTime. A Date knows milliseconds; the server wants six digits. */
+export const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z')

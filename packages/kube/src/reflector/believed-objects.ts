@@ -1,0 +1,138 @@
+import type { Clock, Logger } from '@spout/runtime'
+import { type KubeObject, objectKey } from '../types/index.ts'
+import { type Doubt, type DoubtPolicy, judgeList } from './doubt.ts'
+import type { IndexFunction } from './indexes.ts'
+import { type CacheEntry, ObjectCache } from './object-cache.ts'
+
+export interface BelievedObjectsOptions<Raw extends KubeObject, T> {
+  readonly trim: (raw: Raw) => T
+  readonly indexes: Readonly<Record<string, IndexFunction<Raw>>>
+  readonly knownKeys: readonly string[]
+  readonly policy: DoubtPolicy
+  readonly clock: Clock
+  readonly log: Logger
+  readonly onChange: (key: string) => void
+  readonly onDoubt: () => void
+}
+
+/** A complete list, trimmed. */
+export type Listed<T> = Map<string, CacheEntry<T> | 'unreadable'>
+
+/** The objects as they are believed to be: what the server told, and what it lacks without being believed. */
+export class BelievedObjects<Raw extends KubeObject, T> {
+  readonly cache: ObjectCache<Raw, T>
+  readonly #options: BelievedObjectsOptions<Raw, T>
+  /** Known from before the start, before the first list. */
+  #unseen: Set<string>
+  /** Missing in the last list and not believed to be gone. */
+  #held = new Set<string>()
+  /** There, but `trim` threw. */
+  readonly #unreadable = new Set<string>()
+  #doubt: Doubt | null = null
+  #trimFailures = 0
+
+  constructor(options: BelievedObjectsOptions<Raw, T>) {
+    this.#options = options
+    this.cache = new ObjectCache(options.trim, options.indexes)
+    this.#unseen = new Set(options.knownKeys)
+  }
+
+  get doubt(): Doubt | null {
+    return this.#doubt
+  }
+
+  get trimFailures(): number {
+    return this.#trimFailures
+  }
+
+  /** All keys that are believed to be on the server. */
+  known(): Set<string> {
+    return new Set([...this.cache.keys(), ...this.#unseen, ...this.#held])
+  }
+
+  version(key: string): string | undefined {
+    return this.cache.get(key)?.resourceVersion
+  }
+
+  isHeld(key: string): boolean {
+    return this.#held.has(key) || this.#unseen.has(key) || this.#unreadable.has(key)
+  }
+
+  read(raw: Raw): CacheEntry<T> | 'unreadable' {
+    try {
+      return this.cache.entryOf(raw)
+    } catch (error) {
+      this.#trimFailures++
+      const key = objectKey(raw.metadata)
+      this.#options.log.error({ event: 'trim-failed', key, err: error, bug: true }, 'object left as it was')
+      return 'unreadable'
+    }
+  }
+
+  put(key: string, raw: Raw): void {
+    const entry = this.read(raw)
+    if (entry === 'unreadable') {
+      this.#unreadable.add(key)
+      return
+    }
+    const differs = this.cache.put(key, entry)
+    this.#seen(key)
+    if (differs) this.#options.onChange(key)
+  }
+
+  delete(key: string): void {
+    const held = this.isHeld(key)
+    const there = this.cache.delete(key)
+    this.#seen(key)
+    if (there || held) this.#options.onChange(key)
+  }
+
+  /**
+   * The cache becomes the list, but for what is held back; then all that differs is told.
+   *
+   * @param confirmed somebody said that whatever is missing is gone
+   */
+  takeList(listed: Listed<T>, historyWentBack: boolean, confirmed: boolean): void {
+    const { policy, clock, onChange } = this.#options
+    const known = this.known()
+    const gone = new Set([...known].filter((key) => !listed.has(key)))
+    const sight = { known: known.size, gone, historyWentBack }
+    const doubt = confirmed ? null : judgeList(sight, this.#doubt, clock.monotonicMs(), policy)
+    const changed: string[] = []
+    this.#unreadable.clear()
+    for (const [key, entry] of listed)
+      if (entry === 'unreadable') this.#unreadable.add(key)
+      else if (this.cache.put(key, entry)) changed.push(key)
+    if (doubt === null)
+      for (const key of gone) {
+        this.cache.delete(key)
+        changed.push(key)
+      }
+    this.#held = doubt === null ? new Set() : gone
+    this.#unseen = new Set()
+    this.#settle(doubt)
+    for (const key of changed) onChange(key)
+  }
+
+  /** What is held is deleted indeed. */
+  confirm(): void {
+    const held = this.#held
+    this.#held = new Set()
+    this.#settle(null)
+    for (const key of held) {
+      this.cache.delete(key)
+      this.#options.onChange(key)
+    }
+  }
+
+  #seen(key: string): void {
+    this.#unreadable.delete(key)
+    if (this.#held.delete(key) && this.#held.size === 0) this.#settle(null)
+  }
+
+  #settle(doubt: Doubt | null): void {
+    const before = this.#doubt
+    this.#doubt = doubt
+    if (before !== null || doubt !== null) this.#options.onDoubt()
+  }
+}

@@ -1,0 +1,46 @@
+import { isGone, KubeError, KubeUnreachable } from '../transport/errors.ts'
+import type { Transport } from '../transport/transport.ts'
+import { collectionPath, type KubeObject, type ObjectList } from '../types/index.ts'
+import { type Selection, selectionQuery } from './list-pages.ts'
+import type { ListCause } from './reflector-options.ts'
+import { isOlder } from './resource-version.ts'
+
+/** The server says that its present is older than what it told before. */
+export class HistoryWentBack extends Error {
+  override readonly name = 'HistoryWentBack'
+}
+
+/**
+ * A watch from a version that the server has yet to reach is silent until then, and what happened up to there is never
+ * told. So the present is asked for first; it costs one object.
+ *
+ * @throws HistoryWentBack, KubeError, KubeUnreachable
+ */
+export async function checkHistory(
+  transport: Transport,
+  selection: Selection<KubeObject>,
+  version: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { metadata } = await transport.request<ObjectList<KubeObject>>({
+    method: 'GET',
+    path: collectionPath(selection.resource, selection.namespace),
+    query: { ...selectionQuery(selection), limit: 1 },
+    signal,
+  })
+  const now = metadata?.resourceVersion ?? ''
+  if (isOlder(now, version)) throw new HistoryWentBack(`the server is at ${now}, but told ${version} before`)
+}
+
+/** What a break of a watch means for going on from where it was. */
+export type Break = { readonly list: ListCause } | { readonly list: null; readonly nonsense: boolean }
+
+/** @param disordered whether events came out of order before the break */
+export function breakOf(error: Error, disordered: boolean): Break {
+  if (error instanceof HistoryWentBack) return { list: 'history' }
+  if (isGone(error)) return { list: 'gone' }
+  if (disordered) return { list: 'disorder' }
+  if (error instanceof KubeError && (error.status === 400 || error.status === 422)) return { list: 'unresumable' }
+  const nonsense = error instanceof KubeUnreachable && (error.reason === 'malformed' || error.reason === 'too-large')
+  return { list: null, nonsense }
+}

@@ -1,0 +1,89 @@
+import { isGone, KubeUnreachable } from '../transport/errors.ts'
+import type { Transport } from '../transport/transport.ts'
+import { collectionPath, type KubeObject, type ObjectList, type Resource } from '../types/index.ts'
+
+/** Which objects of a resource. */
+export interface Selection<Raw extends KubeObject> {
+  readonly resource: Resource<Raw>
+  /** All namespaces when left out. */
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+export interface PageCounters {
+  /** Pages read. */
+  pages: number
+  /** Lists begun anew because the server forgot where a page goes on, or a page was too large. */
+  listRestarts: number
+  bytes: number
+}
+
+export interface ListPagesOptions<Raw extends KubeObject> {
+  readonly transport: Transport
+  readonly selection: Selection<Raw>
+  readonly pageSize: number
+  readonly signal: AbortSignal
+  readonly counters: PageCounters
+  /** A list of this version begins, perhaps anew: what was told before counts no more. */
+  readonly onStart: (version: string) => void
+  readonly onObject: (raw: Raw) => void
+}
+
+/** Times that a list is begun anew before it is an error: the server forgets faster than we read. */
+const MAX_RESTARTS = 3
+
+/** The query that selects, without what says how. */
+export const selectionQuery = (selection: Selection<KubeObject>) => ({
+  labelSelector: selection.labelSelector,
+  fieldSelector: selection.fieldSelector,
+})
+
+/**
+ * Reads a whole list in pages, newest state, each object told as its page arrives.
+ *
+ * @returns the resourceVersion to watch from: the first page's, so that nothing that happened while we read is missed
+ * @throws KubeError, KubeUnreachable; what was told up to then is no complete list
+ */
+export async function listPages<Raw extends KubeObject>(options: ListPagesOptions<Raw>): Promise<string> {
+  let { pageSize } = options
+  for (let restarts = 0; ; restarts++) {
+    try {
+      return await onePass(options, pageSize)
+    } catch (error) {
+      const tooLarge = error instanceof KubeUnreachable && error.reason === 'too-large' && pageSize > 1
+      if (restarts >= MAX_RESTARTS || !(tooLarge || isGone(error))) throw error
+      if (tooLarge) pageSize = Math.max(1, Math.floor(pageSize / 8))
+      options.counters.listRestarts++
+    }
+  }
+}
+
+async function onePass<Raw extends KubeObject>(options: ListPagesOptions<Raw>, pageSize: number): Promise<string> {
+  const { transport, selection, signal, counters, onObject, onStart } = options
+  const path = collectionPath(selection.resource, selection.namespace)
+  let version: string | null = null
+  let next: string | undefined
+  do {
+    const query = { ...selectionQuery(selection), limit: pageSize, continue: next }
+    const page: ObjectList<Raw> = await transport.request<ObjectList<Raw>>({
+      method: 'GET',
+      path,
+      query,
+      signal,
+      onBytes: (bytes) => {
+        counters.bytes += bytes
+      },
+    })
+    counters.pages++
+    const { items } = page
+    // A body of another kind must not count as an empty list.
+    if (page.metadata?.resourceVersion === undefined || !(items === null || Array.isArray(items)))
+      throw new KubeUnreachable(`GET ${path}`, 'malformed', 'the answer is no list')
+    if (version === null) onStart(page.metadata.resourceVersion)
+    version ??= page.metadata.resourceVersion
+    for (const raw of items ?? []) onObject(raw)
+    next = page.metadata.continue || undefined
+  } while (next !== undefined)
+  return version
+}

@@ -1,0 +1,349 @@
+import { type Clock, pause, systemClock } from '@spout/runtime'
+import { Backoff, type Random } from '../transport/backoff.ts'
+import { KubeError, KubeUnreachable } from '../transport/errors.ts'
+import { collectionPath, type KubeObject, objectKey } from '../types/index.ts'
+import { BelievedObjects, type Listed } from './believed-objects.ts'
+import { ClusterGuard } from './cluster-guard.ts'
+import { DEFAULT_DOUBT_POLICY, type Doubt, type DoubtPolicy, lookAgainMs } from './doubt.ts'
+import { breakOf, checkHistory, HistoryWentBack } from './history.ts'
+import { listPages, selectionQuery } from './list-pages.ts'
+import { Listeners } from './listeners.ts'
+import type { ListCause, ReflectorCounters, ReflectorOptions } from './reflector-options.ts'
+import { isOlder, newerOf } from './resource-version.ts'
+import { WatchSession } from './watch-session.ts'
+
+/** Times in a row that the server has nothing we understand to say at one place, before that place is given up. */
+const MAX_BREAKS_IN_PLACE = 3
+/** A watch that ended sooner without a word is a server that has no use for us right now. */
+const SHORT_WATCH_MS = 1000
+
+/**
+ * A resource's objects in memory, kept as the server has them. Tells keys, not events: whoever gets one looks the object
+ * up and compares. Nothing is told of a list before all of it has arrived, and an absence is believed only when it is
+ * plausible (doubt.ts).
+ */
+export class Reflector<Raw extends KubeObject, T> {
+  /** Resolves once the first complete list was taken; rejects when closed before. */
+  readonly synced: Promise<void>
+  readonly #options: ReflectorOptions<Raw, T>
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #policy: DoubtPolicy
+  readonly #objects: BelievedObjects<Raw, T>
+  readonly #cluster: ClusterGuard
+  readonly #backoff: Backoff
+  readonly #closing = new AbortController()
+  readonly #listeners = new Listeners<string>((error) => this.#threw(error))
+  readonly #doubtListeners = new Listeners<Doubt | null>((error) => this.#threw(error))
+  readonly #counters = {
+    lists: 0,
+    pages: 0,
+    listRestarts: 0,
+    watches: 0,
+    events: 0,
+    bookmarks: 0,
+    ignored: 0,
+    bytes: 0,
+    listsByCause: { first: 0, gone: 0, history: 0, disorder: 0, unresumable: 0, doubt: 0, confirmed: 0 },
+  }
+  readonly #firstList = Promise.withResolvers<void>()
+  #hasSynced = false
+  /** Why the next step is a list; null when it is a watch. */
+  #listCause: ListCause | null = 'first'
+  #session: WatchSession<Raw, T>
+  /** The newest version ever told, in the history that the server follows. */
+  #newest = ''
+  /** The list was read just now: cluster and history need no look. */
+  #fresh = false
+  #breaksInPlace = 0
+  #lastError: Error | null = null
+  /** Ends the pause between two steps. */
+  #wake = new AbortController()
+  #running: Promise<void> | null = null
+
+  constructor(options: ReflectorOptions<Raw, T>) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? Math.random
+    this.#policy = { ...DEFAULT_DOUBT_POLICY, ...options.doubt }
+    this.#objects = new BelievedObjects({
+      trim: options.trim,
+      indexes: options.indexes ?? {},
+      knownKeys: options.knownKeys ?? [],
+      policy: this.#policy,
+      clock: this.#clock,
+      log: options.log,
+      onChange: (key) => this.#listeners.tell(key),
+      onDoubt: () => this.#tellDoubt(),
+    })
+    this.#session = new WatchSession(this.#objects, this.#counters, '')
+    this.#cluster = new ClusterGuard(options.transport, this.#clock, options.knownClusterUid ?? null)
+    this.#backoff = new Backoff({
+      firstMs: options.firstRetryMs ?? 200,
+      mostMs: options.maxRetryMs ?? 10_000,
+      random: this.#random,
+    })
+    this.synced = this.#firstList.promise
+    this.synced.catch(() => {})
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced
+  }
+
+  get size(): number {
+    return this.#objects.cache.size
+  }
+
+  get counters(): ReflectorCounters {
+    return {
+      ...this.#counters,
+      listsByCause: { ...this.#counters.listsByCause },
+      trimFailures: this.#objects.trimFailures,
+    }
+  }
+
+  /** What went wrong last; null once the server answers again. */
+  get lastError(): Error | null {
+    return this.#lastError
+  }
+
+  /** Stands while absences are not believed. Somebody should look: `confirm` takes them as deletions. */
+  get doubt(): Doubt | null {
+    return this.#cluster.doubt ?? this.#objects.doubt
+  }
+
+  /** The UID of the kube-system namespace; null until it was read, or when it may not be. */
+  get clusterUid(): string | null {
+    return this.#cluster.uid
+  }
+
+  start(): this {
+    this.#running ??= this.#run()
+    return this
+  }
+
+  /** Ends all requests. What is in memory can still be read. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#wake.abort()
+    await this.#running
+    this.#firstList.reject(new Error(`${this.#options.resource.kind}: closed before the first list`))
+  }
+
+  /** The key's object may differ from what it was. Also called for each object of the first list. */
+  onChange(listener: (key: string) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  onDoubt(listener: (doubt: Doubt | null) => void): () => void {
+    return this.#doubtListeners.add(listener)
+  }
+
+  get(key: string): T | undefined {
+    return this.#objects.cache.get(key)?.value
+  }
+
+  /** UID and version of the object as it was last seen. */
+  identity(key: string): { readonly uid: string; readonly resourceVersion: string } | undefined {
+    return this.#objects.cache.get(key)
+  }
+
+  *list(): IterableIterator<readonly [key: string, value: T]> {
+    for (const [key, { value }] of this.#objects.cache.entries()) yield [key, value]
+  }
+
+  /** @throws Error when there is no such index */
+  keysBy(index: string, value: string): readonly string[] {
+    return this.#objects.cache.keysBy(index, value)
+  }
+
+  /** Whether the key counts as there although it cannot be seen: it must not be treated as deleted. */
+  isHeld(key: string): boolean {
+    return this.#objects.isHeld(key)
+  }
+
+  /** Somebody says that what is missing is deleted indeed, or that this is the right cluster now. */
+  confirm(): void {
+    const { doubt } = this
+    if (doubt === null) return
+    this.#log('warn', 'doubt-confirmed', 'what is missing counts as deleted', { reason: doubt.reason })
+    if (doubt.reason === 'other-cluster') {
+      this.#cluster.adopt()
+      this.#listCause = 'confirmed'
+      this.#wake.abort()
+    } else this.#objects.confirm()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      this.#wake = new AbortController()
+      const waitMs = await this.#step()
+      if (waitMs > 0) await pause(this.#clock, waitMs, this.#wake.signal)
+    }
+  }
+
+  /** One list, or one watch from its beginning to its end. @returns how long to wait before the next */
+  async #step(): Promise<number> {
+    try {
+      return this.#listCause === null ? await this.#watch() : await this.#list(this.#listCause)
+    } catch (error) {
+      if (this.#closing.signal.aborted || this.#wake.signal.aborted) return 0
+      return this.#failed(error as Error)
+    }
+  }
+
+  async #list(cause: ListCause): Promise<number> {
+    const { transport, pageSize = 250 } = this.#options
+    // Another cluster's objects are of no use; its name is cheaper to ask for.
+    if (this.#cluster.doubt !== null && !(await this.#isOurCluster())) return lookAgainMs(this.#policy)
+    const listed: Listed<T> = new Map()
+    let wentBack = cause === 'history'
+    const version = await listPages<Raw>({
+      transport,
+      selection: this.#options,
+      pageSize,
+      signal: this.#closing.signal,
+      counters: this.#counters,
+      onStart: (begun) => {
+        listed.clear()
+        wentBack ||= this.#newest !== '' && isOlder(begun, this.#newest)
+        // The same version may stand for something else now.
+        if (wentBack || cause === 'confirmed') this.#objects.cache.forgetVersions()
+      },
+      onObject: (raw) => listed.set(objectKey(raw.metadata), this.#objects.read(raw)),
+    })
+    this.#counters.lists++
+    this.#counters.listsByCause[cause]++
+    // Asked after the list: had another server answered it, this would show it.
+    if (!(await this.#isOurCluster())) return lookAgainMs(this.#policy)
+    this.#newest = version
+    this.#session = new WatchSession(this.#objects, this.#counters, version)
+    this.#fresh = true
+    this.#listCause = null
+    this.#progress(version)
+    const first = !this.#hasSynced
+    this.#hasSynced = true
+    this.#objects.takeList(listed, wentBack, cause === 'confirmed')
+    if (first) this.#firstList.resolve()
+    return 0
+  }
+
+  async #watch(): Promise<number> {
+    const session = this.#session
+    const { transport, resource, namespace, watchSeconds = 300, graceMs = 30_000, silenceMs } = this.#options
+    if (!this.#fresh) {
+      if (!(await this.#isOurCluster())) return lookAgainMs(this.#policy)
+      await checkHistory(transport, this.#options, session.version, this.#closing.signal)
+    }
+    this.#fresh = false
+    const timeoutSeconds = Math.max(1, Math.round(watchSeconds * (1 + this.#random())))
+    const life = this.#life(timeoutSeconds * 1000 + graceMs)
+    const startedMs = this.#clock.monotonicMs()
+    let lines = 0
+    this.#counters.watches++
+    try {
+      const stream = transport.lines({
+        path: collectionPath(resource, namespace),
+        query: {
+          ...selectionQuery(this.#options),
+          watch: true,
+          resourceVersion: session.version,
+          allowWatchBookmarks: true,
+          timeoutSeconds,
+        },
+        signal: life.signal,
+        silenceMs: silenceMs ?? timeoutSeconds * 1000 + graceMs,
+        onBytes: (bytes) => {
+          this.#counters.bytes += bytes
+        },
+      })
+      for await (const group of stream)
+        for (const line of group) {
+          session.take(line)
+          this.#progress(session.version)
+          lines++
+        }
+    } finally {
+      life.end()
+    }
+    if (session.disordered) this.#listCause ??= 'disorder'
+    return lines === 0 && this.#clock.monotonicMs() - startedMs < SHORT_WATCH_MS ? this.#backoff.next() : 0
+  }
+
+  /** A watch's signal: it ends with the reflector, after `mostMs`, or when a doubted list is due to be read again. */
+  #life(mostMs: number): { readonly signal: AbortSignal; readonly end: () => void } {
+    const life = new AbortController()
+    const close = () => life.abort()
+    this.#closing.signal.addEventListener('abort', close, { once: true })
+    const late = this.#clock.setTimer(
+      () => life.abort(new KubeUnreachable('watch', 'silent', `it did not end within ${mostMs} ms`)),
+      mostMs,
+    )
+    const again = this.#clock.setTimer(() => {
+      if (this.#objects.doubt === null) return
+      this.#listCause ??= 'doubt'
+      this.#wake.abort()
+      life.abort()
+    }, lookAgainMs(this.#policy))
+    const end = () => {
+      late.clear()
+      again.clear()
+      this.#closing.signal.removeEventListener('abort', close)
+    }
+    return { signal: life.signal, end }
+  }
+
+  async #isOurCluster(): Promise<boolean> {
+    const before = this.#cluster.doubt
+    const ours = await this.#cluster.isOurs(() => this.#objects.known(), this.#closing.signal)
+    if (before?.reason !== this.#cluster.doubt?.reason) this.#tellDoubt()
+    return ours
+  }
+
+  #progress(version: string): void {
+    this.#newest = newerOf(this.#newest, version)
+    this.#breaksInPlace = 0
+    this.#lastError = null
+    this.#backoff.reset()
+  }
+
+  #failed(error: Error): number {
+    this.#lastError = error
+    const watching = this.#listCause === null
+    const cause = watching ? this.#listCauseOf(error) : null
+    if (cause !== null) this.#listCause = cause
+    const waitMs =
+      cause === 'gone' || cause === 'history'
+        ? this.#random() * (this.#options.relistJitterMs ?? 500)
+        : this.#backoff.next(error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0)
+    // A break now and then is the ordinary life of a watch.
+    const level = this.#backoff.failures > 2 || error instanceof HistoryWentBack ? 'warn' : 'debug'
+    this.#log(level, 'reflector-failed', 'will try again', { reason: error.message, waitMs, list: this.#listCause })
+    return waitMs
+  }
+
+  /** Why the watch cannot go on from where it is; null when it can. */
+  #listCauseOf(error: Error): ListCause | null {
+    const found = breakOf(error, this.#session.disordered)
+    if (found.list !== null || !found.nonsense) return found.list
+    return ++this.#breaksInPlace >= MAX_BREAKS_IN_PLACE ? 'unresumable' : null
+  }
+
+  #tellDoubt(): void {
+    const { doubt } = this
+    const fields = { reason: doubt?.reason ?? null, held: doubt?.heldKeys.size ?? 0, lists: doubt?.lists ?? 0 }
+    if (doubt === null) this.#log('info', 'doubt-settled', 'nothing is held back any more', fields)
+    else this.#log('error', 'list-doubted', 'what is missing is not believed to be deleted', fields)
+    this.#doubtListeners.tell(doubt)
+  }
+
+  #threw(error: unknown): void {
+    this.#log('error', 'listener-threw', 'went on', { err: error, bug: true })
+  }
+
+  #log(level: 'debug' | 'info' | 'warn' | 'error', event: string, text: string, fields: object): void {
+    const { log, resource, namespace } = this.#options
+    log[level]({ event, kind: resource.kind, ...(namespace === undefined ? {} : { namespace }), ...fields }, text)
+  }
+}

@@ -1,0 +1,22 @@
+/** Decimal without leading zeros, as every API server since the beginning writes it. */
+const DECIMAL = /^(0|[1-9]\d*)$/
+
+/**
+ * Negative when `a` is older than `b`, 0 when they are the same. Kubernetes promises since 1.35 (KEP-5504) that versions
+ * of one resource are decimal numbers that grow.
+ *
+ * @returns null when the two cannot be compared
+ */
+export function compareVersions(a: string, b: string): number | null {
+  if (a === b) return 0
+  if (!DECIMAL.test(a) || !DECIMAL.test(b)) return null
+  // Digits, not numbers: they may have more than a double holds.
+  if (a.length !== b.length) return a.length - b.length
+  return a < b ? -1 : 1
+}
+
+/** Whether `a` is known to be older than `b`. */
+export const isOlder = (a: string, b: string): boolean => (compareVersions(a, b) ?? 0) < 0
+
+/** The newer one, or `a` when they cannot be compared. */
+export const newerOf = (a: string, b: string): string => ((compareVersions(a, b) ?? 1) < 0 ? b : a)

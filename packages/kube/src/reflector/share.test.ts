@@ -1,0 +1,37 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { share } from './share.ts'
+
+const value = fc.jsonValue({ maxDepth: 4 })
+/** Few keys and values, so that pairs often have something in common. */
+const alike: fc.Arbitrary<unknown> = fc.letrec<{ tree: unknown }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(null, 1, 'a', undefined),
+    fc.array(tie('tree'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('x', 'y', '__proto__'), tie('tree'), { maxKeys: 2, noNullPrototype: true }),
+  ),
+})).tree
+
+it('is what came, and the very thing that was there when nothing differs', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.tuple(value, value), fc.tuple(alike, alike)), ([before, next]) => {
+      const [was, came] = [structuredClone(before), structuredClone(next)]
+      const shared = share(before, next)
+      expect(isDeepStrictEqual(shared, came)).toBe(true)
+      expect(isDeepStrictEqual(before, was)).toBe(true)
+      expect(Object.is(shared, before)).toBe(isDeepStrictEqual(was, came))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+it('keeps the parts that are the same', () => {
+  const before = { ports: [{ port: 80 }], endpoints: [{ address: 'a' }, { address: 'b' }] }
+  const next = { ports: [{ port: 80 }], endpoints: [{ address: 'a' }, { address: 'c' }, { address: 'd' }] }
+  const shared = share(before, next)
+  expect(shared).toEqual(next)
+  expect(shared.ports).toBe(before.ports)
+  expect(shared.endpoints[0]).toBe(before.endpoints[0])
+})

@@ -1,0 +1,10 @@
+/** Kubernetes 1.36 objects as far as Spout reads or writes them: exact field names, nothing else. */
+export * from './endpoint-slice.ts'
+export * from './event.ts'
+export * from './lease.ts'
+export * from './namespace.ts'
+export * from './node.ts'
+export * from './object-meta.ts'
+export * from './resource.ts'
+export * from './service.ts'
+export * from './status.ts'

@@ -1,0 +1,77 @@
+import type { EndpointSlice } from './endpoint-slice.ts'
+import type { Event } from './event.ts'
+import type { Lease } from './lease.ts'
+import type { Namespace } from './namespace.ts'
+import type { Node } from './node.ts'
+import type { KubeObject } from './object-meta.ts'
+import type { Service } from './service.ts'
+
+declare const shape: unique symbol
+
+/** A kind as the API server serves it. `T` is what its objects look like. */
+export interface Resource<T extends KubeObject = KubeObject> {
+  /** `v1`, `apps/v1`, ... */
+  readonly apiVersion: string
+  readonly kind: string
+  /** The name in paths. */
+  readonly plural: string
+  readonly namespaced: boolean
+  readonly [shape]?: T
+}
+
+export const SERVICES: Resource<Service> = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  plural: 'services',
+  namespaced: true,
+}
+export const NODES: Resource<Node> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
+export const NAMESPACES: Resource<Namespace> = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+}
+export const ENDPOINT_SLICES: Resource<EndpointSlice> = {
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  namespaced: true,
+}
+export const EVENTS: Resource<Event> = {
+  apiVersion: 'events.k8s.io/v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+}
+export const LEASES: Resource<Lease> = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+}
+
+/** Names one object of a resource. `namespace` is left out where the resource has none. */
+export interface ObjectName {
+  readonly namespace?: string
+  readonly name: string
+}
+
+/** `namespace/name`, or the name alone for what has no namespace; the key of reflectors and work queues. */
+export const objectKey = ({ namespace, name }: ObjectName): string => (namespace ? `${namespace}/${name}` : name)
+
+/** Path of the collection; all namespaces when none is given. Names are escaped, whatever they hold. */
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const root = resource.apiVersion.includes('/') ? '/apis' : '/api'
+  const scope = namespace === undefined || !resource.namespaced ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return `${root}/${resource.apiVersion}${scope}/${resource.plural}`
+}
+
+/** @throws Error when a namespaced object is named without its namespace: the path would be another object's */
+export function objectPath(resource: Resource, { namespace, name }: ObjectName, subresource?: 'status'): string {
+  if (resource.namespaced && !namespace) throw new Error(`${resource.kind} ${name}: no namespace given`)
+  // `.` and `..` would climb out of the collection.
+  if (name === '' || name === '.' || name === '..') throw new Error(`${resource.kind}: "${name}" is no name`)
+  const path = `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`
+  return subresource === undefined ? path : `${path}/${subresource}`
+}

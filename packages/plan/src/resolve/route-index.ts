@@ -1,0 +1,46 @@
+import { type Cidr, cidrContains, cidrsOverlap, type Ip, parseCidr } from '@spout/net'
+
+interface Indexed<T> {
+  readonly route: T
+  readonly cidr: Cidr
+}
+
+/**
+ * Routes by what lies behind them. A question costs the logarithm of their number: they do not overlap, so of those
+ * that begin at or before an address the last one holds it, or none does.
+ */
+export class RouteIndex<T extends { readonly to: string }> {
+  /** Ascending, IPv4 first. */
+  readonly #sorted: readonly Indexed<T>[]
+
+  constructor(routes: readonly T[]) {
+    this.#sorted = routes.map((route) => ({ route, cidr: parseCidr(route.to) })).sort((a, b) => compare(a.cidr, b.cidr))
+  }
+
+  /** The route that leads to the address; null when none does. */
+  find(ip: Ip): T | null {
+    let [low, high] = [0, this.#sorted.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const { cidr } = this.#sorted[middle]!
+      if (cidr.version < ip.version || (cidr.version === ip.version && cidr.base <= ip.value)) low = middle + 1
+      else high = middle
+    }
+    const found = this.#sorted[low - 1]
+    return found !== undefined && cidrContains(found.cidr, ip) ? found.route : null
+  }
+
+  /** Two routes that overlap; null when no two do. A prefix that holds others holds the one that follows it. */
+  overlap(): readonly [T, T] | null {
+    for (const [at, { route, cidr }] of this.#sorted.entries()) {
+      const next = this.#sorted[at + 1]
+      if (next !== undefined && cidrsOverlap(cidr, next.cidr)) return [route, next.route]
+    }
+    return null
+  }
+}
+
+function compare(a: Cidr, b: Cidr): number {
+  if (a.version !== b.version) return a.version - b.version
+  return a.base === b.base ? a.prefix - b.prefix : a.base < b.base ? -1 : 1
+}

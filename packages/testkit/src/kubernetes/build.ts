@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type EnsureOptions, ensureGoBuild, type GoBuild } from './go-build.ts'
+
+/** Paths of what the Go module `testbed/kubernetes` builds. */
+export interface KubernetesPrograms {
+  /** The first argument is the role: etcd, kube-apiserver, kube-controller-manager, kube-proxy. */
+  readonly controlPlane: string
+  /** What a pod runs. */
+  readonly pod: string
+  /** `kubectl`, as the beginning of a command line. */
+  readonly kubectl: readonly string[]
+}
+
+/** Paths of MetalLB's two programs: a peer of benchmarks. */
+export interface MetallbPrograms {
+  readonly controller: string
+  readonly speaker: string
+}
+
+const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
+
+const sourcesOf = (name: string): string => path.join(REPOSITORY, 'testbed', name)
+const cacheOf = (name: string): string => path.join(REPOSITORY, 'build', name)
+
+/** The version of a module that a `go.mod` requires, such as `v1.36.1`. */
+function requiredVersion(sources: string, module: string): string {
+  const found = readFileSync(path.join(sources, 'go.mod'), 'utf8')
+    .split('\n')
+    .map((line) =>
+      line
+        .trim()
+        .replace(/^require /, '')
+        .split(' '),
+    )
+    .find(([name]) => name === module)
+  if (found?.[1] === undefined) throw new Error(`${sources}/go.mod: ${module} is not required`)
+  return found[1]
+}
+
+function kubernetesBuild(): GoBuild {
+  const sources = sourcesOf('kubernetes')
+  const version = requiredVersion(sources, 'k8s.io/kubernetes')
+  const [major = '', minor = ''] = version.slice(1).split('.')
+  // Clients refuse a server whose version they cannot parse.
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
+  return {
+    sources,
+    cache: cacheOf('kubernetes'),
+    packages: ['./...'],
+    linkerFlags: Object.entries(values).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`),
+    announcement:
+      `Building Kubernetes ${version} (etcd, API server, controller manager, kube-proxy, kubectl) for the tests from its Go modules, ` +
+      'because it comes as images of containers and there is no engine for those here. The first time takes about 8 minutes on ' +
+      'two cores and 4 GB of disk (Go keeps its own caches), less with warm caches; once built it is used as it is.',
+  }
+}
+
+function metallbBuild(): GoBuild {
+  const sources = sourcesOf('metallb')
+  const version = requiredVersion(sources, 'go.universe.tf/metallb')
+  return {
+    sources,
+    cache: cacheOf('metallb'),
+    packages: ['tool'],
+    linkerFlags: [],
+    announcement: `Building MetalLB ${version} (controller and speaker), the peer of benchmarks, from its Go module: about two minutes the first time.`,
+  }
+}
+
+function kubernetesIn(directory: string): KubernetesPrograms {
+  const controlPlane = path.join(directory, 'control-plane')
+  return { controlPlane, pod: path.join(directory, 'pod'), kubectl: [controlPlane, 'kubectl'] }
+}
+
+/** Builds the control plane and the pod program unless they are there. @see ensureGoBuild */
+export const ensureKubernetes = async (options?: EnsureOptions): Promise<KubernetesPrograms> =>
+  kubernetesIn(await ensureGoBuild(kubernetesBuild(), options))
+
+/** Builds MetalLB's controller and speaker unless they are there. @see ensureGoBuild */
+export async function ensureMetallb(options?: EnsureOptions): Promise<MetallbPrograms> {
+  const directory = await ensureGoBuild(metallbBuild(), options)
+  return { controller: path.join(directory, 'controller'), speaker: path.join(directory, 'speaker') }
+}

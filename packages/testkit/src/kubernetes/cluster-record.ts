@@ -1,0 +1,50 @@
+import path from 'node:path'
+import type { Lab } from '../lab/lab.ts'
+import type { KubernetesPrograms } from './build.ts'
+import type { ControlPlaneSpec } from './control-plane.ts'
+import type { Credentials } from './credentials.ts'
+import type { NodeSegment } from './network.ts'
+import type { NodeSpec } from './node.ts'
+
+export interface KubernetesOptions {
+  /** Name of the control plane's place. Default `kube`. */
+  readonly name?: string
+  /** Number of the cluster in its lab, 0 to 3. Two clusters of a lab need numbers, names and segments of their own. */
+  readonly number?: number
+  /** Where the nodes are plugged in. Default `fabric`; on a tenant's segment they have addresses of its subnet. */
+  readonly segment?: NodeSegment
+  /** Real programs by image name; a pod of any other image runs the test bed's own program (testbed/kubernetes/pod). */
+  readonly images?: Readonly<Record<string, readonly string[]>>
+  /** Flags beside the test bed's own; the last of a name wins. */
+  readonly apiServerFlags?: readonly string[]
+  readonly controllerManagerFlags?: readonly string[]
+  readonly proxyFlags?: readonly string[]
+}
+
+/** What a later process must know of a cluster. */
+export interface ClusterRecord {
+  readonly options: Required<KubernetesOptions>
+  readonly programs: KubernetesPrograms
+  readonly credentials: Credentials
+  readonly nodes: readonly NodeSpec[]
+}
+
+export const DEFAULTS: Required<KubernetesOptions> = {
+  name: 'kube',
+  number: 0,
+  segment: 'fabric',
+  images: {},
+  apiServerFlags: [],
+  controllerManagerFlags: [],
+  proxyFlags: [],
+}
+
+const directoryOf = (lab: Lab, name: string): string => path.join(lab.directory, name)
+
+export const recordFile = (lab: Lab, name: string): string => path.join(directoryOf(lab, name), 'cluster.json')
+
+export function specOf(lab: Lab, options: Required<KubernetesOptions>, programs: KubernetesPrograms): ControlPlaneSpec {
+  const { name, number, apiServerFlags, controllerManagerFlags } = options
+  const directory = directoryOf(lab, name)
+  return { lab, name, number, program: programs.controlPlane, directory, apiServerFlags, controllerManagerFlags }
+}

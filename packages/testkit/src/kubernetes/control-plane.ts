@@ -1,0 +1,249 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import type { Lab } from '../lab/lab.ts'
+import { waitFor } from '../lab/wait-for.ts'
+import { KubernetesApi } from './api.ts'
+import { type Credentials, makeCredentials } from './credentials.ts'
+import { API_CLUSTER_IPS, addControlPlanePlace, controlPlaneAddress, POD_CIDRS, SERVICE_CIDRS } from './network.ts'
+
+/** What the controller manager runs: the loops behind workloads, services and nodes; no cloud, volumes or addresses. */
+const CONTROLLERS = [
+  'clusterrole-aggregation-controller',
+  'cronjob-controller',
+  'daemonset-controller',
+  'deployment-controller',
+  'disruption-controller',
+  'endpointslice-controller',
+  'endpointslice-mirroring-controller',
+  'garbage-collector-controller',
+  'job-controller',
+  'namespace-controller',
+  'node-lifecycle-controller',
+  'pod-garbage-collector-controller',
+  'replicaset-controller',
+  'root-ca-certificate-publisher-controller',
+  'serviceaccount-controller',
+  'serviceaccount-token-controller',
+  'statefulset-controller',
+  'taint-eviction-controller',
+]
+
+/** Half the usual garbage for a little more time: every megabyte is one that a test machine has not. */
+const SMALL_MEMORY = { GOGC: '50' }
+
+export interface ControlPlaneSpec {
+  readonly lab: Lab
+  /** Name of the place and prefix of the process names. */
+  readonly name: string
+  /** Number of the cluster in its lab. */
+  readonly number: number
+  readonly program: string
+  readonly directory: string
+  /** Flags of the API server beside ours; the last of a name wins. */
+  readonly apiServerFlags: readonly string[]
+  readonly controllerManagerFlags: readonly string[]
+}
+
+export type ControlPlaneRole = 'etcd' | 'kube-apiserver' | 'kube-controller-manager'
+
+/** etcd, the API server and the controller manager of one cluster, in a namespace of their own. */
+export class KubernetesControlPlane {
+  readonly spec: ControlPlaneSpec
+  readonly credentials: Credentials
+  /** As the cluster's administrator. */
+  readonly api: KubernetesApi
+
+  constructor(spec: ControlPlaneSpec, credentials: Credentials) {
+    this.spec = spec
+    this.credentials = credentials
+    this.api = new KubernetesApi({ url: urlOf(spec), caFile: credentials.caFile, token: credentials.tokens.admin })
+  }
+
+  /** Makes the namespace and the credentials, starts everything and waits until the API server is ready. */
+  static async create(spec: ControlPlaneSpec): Promise<KubernetesControlPlane> {
+    const { lab, name, number, directory } = spec
+    mkdirSync(directory, { recursive: true })
+    await addControlPlanePlace(lab.namespace('fabric'), lab.namespace(name), lab.number, number)
+    const subjects = [
+      '127.0.0.1',
+      controlPlaneAddress(lab.number, number),
+      ...API_CLUSTER_IPS,
+      'kubernetes.default.svc',
+    ]
+    const credentials = await makeCredentials(path.join(directory, 'credentials'), urlOf(spec), subjects)
+    const controlPlane = new KubernetesControlPlane(spec, credentials)
+    await controlPlane.startEtcd()
+    await controlPlane.startApiServer()
+    await controlPlane.startControllerManager()
+    return controlPlane
+  }
+
+  get url(): string {
+    return urlOf(this.spec)
+  }
+
+  get #address(): string {
+    return controlPlaneAddress(this.spec.lab.number, this.spec.number)
+  }
+
+  get #etcdUrl(): string {
+    return `http://${this.#address}:2379`
+  }
+
+  get #dataDirectory(): string {
+    return path.join(this.spec.directory, 'etcd')
+  }
+
+  async startEtcd(): Promise<void> {
+    await this.#start('etcd', [`--data-dir=${this.#dataDirectory}`, `--listen-client-url=${this.#etcdUrl}`], {
+      readyText: 'etcd is ready',
+    })
+  }
+
+  /** Starts the API server and waits until it says that it is ready. */
+  async startApiServer(): Promise<void> {
+    const { caFile, certificateFile, keyFile, tokensFile, serviceAccountKeyFile } = this.credentials
+    await this.#start('kube-apiserver', [
+      `--etcd-servers=${this.#etcdUrl}`,
+      `--bind-address=${this.#address}`,
+      `--advertise-address=${this.#address}`,
+      '--secure-port=6443',
+      `--tls-cert-file=${certificateFile}`,
+      `--tls-private-key-file=${keyFile}`,
+      `--client-ca-file=${caFile}`,
+      `--token-auth-file=${tokensFile}`,
+      '--authorization-mode=RBAC',
+      '--anonymous-auth=false',
+      `--service-account-key-file=${serviceAccountKeyFile}`,
+      `--service-account-signing-key-file=${serviceAccountKeyFile}`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-cluster-ip-range=${SERVICE_CIDRS.join(',')}`,
+      '--allow-privileged=true',
+      '--profiling=false',
+      // Its own loopback client would otherwise wait out a graceful period of requests at every stop.
+      '--shutdown-delay-duration=0s',
+      ...this.spec.apiServerFlags,
+    ])
+    await this.#untilHealthy('kube-apiserver', async () => (await this.api.text('GET', '/readyz')) === 'ok')
+  }
+
+  /** Ends the API server: at once by SIGKILL, or politely. Forwarding, pods and kube-proxy go on. */
+  async stopApiServer(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    await this.#stop('kube-apiserver', signal)
+  }
+
+  async startControllerManager(): Promise<void> {
+    const { caFile, kubeconfigs, serviceAccountKeyFile } = this.credentials
+    await this.#start('kube-controller-manager', [
+      `--kubeconfig=${kubeconfigs.controllerManager}`,
+      `--service-account-private-key-file=${serviceAccountKeyFile}`,
+      `--root-ca-file=${caFile}`,
+      `--controllers=${CONTROLLERS.join(',')}`,
+      `--cluster-cidr=${POD_CIDRS.join(',')}`,
+      '--leader-elect=false',
+      '--bind-address=127.0.0.1',
+      '--profiling=false',
+      '--kube-api-qps=500',
+      '--kube-api-burst=1000',
+      ...this.spec.controllerManagerFlags,
+    ])
+  }
+
+  async stopControllerManager(signal: 'SIGKILL' | 'SIGTERM' = 'SIGTERM'): Promise<void> {
+    await this.#stop('kube-controller-manager', signal)
+  }
+
+  /**
+   * Copies the database as it is now.
+   *
+   * @returns what `restore` takes
+   */
+  async backup(): Promise<string> {
+    const target = path.join(this.spec.directory, `backup-${Date.now()}`)
+    const etcd = this.#process('etcd')
+    // Stopped in the midst of anything its files are what a crash would leave, and etcd starts from that.
+    process.kill(etcd.pid, 'SIGSTOP')
+    try {
+      cpSync(this.#dataDirectory, target, { recursive: true })
+    } finally {
+      process.kill(etcd.pid, 'SIGCONT')
+    }
+    return target
+  }
+
+  /**
+   * Puts a backup in place of the database: the API server comes back with older objects, and hands out revisions again
+   * that were used for something else since.
+   */
+  async restore(backup: string): Promise<void> {
+    if (!existsSync(backup)) throw new Error(`there is no backup ${backup}`)
+    await this.stopApiServer()
+    await this.#stop('etcd', 'SIGTERM')
+    const old = `${this.#dataDirectory}-replaced`
+    renameSync(this.#dataDirectory, old)
+    cpSync(backup, this.#dataDirectory, { recursive: true })
+    rmSync(old, { recursive: true })
+    await this.startEtcd()
+    await this.startApiServer()
+  }
+
+  /**
+   * Compacts etcd's history up to now. The API server goes on serving older revisions from its own cache until it is
+   * started again: compaction and a restart make a watch from an older revision end with 410.
+   */
+  async compact(): Promise<void> {
+    const { metadata } = await this.api.list('/api/v1/namespaces?limit=1')
+    const response = await fetch(`${this.#etcdUrl}/v3/kv/compaction`, {
+      method: 'POST',
+      body: JSON.stringify({ revision: metadata.resourceVersion, physical: true }),
+    })
+    if (!response.ok) throw new Error(`etcd refused to compact: ${response.status} ${await response.text()}`)
+  }
+
+  /** Ends everything; the namespace and the files stay. */
+  async stop(): Promise<void> {
+    this.api.close()
+    for (const role of ['kube-controller-manager', 'kube-apiserver', 'etcd'] as const) await this.#stop(role, 'SIGKILL')
+  }
+
+  #daemonName(role: ControlPlaneRole): string {
+    return `${this.spec.name}-${role}`
+  }
+
+  #process(role: ControlPlaneRole) {
+    const found = this.spec.lab.process(this.#daemonName(role))
+    if (found === null) throw new Error(`${role} is not running`)
+    return found
+  }
+
+  /** Process id of a part. @throws Error when it does not run */
+  pid(role: ControlPlaneRole): number {
+    return this.#process(role).pid
+  }
+
+  async #start(role: ControlPlaneRole, flags: readonly string[], options: { readonly readyText?: string } = {}) {
+    const { lab, name, program } = this.spec
+    const argv = [program, role, ...flags]
+    await lab.start(name, this.#daemonName(role), argv, { env: SMALL_MEMORY, ...options })
+  }
+
+  async #stop(role: ControlPlaneRole, signal: NodeJS.Signals): Promise<void> {
+    const found = this.spec.lab.process(this.#daemonName(role))
+    if (found !== null) await this.spec.lab.stop(found, signal)
+  }
+
+  async #untilHealthy(role: ControlPlaneRole, healthy: () => Promise<boolean>): Promise<void> {
+    const log = path.join(this.spec.lab.directory, `${this.#daemonName(role)}.log`)
+    const running = () => this.spec.lab.process(this.#daemonName(role)) !== null
+    const state = await waitFor(async () => (running() ? (await healthy()) && 'ready' : 'ended'), {
+      what: `${role} to be ready`,
+      timeoutMs: 60_000,
+      everyMs: 50,
+    }).catch((error: Error) => error.message)
+    // The file may go with the lab: its end is told at once.
+    if (state !== 'ready')
+      throw new Error(`${role}: ${state}; ${log} ends with:\n${readFileSync(log, 'utf8').slice(-2000)}`)
+  }
+}
+
+const urlOf = ({ lab, number }: ControlPlaneSpec): string => `https://${controlPlaneAddress(lab.number, number)}:6443`

@@ -1,0 +1,97 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { must } from '../lab/run.ts'
+
+/** Who comes to the API server with a static token, and as what. */
+const USERS = {
+  admin: { user: 'admin', group: 'system:masters' },
+  // Its controllers act under this one user instead of a service account each: it needs what all of them need.
+  controllerManager: { user: 'system:kube-controller-manager', group: 'system:masters' },
+  proxy: { user: 'system:kube-proxy', group: '' },
+} as const
+
+type Role = keyof typeof USERS
+
+/** Files that the processes of one cluster prove themselves with; all lie in one directory of mode 0700. */
+export interface Credentials {
+  readonly caFile: string
+  readonly certificateFile: string
+  readonly keyFile: string
+  readonly tokensFile: string
+  readonly serviceAccountKeyFile: string
+  readonly tokens: Readonly<Record<Role, string>>
+  readonly kubeconfigs: Readonly<Record<Role, string>>
+}
+
+/** Makes an authority, the API server's certificate for these addresses and names, tokens and kubeconfigs. */
+export async function makeCredentials(
+  directory: string,
+  url: string,
+  subjects: readonly string[],
+): Promise<Credentials> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const file = (name: string): string => path.join(directory, name)
+  await makeCertificates(directory, subjects)
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  writeSecret(file('service-account.key'), privateKey.export({ type: 'sec1', format: 'pem' }) as string)
+  const tokens = mapRoles(() => randomBytes(16).toString('hex'))
+  const lines = Object.entries(USERS).map(([role, { user, group }]) =>
+    [tokens[role as Role], user, role, `"${group}"`].join(','),
+  )
+  writeSecret(file('tokens.csv'), `${lines.join('\n')}\n`)
+  const kubeconfigs = mapRoles((role) => {
+    const target = file(`${role}.kubeconfig`)
+    writeSecret(target, kubeconfig(url, file('ca.crt'), tokens[role]))
+    return target
+  })
+  return {
+    caFile: file('ca.crt'),
+    certificateFile: file('server.crt'),
+    keyFile: file('server.key'),
+    tokensFile: file('tokens.csv'),
+    serviceAccountKeyFile: file('service-account.key'),
+    tokens,
+    kubeconfigs,
+  }
+}
+
+/** A kubeconfig with one context (JSON is YAML too). */
+export const kubeconfig = (url: string, caFile: string, token: string): string =>
+  `${JSON.stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'lab', cluster: { server: url, 'certificate-authority': caFile } }],
+      users: [{ name: 'user', user: { token } }],
+      contexts: [{ name: 'lab', context: { cluster: 'lab', user: 'user' } }],
+      'current-context': 'lab',
+    },
+    null,
+    2,
+  )}\n`
+
+const mapRoles = <T>(make: (role: Role) => T): Record<Role, T> => ({
+  admin: make('admin'),
+  controllerManager: make('controllerManager'),
+  proxy: make('proxy'),
+})
+
+const writeSecret = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o600 })
+
+async function makeCertificates(directory: string, subjects: readonly string[]): Promise<void> {
+  const file = (name: string): string => path.join(directory, name)
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30']
+  await must([
+    ...['openssl', 'req', '-x509', ...newKey, '-subj', '/CN=spout test authority'],
+    ...['-addext', 'keyUsage=critical,keyCertSign,cRLSign'],
+    ...['-keyout', file('ca.key'), '-out', file('ca.crt')],
+  ])
+  const names = subjects.map((subject) => `${/^[\d.]+$|:/.test(subject) ? 'IP' : 'DNS'}:${subject}`)
+  await must([
+    ...['openssl', 'req', '-x509', ...newKey, '-subj', '/CN=kube-apiserver'],
+    ...['-CA', file('ca.crt'), '-CAkey', file('ca.key')],
+    ...['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', `subjectAltName=${names.join(',')}`],
+    ...['-keyout', file('server.key'), '-out', file('server.crt')],
+  ])
+}

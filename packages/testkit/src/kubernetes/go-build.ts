@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { run } from '../lab/run.ts'
+
+/** A Go module whose programs are built once and kept. */
+export interface GoBuild {
+  /** Directory with go.mod, go.sum and the sources. */
+  readonly sources: string
+  /** Directory that keeps the builds of this module: one directory a version of the sources. */
+  readonly cache: string
+  /** Packages to build, as `go build` takes them. */
+  readonly packages: readonly string[]
+  readonly linkerFlags: readonly string[]
+  /** What is built, why and how long it takes: said before a build. */
+  readonly announcement: string
+}
+
+export interface EnsureOptions {
+  /** Gets a line at a time of what is done and why; standard error by default. */
+  readonly say?: (line: string) => void
+}
+
+/** What the builder is told, on its command line. */
+export interface BuildOrder {
+  readonly sources: string
+  readonly target: string
+  readonly packages: readonly string[]
+  readonly linkerFlags: readonly string[]
+}
+
+/** The longest that a build may take; hooks of tests that may have to wait for one need as much. */
+export const LONGEST_BUILD_MS = 45 * 60_000
+
+const BUILD_PROGRAM = path.join(import.meta.dirname, 'build-program.ts')
+
+/** Where the programs of these very sources lie, built or not. */
+export function builtDirectory({ sources, cache, packages, linkerFlags }: GoBuild): string {
+  const hash = createHash('sha256').update(JSON.stringify([process.arch, packages, linkerFlags]))
+  for (const file of globSync(['go.mod', 'go.sum', '**/*.go'], { cwd: sources }).toSorted())
+    hash.update(`${file}\n`).update(readFileSync(path.join(sources, file)))
+  hash.update(readFileSync(BUILD_PROGRAM))
+  return path.join(cache, hash.digest('hex').slice(0, 16))
+}
+
+/**
+ * Builds a module's programs unless those of these very sources are there. Several callers at a time are fine: the
+ * others wait for the first. A build that was killed leaves nothing that would be taken for a whole one.
+ *
+ * @returns the directory they lie in
+ * @throws Error with the end of the build's log
+ */
+export async function ensureGoBuild(build: GoBuild, { say = sayOnStderr }: EnsureOptions = {}): Promise<string> {
+  const target = builtDirectory(build)
+  if (existsSync(target)) return target
+  mkdirSync(build.cache, { recursive: true })
+  say(build.announcement)
+  const started = performance.now()
+  const { sources, packages, linkerFlags } = build
+  const order: BuildOrder = { sources, target, packages, linkerFlags }
+  // The lock is the kernel's: it goes with the process that holds it, however that ends.
+  const argv = ['flock', path.join(build.cache, 'lock'), process.execPath, BUILD_PROGRAM, JSON.stringify(order)]
+  const { code, stdout, stderr } = await run(argv, { timeoutMs: LONGEST_BUILD_MS })
+  if (code !== 0) throw new Error(`${sources}: exit ${code}:\n${`${stdout}\n${stderr}`.trim().slice(-4000)}`)
+  for (const line of stderr.split('\n').filter(Boolean)) say(line)
+  say(`Built in ${Math.round((performance.now() - started) / 1000)} s: ${target}`)
+  return target
+}
+
+const sayOnStderr = (line: string): void => {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs'
+import http from 'node:http'
+import { follow, KubernetesApi, KubernetesApiError } from '../api.ts'
+import { conditionOf, type Node, type Pod } from '../objects.ts'
+import { KUBELET_HEALTH_PORT, type KubeletConfig } from './config.ts'
+import { PodAddressPool } from './pod-network.ts'
+import { type PodRecord, readPodRecords } from './pod-record.ts'
+import { PodWorker } from './pod-worker.ts'
+
+/** Oftener than the real one, so that a test may set a short grace period of the node lifecycle controller. */
+const HEARTBEAT_MS = 2000
+const LEASE_SECONDS = 40
+
+/**
+ * The fake kubelet of one node: turns the pods bound to it into processes in namespaces, keeps their status and the
+ * node's lease, and answers `/healthz` on the node's addresses.
+ */
+export class Kubelet {
+  readonly #config: KubeletConfig
+  readonly #api: KubernetesApi
+  readonly #workers = new Map<string, PodWorker>()
+  readonly #pool: PodAddressPool
+  /** Pods that an earlier kubelet started and this one has not seen yet. */
+  readonly #records: Map<string, PodRecord>
+
+  constructor(config: KubeletConfig) {
+    this.#config = config
+    this.#api = new KubernetesApi(config.access)
+    this.#pool = new PodAddressPool(config.podCidrs)
+    mkdirSync(config.directory, { recursive: true })
+    this.#records = new Map(readPodRecords(config.directory).map((record) => [record.uid, record]))
+    // Addresses of pods that are there already must not be given to the first one that comes.
+    for (const { host } of this.#records.values()) if (host !== null) this.#pool.keep(host)
+  }
+
+  /** Until `ended` is aborted; pods go on after that. */
+  async run(ended: AbortSignal): Promise<void> {
+    const server = http.createServer((request, response) => {
+      response.writeHead(request.url === '/healthz' ? 200 : 404).end(request.url === '/healthz' ? 'ok\n' : '')
+    })
+    await new Promise<void>((resolve, reject) => server.on('error', reject).listen(KUBELET_HEALTH_PORT, '::', resolve))
+    const beat = setInterval(() => void this.#beat(), HEARTBEAT_MS)
+    void this.#beat()
+    const path = `/api/v1/pods?fieldSelector=spec.nodeName%3D${this.#config.node}`
+    const followed = {
+      changed: (pod: Pod) => this.#changed(pod),
+      gone: (pod: Pod) => this.#gone(pod),
+      listed: () => this.#removeOrphans(),
+    }
+    await follow<Pod>(this.#api, path, followed, ended)
+    clearInterval(beat)
+    for (const worker of this.#workers.values()) worker.abandon()
+    server.closeAllConnections()
+    server.close()
+    this.#api.close()
+  }
+
+  #changed(pod: Pod): void {
+    const uid = pod.metadata.uid ?? ''
+    const known = this.#workers.get(uid)
+    if (known) {
+      known.update(pod)
+      return
+    }
+    const { phase } = pod.status ?? {}
+    const isOver = phase === 'Succeeded' || phase === 'Failed'
+    if (isOver && pod.metadata.deletionTimestamp === undefined) return
+    const worker = new PodWorker(this.#api, this.#config, this.#pool, pod)
+    const record = this.#records.get(uid)
+    this.#records.delete(uid)
+    if (record) worker.adopt(record)
+    this.#workers.set(uid, worker)
+    void worker
+      .run()
+      .catch((error: unknown) => process.stderr.write(`pod ${pod.metadata.name}: ${(error as Error).stack}\n`))
+      .finally(() => this.#workers.delete(uid))
+  }
+
+  #gone(pod: Pod): void {
+    this.#workers.get(pod.metadata.uid ?? '')?.vanish()
+  }
+
+  /** Takes down what an earlier kubelet started and nobody wants any more. */
+  #removeOrphans(): void {
+    for (const [uid, record] of this.#records) {
+      this.#records.delete(uid)
+      const containers = Object.keys(record.processes).map((name) => ({ name, image: '' }))
+      const spec = { containers, hostNetwork: record.host === null }
+      const orphan = new PodWorker(this.#api, this.#config, this.#pool, { metadata: { name: uid, uid }, spec })
+      orphan.adopt(record)
+      orphan.vanish()
+      void orphan.run().catch(() => {})
+    }
+  }
+
+  /** Renews the lease by which the node lifecycle controller knows that the node lives, and says so when it doubted. */
+  async #beat(): Promise<void> {
+    const { node } = this.#config
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
+    const spec = {
+      holderIdentity: node,
+      leaseDurationSeconds: LEASE_SECONDS,
+      renewTime: new Date().toISOString().replace('Z', '000Z'),
+    }
+    try {
+      await this.#api.patch(`${leases}/${node}`, { spec })
+    } catch (error) {
+      if (!(error instanceof KubernetesApiError && error.status === 404)) return
+      const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: node }, spec }
+      await this.#api.create(leases, lease).catch(() => {})
+    }
+    await this.#sayReady().catch(() => {})
+  }
+
+  async #sayReady(): Promise<void> {
+    const { node } = this.#config
+    const shown = await this.#api.get<Node>(`/api/v1/nodes/${node}`)
+    if (conditionOf(shown, 'Ready')?.status === 'True') return
+    const now = new Date().toISOString()
+    const times = { lastHeartbeatTime: now, lastTransitionTime: now }
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'the test bed runs its pods', ...times },
+    ]
+    await this.#api.patchByKey(`/api/v1/nodes/${node}/status`, { status: { conditions } })
+  }
+}

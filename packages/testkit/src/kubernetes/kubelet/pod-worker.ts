@@ -1,0 +1,301 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import { isAlive, type ProcessId } from '../../lab/record.ts'
+import { type KubernetesApi, KubernetesApiError } from '../api.ts'
+import type { Container, Pod } from '../objects.ts'
+import { type KubeletConfig, notReadyFile, podLogFile, podPlaceName, shortId } from './config.ts'
+import { isReal, signal, startContainer } from './container-process.ts'
+import { Pause, sleep } from './pause.ts'
+import { addPodNetwork, type PodAddresses, type PodAddressPool, removePodNetwork } from './pod-network.ts'
+import { type PodRecord, removePodRecord, writePodRecord } from './pod-record.ts'
+import { type PodState, podStatus } from './pod-status.ts'
+import { keepAsking, Readiness } from './readiness.ts'
+import { writeServiceAccount } from './service-account.ts'
+
+const LOOK_EVERY_MS = 100
+const RETRY_MS = 200
+const DEFAULT_GRACE_S = 30
+const LONGEST_RESTART_DELAY_MS = 10_000
+
+interface Run {
+  readonly container: Container
+  readonly readiness: Readiness | null
+  process: ProcessId | null
+  restarts: number
+  /** Not started again before this time, by `performance.now()`. */
+  notBefore: number
+}
+
+/** One pod on a node, from the binding to the end. Everything it does is in one loop: nothing of it happens twice at a time. */
+export class PodWorker {
+  readonly #api: KubernetesApi
+  readonly #config: KubeletConfig
+  readonly #pool: PodAddressPool
+  readonly #runs: readonly Run[]
+  readonly #abandoned = new AbortController()
+  #pod: Pod
+  #addresses: PodAddresses | null = null
+  #startedAt = new Date().toISOString()
+  #problem: string | null = null
+  #published = ''
+  #publishing: Promise<void> | null = null
+  #vanished = false
+  readonly #pause = new Pause()
+
+  constructor(api: KubernetesApi, config: KubeletConfig, pool: PodAddressPool, pod: Pod) {
+    this.#api = api
+    this.#config = config
+    this.#pool = pool
+    this.#pod = pod
+    this.#runs = pod.spec.containers.map((container) => ({
+      container,
+      readiness: container.readinessProbe ? new Readiness(container.readinessProbe) : null,
+      process: null,
+      restarts: 0,
+      notBefore: 0,
+    }))
+  }
+
+  get #uid(): string {
+    return this.#pod.metadata.uid ?? ''
+  }
+
+  get #link(): string {
+    return `p${shortId(this.#uid)}`
+  }
+
+  get #namespace(): string {
+    return this.#pod.spec.hostNetwork
+      ? this.#config.namespace
+      : `${this.#config.podNamespacePrefix}${podPlaceName(this.#uid)}`
+  }
+
+  get #ips(): readonly string[] {
+    return this.#pod.spec.hostNetwork ? this.#config.addresses : (this.#addresses?.ips ?? [])
+  }
+
+  /** Takes over what an earlier kubelet started. */
+  adopt(record: PodRecord): void {
+    this.#startedAt = record.startedAt
+    if (record.host !== null) this.#addresses = this.#pool.keep(record.host)
+    for (const run of this.#runs) run.process = record.processes[run.container.name] ?? null
+  }
+
+  update(pod: Pod): void {
+    this.#pod = pod
+    this.#pause.wake()
+  }
+
+  /** The object is gone: there is nobody left to be polite to. */
+  vanish(): void {
+    this.#vanished = true
+    this.#pause.wake()
+  }
+
+  /** The kubelet ends; what it started goes on. */
+  abandon(): void {
+    this.#abandoned.abort()
+    this.#pause.wake()
+  }
+
+  /** Until the pod is gone, or abandoned. */
+  async run(): Promise<void> {
+    const probing = this.#runs.map((run) => this.#probe(run))
+    while (!this.#leaving && !this.#abandoned.signal.aborted) {
+      await this.#startWhatIsNot()
+      this.#publish()
+      await this.#pause.wait(LOOK_EVERY_MS)
+    }
+    if (this.#abandoned.signal.aborted) return
+    await this.#terminate()
+    this.#abandoned.abort()
+    await Promise.all(probing)
+    await this.#publishing
+    if (!this.#vanished) await this.#removeObject()
+  }
+
+  get #leaving(): boolean {
+    return this.#vanished || this.#pod.metadata.deletionTimestamp !== undefined
+  }
+
+  async #startWhatIsNot(): Promise<void> {
+    for (const run of this.#runs) {
+      if (run.process !== null && isAlive(run.process)) continue
+      if (run.process !== null) this.#ended(run)
+      if (this.#isOver || performance.now() < run.notBefore || this.#leaving) continue
+      try {
+        await this.#start(run)
+        this.#problem = null
+      } catch (error) {
+        this.#problem = (error as Error).message
+        run.notBefore = performance.now() + 1000
+      }
+    }
+  }
+
+  #ended(run: Run): void {
+    run.process = null
+    run.readiness?.reset()
+    // The first time at once, then a second more each time.
+    run.notBefore = performance.now() + Math.min(run.restarts * 1000, LONGEST_RESTART_DELAY_MS)
+    run.restarts++
+  }
+
+  /** A pod that is not to be started again and has no process. */
+  get #isOver(): boolean {
+    return (
+      (this.#pod.spec.restartPolicy ?? 'Always') !== 'Always' &&
+      this.#runs.every(({ process, restarts }) => process === null && restarts > 0)
+    )
+  }
+
+  async #start(run: Run): Promise<void> {
+    if (!this.#pod.spec.hostNetwork && this.#addresses === null) await this.#connect()
+    const real = isReal(this.#config, run.container)
+    if (real) await writeServiceAccount(this.#api, this.#pod, this.#serviceAccountDirectory)
+    run.process = await startContainer(this.#config, {
+      pod: this.#pod,
+      container: run.container,
+      namespace: this.#namespace,
+      ips: this.#ips,
+      logFile: podLogFile(this.#config.directory, this.#pod.metadata, run.container.name),
+      serviceAccountDirectory: real ? this.#serviceAccountDirectory : null,
+    })
+    this.#note()
+  }
+
+  /** Written down before it is made: who takes the node away finds the pod's namespace by the record. */
+  async #connect(): Promise<void> {
+    const addresses = this.#pool.take()
+    this.#addresses = addresses
+    this.#note()
+    try {
+      await addPodNetwork(this.#namespace, this.#link, addresses)
+    } catch (error) {
+      await removePodNetwork(this.#namespace, this.#link)
+      this.#pool.release(addresses.host)
+      this.#addresses = null
+      throw error
+    }
+  }
+
+  #note(): void {
+    const processes = Object.fromEntries(
+      this.#runs.flatMap(({ container, process }) => (process ? [[container.name, process]] : [])),
+    )
+    const host = this.#addresses?.host ?? null
+    writePodRecord(this.#config.directory, { uid: this.#uid, startedAt: this.#startedAt, host, processes })
+  }
+
+  get #serviceAccountDirectory(): string {
+    return path.join(this.#config.directory, `${shortId(this.#uid)}.service-account`)
+  }
+
+  async #probe(run: Run): Promise<void> {
+    if (run.readiness === null) return
+    await keepAsking(run.readiness, {
+      container: run.container,
+      ip: () => (run.process !== null && isAlive(run.process) ? (this.#ips[0] ?? null) : null),
+      changed: () => this.#pause.wake(),
+      problem: (text) => {
+        this.#problem = text
+      },
+      ended: this.#abandoned.signal,
+    })
+  }
+
+  async #terminate(): Promise<void> {
+    const since = performance.now()
+    const deadline = () => {
+      if (this.#vanished) return 0
+      const { deletionGracePeriodSeconds } = this.#pod.metadata
+      const seconds = deletionGracePeriodSeconds ?? this.#pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_S
+      return since + seconds * 1000
+    }
+    const until = async (done: () => boolean) => {
+      while (!done() && performance.now() < deadline()) {
+        this.#publish()
+        await this.#pause.wait(20)
+      }
+    }
+    const preStop = Math.max(0, ...this.#runs.map(({ container }) => container.lifecycle?.preStop?.sleep?.seconds ?? 0))
+    await until(() => performance.now() >= since + preStop * 1000 || this.#isStopped)
+    for (const { process } of this.#runs) if (process) signal(process, 'SIGTERM')
+    await until(() => this.#isStopped)
+    for (const { process } of this.#runs) if (process) signal(process, 'SIGKILL')
+    while (!this.#isStopped) await this.#pause.wait(5)
+    await this.#publishing
+    this.#publish()
+    await this.#publishing
+    await this.#takeDown()
+  }
+
+  get #isStopped(): boolean {
+    return this.#runs.every(({ process }) => process === null || !isAlive(process))
+  }
+
+  async #takeDown(): Promise<void> {
+    if (this.#addresses !== null) {
+      await removePodNetwork(this.#namespace, this.#link)
+      this.#pool.release(this.#addresses.host)
+    }
+    const { directory } = this.#config
+    removePodRecord(directory, this.#uid)
+    rmSync(notReadyFile(directory, this.#uid), { force: true })
+    rmSync(this.#serviceAccountDirectory, { recursive: true, force: true })
+  }
+
+  get #state(): PodState {
+    return {
+      startedAt: this.#startedAt,
+      ips: this.#ips,
+      hostIps: this.#config.addresses,
+      problem: this.#problem,
+      over: this.#isOver || (this.#leaving && this.#isStopped),
+      containers: this.#runs.map(({ container, process, readiness, restarts }) => {
+        const running = process !== null && isAlive(process)
+        return {
+          name: container.name,
+          image: container.image,
+          running,
+          ready: running && (readiness?.ready ?? true),
+          restarts,
+        }
+      }),
+    }
+  }
+
+  /** Writes the status in the background when its meaning changed; the newest wins. */
+  #publish(): void {
+    if (this.#publishing !== null || this.#vanished) return
+    const status = podStatus(this.#pod, this.#state, new Date().toISOString())
+    const meaning = JSON.stringify(status, (key, value) => (key === 'lastTransitionTime' ? undefined : value))
+    if (meaning === this.#published) return
+    const { namespace, name, uid } = this.#pod.metadata
+    this.#publishing = this.#api
+      .patchByKey(`/api/v1/namespaces/${namespace}/pods/${name}/status`, { metadata: { uid }, status })
+      .then(() => {
+        this.#published = meaning
+      })
+      .catch(() => sleep(RETRY_MS, this.#abandoned.signal))
+      .finally(() => {
+        this.#publishing = null
+        this.#pause.wake()
+      })
+  }
+
+  /** Tells the API server that nothing is left, until it knows. */
+  async #removeObject(): Promise<void> {
+    const { namespace, name, uid } = this.#pod.metadata
+    while (!this.#vanished) {
+      try {
+        const body = { gracePeriodSeconds: 0, preconditions: { uid } }
+        await this.#api.delete(`/api/v1/namespaces/${namespace}/pods/${name}`, body)
+        return
+      } catch (error) {
+        if (error instanceof KubernetesApiError && (error.status === 404 || error.status === 409)) return
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+  }
+}

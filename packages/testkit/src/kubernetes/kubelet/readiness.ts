@@ -1,0 +1,110 @@
+import http from 'node:http'
+import net from 'node:net'
+import type { Container, Probe } from '../objects.ts'
+import { sleep } from './pause.ts'
+
+/** Counts outcomes of a readiness probe until they make the container ready or not. */
+export class Readiness {
+  readonly #probe: Probe
+  #ready = false
+  #streak = 0
+  #last: boolean | null = null
+
+  constructor(probe: Probe) {
+    this.#probe = probe
+  }
+
+  get ready(): boolean {
+    return this.#ready
+  }
+
+  note(success: boolean): void {
+    this.#streak = success === this.#last ? this.#streak + 1 : 1
+    this.#last = success
+    const threshold = success ? (this.#probe.successThreshold ?? 1) : (this.#probe.failureThreshold ?? 3)
+    if (this.#streak >= threshold) this.#ready = success
+  }
+
+  /** A container that is started anew has to show itself again. */
+  reset(): void {
+    this.#ready = false
+    this.#last = null
+  }
+}
+
+/** Whom to ask, and whom to tell. */
+export interface Asking {
+  readonly container: Container
+  /** Where it is to be asked; null while it does not run. */
+  readonly ip: () => string | null
+  readonly changed: () => void
+  /** Why it cannot be asked. */
+  readonly problem: (text: string) => void
+  readonly ended: AbortSignal
+}
+
+const ASK_UNREADY_EVERY_MS = 100
+const DEFAULT_PERIOD_S = 10
+
+/** Asks a container again and again until `ended`: one that is not ready oftener than its probe says, to be quick. */
+export async function keepAsking(readiness: Readiness, asking: Asking): Promise<void> {
+  const { container, ended } = asking
+  const probe = container.readinessProbe ?? {}
+  let delayMs = (probe.initialDelaySeconds ?? 0) * 1000
+  while (!ended.aborted) {
+    const ip = asking.ip()
+    if (ip === null) {
+      await sleep(ASK_UNREADY_EVERY_MS, ended)
+      continue
+    }
+    await sleep(delayMs, ended)
+    delayMs = 0
+    const before = readiness.ready
+    try {
+      readiness.note(await ask(container, ip, probe))
+    } catch (error) {
+      asking.problem((error as Error).message)
+    }
+    if (readiness.ready !== before) asking.changed()
+    await sleep(readiness.ready ? (probe.periodSeconds ?? DEFAULT_PERIOD_S) * 1000 : ASK_UNREADY_EVERY_MS, ended)
+  }
+}
+
+/** Asks a container once. @throws Error for a kind of probe that the test bed cannot ask */
+export function ask(container: Container, ip: string, probe: Probe): Promise<boolean> {
+  const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000
+  if (probe.httpGet) return askHttp(ip, portOf(container, probe.httpGet.port), probe.httpGet.path ?? '/', timeoutMs)
+  if (probe.tcpSocket) return askTcp(ip, portOf(container, probe.tcpSocket.port), timeoutMs)
+  throw new Error(`container ${container.name}: readinessProbe: only httpGet and tcpSocket are known here`)
+}
+
+function portOf(container: Container, port: number | string): number {
+  if (typeof port === 'number') return port
+  const named = container.ports?.find(({ name }) => name === port)
+  if (named === undefined) throw new Error(`container ${container.name}: readinessProbe: no port is named ${port}`)
+  return named.containerPort
+}
+
+const askHttp = (host: string, port: number, path: string, timeoutMs: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const signal = AbortSignal.timeout(timeoutMs)
+    http
+      .get({ host, port, path, agent: false, signal, headers: { 'user-agent': 'kube-probe/1.36' } }, (response) => {
+        response.resume()
+        const status = response.statusCode ?? 0
+        response.on('close', () => resolve(status >= 200 && status < 400))
+      })
+      .on('error', () => resolve(false))
+  })
+
+const askTcp = (host: string, port: number, timeoutMs: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = net.connect({ host, port, timeout: timeoutMs })
+    const answer = (success: boolean) => {
+      socket.destroy()
+      resolve(success)
+    }
+    socket.on('connect', () => answer(true))
+    socket.on('error', () => answer(false))
+    socket.on('timeout', () => answer(false))
+  })

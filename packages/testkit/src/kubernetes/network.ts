@@ -1,0 +1,125 @@
+import { must, run } from '../lab/run.ts'
+import { FABRIC, TENANT_SUBNET } from '../lab/topology.ts'
+
+/** Where a cluster's nodes are plugged in beside the management network. */
+export type NodeSegment = 'fabric' | 'tenant-a' | 'tenant-b'
+
+/** Clusters of a lab, by number: how many, and nodes in each. Pod and service ranges are the same in all, on purpose. */
+export const MOST_CLUSTERS = 4
+export const MOST_NODES = 12
+
+export const POD_CIDRS = ['10.244.0.0/16', 'fd44::/48'] as const
+export const SERVICE_CIDRS = ['10.96.0.0/16', 'fd96::/112'] as const
+/** First address of each service range: the Service `kubernetes`. */
+export const API_CLUSTER_IPS = ['10.96.0.1', 'fd96::1'] as const
+
+export interface NodeNetwork {
+  /** Addresses on the segment, IPv4 first: what the Node object says. */
+  readonly addresses: readonly [string, string]
+  /** Address on the management network: the way to the API server. */
+  readonly managementAddress: string
+  /** IPv4 first. */
+  readonly podCidrs: readonly [string, string]
+}
+
+/** Management address of the control plane of cluster `cluster` in lab number `lab`. */
+export const controlPlaneAddress = (lab: number, cluster: number): string => `198.18.${lab}.${5 + cluster}`
+
+/**
+ * Addresses of node number `index` (from 0). On the fabric .4 to .15, between the load-balancer nodes and the public
+ * range; in a tenant's subnet from .32 on, behind the lab's members.
+ */
+export function nodeNetwork(lab: number, cluster: number, segment: NodeSegment, index: number): NodeNetwork {
+  const hex = (value: number): string => value.toString(16)
+  return {
+    addresses:
+      segment === 'fabric'
+        ? [`198.51.100.${4 + index}`, `2001:db8:f::${hex(4 + index)}`]
+        : [`10.0.0.${32 + index}`, `fd10::${hex(0x32 + index)}`],
+    managementAddress: `198.18.${lab}.${32 + cluster * 16 + index}`,
+    podCidrs: [`10.244.${index}.0/24`, `fd44:0:0:${hex(index)}::/64`],
+  }
+}
+
+const gateways = (segment: NodeSegment): readonly [string, string] => {
+  const { gateway, gateway6 } = segment === 'fabric' ? FABRIC : TENANT_SUBNET
+  return [gateway, gateway6]
+}
+
+/** Runs lines of `ip` in a network namespace; null is this process's own. */
+export async function ipLines(namespace: string | null, lines: readonly string[]): Promise<void> {
+  await must(['ip', ...(namespace === null ? [] : ['-n', namespace]), '-batch', '-'], {
+    input: `${lines.join('\n')}\n`,
+  })
+}
+
+const ROUTER_SYSCTLS = ['net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1']
+const QUIET_SYSCTLS = [
+  'net.ipv6.conf.all.accept_dad=0',
+  'net.ipv6.conf.default.accept_dad=0',
+  'net.ipv6.conf.default.accept_ra=0',
+]
+
+async function addNamespace(namespace: string, sysctls: readonly string[]): Promise<void> {
+  await must(['ip', 'netns', 'add', namespace])
+  await must(['ip', 'netns', 'exec', namespace, 'sysctl', '-qw', ...QUIET_SYSCTLS, ...sysctls])
+  await ipLines(namespace, ['link set dev lo up'])
+}
+
+/** Plugs a namespace into a switch of the lab; `port` is the switch's end, at most 15 characters. */
+async function plug(fabric: string, port: string, segment: string, namespace: string, link: string): Promise<void> {
+  await ipLines(fabric, [
+    `link add name ${port} type veth peer name ${link} netns ${namespace}`,
+    `link set dev ${port} master br-${segment}`,
+    `link set dev ${port} up`,
+  ])
+  await ipLines(namespace, [`link set dev ${link} up`])
+}
+
+/** Name of the switch's end of a node's data link. */
+export const nodePort = (cluster: number, index: number): string => `k${cluster}n${index}-data`
+
+/** The namespace of a cluster's control plane: on the management network alone, with routes back to the pods. */
+export async function addControlPlanePlace(
+  fabric: string,
+  namespace: string,
+  lab: number,
+  cluster: number,
+): Promise<void> {
+  await addNamespace(namespace, [])
+  await plug(fabric, `k${cluster}-mgmt`, 'mgmt', namespace, 'mgmt0')
+  await ipLines(namespace, [`addr add ${controlPlaneAddress(lab, cluster)}/24 dev mgmt0`])
+}
+
+export interface NodePlace {
+  readonly fabric: string
+  readonly namespace: string
+  readonly cluster: number
+  readonly index: number
+  readonly segment: NodeSegment
+  readonly network: NodeNetwork
+}
+
+/** The namespace of a node: `data0` on its segment, `mgmt0` to the API server, forwarding on. */
+export async function addNodePlace({ fabric, namespace, cluster, index, segment, network }: NodePlace): Promise<void> {
+  await addNamespace(namespace, ROUTER_SYSCTLS)
+  await plug(fabric, nodePort(cluster, index), segment, namespace, 'data0')
+  await plug(fabric, `k${cluster}n${index}-mgmt`, 'mgmt', namespace, 'mgmt0')
+  const [gateway, gateway6] = gateways(segment)
+  await ipLines(namespace, [
+    `addr add ${network.addresses[0]}/24 dev data0`,
+    `addr add ${network.addresses[1]}/64 dev data0 nodad`,
+    `addr add ${network.managementAddress}/24 dev mgmt0`,
+    `route add default via ${gateway} dev data0`,
+    `route add default via ${gateway6} dev data0`,
+  ])
+}
+
+/** Lines of `ip` that lead a place to a node's pods by the node's addresses. */
+export const podRoutes = ({ addresses, podCidrs }: NodeNetwork): readonly string[] =>
+  podCidrs.map((cidr, family) => `route replace ${cidr} via ${addresses[family]}`)
+
+/** Takes away routes to pods, as far as they are there. */
+export async function removePodRoutes(namespace: string, { podCidrs }: NodeNetwork): Promise<void> {
+  for (const cidr of podCidrs) await run(['ip', '-n', namespace, 'route', 'del', cidr])
+}

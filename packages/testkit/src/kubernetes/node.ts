@@ -1,0 +1,206 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Lab } from '../lab/lab.ts'
+import { killPid, pidsIn } from '../lab/namespace-processes.ts'
+import { must, run } from '../lab/run.ts'
+import { waitFor } from '../lab/wait-for.ts'
+import { PRODUCT_ENVIRONMENT } from '../system/system.ts'
+import type { KubernetesPrograms } from './build.ts'
+import type { KubernetesControlPlane } from './control-plane.ts'
+import { KUBELET_HEALTH_PORT, type KubeletConfig, podPlaceName } from './kubelet/config.ts'
+import { readPodRecords } from './kubelet/pod-record.ts'
+import { addNodePlace, type NodeNetwork, type NodeSegment, nodeNetwork, nodePort, POD_CIDRS } from './network.ts'
+import { conditionOf, type Node } from './objects.ts'
+
+const KUBELET_PROGRAM = path.join(import.meta.dirname, 'kubelet', 'kubelet-program.ts')
+const PROXY_HEALTH_PORT = 10256
+
+export interface NodeSpec {
+  readonly name: string
+  /** Number of the node in its cluster, from 0. */
+  readonly index: number
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** What the nodes of a cluster have in common. */
+export interface NodeSurroundings {
+  readonly lab: Lab
+  readonly controlPlane: KubernetesControlPlane
+  readonly programs: KubernetesPrograms
+  readonly segment: NodeSegment
+  readonly images: Readonly<Record<string, readonly string[]>>
+  readonly proxyFlags: readonly string[]
+}
+
+/** A node: a place of the lab with our kubelet and the real kube-proxy in it. */
+export class KubernetesNode {
+  readonly name: string
+  readonly spec: NodeSpec
+  readonly network: NodeNetwork
+  readonly #around: NodeSurroundings
+
+  constructor(around: NodeSurroundings, spec: NodeSpec) {
+    this.name = spec.name
+    this.spec = spec
+    this.network = nodeNetwork(around.lab.number, this.#clusterOf(around), around.segment, spec.index)
+    this.#around = around
+  }
+
+  #clusterOf({ controlPlane }: NodeSurroundings): number {
+    return controlPlane.spec.number
+  }
+
+  /** The node's InternalIP addresses, IPv4 first. */
+  get addresses(): readonly [string, string] {
+    return this.network.addresses
+  }
+
+  get #fabric(): string {
+    return this.#around.lab.namespace('fabric')
+  }
+
+  /** Where records, logs and switches of its pods lie. */
+  get directory(): string {
+    return path.join(this.#around.controlPlane.spec.directory, this.name)
+  }
+
+  /** Makes the namespace and the Node object, and starts both programs. */
+  async create(): Promise<void> {
+    const { lab, segment } = this.#around
+    const cluster = this.#clusterOf(this.#around)
+    const { index } = this.spec
+    const { network } = this
+    const namespace = lab.namespace(this.name)
+    await addNodePlace({ fabric: this.#fabric, namespace, cluster, index, segment, network })
+    mkdirSync(this.directory, { recursive: true })
+    await this.#createObject()
+    await Promise.all([this.startKubelet(), this.startProxy()])
+  }
+
+  async #createObject(): Promise<void> {
+    const { api } = this.#around.controlPlane
+    const { addresses, podCidrs } = this.network
+    await api.create<Node>('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: {
+        name: this.name,
+        labels: { 'kubernetes.io/hostname': this.name, 'kubernetes.io/os': 'linux', ...this.spec.labels },
+      },
+      spec: { podCIDR: podCidrs[0], podCIDRs: podCidrs },
+    })
+    const capacity = { cpu: '2', memory: '4Gi', pods: '200' }
+    const status = {
+      addresses: [
+        ...addresses.map((address) => ({ type: 'InternalIP', address })),
+        { type: 'Hostname', address: this.name },
+      ],
+      capacity,
+      allocatable: capacity,
+      daemonEndpoints: { kubeletEndpoint: { Port: KUBELET_HEALTH_PORT } },
+    }
+    await api.patchByKey(`/api/v1/nodes/${this.name}/status`, { status })
+  }
+
+  get #kubeletName(): string {
+    return `kubelet-${this.name}`
+  }
+
+  get #proxyName(): string {
+    return `kube-proxy-${this.name}`
+  }
+
+  /** Starts the kubelet; it takes over pods that an earlier one started. */
+  async startKubelet(): Promise<void> {
+    const { lab, controlPlane, programs, images } = this.#around
+    const config: KubeletConfig = {
+      access: controlPlane.api.access,
+      node: this.name,
+      addresses: this.network.addresses,
+      podCidrs: this.network.podCidrs,
+      namespace: lab.namespace(this.name),
+      podNamespacePrefix: lab.namespace(''),
+      directory: this.directory,
+      podProgram: programs.pod,
+      images,
+    }
+    const file = path.join(this.directory, 'kubelet.config')
+    writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
+    const argv = [process.execPath, '--max-semi-space-size=1', KUBELET_PROGRAM, file]
+    await lab.start(this.name, this.#kubeletName, argv, { readyText: 'ready', env: PRODUCT_ENVIRONMENT })
+  }
+
+  /** Kills the kubelet; its pods go on. The node lifecycle controller notices after its grace period. */
+  async stopKubelet(): Promise<void> {
+    await this.#stop(this.#kubeletName, 'SIGKILL')
+  }
+
+  async startProxy(): Promise<void> {
+    const { lab, controlPlane, programs, proxyFlags } = this.#around
+    const argv = [
+      ...[programs.controlPlane, 'kube-proxy', `--kubeconfig=${controlPlane.credentials.kubeconfigs.proxy}`],
+      ...['--proxy-mode=nftables', `--hostname-override=${this.name}`, `--cluster-cidr=${POD_CIDRS.join(',')}`],
+      // Zeros keep it away from sysctls that belong to the machine.
+      ...['--conntrack-max-per-core=0', '--conntrack-tcp-timeout-established=0'],
+      ...['--conntrack-tcp-timeout-close-wait=0', `--healthz-bind-address=0.0.0.0:${PROXY_HEALTH_PORT}`],
+      ...proxyFlags,
+    ]
+    await lab.start(this.name, this.#proxyName, argv, { env: { GOGC: '50' } })
+  }
+
+  /** Kills kube-proxy; its rules stay in the kernel. */
+  async stopProxy(): Promise<void> {
+    await this.#stop(this.#proxyName, 'SIGKILL')
+  }
+
+  /** Waits until the API server calls the node ready and kube-proxy says that its rules are in place. */
+  async untilReady(): Promise<void> {
+    const { lab, controlPlane } = this.#around
+    const url = `http://127.0.0.1:${PROXY_HEALTH_PORT}/healthz`
+    await waitFor(
+      async () => {
+        const node = await controlPlane.api.get<Node>(`/api/v1/nodes/${this.name}`)
+        if (conditionOf(node, 'Ready')?.status !== 'True' || (node.spec?.taints ?? []).length > 0) return false
+        return (await lab.run(this.name, ['curl', '-sf', '-m', '2', url])).code === 0
+      },
+      { what: `node ${this.name} to be ready`, timeoutMs: 60_000, everyMs: 50 },
+    )
+  }
+
+  /** Pulls or mends the node's data cable; the way to the API server stays. */
+  async cable(state: 'cut' | 'mended'): Promise<void> {
+    const port = nodePort(this.#clusterOf(this.#around), this.spec.index)
+    await must(['ip', '-n', this.#fabric, 'link', 'set', 'dev', port, state === 'cut' ? 'down' : 'up'])
+  }
+
+  /** Power loss: every process of the node and of its pods ends at once. The objects stay. */
+  async powerOff(): Promise<void> {
+    await this.cable('cut')
+    // The kubelet first: it would start again what ends.
+    await this.stopKubelet()
+    for (const namespace of this.#namespaces) for (const pid of await pidsIn(namespace)) killPid(pid)
+  }
+
+  /** Takes away the node's processes and namespaces and those of its pods. */
+  async destroy(): Promise<void> {
+    await this.powerOff().catch(() => {})
+    const namespaces = this.#namespaces
+    await waitFor(async () => (await Promise.all(namespaces.map(pidsIn))).flat().length === 0, {
+      what: `the processes of node ${this.name} to end`,
+    }).catch(() => {})
+    for (const namespace of namespaces) await run(['ip', 'netns', 'delete', namespace])
+  }
+
+  /** Of its pods, then its own. */
+  get #namespaces(): readonly string[] {
+    const { lab } = this.#around
+    const records = existsSync(this.directory) ? readPodRecords(this.directory) : []
+    const pods = records.filter(({ host }) => host !== null).map(({ uid }) => lab.namespace(podPlaceName(uid)))
+    return [...pods, lab.namespace(this.name)]
+  }
+
+  async #stop(name: string, signal: NodeJS.Signals): Promise<void> {
+    const found = this.#around.lab.process(name)
+    if (found !== null) await this.#around.lab.stop(found, signal)
+  }
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
+/** Where the units expect this repository. */
+export const INSTALLED_AT = '/opt/spout'
+
+/** What a unit of `deploy/systemd/` says, as far as it is the same wherever the product runs. */
+export interface ProductUnit {
+  readonly file: string
+  /** Of section `Service`, in their order; a setting may stand there twice. */
+  readonly settings: readonly (readonly [name: string, value: string])[]
+  /** The words of `ExecStart`. */
+  readonly command: readonly string[]
+  /** Options of Node.js. */
+  readonly nodeOptions: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  /** Names of `CapabilityBoundingSet`, such as `CAP_NET_ADMIN`. */
+  readonly capabilities: readonly string[]
+}
+
+/** Reads `spout-<app>.service`: the one place that says how the product's processes are run. */
+export function productUnit(app: 'control-plane' | 'agent'): ProductUnit {
+  const file = path.join(REPOSITORY, 'deploy', 'systemd', `spout-${app}.service`)
+  const settings = serviceSettings(readFileSync(file, 'utf8'))
+  const all = (wanted: string): readonly string[] =>
+    settings.flatMap(([name, value]) => (name === wanted ? value.split(' ').filter((word) => word !== '') : []))
+  const command = all('ExecStart')
+  return {
+    file,
+    settings,
+    command,
+    nodeOptions: command.slice(
+      1,
+      command.findIndex((word) => word.endsWith('.ts')),
+    ),
+    environment: Object.fromEntries(all('Environment').map((word) => word.split(/=(.*)/s).slice(0, 2))),
+    capabilities: all('CapabilityBoundingSet'),
+  }
+}
+
+function serviceSettings(text: string): readonly (readonly [string, string])[] {
+  let section = ''
+  return text.split('\n').flatMap((line) => {
+    if (line.startsWith('[')) section = line
+    const at = line.indexOf('=')
+    return section !== '[Service]' || line.startsWith('#') || at === -1
+      ? []
+      : [[line.slice(0, at), line.slice(at + 1)] as const]
+  })
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { otherIdentity } from './spout.ts'
+
+const account = (user: string, token: string) => ({ user, password: '', project: `of-${user}`, projectId: '', token })
+const access = { endpoint: '', admin: account('admin', 'a'), projects: [account('alice', 'b')] }
+
+it('says as whom the command ran when that was not the administrator, and the way out', () => {
+  expect(otherIdentity(access, 'a')).toBeNull()
+  expect(otherIdentity(access, 'b')).toBe(
+    'this was asked as alice of project of-alice, because SPOUT_TOKEN is set; for the administrator: eval "$(./dev env --admin)", or unset SPOUT_TOKEN',
+  )
+  expect(otherIdentity(access, 'stale')).toContain('SPOUT_TOKEN is of none of the accounts of what is up')
+})
