@@ -29,7 +29,16 @@ export const LAYERS: Readonly<Record<string, number>> = {
 /** Within a layer these pairs may import, left from right. */
 const SIBLINGS: ReadonlySet<string> = new Set(['sys<-runtime'])
 /** What the small agent must not load, directly or not. */
-const AGENT_NEVER = ['server', 'store', 'admission', 'controllers', 'kube', 'intent-octavia', 'intent-service', 'intent-kubernetes-config']
+const AGENT_NEVER = [
+  'server',
+  'store',
+  'admission',
+  'controllers',
+  'kube',
+  'intent-octavia',
+  'intent-service',
+  'intent-kubernetes-config',
+]
 
 const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/bench\/|\.fixture\.ts$/.test(file)
 

@@ -1,3 +1,4 @@
+import { hasKubectl, kubectlDirectory } from './kubernetes/kubectl.ts'
 import { requireUp } from './state.ts'
 import { UsageError, type Verb } from './verb.ts'
 
@@ -7,23 +8,29 @@ const quote = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`
 export const env: Verb = {
   name: 'env',
   usage: '[--admin]',
-  summary: 'prints export lines: OS_* and SPOUT_* for the demo project or the administrator',
-  details: 'Example: eval "$(./dev env)"; openstack loadbalancer list',
+  summary: 'prints export lines: OS_*, SPOUT_* and KUBECONFIG for the demo project or the administrator',
+  details: `Example: eval "$(./dev env)"; openstack loadbalancer list
+From then on ./dev spout asks as this account too; eval "$(./dev env --admin)" or unset SPOUT_TOKEN ends that.
+KUBECONFIG is the cluster's administrator, after ./dev up --kubernetes; a machine without kubectl gets the lab's into its PATH.`,
   async run(args) {
     const unknown = args.find((arg) => arg !== '--admin')
     if (unknown) throw new UsageError(`there is no option ${unknown}`)
-    const { access } = requireUp().state
+    const {
+      state: { access },
+      lab,
+      cluster,
+    } = requireUp()
     const account = args.includes('--admin') ? access.admin : (access.projects[0] ?? access.admin)
     const variables = {
       ...openstackEnv(access.endpoint, account),
       SPOUT_ENDPOINT: access.endpoint,
       SPOUT_TOKEN: account.token,
+      ...(cluster === null ? {} : { KUBECONFIG: cluster.kubeconfigFile }),
     }
-    process.stdout.write(
-      Object.entries(variables)
-        .map(([name, value]) => `export ${name}=${quote(value)}\n`)
-        .join(''),
-    )
+    const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}\n`)
+    if (cluster !== null && !hasKubectl(process.env['PATH'] ?? ''))
+      lines.push(`export PATH=${quote(kubectlDirectory(lab))}:"$PATH"\n`)
+    process.stdout.write(lines.join(''))
     return 0
   },
 }

@@ -1,8 +1,38 @@
-import { runInteractive } from '@spout/testkit'
-import { requireUp } from './state.ts'
+import { type KubernetesCluster, runInteractive } from '@spout/testkit'
+import { requireUp, type Up } from './state.ts'
 import { UsageError, type Verb } from './verb.ts'
 
-const NAMES = ['fabric', 'host']
+interface Place {
+  readonly name: string
+  readonly what: string
+  /** Its name in the lab. */
+  readonly lab: string
+}
+
+const place = (name: string, what: string): Place => ({ name, what, lab: name })
+
+/** Pods have the names that Kubernetes gave them. None while the API server does not answer. */
+async function podPlaces(cluster: KubernetesCluster): Promise<readonly Place[]> {
+  const pods = await cluster.pods().catch(() => [])
+  return pods
+    .filter(({ status }) => status?.podIP !== undefined)
+    .map((pod) => ({
+      name: pod.metadata.name,
+      what: `pod on ${pod.spec.nodeName}, ${pod.status?.podIP}`,
+      lab: cluster.podPlace(pod),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+async function placesOf({ lab, cluster }: Up): Promise<readonly Place[]> {
+  return [
+    ...lab.places.map(({ name, what }) => place(name, what)),
+    ...(cluster === null ? [] : cluster.places.map(({ name, what }) => place(name, what))),
+    ...(cluster === null ? [] : await podPlaces(cluster)),
+    place('fabric', 'the switches'),
+    place('host', 'this machine: the control plane'),
+  ]
+}
 
 /** `./dev in PLACE COMMAND…` */
 export const inPlace: Verb = {
@@ -11,15 +41,16 @@ export const inPlace: Verb = {
   summary: 'runs a command in a place of the lab (client, node1, tenant-a-member1, ...)',
   details: 'Example: ./dev in client curl -s http://198.51.100.16/',
   async run(args) {
-    const { lab } = requireUp()
-    const [place, ...command] = args
-    const known = [...lab.places.map(({ name }) => name), ...NAMES]
-    if (!place || !known.includes(place))
+    const up = requireUp()
+    const [wanted, ...command] = args
+    const known = await placesOf(up)
+    const found = known.find(({ name }) => name === wanted)
+    if (found === undefined)
       throw new UsageError(
-        `${place ? `there is no place ${JSON.stringify(place)}` : 'name a place'}: ${known.join(', ')}`,
+        `${wanted ? `there is no place ${JSON.stringify(wanted)}` : 'name a place'}: ${known.map(({ name }) => name).join(', ')}`,
       )
     if (command.length === 0) throw new UsageError('name a command to run there')
-    return runInteractive(lab.argvIn(place, command))
+    return runInteractive(up.lab.argvIn(found.lab, command))
   },
 }
 
@@ -29,14 +60,9 @@ export const places: Verb = {
   usage: '',
   summary: 'lists the places of the lab',
   async run() {
-    const { lab } = requireUp()
-    const rows = [
-      ...lab.places.map(({ name, what }) => [name, what] as const),
-      ['fabric', 'the switches'] as const,
-      ['host', 'this machine: the control plane'] as const,
-    ]
-    const width = Math.max(...rows.map(([name]) => name.length))
-    process.stdout.write(rows.map(([name, what]) => `${name.padEnd(width)}  ${what}\n`).join(''))
+    const rows = await placesOf(requireUp())
+    const width = Math.max(...rows.map(({ name }) => name.length))
+    process.stdout.write(rows.map(({ name, what }) => `${name.padEnd(width)}  ${what}\n`).join(''))
     return 0
   },
 }

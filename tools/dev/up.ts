@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util'
 import { Lab, NODES, type SystemAccess, startAgent, startControlPlane } from '@spout/testkit'
-import { readState, writeState } from './state.ts'
+import { buildKubernetes } from './kubernetes/build.ts'
+import { tellKubernetesStory } from './kubernetes/story.ts'
+import { resumeKubernetes, seedKubernetes } from './kubernetes/system.ts'
+import { readState, removeState, requireUp, type UpKind, writeState } from './state.ts'
 import { seedDemo } from './story/seed.ts'
 import { tellStory } from './story/story.ts'
 import { Teller } from './story/teller.ts'
@@ -8,89 +11,118 @@ import { UsageError, type Verb } from './verb.ts'
 
 const DEFAULT_PORT = 9130
 
-/** `./dev up [--bare] [--set KEY=VALUE] [--json]` */
+const IS_UP: Readonly<Record<UpKind, string>> = {
+  whole: 'the whole system',
+  bare: 'the control plane alone',
+  kubernetes: 'the system with a Kubernetes cluster',
+}
+
+/** `./dev up [--bare | --kubernetes] [--set KEY=VALUE] [--json]` */
 export const up: Verb = {
   name: 'up',
-  usage: '[--bare] [--set KEY=VALUE]… [--json]',
-  summary: 'starts Spout in the lab and shows the main job; --bare starts the control plane alone',
-  details:
-    '--set hands a setting to the control plane, such as --set log.level=debug. What is up stays up; a second up changes nothing.',
+  usage: '[--bare | --kubernetes] [--set KEY=VALUE]… [--json]',
+  summary:
+    'starts Spout in the lab and shows the main job; --bare: the control plane alone; --kubernetes: a cluster and its Services',
+  details: `--set hands a setting to the control plane, such as --set log.level=debug. What is up stays up; a second up changes nothing.
+The first --kubernetes builds Kubernetes from its Go modules, once: about 8 minutes on two cores.`,
   async run(args) {
     const options = readOptions(args)
-    const teller = new Teller({ quiet: options.json })
     const before = readState()
     const standing = before && Lab.open(before.labId)
-    if (before && standing && before.bare !== options.bare)
-      throw new UsageError(
-        `${before.bare ? 'the control plane alone' : 'the whole system'} is up already: run ./dev down first`,
-      )
+    if (before && standing && before.kind !== options.kind)
+      throw new UsageError(`${IS_UP[before.kind]} is up already: run ./dev down first`)
+    if (options.kind === 'kubernetes') await buildKubernetes()
+    const teller = new Teller({ quiet: options.json })
     const access =
       before && standing ? await resume(standing, before.access, options, teller) : await begin(options, teller)
-    const state = readState()
-    const lab = state && Lab.open(state.labId)
-    if (!lab) throw new Error('the lab is gone')
-    const story = options.bare ? null : await tellStory(lab, access, teller)
+    const { lab, cluster } = requireUp()
+    const story =
+      options.kind === 'bare'
+        ? null
+        : options.kind === 'kubernetes'
+          ? await tellKubernetesStory(lab, access, teller)
+          : await tellStory(lab, access, teller)
+    const { endpoint } = access
     if (options.json)
       process.stdout.write(
-        `${JSON.stringify({ endpoint: access.endpoint, bare: options.bare, seconds: teller.seconds, story })}\n`,
+        `${JSON.stringify({
+          endpoint,
+          bare: options.kind === 'bare',
+          ...(cluster === null ? {} : { kubeconfig: cluster.kubeconfigFile }),
+          seconds: teller.seconds,
+          story,
+        })}\n`,
       )
-    else if (options.bare)
+    else if (options.kind === 'bare')
       process.stdout.write(
-        `\nThe control plane is up at ${access.endpoint}. Next: eval "$(./dev env --admin)"; ./dev spout project list; ./dev down\n`,
+        `\nThe control plane is up at ${endpoint}. Next: eval "$(./dev env --admin)"; ./dev spout project list; ./dev down\n`,
       )
     return story?.ok === false ? 1 : 0
   },
 }
 
 interface UpOptions {
-  readonly bare: boolean
+  readonly kind: UpKind
   readonly json: boolean
   readonly set: readonly string[]
 }
 
 function readOptions(args: readonly string[]): UpOptions {
+  const { bare, kubernetes, json, set } = parseOptions(args)
+  if (bare && kubernetes) throw new UsageError('--bare and --kubernetes exclude each other')
+  return { kind: bare ? 'bare' : kubernetes ? 'kubernetes' : 'whole', json, set }
+}
+
+function parseOptions(args: readonly string[]) {
   try {
-    const { values } = parseArgs({
+    return parseArgs({
       args: [...args],
       options: {
         bare: { type: 'boolean', default: false },
+        kubernetes: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         set: { type: 'string', multiple: true, default: [] },
       },
-    })
-    return values
+    }).values
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
 }
 
-async function begin({ bare, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
+async function begin({ kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const lab = await Lab.create({ persistent: true })
   try {
-    teller.event(
-      `lab ${lab.id}: a fabric, a router, a client, two load-balancer nodes, two tenants with two members each`,
-    )
+    teller.event(`lab ${lab.id}: a fabric, a router, a client, two load-balancer nodes, ${TENANTS_OF[kind]}`)
     const access = await startControlPlane(lab, { port: DEFAULT_PORT, set })
-    writeState({ labId: lab.id, bare, access })
+    writeState(lab, kind, access)
     teller.event(`control plane at ${access.endpoint}`)
-    if (bare) return access
-    const seeded = await seedDemo(lab, access, teller)
-    writeState({ labId: lab.id, bare, access: seeded })
+    if (kind === 'bare') return access
+    const seeded = await (kind === 'kubernetes' ? seedKubernetes : seedDemo)(lab, access, teller)
+    writeState(lab, kind, seeded)
     return seeded
   } catch (error) {
     process.stderr.write(`The logs are kept in ${lab.directory}.\n`)
     await lab.destroy({ keepLogs: true })
+    removeState()
     throw error
   }
 }
 
+const TENANTS_OF: Readonly<Record<UpKind, string>> = {
+  whole: 'two tenants with two members each',
+  bare: 'two tenants with two members each',
+  kubernetes: 'segments for tenants',
+}
+
 /** Starts again what ended meanwhile. */
-async function resume(lab: Lab, access: SystemAccess, { bare, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
+async function resume(lab: Lab, access: SystemAccess, { kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const alive = lab.process('control-plane') !== null
   const current = alive
     ? access
     : { ...(await startControlPlane(lab, { port: DEFAULT_PORT, set })), projects: access.projects }
-  if (!bare) for (const node of NODES) if (lab.process(`agent-${node}`) === null) await startAgent(lab, current, node)
+  if (kind !== 'bare')
+    for (const node of NODES) if (lab.process(`agent-${node}`) === null) await startAgent(lab, current, node)
+  if (kind === 'kubernetes') await resumeKubernetes(lab)
   teller.event(`lab ${lab.id} and the control plane at ${current.endpoint} are up already`)
   return current
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
+import { addImport } from './commands/import-metallb.ts'
 import { addNodeScheduling } from './commands/node-scheduling.ts'
 import { addNoun } from './commands/noun-command.ts'
 import { addPlan } from './commands/plan.ts'
@@ -50,5 +51,6 @@ export function buildProgram(context: CommandContext): Command {
   addVip(program, context)
   addExplain(program, context)
   addPlan(program, context)
+  addImport(program, context)
   return program
 }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { silentLogger } from '@spout/runtime'
 import { KubernetesCluster, Lab, LONGEST_BUILD_MS, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -231,6 +233,60 @@ describe('leader election', () => {
     const lease = await client.get(LEASES, { namespace: 'default', name: 'connector' })
     expect(lease?.spec).toMatchObject({ leaseTransitions: 2 })
     expect(lease?.spec?.holderIdentity ?? '').toBe('')
+  })
+})
+
+describe('a leader that is killed', () => {
+  const SHORT = { leaseSeconds: 1, renewDeadlineMs: 700, retryMs: 200 }
+  /** A process of its own that gets the lease and says so. */
+  const PROGRAM = `
+    import { KubeClient, kubeconfigAccess, LeaderElector, Transport } from '@spout/kube'
+    import { silentLogger } from '@spout/runtime'
+    const [file, options] = process.argv.slice(1)
+    const client = new KubeClient(new Transport({ access: await kubeconfigAccess(file) }))
+    const onGained = (token) => process.stdout.write(String(token))
+    new LeaderElector({ client, ...JSON.parse(options), log: silentLogger(), onGained, onLost: () => {} }).start()`
+
+  it('is followed by another with a higher token', async () => {
+    const options = { namespace: 'default', name: 'killed', ...SHORT }
+    const argv = ['--input-type=module', '-e', PROGRAM, '--', cluster.kubeconfigFile]
+    const child = spawn(process.execPath, [...argv, JSON.stringify({ ...options, identity: 'first' })], {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let gainedMs = 0
+    const next = new LeaderElector({
+      client,
+      ...options,
+      identity: 'next',
+      log: silentLogger(),
+      onGained: () => {
+        gainedMs = performance.now()
+      },
+      onLost: () => {},
+    })
+    try {
+      const [token] = (await once(child.stdout, 'data')) as [Buffer]
+      expect(token.toString()).toBe('1')
+      next.start()
+      const before = await client.get(LEASES, options)
+      await waitFor(async () => (await client.get(LEASES, options))?.spec?.renewTime !== before?.spec?.renewTime, {
+        what: 'a renewal',
+      })
+      expect(next.token).toBeNull()
+      const killedMs = performance.now()
+      child.kill('SIGKILL')
+      await waitFor(() => next.token, { what: 'the next leader' })
+      expect(next.token).toBe(2)
+      recordFault({
+        fault: 'kube: leader killed, lease of 1 s',
+        outcome: 'the next one leads with a higher token',
+        figure: `${Math.round(gainedMs - killedMs)} ms`,
+      })
+    } finally {
+      child.kill('SIGKILL')
+      await next.stop()
+    }
   })
 })
 

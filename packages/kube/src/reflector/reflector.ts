@@ -1,6 +1,6 @@
 import { type Clock, pause, systemClock } from '@spout/runtime'
 import { Backoff, type Random } from '../transport/backoff.ts'
-import { KubeError, KubeUnreachable } from '../transport/errors.ts'
+import { KubeError } from '../transport/errors.ts'
 import { collectionPath, type KubeObject, objectKey } from '../types/index.ts'
 import { BelievedObjects, type Listed } from './believed-objects.ts'
 import { ClusterGuard } from './cluster-guard.ts'
@@ -10,6 +10,7 @@ import { listPages, selectionQuery } from './list-pages.ts'
 import { Listeners } from './listeners.ts'
 import type { ListCause, ReflectorCounters, ReflectorOptions } from './reflector-options.ts'
 import { isOlder, newerOf } from './resource-version.ts'
+import { watchLife } from './watch-life.ts'
 import { WatchSession } from './watch-session.ts'
 
 /** Times in a row that the server has nothing we understand to say at one place, before that place is given up. */
@@ -238,7 +239,13 @@ export class Reflector<Raw extends KubeObject, T> {
     }
     this.#fresh = false
     const timeoutSeconds = Math.max(1, Math.round(watchSeconds * (1 + this.#random())))
-    const life = this.#life(timeoutSeconds * 1000 + graceMs)
+    const life = watchLife({
+      clock: this.#clock,
+      closing: this.#closing.signal,
+      mostMs: timeoutSeconds * 1000 + graceMs,
+      lookMs: lookAgainMs(this.#policy),
+      shouldLook: () => this.#shouldLookAgain(),
+    })
     const startedMs = this.#clock.monotonicMs()
     let lines = 0
     this.#counters.watches++
@@ -271,27 +278,12 @@ export class Reflector<Raw extends KubeObject, T> {
     return lines === 0 && this.#clock.monotonicMs() - startedMs < SHORT_WATCH_MS ? this.#backoff.next() : 0
   }
 
-  /** A watch's signal: it ends with the reflector, after `mostMs`, or when a doubted list is due to be read again. */
-  #life(mostMs: number): { readonly signal: AbortSignal; readonly end: () => void } {
-    const life = new AbortController()
-    const close = () => life.abort()
-    this.#closing.signal.addEventListener('abort', close, { once: true })
-    const late = this.#clock.setTimer(
-      () => life.abort(new KubeUnreachable('watch', 'silent', `it did not end within ${mostMs} ms`)),
-      mostMs,
-    )
-    const again = this.#clock.setTimer(() => {
-      if (this.#objects.doubt === null) return
-      this.#listCause ??= 'doubt'
-      this.#wake.abort()
-      life.abort()
-    }, lookAgainMs(this.#policy))
-    const end = () => {
-      late.clear()
-      again.clear()
-      this.#closing.signal.removeEventListener('abort', close)
-    }
-    return { signal: life.signal, end }
+  /** A doubted list is read again after a while, though the watch is well. */
+  #shouldLookAgain(): boolean {
+    if (this.#objects.doubt === null) return false
+    this.#listCause ??= 'doubt'
+    this.#wake.abort()
+    return true
   }
 
   async #isOurCluster(): Promise<boolean> {

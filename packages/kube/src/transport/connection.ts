@@ -16,6 +16,9 @@ export interface RawRequest {
 /** Dead peers are noticed in about half a minute also where nothing is sent: Node.js probes 10 times, a second apart. */
 const KEEP_ALIVE_AFTER_MS = 15_000
 
+/** As many as ask at the same time: one that is closed costs the next a handshake. */
+const MOST_FREE_SOCKETS = 64
+
 /** Requests over kept-alive connections with the access's credentials. One attempt each; what it means is not its business. */
 export class Connection {
   readonly #access: ClusterAccess
@@ -30,7 +33,7 @@ export class Connection {
     const options: https.AgentOptions = {
       keepAlive: true,
       keepAliveMsecs: KEEP_ALIVE_AFTER_MS,
-      maxFreeSockets: 8,
+      maxFreeSockets: MOST_FREE_SOCKETS,
       minVersion: 'TLSv1.2',
       rejectUnauthorized: !access.skipTlsVerify,
       ...(access.ca === null ? {} : { ca: access.ca }),

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,6 +14,7 @@ interface Line {
 let bed: TestBed
 let url: string
 let projectId: string
+let poolId: string
 let member: { userId: string; token: string }
 let stranger: string
 
@@ -22,6 +24,11 @@ beforeAll(async () => {
   projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
   const other = (await bed.admission.createProject({ name: 'two', description: '' })).id
   member = await bed.login('m', projectId, 'member')
+  const pool = await bed.admission.createAddressPool({
+    ...{ name: 'p', description: '', cidr: '198.51.100.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 },
+    ranges: [{ first: '198.51.100.1', last: '198.51.100.9' }],
+  })
+  poolId = pool.id
   stranger = (await bed.login('s', other, 'member')).token
 })
 afterAll(() => bed.close())
@@ -81,13 +88,9 @@ test("another tenant's changes are not told", async () => {
 })
 
 test('a status that changes is told as the object modified', async () => {
-  const pool = await bed.admission.createAddressPool({
-    ...{ name: 'p', description: '', cidr: '198.51.100.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 },
-    ranges: [{ first: '198.51.100.1', last: '198.51.100.9' }],
-  })
   const made = await bed.admission.createLoadBalancer({
     ...{ projectId, name: 'web', description: '', tags: [], enabled: true, listeners: [], pools: [] },
-    ...{ vips: [{ from: 'pool', poolId: pool.id, address: null }], nodeGroupId: null, annotations: {} },
+    ...{ vips: [{ from: 'pool', poolId, address: null }], nodeGroupId: null, annotations: {} },
   })
   const stream = await watch('/load-balancers?watch=1', member.token)
   expect(await stream.next()).toMatchObject({ type: 'ADDED', object: { status: { reason: 'WaitingForNode' } } })
@@ -96,6 +99,33 @@ test('a status that changes is told as the object modified', async () => {
     type: 'MODIFIED',
     object: { id: made.id, status: { reason: 'Programmed' } },
   })
+  stream.close()
+})
+
+test('a status that changes while the reader has not taken the object yet is told after it', async () => {
+  const { promise: answer, resolve: open } = Promise.withResolvers<ServerResponse>()
+  bed.app.server.prependOnceListener('request', (_, raw) => open(raw))
+  const stream = await watch('/load-balancers?watch=1', member.token)
+  const raw = await answer
+  const { promise: full, resolve: fill } = Promise.withResolvers<string>()
+  const write = raw.write.bind(raw)
+  // A reader that takes nothing for a while, from the first line about the object.
+  raw.write = (line: string) => {
+    write(line)
+    const { type, object }: Line = JSON.parse(line)
+    if (object?.name !== 'slow' || type !== 'ADDED') return true
+    fill(object.id)
+    return false
+  }
+  await bed.admission.createLoadBalancer({
+    ...{ projectId, name: 'slow', description: '', tags: [], enabled: true, listeners: [], pools: [] },
+    ...{ vips: [{ from: 'pool', poolId, address: null }], nodeGroupId: null, annotations: {} },
+  })
+  const id = await full
+  bed.status.set(id, { provisioning: 'active', reason: 'Programmed' })
+  raw.emit('drain')
+  for (let line = await stream.next(); line?.type !== 'MODIFIED'; line = await stream.next())
+    expect(line).not.toBeNull()
   stream.close()
 })
 

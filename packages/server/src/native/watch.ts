@@ -53,9 +53,8 @@ export async function watchCollection<K extends Kind>(
     }
     for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal })) {
       sessionOf(context.authenticator, request)
-      await writeChange(collection, context, call, change, write)
-      if (change.type === 'put') told?.add(change.object.id)
       if (change.type === 'delete') told?.delete(change.ref.id)
+      await writeChange(collection, context, call, change, told, write)
     }
   } catch (error) {
     if (!signal.aborted) await write({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
@@ -73,6 +72,7 @@ async function writeChange<K extends Kind>(
   context: NativeContext,
   { principal }: Call<undefined>,
   change: Change,
+  told: Set<string> | null,
   write: Write,
 ): Promise<void> {
   if (change.type === 'bookmark') return write({ type: 'BOOKMARK', revision: change.revision })
@@ -86,6 +86,8 @@ async function writeChange<K extends Kind>(
   // Deleted meanwhile: its own line follows.
   if (object === undefined || !visible(principal, object)) return
   const type = object.updatedAt === null ? 'ADDED' : 'MODIFIED'
+  // Before the reader has taken it: a status that changes meanwhile has its line behind this one.
+  told?.add(object.id)
   const shown = publicId ? { ...show(context, object), id: publicId(object) } : show(context, object)
   return write({ type, object: shown, revision: change.object.revision })
 }

@@ -1,0 +1,163 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { text as readStream } from 'node:stream/consumers'
+import { ApiProblem } from '@spout/client/api'
+import type { Conversion, ConvertedObject, Manifest } from '@spout/intent-kubernetes-config/metallb'
+import { SpoutError } from '@spout/model/errors'
+import type { Command } from 'commander'
+import { type CommandContext, UsageError } from './context.ts'
+
+interface Options {
+  readonly file?: readonly string[]
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly dryRun: boolean
+}
+
+/** Whoever else writes these objects is not overruled. */
+const FIELD_MANAGER = 'spout-import'
+
+/**
+ * Adds `spout import metallb`. What it prints is for `kubectl apply -f -`; with `--no-dry-run` it applies that itself, to the
+ * cluster of the kubeconfig. It never speaks to the control plane: that follows the objects.
+ */
+export function addImport(program: Command, context: CommandContext): void {
+  const command = program.command('import').description("turns other projects' configuration into objects of ours")
+  command
+    .command('metallb')
+    .description(
+      'prints the AddressPool, NodeGroup, BgpPeer and BgpAdvertisement objects for a MetalLB configuration as YAML; what has no equivalent is a comment',
+    )
+    .option('-f, --file <path...>', 'manifests: YAML files, directories of them, or - for standard input')
+    .option(
+      '--kubeconfig <file>',
+      'reads the cluster in place of files; with --no-dry-run the cluster that is written to',
+    )
+    .option('--context <name>', 'of the kubeconfig; left out, its current one')
+    .option('--dry-run', 'prints the objects and writes nothing (the default)', true)
+    .option('--no-dry-run', 'applies the objects to the cluster of --kubeconfig')
+    .action((options: Options) => importMetalLb(options, context))
+}
+
+async function importMetalLb(options: Options, context: CommandContext): Promise<void> {
+  const { file: files, kubeconfig, dryRun } = options
+  if (files === undefined && kubeconfig === undefined)
+    throw new UsageError('say what to read: -f FILE, or --kubeconfig FILE for a cluster')
+  if (!dryRun && kubeconfig === undefined)
+    throw new UsageError('--no-dry-run needs --kubeconfig: the cluster that the objects are applied to')
+  if (options.context !== undefined && kubeconfig === undefined)
+    throw new UsageError('--context is one of a --kubeconfig')
+  // Loaded here alone: other commands start faster without it.
+  const metallb = await import('@spout/intent-kubernetes-config/metallb')
+  let conversion: Conversion
+  try {
+    const manifests = files === undefined ? await fromCluster(options) : await fromFiles(files, metallb.readManifests)
+    conversion = metallb.convertMetalLb(manifests)
+  } catch (error) {
+    if (error instanceof metallb.BadManifests) throw new UsageError(error.message)
+    throw error
+  }
+  context.write(metallb.conversionYaml(conversion))
+  if (!dryRun) await applied(conversion, options, context)
+}
+
+async function fromFiles(
+  files: readonly string[],
+  read: (file: string, text: string) => readonly Manifest[],
+): Promise<readonly Manifest[]> {
+  const manifests: Manifest[] = []
+  for (const name of files) {
+    if (name === '-') manifests.push(...read('standard input', await readStream(process.stdin)))
+    else for (const file of await filesOf(name)) manifests.push(...read(file, await readFile(file, 'utf8')))
+  }
+  if (manifests.length === 0) throw new UsageError(`${files.join(', ')}: no manifest in it`)
+  return manifests
+}
+
+/** As kubectl does: of a directory the YAML and JSON files in it, not those of directories below. */
+async function filesOf(name: string): Promise<readonly string[]> {
+  try {
+    if (!(await stat(name)).isDirectory()) return [name]
+    const names = await readdir(name)
+    return names
+      .filter((one) => /\.(ya?ml|json)$/.test(one))
+      .sort()
+      .map((one) => path.join(name, one))
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** The objects of a MetalLB that is installed; a kind that the cluster does not know has none. */
+async function fromCluster(options: Options): Promise<readonly Manifest[]> {
+  const { METALLB_GROUP, METALLB_KINDS, readManifests } = await import('@spout/intent-kubernetes-config/metallb')
+  const { isNotFound } = await import('@spout/kube')
+  return withTransport(options, async (transport) => {
+    const manifests: Manifest[] = []
+    for (const kind of METALLB_KINDS) {
+      const version = kind === 'BGPPeer' ? 'v1beta2' : 'v1beta1'
+      const plural = `${kind.toLowerCase().replace(/y$/, 'ie')}s`
+      const where = `/apis/${METALLB_GROUP}/${version}/${plural}`
+      try {
+        const { items } = await transport.request<{ items: readonly object[] }>({ method: 'GET', path: where })
+        // Objects in a list do not say what they are.
+        const whole = items.map((item) => ({ apiVersion: `${METALLB_GROUP}/${version}`, kind, ...item }))
+        manifests.push(...readManifests(where, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: whole })))
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+      }
+    }
+    return manifests
+  })
+}
+
+async function applied({ objects }: Conversion, options: Options, context: CommandContext): Promise<void> {
+  const { isConflict, KubeClient } = await import('@spout/kube')
+  let refused = 0
+  const refuse = (what: string, why: string): void => {
+    refused += 1
+    context.write(`# ${what} REFUSED: ${why}\n`)
+  }
+  await withTransport(options, async (transport) => {
+    const client = new KubeClient(transport)
+    for (const { object } of objects) {
+      const { kind, apiVersion, metadata } = object
+      const resource = { apiVersion, kind, plural: `${kind.toLowerCase()}s`, namespaced: false }
+      const what = `${resource.plural}.${apiVersion.split('/')[0]}/${metadata.name}`
+      try {
+        const made = await client.apply<ConvertedObject>(resource, object, {
+          fieldManager: FIELD_MANAGER,
+          force: false,
+        })
+        if (made === null) refuse(what, 'the cluster does not know the kind: apply deploy/kubernetes/crds first')
+        else context.write(`# ${what} applied\n`)
+      } catch (error) {
+        refuse(what, `${isConflict(error) ? 'somebody else wrote what differs: ' : ''}${(error as Error).message}`)
+      }
+    }
+  })
+  if (refused > 0)
+    throw new ApiProblem(422, `${refused} of ${objects.length} objects were not applied, see above`, null)
+}
+
+async function withTransport<T>(
+  { kubeconfig = '', context }: Options,
+  use: (transport: import('@spout/kube').Transport) => Promise<T>,
+): Promise<T> {
+  const { AccessError, KubeError, kubeconfigAccess, KubeUnreachable, Transport } = await import('@spout/kube')
+  const access = await kubeconfigAccess(kubeconfig, context).catch((error: unknown) => {
+    if (error instanceof AccessError) throw new UsageError(error.message)
+    throw error
+  })
+  const transport = new Transport({ access, userAgent: 'spout-import' })
+  try {
+    return await use(transport)
+  } catch (error) {
+    if (error instanceof KubeError) throw new ApiProblem(error.status, error.message, null)
+    if (error instanceof KubeUnreachable)
+      throw new SpoutError('Unavailable', { what: 'The cluster', reason: error.message })
+    throw error
+  } finally {
+    transport.close()
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+
+const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
+
+/** Every setting of the connector with its default. */
+export const connectorConfig = z.strictObject({
+  /** What this process does: balance Services, or bring configuration objects to the control plane. */
+  work: z.enum(['services', 'configuration']).default('services'),
+  /** The control plane, and who we are there: a token of role `balancer` of one project; an administrator's to configure. */
+  spout: section({
+    endpoint: z
+      .string()
+      .regex(/^https?:\/\/[^\s/]+$/, 'is not a URL like https://spout.example.org:9130')
+      .default('http://127.0.0.1:9130'),
+    /** A file that holds a token; read again when it changes. */
+    tokenFile: z.string().default(''),
+    /** Or an application credential, which gets tokens and renews them. */
+    applicationCredentialId: z.string().default(''),
+    applicationCredentialSecretFile: z.string().default(''),
+  }).prefault({}),
+  kubernetes: section({
+    /** A kubeconfig file; empty uses the service account of the pod that we are. */
+    kubeconfig: z.string().default(''),
+    /** Of the kubeconfig; empty takes its current one. */
+    context: z.string().default(''),
+    /** What tells this cluster from others in the project and never changes; empty takes the UID of kube-system. */
+    clusterName: z.string().max(253).default(''),
+  }).prefault({}),
+  services: section({
+    /** `spec.loadBalancerClass` that asks for us. */
+    className: z
+      .string()
+      .regex(/^[a-z0-9.-]+\/[A-Za-z0-9._-]+$/, 'is not a name like example.org/name')
+      .default('spout.dev/load-balancer'),
+    /** Whether Services without a class are ours too. */
+    isDefault: z.boolean().default(true),
+    /** Namespaces that are looked at; empty looks at all. */
+    namespaces: z.array(z.string().min(1).max(63)).default([]),
+    /** How workloads are reached when a Service does not say: their endpoints themselves, or the nodes' ports. */
+    mode: z.enum(['direct', 'node-ports']).default('direct'),
+    /** Names of address pools for Services that name none, the first that has an address; empty takes any. */
+    addressPools: z.array(z.string().min(1)).default([]),
+  }).prefault({}),
+  network: section({
+    /** Name or id of the project's network that the cluster is in. With mode `direct` its routes to pods are kept; empty keeps none. */
+    name: z.string().default(''),
+  }).prefault({}),
+  /** With work `configuration`. */
+  configuration: section({
+    /** Name of the project whose load balancers are shown as objects; empty shows none. */
+    project: z.string().default(''),
+  }).prefault({}),
+  /** One of several connectors works, the others wait. */
+  leader: section({
+    elect: z.boolean().default(true),
+    /** Where the Lease is; empty takes the namespace that we are in. */
+    namespace: z.string().default(''),
+    lease: z.string().min(1).max(63).default('spout-connector'),
+  }).prefault({}),
+  http: section({
+    host: z.string().default('0.0.0.0'),
+    /** `/healthz`, `/readyz` and `/metrics`. */
+    port: z.number().int().min(0).max(65_535).default(9133),
+  }).prefault({}),
+  log: section({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info') }).prefault({}),
+})
+export type ConnectorConfig = z.output<typeof connectorConfig>

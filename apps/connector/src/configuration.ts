@@ -1,0 +1,46 @@
+import { KubernetesConfiguration } from '@spout/intent-kubernetes-config'
+import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
+import { Metrics } from '@spout/runtime/metrics'
+import { clusterTransport } from './cluster-transport.ts'
+import type { ConnectorConfig } from './config.ts'
+import type { RunningConnector } from './connector.ts'
+import { sessionSource } from './session.ts'
+import { StatusServer } from './status-server.ts'
+
+/**
+ * The other work: objects of group `spout.dev` are brought to the control plane, with an administrator's token. A process
+ * and an account of its own, so that whoever takes over the one that balances cannot configure.
+ */
+export async function startConfiguration(
+  config: ConnectorConfig,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+): Promise<RunningConnector> {
+  const clock = systemClock
+  const { transport } = await clusterTransport(config, environment)
+  const configuration = new KubernetesConfiguration({
+    transport,
+    sessions: sessionSource(config, clock),
+    cluster: config.kubernetes.clusterName,
+    project: config.configuration.project,
+    clock,
+    log,
+  })
+  const metrics = new Metrics()
+  metrics.gauge({ name: 'process_resident_memory_bytes', help: "The connector's memory" }, () => [
+    { labels: {}, value: process.memoryUsage.rss() },
+  ])
+  const http = new StatusServer({
+    ...config.http,
+    metrics,
+    readiness: () => (configuration.ready ? null : 'not both sides have been read yet'),
+  })
+  const lifecycle = new Lifecycle({ log })
+    .add({ name: 'transport', start: () => {}, stop: () => transport.close() })
+    .add(http)
+    .add(configuration)
+  await lifecycle.start()
+  log.info({ event: 'listening', httpPort: http.port }, 'the connector is up')
+  // Here nothing is deleted because it is missing: there is nothing to confirm.
+  return { stop: () => lifecycle.stop(), confirm: () => {} }
+}

@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type ControllerBed,
+  condition,
+  ips,
+  openControllerBed,
+} from '../../../packages/intents/service/src/testing/controller-bed.fixture.ts'
+
+const PROGRAM = path.join(import.meta.dirname, 'main.ts')
+
+let bed: ControllerBed
+let directory: string
+let endpoint: string
+let token: string
+const children = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  bed = await openControllerBed()
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-connector-'))
+  const address = bed.spout.app.server.address()
+  endpoint = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  token = (await bed.spout.login('connector-process', bed.project.id, 'balancer')).token
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(directory, { recursive: true, force: true })
+  await bed.close()
+})
+
+interface Running {
+  readonly child: ChildProcess
+  readonly lines: () => readonly Record<string, unknown>[]
+  readonly ended: Promise<number | null>
+  readonly get: (path: string) => Promise<{ readonly status: number; readonly text: string }>
+}
+
+/** Starts a connector and waits until it listens. */
+async function start(name: string, settings: readonly string[] = []): Promise<Running> {
+  const tokenFile = path.join(directory, `${name}.token`)
+  writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 })
+  const all = [
+    `spout.endpoint=${endpoint}`,
+    `spout.tokenFile=${tokenFile}`,
+    `kubernetes.kubeconfig=${bed.cluster.kubeconfigFile}`,
+    'leader.namespace=default',
+    'http.host=127.0.0.1',
+    'http.port=0',
+    'network.name=pods',
+    'services.addressPools=[public, six]',
+    ...settings,
+  ]
+  const child = spawn(process.execPath, [PROGRAM, ...all.flatMap((setting) => ['--set', setting])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {},
+  })
+  children.add(child)
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    text += chunk.toString('utf8')
+  })
+  child.stderr?.on('data', (chunk: Buffer) => {
+    text += chunk.toString('utf8')
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  const lines = () =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const port = await bed.until(`${name} to listen`, () => {
+    if (child.exitCode !== null) throw new Error(text)
+    return lines().find(({ event }) => event === 'listening')?.['httpPort']
+  })
+  const get = async (at: string) => {
+    const answer = await fetch(`http://127.0.0.1:${String(port)}${at}`)
+    return { status: answer.status, text: await answer.text() }
+  }
+  return { child, lines, ended, get }
+}
+
+describe('the connector as a process', () => {
+  test('one of two works; when it goes the other takes over and changes nothing', async () => {
+    const first = await start('first')
+    await bed.until('the first to be ready', async () =>
+      (await first.get('/metrics')).text.includes('spout_connector_leader 1'),
+    )
+    await bed.until('both sides read', async () => (await first.get('/readyz')).status === 200)
+    const second = await start('second')
+    expect((await second.get('/healthz')).text).toBe('ok\n')
+    const one = await bed.create('by-process')
+    const [address] = ips(await bed.when('by-process', 'an address', (service) => ips(service).length > 0))
+    bed.confirm(bed.documentOf(one)!)
+    await bed.when('by-process', 'programmed', (service) => condition(service)?.status === 'True')
+    expect((await first.get('/metrics')).text).toContain('spout_connector_services 1')
+    expect((await second.get('/metrics')).text).toContain('spout_connector_leader 0')
+    const before = await bed.get('by-process')
+
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+    await bed.until('the second to lead', async () =>
+      (await second.get('/metrics')).text.includes('spout_connector_leader 1'),
+    )
+    await bed.until('both sides read', async () =>
+      (await second.get('/metrics')).text.includes('spout_connector_services 1'),
+    )
+    await bed.create('by-second')
+    await bed.when('by-second', 'an address', (service) => ips(service).length > 0)
+    const after = await bed.get('by-process')
+    expect([ips(after)[0], after.metadata.resourceVersion]).toEqual([address, before.metadata.resourceVersion])
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+  })
+
+  test('pod routes of the network follow the nodes; why a wish is refused is an event', async () => {
+    const running = await start('routes')
+    await bed.api.create('/api/v1/nodes', { metadata: { name: 'n1' }, spec: { podCIDRs: ['10.244.1.0/24'] } } as never)
+    const addresses = [{ type: 'InternalIP', address: '10.0.0.21' }]
+    await bed.api.patch('/api/v1/nodes/n1/status', { status: { addresses } })
+    const routes = () => bed.spout.view.get('network', bed.network.id)?.value.routes
+    await bed.until('a route', () => routes()?.[0]?.to === '10.244.1.0/24')
+    expect(routes()).toEqual([{ to: '10.244.1.0/24', via: '10.0.0.21' }])
+    await bed.create('refused', { loadBalancerIP: '192.0.2.250' })
+    const event = await bed.until('an event', async () => {
+      const { items } = await bed.api.list<
+        { reason: string; regarding: { name: string }; note: string } & { metadata: never }
+      >('/apis/events.k8s.io/v1/namespaces/shop/events')
+      return items.find(({ regarding }) => regarding.name === 'refused')
+    })
+    expect(event.reason).toBe('AddressNotInPool')
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+  })
+
+  test.each([
+    ['no way to log in', ['spout.tokenFile='], 'spout.tokenFile: is not set'],
+    ['two ways', ['spout.applicationCredentialId=x'], 'stands beside'],
+    ['unknown mode', ['services.mode=both'], 'services.mode'],
+    ['no kubeconfig there', ['kubernetes.kubeconfig=/nowhere'], '/nowhere'],
+    ['no pod either', ['kubernetes.kubeconfig='], 'this is no pod'],
+  ])('wrong settings end it with code 2: %s', async (_, settings, told) => {
+    const all = ['spout.tokenFile=/t', 'kubernetes.kubeconfig=/nowhere', ...settings]
+    const child = spawn(process.execPath, [PROGRAM, ...all.flatMap((setting) => ['--set', setting])], { env: {} })
+    let text = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      text += chunk.toString('utf8')
+    })
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(2)
+    expect(text).toContain(told)
+  })
+})

@@ -1,0 +1,60 @@
+import { hostname } from 'node:os'
+import { EventRecorder, KubeClient } from '@spout/kube'
+import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
+import { Balancing } from './balancing.ts'
+import { clusterTransport } from './cluster-transport.ts'
+import type { ConnectorConfig } from './config.ts'
+import { Leadership } from './leadership.ts'
+import { connectorMetrics } from './metrics.ts'
+import { sessionSource } from './session.ts'
+import { StatusServer } from './status-server.ts'
+
+export interface RunningConnector {
+  stop(): Promise<void>
+  /** Believes that Services which are missing were deleted. */
+  confirm(): void
+}
+
+/**
+ * Puts the parts together and starts them.
+ * @param onLost called when another connector may lead: the process must end at once
+ */
+export async function startConnector(
+  config: ConnectorConfig,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+  onLost: (reason: string) => void,
+): Promise<RunningConnector> {
+  const clock = systemClock
+  const sessions = sessionSource(config, clock)
+  const { access, transport } = await clusterTransport(config, environment)
+  const events = new EventRecorder({
+    client: new KubeClient(transport),
+    reportingController: 'spout.dev/connector',
+    reportingInstance: hostname(),
+    log,
+  })
+  const balancing = new Balancing({ config, transport, sessions, events, clock, log })
+  const { elect, namespace, lease } = config.leader
+  const leadership = new Leadership({
+    balancing,
+    lease: elect ? { transport, namespace: namespace || access.namespace, name: lease } : null,
+    identity: hostname(),
+    log,
+    onLost,
+  })
+  const http = new StatusServer({
+    ...config.http,
+    metrics: connectorMetrics(balancing, () => leadership.leads),
+    // One that waits for its turn is ready to.
+    readiness: () => (!leadership.leads || balancing.ready ? null : 'not both sides have been read yet'),
+  })
+  const lifecycle = new Lifecycle({ log })
+    .add({ name: 'transport', start: () => {}, stop: () => transport.close() })
+    .add({ name: 'events', start: () => {}, stop: () => events.close() })
+    .add(http)
+    .add(leadership)
+  await lifecycle.start()
+  log.info({ event: 'listening', httpPort: http.port }, 'the connector is up')
+  return { stop: () => lifecycle.stop(), confirm: () => balancing.confirm() }
+}

@@ -1,0 +1,53 @@
+import { KubeClient, LeaderElector, type Transport } from '@spout/kube'
+import type { Component, Logger } from '@spout/runtime'
+import type { Balancing } from './balancing.ts'
+
+export interface LeadershipOptions {
+  readonly balancing: Balancing
+  /** Null leads at once, without asking anybody. */
+  readonly lease: { readonly transport: Transport; readonly namespace: string; readonly name: string } | null
+  readonly identity: string
+  readonly log: Logger
+  /** Somebody else may lead now, and what is under way here cannot be called back: the process must end. */
+  readonly onLost: (reason: string) => void
+}
+
+/** Lets the work begin once we lead. Work that has begun ends with the process, or before the lease is let go. */
+export class Leadership implements Component {
+  readonly name = 'leadership'
+  readonly #options: LeadershipOptions
+  readonly #elector: LeaderElector | null
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options
+    const { lease, balancing, identity, log, onLost } = options
+    this.#elector =
+      lease === null
+        ? null
+        : new LeaderElector({
+            client: new KubeClient(lease.transport),
+            namespace: lease.namespace,
+            name: lease.name,
+            identity,
+            log,
+            onGained: () => balancing.start(),
+            onLost: (reason) => {
+              if (reason !== 'released') onLost(reason)
+            },
+          })
+  }
+
+  get leads(): boolean {
+    return this.#elector === null || this.#elector.token !== null
+  }
+
+  start(): void {
+    if (this.#elector === null) this.#options.balancing.start()
+    else this.#elector.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#options.balancing.stop()
+    await this.#elector?.stop()
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The connector: runs beside a Kubernetes cluster and turns its Services of type LoadBalancer into load balancers of one
+ * project, or, as another process, its configuration objects into Spout's. Composition only.
+ *
+ * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
+ * (`SPOUT_CONNECTOR_SPOUT_ENDPOINT`). Everything goes on forwarding without it. SIGUSR2 confirms
+ * that objects which an API server lost (a metric and the log say so) are deleted indeed. Exit codes: 0 stopped, 1 could not start
+ * or does not lead any more, 2 wrong settings.
+ */
+import { AccessError } from '@spout/kube'
+import { readCommandLine } from '@spout/runtime/command-line'
+import { ConfigError } from '@spout/runtime/config'
+import { createLogger } from '@spout/runtime/logger'
+import { connectorConfig } from './config.ts'
+import { startConfiguration } from './configuration.ts'
+import { startConnector } from './connector.ts'
+
+async function main(): Promise<void> {
+  const { config, print } = readCommandLine(connectorConfig, 'SPOUT_CONNECTOR', process.argv.slice(2), process.env)
+  if (print !== null) {
+    process.stdout.write(`${print}\n`)
+    return
+  }
+  const log = createLogger({ name: 'spout-connector', level: config.log.level })
+  process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
+  const lost = (reason: string) => {
+    log.error({ event: 'lost-leadership', reason }, 'another connector may work now; this one ends')
+    process.exit(1)
+  }
+  const connector =
+    config.work === 'configuration'
+      ? await startConfiguration(config, process.env, log)
+      : await startConnector(config, process.env, log, lost)
+  process.on('SIGUSR2', () => connector.confirm())
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      log.info({ event: 'stopping', signal }, 'everything stays in force')
+      void connector.stop().then(() => process.exit(0))
+    })
+}
+
+try {
+  await main()
+} catch (error) {
+  const wrong = error instanceof ConfigError || error instanceof AccessError
+  process.stderr.write(
+    `spout-connector: ${wrong || !(error instanceof Error) ? (error as Error).message : (error.stack ?? error.message)}\n`,
+  )
+  process.exit(wrong ? 2 : 1)
+}

@@ -1,0 +1,49 @@
+import { Metrics } from '@spout/runtime/metrics'
+import type { Balancing } from './balancing.ts'
+
+const one = (value: number) => [{ labels: {}, value }]
+
+/** What the connector tells of itself; none of it grows with the number of Services. */
+export function connectorMetrics(balancing: Balancing, leads: () => boolean): Metrics {
+  const metrics = new Metrics()
+  const counters = () => balancing.counters
+  metrics.gauge({ name: 'spout_connector_leader', help: '1 on the connector that works' }, () => one(leads() ? 1 : 0))
+  metrics.gauge({ name: 'spout_connector_services', help: 'Services that are balanced' }, () =>
+    one(counters()?.services ?? 0),
+  )
+  metrics.gauge({ name: 'spout_connector_services_refused', help: 'Services whose wish is not done' }, () =>
+    one(counters()?.refused ?? 0),
+  )
+  metrics.gauge({ name: 'spout_connector_load_balancers', help: 'Load balancers of this cluster' }, () =>
+    one(counters()?.loadBalancers ?? 0),
+  )
+  metrics.gauge({ name: 'spout_connector_queue', help: 'Keys that wait to be looked at' }, () =>
+    one(counters()?.queued ?? 0),
+  )
+  metrics.counters({ name: 'spout_connector_status_writes_total', help: 'Statuses of Services written' }, () =>
+    one(counters()?.statusWrites ?? 0),
+  )
+  metrics.gauge(
+    { name: 'spout_connector_objects', help: 'Objects of the cluster kept in memory', labels: ['kind'] },
+    () => balancing.reflectors.map(({ kind, reflector }) => ({ labels: { kind }, value: reflector.size })),
+  )
+  metrics.gauge(
+    {
+      name: 'spout_connector_held_objects',
+      help: 'Missing objects that are not believed to be deleted',
+      labels: ['kind'],
+    },
+    () =>
+      balancing.reflectors.map(({ kind, reflector }) => ({
+        labels: { kind },
+        value: reflector.doubt?.heldKeys.size ?? 0,
+      })),
+  )
+  metrics.counters({ name: 'spout_connector_lists_total', help: 'Complete lists read', labels: ['kind'] }, () =>
+    balancing.reflectors.map(({ kind, reflector }) => ({ labels: { kind }, value: reflector.counters.lists })),
+  )
+  metrics.gauge({ name: 'process_resident_memory_bytes', help: "The connector's memory" }, () =>
+    one(process.memoryUsage.rss()),
+  )
+  return metrics
+}

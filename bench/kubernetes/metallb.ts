@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { ensureMetallb, type KubernetesCluster, type KubernetesOptions, must, waitFor } from '@spout/testkit'
+
+const VERSION = 'v0.15.2'
+const IMAGE = { controller: `quay.io/metallb/controller:${VERSION}`, speaker: `quay.io/metallb/speaker:${VERSION}` }
+const NAMESPACE = 'metallb-system'
+/** `spec.loadBalancerClass` of Services that are MetalLB's. */
+export const METALLB_CLASS = 'metallb.io/peer'
+/** What its writes to the API server can be told by: the names of its programs. */
+export const METALLB_AGENTS = ['controller/', 'speaker/', 'metallb-'] as const
+/** In the tenant's segment, beside its subnet: whoever asks needs a route there. */
+export const METALLB_RANGE = '10.0.1.0/24'
+
+/** MetalLB's programs by the names of the images they come in, for `KubernetesOptions`. */
+export async function metallbImages(): Promise<NonNullable<KubernetesOptions['images']>> {
+  const { controller, speaker } = await ensureMetallb()
+  return { [IMAGE.controller]: [controller], [IMAGE.speaker]: [speaker] }
+}
+
+/**
+ * MetalLB in L2 mode: its own manifest's definitions, accounts and roles; the controller as a pod, a speaker in each
+ * node's network, as its manifest has them. Without its admission webhook, which needs a certificate volume, and with
+ * member list traffic unencrypted, because its key comes in a volume too: the test bed's pods have none.
+ */
+export async function startMetallb(cluster: KubernetesCluster): Promise<void> {
+  const manifest = path.join(await moduleDirectory(), 'config/manifests/metallb-native.yaml')
+  const wanted = /^kind: (Namespace|CustomResourceDefinition|ServiceAccount|(Cluster)?Role(Binding)?)$/m
+  const parts = readFileSync(manifest, 'utf8').split(/^---$/m)
+  const file = path.join(cluster.lab.directory, 'metallb.yaml')
+  writeFileSync(file, parts.filter((part) => wanted.test(part)).join('---'))
+  await must([...cluster.kubectl, 'apply', '--server-side', '-f', file])
+  const apps = `/apis/apps/v1/namespaces/${NAMESPACE}`
+  await cluster.api.create(`${apps}/deployments`, { metadata: { name: 'controller' }, spec: controllerSpec() })
+  await cluster.api.create(`${apps}/daemonsets`, { metadata: { name: 'speaker' }, spec: speakerSpec() })
+  await cluster.readyPods(1 + cluster.nodes.length, 'app=metallb', NAMESPACE)
+  const custom = `/apis/metallb.io/v1beta1/namespaces/${NAMESPACE}`
+  const made = { namespace: NAMESPACE, name: 'bench' }
+  await waitFor(
+    () =>
+      cluster.api.apply(`${custom}/ipaddresspools/bench`, {
+        ...{ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata: made },
+        spec: { addresses: [METALLB_RANGE] },
+      }),
+    { what: 'the address pool to be taken', everyMs: 100 },
+  )
+  await cluster.api.apply(`${custom}/l2advertisements/bench`, {
+    ...{ apiVersion: 'metallb.io/v1beta1', kind: 'L2Advertisement', metadata: made },
+    spec: { ipAddressPools: ['bench'] },
+  })
+}
+
+/** Where the module's sources lie, by any Go there is. */
+async function moduleDirectory(): Promise<string> {
+  const answer = await must(['go', 'mod', 'download', '-json', `go.universe.tf/metallb@${VERSION}`], {
+    timeoutMs: 300_000,
+    env: { GO111MODULE: 'on', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', GOWORK: 'off' },
+  })
+  return (JSON.parse(answer) as { Dir: string }).Dir
+}
+
+const ports = [{ name: 'monitoring', containerPort: 7472 }]
+const readinessProbe = { httpGet: { path: '/metrics', port: 'monitoring' }, periodSeconds: 1 }
+
+function controllerSpec(): object {
+  const labels = { app: 'metallb', component: 'controller' }
+  const args = ['--port=7472', '--log-level=info', '--webhook-mode=disabled', `--lb-class=${METALLB_CLASS}`]
+  const env = [
+    { name: 'METALLB_DEPLOYMENT', value: 'controller' },
+    { name: 'METALLB_NAMESPACE', value: NAMESPACE },
+  ]
+  const container = { name: 'controller', image: IMAGE.controller, args, env, ports, readinessProbe }
+  const spec = { serviceAccountName: 'controller', terminationGracePeriodSeconds: 0, containers: [container] }
+  return { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } }
+}
+
+function speakerSpec(): object {
+  const labels = { app: 'metallb', component: 'speaker' }
+  const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } })
+  const env = [
+    field('METALLB_NODE_NAME', 'spec.nodeName'),
+    field('METALLB_POD_NAME', 'metadata.name'),
+    field('METALLB_HOST', 'status.hostIP'),
+    field('METALLB_ML_BIND_ADDR', 'status.podIP'),
+    { name: 'METALLB_ML_LABELS', value: 'app=metallb,component=speaker' },
+    { name: 'METALLB_NAMESPACE', value: NAMESPACE },
+  ]
+  const args = ['--port=7472', '--log-level=info', `--lb-class=${METALLB_CLASS}`]
+  const container = { name: 'speaker', image: IMAGE.speaker, args, env, ports, readinessProbe }
+  const spec = {
+    ...{ serviceAccountName: 'speaker', hostNetwork: true, terminationGracePeriodSeconds: 0 },
+    containers: [container],
+  }
+  return { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } }
+}

@@ -1,0 +1,92 @@
+import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Lab } from '@spout/testkit'
+
+/** A write to the API server as its audit log tells it. */
+export interface AuditedWrite {
+  /** Product and version of who wrote, such as `spout-connector`. */
+  readonly userAgent: string
+  readonly verb: string
+  /** With its subresource: `services/status`. */
+  readonly resource: string
+}
+
+interface AuditEvent {
+  readonly stage: string
+  readonly verb: string
+  readonly userAgent?: string
+  readonly objectRef?: { readonly resource?: string; readonly subresource?: string }
+}
+
+const POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived', 'ResponseStarted'],
+  rules: [{ level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] }, { level: 'None' }],
+}
+const PIECE_BYTES = 1 << 20
+
+/** The API server's own record of every write and who made it, refused ones too. */
+export class WriteLog {
+  readonly #file: string
+  readonly #policyFile: string
+
+  constructor(lab: Lab) {
+    this.#file = path.join(lab.directory, 'audit.log')
+    this.#policyFile = path.join(lab.directory, 'audit-policy.json')
+    writeFileSync(this.#policyFile, JSON.stringify(POLICY))
+  }
+
+  /** What the API server must be started with. */
+  get flags(): readonly string[] {
+    return [`--audit-policy-file=${this.#policyFile}`, `--audit-log-path=${this.#file}`, '--audit-log-maxsize=10000']
+  }
+
+  /** Where the record ends now: `since` takes it. */
+  get end(): number {
+    return existsSync(this.#file) ? statSync(this.#file).size : 0
+  }
+
+  /** Writes since then of those whose user agent begins with one of these words. */
+  since(from: number, userAgents: readonly string[]): readonly AuditedWrite[] {
+    const found: AuditedWrite[] = []
+    for (const line of this.#lines(from)) {
+      const { userAgent = '', verb, objectRef, stage } = JSON.parse(line) as AuditEvent
+      if (stage === 'Panic' || !userAgents.some((start) => userAgent.startsWith(start))) continue
+      const { resource = '', subresource } = objectRef ?? {}
+      found.push({ userAgent, verb, resource: subresource === undefined ? resource : `${resource}/${subresource}` })
+    }
+    return found
+  }
+
+  *#lines(from: number): Generator<string> {
+    if (!existsSync(this.#file)) return
+    const file = openSync(this.#file, 'r')
+    try {
+      const piece = Buffer.alloc(PIECE_BYTES)
+      let rest = Buffer.alloc(0)
+      for (let at = from; ; ) {
+        const size = readSync(file, piece, 0, PIECE_BYTES, at)
+        if (size === 0) return
+        at += size
+        const whole = Buffer.concat([rest, piece.subarray(0, size)])
+        const end = whole.lastIndexOf(10) + 1
+        rest = Buffer.from(whole.subarray(end))
+        for (const line of whole.toString('utf8', 0, end).split('\n')) if (line !== '') yield line
+      }
+    } finally {
+      closeSync(file)
+    }
+  }
+}
+
+/** `create events 10, patch services 50`. */
+export function countedText(writes: readonly AuditedWrite[]): string {
+  const counts = new Map<string, number>()
+  for (const { verb, resource } of writes)
+    counts.set(`${verb} ${resource}`, (counts.get(`${verb} ${resource}`) ?? 0) + 1)
+  return [...counts]
+    .sort()
+    .map(([what, count]) => `${what} ${count}`)
+    .join('; ')
+}

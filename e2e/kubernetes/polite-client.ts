@@ -1,0 +1,59 @@
+import { type Caller, waitFor } from '@spout/testkit'
+import type { PodAnswer } from './service-lab.ts'
+
+export interface Experience {
+  readonly count: number
+  /** Why, and when, of each request that was not answered with 200. */
+  readonly failed: readonly string[]
+  /** Pods that answered. */
+  readonly pods: ReadonlySet<string>
+  /** The longest that one request took. */
+  readonly longestMs: number
+}
+
+export interface PoliteClient {
+  /** Waits until it has asked so many times more. */
+  goesOn(times: number): Promise<unknown>
+  stop(): Promise<Experience>
+}
+
+/** As long as any client waits. A SYN that a dying node swallowed is sent again after a second. */
+const PATIENCE_MS = 5000
+const MOST_TOLD = 20
+
+/**
+ * Asks without a break until stopped, each time by a new connection. It never tries again: one request that fails is a
+ * failure.
+ */
+export function askPolitely(client: Caller, address: string, port = 80): PoliteClient {
+  const failed: string[] = []
+  const pods = new Set<string>()
+  let count = 0
+  let longestMs = 0
+  let stopped = false
+  const began = performance.now()
+  const running = (async () => {
+    while (!stopped) {
+      const askedMs = performance.now()
+      const outcome = await client.http(address, port, { timeoutMs: PATIENCE_MS })
+      const why = !outcome.ok ? outcome.code : outcome.value.status === 200 ? null : String(outcome.value.status)
+      if (why !== null) failed.push(`${why} after ${Math.round(askedMs - began)} ms, ${count} asked before`)
+      else if (outcome.ok) pods.add((JSON.parse(outcome.value.body) as PodAnswer).pod)
+      longestMs = Math.max(longestMs, performance.now() - askedMs)
+      count++
+    }
+  })()
+  return {
+    goesOn: (times) => {
+      const goal = count + times
+      return waitFor(() => count >= goal, { what: `${times} requests to ${address}`, timeoutMs: 60_000 })
+    },
+    stop: async () => {
+      stopped = true
+      await running
+      const told =
+        failed.length > MOST_TOLD ? [...failed.slice(0, MOST_TOLD), `and more, ${failed.length} in all`] : failed
+      return { count, failed: told, pods, longestMs: Math.round(longestMs) }
+    },
+  }
+}

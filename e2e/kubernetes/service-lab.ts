@@ -1,0 +1,163 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import {
+  Caller,
+  callApi,
+  type Kubernetes,
+  KubernetesCluster,
+  PRODUCT_ENVIRONMENT,
+  type ShownLoadBalancer,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { ACME } from '../fixtures.ts'
+
+const CONNECTOR = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
+
+/** What a pod of the test bed answers. */
+export interface PodAnswer {
+  readonly pod: string
+  readonly node: string
+  readonly client: string
+}
+
+export interface BalancedService extends Kubernetes.Service {
+  readonly status?: {
+    readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] }
+    readonly conditions?: readonly Kubernetes.Condition[]
+  }
+}
+
+const SERVICES = '/api/v1/namespaces/default/services'
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
+
+/**
+ * The whole product in a lab, with a real Kubernetes on a tenant's segment (two nodes, pods behind them) and a connector
+ * whose token may only balance.
+ */
+export async function startServiceLab() {
+  const system = await TestSystem.start({ tenants: [ACME], set: ['nodes.announcer=vrrp'] })
+  const { lab } = system
+  const tenant = system.tenants[0] as Tenant
+  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a' })
+  await Promise.all(['worker1', 'worker2'].map((name) => cluster.addNode(name)))
+  const tokenFile = path.join(lab.directory, 'connector-token')
+  writeFileSync(tokenFile, await balancerToken(system, tenant), { mode: 0o600 })
+  const settings = [
+    `spout.endpoint=${system.access.endpoint}`,
+    `spout.tokenFile=${tokenFile}`,
+    `kubernetes.kubeconfig=${cluster.kubeconfigFile}`,
+    `network.name=${tenant.networkId}`,
+    'leader.elect=false',
+    'http.host=127.0.0.1',
+    'http.port=0',
+  ]
+  const argv = [process.execPath, CONNECTOR, ...settings.flatMap((setting) => ['--set', setting])]
+  const startConnector = () =>
+    lab.start('host', 'connector', argv, { env: PRODUCT_ENVIRONMENT, readyText: '"event":"listening"' })
+  let connector = await startConnector()
+  const client = await Caller.start(lab, 'client')
+
+  const service = (name: string) => cluster.api.get<BalancedService>(`${SERVICES}/${name}`)
+  const addressOf = (one: BalancedService) => one.status?.loadBalancer?.ingress?.[0]?.ip ?? ''
+  const ask = async (address: string, port = 80): Promise<PodAnswer | null> => {
+    const outcome = await client.http(address, port)
+    return outcome.ok && outcome.value.status === 200 ? (JSON.parse(outcome.value.body) as PodAnswer) : null
+  }
+  return {
+    system,
+    tenant,
+    cluster,
+    client,
+    service,
+    addressOf,
+    ask,
+    /** A Deployment of pods that answer HTTP on 8080 and datagrams on 9001, ready at once. */
+    deploy: async (name: string, replicas: number) => {
+      const labels = { app: name }
+      await cluster.api.create(DEPLOYMENTS, {
+        metadata: { name },
+        spec: {
+          replicas,
+          selector: { matchLabels: labels },
+          strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+          template: {
+            metadata: { labels },
+            spec: {
+              terminationGracePeriodSeconds: 10,
+              containers: [
+                {
+                  name: 'web',
+                  image: 'web',
+                  ports: [
+                    { name: 'http', containerPort: 8080 },
+                    { name: 'echo', containerPort: 9001, protocol: 'UDP' },
+                  ],
+                  // As every polite server: it goes on while it is taken out of rotation.
+                  env: [{ name: 'SHUTDOWN_DELAY', value: '2s' }],
+                  readinessProbe: { httpGet: { path: '/ready', port: 'http' }, periodSeconds: 1, failureThreshold: 1 },
+                },
+              ],
+            },
+          },
+        },
+      })
+      return cluster.readyPods(replicas, `app=${name}`)
+    },
+    /** Replaces every pod of a Deployment, one after the other; resolves once all are new. */
+    roll: async (name: string, replicas: number, round: number) => {
+      const before = new Set((await cluster.pods(`app=${name}`)).map(({ metadata }) => metadata.uid))
+      const template = { metadata: { annotations: { round: String(round) } } }
+      await cluster.api.patch(`${DEPLOYMENTS}/${name}`, { spec: { template } })
+      await waitFor(
+        async () => {
+          const pods = await cluster.pods(`app=${name}`)
+          return pods.length === replicas && pods.every(({ metadata }) => !before.has(metadata.uid))
+        },
+        { what: `all pods of ${name} to be new`, timeoutMs: 60_000, everyMs: 50 },
+      )
+    },
+    expose: (name: string, app: string, spec: object = {}, annotations: Record<string, string> = {}) =>
+      cluster.api.create<BalancedService>(SERVICES, {
+        metadata: { name, annotations } as Kubernetes.ObjectMeta,
+        spec: {
+          type: 'LoadBalancer',
+          selector: { app },
+          ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }],
+          ...spec,
+        } as Kubernetes.Service['spec'],
+      }),
+    change: (name: string, body: object) => cluster.api.patch<BalancedService>(`${SERVICES}/${name}`, body),
+    /** The address of a Service once a pod answers on it. */
+    answering: (name: string) =>
+      waitFor(
+        async () => {
+          const address = addressOf(await service(name))
+          return address !== '' && (await ask(address)) !== null && address
+        },
+        { what: `${name} to answer`, timeoutMs: 30_000 },
+      ),
+    loadBalancers: async () =>
+      (await system.api<{ items: readonly ShownLoadBalancer[] }>(tenant, 'GET', '/load-balancers')).items,
+    stopConnector: () => lab.stop(connector, 'SIGKILL'),
+    startConnector: async () => {
+      connector = await startConnector()
+    },
+    destroy: async () => {
+      await client[Symbol.asyncDispose]()
+      await cluster.destroy()
+      await system.destroy()
+    },
+  }
+}
+
+export type ServiceLab = Awaited<ReturnType<typeof startServiceLab>>
+
+async function balancerToken(system: TestSystem, { projectId, project }: Tenant): Promise<string> {
+  const { admin, endpoint } = system.access
+  const user = { name: 'connector', password: 'in-the-lab' }
+  await system.api(admin, 'POST', '/users', { ...user, roles: [{ projectId, role: 'balancer' }] })
+  const login = { userName: user.name, password: user.password, projectName: project }
+  return (await callApi<{ token: string }>(endpoint, '', 'POST', '/tokens', login)).token
+}

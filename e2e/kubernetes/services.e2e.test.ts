@@ -1,0 +1,148 @@
+import { waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CLIENT } from '../fixtures.ts'
+import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
+
+let lab: ServiceLab
+beforeAll(async () => {
+  lab = await startServiceLab()
+  await lab.deploy('web', 3)
+}, 900_000)
+afterAll(() => lab?.destroy())
+
+const podsOf = (answers: readonly (PodAnswer | null)[]) =>
+  [...new Set(answers.map((one) => one?.pod ?? 'nobody'))].sort()
+const names = async (app: string) => (await lab.cluster.pods(`app=${app}`)).map(({ metadata }) => metadata.name).sort()
+
+async function times<T>(count: number, what: () => Promise<T>): Promise<readonly T[]> {
+  const all: T[] = []
+  for (let left = count; left > 0; left--) all.push(await what())
+  return all
+}
+
+/** Asks without a break until stopped, each time by a new connection; tells what failed, and when. */
+function asking(address: string, port = 80) {
+  let stopped = false
+  let count = 0
+  const failed: string[] = []
+  const began = performance.now()
+  const running = (async () => {
+    while (!stopped) {
+      const outcome = await lab.client.http(address, port)
+      const why = !outcome.ok ? outcome.code : outcome.value.status === 200 ? null : String(outcome.value.status)
+      if (why !== null) failed.push(`${why} after ${Math.round(performance.now() - began)} ms, ${count} answered`)
+      count++
+    }
+  })()
+  return async () => {
+    stopped = true
+    await running
+    return { failed, count }
+  }
+}
+
+describe('Services of type LoadBalancer on a real Kubernetes', () => {
+  it('reaches the pods of all nodes directly, without node ports, and they see the client (points 18, 19)', async () => {
+    await lab.expose('direct', 'web', { allocateLoadBalancerNodePorts: false })
+    const address = await lab.answering('direct')
+    await waitFor(async () => podsOf(await times(30, () => lab.ask(address))).join() === (await names('web')).join(), {
+      what: 'every pod to answer',
+    })
+    const answers = await times(10, () => lab.ask(address))
+    expect(new Set(answers.map((one) => one?.client.replace('::ffff:', '')))).toEqual(new Set([CLIENT]))
+    await waitFor(
+      async () =>
+        (await lab.service('direct')).status?.conditions?.some(
+          ({ type, status }) => type === 'spout.dev/Programmed' && status === 'True',
+        ),
+      { what: 'the condition to say so' },
+    )
+  })
+
+  it('rolls out without a failed request of a client that connects anew each time (points 26, 27)', async () => {
+    const address = await lab.answering('direct')
+    const stop = asking(address)
+    for (const round of [1, 2]) await lab.roll('web', 3, round)
+    const { failed, count } = await stop()
+    expect(count).toBeGreaterThan(100)
+    expect(failed).toEqual([])
+  })
+
+  it('a client with a fixed source port reaches the new pod by datagrams (point 28)', async () => {
+    await lab.deploy('echo', 1)
+    const port = { name: 'echo', port: 9001, targetPort: 'echo', protocol: 'UDP' }
+    await lab.expose('echo', 'echo', { ports: [port] })
+    const address = await waitFor(async () => lab.addressOf(await lab.service('echo')) || null, { what: 'an address' })
+    const podAnswering = async (sourcePort?: number) => {
+      const outcome = await lab.client.udp(address, 9001, 'hello', sourcePort === undefined ? {} : { sourcePort })
+      return outcome.ok ? outcome.value.split(' ')[0] : null
+    }
+    const first = await waitFor(() => podAnswering(40_001), { what: 'an answer' })
+    await lab.roll('echo', 1, 1)
+    const [second] = await names('echo')
+    expect(second).not.toBe(first)
+    await waitFor(async () => (await podAnswering(40_001)) === second, { what: 'the new pod to answer' })
+  })
+
+  it('goes from endpoints to node ports and back without a failed request; policy Local keeps to nodes with endpoints (points 19, 20)', async () => {
+    await lab.expose('moving', 'web')
+    const address = await lab.answering('moving')
+    const nodePort = (await lab.service('moving')).spec.ports[0]?.nodePort
+    // kube-proxy takes its time for a new Service.
+    for (const node of ['10.0.0.32', '10.0.0.33'])
+      await waitFor(
+        async () =>
+          (await lab.system.lab.run('worker1', ['curl', '-sf', '-m', '1', `http://${node}:${nodePort}/`])).code === 0,
+        { what: `the node port on ${node}` },
+      )
+    const stop = asking(address)
+    const [before] = (await lab.loadBalancers()).filter(({ vips }) => vips[0]?.address === address)
+    const members = async () =>
+      (await lab.loadBalancers())
+        .find(({ id }) => id === before?.id)
+        ?.pools.flatMap((pool) => pool.members.map((member) => member.address))
+    await lab.change('moving', { metadata: { annotations: { 'spout.dev/mode': 'node-ports' } } })
+    await waitFor(async () => (await members())?.join() === '10.0.0.32,10.0.0.33', { what: 'the nodes as members' })
+    await times(50, () => lab.ask(address))
+    await lab.change('moving', { metadata: { annotations: { 'spout.dev/mode': null } } })
+    await waitFor(async () => (await members())?.every((one) => one.startsWith('10.244.')), { what: 'the pods' })
+    const { failed } = await stop()
+    expect(failed).toEqual([])
+
+    await lab.deploy('single', 1)
+    await lab.expose('local', 'single', { externalTrafficPolicy: 'Local' }, { 'spout.dev/mode': 'node-ports' })
+    const local = await lab.answering('local')
+    const [pod] = await lab.cluster.pods('app=single')
+    const answers = await waitFor(
+      async () => {
+        const all = await times(20, () => lab.ask(local))
+        return all.every((one) => one !== null) && all
+      },
+      { what: 'the node without endpoints to be out' },
+    )
+    expect(new Set(answers.map((one) => one?.node))).toEqual(new Set([pod?.spec.nodeName]))
+    expect(answers[0]?.client.replace('::ffff:', '')).toBe(CLIENT)
+  })
+
+  it('a pod reaches the address (point 24)', async () => {
+    const address = await lab.answering('direct')
+    const [pod] = await lab.cluster.pods('app=web')
+    const place = lab.cluster.podPlace(pod!)
+    const { stdout } = await lab.system.lab.run(place, ['curl', '-sf', '-m', '3', `http://${address}/`])
+    expect((JSON.parse(stdout) as PodAnswer).pod).toMatch(/^web-/)
+  })
+
+  it('goes on with the API server and the connector away, and afterwards follows again (points 7, 36)', async () => {
+    const address = await lab.answering('direct')
+    const stop = asking(address)
+    await lab.cluster.controlPlane.stopApiServer()
+    await lab.stopConnector()
+    await times(100, () => lab.ask(address))
+    await lab.cluster.controlPlane.startApiServer()
+    await lab.startConnector()
+    await lab.roll('web', 3, 3)
+    const { failed } = await stop()
+    expect(failed).toEqual([])
+    expect(lab.addressOf(await lab.service('direct'))).toBe(address)
+  })
+})

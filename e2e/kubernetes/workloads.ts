@@ -1,0 +1,130 @@
+import { type Kubernetes, killPid, pidsIn, programOf, waitFor } from '@spout/testkit'
+import type { BalancedService, ServiceLab } from './service-lab.ts'
+
+export interface Workload {
+  readonly name: string
+  readonly replicas: number
+  readonly namespace?: string
+  /** How long a pod goes on after it was told to end, while it is taken out of rotation: every polite server does. */
+  readonly shutdownDelay?: string
+  /** Only this node may run it. */
+  readonly node?: string
+}
+
+const deployments = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`
+export const servicesIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/services`
+
+const nodeSelector = (node: string | undefined) => (node === undefined ? {} : { 'kubernetes.io/hostname': node })
+
+/** Pods that answer HTTP on 8080 and datagrams on 9001; resolves once they are ready. */
+export async function startWorkload(
+  { cluster }: ServiceLab,
+  { name, replicas, namespace = 'default', shutdownDelay = '4s', node }: Workload,
+): Promise<readonly Kubernetes.Pod[]> {
+  const labels = { app: name }
+  await cluster.api.create(deployments(namespace), {
+    metadata: { name },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      template: {
+        metadata: { labels },
+        spec: {
+          terminationGracePeriodSeconds: 20,
+          nodeSelector: nodeSelector(node),
+          containers: [
+            {
+              name: 'web',
+              image: 'web',
+              ports: [
+                { name: 'http', containerPort: 8080 },
+                { name: 'echo', containerPort: 9001, protocol: 'UDP' },
+              ],
+              env: [{ name: 'SHUTDOWN_DELAY', value: shutdownDelay }],
+              readinessProbe: { httpGet: { path: '/ready', port: 'http' }, periodSeconds: 1, failureThreshold: 1 },
+            },
+          ],
+        },
+      },
+    },
+  })
+  return cluster.readyPods(replicas, `app=${name}`, namespace)
+}
+
+/** Replaces every pod, also by one on another node; resolves once the old ones are gone. */
+export async function replacePods({ cluster }: ServiceLab, name: string, round: number, node?: string): Promise<void> {
+  const before = new Set((await cluster.pods(`app=${name}`)).map(({ metadata }) => metadata.uid))
+  const spec = node === undefined ? {} : { nodeSelector: nodeSelector(node) }
+  const template = { metadata: { annotations: { round: String(round) } }, spec }
+  await cluster.api.patch(`${deployments('default')}/${name}`, { spec: { template } })
+  await waitFor(
+    async () => {
+      const pods = await cluster.pods(`app=${name}`)
+      return pods.length === before.size && pods.every(({ metadata }) => !before.has(metadata.uid))
+    },
+    { what: `all pods of ${name} to be new`, timeoutMs: 60_000, everyMs: 50 },
+  )
+}
+
+/** Takes all pods of some Deployments off a node as `kubectl drain` does: cordon, then eviction one by one. */
+export async function drainNode({ cluster }: ServiceLab, node: string, apps: readonly string[]): Promise<void> {
+  await cluster.api.patch(`/api/v1/nodes/${node}`, { spec: { unschedulable: true } })
+  const onNode = async () =>
+    (await Promise.all(apps.map((app) => cluster.pods(`app=${app}`))))
+      .flat()
+      .filter(({ spec }) => spec.nodeName === node)
+  for (const { metadata } of await onNode()) {
+    const { name, namespace } = metadata
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } }
+    await cluster.api.create(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, eviction)
+  }
+  await waitFor(async () => (await onNode()).length === 0, {
+    what: `${node} to be empty`,
+    timeoutMs: 60_000,
+    everyMs: 50,
+  })
+}
+
+export const uncordon = ({ cluster }: ServiceLab, node: string): Promise<unknown> =>
+  cluster.api.patch(`/api/v1/nodes/${node}`, { spec: { unschedulable: null } })
+
+/** A pod's program ends as by a crash, and nobody starts it again until `revive`. Works without an API server. */
+export async function crash({ cluster, system }: ServiceLab, pod: Kubernetes.Pod): Promise<void> {
+  await cluster.node(pod.spec.nodeName ?? '').stopKubelet()
+  for (const pid of await pidsIn(system.lab.namespace(cluster.podPlace(pod))))
+    if (programOf(pid) === 'pod') killPid(pid)
+}
+
+/** The node's kubelet is there again and starts what ended. */
+export const revive = ({ cluster }: ServiceLab, pod: Kubernetes.Pod): Promise<void> =>
+  cluster.node(pod.spec.nodeName ?? '').startKubelet()
+
+/** A Service of type LoadBalancer for TCP port 80 of some pods, in any namespace. */
+export const serviceBody = (
+  name: string,
+  app: string,
+  spec: object = {},
+  annotations: Readonly<Record<string, string>> = {},
+): BalancedService => ({
+  metadata: { name, annotations },
+  spec: {
+    type: 'LoadBalancer',
+    selector: { app },
+    ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }],
+    ...spec,
+  },
+})
+
+/** Waits until the Service has an address and somebody answers there. */
+export function answeringIn(lab: ServiceLab, namespace: string, name: string): Promise<string> {
+  return waitFor(
+    async () => {
+      const service = await lab.cluster.api.get<BalancedService>(`${servicesIn(namespace)}/${name}`)
+      const address = lab.addressOf(service)
+      const port = service.spec.ports[0]?.port
+      return address !== '' && (await lab.ask(address, port)) !== null && address
+    },
+    { what: `${namespace}/${name} to answer`, timeoutMs: 30_000 },
+  )
+}

@@ -1,0 +1,52 @@
+import type { CelRule } from '@spout/kube'
+
+/**
+ * Rules in CEL about addresses. An expression that meets a text which is no address fails as a whole, with words that
+ * help nobody: so each asks for the form first, and leaves what is wrong with that to the rule about it.
+ */
+
+export const isAddress = (field: string): CelRule => ({
+  rule: `!has(self.${field}) || isIP(self.${field})`,
+  message: 'is no address',
+  fieldPath: `.${field}`,
+})
+
+/** A prefix whose host bits are clear. */
+export const isPrefix = (field: string): CelRule => ({
+  rule: `!has(self.${field}) || (isCIDR(self.${field}) && cidr(self.${field}) == cidr(self.${field}).masked())`,
+  message: 'is no prefix like 192.0.2.0/24 with its host bits clear',
+  fieldPath: `.${field}`,
+})
+
+/** The 32 bits of an IPv4 address as one number. */
+const number4 = (field: string): string =>
+  [16_777_216, 65_536, 256, 1].map((weight, at) => `int(self.${field}.split('.')[${at}]) * ${weight}`).join(' + ')
+
+/** The groups on one side of `::`, four digits each, without colons. */
+const digits = (field: string, side: 0 | 1): string =>
+  [
+    `self.${field}.lowerAscii().split('::')[${side}].split(':')`,
+    ".filter(g, g != '').map(g, ('000' + g).substring(g.size() - 1)).join('')",
+  ].join('')
+
+/** The 32 digits of an IPv6 address: they compare as the address does. */
+function digits6(field: string): string {
+  const left = digits(field, 0)
+  const right = `(self.${field}.contains('::') ? ${digits(field, 1)} : '')`
+  return `(${left} + '${'0'.repeat(32)}'.substring(${left}.size() + ${right}.size()) + ${right})`
+}
+
+/**
+ * `first` is not behind `last`. CEL has no order of addresses. An IPv6 address with an IPv4 address as its end is left to
+ * the control plane.
+ */
+export const IN_ORDER: CelRule = {
+  rule: [
+    '!has(self.first) || !has(self.last) || !isIP(self.first) || !isIP(self.last)',
+    '|| (ip(self.first).family() == ip(self.last).family() && (ip(self.first).family() == 4',
+    `? ${number4('first')} <= ${number4('last')}`,
+    `: self.first.contains('.') || self.last.contains('.') || ${digits6('first')} <= ${digits6('last')}))`,
+  ].join(' '),
+  message: 'comes before first, or is of another family',
+  fieldPath: '.last',
+}

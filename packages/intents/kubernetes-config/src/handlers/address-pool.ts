@@ -1,0 +1,79 @@
+import { addressPool, parseAs } from '@spout/model'
+import { cidrToRange, formatIp, parseCidr, parseIpRange, rangeSize } from '@spout/net'
+import type { Clock } from '@spout/runtime'
+import type { AddressPoolSpec } from '../crd/address-pool.ts'
+import type { AddressCounts } from '../spout/address-counts.ts'
+import type { ApiObject, NativeApi } from '../spout/native-api.ts'
+import type { DocumentKind } from './document-handler.ts'
+import type { Brought } from './handler.ts'
+
+type Range = { readonly first: string; readonly last: string }
+const FIELDS = addressPool.pick({ cidr: true, ranges: true, gatewayIp: true, quarantineSeconds: true })
+const FIELD_NAMES = { cidr: 'subnet', ranges: 'addresses', gatewayIp: 'gateway', projectIds: 'projects' }
+
+/** Load balancers named when a pool cannot go. */
+const MOST_NAMED = 3
+
+export const addressPoolKind = (
+  api: NativeApi,
+  counts: AddressCounts,
+  clock: Clock,
+): DocumentKind<AddressPoolSpec> => ({
+  kind: 'AddressPool',
+  path: '/address-pools',
+  what: 'address pool',
+  fixed: true,
+  fieldNames: FIELD_NAMES,
+  wanted: wantedPool,
+  facts: async (document) => factsOf(document, counts.of(document.id, clock.now().getTime())),
+  usersOf: async ({ id }) => {
+    const owners = counts.ownersOf(id, MOST_NAMED + 1)
+    const named = owners.slice(0, MOST_NAMED).map((owner) => nameOf(api, owner))
+    return owners.length === 0
+      ? null
+      : `load balancers ${(await Promise.all(named)).join(', ')}${owners.length > MOST_NAMED ? ' and others' : ''}`
+  },
+})
+
+const nameOf = async (api: NativeApi, id: string): Promise<string> =>
+  (await api.call<ApiObject>('GET', `/load-balancers/${id}`).catch(() => null))?.name || id
+
+/** @throws SpoutError, Refused */
+async function wantedPool(spec: AddressPoolSpec, api: NativeApi): Promise<Readonly<Record<string, unknown>>> {
+  const { subnet: cidr, addresses, gateway, projects, quarantineSeconds = 300 } = spec
+  const ranges = addresses.map(rangeOf)
+  const projectIds = projects && (await projectsByName(projects, api))
+  return {
+    ...parseAs(FIELDS, { cidr, ranges, gatewayIp: gateway ?? null, quarantineSeconds }),
+    projectIds: projectIds ?? null,
+  }
+}
+
+const projectsByName = (names: readonly string[], api: NativeApi): Promise<readonly string[]> =>
+  Promise.all(names.map((name, index) => api.idOf('/projects', 'project', name, `projects[${index}]`)))
+
+export function rangeOf({ cidr, first, last }: AddressPoolSpec['addresses'][number]): Range {
+  if (cidr === undefined) return { first: first ?? '', last: last ?? '' }
+  const { version, first: from, last: to } = cidrToRange(parseCidr(cidr))
+  return { first: formatIp({ version, value: from }), last: formatIp({ version, value: to }) }
+}
+
+function factsOf(document: ApiObject, { used, resting }: { readonly used: number; readonly resting: number }): Brought {
+  const size = (document['ranges'] as readonly Range[]).reduce(
+    (sum, { first, last }) => sum + rangeSize(parseIpRange(`${first}-${last}`)),
+    0n,
+  )
+  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  const total = Number(size > most ? most : size)
+  const free = Math.max(0, total - used - resting)
+  const told = `${free} of ${total} addresses are free${resting === 0 ? '' : `, ${resting} rest`}.`
+  return {
+    fields: { addresses: { total, used, resting, free } },
+    verdicts: [
+      free === 0
+        ? { type: 'Exhausted', status: 'True', reason: 'NoAddressFree', message: told }
+        : // Counts are in their own fields: a condition that said them would be written for every address.
+          { type: 'Exhausted', status: 'False', reason: 'AddressesFree', message: 'There are free addresses.' },
+    ],
+  }
+}

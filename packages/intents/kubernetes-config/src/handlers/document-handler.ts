@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ApiObject, type NativeApi, Refused } from '../spout/native-api.ts'
+import { inWordsOf } from './field-words.ts'
+import { type Brought, type ConfigObject, type Handler, isReady, READY, type Verdict } from './handler.ts'
+
+/** What is different about each kind that is an object of the native API. */
+export interface DocumentKind<Spec> {
+  readonly kind: string
+  /** Such as `/address-pools`. */
+  readonly path: string
+  /** For people: `address pool`. */
+  readonly what: string
+  /** The fields of the native API that the spec decides, canonical. @throws SpoutError, Refused */
+  readonly wanted: (spec: Spec, api: NativeApi) => Promise<Readonly<Record<string, unknown>>>
+  /** The API has no change of it. */
+  readonly fixed?: boolean
+  /** Names of fields by those of the native API, for what people read. */
+  readonly fieldNames: Readonly<Record<string, string>>
+  /** The stored object with what the API filled in by itself as if it had been wanted so; left out: as it is. */
+  readonly settled?: (
+    document: ApiObject,
+    wanted: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>
+  /** Counts, and verdicts besides `Ready`. */
+  readonly facts: (document: ApiObject) => Promise<Brought>
+  /** Who uses it, for people, when the API says that it is in use; null when nobody can tell. */
+  readonly usersOf?: (document: ApiObject) => Promise<string | null>
+}
+
+/**
+ * Keeps one object of the native API per object of a kind. The description says whose it is, so that a restart or a lost
+ * answer makes no second one, and what people made by hand is never touched.
+ */
+export class DocumentHandler<Spec extends object> implements Handler {
+  readonly #api: NativeApi
+  readonly #kind: DocumentKind<Spec>
+  readonly #cluster: string
+
+  constructor(api: NativeApi, kind: DocumentKind<Spec>, cluster: string) {
+    this.#api = api
+    this.#kind = kind
+    this.#cluster = cluster
+  }
+
+  get kind(): string {
+    return this.#kind.kind
+  }
+
+  async bring(object: ConfigObject): Promise<Brought> {
+    try {
+      return await this.#bring(object)
+    } catch (error) {
+      throw inWordsOf(this.#kind.fieldNames, error)
+    }
+  }
+
+  async #bring(object: ConfigObject): Promise<Brought> {
+    const { path, what, settled = (document: ApiObject) => document } = this.#kind
+    const { name } = object.metadata
+    const [wanted, before] = await Promise.all([
+      this.#kind.wanted(object.spec as Spec, this.#api),
+      this.#api.find(path, name),
+    ])
+    if (before === null) {
+      const made = await this.#api.call<ApiObject>('POST', path, { name, description: this.#mark(name), ...wanted })
+      return this.#told(made, isReady('Created', `The ${what} is as it is wanted.`))
+    }
+    this.#refuseForeign(before)
+    const stored = settled(before, wanted)
+    const different = Object.keys(wanted).filter((field) => !isDeepStrictEqual(wanted[field], stored[field]))
+    if (different.length === 0) return this.#told(before, isReady('Created', `The ${what} is as it is wanted.`))
+    const fields = different.map((field) => this.#kind.fieldNames[field] ?? field).join(', ')
+    if (this.#kind.fixed)
+      return this.#told(before, {
+        type: READY,
+        status: 'False',
+        reason: 'CannotChange',
+        message: `The ${what} that was made from this object differs in ${fields}, which cannot be changed: delete the object and make it again.`,
+      })
+    const change = Object.fromEntries(different.map((field) => [field, wanted[field]]))
+    const changed = await this.#api.call<ApiObject>('PATCH', `${path}/${before.id}`, change)
+    return this.#told(changed, isReady('Created', `The ${what} is as it is wanted.`))
+  }
+
+  async release({ metadata: { name } }: ConfigObject): Promise<void> {
+    const { path } = this.#kind
+    const found = await this.#api.find(path, name)
+    if (found === null || found.description !== this.#mark(name)) return
+    try {
+      await this.#api.call('DELETE', `${path}/${found.id}`)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      if (error.code === 'NotFound') return
+      const users = error.code === 'InUse' ? ((await this.#kind.usersOf?.(found)) ?? null) : null
+      throw users === null ? error : new Refused(error.code, `${error.message}: ${users}`)
+    }
+  }
+
+  #mark(name: string): string {
+    return `kubernetes:${this.#cluster}/${this.#kind.kind}/${name}`
+  }
+
+  #refuseForeign({ name, description }: ApiObject): void {
+    if (description === this.#mark(name)) return
+    const whose = description.startsWith('kubernetes:') ? `of ${description}` : 'made by hand'
+    throw new Refused('NameTaken', `Another ${this.#kind.what} named ${name} exists, ${whose}: it is left as it is.`)
+  }
+
+  async #told(document: ApiObject, ready: Verdict): Promise<Brought> {
+    const { fields, verdicts } = await this.#kind.facts(document)
+    return { fields: { id: document.id, ...fields }, verdicts: [ready, ...verdicts] }
+  }
+}

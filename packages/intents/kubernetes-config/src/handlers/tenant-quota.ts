@@ -1,0 +1,78 @@
+import type { QuotaResource } from '@spout/model'
+import type { TenantQuotaSpec } from '../crd/tenant-quota.ts'
+import { type NativeApi, Refused } from '../spout/native-api.ts'
+import { type Brought, type ConfigObject, type Handler, isReady, notReady } from './handler.ts'
+
+type Limits = Readonly<Partial<Record<QuotaResource, number>>>
+interface Quota {
+  readonly limits: Limits
+  readonly used: Limits
+}
+
+/**
+ * Sets limits of projects. A quota has nowhere to say whose it is: what it was before stands in the object's status, is
+ * written there before anything is changed, and comes back when the object, or a limit in it, goes.
+ */
+export class TenantQuotaHandler implements Handler {
+  readonly kind = 'TenantQuota'
+  readonly #api: NativeApi
+  readonly #all: () => Iterable<ConfigObject>
+
+  /** @param all every TenantQuota there is */
+  constructor(api: NativeApi, all: () => Iterable<ConfigObject>) {
+    this.#api = api
+    this.#all = all
+  }
+
+  async bring(object: ConfigObject): Promise<Brought> {
+    const { project, limits } = object.spec as TenantQuotaSpec
+    const projectId = await this.#api.idOf('/projects', 'project', project, 'project')
+    const older = this.#olderOf(object, project)
+    if (older !== null)
+      throw new Refused('ProjectTaken', `TenantQuota ${older} sets the limits of project ${project} already.`)
+    const path = `/projects/${projectId}/quota`
+    const before = await this.#api.call<Quota>('GET', path)
+    const known = previousOf(object)
+    const missing = Object.keys(limits).filter((name) => !Object.hasOwn(known, name)) as QuotaResource[]
+    if (missing.length > 0) {
+      const previous = { ...known, ...pick(before.limits, missing) }
+      const verdict = notReady('Preparing', 'The limits from before are noted first.')
+      return { fields: { projectId, previous, ...before }, verdicts: [verdict], again: true }
+    }
+    const dropped = Object.keys(known).filter((name) => !Object.hasOwn(limits, name)) as QuotaResource[]
+    const change = Object.fromEntries(
+      Object.entries({ ...limits, ...pick(known, dropped) }).filter(
+        ([name, limit]) => limit !== undefined && before.limits[name as QuotaResource] !== limit,
+      ),
+    )
+    const after =
+      Object.keys(change).length === 0 ? before : await this.#api.call<Quota>('PUT', path, { limits: change })
+    const previous = pick(known, Object.keys(limits) as QuotaResource[])
+    return {
+      fields: { projectId, previous, limits: after.limits, used: after.used },
+      verdicts: [isReady('Set', 'The limits are as they are wanted.')],
+    }
+  }
+
+  async release(object: ConfigObject): Promise<void> {
+    const previous = previousOf(object)
+    if (Object.keys(previous).length === 0) return
+    const found = await this.#api.find('/projects', (object.spec as TenantQuotaSpec).project)
+    if (found !== null) await this.#api.call('PUT', `/projects/${found.id}/quota`, { limits: previous })
+  }
+
+  /** The first of a project counts, and of two of one second the one whose name comes first. */
+  #olderOf({ metadata: own }: ConfigObject, project: string): string | null {
+    for (const { metadata, spec } of this.#all()) {
+      if (metadata.name === own.name || (spec as TenantQuotaSpec).project !== project) continue
+      const [theirs = '', ours = ''] = [metadata.creationTimestamp, own.creationTimestamp]
+      if (theirs < ours || (theirs === ours && metadata.name < own.name)) return metadata.name
+    }
+    return null
+  }
+}
+
+const previousOf = ({ status }: ConfigObject): Limits => (status?.['previous'] ?? {}) as Limits
+
+const pick = (limits: Limits, names: readonly QuotaResource[]): Limits =>
+  Object.fromEntries(names.flatMap((name) => (limits[name] === undefined ? [] : [[name, limits[name]]])))

@@ -1,0 +1,191 @@
+import { isConflict, isNotFound, KubeError, type Transport } from '@spout/kube'
+import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import { FINALIZER } from '../crd/words.ts'
+import { addressPoolKind } from '../handlers/address-pool.ts'
+import { bgpAdvertisementKind } from '../handlers/bgp-advertisement.ts'
+import { bgpPeerKind } from '../handlers/bgp-peer.ts'
+import { DocumentHandler } from '../handlers/document-handler.ts'
+import { type Brought, type ConfigObject, type Handler, notReady, READY } from '../handlers/handler.ts'
+import { nodeGroupKind } from '../handlers/node-group.ts'
+import { TenantQuotaHandler } from '../handlers/tenant-quota.ts'
+import { AddressCounts } from '../spout/address-counts.ts'
+import { follow } from '../spout/follow.ts'
+import { NativeApi, Refused, type Sessions } from '../spout/native-api.ts'
+import { Objects } from './objects.ts'
+import { Soon } from './soon.ts'
+import { statusOf } from './status.ts'
+
+export interface ConfigControllerOptions {
+  readonly transport: Transport
+  /** An administrator's. */
+  readonly sessions: Sessions
+  /** Tells what is made for this cluster from what is made for others; never changes. */
+  readonly cluster: string
+  readonly clock: Clock
+  readonly log: Logger
+  /** How often sessions, nodes and usage are read again, and refused wishes are tried again. */
+  readonly everyMs?: number
+}
+
+const EVERY_MS = 10_000
+/** Counts of addresses are written at most this often. */
+const COUNTS_MS = 1000
+const AGAIN_MS = 50
+const WORKERS = 4
+
+/**
+ * Keeps the objects of the native API as AddressPool, NodeGroup, BgpPeer, BgpAdvertisement and TenantQuota say, and writes
+ * what became of it. Keys travel, `kind/name`; each look reads both sides. Whatever is refused is a condition on its object
+ * and holds up no other.
+ *
+ * Nothing is deleted for an absence: an object of ours stays until its finalizer is taken off, and that is done when what
+ * was made from it is gone.
+ */
+export class ConfigController {
+  readonly name = 'kubernetes-config'
+  readonly #options: ConfigControllerOptions
+  readonly #api: NativeApi
+  readonly #counts = new AddressCounts()
+  readonly #objects: ReadonlyMap<string, Objects>
+  readonly #handlers: ReadonlyMap<string, Handler>
+  readonly #queue: WorkQueue
+  readonly #reconciler: Reconciler
+  readonly #soon: Soon
+  readonly #stop = new AbortController()
+  #following: Promise<void> | null = null
+
+  constructor(options: ConfigControllerOptions) {
+    this.#options = options
+    const { sessions, cluster, clock, log } = options
+    this.#api = new NativeApi(sessions)
+    this.#soon = new Soon(clock, COUNTS_MS)
+    const api = this.#api
+    const handlers: readonly Handler[] = [
+      new DocumentHandler(api, addressPoolKind(api, this.#counts, clock), cluster),
+      new DocumentHandler(api, nodeGroupKind(api), cluster),
+      new DocumentHandler(api, bgpPeerKind, cluster),
+      new DocumentHandler(api, bgpAdvertisementKind, cluster),
+      new TenantQuotaHandler(api, () => this.#objects.get('TenantQuota')?.all() ?? []),
+    ]
+    this.#handlers = new Map(handlers.map((handler) => [handler.kind, handler]))
+    this.#objects = new Map(handlers.map(({ kind }) => [kind, new Objects(kind, options)]))
+    this.#queue = new WorkQueue({ clock })
+    this.#reconciler = new Reconciler({
+      name: this.name,
+      queue: this.#queue,
+      log,
+      workers: WORKERS,
+      reconcile: (key) => this.#look(key),
+    })
+  }
+
+  /** Whether both sides were read: before that nothing is decided. */
+  get ready(): boolean {
+    return this.#counts.listed && [...this.#objects.values()].every(({ reflector }) => reflector.hasSynced)
+  }
+
+  start(): void {
+    const { clock, log } = this.#options
+    for (const [kind, { reflector }] of this.#objects) {
+      reflector.onChange((name) => {
+        this.#queue.add(`${kind}/${name}`, kind)
+        // What was refused may have waited for this.
+        this.#soon.add('refused', () => this.#addRefused())
+      })
+      reflector.start()
+    }
+    this.#counts.onChange((poolId) => this.#countsChanged(poolId))
+    this.#following = follow(this.#api, '/addresses', this.#counts.followed, { clock, log, signal: this.#stop.signal })
+    this.#reconciler.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#soon.close()
+    await this.#reconciler.stop()
+    await Promise.all([...this.#objects.values()].map(({ reflector }) => reflector.close()))
+    await this.#following
+  }
+
+  #addRefused(): void {
+    for (const [kind, objects] of this.#objects)
+      for (const { metadata, status } of objects.all())
+        if (status?.conditions?.some(({ type, status: is }) => type === READY && is === 'False'))
+          this.#queue.add(`${kind}/${metadata.name}`, kind)
+  }
+
+  #countsChanged(poolId: string): void {
+    this.#soon.add(poolId, () => {
+      for (const { metadata, status } of this.#objects.get('AddressPool')?.all() ?? [])
+        if (status?.['id'] === poolId) this.#queue.add(`AddressPool/${metadata.name}`, 'AddressPool')
+    })
+  }
+
+  async #look(key: string): Promise<Outcome> {
+    if (!this.ready) return retryAfter(AGAIN_MS)
+    const slash = key.indexOf('/')
+    const [kind, name] = [key.slice(0, slash), key.slice(slash + 1)]
+    const objects = this.#objects.get(kind)
+    const handler = this.#handlers.get(kind)
+    const object = objects?.get(name)
+    if (objects === undefined || handler === undefined || object === undefined) return done
+    try {
+      return await this.#settle(objects, handler, object)
+    } catch (error) {
+      // Seen too early: what changed it comes by the watch.
+      if (isConflict(error) || isNotFound(error)) return retryAfter(AGAIN_MS)
+      if (error instanceof KubeError && error.status === 422) return failed(error.message)
+      return failed(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async #settle(objects: Objects, handler: Handler, object: ConfigObject): Promise<Outcome> {
+    const { everyMs = EVERY_MS } = this.#options
+    const claimed = object.metadata.finalizers?.includes(FINALIZER) ?? false
+    if (object.metadata.deletionTimestamp !== undefined) {
+      if (claimed) return this.#release(objects, handler, object)
+      return done
+    }
+    if (!claimed) {
+      await objects.addFinalizer(object, FINALIZER)
+      return retryAfter(AGAIN_MS)
+    }
+    const { fields, verdicts, again } = await this.#brought(handler, object)
+    await objects.writeStatus(object, statusOf(object, fields, verdicts, this.#options.clock.now()))
+    return retryAfter(again ? AGAIN_MS : everyMs)
+  }
+
+  /** What was refused leaves the rest of the status as it was. */
+  async #brought(handler: Handler, object: ConfigObject): Promise<Brought> {
+    try {
+      return await handler.bring(object)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      const { conditions = [], ...fields } = object.status ?? {}
+      const others = conditions.filter(({ type }) => type !== READY)
+      return { fields, verdicts: [notReady(error.code, error.message), ...others.map(verdictOf)] }
+    }
+  }
+
+  async #release(objects: Objects, handler: Handler, object: ConfigObject): Promise<Outcome> {
+    try {
+      await handler.release(object)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      const { conditions = [], ...fields } = object.status ?? {}
+      const others = conditions.filter(({ type }) => type !== READY).map(verdictOf)
+      const verdict = notReady(error.code, `Cannot be deleted yet. ${error.message}`)
+      await objects.writeStatus(object, statusOf(object, fields, [verdict, ...others], this.#options.clock.now()))
+      return retryAfter(Math.min(1000, this.#options.everyMs ?? EVERY_MS))
+    }
+    await objects.removeFinalizer(object, FINALIZER)
+    return done
+  }
+}
+
+const verdictOf = ({ type, status, reason, message }: Brought['verdicts'][number]) => ({
+  type,
+  status,
+  reason,
+  message,
+})

@@ -1,0 +1,15 @@
+import { crdYaml } from '@spout/kube'
+import { customResourceDefinitions } from './crd/index.ts'
+import { ACCESS, accessYaml } from './rbac/manifests.ts'
+
+const HEAD = '# Generated from packages/intents/kubernetes-config by ./dev golden: do not edit.\n'
+
+/** Every file of `deploy/kubernetes` that is generated: its text by its path there. */
+export function manifests(): Readonly<Record<string, string>> {
+  const crds = customResourceDefinitions().map((definition) => [
+    `crds/${definition.metadata.name.split('.')[0]}.yaml`,
+    `${HEAD}${crdYaml(definition)}`,
+  ])
+  const access = Object.entries(ACCESS).map(([name, objects]) => [`${name}.yaml`, `${HEAD}${accessYaml(objects)}`])
+  return Object.fromEntries([...crds, ...access]) as Record<string, string>
+}

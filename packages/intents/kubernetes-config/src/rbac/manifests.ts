@@ -1,0 +1,72 @@
+import { Document, isMap, isSeq } from 'yaml'
+import { CONFIG_RULES, CONNECTOR_LEASE_RULES, CONNECTOR_RULES, type PolicyRule, VIEW_RULES } from './roles.ts'
+
+const RBAC = 'rbac.authorization.k8s.io'
+export const NAMESPACE = 'spout'
+
+export interface RbacObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels?: Readonly<Record<string, string>>
+  }
+  readonly rules?: readonly PolicyRule[]
+  readonly roleRef?: object
+  readonly subjects?: readonly object[]
+}
+
+const namespace: RbacObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }
+
+const account = (name: string): RbacObject => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name, namespace: NAMESPACE },
+})
+
+function role(kind: 'ClusterRole' | 'Role', name: string, rules: readonly PolicyRule[], of: string): RbacObject[] {
+  const apiVersion = `${RBAC}/v1`
+  const metadata = { name, ...(kind === 'Role' ? { namespace: NAMESPACE } : {}) }
+  const subjects = [{ kind: 'ServiceAccount', name: of, namespace: NAMESPACE }]
+  return [
+    { apiVersion, kind, metadata, rules },
+    { apiVersion, kind: `${kind}Binding`, metadata, roleRef: { apiGroup: RBAC, kind, name }, subjects },
+  ]
+}
+
+/** By file. An account each, so that one that was stolen does not do the other's work. */
+export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
+  'connector-access': [
+    namespace,
+    account('connector'),
+    ...role('ClusterRole', 'spout-connector', CONNECTOR_RULES, 'connector'),
+    ...role('Role', 'spout-connector-lease', CONNECTOR_LEASE_RULES, 'connector'),
+  ],
+  'config-access': [namespace, account('config'), ...role('ClusterRole', 'spout-config', CONFIG_RULES, 'config')],
+  'viewer-access': [
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name: 'spout-view', labels: { [`${RBAC}/aggregate-to-view`]: 'true' } },
+      rules: VIEW_RULES,
+    },
+  ],
+}
+
+/** What the API server is given: the reasons are comments of the file. */
+export const withoutReasons = (object: RbacObject): RbacObject & { rules?: readonly object[] } => ({
+  ...object,
+  ...(object.rules === undefined ? {} : { rules: object.rules.map(({ why: _, ...rule }) => rule) as never }),
+})
+
+export const accessYaml = (objects: readonly RbacObject[]): string => objects.map(yamlOf).join('---\n')
+
+function yamlOf(object: RbacObject): string {
+  const document = new Document(withoutReasons(object), { version: '1.1', aliasDuplicateObjects: false })
+  const rules = document.get('rules')
+  if (isSeq(rules))
+    for (const [index, rule] of rules.items.entries())
+      if (isMap(rule)) rule.commentBefore = ` ${object.rules?.[index]?.why ?? ''}`
+  return document.toString({ lineWidth: 0 }).replace(/^%YAML.*\n---\n/, '')
+}

@@ -1,0 +1,97 @@
+import { CRD_DRAFTS } from '../crd/index.ts'
+import { GROUP } from '../crd/words.ts'
+
+/** rbac.authorization.k8s.io/v1 PolicyRule, and why it is needed. */
+export interface PolicyRule {
+  readonly why: string
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+const CLUSTER_UID: PolicyRule = {
+  why: 'Its UID tells this cluster from others.',
+  apiGroups: [''],
+  resources: ['namespaces'],
+  resourceNames: ['kube-system'],
+  verbs: ['get'],
+}
+
+/** Balances Services: `packages/intents/service` in `apps/connector`. */
+export const CONNECTOR_RULES: readonly PolicyRule[] = [
+  {
+    why: 'Finalizer and mark; the spec is never written. Kubernetes has no right for those alone.',
+    apiGroups: [''],
+    resources: ['services'],
+    verbs: ['list', 'watch', 'patch'],
+  },
+  { why: 'Addresses and conditions.', apiGroups: [''], resources: ['services/status'], verbs: ['patch'] },
+  {
+    why: 'Where the workloads are.',
+    apiGroups: ['discovery.k8s.io'],
+    resources: ['endpointslices'],
+    verbs: ['list', 'watch'],
+  },
+  { why: 'Their addresses and pod prefixes.', apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
+  CLUSTER_UID,
+  {
+    why: "Why a Service's wish is not done.",
+    apiGroups: ['events.k8s.io'],
+    resources: ['events'],
+    verbs: ['create', 'patch'],
+  },
+]
+
+/** In its own namespace. */
+export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
+  {
+    why: 'Which connector works: one does, the others wait. A name cannot limit this verb.',
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['create'],
+  },
+  {
+    why: 'The lease itself.',
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    resourceNames: ['spout-connector'],
+    verbs: ['get', 'update'],
+  },
+]
+
+const written = CRD_DRAFTS.filter(({ kind }) => kind !== 'LoadBalancer').map(({ plural }) => plural)
+
+/** Configuration by objects: this package. */
+export const CONFIG_RULES: readonly PolicyRule[] = [
+  {
+    why: 'What is wanted, and the finalizer; the spec is never written.',
+    apiGroups: [GROUP],
+    resources: written,
+    verbs: ['list', 'watch', 'patch'],
+  },
+  {
+    why: 'What became of it.',
+    apiGroups: [GROUP],
+    resources: written.map((plural) => `${plural}/status`),
+    verbs: ['patch'],
+  },
+  {
+    why: 'An object for each load balancer.',
+    apiGroups: [GROUP],
+    resources: ['loadbalancers'],
+    verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+  },
+  { why: 'Its status.', apiGroups: [GROUP], resources: ['loadbalancers/status'], verbs: ['patch'] },
+  CLUSTER_UID,
+]
+
+/** For people, as a part of the cluster's own role `view`. */
+export const VIEW_RULES: readonly PolicyRule[] = [
+  {
+    why: 'What is configured, and what became of it.',
+    apiGroups: [GROUP],
+    resources: CRD_DRAFTS.map(({ plural }) => plural),
+    verbs: ['get', 'list', 'watch'],
+  },
+]

@@ -1,0 +1,167 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type ClusterAccess, type Condition, KubeClient, type KubeObject, type Resource, Transport } from '@spout/kube'
+import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
+import { KubernetesApi, KubernetesCluster, Lab, waitFor } from '@spout/testkit'
+import { parseAllDocuments } from 'yaml'
+import { openTestBed } from '../../../../server/src/test-bed.ts'
+import { CRD_DRAFTS } from '../crd/index.ts'
+import { GROUP, VERSION } from '../crd/words.ts'
+import type { ConfigObject } from '../handlers/handler.ts'
+import { KubernetesConfiguration } from '../loop/kubernetes-configuration.ts'
+import type { Sessions } from '../spout/native-api.ts'
+
+const DIRECTORY = path.join(import.meta.dirname, '../../../../../deploy/kubernetes')
+
+export interface Running {
+  readonly configuration: KubernetesConfiguration
+  /** Requests that the API server got and that were no reading. */
+  readonly writes: string[]
+  stop(): Promise<void>
+}
+
+export type Stated = ConfigObject & { readonly metadata: { readonly resourceVersion: string } }
+
+/**
+ * A real API server with what `deploy/kubernetes` has applied, and a real control plane over HTTP. The loop runs with the
+ * token of the service account that is shipped for it, and nobody else's.
+ */
+export async function openConfigBed() {
+  const lab = await Lab.create()
+  const cluster = await KubernetesCluster.start(lab)
+  const spout = await openTestBed()
+  const endpoint = await spout.app.listen({ host: '127.0.0.1', port: 0 })
+  const { api } = cluster
+  const access = (token: string): ClusterAccess => ({
+    server: new URL(api.access.url),
+    ca: api.authority,
+    tlsServerName: null,
+    skipTlsVerify: false,
+    token: { type: 'value', token: new Secret(token) },
+    clientCertificate: null,
+    namespace: 'default',
+  })
+  const admin = new Transport({ access: access(api.access.token) })
+  const client = new KubeClient(admin)
+  for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter((one) =>
+    one.endsWith('.yaml'),
+  ))
+    for (const document of parseAllDocuments(readFileSync(path.join(DIRECTORY, file), 'utf8'), { version: '1.1' })) {
+      const object = document.toJS() as KubeObject & { readonly apiVersion: string; readonly kind: string }
+      await client.apply(resourceOf(object), object, { fieldManager: 'kubectl' })
+    }
+  await waitFor(
+    async () => {
+      const { items } = await api.list<Defined>('/apis/apiextensions.k8s.io/v1/customresourcedefinitions')
+      return items.length > 0 && items.every(({ status }) => isTrue(status, 'Established')) && items
+    },
+    { what: 'the definitions to be established', timeoutMs: 30_000 },
+  )
+  // An established kind still answers 429 while its storage begins.
+  for (const { plural } of CRD_DRAFTS)
+    await waitFor(() => api.list(`/apis/${GROUP}/${VERSION}/${plural}`).then(Boolean, () => false), {
+      what: `${plural} to be served`,
+      timeoutMs: 30_000,
+    })
+  /** A token of a shipped service account, as a pod gets one. */
+  const tokenOf = async (account: string): Promise<string> => {
+    const asked = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } }
+    const answer = await api.create<object>(`/api/v1/namespaces/spout/serviceaccounts/${account}/token`, asked)
+    return (answer as { status: { token: string } }).status.token
+  }
+  const configToken = await tokenOf('config')
+  const token = await spout.adminLogin()
+  const sessions: Sessions = { session: async () => ({ endpoint, token }), forget: () => {} }
+  const project = await spout.admission.createProject({ name: 'tenant', description: '' })
+  const running = new Set<Running>()
+
+  function start(): Running {
+    const log = process.env['SPOUT_TEST_LOG'] ? createLogger({ name: 'test', level: 'debug' }) : silentLogger()
+    const transport = new Transport({ access: access(configToken), maxRetryMs: 500 })
+    const writes: string[] = []
+    const request = transport.request.bind(transport)
+    transport.request = (wanted) => {
+      if (wanted.method !== 'GET') writes.push(`${wanted.method} ${wanted.path}`)
+      return request(wanted)
+    }
+    const common = { transport, sessions, clock: systemClock, log }
+    const configuration = new KubernetesConfiguration({ ...common, cluster: '', project: 'tenant', everyMs: 300 })
+    configuration.start()
+    const made: Running = {
+      configuration,
+      writes,
+      stop: async () => {
+        running.delete(made)
+        await configuration.stop()
+        transport.close()
+      },
+    }
+    running.add(made)
+    return made
+  }
+
+  const pathOf = (kind: string, name = '') => `/apis/${GROUP}/${VERSION}/${kind.toLowerCase()}s${name && `/${name}`}`
+  const get = (kind: string, name: string) => api.get<Stated>(pathOf(kind, name))
+  return {
+    lab,
+    cluster,
+    api,
+    spout,
+    project,
+    endpoint,
+    tokenOf,
+    start,
+    get,
+    pathOf,
+    /** The API server as somebody else. */
+    as: (bearer: string) => new KubernetesApi({ ...api.access, token: bearer }),
+    create: (kind: string, name: string, spec: object) =>
+      api.create<object>(pathOf(kind), { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name }, spec }),
+    change: (kind: string, name: string, spec: object) => api.patch<Stated>(pathOf(kind, name), { spec }),
+    remove: (kind: string, name: string) => api.delete(pathOf(kind, name)),
+    /** The object once the check holds of it. */
+    when: (kind: string, name: string, what: string, holds: (object: Stated) => boolean) =>
+      waitFor(
+        async () => {
+          const one = await get(kind, name)
+          return holds(one) && one
+        },
+        { what: `${kind} ${name}: ${what}`, timeoutMs: 15_000 },
+      ),
+    gone: (kind: string, name: string) =>
+      waitFor(async () => (await get(kind, name).catch(() => null)) === null, {
+        what: `${kind} ${name} to be gone`,
+        timeoutMs: 15_000,
+      }),
+    until: <T>(what: string, probe: () => T | Promise<T>) => waitFor(probe, { what, timeoutMs: 15_000 }),
+    close: async () => {
+      for (const one of [...running]) await one.stop()
+      admin.close()
+      await spout.close()
+      await cluster.destroy()
+      await lab.destroy()
+    },
+  }
+}
+export type ConfigBed = Awaited<ReturnType<typeof openConfigBed>>
+
+interface Defined {
+  readonly metadata: { readonly name: string; readonly uid: string }
+  readonly status?: { readonly conditions?: readonly Pick<Condition, 'type' | 'status'>[] }
+}
+
+const isTrue = (status: Defined['status'], type: string): boolean =>
+  status?.conditions?.some((one) => one.type === type && one.status === 'True') ?? false
+
+/** Kinds of the files in `deploy/kubernetes`. */
+const resourceOf = ({ apiVersion, kind, metadata }: KubeObject & { apiVersion: string; kind: string }): Resource => ({
+  apiVersion,
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  namespaced: metadata.namespace !== undefined,
+})
+
+export const condition = ({ status }: ConfigObject, type = 'Ready') =>
+  status?.conditions?.find((one) => one.type === type)
+export const isReady = (object: ConfigObject): boolean => condition(object)?.status === 'True'
+export const hasReason = (reason: string) => (object: ConfigObject) => condition(object)?.reason === reason

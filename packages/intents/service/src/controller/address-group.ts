@@ -1,0 +1,224 @@
+import { parseIp } from '@spout/net'
+import { uidOf } from '../names.ts'
+import type { Refusal } from '../refusal.ts'
+import {
+  type LoadBalancerService,
+  type ShownLoadBalancer,
+  type VipRequest,
+  WishRefused,
+} from '../spout/load-balancer-service.ts'
+import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '../to-model/address-choice.ts'
+import type { FamilyWish } from '../to-model/address-wish.ts'
+import { type LoadBalancerContent, says } from '../to-model/content.ts'
+import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
+import { loadBalancerId } from '../to-model/ids.ts'
+import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
+import type { LeftOut } from './left-out.ts'
+import type { PlannedGroup } from './unit-plan.ts'
+
+export interface AddressGroupContext {
+  readonly service: LoadBalancerService
+  readonly known: KnownLoadBalancers
+  readonly leftOut: LeftOut
+  readonly projectId: string
+  readonly cluster: string
+  /** Names of pools for Services that name none; empty takes any. */
+  readonly defaultPools: readonly string[]
+  readonly pools: () => Promise<readonly KnownPool[]>
+}
+
+export interface Brought {
+  readonly shown: ShownLoadBalancer | null
+  /** Why it is not as wished; what is there stays in force. */
+  readonly refusal: Refusal | null
+}
+
+/** So many members may be refused one by one before the change as a whole counts as refused. */
+const MOST_REFUSED_MEMBERS = 100
+/** So many ids are tried for a Service that founded an address which others have now. */
+const MOST_ATTEMPTS = 16
+/** An address that cannot be had from here may be had from the next candidate. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'AddressTaken',
+  'AddressPoolExhausted',
+  'AddressOutsideSubnet',
+  'AddressForbidden',
+  'ReferenceNotFound',
+])
+
+/**
+ * Brings the load balancer of one group of Services to what is wanted: nothing when it is so already, else one call for
+ * the document and one for each address that comes or goes.
+ */
+export async function bringTo(context: AddressGroupContext, group: PlannedGroup): Promise<Brought> {
+  const { known, service } = context
+  let shown = group.heldBy === null ? null : known.get(group.heldBy)
+  // A load balancer's first address cannot be changed: another one is another load balancer.
+  if (shown !== null && (await asksForAnother(context, group, shown))) {
+    await service.delete(shown.document.id)
+    known.forget(shown.document.id)
+    shown = null
+  }
+  try {
+    shown = shown === null ? await create(context, group) : await replace(context, group, shown)
+    if (group.services.length === 0) return { shown, refusal: null }
+    return await balanceFamilies(context, group, shown)
+  } catch (error) {
+    if (!(error instanceof WishRefused) && !(error instanceof NotWished)) throw error
+    return { shown: group.heldBy === null ? shown : known.get(group.heldBy), refusal: refusalOf(error) }
+  }
+}
+
+/** A refusal of ours, thrown only as far as `bringTo`. */
+class NotWished extends Error {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+const refusalOf = (error: WishRefused | NotWished): Refusal =>
+  error instanceof NotWished
+    ? error.refusal
+    : { reason: error.code, field: error.field ?? 'load balancer', message: error.message }
+
+async function asksForAnother(
+  { pools }: AddressGroupContext,
+  { wish }: PlannedGroup,
+  { document }: ShownLoadBalancer,
+): Promise<boolean> {
+  const [primary] = document.vips
+  if (primary === undefined) return false
+  const asked = wish.families.find(({ family }) => family === parseIp(primary.address).version)
+  if (asked === undefined || (asked.address === null && wish.pools === null)) return false
+  return !isWished(primary, wish, wish.pools === null ? [] : await pools())
+}
+
+async function create(context: AddressGroupContext, group: PlannedGroup): Promise<ShownLoadBalancer> {
+  const [primary] = await choicesOf(context, group)
+  const founder = group.services[0]?.service
+  if (primary === undefined || founder === undefined)
+    throw new NotWished({ reason: 'NoAddressPool', field: 'spec.ipFamilies', message: 'There is no address for it.' })
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    const id = loadBalancerId(context.projectId, uidOf(founder), attempt)
+    if (context.known.get(id) !== null) continue
+    try {
+      return await firstGranted(primary, (vip) =>
+        withoutRefused(context, id, group.content, (content) => context.service.create(id, content, vip)),
+      )
+    } catch (error) {
+      if (!(error instanceof WishRefused) || error.code !== 'AlreadyExists') throw error
+      // Made before an interruption, or by who led before us.
+      const there = await context.service.get(id)
+      if (there !== null && isOf(there, context.cluster, uidOf(founder))) {
+        context.known.answered(there)
+        return there
+      }
+    }
+  }
+  throw new NotWished({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
+}
+
+const isOf = ({ document }: ShownLoadBalancer, cluster: string, uid: string): boolean =>
+  document.annotations[CLUSTER_ANNOTATION] === cluster && servicesOf(document).has(uid)
+
+async function replace(
+  context: AddressGroupContext,
+  group: PlannedGroup,
+  shown: ShownLoadBalancer,
+): Promise<ShownLoadBalancer> {
+  const { id } = shown.document
+  if (says(shown.document, context.leftOut.apply(id, group.content))) return shown
+  return withoutRefused(context, id, group.content, (content) => context.service.replace(id, content))
+}
+
+/** Says the content; what it is refused for, member by member, is left out. */
+async function withoutRefused(
+  { leftOut, known }: AddressGroupContext,
+  id: string,
+  whole: LoadBalancerContent,
+  say: (content: LoadBalancerContent) => Promise<ShownLoadBalancer>,
+): Promise<ShownLoadBalancer> {
+  for (let refused = 0; ; refused++) {
+    const content = leftOut.apply(id, whole)
+    try {
+      const shown = await say(content)
+      known.answered(shown)
+      return shown
+    } catch (error) {
+      if (!(error instanceof WishRefused) || refused >= MOST_REFUSED_MEMBERS || !leftOut.note(id, content, error))
+        throw error
+    }
+  }
+}
+
+async function firstGranted<T>({ candidates }: FamilyChoice, take: (vip: VipRequest) => Promise<T>): Promise<T> {
+  let last: WishRefused | null = null
+  for (const candidate of candidates) {
+    try {
+      return await take(candidate)
+    } catch (error) {
+      const about = error instanceof WishRefused && (error.field === null || /^(vips|address|poolId)/.test(error.field))
+      if (!about || !ELSEWHERE.has(error.code)) throw error
+      last = error
+    }
+  }
+  throw last ?? new WishRefused('AddressPoolExhausted', 'No address is left.', null)
+}
+
+async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Promise<readonly FamilyChoice[]> {
+  const shownAddresses = group.services.flatMap(({ service }) =>
+    (service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
+  )
+  const chosen = chooseAddresses(group.wish, await context.pools(), context.defaultPools, shownAddresses)
+  if ('refusal' in chosen) throw new NotWished(chosen.refusal)
+  return chosen.value
+}
+
+/** Adds the families that are missing and takes away what nobody asks for any more. The first address stays. */
+async function balanceFamilies(
+  context: AddressGroupContext,
+  group: PlannedGroup,
+  shown: ShownLoadBalancer,
+): Promise<Brought> {
+  const { wish } = group
+  const { document } = shown
+  const familyOf = (address: string) => parseIp(address).version
+  const pools = wish.pools === null ? [] : await context.pools()
+  const leaving = document.vips.slice(1).filter((vip) => !isWished(vip, wish, pools))
+  const kept = document.vips.filter((vip) => !leaving.includes(vip))
+  const missing = wish.families.filter(({ family }) => !kept.some(({ address }) => familyOf(address) === family))
+  if (leaving.length === 0 && missing.length === 0) return { shown, refusal: null }
+  let now = shown
+  for (const { address } of leaving) {
+    now = await context.service.removeVip(document.id, address)
+    context.known.answered(now)
+  }
+  return addFamilies(context, group, now, missing)
+}
+
+/** A family that the Service can do without and that cannot be had is no refusal. */
+async function addFamilies(
+  context: AddressGroupContext,
+  group: PlannedGroup,
+  shown: ShownLoadBalancer,
+  missing: readonly FamilyWish[],
+): Promise<Brought> {
+  let now = shown
+  let refusal: Refusal | null = null
+  const choices = missing.length === 0 ? [] : await choicesOf(context, group)
+  for (const { family, required } of missing) {
+    const choice = choices.find((one) => one.family === family)
+    if (choice === undefined) continue
+    try {
+      now = await firstGranted(choice, (vip) => context.service.addVip(shown.document.id, vip))
+      context.known.answered(now)
+    } catch (error) {
+      if (!(error instanceof WishRefused)) throw error
+      if (required) refusal = refusalOf(error)
+    }
+  }
+  return { shown: now, refusal }
+}

@@ -1,0 +1,37 @@
+import type { EndpointSlice, Node, Service } from '@spout/kube'
+import type { ServiceEvent } from '../write-back/events.ts'
+import type { WrittenStatus } from '../write-back/status.ts'
+
+/** What changed: the key of a Service, of a Service whose EndpointSlices changed, or the nodes. */
+export type ClusterChange = { readonly type: 'service' | 'slices'; readonly key: string } | { readonly type: 'nodes' }
+
+/** A Kubernetes cluster as the controller needs it: what is there, kept in memory, and the few writes. */
+export interface Cluster {
+  /** Whether everything was listed once. Nothing is decided before. */
+  readonly ready: boolean
+  /** Calls back for each change, and for each object of the first list. */
+  onChange(listener: (change: ClusterChange) => void): () => void
+  /** `namespace/name`; undefined when there is none. */
+  service(key: string): Service | undefined
+  services(): Iterable<Service>
+  /** The Service is missing, but not believed to be deleted. */
+  isHeld(key: string): boolean
+  slicesOf(serviceKey: string): readonly EndpointSlice[]
+  nodes(): Iterable<Node>
+  /**
+   * Puts finalizer and mark on a Service. Each write is of the version that was read, of that UID.
+   * @throws Stale when the Service was changed meanwhile
+   */
+  claim(service: Service): Promise<void>
+  /** Takes finalizer and mark off; a Service that is gone is no error. @throws Stale */
+  release(service: Service): Promise<void>
+  /** Sets our part of the status; a Service that is gone is no error. */
+  writeStatus(service: Service, status: WrittenStatus): Promise<void>
+  /** Records an event for people, and returns at once: one that cannot be written is no error. */
+  tell(service: Service, event: ServiceEvent): void
+}
+
+/** The object is not what was read any more: look again. */
+export class Stale extends Error {
+  override readonly name = 'Stale'
+}

@@ -1,0 +1,56 @@
+import type { LoadBalancer } from '@spout/model'
+import type { Clock, Logger } from '@spout/runtime'
+import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
+import type { Mode } from '../to-model/mode.ts'
+import type { OwnershipSettings } from '../to-model/ownership.ts'
+import type { Cluster } from './cluster.ts'
+import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
+import type { ServiceIndex } from './service-index.ts'
+import type { StatusWriter } from './status-writer.ts'
+
+export interface ServiceControllerSettings extends OwnershipSettings {
+  /** Tells this cluster's load balancers from those of others in the project; never changes. */
+  readonly cluster: string
+  readonly mode: Mode
+  /** Names of address pools for Services that name none, in order; empty takes any. */
+  readonly defaultPools: readonly string[]
+  /** The project's network whose pod routes are kept; null leaves routes alone. */
+  readonly routesOfNetwork: string | null
+}
+
+export interface ServiceControllerOptions {
+  readonly cluster: Cluster
+  readonly service: LoadBalancerService
+  readonly settings: ServiceControllerSettings
+  readonly clock: Clock
+  readonly log: Logger
+  /** Keys worked on at the same time. */
+  readonly workers?: number
+}
+
+/** What the parts of the controller share. */
+export interface ControllerContext extends ServiceControllerOptions {
+  readonly known: KnownLoadBalancers
+  readonly index: ServiceIndex
+  readonly statuses: StatusWriter
+  /** Who changes a load balancer just now, by its id. */
+  readonly busy: Map<string, string>
+  /** Services that a load balancer may be made for just now, by key. */
+  readonly working: Set<string>
+  readonly addUnit: (unit: string) => void
+  readonly addLeaving: (key: string) => void
+}
+
+/** What was refused is tried again this often, besides whenever something changes that may help. */
+export const REFUSED_RETRY_MS = 30_000
+/** Somebody else is about to change what stands in the way. */
+export const SHORTLY_MS = 20
+
+/** Units that have a living Service on this load balancer. */
+export function livingUnits(index: ServiceIndex, document: LoadBalancer): readonly string[] {
+  const units = [...servicesOf(document)].flatMap(([uid, key]) => {
+    const one = index.get(key)
+    return one?.uid === uid && one.unit !== null ? [one.unit] : []
+  })
+  return [...new Set(units)]
+}

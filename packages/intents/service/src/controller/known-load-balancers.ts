@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { LoadBalancer } from '@spout/model'
+import { type Clock, type Logger, pause } from '@spout/runtime'
+import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
+import { CLUSTER_ANNOTATION, SERVICE_ANNOTATION_PREFIX } from '../to-model/draft.ts'
+
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 10_000
+
+/** The Services that a document is for: `namespace/name` by UID. */
+export function servicesOf(document: LoadBalancer): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(document.annotations)
+      .filter(([name]) => name.startsWith(SERVICE_ANNOTATION_PREFIX))
+      .map(([name, key]) => [name.slice(SERVICE_ANNOTATION_PREFIX.length), key]),
+  )
+}
+
+/** `namespace/name` of every Service that load balancers of this cluster are for. */
+export const servicesOfCluster = (all: readonly ShownLoadBalancer[], cluster: string): readonly string[] => [
+  ...new Set(
+    all.flatMap(({ document }) =>
+      document.annotations[CLUSTER_ANNOTATION] === cluster ? [...servicesOf(document).values()] : [],
+    ),
+  ),
+]
+
+/** The load balancers of this cluster's Services as the control plane shows them, kept by its watch. */
+export class KnownLoadBalancers {
+  readonly #service: LoadBalancerService
+  readonly #cluster: string
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #byId = new Map<string, ShownLoadBalancer>()
+  readonly #idsOfUid = new Map<string, Set<string>>()
+  readonly #idsOfKey = new Map<string, Set<string>>()
+  readonly #listeners = new Set<(documents: readonly LoadBalancer[]) => void>()
+  /** Seen since the last list began. */
+  #seen: Set<string> | null = null
+  #listed = false
+
+  constructor(options: {
+    readonly service: LoadBalancerService
+    readonly cluster: string
+    readonly clock: Clock
+    readonly log: Logger
+  }) {
+    this.#service = options.service
+    this.#cluster = options.cluster
+    this.#clock = options.clock
+    this.#log = options.log
+  }
+
+  /** Whether all that exist were shown once. */
+  get listed(): boolean {
+    return this.#listed
+  }
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  get(id: string): ShownLoadBalancer | null {
+    return this.#byId.get(id) ?? null
+  }
+
+  all(): Iterable<ShownLoadBalancer> {
+    return this.#byId.values()
+  }
+
+  /** Those that name this Service's UID. */
+  ofUid(uid: string): readonly ShownLoadBalancer[] {
+    return this.#of(this.#idsOfUid.get(uid))
+  }
+
+  /** Those that name a Service of this `namespace/name`, of whatever UID. */
+  ofKey(key: string): readonly ShownLoadBalancer[] {
+    return this.#of(this.#idsOfKey.get(key))
+  }
+
+  /** Calls back with the document before and after, where there is one; with none once everything was listed. */
+  onChange(listener: (documents: readonly LoadBalancer[]) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Takes what the watch showed. Something older than what is known is passed over. */
+  note(shown: ShownLoadBalancer): void {
+    this.#take(shown)
+  }
+
+  /**
+   * Takes the answer to a call. The watch may have shown the same version before it, with a newer status: a status has no
+   * version of its own, so of two at one version the watch's is the one that counts.
+   */
+  answered(shown: ShownLoadBalancer): void {
+    const before = this.#byId.get(shown.document.id)
+    if (before === undefined || isOlder(before.document, shown.document)) this.#take(shown)
+    else this.#seen?.add(shown.document.id)
+  }
+
+  #take(shown: ShownLoadBalancer): void {
+    const { document } = shown
+    if (document.annotations[CLUSTER_ANNOTATION] !== this.#cluster) return
+    this.#seen?.add(document.id)
+    const before = this.#byId.get(document.id)
+    if (before !== undefined && (isOlder(document, before.document) || isSame(shown, before))) return
+    if (before !== undefined) this.#unindex(before.document)
+    this.#byId.set(document.id, shown)
+    for (const [uid, key] of servicesOf(document)) {
+      put(this.#idsOfUid, uid, document.id)
+      put(this.#idsOfKey, key, document.id)
+    }
+    this.#tell(before === undefined ? [document] : [before.document, document])
+  }
+
+  forget(id: string): void {
+    const before = this.#byId.get(id)
+    if (before === undefined) return
+    this.#byId.delete(id)
+    this.#unindex(before.document)
+    this.#tell([before.document])
+  }
+
+  /** Follows the watch until `signal` aborts, however often it breaks. */
+  async follow(signal: AbortSignal): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    while (!signal.aborted) {
+      try {
+        for await (const event of this.#service.watch(signal)) {
+          if (event.type === 'listing') this.#seen = new Set()
+          else if (event.type === 'shown') this.note(event.loadBalancer)
+          else if (event.type === 'deleted') this.forget(event.id)
+          else this.#endList()
+          if (event.type !== 'listing') pauseMs = FIRST_PAUSE_MS
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        this.#log.warn(
+          { event: 'control-plane-watch-broke', reason: (error as Error).message, pauseMs },
+          'load balancers are as they were last seen; will try again',
+        )
+      }
+      this.#seen = null
+      await pause(this.#clock, pauseMs, signal)
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
+    }
+  }
+
+  #endList(): void {
+    if (this.#seen === null) return
+    for (const id of [...this.#byId.keys()]) if (!this.#seen.has(id)) this.forget(id)
+    this.#seen = null
+    this.#listed = true
+    this.#tell([])
+  }
+
+  #of(ids: ReadonlySet<string> | undefined): readonly ShownLoadBalancer[] {
+    return [...(ids ?? [])].sort().flatMap((id) => this.#byId.get(id) ?? [])
+  }
+
+  #unindex(document: LoadBalancer): void {
+    for (const [uid, key] of servicesOf(document)) {
+      remove(this.#idsOfUid, uid, document.id)
+      remove(this.#idsOfKey, key, document.id)
+    }
+  }
+
+  #tell(documents: readonly LoadBalancer[]): void {
+    for (const listener of this.#listeners) listener(documents)
+  }
+}
+
+/** A document that was deleted and made again begins at generation 1 with a later time. */
+function isOlder(a: LoadBalancer, b: LoadBalancer): boolean {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt
+  if (a.generation !== b.generation) return a.generation < b.generation
+  return (a.updatedAt ?? '') < (b.updatedAt ?? '')
+}
+
+/** The control plane gives each change of a document a time; a status has none. */
+const isSame = (a: ShownLoadBalancer, b: ShownLoadBalancer): boolean =>
+  !isOlder(b.document, a.document) && isDeepStrictEqual(a.status, b.status) && isDeepStrictEqual(a.document, b.document)
+
+function put(index: Map<string, Set<string>>, key: string, id: string): void {
+  const ids = index.get(key)
+  if (ids === undefined) index.set(key, new Set([id]))
+  else ids.add(id)
+}
+
+function remove(index: Map<string, Set<string>>, key: string, id: string): void {
+  const ids = index.get(key)
+  ids?.delete(id)
+  if (ids?.size === 0) index.delete(key)
+}

@@ -1,0 +1,220 @@
+import type { LoadBalancer } from '@spout/model'
+import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import { keyOf } from '../names.ts'
+import { type EligibleNode, eligibleNodes } from '../to-model/nodes.ts'
+import { ownershipOf } from '../to-model/ownership.ts'
+import { podRoutes } from '../to-model/pod-routes.ts'
+import { type ClusterChange, Stale } from './cluster.ts'
+import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions, SHORTLY_MS } from './context.ts'
+import { leave } from './departures.ts'
+import { KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
+import { bringRoutes } from './pod-network.ts'
+import { ServiceIndex } from './service-index.ts'
+import { StatusWriter } from './status-writer.ts'
+import { UnitBalancer } from './unit-balancer.ts'
+
+export type { ServiceControllerOptions, ServiceControllerSettings } from './context.ts'
+
+export interface ServiceControllerCounters {
+  readonly services: number
+  readonly loadBalancers: number
+  /** Services whose wish is not done. */
+  readonly refused: number
+  /** Keys to look at, without those of refused wishes that are only tried again now and then. */
+  readonly queued: number
+  readonly statusWrites: number
+}
+
+/** A look waits for others nearly all the time: for the API server twice and for the control plane's store once. */
+const WORKERS = 64
+const NOT_READY_RETRY_MS = 200
+const ROUTES_IN_USE_RETRY_MS = 1000
+
+const UNIT = 'unit/'
+const LEAVE = 'leave/'
+const ROUTES = 'routes'
+const NODES = 'nodes'
+
+/**
+ * Keeps load balancers as the Services of a cluster want them, and Services' statuses as the load balancers are.
+ *
+ * Keys travel, not events: `unit/...` for the Services of one address, `leave/namespace/name` for what a Service leaves
+ * behind. Each look reads both sides and does the difference, so it may run at any time, and after a restart it finds
+ * nothing to do. Namespaces take turns.
+ */
+export class ServiceController {
+  readonly name = 'service-controller'
+  readonly #context: ControllerContext
+  readonly #queue: WorkQueue
+  readonly #reconciler: Reconciler
+  readonly #units: UnitBalancer
+  readonly #stop = new AbortController()
+  #nodes: readonly EligibleNode[] = []
+  #nodesStale = true
+  #following: Promise<void> | null = null
+  #unsubscribe: readonly (() => void)[] = []
+
+  constructor(options: ServiceControllerOptions) {
+    const { cluster, service, settings, clock, log, workers = WORKERS } = options
+    this.#context = {
+      ...options,
+      known: new KnownLoadBalancers({ service, cluster: settings.cluster, clock, log }),
+      index: new ServiceIndex(),
+      statuses: new StatusWriter(cluster, clock, (key) => this.#addUnitOf(key)),
+      busy: new Map(),
+      working: new Set(),
+      addUnit: (unit) => this.#addUnit(unit),
+      addLeaving: (key) => this.#addLeaving(key),
+    }
+    this.#units = new UnitBalancer(this.#context)
+    this.#queue = new WorkQueue({ clock })
+    this.#reconciler = new Reconciler({
+      name: this.name,
+      queue: this.#queue,
+      log,
+      workers,
+      reconcile: (key) => this.#look(key),
+    })
+  }
+
+  get counters(): ServiceControllerCounters {
+    const { index, known, statuses } = this.#context
+    return {
+      services: index.count('ours'),
+      loadBalancers: known.size,
+      refused: this.#units.refusedServices,
+      queued: Math.max(0, this.#queue.size - this.#units.refusedUnits.length),
+      statusWrites: statuses.writes,
+    }
+  }
+
+  /** Whether both sides were read: before that nothing is decided. */
+  get ready(): boolean {
+    return this.#context.cluster.ready && this.#context.known.listed
+  }
+
+  start(): void {
+    const { cluster, known } = this.#context
+    this.#unsubscribe = [
+      cluster.onChange((change) => this.#changed(change)),
+      known.onChange((documents) => this.#shown(documents)),
+    ]
+    for (const service of cluster.services()) this.#changed({ type: 'service', key: keyOf(service) })
+    this.#changed({ type: 'nodes' })
+    this.#following = known.follow(this.#stop.signal)
+    this.#reconciler.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    await this.#reconciler.stop()
+    this.#context.statuses.close()
+    await this.#following
+  }
+
+  #changed(change: ClusterChange): void {
+    if (change.type === 'nodes') this.#nodesChanged()
+    else if (change.type === 'service') this.#serviceChanged(change.key)
+    else this.#addUnitOf(change.key)
+  }
+
+  #serviceChanged(key: string): void {
+    const { cluster, settings, index, known, statuses } = this.#context
+    const service = cluster.service(key)
+    const ownership = service === undefined ? 'foreign' : ownershipOf(service, settings)
+    const { before, after } = index.put(key, service, ownership)
+    if (after !== null) statuses.seen(after.uid)
+    if (before !== null && before.uid !== after?.uid) statuses.forget(before.uid)
+    if (before?.unit != null && after !== null && after.unit === null) statuses.forget(after.uid)
+    for (const unit of new Set([before?.unit, after?.unit])) if (unit != null) this.#addUnit(unit)
+    const leaves = ownership === 'deleting' || ownership === 'released'
+    // Of a Service that was never ours nothing is left behind.
+    if (leaves || known.ofKey(key).length > 0) this.#addLeaving(key)
+  }
+
+  /** Nodes come one by one, a thousand at a start: they are read when somebody asks for them. */
+  #nodesChanged(): void {
+    this.#nodesStale = true
+    this.#queue.add(NODES)
+    if (this.#context.settings.routesOfNetwork !== null) this.#queue.add(ROUTES)
+  }
+
+  #currentNodes(): readonly EligibleNode[] {
+    if (!this.#nodesStale) return this.#nodes
+    this.#nodesStale = false
+    const nodes = eligibleNodes(this.#context.cluster.nodes())
+    if (nodesText(this.#nodes) === nodesText(nodes)) return this.#nodes
+    this.#nodes = nodes
+    for (const unit of this.#context.index.units()) this.#addUnit(unit)
+    return nodes
+  }
+
+  /** Load balancers were shown anew: before and after, or none when all were listed. */
+  #shown(documents: readonly LoadBalancer[]): void {
+    const { index, known } = this.#context
+    const all = documents.length === 0 ? [...known.all()].map(({ document }) => document) : documents
+    for (const document of all)
+      for (const [uid, key] of servicesOf(document)) {
+        const service = index.get(key)
+        if (service?.uid === uid && service.unit !== null) this.#addUnit(service.unit)
+        else this.#addLeaving(key)
+      }
+    const [before, after] = documents
+    if (before !== undefined && after === undefined && known.get(before.id) === null) {
+      this.#units.forget(before.id)
+      // An address is free that somebody may have been refused.
+      for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
+    }
+    if (documents.length === 0) for (const unit of index.units()) this.#addUnit(unit)
+  }
+
+  #addUnitOf(key: string): void {
+    const unit = this.#context.index.get(key)?.unit
+    if (unit != null) this.#addUnit(unit)
+  }
+
+  /** Turns are taken by namespace; Services that share across namespaces have a turn of their own. */
+  #addUnit(unit: string): void {
+    const [kind = '', rest = ''] = unit.split(':', 2)
+    this.#queue.add(`${UNIT}${unit}`, kind === 'alone' ? namespaceOf(rest) : rest)
+  }
+
+  #addLeaving(key: string): void {
+    this.#queue.add(`${LEAVE}${key}`, namespaceOf(key))
+  }
+
+  async #look(key: string): Promise<Outcome> {
+    if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
+    try {
+      if (key === NODES) {
+        this.#currentNodes()
+        return done
+      }
+      if (key === ROUTES) return await this.#bringRoutes()
+      if (key.startsWith(LEAVE)) return await leave(this.#context, key.slice(LEAVE.length))
+      return await this.#units.balance(key.slice(UNIT.length), this.#currentNodes())
+    } catch (error) {
+      if (error instanceof Stale) return retryAfter(SHORTLY_MS)
+      return failed(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async #bringRoutes(): Promise<Outcome> {
+    const { cluster, service, settings, known, log } = this.#context
+    if (settings.routesOfNetwork === null) return done
+    const { changed, retry } = await bringRoutes(service, settings.routesOfNetwork, podRoutes(cluster.nodes()), log)
+    if (changed)
+      for (const id of this.#units.leftOut.forgetAll()) {
+        const document = known.get(id)?.document
+        if (document !== undefined) this.#shown([document, document])
+      }
+    if (retry === null) return done
+    return retryAfter(retry === 'soon' ? ROUTES_IN_USE_RETRY_MS : REFUSED_RETRY_MS)
+  }
+}
+
+const namespaceOf = (key: string): string => key.split('/', 1)[0] ?? ''
+
+const nodesText = (nodes: readonly EligibleNode[]): string =>
+  JSON.stringify(nodes.map(({ name, addresses }) => [name, [...addresses]]))

@@ -1,0 +1,66 @@
+import type { Service } from '@spout/kube'
+import { uidOf } from '../names.ts'
+import type { Ownership } from '../to-model/ownership.ts'
+import { aloneUnit, unitOf } from '../to-model/sharing.ts'
+
+/** What is remembered of a Service since it was last looked at. */
+export interface IndexedService {
+  readonly uid: string
+  readonly ownership: Ownership
+  /** Who it is decided on with; null when it is not ours. */
+  readonly unit: string | null
+}
+
+/** Which Services are decided on together. */
+export class ServiceIndex {
+  readonly #byKey = new Map<string, IndexedService>()
+  readonly #keysOfUnit = new Map<string, Set<string>>()
+
+  get(key: string): IndexedService | null {
+    return this.#byKey.get(key) ?? null
+  }
+
+  keysOf(unit: string): readonly string[] {
+    return [...(this.#keysOfUnit.get(unit) ?? [])].sort()
+  }
+
+  units(): Iterable<string> {
+    return this.#keysOfUnit.keys()
+  }
+
+  /** Counts Services by what they are to us. */
+  count(ownership: Ownership): number {
+    let count = 0
+    for (const one of this.#byKey.values()) if (one.ownership === ownership) count++
+    return count
+  }
+
+  /** @returns what was remembered before and what is now; null for a Service that is not there */
+  put(
+    key: string,
+    service: Service | undefined,
+    ownership: Ownership,
+  ): { readonly before: IndexedService | null; readonly after: IndexedService | null } {
+    const before = this.get(key)
+    const after = service === undefined ? null : { uid: uidOf(service), ownership, unit: unitFor(service, ownership) }
+    if (before?.unit != null && before.unit !== after?.unit) {
+      const keys = this.#keysOfUnit.get(before.unit)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#keysOfUnit.delete(before.unit)
+    }
+    if (after === null) this.#byKey.delete(key)
+    else this.#byKey.set(key, after)
+    if (after?.unit != null) {
+      const keys = this.#keysOfUnit.get(after.unit) ?? new Set()
+      this.#keysOfUnit.set(after.unit, keys.add(key))
+    }
+    return { before, after }
+  }
+}
+
+/** A sharing wish that cannot be read is the Service's own to answer for. */
+function unitFor(service: Service, ownership: Ownership): string | null {
+  if (ownership !== 'ours') return null
+  const unit = unitOf(service)
+  return 'refusal' in unit ? aloneUnit(service) : unit.value
+}

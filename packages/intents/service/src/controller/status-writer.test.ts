@@ -1,0 +1,119 @@
+import type { Service } from '@spout/kube'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { keyOf } from '../names.ts'
+import { service } from '../testing/objects.ts'
+import type { AddressWish } from '../to-model/address-wish.ts'
+import type { Progress } from '../write-back/conditions.ts'
+import type { ServiceEvent } from '../write-back/events.ts'
+import type { WrittenStatus } from '../write-back/status.ts'
+import type { Cluster } from './cluster.ts'
+import { STAYS_AFTER_MS } from './pending-reasons.ts'
+import { StatusWriter } from './status-writer.ts'
+
+const WISH: AddressWish = { families: [{ family: 4, required: true, address: null }], pools: null }
+const PROGRAMMED: Progress = { type: 'programmed', notice: null }
+const waits = (reason: string): Progress => ({ type: 'pending', reason, message: 'm' })
+
+/** One Service, whose status is what was written last. */
+class OneService {
+  readonly clock = new FakeClock()
+  readonly written: (readonly [ip: string | undefined, reason: string | undefined])[] = []
+  readonly events: ServiceEvent[] = []
+  readonly again: string[] = []
+  service: Service = service('web')
+  writer = this.#writer()
+
+  async look(progress: Progress, addresses: readonly string[] = ['198.51.100.7']): Promise<void> {
+    await this.writer.write({ service: this.service, wish: WISH, addresses, ports: [], progress })
+  }
+
+  /** The controller starts again on what the cluster shows. */
+  restart(): void {
+    this.writer.close()
+    this.writer = this.#writer()
+  }
+
+  get told(): readonly string[] {
+    return this.events.map(({ reason }) => reason)
+  }
+
+  #writer(): StatusWriter {
+    const cluster: Pick<Cluster, 'service' | 'writeStatus' | 'tell'> = {
+      service: (key) => (key === keyOf(this.service) ? this.service : undefined),
+      writeStatus: async (_, { ingress, conditions }: WrittenStatus) => {
+        this.written.push([ingress[0]?.ip, conditions[0]?.reason])
+        this.service = { ...this.service, status: { loadBalancer: { ingress }, conditions } }
+      },
+      tell: (_, event) => void this.events.push(event),
+    }
+    return new StatusWriter(cluster as Cluster, this.clock, (key) => this.again.push(key))
+  }
+}
+
+let one: OneService
+beforeEach(() => {
+  one = new OneService()
+})
+
+describe('a Service that waits for the nodes', () => {
+  test('and is programmed in time costs two writes and no event, whatever it waited for', async () => {
+    for (const reason of ['WaitingForPlan', 'WaitingForNode', 'WaitingForAnnouncement', 'NoOwner'])
+      await one.look(waits(reason))
+    await one.look(PROGRAMMED)
+    await one.clock.advance(STAYS_AFTER_MS)
+    expect(one.written).toEqual([
+      ['198.51.100.7', 'WaitingForPlan'],
+      ['198.51.100.7', 'Programmed'],
+    ])
+    expect([one.told, one.again]).toEqual([[], []])
+  })
+
+  test('tells of the first reason when that one stays, once', async () => {
+    await one.look(waits('NodeDisconnected'))
+    await one.clock.advance(STAYS_AFTER_MS)
+    expect(one.again).toEqual(['shop/web'])
+    await one.look(waits('NodeDisconnected'))
+    await one.look(waits('NodeDisconnected'))
+    await one.clock.advance(STAYS_AFTER_MS)
+    expect([one.written.length, one.told, one.again.length]).toEqual([1, ['NodeDisconnected'], 1])
+  })
+
+  test('writes and tells of a later reason when that one stays', async () => {
+    await one.look(waits('WaitingForPlan'))
+    await one.look(waits('WaitingForNode'))
+    await one.clock.advance(STAYS_AFTER_MS)
+    expect(one.again).toEqual(['shop/web'])
+    await one.look(waits('WaitingForNode'))
+    expect(one.written.map(([, reason]) => reason)).toEqual(['WaitingForPlan', 'WaitingForNode'])
+    expect(one.told).toEqual(['WaitingForNode'])
+  })
+
+  test('shows another address at once', async () => {
+    await one.look(waits('WaitingForPlan'))
+    await one.look(waits('WaitingForNode'), ['198.51.100.8'])
+    expect(one.written.at(-1)).toEqual(['198.51.100.8', 'WaitingForNode'])
+  })
+
+  test('says at once that it does not work any more', async () => {
+    await one.look(PROGRAMMED)
+    await one.look(waits('WaitingForPlan'))
+    expect(one.written.map(([, reason]) => reason)).toEqual(['Programmed', 'WaitingForPlan'])
+    expect(one.told).toEqual([])
+  })
+
+  test('is not told of again after a restart', async () => {
+    await one.look(waits('WaitingForNode'))
+    await one.clock.advance(STAYS_AFTER_MS)
+    await one.look(waits('WaitingForNode'))
+    one.restart()
+    await one.look(waits('WaitingForNode'))
+    await one.clock.advance(STAYS_AFTER_MS)
+    expect([one.written.length, one.told, one.again.length]).toEqual([1, ['WaitingForNode'], 1])
+  })
+})
+
+test('a refusal is written and told at once', async () => {
+  await one.look({ type: 'refused', refusal: { reason: 'PoolNotFound', field: 'f', message: 'm' } }, [])
+  expect([one.written, one.told]).toEqual([[[undefined, 'PoolNotFound']], ['PoolNotFound']])
+})

@@ -1,0 +1,90 @@
+import type { Service } from '@spout/kube'
+import type { Clock } from '@spout/runtime'
+import { CONDITION_PROGRAMMED, keyOf, uidOf } from '../names.ts'
+import { eventsOf } from '../write-back/events.ts'
+import { differInReason, type StatusInput, shows, statusOf, type WrittenStatus } from '../write-back/status.ts'
+import type { Cluster } from './cluster.ts'
+import { PendingReasons } from './pending-reasons.ts'
+
+/** Writes statuses that differ from what is shown, and tells why something cannot be. */
+export class StatusWriter {
+  readonly #cluster: Cluster
+  readonly #clock: Clock
+  readonly #pending: PendingReasons
+  /** What was written last, by UID, until the cluster shows it: a watch that lags must not make it be written twice. */
+  readonly #written = new Map<string, WrittenStatus>()
+  #writes = 0
+
+  /** @param lookAgain called with the key of a Service that has waited for one reason for so long that it is to be told */
+  constructor(cluster: Cluster, clock: Clock, lookAgain: (key: string) => void) {
+    this.#cluster = cluster
+    this.#clock = clock
+    this.#pending = new PendingReasons(clock, lookAgain)
+  }
+
+  /** Status writes since the start. */
+  get writes(): number {
+    return this.#writes
+  }
+
+  async write(input: Omit<StatusInput, 'now'>): Promise<void> {
+    const service = this.#newest(input.service)
+    const now = `${this.#clock.now().toISOString().slice(0, 19)}Z`
+    const wanted = statusOf({ ...input, service, now })
+    if (input.progress.type === 'pending') return this.#writePending(service, wanted)
+    this.#pending.forget(uidOf(service))
+    return this.set(service, wanted)
+  }
+
+  async set(seen: Service, wanted: WrittenStatus): Promise<void> {
+    const service = this.#newest(seen)
+    if (shows(service, wanted)) return
+    const before = service.status?.conditions ?? []
+    await this.#put(service, wanted)
+    for (const event of eventsOf(before, wanted)) this.#cluster.tell(service, event)
+  }
+
+  /** The cluster shows something new of this Service: what was written is in it, or was overwritten. */
+  seen(uid: string): void {
+    this.#written.delete(uid)
+  }
+
+  /** The Service is gone. */
+  forget(uid: string): void {
+    this.#written.delete(uid)
+    this.#pending.forget(uid)
+  }
+
+  close(): void {
+    this.#pending.close()
+  }
+
+  /** The address with the first reason at once; another reason, and the event, only once it has stayed. */
+  async #writePending(service: Service, wanted: WrittenStatus): Promise<void> {
+    const uid = uidOf(service)
+    const shown = shows(service, wanted)
+    const reason = wanted.conditions.find(({ type }) => type === CONDITION_PROGRAMMED)?.reason ?? ''
+    const stage = this.#pending.look(uid, keyOf(service), reason, shown && !this.#pending.has(uid))
+    if (!shown && !(stage === 'passing' && differInReason(service, wanted))) {
+      const before = service.status?.conditions ?? []
+      await this.#put(service, wanted)
+      for (const event of eventsOf(before, wanted, 'waits')) this.#cluster.tell(service, event)
+    }
+    if (stage === 'stays') for (const event of eventsOf([], wanted)) this.#cluster.tell(service, event)
+  }
+
+  async #put(service: Service, wanted: WrittenStatus): Promise<void> {
+    await this.#cluster.writeStatus(service, wanted)
+    this.#writes++
+    this.#written.set(uidOf(service), wanted)
+  }
+
+  /** The Service as it is now, with what we wrote last. */
+  #newest(service: Service): Service {
+    const current = this.#cluster.service(keyOf(service))
+    const base = current !== undefined && uidOf(current) === uidOf(service) ? current : service
+    const written = this.#written.get(uidOf(service))
+    if (written === undefined) return base
+    return { ...base, status: { loadBalancer: { ingress: written.ingress }, conditions: written.conditions } }
+  }
+}

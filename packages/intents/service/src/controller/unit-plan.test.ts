@@ -1,0 +1,62 @@
+import type { EndpointSlice, Service } from '@spout/kube'
+import type { LoadBalancer } from '@spout/model'
+import { describe, expect, test } from 'vitest'
+import { endpoint, service, slice, uid } from '../testing/objects.ts'
+import type { LoadBalancerContent } from '../to-model/content.ts'
+import { planUnit } from './unit-plan.ts'
+
+const SELECTOR = { selector: { app: 'web' } }
+const SEEN = [slice('web', [endpoint('10.1.0.1'), endpoint('10.1.0.2')])]
+
+const contentFor = (
+  one: Service,
+  slices: readonly EndpointSlice[],
+  documents: readonly LoadBalancer[],
+): LoadBalancerContent | undefined =>
+  planUnit({
+    services: [one],
+    documents,
+    cluster: 'c',
+    surroundings: () => ({ slices, nodes: [], mode: 'direct' }),
+  }).groups[0]?.content
+
+/** What the control plane would show of a Service whose endpoints were seen. */
+function documentOf(one: Service): LoadBalancer {
+  const { name, annotations, pools, listeners } = contentFor(one, SEEN, [])!
+  return {
+    id: uid(9),
+    name,
+    annotations,
+    vips: [{ address: '198.51.100.7' }],
+    pools: pools.map((pool, at) => ({ ...pool, id: uid(20 + at), monitor: null })),
+    listeners: listeners.map((listener) => ({ ...listener, id: uid(30), defaultPoolId: uid(20) })),
+  } as unknown as LoadBalancer
+}
+
+const members = (content: LoadBalancerContent | undefined) =>
+  content?.pools.flatMap((pool) => pool.members.map(({ address }) => address))
+
+describe('a Service that is there and has no EndpointSlice', () => {
+  const document = documentOf(service('web', SELECTOR))
+
+  test('keeps its members: slices were not seen yet', () => {
+    expect(members(contentFor(service('web', SELECTOR), [], [document]))).toEqual(['10.1.0.1', '10.1.0.2'])
+  })
+
+  test('keeps them also while its wish cannot be read', () => {
+    const wrong = service('web', SELECTOR, {
+      annotations: { 'spout.dev/address-pool': 'a', 'metallb.io/address-pool': 'b' },
+    })
+    expect(members(contentFor(wrong, [], [document]))).toEqual(['10.1.0.1', '10.1.0.2'])
+  })
+
+  test('loses them by a slice without endpoints, and without a selector', () => {
+    expect(members(contentFor(service('web', SELECTOR), [slice('web', [])], [document]))).toEqual([])
+    expect(members(contentFor(service('web'), [], [document]))).toEqual([])
+  })
+
+  test('has none of them when it is reached by node ports', () => {
+    const byNodes = service('web', SELECTOR, { annotations: { 'spout.dev/mode': 'node-ports' } })
+    expect(members(contentFor(byNodes, [], [document]))).toEqual([])
+  })
+})

@@ -1,0 +1,179 @@
+import type { Service } from '@spout/kube'
+import type { LoadBalancer } from '@spout/model'
+import { parseIp } from '@spout/net'
+import { type PortKey, uidOf } from '../names.ts'
+import type { Refusal } from '../refusal.ts'
+import type { AddressWish } from '../to-model/address-wish.ts'
+import { familiesOf } from '../to-model/address-wish.ts'
+import { contentOf, type LoadBalancerContent, listenersOf } from '../to-model/content.ts'
+import { draftOf, groupContent, type ServiceDraft, type Surroundings } from '../to-model/draft.ts'
+import { endpointMembers } from '../to-model/endpoints.ts'
+import { modeOf } from '../to-model/mode.ts'
+import { type BalancedPort, portsOf, portTaken } from '../to-model/ports.ts'
+import { type HeldGroup, partition } from '../to-model/sharing.ts'
+import type { ShownPort } from '../write-back/ingress.ts'
+import { servicesOf } from './known-load-balancers.ts'
+
+/** What shall be done about the Services of one unit: those that are decided on together. */
+export interface UnitPlan {
+  readonly groups: readonly PlannedGroup[]
+  /** Services whose wish cannot be read; what they had before stays. */
+  readonly refused: readonly { readonly service: Service; readonly refusal: Refusal }[]
+}
+
+export interface PlannedGroup {
+  readonly heldBy: string | null
+  readonly wish: AddressWish
+  readonly content: LoadBalancerContent
+  readonly services: readonly PlannedService[]
+}
+
+export interface PlannedService {
+  readonly service: Service
+  readonly wish: AddressWish
+  readonly ports: readonly ShownPort[]
+  readonly notice: Refusal | null
+}
+
+export interface UnitInput {
+  readonly services: readonly Service[]
+  /** Load balancers that are this unit's alone. */
+  readonly documents: readonly LoadBalancer[]
+  readonly cluster: string
+  readonly surroundings: (service: Service) => Surroundings
+}
+
+/** Pure: what is wanted of a unit, given what is there. */
+export function planUnit({ services, documents, cluster, surroundings }: UnitInput): UnitPlan {
+  const drafts = new Map<string, ServiceDraft>()
+  const refused: { service: Service; refusal: Refusal }[] = []
+  for (const service of services) {
+    const draft = draftOf(service, surroundings(service))
+    if ('refusal' in draft) refused.push({ service, refusal: draft.refusal })
+    else drafts.set(uidOf(service), draft.value)
+  }
+  const sharers = [...drafts.values()].map(({ service, wish, ports }) => ({
+    service,
+    wish,
+    ports: ports.flatMap(({ port, parts }) => (parts === null ? [] : [port.key])),
+  }))
+  const byId = new Map(documents.map((document) => [document.id, document]))
+  const groups = partition(sharers, documents.map(heldGroup)).map((group): PlannedGroup => {
+    const document = group.heldBy === null ? null : (byId.get(group.heldBy) ?? null)
+    const members = group.members.map(({ service, taken }) => ({
+      draft: drafts.get(uidOf(service))!,
+      taken,
+    }))
+    const unseen = members.flatMap(({ draft: { service } }) =>
+      document !== null && areUnseen(service, surroundings(service)) ? [service] : [],
+    )
+    const content = unseen.reduce(
+      (whole, service) => withMembersOf(whole, document!, service),
+      groupContent(
+        members.map(({ draft, taken }) => ({ draft, taken: new Set(taken.keys()) })),
+        cluster,
+      ),
+    )
+    const kept = document === null ? [] : refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
+    return {
+      heldBy: group.heldBy,
+      wish: group.wish,
+      content: kept.reduce((whole, { service }) => withKept(whole, document!, service, surroundings(service)), content),
+      services: members.map(({ draft, taken }) => ({
+        service: draft.service,
+        wish: draft.wish,
+        ports: draft.ports.map(({ port }) => shownPort(draft.service, port, taken)),
+        notice: draft.notice,
+      })),
+    }
+  })
+  const planned = new Set(groups.map(({ heldBy }) => heldBy))
+  // Load balancers that only refused Services have left: as they are, but for the endpoints.
+  const alone = documents
+    .filter(({ id }) => !planned.has(id))
+    .map((document): PlannedGroup => {
+      const own = refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
+      const bare: LoadBalancerContent = { ...contentOf(document), pools: [], listeners: [] }
+      return {
+        heldBy: document.id,
+        wish: { families: [], pools: null },
+        content: own.reduce<LoadBalancerContent>(
+          (whole, { service }) => withKept(whole, document, service, surroundings(service)),
+          bare,
+        ),
+        services: [],
+      }
+    })
+  return { groups: [...groups, ...alone], refused }
+}
+
+function shownPort(service: Service, port: BalancedPort, taken: ReadonlyMap<PortKey, Service>): ShownPort {
+  const holder = taken.get(port.key)
+  const error = port.error ?? (holder === undefined ? null : portTaken(service, holder))
+  return { port, error: error?.error ?? null, message: error?.message ?? null }
+}
+
+/**
+ * A Service with a selector has an EndpointSlice as long as it lives, if only one without endpoints. None at all says that
+ * they were not seen yet: after an API server was restored, Services may be told before slices.
+ */
+function areUnseen(service: Service, { slices, mode: configured }: Surroundings): boolean {
+  const mode = modeOf(service, configured)
+  const direct = 'refusal' in mode ? configured === 'direct' : mode.value === 'direct'
+  return direct && slices.length === 0 && Object.keys(service.spec.selector ?? {}).length > 0
+}
+
+/** The members that the document has already. */
+function withMembersOf(whole: LoadBalancerContent, document: LoadBalancer, service: Service): LoadBalancerContent {
+  const before = new Map(contentOf(document).pools.map(({ name, members }) => [name, members]))
+  const own = (name: string): boolean => name.startsWith(`${uidOf(service)}/`)
+  const pools = whole.pools.map((pool) =>
+    own(pool.name) ? { ...pool, members: before.get(pool.name) ?? pool.members } : pool,
+  )
+  return { ...whole, pools }
+}
+
+/** A mistake in an annotation must not stop what works: listeners stay as they were, and endpoints are followed. */
+function withKept(
+  whole: LoadBalancerContent,
+  document: LoadBalancer,
+  service: Service,
+  around: Surroundings,
+): LoadBalancerContent {
+  const { slices, mode } = around
+  const before = contentOf(document)
+  const prefix = `${uidOf(service)}/`
+  const ports = portsOf(service, mode, new Set(['tcp', 'udp', 'sctp']))
+  const pools = before.pools
+    .filter(({ name }) => name.startsWith(prefix))
+    .map((pool) => {
+      const port = ports.find(({ key }) => `${prefix}${key}` === pool.name)
+      if (mode !== 'direct' || port === undefined || areUnseen(service, around)) return pool
+      const monitorPort = pool.members[0]?.monitorPort ?? null
+      const members = endpointMembers(slices, port, { families: familiesOf(service), preferZone: null })
+      return { ...pool, members: members.map((member) => ({ ...member, monitorPort })) }
+    })
+  const annotation = Object.entries(before.annotations).filter(([name]) => name.endsWith(uidOf(service)))
+  return {
+    ...whole,
+    annotations: { ...whole.annotations, ...Object.fromEntries(annotation) },
+    pools: [...whole.pools, ...pools],
+    listeners: [...whole.listeners, ...before.listeners.filter(({ defaultPool }) => defaultPool.startsWith(prefix))],
+  }
+}
+
+/** What a document says of who has which port and address. */
+export function heldGroup(document: LoadBalancer): HeldGroup {
+  const listeners = listenersOf(document)
+  return {
+    id: document.id,
+    addresses: new Map(document.vips.map(({ address }) => [parseIp(address).version, address])),
+    ports: new Map(
+      listeners.map(({ protocol, port, defaultPool }) => [
+        `${protocol}/${port}` as PortKey,
+        defaultPool.slice(0, defaultPool.indexOf('/')),
+      ]),
+    ),
+    services: new Set(servicesOf(document).keys()),
+  }
+}

@@ -1,0 +1,208 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { FINALIZER, MANAGED_BY } from './names.ts'
+import {
+  CLASS,
+  type ControllerBed,
+  condition,
+  ips,
+  openControllerBed,
+  type RunningController,
+} from './testing/controller-bed.fixture.ts'
+
+let bed: ControllerBed
+let running: RunningController
+beforeAll(async () => {
+  bed = await openControllerBed()
+  running = await bed.start()
+})
+afterAll(() => bed.close())
+afterEach(() => running.calls.splice(0))
+
+const finalized = (one: Awaited<ReturnType<ControllerBed['get']>>) =>
+  one.metadata.finalizers?.includes(FINALIZER) ?? false
+const hasIp = (one: Awaited<ReturnType<ControllerBed['get']>>) => ips(one).length > 0
+
+describe('selection and lifecycle, against a real API server', () => {
+  test('1: acts only on type LoadBalancer of its class, or of none as the default implementation', async () => {
+    await bed.create('c1-cluster-ip', { type: 'ClusterIP' })
+    await bed.create('c1-foreign', { loadBalancerClass: 'metallb.io/metallb' })
+    await bed.create('c1-ours', { loadBalancerClass: CLASS })
+    await bed.create('c1-default')
+    await bed.when('c1-default', 'an address', hasIp)
+    await bed.when('c1-ours', 'an address', hasIp)
+    for (const name of ['c1-cluster-ip', 'c1-foreign']) {
+      const one = await bed.get(name)
+      expect([finalized(one), hasIp(one), one.status?.conditions ?? []]).toEqual([false, false, []])
+    }
+  })
+
+  test('1: without being the default it leaves Services without a class alone', async () => {
+    await running.stop()
+    running = await bed.start({ isDefault: false, cluster: 'another' })
+    await bed.create('c1-nobodys')
+    await bed.create('c1-mine', { loadBalancerClass: CLASS })
+    await bed.when('c1-mine', 'an address', hasIp)
+    expect(finalized(await bed.get('c1-nobodys'))).toBe(false)
+    await bed.remove('c1-mine')
+    await bed.gone('c1-mine')
+    await running.stop()
+    running = await bed.start()
+    await bed.when('c1-nobodys', 'an address', hasIp)
+  })
+
+  test('2: a Service that went to another class is not written any more, its load balancer goes', async () => {
+    const one = await bed.create('c2')
+    await bed.when('c2', 'an address', hasIp)
+    await running.stop()
+    // Away and to another class while nobody looks.
+    await bed.change('c2', { spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, nodePort: null }] } })
+    await bed.change('c2', { spec: { type: 'LoadBalancer', loadBalancerClass: 'metallb.io/metallb' } })
+    const before = await bed.get('c2')
+    running = await bed.start()
+    await bed.until('the load balancer to be gone', () => bed.documentOf(one) === undefined)
+    const after = await bed.get('c2')
+    expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion)
+  })
+
+  test('3: the finalizer stands before the load balancer, and goes once it is gone', async () => {
+    const one = await bed.create('c3')
+    await bed.until('a load balancer', () => bed.documentOf(one))
+    expect(running.writes.some((write) => write.endsWith('/c3'))).toBe(true)
+    expect(finalized(await bed.get('c3'))).toBe(true)
+    await bed.remove('c3')
+    await bed.gone('c3')
+    expect(bed.documentOf(one)).toBeUndefined()
+    expect(running.calls).toEqual(['create', 'delete'])
+    expect(running.events.filter(({ service }) => service === 'c3').map(({ event }) => event.reason)).toContain(
+      'LoadBalancerReleased',
+    )
+  })
+
+  test('3: deletion waits while the control plane does not answer', async () => {
+    const one = await bed.create('c3-wait')
+    await bed.when('c3-wait', 'an address', hasIp)
+    const document = bed.documentOf(one)
+    const { admission } = bed.spout
+    const original = admission.deleteLoadBalancer.bind(admission)
+    let refusals = 0
+    admission.deleteLoadBalancer = async (id, options) => {
+      if (id === document?.id && refusals++ < 3) throw new Error('not now')
+      return original(id, options)
+    }
+    try {
+      await bed.remove('c3-wait')
+      await bed.until('refusals', () => refusals >= 2)
+      expect(finalized(await bed.get('c3-wait'))).toBe(true)
+      await bed.gone('c3-wait')
+      expect(bed.documentOf(one)).toBeUndefined()
+    } finally {
+      admission.deleteLoadBalancer = original
+    }
+  })
+
+  test('4: type changed away clears everything; changed back it begins anew', async () => {
+    const one = await bed.create('c4')
+    await bed.when('c4', 'an address', hasIp)
+    await bed.change('c4', { spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, nodePort: null }] } })
+    const cleared = await bed.when('c4', 'no trace', (service) => !finalized(service) && !hasIp(service))
+    expect(cleared.status?.conditions ?? []).toEqual([])
+    expect(cleared.metadata.annotations?.[MANAGED_BY]).toBeUndefined()
+    expect(bed.documentOf(one)).toBeUndefined()
+    await bed.change('c4', { spec: { type: 'LoadBalancer' } })
+    await bed.when('c4', 'an address', (service) => finalized(service) && hasIp(service))
+  })
+
+  test('5: the same name made again is another Service: the old load balancer goes first', async () => {
+    const first = await bed.create('c5')
+    await bed.when('c5', 'an address', hasIp)
+    await running.stop()
+    await bed.change('c5', { metadata: { finalizers: null } })
+    await bed.remove('c5')
+    await bed.gone('c5')
+    const second = await bed.create('c5')
+    expect(second.metadata.uid).not.toBe(first.metadata.uid)
+    running = await bed.start()
+    await bed.when('c5', 'an address', hasIp)
+    expect(bed.documentOf(first)).toBeUndefined()
+    expect(bed.documentOf(second)).toBeDefined()
+    expect(running.calls.indexOf('delete')).toBeLessThan(running.calls.indexOf('create'))
+  })
+
+  test('6: a status is written when it differs, and only then', async () => {
+    const one = await bed.create('c6')
+    await bed.when('c6', 'an address', hasIp)
+    const writes = () => running.writes.filter((write) => /\/c6(\/status)?$/.test(write))
+    // What it waits for on its way to work is nothing to write or to tell each.
+    for (const reason of ['WaitingForNode', 'WaitingForPlan', 'WaitingForAnnouncement', 'NodeDisconnected'])
+      bed.confirm(bed.documentOf(one)!, { provisioning: 'pending', reason, confirmedGeneration: 0 })
+    bed.confirm(bed.documentOf(one)!)
+    await bed.when('c6', 'programmed', (service) => condition(service)?.status === 'True')
+    expect(writes()).toHaveLength(3)
+    // A confirmation again, and an endpoint: nothing that a client of the Service sees.
+    bed.confirm(bed.documentOf(one)!)
+    await bed.slice('c6', {
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.128.0.6'], conditions: { ready: true } }],
+      ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    })
+    await bed.until('a member', () => bed.documentOf(one)?.pools[0]?.members.length === 1)
+    bed.confirm(bed.documentOf(one)!)
+    // The same queue decides on this one after it.
+    await bed.create('c6-later')
+    await bed.when('c6-later', 'an address', hasIp)
+    expect(writes()).toHaveLength(3)
+    expect(running.events.filter(({ service }) => service === 'c6')).toEqual([])
+  })
+
+  test('7: a restart keeps every address and writes nothing', async () => {
+    const names = ['c7-a', 'c7-b', 'c7-c']
+    for (const name of names) await bed.create(name)
+    const before = await Promise.all(names.map((name) => bed.when(name, 'an address', hasIp)))
+    await bed.until('an empty queue', () => running.controller.counters.queued === 0)
+    await running.stop()
+    running = await bed.start()
+    await bed.until('a controller that has looked', () => running.controller.ready)
+    await bed.until('an empty queue', () => running.controller.counters.queued === 0)
+    expect(running.writes).toEqual([])
+    expect(running.calls).toEqual([])
+    for (const one of before) expect(ips(await bed.get(one.metadata.name))).toEqual(ips(one))
+  })
+
+  test('7: of two controllers at once neither allocates twice', async () => {
+    const second = await bed.start()
+    const one = await bed.create('c7-two')
+    await bed.when('c7-two', 'an address', hasIp)
+    await bed.until('empty queues', () => [running, second].every(({ controller }) => controller.counters.queued === 0))
+    const of = bed.documents().filter(({ annotations }) => annotations[`kubernetes.service.${one.metadata.uid}`])
+    expect(of).toHaveLength(1)
+    await second.stop()
+  })
+
+  test('7: a control plane that lost everything gives the addresses out again', async () => {
+    await running.stop()
+    const one = await bed.create('c7-lost', { loadBalancerIP: '198.51.100.150' })
+    running = await bed.start()
+    await bed.when('c7-lost', 'its address', (service) => ips(service)[0] === '198.51.100.150')
+    await running.stop()
+    await bed.change('c7-lost', { spec: { loadBalancerIP: null } })
+    await bed.spout.admission.deleteLoadBalancer(bed.documentOf(one)!.id, { cascade: true })
+    running = await bed.start()
+    const again = await bed.until('a load balancer', () => bed.documentOf(one))
+    expect(again.vips[0]?.address).toBe('198.51.100.150')
+  })
+
+  test('8: why a Service is pending stands on it and is told once', async () => {
+    await bed.create('c8-first', {}, { 'spout.dev/address-pool': 'tiny' })
+    await bed.when('c8-first', 'an address', hasIp)
+    await bed.create('c8', {}, { 'spout.dev/address-pool': 'tiny' })
+    const pending = await bed.when('c8', 'a reason', (service) => condition(service) !== undefined)
+    expect(condition(pending)).toMatchObject({ status: 'False', reason: 'AddressPoolExhausted' })
+    expect(condition(pending)?.message).toContain('tiny has 0 of 1 addresses free')
+    expect(ips(pending)).toEqual([])
+    const told = running.events.filter(({ service }) => service === 'c8')
+    expect(told.map(({ event }) => [event.type, event.reason])).toEqual([['Warning', 'AddressPoolExhausted']])
+    // An address that becomes free is taken at once.
+    await bed.remove('c8-first')
+    await bed.when('c8', 'the address', (service) => ips(service)[0] === '203.0.113.10')
+  })
+})

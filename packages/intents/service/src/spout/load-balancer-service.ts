@@ -1,0 +1,77 @@
+import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
+import type { KnownPool } from '../to-model/address-choice.ts'
+import type { LoadBalancerContent } from '../to-model/content.ts'
+
+/** A load balancer as the control plane shows it. */
+export interface ShownLoadBalancer {
+  readonly document: LoadBalancer
+  readonly status: Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message' | 'confirmedGeneration'>
+}
+
+export interface VipRequest {
+  readonly poolId: string
+  readonly address: string | null
+}
+
+/** `listed` ends the first part of a watch: what was shown until then is everything there is. */
+export type LoadBalancerEvent =
+  | { readonly type: 'listing' }
+  | { readonly type: 'shown'; readonly loadBalancer: ShownLoadBalancer }
+  | { readonly type: 'deleted'; readonly id: string }
+  | { readonly type: 'listed' }
+
+/** A pod network behind a node of the cluster: a canonical prefix by the node's address. */
+export interface PodRoute {
+  readonly to: string
+  readonly via: string
+}
+
+export interface RoutedNetwork {
+  readonly id: string
+  /** Prefixes of its subnets: routers are in one of them. */
+  readonly cidrs: readonly string[]
+  readonly routes: readonly PodRoute[]
+}
+
+/**
+ * The load balancers of one project, as the Service controller needs them. All methods throw `WishRefused` for what the
+ * control plane will not do, and other errors for what may work later.
+ */
+export interface LoadBalancerService {
+  /** The project that everything is done in. */
+  projectId(): Promise<string>
+  list(): Promise<readonly ShownLoadBalancer[]>
+  /** Null when there is none of that id. */
+  get(id: string): Promise<ShownLoadBalancer | null>
+  /** The primary address first; a refusal for one request is told as its field, `vips[0].address`. */
+  create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer>
+  /** Says the whole content anew. */
+  replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
+  /** Resolves once the control plane has none of that id, also when it had none before. */
+  delete(id: string): Promise<void>
+  /** Gives it one more address. */
+  addVip(id: string, vip: VipRequest): Promise<ShownLoadBalancer>
+  /** Takes an address away that is not the first, and lets it go. */
+  removeVip(id: string, address: string): Promise<ShownLoadBalancer>
+  /** What exists, then changes, until `signal` aborts or the connection ends. */
+  watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent>
+  addressPools(): Promise<readonly KnownPool[]>
+  /** A network of the project, by name or id. */
+  network(nameOrId: string): Promise<RoutedNetwork>
+  replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void>
+}
+
+/** The control plane says no, and why. */
+export class WishRefused extends Error {
+  override readonly name = 'WishRefused'
+  /** A code of the one error table. */
+  readonly code: string
+  /** The field at fault, such as `pools[0].members[1].address`; null when it is about none. */
+  readonly field: string | null
+
+  constructor(code: string, message: string, field: string | null) {
+    super(message)
+    this.code = code
+    this.field = field
+  }
+}

@@ -1,0 +1,77 @@
+import type { IpFamily, Service } from '@spout/kube'
+import { formatIp, isIp, parseIp } from '@spout/net'
+import { type OrRefusal, refuse, shown } from '../refusal.ts'
+import { fieldOf, listAnnotation } from './annotations.ts'
+
+export type Family = 4 | 6
+
+export interface FamilyWish {
+  readonly family: Family
+  /** Whether the Service is pending without it. */
+  readonly required: boolean
+  /** Exactly this address, canonical; null leaves the choice. */
+  readonly address: string | null
+}
+
+/** What addresses a Service wants, the primary family first. */
+export interface AddressWish {
+  readonly families: readonly FamilyWish[]
+  /** Names of the pools it may come from; null leaves the choice. */
+  readonly pools: readonly string[] | null
+}
+
+export const FAMILY_OF: Readonly<Record<IpFamily, Family>> = { IPv4: 4, IPv6: 6 }
+
+/** `ipFamilies` in order; the API server always sets them, older objects may lack them. */
+export function familiesOf({ spec }: Service): readonly Family[] {
+  const families = (spec.ipFamilies ?? []).map((family) => FAMILY_OF[family]).filter((family) => family !== undefined)
+  if (families.length > 0) return [...new Set(families)]
+  const addresses = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP])
+  const guessed = addresses.filter(isIp).map((text) => parseIp(text).version)
+  return guessed.length > 0 ? [...new Set(guessed)] : [4]
+}
+
+/**
+ * `loadBalancerIP` (deprecated) is for one address, the annotation for one of each family; both together are refused. An
+ * address of a family that the Service does not have is refused too.
+ */
+export function addressWishOf(service: Service): OrRefusal<AddressWish> {
+  const wanted = wantedAddresses(service)
+  if ('refusal' in wanted) return wanted
+  const { field, texts } = wanted.value
+  const families = familiesOf(service)
+  const addresses = new Map<Family, string>()
+  for (const text of texts) {
+    if (!isIp(text)) return refuse('InvalidAddress', field, `"${shown(text)}" is not an IP address.`)
+    const ip = parseIp(text)
+    if (!families.includes(ip.version))
+      return refuse('AddressFamilyMismatch', field, `${formatIp(ip)} is of a family that is not in spec.ipFamilies.`)
+    if (addresses.has(ip.version))
+      return refuse('InvalidAddress', field, `There are two addresses of family IPv${ip.version}; a Service has one.`)
+    addresses.set(ip.version, formatIp(ip))
+  }
+  const pools = listAnnotation(service, 'pools')
+  if ('refusal' in pools) return pools
+  const requireAll = service.spec.ipFamilyPolicy === 'RequireDualStack'
+  return {
+    value: {
+      families: families.map((family, at) => ({
+        family,
+        required: at === 0 || requireAll || addresses.has(family),
+        address: addresses.get(family) ?? null,
+      })),
+      pools: pools.value === null ? null : [...new Set(pools.value)],
+    },
+  }
+}
+
+function wantedAddresses(service: Service): OrRefusal<{ readonly field: string; readonly texts: readonly string[] }> {
+  const annotated = listAnnotation(service, 'addresses')
+  if ('refusal' in annotated) return annotated
+  const deprecated = service.spec.loadBalancerIP ?? ''
+  if (annotated.value === null)
+    return { value: { field: 'spec.loadBalancerIP', texts: deprecated === '' ? [] : [deprecated] } }
+  if (deprecated !== '')
+    return refuse('InvalidAddress', 'spec.loadBalancerIP', `It stands beside ${fieldOf('addresses')}; set one of them.`)
+  return { value: { field: fieldOf('addresses'), texts: annotated.value } }
+}

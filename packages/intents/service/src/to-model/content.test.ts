@@ -1,0 +1,65 @@
+import type { LoadBalancer } from '@spout/model'
+import { describe, expect, test } from 'vitest'
+import { endpoint, service, slice, uid } from '../testing/objects.ts'
+import { contentOf, type LoadBalancerContent, says } from './content.ts'
+import { draftOf, groupContent } from './draft.ts'
+
+const one = service('web', { loadBalancerSourceRanges: ['10.0.0.0/8'] })
+const slices = [slice('web', [endpoint('10.1.0.1'), endpoint('10.1.0.2')])]
+
+function wantedOf(): LoadBalancerContent {
+  const draft = draftOf(one, { slices, nodes: [], mode: 'direct' })
+  if ('refusal' in draft) throw new Error(draft.refusal.message)
+  return groupContent([{ draft: draft.value, taken: new Set() }], 'c')
+}
+
+/** What the control plane makes of it. */
+function documentOf({ name, annotations, pools, listeners }: LoadBalancerContent): LoadBalancer {
+  const document = {
+    name,
+    annotations: Object.fromEntries(Object.entries(annotations).reverse()),
+    enabled: true,
+    pools: pools.map(({ monitor, members, ...pool }, at) => ({
+      id: uid(20 + at),
+      ...pool,
+      members: members.map((member, index) => ({ id: uid(40 + index), ...member })),
+      monitor: monitor === null ? null : { ...monitor, http: monitor.path === null ? null : { path: monitor.path } },
+    })),
+    listeners: listeners.map(({ defaultPool, ...listener }) => ({ ...listener, defaultPoolId: uid(20), defaultPool })),
+  }
+  return document as unknown as LoadBalancer
+}
+
+describe('whether a document says what is wanted', () => {
+  const wanted = wantedOf()
+  const [pool] = wanted.pools
+  const withPool = (more: object): LoadBalancerContent => ({ ...wanted, pools: [{ ...pool!, ...more }] })
+  const [first, second] = pool!.members
+
+  test('it does, in whatever order its fields stand', () => {
+    expect(contentOf(documentOf(wanted))).toEqual(wanted)
+    expect(says(documentOf(wanted), wanted)).toBe(true)
+    expect(says({ ...documentOf(wanted), enabled: false }, wanted)).toBe(false)
+  })
+
+  test.each([
+    ['the name', { ...wanted, name: 'other' }],
+    ['an annotation', { ...wanted, annotations: { ...wanted.annotations, more: 'x' } }],
+    ['no pool', { ...wanted, pools: [] }],
+    ['a setting of the pool', withPool({ drainSeconds: 7 })],
+    ['its check', withPool({ monitor: null })],
+    ['a member less', withPool({ members: [first] })],
+    ['a member more', withPool({ members: [first, second, { ...second, port: 81 }] })],
+    ['their order', withPool({ members: [second, first] })],
+    ...(['name', 'address', 'port', 'weight', 'monitorPort'] as const).map(
+      (field) => [`the ${field} of a member`, withPool({ members: [first, { ...second, [field]: 99 }] })] as const,
+    ),
+    ['a port', { ...wanted, listeners: wanted.listeners.map((listener) => ({ ...listener, port: 81 })) }],
+    [
+      'the sources',
+      { ...wanted, listeners: wanted.listeners.map((listener) => ({ ...listener, allowedCidrs: null })) },
+    ],
+  ] as const)('it does not: %s', (_, other) => {
+    expect(says(documentOf(wanted), other as LoadBalancerContent)).toBe(false)
+  })
+})

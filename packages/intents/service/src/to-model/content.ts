@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Listener, LoadBalancer, Pool } from '@spout/model'
+
+/**
+ * What we say of a load balancer: the part of its document that is ours. Ids of listeners, pools and members are the control
+ * plane's; it keeps them as long as protocol and port, name, or address and port stay the same.
+ */
+export interface LoadBalancerContent {
+  readonly name: string
+  readonly annotations: Readonly<Record<string, string>>
+  readonly pools: readonly PoolContent[]
+  readonly listeners: readonly ListenerContent[]
+}
+
+export interface ListenerContent {
+  readonly name: string
+  readonly protocol: Listener['protocol']
+  readonly port: number
+  /** A pool of this document, by its name. */
+  readonly defaultPool: string
+  readonly allowedCidrs: readonly string[] | null
+}
+
+export interface PoolContent {
+  /** Unique in the document. */
+  readonly name: string
+  readonly protocol: Pool['protocol']
+  readonly persistence: Pool['persistence']
+  readonly panicThreshold: number
+  readonly drainSeconds: number
+  readonly members: readonly MemberContent[]
+  readonly monitor: MonitorContent | null
+}
+
+export interface MemberContent {
+  readonly name: string
+  readonly address: string
+  readonly port: number
+  readonly weight: number
+  readonly monitorPort: number | null
+}
+
+export interface MonitorContent {
+  readonly type: 'tcp' | 'http' | 'udp' | 'ping'
+  readonly intervalMs: number
+  readonly timeoutMs: number
+  readonly rise: number
+  readonly fall: number
+  /** Set exactly for type `http`. */
+  readonly path: string | null
+}
+
+/** The same of a document that is there: equal text means that there is nothing to write. */
+export function contentOf(document: LoadBalancer): LoadBalancerContent {
+  return {
+    name: document.name,
+    annotations: sorted(document.annotations),
+    pools: document.pools.map((pool) => ({
+      name: pool.name,
+      protocol: pool.protocol,
+      persistence: pool.persistence,
+      panicThreshold: pool.panicThreshold,
+      drainSeconds: pool.drainSeconds,
+      members: pool.members.map(({ name, address, port, weight, monitorPort }) => ({
+        name,
+        address,
+        port,
+        weight,
+        monitorPort,
+      })),
+      monitor:
+        pool.monitor === null
+          ? null
+          : {
+              type: pool.monitor.type as MonitorContent['type'],
+              intervalMs: pool.monitor.intervalMs,
+              timeoutMs: pool.monitor.timeoutMs,
+              rise: pool.monitor.rise,
+              fall: pool.monitor.fall,
+              path: pool.monitor.http?.path ?? null,
+            },
+    })),
+    listeners: listenersOf(document),
+  }
+}
+
+/** The listeners of `contentOf`, without the work of the rest. */
+export function listenersOf(document: LoadBalancer): readonly ListenerContent[] {
+  const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
+  return document.listeners.map(({ name, protocol, port, defaultPoolId, allowedCidrs }) => ({
+    name,
+    protocol,
+    port,
+    defaultPool: poolNames.get(defaultPoolId ?? '') ?? '',
+    allowedCidrs,
+  }))
+}
+
+export const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+
+const MEMBER_FIELDS = fieldsOf<MemberContent>({ name: 1, address: 1, port: 1, weight: 1, monitorPort: 1 })
+
+/** Whether a document says what is wanted. Looked at often and with many members, so it makes nothing anew of them. */
+export const says = (document: LoadBalancer, wanted: LoadBalancerContent): boolean =>
+  document.enabled && hasMembers(document, wanted) && isDeepStrictEqual(frameOf(document), frame(wanted))
+
+function hasMembers({ pools }: LoadBalancer, wanted: LoadBalancerContent): boolean {
+  return (
+    pools.length === wanted.pools.length &&
+    pools.every(({ members }, at) => {
+      const others = wanted.pools[at]?.members
+      return (
+        members.length === others?.length &&
+        members.every((member, index) => MEMBER_FIELDS.every((field) => member[field] === others[index]?.[field]))
+      )
+    })
+  )
+}
+
+/** All but the members. */
+const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
+  ...content,
+  pools: content.pools.map((pool) => ({ ...pool, members: [] })),
+})
+
+const frameOf = (document: LoadBalancer): LoadBalancerContent =>
+  contentOf({ ...document, pools: document.pools.map((pool) => ({ ...pool, members: [] })) })
+
+/** Every field of a type: one that is added later cannot be forgotten. */
+function fieldsOf<T extends object>(fields: Readonly<Record<keyof T, 1>>): readonly (keyof T)[] {
+  return Object.keys(fields) as (keyof T)[]
+}

@@ -1,0 +1,164 @@
+import type { EndpointSlice, Service } from '@spout/kube'
+import { LISTENER_PROTOCOLS, type Listener } from '@spout/model'
+import { keyOf, type PortKey, uidOf } from '../names.ts'
+import { type OrRefusal, type Refusal, refuse } from '../refusal.ts'
+import { type AddressWish, addressWishOf } from './address-wish.ts'
+import { persistenceOf } from './affinity.ts'
+import { annotation, durationAnnotation } from './annotations.ts'
+import type { ListenerContent, LoadBalancerContent, PoolContent } from './content.ts'
+import { sorted } from './content.ts'
+import { endpointMembers, type MemberDraft } from './endpoints.ts'
+import { isLocal, type Mode, modeOf } from './mode.ts'
+import { monitorOf } from './monitor.ts'
+import { type EligibleNode, nodeMembers } from './nodes.ts'
+import { type BalancedPort, type PortError, portsOf } from './ports.ts'
+import { unitOf } from './sharing.ts'
+import { sourceRangesOf } from './source-ranges.ts'
+
+/** What a Service is read with. */
+export interface Surroundings {
+  /** Its own EndpointSlices. */
+  readonly slices: readonly EndpointSlice[]
+  readonly nodes: readonly EligibleNode[]
+  /** How workloads are reached when a Service does not say. */
+  readonly mode: Mode
+}
+
+/** One Service as parts of a load balancer. */
+export interface ServiceDraft {
+  readonly service: Service
+  readonly wish: AddressWish
+  readonly ports: readonly DraftedPort[]
+  /** Why it cannot do what it is there for although nothing is wrong with it, such as a cluster without nodes. */
+  readonly notice: Refusal | null
+}
+
+export interface DraftedPort {
+  readonly port: BalancedPort
+  /** Null for a port that cannot be served. */
+  readonly parts: { readonly listener: ListenerContent; readonly pool: PoolContent } | null
+}
+
+const TRANSPORTS: ReadonlySet<string> = new Set(LISTENER_PROTOCOLS)
+const DEFAULT_PANIC_PERCENT = 10
+/** One answering node of more than so many would be less than a percent. */
+const MOST_NODES_OF_ONE_PERCENT = 100
+const DEFAULT_DRAIN_S = 300
+const LONGEST_NAME = 255
+
+/** Depends on its input alone: equal input gives equal bytes. Whatever the texts hold, it does not throw. */
+export function draftOf(service: Service, { slices, nodes, mode: configured }: Surroundings): OrRefusal<ServiceDraft> {
+  const unit = unitOf(service)
+  if ('refusal' in unit) return unit
+  const mode = modeOf(service, configured)
+  if ('refusal' in mode) return mode
+  const wish = addressWishOf(service)
+  if ('refusal' in wish) return wish
+  const allowed = sourceRangesOf(service)
+  if ('refusal' in allowed) return allowed
+  const zone = annotation(service, 'preferZone')
+  if ('refusal' in zone) return zone
+  const drain = durationAnnotation(service, 'drain', { leastMs: 0, mostMs: 86_400_000 })
+  if ('refusal' in drain) return drain
+  const ports = portsOf(service, mode.value, TRANSPORTS)
+  if (ports.length === 0) return refuse('NoPorts', 'spec.ports', 'It has no ports.')
+  const families = wish.value.families.map(({ family }) => family)
+  const drafted: DraftedPort[] = []
+  for (const port of ports) {
+    if (port.error !== null) {
+      drafted.push({ port, parts: null })
+      continue
+    }
+    const monitor = monitorOf(service, port, mode.value)
+    if ('refusal' in monitor) return monitor
+    const members: readonly MemberDraft[] =
+      mode.value === 'direct'
+        ? endpointMembers(slices, port, { families, preferZone: zone.value })
+        : nodeMembers(nodes, families, port.nodePort ?? 0)
+    const poolName = `${uidOf(service)}/${port.key}`
+    const check = monitor.value
+    drafted.push({
+      port,
+      parts: {
+        listener: {
+          name: nameOf(service, port),
+          protocol: port.transport as Listener['protocol'],
+          port: port.port,
+          defaultPool: poolName,
+          allowedCidrs: allowed.value,
+        },
+        pool: {
+          name: poolName,
+          protocol: port.transport as PoolContent['protocol'],
+          persistence: persistenceOf(service),
+          panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
+          // A datagram client does not see that its endpoint went: its next packet goes to another one.
+          drainSeconds: port.transport === 'udp' ? 0 : drainSeconds(drain.value),
+          members: members.map((member) => ({ ...member, monitorPort: check?.port ?? null })),
+          monitor: check === null ? null : { ...withoutPort(check) },
+        },
+      },
+    })
+  }
+  if (drafted.every(({ parts }) => parts === null))
+    return refuse('NoServablePort', 'spec.ports', drafted.map(({ port }) => portMessage(port, port.error)).join('; '))
+  return { value: { service, wish: wish.value, ports: drafted, notice: noticeOf(mode.value, nodes) } }
+}
+
+/**
+ * With policy Local few nodes have endpoints: that most say no is their health, not a fault of the check. That all say
+ * no is rather that their kube-proxies have not opened `healthCheckNodePort` yet: until then they forward as before.
+ */
+const panicPercent = (fewAnswer: boolean, nodes: number): number =>
+  !fewAnswer ? DEFAULT_PANIC_PERCENT : nodes <= MOST_NODES_OF_ONE_PERCENT ? 1 : 0
+
+const drainSeconds = (ms: number | null): number => (ms === null ? DEFAULT_DRAIN_S : Math.ceil(ms / 1000))
+
+const withoutPort = ({ port: _, ...monitor }: { readonly port: number | null } & NonNullable<PoolContent['monitor']>) =>
+  monitor
+
+const nameOf = (service: Service, { key, name }: BalancedPort): string =>
+  `${keyOf(service)}:${name === '' ? key : name}`.slice(0, LONGEST_NAME)
+
+/** `tcp/80: it has no node port, ...`. */
+export const portMessage = ({ key }: BalancedPort, error: PortError | null): string =>
+  `${key}: ${error?.message ?? 'ok'}`
+
+const noticeOf = (mode: Mode, nodes: readonly EligibleNode[]): Refusal | null =>
+  mode === 'node-ports' && nodes.length === 0
+    ? {
+        reason: 'NoEligibleNodes',
+        field: 'nodes',
+        message: 'No node of the cluster may take traffic; the address is kept.',
+      }
+    : null
+
+/** Whose load balancer it is, kept in its annotations: which Services it is for, and of which cluster. */
+export const CLUSTER_ANNOTATION = 'kubernetes.cluster'
+export const SERVICE_ANNOTATION_PREFIX = 'kubernetes.service.'
+
+export interface MemberDraftOfGroup {
+  readonly draft: ServiceDraft
+  /** Ports of the shared address that another Service has. */
+  readonly taken: ReadonlySet<PortKey>
+}
+
+/** The Services of one address as one document. */
+export function groupContent(members: readonly MemberDraftOfGroup[], cluster: string): LoadBalancerContent {
+  const ordered = [...members].sort((a, b) => (ageOf(a.draft) < ageOf(b.draft) ? -1 : 1))
+  const parts = ordered.flatMap(({ draft, taken }) =>
+    draft.ports.flatMap((drafted) => (drafted.parts === null || taken.has(drafted.port.key) ? [] : [drafted.parts])),
+  )
+  const services = ordered.map(({ draft: { service } }) => [
+    `${SERVICE_ANNOTATION_PREFIX}${uidOf(service)}`,
+    keyOf(service),
+  ])
+  return {
+    name: (ordered[0] === undefined ? '' : keyOf(ordered[0].draft.service)).slice(0, LONGEST_NAME),
+    annotations: sorted({ [CLUSTER_ANNOTATION]: cluster, ...Object.fromEntries(services) }),
+    pools: parts.map(({ pool }) => pool),
+    listeners: parts.map(({ listener }) => listener),
+  }
+}
+
+const ageOf = ({ service }: ServiceDraft): string => `${service.metadata.creationTimestamp ?? ''} ${uidOf(service)}`

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * RFC 9562, section 5.5: the same name always gets the same id.
+ * @param namespace a UUID
+ */
+export function uuid5(namespace: string, name: string): string {
+  const bytes = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name, 'utf8')
+    .digest()
+    .subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** Ids of one project's load balancers that come from Services. */
+const SERVICES_NAMESPACE = 'c47f8c6e-9f0b-5d0c-8a57-3f3f2c1f7a10'
+
+/**
+ * The id of the load balancer that a Service founds. It stays with the address when the founder leaves it to others;
+ * then `attempt` gives the founder another one.
+ */
+export const loadBalancerId = (projectId: string, serviceUid: string, attempt = 0): string =>
+  uuid5(SERVICES_NAMESPACE, `${projectId}/${serviceUid}/${attempt}`)

@@ -1,0 +1,60 @@
+import type { Service } from '@spout/kube'
+import { KUBE_PROXY_HEALTH_PORT } from '../names.ts'
+import { type OrRefusal, refuse } from '../refusal.ts'
+import { choiceAnnotation, durationAnnotation, fieldOf, numberAnnotation } from './annotations.ts'
+import { isLocal, type Mode } from './mode.ts'
+import type { BalancedPort } from './ports.ts'
+
+/** How the members of one pool are checked. */
+export interface MonitorDraft {
+  readonly type: 'tcp' | 'http' | 'udp' | 'ping'
+  readonly intervalMs: number
+  readonly timeoutMs: number
+  readonly rise: number
+  readonly fall: number
+  readonly path: string | null
+  /** Another port than the member's own. */
+  readonly port: number | null
+}
+
+const CHOICES = ['tcp', 'udp', 'ping', 'kube-proxy', 'none'] as const
+const DEFAULTS = { intervalMs: 1000, timeoutMs: 800, rise: 2, fall: 3 } as const
+
+/**
+ * TCP ports are checked by a connection. With `externalTrafficPolicy: Local` behind node ports, the node says by
+ * `healthCheckNodePort` whether it has endpoints of its own: nothing else may decide. Other ports behind node ports ask
+ * kube-proxy; other endpoints are not checked, because Kubernetes knows their readiness and a guess would be worse.
+ */
+export function monitorOf(service: Service, port: BalancedPort, mode: Mode): OrRefusal<MonitorDraft | null> {
+  const times = timesOf(service)
+  if ('refusal' in times) return times
+  const chosen = choiceAnnotation(service, 'monitor', CHOICES)
+  if ('refusal' in chosen) return chosen
+  const plain = { ...times.value, path: null, port: null }
+  const asked = (checkPort: number): MonitorDraft => ({ ...plain, type: 'http', path: '/healthz', port: checkPort })
+  if (mode === 'node-ports' && isLocal(service)) {
+    const checkPort = service.spec.healthCheckNodePort ?? 0
+    return checkPort > 0
+      ? { value: asked(checkPort) }
+      : refuse('NoHealthCheckNodePort', 'spec.healthCheckNodePort', 'The API server has not given one yet.')
+  }
+  const type = chosen.value ?? (port.transport === 'tcp' ? 'tcp' : mode === 'node-ports' ? 'kube-proxy' : 'none')
+  if (type === 'none') return { value: null }
+  if (type !== 'kube-proxy') return { value: { ...plain, type } }
+  if (mode === 'node-ports') return { value: asked(KUBE_PROXY_HEALTH_PORT) }
+  return refuse('InvalidAnnotation', fieldOf('monitor'), 'kube-proxy can be asked only behind node ports.')
+}
+
+function timesOf(service: Service): OrRefusal<Pick<MonitorDraft, 'intervalMs' | 'timeoutMs' | 'rise' | 'fall'>> {
+  const delay = durationAnnotation(service, 'monitorDelay', { leastMs: 100, mostMs: 86_400_000 })
+  if ('refusal' in delay) return delay
+  const timeout = durationAnnotation(service, 'monitorTimeout', { leastMs: 10, mostMs: 86_400_000 })
+  if ('refusal' in timeout) return timeout
+  const retries = numberAnnotation(service, 'monitorRetries', { least: 1, most: 10 })
+  if ('refusal' in retries) return retries
+  const intervalMs = delay.value ?? DEFAULTS.intervalMs
+  const timeoutMs = timeout.value ?? Math.min(DEFAULTS.timeoutMs, intervalMs)
+  if (timeoutMs > intervalMs)
+    return refuse('InvalidAnnotation', fieldOf('monitorTimeout'), 'It must not be longer than the delay.')
+  return { value: { intervalMs, timeoutMs, rise: DEFAULTS.rise, fall: retries.value ?? DEFAULTS.fall } }
+}

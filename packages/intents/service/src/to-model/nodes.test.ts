@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../names.ts'
+import { node } from '../testing/objects.ts'
+import { eligibleNodes, nodeMembers } from './nodes.ts'
+import { podRoutes } from './pod-routes.ts'
+
+const status = (conditions: { type: string; status: 'True' | 'False' | 'Unknown' }[]) => ({
+  status: { addresses: [{ type: 'InternalIP' as const, address: '10.0.0.1' }], conditions },
+})
+
+test.each([
+  ['a plain one, without providerID', {}, true],
+  ['labelled out, value ignored', { metadata: { name: 'n', labels: { [EXCLUDE_NODE_LABEL]: 'false' } } }, false],
+  ['being deleted', { metadata: { name: 'n', deletionTimestamp: 'x' } }, false],
+  [
+    'about to be removed by the autoscaler',
+    { spec: { taints: [{ key: AUTOSCALER_TAINT, effect: 'NoSchedule' }] } },
+    false,
+  ],
+  [
+    'cordoned',
+    { spec: { unschedulable: true, taints: [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }] } },
+    true,
+  ],
+  ['not ready (KEP-3458)', status([{ type: 'Ready', status: 'False' }]), true],
+  ['unknown (KEP-3458)', status([{ type: 'Ready', status: 'Unknown' }]), true],
+  ['without network', status([{ type: 'NetworkUnavailable', status: 'True' }]), false],
+  ['with network', status([{ type: 'NetworkUnavailable', status: 'False' }]), true],
+  ['without an address', { status: {} }, false],
+] as const)('node: %s', (_, more, wanted) => {
+  expect(eligibleNodes([node('n', '10.0.0.1', more as object)]).length === 1).toBe(wanted)
+})
+
+test('members and routes by family', () => {
+  const dual = node('b', '', {
+    spec: { podCIDRs: ['10.1.2.0/24', 'fd00:2::/64', 'nonsense'] },
+    status: {
+      addresses: [
+        { type: 'Hostname', address: 'b' },
+        { type: 'InternalIP', address: '10.0.0.2' },
+        { type: 'InternalIP', address: 'fd01::2' },
+      ],
+    },
+  })
+  const single = node('a', '10.0.0.1', { spec: { podCIDR: '10.1.1.0/24' } })
+  const nodes = eligibleNodes([dual, single])
+  expect(nodeMembers(nodes, [4], 30080).map(({ address }) => address)).toEqual(['10.0.0.1', '10.0.0.2'])
+  expect(nodeMembers(nodes, [4, 6], 30080)).toHaveLength(3)
+  expect(podRoutes([dual, single])).toEqual([
+    { to: '10.1.1.0/24', via: '10.0.0.1' },
+    { to: '10.1.2.0/24', via: '10.0.0.2' },
+    { to: 'fd00:2::/64', via: 'fd01::2' },
+  ])
+})

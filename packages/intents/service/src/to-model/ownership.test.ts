@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { MANAGED_BY } from '../names.ts'
+import { service } from '../testing/objects.ts'
+import { ownershipOf } from './ownership.ts'
+
+const settings = { className: 'spout.dev/lb', isDefault: true, namespaces: null }
+const marked = { annotations: { [MANAGED_BY]: 'spout.dev/lb' } }
+
+describe('whose a Service is', () => {
+  test.each([
+    ['no class, default implementation', {}, {}, true, 'ours'],
+    ['no class, not the default', {}, {}, false, 'foreign'],
+    ['our class, not the default', { loadBalancerClass: 'spout.dev/lb' }, {}, false, 'ours'],
+    ['another class, default', { loadBalancerClass: 'metallb.io/metallb' }, {}, true, 'foreign'],
+    ['another class with our mark', { loadBalancerClass: 'metallb.io/metallb' }, marked, true, 'foreign'],
+    ['not a load balancer', { type: 'ClusterIP' }, {}, true, 'foreign'],
+    ['type changed away', { type: 'ClusterIP' }, marked, true, 'released'],
+    ['no longer the default', {}, marked, false, 'released'],
+    ['being deleted', {}, { deletionTimestamp: '2026-01-02T00:00:00Z' }, true, 'deleting'],
+    ['another class being deleted', { loadBalancerClass: 'x' }, { deletionTimestamp: 'x' }, true, 'foreign'],
+  ] as const)('%s', (_, spec, metadata, isDefault, wanted) => {
+    expect(ownershipOf(service('a', spec, metadata), { ...settings, isDefault })).toBe(wanted)
+  })
+
+  test('a namespace that is not looked at', () => {
+    expect(ownershipOf(service('a'), { ...settings, namespaces: ['other'] })).toBe('foreign')
+    expect(ownershipOf(service('a'), { ...settings, namespaces: ['shop'] })).toBe('ours')
+  })
+})

@@ -1,0 +1,157 @@
+import type { Service } from '@spout/kube'
+import { keyOf, type PortKey, uidOf } from '../names.ts'
+import { type OrRefusal, refuse, shown } from '../refusal.ts'
+import type { AddressWish, Family } from './address-wish.ts'
+import { annotation, fieldOf, listAnnotation } from './annotations.ts'
+
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+const LONGEST_KEY = 255
+const MOST_NAMESPACES = 32
+
+/**
+ * Which Services are decided on together: those with one sharing key that all name the same set of namespaces, their own
+ * implied. So a Service of another namespace can join only when both sides say so, and a key alone is no claim.
+ * @returns a name that is the same for all of them; of one Service alone when it does not share
+ */
+export function unitOf(service: Service): OrRefusal<string> {
+  const key = annotation(service, 'sharingKey')
+  if ('refusal' in key) return key
+  if (key.value === null) return { value: aloneUnit(service) }
+  if (key.value.length > LONGEST_KEY)
+    return refuse('InvalidAnnotation', fieldOf('sharingKey'), `It is longer than ${LONGEST_KEY} characters.`)
+  const others = listAnnotation(service, 'shareWith')
+  if ('refusal' in others) return others
+  const namespaces = [...new Set([service.metadata.namespace ?? '', ...(others.value ?? [])])].sort()
+  const wrong = namespaces.find((name) => !NAMESPACE.test(name))
+  if (wrong !== undefined)
+    return refuse('InvalidAnnotation', fieldOf('shareWith'), `"${shown(wrong)}" is not the name of a namespace.`)
+  if (namespaces.length > MOST_NAMESPACES)
+    return refuse('InvalidAnnotation', fieldOf('shareWith'), `There are more than ${MOST_NAMESPACES} namespaces.`)
+  return { value: `shared:${namespaces.join(',')}:${key.value}` }
+}
+
+export const aloneUnit = (service: Service): string => `alone:${keyOf(service)}`
+
+/** A Service that may share. */
+export interface Sharer {
+  readonly service: Service
+  readonly wish: AddressWish
+  /** The ports that it could serve. */
+  readonly ports: readonly PortKey[]
+}
+
+/** A load balancer that is there. */
+export interface HeldGroup {
+  readonly id: string
+  readonly addresses: ReadonlyMap<Family, string>
+  /** Which Service (by UID) has which port. */
+  readonly ports: ReadonlyMap<PortKey, string>
+  readonly services: ReadonlySet<string>
+}
+
+/** Services of one address, and so of one load balancer. */
+export interface AddressGroup {
+  /** The load balancer that has the address already. */
+  readonly heldBy: string | null
+  readonly wish: AddressWish
+  readonly members: readonly GroupMember[]
+}
+
+export interface GroupMember {
+  readonly service: Service
+  /** Ports that another Service of the group has. */
+  readonly taken: ReadonlyMap<PortKey, Service>
+}
+
+/**
+ * Deals the Services of a unit to addresses. Who is on an address stays there with its ports; a newcomer joins the first
+ * address that fits what it wishes and where its ports are free. One that asks for an address by its number joins it also
+ * when some ports are taken: those are its errors. Depends on age and UID alone, not on the order of the input.
+ */
+export function partition(sharers: readonly Sharer[], held: readonly HeldGroup[]): readonly AddressGroup[] {
+  const byAge = [...sharers].sort(olderFirst)
+  const groups = [...held]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((known): Building => ({ held: known, sharers: [], wish: null, ports: new Map() }))
+  const newcomers: Sharer[] = []
+  for (const sharer of byAge) {
+    const own = groups.find((group) => group.held?.services.has(uidOf(sharer.service)))
+    const wish = own === undefined ? null : joined(own.wish, sharer.wish)
+    if (own === undefined || wish === null) newcomers.push(sharer)
+    else join(own, sharer, wish)
+  }
+  for (const group of groups)
+    for (const sharer of group.sharers)
+      for (const port of sharer.ports)
+        if (group.held?.ports.get(port) === uidOf(sharer.service)) group.ports.set(port, sharer.service)
+  for (const group of groups) for (const sharer of group.sharers) claimFree(group, sharer)
+  for (const sharer of newcomers) {
+    const fits = groups.find((group) => group.sharers.length > 0 && mayJoin(group, sharer))
+    const group = fits ?? { held: null, sharers: [], wish: null, ports: new Map() }
+    if (fits === undefined) groups.push(group)
+    join(group, sharer, joined(group.wish, sharer.wish) ?? sharer.wish)
+    claimFree(group, sharer)
+  }
+  return groups.flatMap(({ held: known, sharers: members, wish, ports }) =>
+    wish === null ? [] : [{ heldBy: known?.id ?? null, wish, members: members.map((sharer) => member(sharer, ports)) }],
+  )
+}
+
+interface Building {
+  readonly held: HeldGroup | null
+  readonly sharers: Sharer[]
+  wish: AddressWish | null
+  readonly ports: Map<PortKey, Service>
+}
+
+function join(group: Building, sharer: Sharer, wish: AddressWish): void {
+  group.sharers.push(sharer)
+  group.wish = wish
+}
+
+function claimFree(group: Building, sharer: Sharer): void {
+  for (const port of sharer.ports) if (!group.ports.has(port)) group.ports.set(port, sharer.service)
+}
+
+function mayJoin(group: Building, sharer: Sharer): boolean {
+  if (joined(group.wish, sharer.wish) === null) return false
+  const asksFor = sharer.wish.families.filter(({ address }) => address !== null)
+  const ofGroup = (family: Family): string | null =>
+    group.held?.addresses.get(family) ?? group.wish?.families.find((one) => one.family === family)?.address ?? null
+  if (asksFor.some(({ family, address }) => ofGroup(family) !== null && ofGroup(family) !== address)) return false
+  const asksForThisOne = asksFor.some(({ family, address }) => ofGroup(family) === address)
+  return asksForThisOne || sharer.ports.every((port) => !group.ports.has(port))
+}
+
+const member = (sharer: Sharer, ports: ReadonlyMap<PortKey, Service>): GroupMember => ({
+  service: sharer.service,
+  taken: new Map(
+    sharer.ports.flatMap((port) => {
+      const holder = ports.get(port)
+      return holder === undefined || holder === sharer.service ? [] : [[port, holder] as const]
+    }),
+  ),
+})
+
+/** What both want, or null when they cannot have one address. */
+function joined(a: AddressWish | null, b: AddressWish): AddressWish | null {
+  if (a === null) return b
+  const both = new Map(a.families.map((one) => [one.family, one]))
+  for (const wanted of b.families) {
+    const known = both.get(wanted.family)
+    if (known?.address != null && wanted.address !== null && known.address !== wanted.address) return null
+    both.set(wanted.family, {
+      family: wanted.family,
+      required: wanted.required || (known?.required ?? false),
+      address: known?.address ?? wanted.address,
+    })
+  }
+  const pools =
+    a.pools === null || b.pools === null ? (a.pools ?? b.pools) : a.pools.filter((name) => b.pools?.includes(name))
+  return pools !== null && pools.length === 0 ? null : { families: [...both.values()], pools }
+}
+
+function olderFirst(a: Sharer, b: Sharer): number {
+  const key = ({ service }: Sharer) => `${service.metadata.creationTimestamp ?? ''} ${uidOf(service)}`
+  return key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0
+}

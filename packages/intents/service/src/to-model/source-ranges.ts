@@ -1,0 +1,40 @@
+import type { Service } from '@spout/kube'
+import { AddressSyntaxError, formatCidr, parseCidr } from '@spout/net'
+import { type OrRefusal, refuse, shown } from '../refusal.ts'
+import { fieldOf, listAnnotation } from './annotations.ts'
+
+const MOST = 200
+
+/** Who may connect: null for everybody, else canonical prefixes, sorted. A range that cannot be read admits nobody by refusal. */
+export function sourceRangesOf(service: Service): OrRefusal<readonly string[] | null> {
+  const own = service.spec.loadBalancerSourceRanges ?? []
+  let field = 'spec.loadBalancerSourceRanges'
+  let wanted: readonly string[] = own
+  if (own.length === 0) {
+    const annotated = listAnnotation(service, 'sourceRanges')
+    if ('refusal' in annotated) return annotated
+    wanted = annotated.value ?? []
+    field = fieldOf('sourceRanges')
+  }
+  if (wanted.length === 0) return { value: null }
+  if (wanted.length > MOST)
+    return refuse('TooManySourceRanges', field, `There are ${wanted.length}; at most ${MOST} can be kept.`)
+  const ranges = new Set<string>()
+  for (const text of wanted) {
+    const range = prefixOf(text)
+    if (range === null)
+      return refuse('InvalidSourceRange', field, `"${shown(text)}" is not a prefix like 192.0.2.0/24.`)
+    ranges.add(range)
+  }
+  return { value: [...ranges].sort() }
+}
+
+/** Host bits are cleared, as Kubernetes does. */
+function prefixOf(text: string): string | null {
+  try {
+    return formatCidr(parseCidr(text.trim(), 'clear'))
+  } catch (error) {
+    if (error instanceof AddressSyntaxError) return null
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+import type { Condition } from '@spout/kube'
+import { CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import type { Refusal } from '../refusal.ts'
+import type { ShownPort } from './ingress.ts'
+
+/** What is known of a Service's load balancer, for its conditions. */
+export type Progress =
+  /** Its wish is not done, and why. */
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+  /** The nodes have not confirmed it. */
+  | { readonly type: 'pending'; readonly reason: string; readonly message: string }
+  /** It was confirmed, and what nodes have to confirm now does not change what answers. */
+  | { readonly type: 'programmed'; readonly notice: Refusal | null }
+  /** The nodes, or the planner, say that it cannot be. */
+  | { readonly type: 'failed'; readonly reason: string; readonly message: string }
+
+const LONGEST_MESSAGE = 1024
+
+/** Our conditions. Times are kept where a condition's status is what it was, so that nothing is written for nothing. */
+export function conditionsOf(
+  progress: Progress,
+  ports: readonly ShownPort[],
+  before: readonly Condition[],
+  now: string,
+): readonly Condition[] {
+  const wanted = [programmed(progress)]
+  const wrong = ports.filter(({ error }) => error !== null)
+  if (wrong.length > 0)
+    wanted.push({
+      type: CONDITION_PORTS_ERROR,
+      status: 'True',
+      reason: 'PortsNotServed',
+      message: wrong.map(({ port, message }) => `${port.key}: ${message}`).join('; '),
+    })
+  return wanted.map((condition) => {
+    const known = before.find(({ type }) => type === condition.type)
+    const since = known?.status === condition.status ? known.lastTransitionTime : now
+    return { ...condition, message: condition.message.slice(0, LONGEST_MESSAGE), lastTransitionTime: since }
+  })
+}
+
+function programmed(progress: Progress): Omit<Condition, 'lastTransitionTime'> {
+  const type = CONDITION_PROGRAMMED
+  switch (progress.type) {
+    case 'refused': {
+      const { reason, field, message } = progress.refusal
+      return { type, status: 'False', reason: wordOf(reason), message: `${field}: ${message}` }
+    }
+    case 'programmed':
+      return progress.notice === null
+        ? { type, status: 'True', reason: 'Programmed', message: 'The nodes that announce the address have it.' }
+        : { type, status: 'True', reason: wordOf(progress.notice.reason), message: progress.notice.message }
+    default:
+      return { type, status: 'False', reason: wordOf(progress.reason), message: progress.message }
+  }
+}
+
+/** A reason that the API server accepts. */
+const wordOf = (text: string): string => (/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(text) ? text : 'Other')

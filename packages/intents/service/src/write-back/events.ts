@@ -1,0 +1,43 @@
+import type { Condition } from '@spout/kube'
+import { CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import type { WrittenStatus } from './status.ts'
+
+/** An event for a Service. */
+export interface ServiceEvent {
+  readonly type: 'Normal' | 'Warning'
+  /** Why, CamelCase. */
+  readonly reason: string
+  /** What was done or tried, CamelCase. */
+  readonly action: string
+  readonly note: string
+}
+
+/**
+ * What to tell of a change of the status: why something cannot be, once for each reason. Of a Service that `waits` for the
+ * nodes it is not told that it is not programmed.
+ */
+export function eventsOf(
+  before: readonly Condition[],
+  wanted: WrittenStatus,
+  progress: 'waits' | 'decided' = 'decided',
+): readonly ServiceEvent[] {
+  const changed = wanted.conditions.filter((condition) => {
+    const known = before.find(({ type }) => type === condition.type)
+    return (
+      known?.status !== condition.status || known.reason !== condition.reason || known.message !== condition.message
+    )
+  })
+  return changed.flatMap(({ type, status, reason, message }): ServiceEvent[] => {
+    if (type === CONDITION_PORTS_ERROR) return [{ type: 'Warning', reason, action: 'BalancePorts', note: message }]
+    if (type !== CONDITION_PROGRAMMED || progress === 'waits' || reason === 'Programmed') return []
+    // A condition that is true with another reason tells of a notice, such as a cluster without nodes.
+    return [{ type: 'Warning', reason, action: status === 'True' ? 'ChooseMembers' : 'BalanceService', note: message }]
+  })
+}
+
+export const RELEASED: ServiceEvent = {
+  type: 'Normal',
+  reason: 'LoadBalancerReleased',
+  action: 'ReleaseLoadBalancer',
+  note: 'The load balancer is gone and its address is free.',
+}

@@ -1,0 +1,99 @@
+import type { Condition } from '@spout/kube'
+import { describe, expect, test } from 'vitest'
+import { service } from '../testing/objects.ts'
+import { addressWishOf } from '../to-model/address-wish.ts'
+import { portsOf, portTaken } from '../to-model/ports.ts'
+import { eventsOf } from './events.ts'
+import { type StatusInput, shows, statusOf } from './status.ts'
+
+const one = service('web', { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
+const wishOf = (of = one) => {
+  const wish = addressWishOf(of)
+  if ('refusal' in wish) throw new Error()
+  return wish.value
+}
+const [http] = portsOf(one, 'direct', new Set(['tcp']))
+const fine = [{ port: http!, error: null, message: null }]
+const NOW = '2026-01-01T00:00:00Z'
+const status = (input: Partial<StatusInput> = {}) =>
+  statusOf({
+    service: one,
+    wish: wishOf(),
+    addresses: ['198.51.100.7', '2001:db8::7'],
+    ports: fine,
+    progress: { type: 'programmed', notice: null },
+    now: NOW,
+    ...input,
+  })
+
+describe('what a Service shows', () => {
+  test('addresses in the order of its families, with ipMode', () => {
+    expect(status().ingress).toEqual([
+      { ip: '198.51.100.7', ipMode: 'VIP' },
+      { ip: '2001:db8::7', ipMode: 'VIP' },
+    ])
+    const six = service('web', { ipFamilies: ['IPv6'] })
+    expect(status({ service: six, wish: wishOf(six) }).ingress).toEqual([{ ip: '2001:db8::7', ipMode: 'VIP' }])
+  })
+
+  test('none while a family is missing that it requires; one is enough where it prefers two', () => {
+    expect(status({ addresses: ['198.51.100.7'] }).ingress).toEqual([])
+    const prefers = service('web', { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' })
+    expect(status({ wish: wishOf(prefers), addresses: ['198.51.100.7'] }).ingress).toHaveLength(1)
+  })
+
+  test('one port that cannot be served: all ports are listed, the error beside that one', () => {
+    const taken = portTaken(one, service('other', {}, { namespace: 'secret' }))
+    const ports = [...fine, { port: { ...http!, port: 81, key: 'tcp/81' as const }, ...taken }]
+    const { ingress, conditions } = status({ ports })
+    expect(ingress[0]?.ports).toEqual([
+      { port: 80, protocol: 'TCP' },
+      { port: 81, protocol: 'TCP', error: 'spout.dev/PortTaken' },
+    ])
+    expect(conditions.map(({ type, status: state }) => [type, state])).toEqual([
+      ['spout.dev/Programmed', 'True'],
+      ['LoadBalancerPortsError', 'True'],
+    ])
+    expect(JSON.stringify(conditions)).not.toContain('secret')
+  })
+
+  test('a wish that cannot be read keeps what is there', () => {
+    const before = { ...one, status: { loadBalancer: { ingress: [{ ip: '198.51.100.7' }, { ip: '192.0.2.1' }] } } }
+    const refusal = { reason: 'InvalidAddress', field: 'f', message: 'm' }
+    expect(status({ service: before, wish: null, progress: { type: 'refused', refusal } }).ingress).toEqual([
+      { ip: '198.51.100.7' },
+    ])
+  })
+
+  test('what is shown already is not written: times and other conditions do not count', () => {
+    const wanted = status()
+    const foreign: Condition = {
+      type: 'other/Thing',
+      status: 'True',
+      reason: 'x',
+      message: '',
+      lastTransitionTime: NOW,
+    }
+    const shown = {
+      ...one,
+      status: { loadBalancer: { ingress: wanted.ingress }, conditions: [foreign, ...wanted.conditions] },
+    }
+    expect(shows(shown, wanted)).toBe(true)
+    expect(shows({ ...shown, status: { ...shown.status, conditions: [foreign] } }, wanted)).toBe(false)
+    const later = status({ service: shown, now: '2026-02-02T00:00:00Z' })
+    expect(later.conditions[0]?.lastTransitionTime).toBe(NOW)
+  })
+
+  test('events tell why something cannot be, and not that it waits or works', () => {
+    const refused = status({
+      progress: { type: 'refused', refusal: { reason: 'PoolNotFound', field: 'f', message: 'm' } },
+    })
+    expect(eventsOf([], refused)).toEqual([
+      { type: 'Warning', reason: 'PoolNotFound', action: 'BalanceService', note: 'f: m' },
+    ])
+    expect(eventsOf(refused.conditions, refused)).toEqual([])
+    expect(eventsOf(refused.conditions, status())).toEqual([])
+    const waits = status({ progress: { type: 'pending', reason: 'WaitingForNode', message: '' } })
+    expect(eventsOf([], waits, 'waits')).toEqual([])
+  })
+})

@@ -1,0 +1,74 @@
+import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
+import { CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import type { AddressWish } from '../to-model/address-wish.ts'
+import { conditionsOf, type Progress } from './conditions.ts'
+import { ingressOf, type ShownPort } from './ingress.ts'
+
+/** The part of a Service's status that is ours. */
+export interface WrittenStatus {
+  readonly ingress: readonly LoadBalancerIngress[]
+  readonly conditions: readonly Condition[]
+}
+
+export interface StatusInput {
+  readonly service: Service
+  /** Null while the wish itself cannot be read: then what is shown stays, as the load balancer does. */
+  readonly wish: AddressWish | null
+  /** The load balancer's addresses that are this Service's; empty when there are none. */
+  readonly addresses: readonly string[]
+  readonly ports: readonly ShownPort[]
+  readonly progress: Progress
+  /** RFC 3339, in seconds. */
+  readonly now: string
+}
+
+export function statusOf({ service, wish, addresses, ports, progress, now }: StatusInput): WrittenStatus {
+  const before = service.status?.loadBalancer?.ingress ?? []
+  return {
+    ingress:
+      wish === null ? before.filter(({ ip }) => addresses.includes(ip ?? '')) : ingressOf(wish, addresses, ports),
+    conditions: conditionsOf(progress, ports, service.status?.conditions ?? [], now),
+  }
+}
+
+/** What a Service that is balanced no more shows. */
+export const NO_STATUS: WrittenStatus = { ingress: [], conditions: [] }
+
+const OURS: ReadonlySet<string> = new Set([CONDITION_PROGRAMMED, CONDITION_PORTS_ERROR])
+
+/** Whether the Service shows it already; the conditions of others do not count. */
+export function shows(service: Service, wanted: WrittenStatus): boolean {
+  const shown = (service.status?.conditions ?? []).filter(({ type }) => OURS.has(type))
+  return (
+    ingressText(service.status?.loadBalancer?.ingress ?? []) === ingressText(wanted.ingress) &&
+    conditionsText(shown) === conditionsText(wanted.conditions)
+  )
+}
+
+/** Whether the Service shows all of it but for why it is not programmed. */
+export function differInReason(service: Service, wanted: WrittenStatus): boolean {
+  const shown = service.status?.conditions?.find(({ type }) => type === CONDITION_PROGRAMMED)
+  if (shown?.status !== 'False') return false
+  const { reason, message } = shown
+  const conditions = wanted.conditions.map((one) =>
+    one.type === CONDITION_PROGRAMMED && one.status === 'False' ? { ...one, reason, message } : one,
+  )
+  return shows(service, { ...wanted, conditions })
+}
+
+const ingressText = (ingress: readonly LoadBalancerIngress[]): string =>
+  JSON.stringify(
+    ingress.map(({ ip = '', hostname = '', ipMode = 'VIP', ports = [] }) => [
+      ip,
+      hostname,
+      ipMode,
+      ports.map(({ port, protocol, error = '' }) => [port, protocol, error]),
+    ]),
+  )
+
+const conditionsText = (conditions: readonly Condition[]): string =>
+  JSON.stringify(
+    [...conditions]
+      .sort((a, b) => (a.type < b.type ? -1 : 1))
+      .map(({ type, status, reason, message }) => [type, status, reason, message]),
+  )

@@ -1,0 +1,38 @@
+import type { Clock } from '@spout/runtime'
+import { KubeUnreachable } from '../transport/errors.ts'
+
+export interface WatchLifeOptions {
+  readonly clock: Clock
+  /** Ends the watch at once. */
+  readonly closing: AbortSignal
+  /** The server was asked to end it before: later it is dead. */
+  readonly mostMs: number
+  /** When to ask whether it should end for a look at the whole list. */
+  readonly lookMs: number
+  readonly shouldLook: () => boolean
+}
+
+/** A watch's signal, and what to call once it ended. */
+export interface WatchLife {
+  readonly signal: AbortSignal
+  readonly end: () => void
+}
+
+export function watchLife({ clock, closing, mostMs, lookMs, shouldLook }: WatchLifeOptions): WatchLife {
+  const life = new AbortController()
+  const close = () => life.abort()
+  closing.addEventListener('abort', close, { once: true })
+  const late = clock.setTimer(
+    () => life.abort(new KubeUnreachable('watch', 'silent', `it did not end within ${mostMs} ms`)),
+    mostMs,
+  )
+  const look = clock.setTimer(() => {
+    if (shouldLook()) life.abort()
+  }, lookMs)
+  const end = () => {
+    late.clear()
+    look.clear()
+    closing.removeEventListener('abort', close)
+  }
+  return { signal: life.signal, end }
+}

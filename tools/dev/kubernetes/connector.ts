@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import {
+  type Daemon,
+  type KubernetesCluster,
+  type Lab,
+  must,
+  PRODUCT_ENVIRONMENT,
+  PRODUCT_NODE_OPTIONS,
+  type SystemAccess,
+} from '@spout/testkit'
+import { openstackEnv } from '../env.ts'
+import { ROOT } from '../verb.ts'
+
+/** The connector's service account in the cluster, as the repository ships it. */
+export const ACCESS_MANIFEST = 'deploy/kubernetes/connector-access.yaml'
+export const PROGRAM = 'apps/connector/src/main.ts'
+const PROCESS = 'connector'
+const LISTENING = '"event":"listening"'
+
+const directoryOf = (lab: Lab): string => path.join(lab.directory, PROCESS)
+export const connectorConfigFile = (lab: Lab): string => path.join(directoryOf(lab), 'connector.yaml')
+
+/** What a tenant types to get the credential; the secret is shown once. */
+export const CREDENTIAL_COMMAND = 'application credential create cluster --role balancer'
+
+interface Credential {
+  readonly id: string
+  readonly secret: string
+}
+
+/** A tenant's own credential that may only balance, by the unmodified OpenStack client. */
+export async function makeCredential(access: SystemAccess): Promise<Credential> {
+  const account = access.projects[0] ?? access.admin
+  const argv = ['openstack', ...CREDENTIAL_COMMAND.split(' '), '-f', 'json']
+  return JSON.parse(await must(argv, { env: openstackEnv(access.endpoint, account) })) as Credential
+}
+
+/** A kubeconfig that speaks as the connector's service account. */
+export function writeKubeconfig(lab: Lab, cluster: KubernetesCluster, token: string): string {
+  const directory = directoryOf(lab)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  writeFileSync(path.join(directory, 'cluster-token'), token, { mode: 0o600 })
+  const { url, caFile } = cluster.api.access
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'cluster', cluster: { server: url, 'certificate-authority': caFile } }],
+    users: [{ name: 'connector', user: { tokenFile: 'cluster-token' } }],
+    contexts: [{ name: 'cluster', context: { cluster: 'cluster', user: 'connector', namespace: 'spout' } }],
+    'current-context': 'cluster',
+  }
+  const file = path.join(directory, 'kubeconfig')
+  // JSON is YAML too.
+  writeFileSync(file, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 })
+  return file
+}
+
+/** Writes the settings of the lab's connector. @returns their text without the comment */
+export function writeConnectorConfig(lab: Lab, access: SystemAccess, { id, secret }: Credential): string {
+  const directory = directoryOf(lab)
+  const secretFile = path.join(directory, 'spout-secret')
+  writeFileSync(secretFile, secret, { mode: 0o600 })
+  const text = [
+    'spout:',
+    `  endpoint: ${access.endpoint}`,
+    `  applicationCredentialId: ${id}`,
+    `  applicationCredentialSecretFile: ${secretFile}`,
+    'kubernetes:',
+    `  kubeconfig: ${path.join(directory, 'kubeconfig')}`,
+    'network:',
+    '  name: net',
+    'http:',
+    '  host: 127.0.0.1',
+    '  port: 0',
+  ].join('\n')
+  writeFileSync(connectorConfigFile(lab), `${text}\n`)
+  return text
+}
+
+/** Starts the connector with the settings that were written. */
+export async function startConnector(lab: Lab): Promise<Daemon> {
+  const argv = [process.execPath, ...PRODUCT_NODE_OPTIONS, path.join(ROOT, PROGRAM)]
+  return lab.start('host', PROCESS, [...argv, '--config', connectorConfigFile(lab)], {
+    env: PRODUCT_ENVIRONMENT,
+    readyText: LISTENING,
+  })
+}
+
+/** Whether it was set up, and whether it runs. */
+export const connectorState = (lab: Lab): 'absent' | 'stopped' | 'running' =>
+  !existsSync(connectorConfigFile(lab)) ? 'absent' : lab.process(PROCESS) === null ? 'stopped' : 'running'
+
+/** Where its metrics are. */
+export function connectorUrl(lab: Lab): string {
+  const lines = readFileSync(path.join(lab.directory, `${PROCESS}.log`), 'utf8').split('\n')
+  const { httpPort } = JSON.parse(lines.findLast((line) => line.includes(LISTENING)) ?? '{}') as { httpPort?: number }
+  return `http://127.0.0.1:${httpPort ?? 0}`
+}

@@ -1,0 +1,48 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { KubernetesCluster, Lab } from '@spout/testkit'
+import { run } from '@spout/testkit'
+import type { Teller } from '../story/teller.ts'
+
+/** Directory with the lab's own `kubectl`, of the cluster's version. */
+export const kubectlDirectory = (lab: Lab): string => path.join(lab.directory, 'bin')
+
+/** Puts `kubectl` into the lab's directory, so that people type what stands in Kubernetes' own documents. */
+export function installKubectl(lab: Lab, { kubectl: [program = '', role = ''] }: KubernetesCluster): void {
+  const file = path.join(kubectlDirectory(lab), 'kubectl')
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(file, `#!/bin/sh\nexec '${program}' ${role} "$@"\n`)
+  chmodSync(file, 0o755)
+}
+
+/** Whether a search path has a `kubectl` already. */
+export const hasKubectl = (searchPath: string): boolean =>
+  searchPath.split(':').some((directory) => directory !== '' && existsSync(path.join(directory, 'kubectl')))
+
+/** The cluster's administrator at a terminal: commands are shown as they are run. */
+export class Kubectl {
+  readonly #argv: readonly string[]
+  readonly #teller: Teller
+
+  constructor(cluster: KubernetesCluster, teller: Teller) {
+    this.#argv = cluster.kubectl
+    this.#teller = teller
+  }
+
+  /** @returns what it said. @throws Error when it failed */
+  async run(...args: readonly string[]): Promise<string> {
+    this.#teller.command(`kubectl ${args.map(asTyped).join(' ')}`)
+    const { code, stdout, stderr } = await run([...this.#argv, ...args])
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: exit ${code}: ${stderr.trim() || stdout.trim()}`)
+    return stdout
+  }
+
+  /** Runs a command and shows what it said. */
+  async show(...args: readonly string[]): Promise<string> {
+    const text = await this.run(...args)
+    this.#teller.answer(text)
+    return text
+  }
+}
+
+const asTyped = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

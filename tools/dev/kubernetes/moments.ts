@@ -1,0 +1,39 @@
+import { type Kubernetes, type KubernetesApi, type KubernetesList, waitFor } from '@spout/testkit'
+
+interface Seen<T> {
+  /** By `performance.now()`. */
+  readonly atMs: number
+  readonly object: T
+}
+
+/** Notes when the API server told what of a collection, from `start` on. */
+export class Moments<T extends Kubernetes.KubernetesObject> implements Disposable {
+  readonly #seen: Seen<T>[] = []
+  readonly #stopping = new AbortController()
+
+  static async start<T extends Kubernetes.KubernetesObject>(api: KubernetesApi, path: string): Promise<Moments<T>> {
+    const { metadata } = await api.list<T>(path)
+    const moments = new Moments<T>()
+    void moments.#follow(api, path, metadata)
+    return moments
+  }
+
+  async #follow(api: KubernetesApi, path: string, { resourceVersion }: KubernetesList<T>['metadata']): Promise<void> {
+    try {
+      for await (const { object } of api.watch<T>(path, resourceVersion, this.#stopping.signal))
+        this.#seen.push({ atMs: performance.now(), object })
+    } catch {
+      // Whoever waits for a moment that does not come is told by its deadline.
+    }
+  }
+
+  /** The first time that an object was told of which this holds. @throws Error when it does not come */
+  async when(what: string, holds: (object: T) => boolean): Promise<number> {
+    const found = await waitFor(() => this.#seen.find(({ object }) => holds(object)), { what, everyMs: 5 })
+    return found.atMs
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopping.abort()
+  }
+}

@@ -1,0 +1,133 @@
+import { Caller, KubernetesCluster, type Lab, type SystemAccess, waitFor } from '@spout/testkit'
+import type { Teller } from '../story/teller.ts'
+import { Asking, ask, describePods, podsOf } from './asking.ts'
+import { connectorUrl } from './connector.ts'
+import { Kubectl } from './kubectl.ts'
+import { deletePod, moveToNodePorts, scale } from './live-changes.ts'
+import { Moments } from './moments.ts'
+import { BASE, type BalancedService, type Scene, SERVICES, untilProgrammed, vipOf } from './scene.ts'
+
+/** So many pods surely show up in a handful of requests. */
+const MOST_PODS_SEEN = 5
+
+export interface KubernetesStoryResult {
+  /** Everything came to be, and no request failed while it changed. */
+  readonly ok: boolean
+  readonly service: { readonly name: string; readonly vip: string; readonly answers: string }
+  /** Null when the Service was there before. */
+  readonly firstTime: {
+    /** From the Service's creation until its address stood there, and until the first answer. */
+    readonly addressMs: number
+    readonly firstAnswerMs: number
+    readonly requests: number
+    readonly failedRequests: number
+  } | null
+}
+
+/** A tenant's cluster gets a Service of type LoadBalancer; a client uses it while things change. */
+export async function tellKubernetesStory(
+  lab: Lab,
+  access: SystemAccess,
+  teller: Teller,
+): Promise<KubernetesStoryResult> {
+  const cluster = KubernetesCluster.open(lab)
+  if (cluster === null) throw new Error('the cluster is gone')
+  await using caller = await Caller.start(lab, 'client')
+  const scene: Scene = { access, cluster, caller, kubectl: new Kubectl(cluster, teller), teller }
+  const before = await existing(cluster)
+  const firstTime = before === null || vipOf(before) === null ? await tellFirstTime(scene) : null
+  const vip = await waitFor(async () => vipOf(await cluster.api.get(`${SERVICES}/web`)), { what: 'an address' })
+  const answers = await everyPodAnswers(scene, vip)
+  if (firstTime === null) {
+    teller.heading('What the cluster has')
+    await scene.kubectl.show('get', 'services', 'web', 'wish', '--ignore-not-found')
+    teller.event(`http://${vip}/: ${describePods(answers)}`)
+  }
+  whatNext(lab, vip, teller)
+  const service = { name: 'web', vip, answers: describePods(answers) }
+  return { ok: (firstTime?.failedRequests ?? 0) === 0, service, firstTime }
+}
+
+const existing = async ({ api }: KubernetesCluster): Promise<BalancedService | null> =>
+  (await api.list<BalancedService>(SERVICES)).items.find(({ metadata }) => metadata.name === 'web') ?? null
+
+async function tellFirstTime(scene: Scene): Promise<NonNullable<KubernetesStoryResult['firstTime']>> {
+  const { cluster, caller, kubectl, teller } = scene
+  teller.heading('A Deployment of three pods and a Service of type LoadBalancer')
+  using moments = await Moments.start<BalancedService>(cluster.api, SERVICES)
+  await kubectl.run('apply', '--filename', `${BASE}/web.yaml`)
+  const isWeb = (one: BalancedService) => one.metadata.name === 'web'
+  const createdAt = await moments.when('Service web', isWeb)
+  const addressAt = await moments.when('its address', (one) => isWeb(one) && vipOf(one) !== null)
+  const vip = vipOf(await cluster.api.get(`${SERVICES}/web`)) ?? ''
+  const first = await waitFor(() => ask(caller, vip), { what: 'the first answer', everyMs: 2 })
+  const answeredAt = performance.now()
+  const addressMs = Math.round(addressAt - createdAt)
+  const firstAnswerMs = Math.round(answeredAt - createdAt)
+  teller.event(
+    `${vip} stood at the Service ${addressMs} ms after it was created; ${first.pod} answered there after ${firstAnswerMs} ms`,
+  )
+  await untilProgrammed(cluster, 'web')
+  await kubectl.show('get', 'service', 'web')
+
+  teller.heading('A client on the other side of the router asks, and goes on asking from here on')
+  await cluster.readyPods(3, 'app=web')
+  const asking = new Asking(caller, vip)
+  const answers = await asking.recently('three pods to answer', (all) => podsOf(all).length === 3)
+  teller.event(
+    `http://${vip}/: ${describePods(answers)}; the pods see client ${answers[0]?.client.replace('::ffff:', '')}`,
+  )
+  await deletePod(scene, asking)
+  await scale(scene, asking)
+  await moveToNodePorts(scene, asking)
+  await asking.stop()
+  teller.event(
+    `through all of this: ${asking.count} requests, each on a connection of its own, ${asking.failed} failed`,
+  )
+  await tellRefusal(scene)
+  return { addressMs, firstAnswerMs, requests: asking.count, failedRequests: asking.failed }
+}
+
+/** A Service whose wish cannot be: the reason stands on it. */
+async function tellRefusal({ cluster, kubectl, teller }: Scene): Promise<void> {
+  teller.heading('A Service asks for an address that nobody may have')
+  await kubectl.run('apply', '--filename', `${BASE}/wish.yaml`)
+  const events = '/apis/events.k8s.io/v1/namespaces/default/events'
+  type Event = { readonly metadata: { readonly name: string }; readonly regarding: { readonly name: string } }
+  await waitFor(
+    async () => (await cluster.api.list<Event>(events)).items.some(({ regarding }) => regarding.name === 'wish'),
+    { what: 'an event for Service wish' },
+  )
+  await kubectl.show('describe', 'service', 'wish')
+}
+
+/** Requests until each pod that is ready answered one of the last. */
+async function everyPodAnswers({ cluster, caller }: Scene, vip: string) {
+  const asking = new Asking(caller, vip)
+  try {
+    const pods = (await cluster.pods('app=web')).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    const expected = Math.min(pods.length, MOST_PODS_SEEN)
+    return await asking.recently(`${expected} pods to answer at ${vip}`, (all) => podsOf(all).length >= expected)
+  } finally {
+    await asking.stop()
+  }
+}
+
+function whatNext(lab: Lab, vip: string, teller: Teller): void {
+  teller.heading('Try next')
+  for (const command of [
+    'eval "$(./dev env)"',
+    'kubectl get services,pods --output wide',
+    'kubectl describe service wish',
+    'kubectl annotate service wish spout.dev/load-balancer-ips-   # any address will do: it gets one',
+    'kubectl delete service web   # and the address is free again',
+    `./dev in client curl -s http://${vip}/`,
+    './dev spout explain lb default/web',
+    './dev spout lb list -o wide',
+    './dev places',
+    `curl -s ${connectorUrl(lab)}/metrics`,
+    `less ${lab.directory}/connector.log`,
+    './dev down',
+  ])
+    teller.command(command)
+}

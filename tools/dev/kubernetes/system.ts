@@ -1,0 +1,88 @@
+import {
+  createPublicPool,
+  createTenant,
+  KubernetesCluster,
+  type Lab,
+  NODES,
+  nodesInSync,
+  type SystemAccess,
+  startAgent,
+} from '@spout/testkit'
+import type { Teller } from '../story/teller.ts'
+import { DEMO_TENANTS } from '../story/tenant.ts'
+import { UsageError } from '../verb.ts'
+import {
+  ACCESS_MANIFEST,
+  CREDENTIAL_COMMAND,
+  connectorConfigFile,
+  connectorState,
+  makeCredential,
+  PROGRAM,
+  startConnector,
+  writeConnectorConfig,
+  writeKubeconfig,
+} from './connector.ts'
+import { installKubectl, Kubectl } from './kubectl.ts'
+
+const WORKERS = ['worker1', 'worker2'] as const
+const TENANT = DEMO_TENANTS[0]!
+
+/** What the provider has, a tenant with a Kubernetes cluster of its own, and the connector between them. */
+export async function seedKubernetes(lab: Lab, access: SystemAccess, teller: Teller): Promise<SystemAccess> {
+  const starting = startCluster(lab)
+  // Waited for below; until then a failure elsewhere comes first.
+  starting.catch(() => {})
+  await Promise.all(NODES.map((node) => startAgent(lab, access, node)))
+  await createPublicPool(access)
+  const seeded = { ...access, projects: [await createTenant(access, TENANT)] }
+  await nodesInSync(seeded, NODES.length)
+  teller.event('node1 and node2 enrolled with one-time tokens; both follow the control plane')
+  teller.event(
+    `tenant ${TENANT.project}: a project, its user ${TENANT.user}, a network 10.0.0.0/24 on a segment of its own`,
+  )
+  const crediting = makeCredential(seeded)
+  crediting.catch(() => {})
+  const cluster = await starting
+  installKubectl(lab, cluster)
+  teller.event(
+    `its Kubernetes at ${cluster.url}: etcd, API server, controller manager; nodes ${describeNodes(cluster)} stand in that network, each with kube-proxy`,
+  )
+  teller.heading(`${TENANT.user} lets the cluster have load balancers, and nothing else`)
+  teller.command(`openstack ${CREDENTIAL_COMMAND}`)
+  const credential = await crediting
+  const kubectl = new Kubectl(cluster, teller)
+  await kubectl.run('apply', '--filename', ACCESS_MANIFEST)
+  const token = await kubectl.run('create', 'token', 'connector', '--namespace', 'spout', '--duration', '8760h')
+  writeKubeconfig(lab, cluster, token.trim())
+  writeConnectorConfig(lab, seeded, credential)
+  teller.command(`node ${PROGRAM} --config ${connectorConfigFile(lab)}`)
+  await startConnector(lab)
+  teller.event('the connector reads Services, endpoints and nodes of the cluster')
+  return seeded
+}
+
+async function startCluster(lab: Lab): Promise<KubernetesCluster> {
+  const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a' })
+  await Promise.all(WORKERS.map((name) => cluster.addNode(name)))
+  return cluster
+}
+
+const describeNodes = ({ nodes }: KubernetesCluster): string =>
+  nodes.map(({ name, addresses }) => `${name} (${addresses[0]})`).join(' and ')
+
+/** Starts again what ended meanwhile. @throws UsageError when the cluster was never finished */
+export async function resumeKubernetes(lab: Lab): Promise<void> {
+  const cluster = KubernetesCluster.open(lab)
+  if (cluster === null || connectorState(lab) === 'absent')
+    throw new UsageError('the last ./dev up --kubernetes did not get far enough: run ./dev down first')
+  const missing = (name: string): boolean => lab.process(name) === null
+  const { controlPlane } = cluster
+  if (missing('kube-etcd')) await controlPlane.startEtcd()
+  if (missing('kube-kube-apiserver')) await controlPlane.startApiServer()
+  if (missing('kube-kube-controller-manager')) await controlPlane.startControllerManager()
+  for (const node of cluster.nodes) {
+    if (missing(`kubelet-${node.name}`)) await node.startKubelet()
+    if (missing(`kube-proxy-${node.name}`)) await node.startProxy()
+  }
+  if (connectorState(lab) === 'stopped') await startConnector(lab)
+}
