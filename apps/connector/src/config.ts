@@ -56,6 +56,8 @@ export const connectorConfig = z.strictObject({
     /** Where the Lease is; empty takes the namespace that we are in. */
     namespace: z.string().default(''),
     lease: z.string().min(1).max(63).default('spout-connector'),
+    /** So long after the last renewal of one that is gone another takes over; longer rides out a slower API server. */
+    leaseSeconds: z.number().int().min(1).max(60).default(5),
   }).prefault({}),
   http: section({
     host: z.string().default('0.0.0.0'),

@@ -35,10 +35,10 @@ export async function startConnector(
     log,
   })
   const balancing = new Balancing({ config, transport, sessions, events, clock, log })
-  const { elect, namespace, lease } = config.leader
+  const { elect, namespace, lease, leaseSeconds } = config.leader
   const leadership = new Leadership({
     balancing,
-    lease: elect ? { transport, namespace: namespace || access.namespace, name: lease } : null,
+    lease: elect ? { transport, namespace: namespace || access.namespace, name: lease, seconds: leaseSeconds } : null,
     identity: hostname(),
     log,
     onLost,

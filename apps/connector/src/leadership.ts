@@ -5,12 +5,21 @@ import type { Balancing } from './balancing.ts'
 export interface LeadershipOptions {
   readonly balancing: Balancing
   /** Null leads at once, without asking anybody. */
-  readonly lease: { readonly transport: Transport; readonly namespace: string; readonly name: string } | null
+  readonly lease: {
+    readonly transport: Transport
+    readonly namespace: string
+    readonly name: string
+    readonly seconds: number
+  } | null
   readonly identity: string
   readonly log: Logger
   /** Somebody else may lead now, and what is under way here cannot be called back: the process must end. */
   readonly onLost: (reason: string) => void
 }
+
+/** Parts of the lease, as Kubernetes' own controllers divide theirs. */
+const RENEW_DEADLINE = 2 / 3
+const RETRY = 2 / 15
 
 /** Lets the work begin once we lead. Work that has begun ends with the process, or before the lease is let go. */
 export class Leadership implements Component {
@@ -28,6 +37,9 @@ export class Leadership implements Component {
             client: new KubeClient(lease.transport),
             namespace: lease.namespace,
             name: lease.name,
+            leaseSeconds: lease.seconds,
+            renewDeadlineMs: lease.seconds * 1000 * RENEW_DEADLINE,
+            retryMs: lease.seconds * 1000 * RETRY,
             identity,
             log,
             onGained: () => balancing.start(),

@@ -113,30 +113,35 @@ function followStatus<K extends Kind>(
 
 /** Writes lines one after the other, each once the reader has taken what is before it. Resolves also when cut off. */
 function lineWriter(raw: ServerResponse, signal: AbortSignal, cutOff: () => void): Write {
-  return async (line) => {
-    if (signal.aborted) return
-    if (raw.write(`${JSON.stringify(line)}\n`)) return
-    if (raw.writableLength > MAX_BUFFERED_BYTES) {
-      // Status lines do not wait for each other; nobody may make us hold more than this.
-      cutOff()
-      raw.destroy()
-      return
-    }
-    await new Promise<void>((resolve) => {
+  /** Thousands of status lines may wait at once: for one and the same thing. */
+  let taken: Promise<void> | null = null
+  const cut = () => {
+    cutOff()
+    raw.destroy()
+  }
+  const untilTaken = () =>
+    new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
-        cutOff()
-        raw.destroy()
+        cut()
         finish()
       }, STALLED_READER_MS)
       const finish = () => {
         clearTimeout(timer)
         raw.off('drain', finish)
         signal.removeEventListener('abort', finish)
+        taken = null
         resolve()
       }
       raw.once('drain', finish)
       signal.addEventListener('abort', finish, { once: true })
     })
+  return async (line) => {
+    if (signal.aborted) return
+    if (raw.write(`${JSON.stringify(line)}\n`)) return
+    // Status lines do not wait for each other; nobody may make us hold more than this.
+    if (raw.writableLength > MAX_BUFFERED_BYTES) return cut()
+    taken ??= untilTaken()
+    await taken
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@spout/runtime'
 
 /** A reason that stays for so long is worth telling; what is on its way to work has passed by then. */
-export const STAYS_AFTER_MS = 5000
+export const STAYS_AFTER_MS = 10_000
 
 interface PendingReason {
   readonly reason: string
