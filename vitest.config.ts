@@ -1,10 +1,27 @@
 import { defineConfig } from 'vitest/config'
 
-// Four projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
+// Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
-const project = (name: string, include: string[], testTimeout: number, maxWorkers: number) => ({
-  test: { name, include, testTimeout, hookTimeout: 120_000, maxWorkers, exclude: ['**/node_modules/**'] },
+// `cluster` is what of `contract` and `lab` stands in front of a Kubernetes cluster, apart so that a whole run builds that
+// one meanwhile.
+const project = (
+  name: string,
+  include: string[],
+  testTimeout: number,
+  maxWorkers: number,
+  exclude: readonly string[] = [],
+) => ({
+  test: { name, include, testTimeout, hookTimeout: 120_000, maxWorkers, exclude: ['**/node_modules/**', ...exclude] },
 })
+
+const KINDS = '{contract,lab}'
+const ON_A_CLUSTER = [
+  `packages/intents/{service,kubernetes-config}/src/**/*.${KINDS}.test.ts`,
+  `packages/kube/src/**/*.${KINDS}.test.ts`,
+  `packages/testkit/src/kubernetes/**/*.${KINDS}.test.ts`,
+  `apps/connector/src/**/*.${KINDS}.test.ts`,
+  'apps/cli/src/commands/import-metallb.contract.test.ts',
+]
 
 export default defineConfig({
   test: {
@@ -22,8 +39,9 @@ export default defineConfig({
           isolate: false,
         },
       },
-      project('contract', ['{packages,apps}/**/src/**/*.contract.test.ts'], 120_000, 2),
-      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3),
+      project('contract', ['{packages,apps}/**/src/**/*.contract.test.ts'], 120_000, 2, ON_A_CLUSTER),
+      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3, ON_A_CLUSTER),
+      project('cluster', ON_A_CLUSTER, 120_000, 2),
       project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1),
     ],
   },

@@ -27,7 +27,7 @@ import {
 import { answeringIn, revive, serviceBody, servicesIn, startWorkload } from './workloads.ts'
 
 /** The ten minutes with SPOUT_LONG_TESTS=1. */
-const OUTAGE_MS = process.env['SPOUT_LONG_TESTS'] === '1' ? 600_000 : 20_000
+const OUTAGE_MS = process.env['SPOUT_LONG_TESTS'] === '1' ? 600_000 : 12_000
 const KILLS = 50
 /** A connector takes about half a second to begin: some die while they do, some at work. */
 const LONGEST_LIFE_MS = 1000

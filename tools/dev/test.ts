@@ -5,9 +5,16 @@ import { ensureKubernetes, FIGURES_VARIABLE, faultTable, Lab, readFaults, runInt
 import { leftovers, standing } from './leftovers.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
-const PROJECTS = ['unit', 'contract', 'lab', 'e2e'] as const
-/** Kinds that start clusters, and measure: they wait until nothing is built beside them. */
-const ON_KUBERNETES: readonly string[] = ['lab', 'e2e']
+const KINDS = ['unit', 'contract', 'lab', 'e2e'] as const
+/** The projects of vitest in their order. */
+const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
+  unit: ['unit'],
+  contract: ['contract'],
+  lab: ['lab', 'cluster'],
+  e2e: ['e2e'],
+}
+/** Start clusters, and measure: they wait until nothing is built beside them. */
+const ON_KUBERNETES: readonly string[] = ['cluster', 'e2e']
 
 interface Counts {
   readonly passed: number
@@ -24,15 +31,15 @@ export const test: Verb = {
     'Before it stands a table of the faults that were tried: what happened, and the figure. The first run builds Kubernetes ' +
     'from its Go modules, beside the tests that do without it (about 8 minutes on two cores).',
   async run(args) {
-    const chosen = PROJECTS.filter((project) => project === args[0])
+    const chosen = KINDS.filter((kind) => kind === args[0])
     const filters = chosen.length > 0 ? args.slice(1) : args
     if (chosen.length === 0 && args[0] && !args[0].includes('/') && !args[0].startsWith('-'))
-      throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${PROJECTS.join(', ')}`)
+      throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${KINDS.join(', ')}`)
     await Lab.sweep()
     const before = standing()
     const runId = randomUUID()
     const counts: Counts[] = []
-    const projects = chosen.length > 0 ? chosen : PROJECTS
+    const projects = (chosen.length > 0 ? chosen : KINDS).flatMap((kind) => PROJECTS_OF[kind])
     // Built beside the kinds that do not need it. With a filter, tests that want a cluster build it themselves.
     const kubernetes = filters.length === 0 && projects.some(needsKubernetes) ? buildKubernetes() : null
     for (const project of projects) {

@@ -64,16 +64,23 @@ async function say(socket: net.Socket | undefined, text: string | undefined): Pr
   const timer = setTimeout(() => answer.reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })), TIMEOUT_MS)
   const closed = () => answer.reject(Object.assign(new Error('closed'), { code: 'CLOSED' }))
   socket.once('close', closed)
-  socket.once('data', (data) => {
+  let heard = ''
+  const hear = (data: Buffer) => {
+    heard += data.toString()
+    // A long echo comes in pieces.
+    if (text !== undefined && heard.length <= text.length && text.startsWith(heard)) return
     socket.pause()
-    answer.resolve(data.toString().trim())
-  })
+    socket.off('data', hear)
+    answer.resolve(heard.trim())
+  }
+  socket.on('data', hear)
   socket.resume()
   if (text !== undefined) socket.write(`${text}\n`)
   try {
     return await answer.promise
   } finally {
     clearTimeout(timer)
+    socket.off('data', hear)
     socket.off('close', closed)
   }
 }

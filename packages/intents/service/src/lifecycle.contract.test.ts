@@ -199,7 +199,11 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(condition(pending)).toMatchObject({ status: 'False', reason: 'AddressPoolExhausted' })
     expect(condition(pending)?.message).toContain('tiny has 0 of 1 addresses free')
     expect(ips(pending)).toEqual([])
-    const told = running.events.filter(({ service }) => service === 'c8')
+    // It is told once the status is written.
+    const told = await bed.until('it to be told', () => {
+      const events = running.events.filter(({ service }) => service === 'c8')
+      return events.length > 0 && events
+    })
     expect(told.map(({ event }) => [event.type, event.reason])).toEqual([['Warning', 'AddressPoolExhausted']])
     // An address that becomes free is taken at once.
     await bed.remove('c8-first')

@@ -7,10 +7,13 @@ import { type ControllerContext, livingUnits, SHORTLY_MS } from './context.ts'
 import { servicesOf } from './known-load-balancers.ts'
 
 const HELD_RETRY_MS = 5000
+/** Our watch of Services may be behind the one of who made a load balancer this young. */
+const YOUNG_MS = 10_000
+const YOUNG_RETRY_MS = 1000
 
 /** Takes down what a Service leaves behind, and lets it go once the control plane says that it is gone. */
 export async function leave(context: ControllerContext, key: string): Promise<Outcome> {
-  const { cluster, service: spout, index, known, busy, working } = context
+  const { cluster, service: spout, index, known, busy, working, clock } = context
   if (cluster.isHeld(key)) return retryAfter(HELD_RETRY_MS)
   // What is being made for it would be left behind.
   if (working.has(key)) return retryAfter(SHORTLY_MS)
@@ -27,6 +30,9 @@ export async function leave(context: ControllerContext, key: string): Promise<Ou
       return retryAfter(SHORTLY_MS)
     }
     if (busy.has(document.id)) return retryAfter(SHORTLY_MS)
+    // A Service that goes is seen going, by its finalizer: one never seen may have just come.
+    if (service === undefined && clock.now().getTime() - Date.parse(document.createdAt) < YOUNG_MS)
+      return retryAfter(YOUNG_RETRY_MS)
     busy.set(document.id, key)
     try {
       await spout.delete(document.id)
