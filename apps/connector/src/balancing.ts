@@ -1,3 +1,4 @@
+import type { Sessions } from '@spout/client/native-api'
 import {
   KubeCluster,
   NativeLoadBalancers,
@@ -6,14 +7,13 @@ import {
   servicesOfCluster,
 } from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
-import { type Clock, type Logger, pause } from '@spout/runtime'
+import { type Clock, type Logger, persist } from '@spout/runtime'
 import type { ConnectorConfig } from './config.ts'
-import type { SessionSource } from './session.ts'
 
 export interface BalancingOptions {
   readonly config: ConnectorConfig
   readonly transport: Transport
-  readonly sessions: SessionSource
+  readonly sessions: Sessions
   readonly events: EventRecorder
   readonly clock: Clock
   readonly log: Logger
@@ -67,16 +67,12 @@ export class Balancing {
   async #begin(): Promise<void> {
     const { clock, log } = this.#options
     const { signal } = this.#stopping
-    while (!signal.aborted) {
-      try {
-        await this.#open(signal)
-        return
-      } catch (error) {
-        if (signal.aborted) return
-        log.warn({ event: 'cannot-begin', reason: (error as Error).message }, 'will try again')
-        await pause(clock, RETRY_MS, signal)
-      }
-    }
+    const onFailure = ({ message }: Error) => log.warn({ event: 'cannot-begin', reason: message }, 'will try again')
+    const options = { clock, signal, firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, onFailure }
+    await persist(async () => {
+      await this.#open(signal)
+      return 'done'
+    }, options)
   }
 
   async #open(signal: AbortSignal): Promise<void> {

@@ -1,17 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import { call, type Session } from '@spout/client'
+import type { Sessions } from '@spout/client/native-api'
 import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import type { ConnectorConfig } from './config.ts'
 
-/** Who we are at the control plane. `forget` is called when it does not know the token any more. */
-export interface SessionSource {
-  session(): Promise<Session>
-  forget(): void
-}
-
 /** @throws ConfigError when neither or both ways are set */
-export function sessionSource({ spout }: ConnectorConfig, clock: Clock): SessionSource {
+export function sessionSource({ spout }: ConnectorConfig, clock: Clock): Sessions {
   const { endpoint, tokenFile, applicationCredentialId: id, applicationCredentialSecretFile: secretFile } = spout
   if (tokenFile !== '' && id !== '')
     throw new ConfigError('spout.tokenFile: stands beside spout.applicationCredentialId; set one of them')
@@ -25,7 +20,7 @@ export function sessionSource({ spout }: ConnectorConfig, clock: Clock): Session
 const LOOK_EVERY_MS = 1000
 
 /** A token that somebody else renews. */
-class TokenFile implements SessionSource {
+class TokenFile implements Sessions {
   readonly #endpoint: string
   readonly #file: string
   readonly #clock: Clock
@@ -63,7 +58,7 @@ interface Issued {
 const RENEW_AT = 0.8
 
 /** Tokens by an application credential; one login at a time. */
-class ApplicationCredential implements SessionSource {
+class ApplicationCredential implements Sessions {
   readonly #endpoint: string
   readonly #id: string
   readonly #secretFile: string

@@ -7,4 +7,5 @@
 export * from './agent-link.ts'
 export * from './api.ts'
 export * from './enrolment.ts'
+export * from './native-api.ts'
 export * from './ndjson.ts'

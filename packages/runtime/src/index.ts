@@ -7,6 +7,7 @@
 export * from './clock.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'
+export * from './persist.ts'
 export * from './reconciler.ts'
 export * from './restart-pause.ts'
 export * from './secret.ts'

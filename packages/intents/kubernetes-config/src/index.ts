@@ -7,6 +7,8 @@
  * It keeps no truth: both sides are read first. It never touches what people made through the native API, reads no
  * secret, and deletes nothing because it is missing.
  */
+
+export type { Sessions } from '@spout/client/native-api'
 export * from './crd/index.ts'
 export { FINALIZER, GROUP, VERSION } from './crd/words.ts'
 export * from './loop/config-controller.ts'
@@ -14,4 +16,3 @@ export * from './loop/kubernetes-configuration.ts'
 export * from './loop/load-balancer-objects.ts'
 export { manifests } from './manifests.ts'
 export { ACCESS, NAMESPACE } from './rbac/manifests.ts'
-export type { Sessions } from './spout/native-api.ts'

@@ -3,7 +3,7 @@ import { cidrToRange, formatIp, parseCidr, parseIpRange, rangeSize } from '@spou
 import type { Clock } from '@spout/runtime'
 import type { AddressPoolSpec } from '../crd/address-pool.ts'
 import type { AddressCounts } from '../spout/address-counts.ts'
-import type { ApiObject, NativeApi } from '../spout/native-api.ts'
+import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought } from './handler.ts'
 
@@ -15,7 +15,7 @@ const FIELD_NAMES = { cidr: 'subnet', ranges: 'addresses', gatewayIp: 'gateway',
 const MOST_NAMED = 3
 
 export const addressPoolKind = (
-  api: NativeApi,
+  api: NativeObjects,
   counts: AddressCounts,
   clock: Clock,
 ): DocumentKind<AddressPoolSpec> => ({
@@ -35,11 +35,11 @@ export const addressPoolKind = (
   },
 })
 
-const nameOf = async (api: NativeApi, id: string): Promise<string> =>
+const nameOf = async (api: NativeObjects, id: string): Promise<string> =>
   (await api.call<ApiObject>('GET', `/load-balancers/${id}`).catch(() => null))?.name || id
 
 /** @throws SpoutError, Refused */
-async function wantedPool(spec: AddressPoolSpec, api: NativeApi): Promise<Readonly<Record<string, unknown>>> {
+async function wantedPool(spec: AddressPoolSpec, api: NativeObjects): Promise<Readonly<Record<string, unknown>>> {
   const { subnet: cidr, addresses, gateway, projects, quarantineSeconds = 300 } = spec
   const ranges = addresses.map(rangeOf)
   const projectIds = projects && (await projectsByName(projects, api))
@@ -49,7 +49,7 @@ async function wantedPool(spec: AddressPoolSpec, api: NativeApi): Promise<Readon
   }
 }
 
-const projectsByName = (names: readonly string[], api: NativeApi): Promise<readonly string[]> =>
+const projectsByName = (names: readonly string[], api: NativeObjects): Promise<readonly string[]> =>
   Promise.all(names.map((name, index) => api.idOf('/projects', 'project', name, `projects[${index}]`)))
 
 export function rangeOf({ cidr, first, last }: AddressPoolSpec['addresses'][number]): Range {

@@ -1,6 +1,6 @@
 import { bgpAdvertisement, parseAs } from '@spout/model'
 import type { BgpAdvertisementSpec } from '../crd/bgp-advertisement.ts'
-import type { NativeApi } from '../spout/native-api.ts'
+import type { NativeObjects } from '../spout/native-objects.ts'
 import { idsOf } from './bgp-peer.ts'
 import type { DocumentKind } from './document-handler.ts'
 
@@ -29,7 +29,7 @@ export const bgpAdvertisementKind: DocumentKind<BgpAdvertisementSpec> = {
   facts: async () => ({ fields: {}, verdicts: [] }),
 }
 
-async function wantedAdvertisement(spec: BgpAdvertisementSpec, api: NativeApi) {
+async function wantedAdvertisement(spec: BgpAdvertisementSpec, api: NativeObjects) {
   const { addressPools, peers } = spec
   return parseAs(FIELDS, {
     addressPoolIds:

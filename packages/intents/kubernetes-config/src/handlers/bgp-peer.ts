@@ -1,6 +1,6 @@
 import { type BgpSessionReport, bgpPeer, parseAs } from '@spout/model'
 import { type BgpPeerSpec, MOST_SESSIONS } from '../crd/bgp-peer.ts'
-import type { NativeApi } from '../spout/native-api.ts'
+import type { NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought, Verdict } from './handler.ts'
 
@@ -38,7 +38,7 @@ export const bgpPeerKind: DocumentKind<BgpPeerSpec> = {
   facts: async (document) => factsOf((document['status'] as { sessions: readonly Session[] }).sessions),
 }
 
-async function wantedPeer(spec: BgpPeerSpec, api: NativeApi): Promise<Readonly<Record<string, unknown>>> {
+async function wantedPeer(spec: BgpPeerSpec, api: NativeObjects): Promise<Readonly<Record<string, unknown>>> {
   const { nodeGroups, nodes, template, bfd } = spec
   const templateId = template === undefined ? null : await api.idOf('/bgp-peers', 'BGP peer', template, 'template')
   const nodeSelection =
@@ -67,7 +67,7 @@ async function wantedPeer(spec: BgpPeerSpec, api: NativeApi): Promise<Readonly<R
 }
 
 export const idsOf = (
-  api: NativeApi,
+  api: NativeObjects,
   path: string,
   what: string,
   names: readonly string[],

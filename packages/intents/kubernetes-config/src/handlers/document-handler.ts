@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ApiObject, type NativeApi, Refused } from '../spout/native-api.ts'
+import { Refused } from '@spout/client/native-api'
+import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import { inWordsOf } from './field-words.ts'
 import { type Brought, type ConfigObject, type Handler, isReady, READY, type Verdict } from './handler.ts'
 
@@ -11,7 +12,7 @@ export interface DocumentKind<Spec> {
   /** For people: `address pool`. */
   readonly what: string
   /** The fields of the native API that the spec decides, canonical. @throws SpoutError, Refused */
-  readonly wanted: (spec: Spec, api: NativeApi) => Promise<Readonly<Record<string, unknown>>>
+  readonly wanted: (spec: Spec, api: NativeObjects) => Promise<Readonly<Record<string, unknown>>>
   /** The API has no change of it. */
   readonly fixed?: boolean
   /** Names of fields by those of the native API, for what people read. */
@@ -32,11 +33,11 @@ export interface DocumentKind<Spec> {
  * answer makes no second one, and what people made by hand is never touched.
  */
 export class DocumentHandler<Spec extends object> implements Handler {
-  readonly #api: NativeApi
+  readonly #api: NativeObjects
   readonly #kind: DocumentKind<Spec>
   readonly #cluster: string
 
-  constructor(api: NativeApi, kind: DocumentKind<Spec>, cluster: string) {
+  constructor(api: NativeObjects, kind: DocumentKind<Spec>, cluster: string) {
     this.#api = api
     this.#kind = kind
     this.#cluster = cluster

@@ -1,5 +1,5 @@
+import { Refused } from '@spout/client/native-api'
 import { SpoutError } from '@spout/model'
-import { Refused } from '../spout/native-api.ts'
 
 /**
  * A refusal with its field as the object of Kubernetes has it: `ranges[0].last` is `addresses[0].last`. Other errors as

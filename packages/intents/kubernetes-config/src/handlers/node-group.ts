@@ -1,5 +1,5 @@
 import type { NodeGroupSpec } from '../crd/node-group.ts'
-import type { ApiObject, NativeApi } from '../spout/native-api.ts'
+import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought } from './handler.ts'
 
@@ -9,7 +9,7 @@ type Settings = Readonly<Record<string, unknown>>
 const DEFAULTS = { profile: 'default', shards: 4, excludedRouterIds: [] } as const
 const BGP_DEFAULTS = { policy: 'healthy', drainSeconds: 10 } as const
 
-export const nodeGroupKind = (api: NativeApi): DocumentKind<NodeGroupSpec> => ({
+export const nodeGroupKind = (api: NativeObjects): DocumentKind<NodeGroupSpec> => ({
   kind: 'NodeGroup',
   path: '/node-groups',
   what: 'node group',
@@ -40,7 +40,7 @@ function settledGroup(document: ApiObject, wanted: Settings): Settings {
   return { ...document, vrrp, rebalanceAfterSeconds: document['rebalanceAfterSeconds'] ?? 0 }
 }
 
-async function factsOf({ id, vrrp }: Group, api: NativeApi): Promise<Brought> {
+async function factsOf({ id, vrrp }: Group, api: NativeObjects): Promise<Brought> {
   const nodes = (await api.list('/nodes')).filter(({ nodeGroupId }) => nodeGroupId === id)
   const connected = nodes.filter(({ status }) => (status as { connection: string }).connection === 'connected').length
   return {

@@ -1,6 +1,7 @@
+import { Refused } from '@spout/client/native-api'
 import type { QuotaResource } from '@spout/model'
 import type { TenantQuotaSpec } from '../crd/tenant-quota.ts'
-import { type NativeApi, Refused } from '../spout/native-api.ts'
+import type { NativeObjects } from '../spout/native-objects.ts'
 import { type Brought, type ConfigObject, type Handler, isReady, notReady } from './handler.ts'
 
 type Limits = Readonly<Partial<Record<QuotaResource, number>>>
@@ -15,11 +16,11 @@ interface Quota {
  */
 export class TenantQuotaHandler implements Handler {
   readonly kind = 'TenantQuota'
-  readonly #api: NativeApi
+  readonly #api: NativeObjects
   readonly #all: () => Iterable<ConfigObject>
 
   /** @param all every TenantQuota there is */
-  constructor(api: NativeApi, all: () => Iterable<ConfigObject>) {
+  constructor(api: NativeObjects, all: () => Iterable<ConfigObject>) {
     this.#api = api
     this.#all = all
   }

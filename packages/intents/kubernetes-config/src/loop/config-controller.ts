@@ -1,3 +1,4 @@
+import { Refused, type Sessions } from '@spout/client/native-api'
 import { isConflict, isNotFound, KubeError, type Transport } from '@spout/kube'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { FINALIZER } from '../crd/words.ts'
@@ -10,7 +11,7 @@ import { nodeGroupKind } from '../handlers/node-group.ts'
 import { TenantQuotaHandler } from '../handlers/tenant-quota.ts'
 import { AddressCounts } from '../spout/address-counts.ts'
 import { follow } from '../spout/follow.ts'
-import { NativeApi, Refused, type Sessions } from '../spout/native-api.ts'
+import { NativeObjects } from '../spout/native-objects.ts'
 import { Objects } from './objects.ts'
 import { Soon } from './soon.ts'
 import { statusOf } from './status.ts'
@@ -44,7 +45,7 @@ const WORKERS = 4
 export class ConfigController {
   readonly name = 'kubernetes-config'
   readonly #options: ConfigControllerOptions
-  readonly #api: NativeApi
+  readonly #api: NativeObjects
   readonly #counts = new AddressCounts()
   readonly #objects: ReadonlyMap<string, Objects>
   readonly #handlers: ReadonlyMap<string, Handler>
@@ -57,7 +58,7 @@ export class ConfigController {
   constructor(options: ConfigControllerOptions) {
     this.#options = options
     const { sessions, cluster, clock, log } = options
-    this.#api = new NativeApi(sessions)
+    this.#api = new NativeObjects(sessions)
     this.#soon = new Soon(clock, COUNTS_MS)
     const api = this.#api
     const handlers: readonly Handler[] = [

@@ -1,6 +1,6 @@
 import { clusterUid } from '@spout/kube'
-import { type Component, pause } from '@spout/runtime'
-import { NativeApi } from '../spout/native-api.ts'
+import { type Component, persist } from '@spout/runtime'
+import { NativeObjects } from '../spout/native-objects.ts'
 import { ConfigController, type ConfigControllerOptions } from './config-controller.ts'
 import { LoadBalancerObjects } from './load-balancer-objects.ts'
 
@@ -44,16 +44,12 @@ export class KubernetesConfiguration implements Component {
   async #begin(): Promise<void> {
     const { clock, log } = this.#options
     const { signal } = this.#stopping
-    while (!signal.aborted) {
-      try {
-        await this.#open(signal)
-        return
-      } catch (error) {
-        if (signal.aborted) return
-        log.warn({ event: 'cannot-begin', reason: (error as Error).message }, 'will try again')
-        await pause(clock, RETRY_MS, signal)
-      }
-    }
+    const onFailure = ({ message }: Error) => log.warn({ event: 'cannot-begin', reason: message }, 'will try again')
+    const options = { clock, signal, firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, onFailure }
+    await persist(async () => {
+      await this.#open(signal)
+      return 'done'
+    }, options)
   }
 
   async #open(signal: AbortSignal): Promise<void> {
@@ -61,7 +57,7 @@ export class KubernetesConfiguration implements Component {
     const cluster = name || (await clusterUid(common.transport, signal))
     if (cluster === null) throw new Error('cluster is not set, and namespace kube-system may not be read for its UID')
     const projectId =
-      project === '' ? null : await new NativeApi(common.sessions).idOf('/projects', 'project', project, 'project')
+      project === '' ? null : await new NativeObjects(common.sessions).idOf('/projects', 'project', project, 'project')
     if (signal.aborted) return
     this.#controller = new ConfigController({ ...common, cluster })
     this.#controller.start()

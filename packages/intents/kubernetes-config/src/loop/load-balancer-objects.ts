@@ -1,9 +1,10 @@
+import type { Sessions } from '@spout/client/native-api'
 import type { Transport } from '@spout/kube'
 import type { LoadBalancer, LoadBalancerStatus, MemberHealth } from '@spout/model'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import type { ConfigStatus } from '../handlers/handler.ts'
 import { follow } from '../spout/follow.ts'
-import { NativeApi, type Sessions } from '../spout/native-api.ts'
+import { NativeObjects } from '../spout/native-objects.ts'
 import { Objects } from './objects.ts'
 import { Soon } from './soon.ts'
 import { statusOf } from './status.ts'
@@ -32,7 +33,7 @@ const AGAIN_MS = 50
 export class LoadBalancerObjects {
   readonly name = 'load-balancer-objects'
   readonly #options: LoadBalancerObjectsOptions
-  readonly #api: NativeApi
+  readonly #api: NativeObjects
   readonly #objects: Objects
   readonly #shown = new Map<string, ShownLoadBalancer>()
   readonly #queue: WorkQueue
@@ -46,7 +47,7 @@ export class LoadBalancerObjects {
   constructor(options: LoadBalancerObjectsOptions) {
     this.#options = options
     const { clock, log } = options
-    this.#api = new NativeApi(options.sessions)
+    this.#api = new NativeObjects(options.sessions)
     this.#objects = new Objects('LoadBalancer', options)
     this.#queue = new WorkQueue({ clock })
     this.#soon = new Soon(clock, CHANGED_MS)

@@ -1,5 +1,6 @@
-import { type Clock, type Logger, pause } from '@spout/runtime'
-import type { NativeApi, WatchLine } from './native-api.ts'
+import type { WatchLine } from '@spout/client/native-api'
+import { type Clock, type Logger, persist } from '@spout/runtime'
+import type { ApiObject, NativeObjects } from './native-objects.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
@@ -7,37 +8,39 @@ const LONGEST_PAUSE_MS = 10_000
 export interface Followed {
   /** What exists is shown from here on, all of it. */
   readonly listing: () => void
-  readonly line: (line: WatchLine & { readonly object: NonNullable<WatchLine['object']> }) => void
+  readonly line: (line: Exclude<WatchLine<ApiObject>, { readonly type: 'BOOKMARK' }>) => void
   /** Everything that exists was shown since `listing`. */
   readonly listed: () => void
 }
 
 /** Follows a collection until `signal` aborts, however often the watch breaks. */
 export async function follow(
-  api: NativeApi,
+  api: NativeObjects,
   path: string,
   { listing, line: tell, listed }: Followed,
   { clock, log, signal }: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
-  let pauseMs = FIRST_PAUSE_MS
-  while (!signal.aborted) {
-    try {
+  await persist(
+    async (goesWell) => {
       let complete = false
       listing()
-      for await (const line of api.watch(path, signal)) {
-        pauseMs = FIRST_PAUSE_MS
+      for await (const line of api.watch<ApiObject>(path, signal)) {
+        goesWell()
         if (line.type === 'BOOKMARK') {
           // The first bookmark ends the list; later ones only say that nothing happened.
           if (!complete) listed()
           complete = true
-        } else if (line.object !== undefined) tell({ ...line, object: line.object })
+        } else tell(line)
       }
-    } catch (error) {
-      if (signal.aborted) return
-      const reason = (error as Error).message
-      log.warn({ event: 'control-plane-watch-broke', path, reason, pauseMs }, 'will try again')
-    }
-    await pause(clock, pauseMs, signal)
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
-  }
+      return 'again'
+    },
+    {
+      clock,
+      signal,
+      firstPauseMs: FIRST_PAUSE_MS,
+      longestPauseMs: LONGEST_PAUSE_MS,
+      onFailure: ({ message }, pauseMs) =>
+        log.warn({ event: 'control-plane-watch-broke', path, reason: message, pauseMs }, 'will try again'),
+    },
+  )
 }

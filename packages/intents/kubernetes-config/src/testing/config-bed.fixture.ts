@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Sessions } from '@spout/client/native-api'
 import { type ClusterAccess, type Condition, KubeClient, type KubeObject, type Resource, Transport } from '@spout/kube'
 import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesApi, KubernetesCluster, Lab, waitFor } from '@spout/testkit'
@@ -9,7 +10,6 @@ import { CRD_DRAFTS } from '../crd/index.ts'
 import { GROUP, VERSION } from '../crd/words.ts'
 import type { ConfigObject } from '../handlers/handler.ts'
 import { KubernetesConfiguration } from '../loop/kubernetes-configuration.ts'
-import type { Sessions } from '../spout/native-api.ts'
 
 const DIRECTORY = path.join(import.meta.dirname, '../../../../../deploy/kubernetes')
 

@@ -1,12 +1,8 @@
+import { Refused } from '@spout/client/native-api'
 import { parseIp } from '@spout/net'
 import { uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
-import {
-  type LoadBalancerService,
-  type ShownLoadBalancer,
-  type VipRequest,
-  WishRefused,
-} from '../spout/load-balancer-service.ts'
+import type { LoadBalancerService, ShownLoadBalancer, VipRequest } from '../spout/load-balancer-service.ts'
 import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '../to-model/address-choice.ts'
 import type { FamilyWish } from '../to-model/address-wish.ts'
 import { type LoadBalancerContent, says } from '../to-model/content.ts'
@@ -64,7 +60,7 @@ export async function bringTo(context: AddressGroupContext, group: PlannedGroup)
     if (group.services.length === 0) return { shown, refusal: null }
     return await balanceFamilies(context, group, shown)
   } catch (error) {
-    if (!(error instanceof WishRefused) && !(error instanceof NotWished)) throw error
+    if (!(error instanceof Refused) && !(error instanceof NotWished)) throw error
     return { shown: group.heldBy === null ? shown : known.get(group.heldBy), refusal: refusalOf(error) }
   }
 }
@@ -79,7 +75,7 @@ class NotWished extends Error {
   }
 }
 
-const refusalOf = (error: WishRefused | NotWished): Refusal =>
+const refusalOf = (error: Refused | NotWished): Refusal =>
   error instanceof NotWished
     ? error.refusal
     : { reason: error.code, field: error.field ?? 'load balancer', message: error.message }
@@ -109,7 +105,7 @@ async function create(context: AddressGroupContext, group: PlannedGroup): Promis
         withoutRefused(context, id, group.content, (content) => context.service.create(id, content, vip)),
       )
     } catch (error) {
-      if (!(error instanceof WishRefused) || error.code !== 'AlreadyExists') throw error
+      if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error
       // Made before an interruption, or by who led before us.
       const there = await context.service.get(id)
       if (there !== null && isOf(there, context.cluster, uidOf(founder))) {
@@ -148,24 +144,24 @@ async function withoutRefused(
       known.answered(shown)
       return shown
     } catch (error) {
-      if (!(error instanceof WishRefused) || refused >= MOST_REFUSED_MEMBERS || !leftOut.note(id, content, error))
+      if (!(error instanceof Refused) || refused >= MOST_REFUSED_MEMBERS || !leftOut.note(id, content, error))
         throw error
     }
   }
 }
 
 async function firstGranted<T>({ candidates }: FamilyChoice, take: (vip: VipRequest) => Promise<T>): Promise<T> {
-  let last: WishRefused | null = null
+  let last: Refused | null = null
   for (const candidate of candidates) {
     try {
       return await take(candidate)
     } catch (error) {
-      const about = error instanceof WishRefused && (error.field === null || /^(vips|address|poolId)/.test(error.field))
+      const about = error instanceof Refused && (error.field === null || /^(vips|address|poolId)/.test(error.field))
       if (!about || !ELSEWHERE.has(error.code)) throw error
       last = error
     }
   }
-  throw last ?? new WishRefused('AddressPoolExhausted', 'No address is left.', null)
+  throw last ?? new Refused('AddressPoolExhausted', 'No address is left.', null)
 }
 
 async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Promise<readonly FamilyChoice[]> {
@@ -216,7 +212,7 @@ async function addFamilies(
       now = await firstGranted(choice, (vip) => context.service.addVip(shown.document.id, vip))
       context.known.answered(now)
     } catch (error) {
-      if (!(error instanceof WishRefused)) throw error
+      if (!(error instanceof Refused)) throw error
       if (required) refusal = refusalOf(error)
     }
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancer } from '@spout/model'
-import { type Clock, type Logger, pause } from '@spout/runtime'
+import { type Clock, type Logger, persist } from '@spout/runtime'
 import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { CLUSTER_ANNOTATION, SERVICE_ANNOTATION_PREFIX } from '../to-model/draft.ts'
 
@@ -124,27 +124,31 @@ export class KnownLoadBalancers {
 
   /** Follows the watch until `signal` aborts, however often it breaks. */
   async follow(signal: AbortSignal): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS
-    while (!signal.aborted) {
+    const attempt = async (goesWell: () => void) => {
       try {
         for await (const event of this.#service.watch(signal)) {
           if (event.type === 'listing') this.#seen = new Set()
           else if (event.type === 'shown') this.note(event.loadBalancer)
           else if (event.type === 'deleted') this.forget(event.id)
           else this.#endList()
-          if (event.type !== 'listing') pauseMs = FIRST_PAUSE_MS
+          if (event.type !== 'listing') goesWell()
         }
-      } catch (error) {
-        if (signal.aborted) return
-        this.#log.warn(
-          { event: 'control-plane-watch-broke', reason: (error as Error).message, pauseMs },
-          'load balancers are as they were last seen; will try again',
-        )
+        return 'again' as const
+      } finally {
+        this.#seen = null
       }
-      this.#seen = null
-      await pause(this.#clock, pauseMs, signal)
-      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
+    await persist(attempt, {
+      clock: this.#clock,
+      signal,
+      firstPauseMs: FIRST_PAUSE_MS,
+      longestPauseMs: LONGEST_PAUSE_MS,
+      onFailure: ({ message }, pauseMs) =>
+        this.#log.warn(
+          { event: 'control-plane-watch-broke', reason: message, pauseMs },
+          'load balancers are as they were last seen; will try again',
+        ),
+    })
   }
 
   #endList(): void {

@@ -1,5 +1,5 @@
+import type { Refused } from '@spout/client/native-api'
 import type { Clock } from '@spout/runtime'
-import type { WishRefused } from '../spout/load-balancer-service.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
 
 /**
@@ -33,7 +33,7 @@ export class LeftOut {
   }
 
   /** @returns false when the refusal is about no member of this content */
-  note(id: string, content: LoadBalancerContent, { field, message }: WishRefused): boolean {
+  note(id: string, content: LoadBalancerContent, { field, message }: Refused): boolean {
     const match = /^pools\[(\d+)\]\.members\[(\d+)\]/.exec(field ?? '')
     const pool = content.pools[Number(match?.[1] ?? Number.NaN)]
     const member = pool?.members[Number(match?.[2] ?? Number.NaN)]

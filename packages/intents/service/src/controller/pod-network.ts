@@ -1,6 +1,7 @@
+import { Refused } from '@spout/client/native-api'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 import type { Logger } from '@spout/runtime'
-import { type LoadBalancerService, type PodRoute, WishRefused } from '../spout/load-balancer-service.ts'
+import type { LoadBalancerService, PodRoute } from '../spout/load-balancer-service.ts'
 
 export interface BroughtRoutes {
   /** Whether members that could not be reached before may be now. */
@@ -34,7 +35,7 @@ export async function bringRoutes(
         await service.replaceRoutes(network.id, routes)
         return { changed: true, retry: refused > 0 ? 'later' : null }
       } catch (error) {
-        const at = error instanceof WishRefused ? /^routes\[(\d+)\]/.exec(error.field ?? '')?.[1] : undefined
+        const at = error instanceof Refused ? /^routes\[(\d+)\]/.exec(error.field ?? '')?.[1] : undefined
         const route = at === undefined ? undefined : routes[Number(at)]
         if (route === undefined || refused >= MOST_LEFT_OUT) throw error
         log.warn({ event: 'route-left-out', ...route, reason: (error as Error).message }, 'its pods cannot be reached')
@@ -42,7 +43,7 @@ export async function bringRoutes(
       }
     }
   } catch (error) {
-    if (!(error instanceof WishRefused)) throw error
+    if (!(error instanceof Refused)) throw error
     if (error.code === 'InUse') return { changed: false, retry: 'soon' }
     log.warn({ event: 'routes-refused', network: name, field: error.field, reason: error.message }, 'will try again')
     return { changed: false, retry: 'later' }

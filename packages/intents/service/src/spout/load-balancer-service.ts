@@ -34,7 +34,7 @@ export interface RoutedNetwork {
 }
 
 /**
- * The load balancers of one project, as the Service controller needs them. All methods throw `WishRefused` for what the
+ * The load balancers of one project, as the Service controller needs them. All methods throw `Refused` for what the
  * control plane will not do, and other errors for what may work later.
  */
 export interface LoadBalancerService {
@@ -59,19 +59,4 @@ export interface LoadBalancerService {
   /** A network of the project, by name or id. */
   network(nameOrId: string): Promise<RoutedNetwork>
   replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void>
-}
-
-/** The control plane says no, and why. */
-export class WishRefused extends Error {
-  override readonly name = 'WishRefused'
-  /** A code of the one error table. */
-  readonly code: string
-  /** The field at fault, such as `pools[0].members[1].address`; null when it is about none. */
-  readonly field: string | null
-
-  constructor(code: string, message: string, field: string | null) {
-    super(message)
-    this.code = code
-    this.field = field
-  }
 }

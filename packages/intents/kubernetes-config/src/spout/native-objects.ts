@@ -1,0 +1,29 @@
+import { NativeApi, Refused } from '@spout/client/native-api'
+
+/** An object of the native API as far as all kinds are alike. */
+export interface ApiObject {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly [field: string]: unknown
+}
+
+/** The native API with an administrator's token, and its objects by their names. */
+export class NativeObjects extends NativeApi {
+  async list(path: string): Promise<readonly ApiObject[]> {
+    return (await this.call<{ items: readonly ApiObject[] }>('GET', path)).items
+  }
+
+  /** @returns null when there is none, or more than one of that name */
+  async find(path: string, name: string): Promise<ApiObject | null> {
+    const found = await this.list(`${path}?name=${encodeURIComponent(name)}`)
+    return found.length === 1 ? (found[0] as ApiObject) : null
+  }
+
+  /** @throws Refused ReferenceNotFound */
+  async idOf(path: string, what: string, name: string, field: string): Promise<string> {
+    const found = await this.find(path, name)
+    if (found === null) throw new Refused('ReferenceNotFound', `Field ${field}: ${what} ${name} not found`, field)
+    return found.id
+  }
+}

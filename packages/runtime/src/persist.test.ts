@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { FakeClock } from './fake-clock.ts'
+import { type PersistOptions, persist } from './persist.ts'
+
+function bed(over: Partial<PersistOptions> = {}) {
+  const clock = new FakeClock()
+  const stopping = new AbortController()
+  const failures: [string, number][] = []
+  const options: PersistOptions = {
+    clock,
+    signal: stopping.signal,
+    firstPauseMs: 100,
+    longestPauseMs: 300,
+    onFailure: ({ message }, pauseMs) => void failures.push([message, pauseMs]),
+    ...over,
+  }
+  return { clock, stopping, failures, options }
+}
+
+test('tries until the work is done, with growing pauses', async () => {
+  const { clock, failures, options } = bed()
+  let attempts = 0
+  const ended = persist(async () => {
+    if (++attempts < 5) throw new Error(`attempt ${attempts}`)
+    return 'done'
+  }, options)
+  for (const ms of [100, 200, 300, 300]) await clock.advance(ms)
+  await ended
+  expect(failures).toEqual([
+    ['attempt 1', 100],
+    ['attempt 2', 200],
+    ['attempt 3', 300],
+    ['attempt 4', 300],
+  ])
+})
+
+test('begins with short pauses again once something went well', async () => {
+  const { clock, stopping, failures, options } = bed()
+  const outcomes = ['fails', 'fails', 'well', 'fails'] as const
+  let attempts = 0
+  const ended = persist(async (goesWell) => {
+    const outcome = outcomes[attempts++]
+    if (outcome === 'fails') throw new Error(outcome)
+    if (outcome === 'well') goesWell()
+    return 'again'
+  }, options)
+  for (const ms of [100, 200, 100]) await clock.advance(ms)
+  expect(failures.map(([, pauseMs]) => pauseMs)).toEqual([100, 200, 200])
+  stopping.abort()
+  await ended
+  expect(attempts).toBe(4)
+})
+
+test('a failure after the end is nobody’s news', async () => {
+  const { stopping, failures, options } = bed()
+  await persist(async () => {
+    stopping.abort()
+    throw new Error('aborted')
+  }, options)
+  expect(failures).toEqual([])
+})
