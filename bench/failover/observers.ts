@@ -85,25 +85,27 @@ export interface FlowResult extends Pick<Fates, 'survived'> {
 }
 
 export const FLOWS = { idle: 1000, busy: 100, beatMs: 50 } as const
-/** TCP sends again after 0.2, 0.4, 0.8, 1.6 s: a flow that did not come back by then hangs. */
 /** A port of the client may meet a connection of its own that a dead node was never told the end of. */
 const OPEN_ROUNDS = 3
+/** TCP sends again after 0.2, 0.4, 0.8, 1.6 s: a flow that did not come back by then hangs. */
 const CHECK_MS = 5000
 
 /** 1,000 idle and 100 busy TCP connections to echoes. */
 export class Flows implements AsyncDisposable {
   readonly #program: LineProgram
+  readonly #address: string
   /** Connections that did not come up at the first try, of all that were opened. */
   openedAgain = 0
 
-  private constructor(program: LineProgram) {
+  private constructor(program: LineProgram, address: string) {
     this.#program = program
+    this.#address = address
   }
 
   static async start(lab: Lab, address: string, port = 9000): Promise<Flows> {
     const { idle, busy, beatMs } = FLOWS
     const argv = [await compile(lab, 'flows'), address, ...[port, idle, busy, beatMs].map(String)]
-    return new Flows(new LineProgram(lab, 'client', argv))
+    return new Flows(new LineProgram(lab, 'client', argv), address)
   }
 
   /** Closes what was there. @throws Error when not all come up, thrice */
@@ -116,7 +118,7 @@ export class Flows implements AsyncDisposable {
       if (opened === FLOWS.idle + FLOWS.busy) return
       this.openedAgain += FLOWS.idle + FLOWS.busy - opened
     }
-    throw new Error(`only ${opened} flows could be opened`)
+    throw new Error(`only ${opened} flows to ${this.#address} could be opened`)
   }
 
   /** How many idle flows have heard from their member, of themselves. */

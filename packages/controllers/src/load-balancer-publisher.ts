@@ -18,7 +18,7 @@ export interface LoadBalancerPublisherOptions {
   readonly queue: PlanQueue
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
-  readonly status: Pick<StatusReader, 'node'>
+  readonly status: Pick<StatusReader, 'features'>
   readonly clock: Clock
 }
 
@@ -75,7 +75,7 @@ export class LoadBalancerPublisher {
         name: node.name,
         scheduling: node.scheduling,
         connection: connectionOf(node, liveness.of(node.id)),
-        features: status.node(node.id).features,
+        features: status.features(node.id),
         loadBalancers: placements.index.ownedBy(node.id),
       }),
     )

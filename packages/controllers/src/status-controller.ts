@@ -117,6 +117,10 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     return this.#nodes.of(id)
   }
 
+  features(nodeId: string): readonly string[] {
+    return this.#reports.node(nodeId)?.features ?? []
+  }
+
   confirmedHash(nodeId: string, key: string): string | null {
     const said = this.#reports.entry(nodeId, key)
     return said?.state === 'programmed' ? said.hash : null

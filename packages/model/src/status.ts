@@ -84,7 +84,10 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
 /** Answers what is known of objects now. Implemented by the status controller, read by every surface. */
 export interface StatusReader {
   loadBalancer(id: string): LoadBalancerStatus
+  /** Counts what the node announces, so its price grows with the load balancers: for whoever looks, not for each change. */
   node(id: string): NodeStatus
+  /** What the node said it can do; a price that does not grow. */
+  features(nodeId: string): readonly string[]
   /** `entryHash` of what the node said last that it follows under this key; null when it does not. */
   confirmedHash(nodeId: string, key: string): string | null
   /** Calls back with the id of each load balancer or node whose status changed its meaning; returns the unsubscribe. */

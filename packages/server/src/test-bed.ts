@@ -45,6 +45,10 @@ class TestStatus implements StatusReader {
     }
   }
 
+  features(): readonly string[] {
+    return []
+  }
+
   node(nodeId: string): NodeStatus {
     return { nodeId, connection: 'never', ...UNSEEN_NODE, ...this.nodes.get(nodeId) }
   }

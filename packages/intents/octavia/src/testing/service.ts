@@ -24,6 +24,10 @@ export class PlainStatus implements StatusReader {
     return this.#statuses.get(id) ?? this.otherwise
   }
 
+  features(): readonly string[] {
+    return []
+  }
+
   node(nodeId: string) {
     return { nodeId, connection: 'never' as const, ...UNSEEN_NODE }
   }
