@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 // Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
 // `cluster` is what of `contract` and `lab` stands in front of a Kubernetes cluster, apart so that a whole run builds that
-// one meanwhile.
+// one meanwhile. `beside` is what of `e2e` neither counts losses nor makes a node fail: it bears another lab beside it.
 const project = (
   name: string,
   include: string[],
@@ -21,6 +21,11 @@ const ON_A_CLUSTER = [
   `packages/testkit/src/kubernetes/**/*.${KINDS}.test.ts`,
   `apps/connector/src/**/*.${KINDS}.test.ts`,
   'apps/cli/src/commands/import-metallb.contract.test.ts',
+]
+
+const BESIDE = [
+  'e2e/{bad-input,dsr,isolation,l4,openstack,routed-members,sctp,systemd-units}.e2e.test.ts',
+  'e2e/kubernetes/{dev-up,services}.e2e.test.ts',
 ]
 
 export default defineConfig({
@@ -42,7 +47,8 @@ export default defineConfig({
       project('contract', ['{packages,apps}/**/src/**/*.contract.test.ts'], 120_000, 2, ON_A_CLUSTER),
       project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3, ON_A_CLUSTER),
       project('cluster', ON_A_CLUSTER, 120_000, 2),
-      project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1),
+      project('beside', BESIDE, 300_000, 2),
+      project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1, BESIDE),
     ],
   },
 })

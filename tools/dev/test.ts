@@ -11,10 +11,10 @@ const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> =
   unit: ['unit'],
   contract: ['contract'],
   lab: ['lab', 'cluster'],
-  e2e: ['e2e'],
+  e2e: ['beside', 'e2e'],
 }
 /** Start clusters, and measure: they wait until nothing is built beside them. */
-const ON_KUBERNETES: readonly string[] = ['cluster', 'e2e']
+const ON_KUBERNETES: readonly string[] = ['cluster', 'beside', 'e2e']
 
 interface Counts {
   readonly passed: number
