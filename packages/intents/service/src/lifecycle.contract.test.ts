@@ -125,6 +125,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.when('c5', 'an address', hasIp)
     expect(bed.documentOf(first)).toBeUndefined()
     expect(bed.documentOf(second)).toBeDefined()
+    expect(running.asked).toContain('c5')
     expect(running.calls.indexOf('delete')).toBeLessThan(running.calls.indexOf('create'))
   })
 
@@ -176,6 +177,42 @@ describe('selection and lifecycle, against a real API server', () => {
     const of = bed.documents().filter(({ annotations }) => annotations[`kubernetes.service.${one.metadata.uid}`])
     expect(of).toHaveLength(1)
     await second.stop()
+  })
+
+  test('7: a load balancer stays whose Service the watch has yet to show, when the API server has it', async () => {
+    const second = await bed.start()
+    const watch = running.holdWatch()
+    const one = await bed.create('c7-unseen')
+    await bed.when('c7-unseen', 'an address', hasIp)
+    const questions = () => running.asked.filter((name) => name === 'c7-unseen').length
+    // Asked again: it was told that it is there.
+    await bed.until('questions', () => questions() >= 2)
+    expect(running.kube.service('shop/c7-unseen')).toBeUndefined()
+    watch.letGo()
+    await bed.until('it to be shown', () => running.kube.service('shop/c7-unseen') !== undefined)
+    await bed.until('empty queues', () => [running, second].every(({ controller }) => controller.counters.queued === 0))
+    expect(running.calls).not.toContain('delete')
+    expect(bed.documentOf(one)).toBeDefined()
+    await second.stop()
+  })
+
+  test('7: a Service that went while nobody looked is asked for before its load balancer goes', async () => {
+    const one = await bed.create('c7-absent')
+    await bed.when('c7-absent', 'an address', hasIp)
+    await running.stop()
+    await bed.change('c7-absent', { metadata: { finalizers: null } })
+    await bed.remove('c7-absent')
+    await bed.gone('c7-absent')
+    // What cannot be answered holds it back.
+    const stood: boolean[] = []
+    running = await bed.start({}, () => {
+      stood.push(bed.documentOf(one) !== undefined)
+      if (stood.length <= 3) throw new Error('no answer')
+    })
+    await bed.until('the load balancer to be gone', () => bed.documentOf(one) === undefined)
+    expect(stood).toEqual([true, true, true, true])
+    expect(running.asked).toEqual(Array(4).fill('c7-absent'))
+    expect(running.calls).toEqual(['delete'])
   })
 
   test('7: a control plane that lost everything gives the addresses out again', async () => {

@@ -1,11 +1,12 @@
 import { type Clock, pause, systemClock } from '@spout/runtime'
 import { Backoff, type Random } from '../transport/backoff.ts'
 import { KubeError } from '../transport/errors.ts'
-import { collectionPath, type KubeObject, objectKey } from '../types/index.ts'
+import { collectionPath, type KubeObject, type ObjectName, objectKey } from '../types/index.ts'
 import { BelievedObjects, type Listed } from './believed-objects.ts'
 import { ClusterGuard } from './cluster-guard.ts'
 import { DEFAULT_DOUBT_POLICY, type Doubt, type DoubtPolicy, lookAgainMs } from './doubt.ts'
 import { breakOf, checkHistory, HistoryWentBack } from './history.ts'
+import { isGone } from './is-gone.ts'
 import { listPages, selectionQuery } from './list-pages.ts'
 import { Listeners } from './listeners.ts'
 import type { ListCause, ReflectorCounters, ReflectorOptions } from './reflector-options.ts'
@@ -17,6 +18,8 @@ import { WatchSession } from './watch-session.ts'
 const MAX_BREAKS_IN_PLACE = 3
 /** A watch that ended sooner without a word is a server that has no use for us right now. */
 const SHORT_WATCH_MS = 1000
+/** For a question about one object: who asks tries again. */
+const QUESTION_MS = 10_000
 
 /**
  * A resource's objects in memory, kept as the server has them. Tells keys, not events: whoever gets one looks the object
@@ -162,6 +165,26 @@ export class Reflector<Raw extends KubeObject, T> {
   /** Whether the key counts as there although it cannot be seen: it must not be treated as deleted. */
   isHeld(key: string): boolean {
     return this.#objects.isHeld(key)
+  }
+
+  /**
+   * Asks the server whether the object of this UID is gone: for what this reflector never showed, of which somebody else
+   * may know more. Two small requests.
+   *
+   * @throws Error when that cannot be said now: no answer, or one that is doubted (is-gone.ts)
+   */
+  isGone(object: ObjectName, uid: string): Promise<boolean> {
+    return isGone({
+      transport: this.#options.transport,
+      resource: this.#options.resource,
+      object,
+      uid,
+      newest: this.#newest,
+      clusterUid: () => this.clusterUid,
+      doubt: () => this.doubt,
+      signal: this.#closing.signal,
+      deadlineMs: QUESTION_MS,
+    })
   }
 
   /** Somebody says that what is missing is deleted indeed, or that this is the right cluster now. */

@@ -220,10 +220,12 @@ export class FakeApiServer {
   }
 }
 
-/** `limit` and the like do not select; of label selectors, only `a=b` is known. */
+/** `limit` and the like do not select; of selectors, only `a=b` and `metadata.name=b` are known. */
 function selected(query: SeenRequest['query']): (object: KubeObject) => boolean {
   const [label, value] = query['labelSelector']?.split('=') ?? []
-  return label === undefined ? () => true : ({ metadata }) => metadata.labels?.[label] === value
+  const name = query['fieldSelector']?.replace(/^metadata\.name=/, '')
+  return ({ metadata }) =>
+    (label === undefined || metadata.labels?.[label] === value) && (name === undefined || metadata.name === name)
 }
 
 const isCollectionPath = (path: string): boolean => {

@@ -16,6 +16,11 @@ export interface Cluster {
   services(): Iterable<Service>
   /** The Service is missing, but not believed to be deleted. */
   isHeld(key: string): boolean
+  /**
+   * Asks the API server itself whether the Service of this UID is gone, whatever was shown of it up to now.
+   * @throws Error when that cannot be said now
+   */
+  isGone(key: string, uid: string): Promise<boolean>
   slicesOf(serviceKey: string): readonly EndpointSlice[]
   nodes(): Iterable<Node>
   /**

@@ -37,6 +37,8 @@ export interface ControllerContext extends ServiceControllerOptions {
   readonly busy: Map<string, string>
   /** Services that a load balancer may be made for just now, by key. */
   readonly working: Set<string>
+  /** UIDs of Services that were shown and went, while a load balancer names them. */
+  readonly departed: Set<string>
   readonly addUnit: (unit: string) => void
   readonly addLeaving: (key: string) => void
 }

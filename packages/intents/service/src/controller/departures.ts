@@ -1,28 +1,28 @@
 import type { Service } from '@spout/kube'
+import type { LoadBalancer } from '@spout/model'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { FINALIZER, MANAGED_BY } from '../names.ts'
 import { RELEASED } from '../write-back/events.ts'
 import { NO_STATUS } from '../write-back/status.ts'
+import { type Sight, sightOf } from './absence.ts'
 import { type ControllerContext, livingUnits, SHORTLY_MS } from './context.ts'
 import { servicesOf } from './known-load-balancers.ts'
 
 const HELD_RETRY_MS = 5000
-/** Our watch of Services may be behind the one of who made a load balancer this young. */
-const YOUNG_MS = 10_000
-const YOUNG_RETRY_MS = 1000
+/** The watch has yet to show what the API server says is there. */
+const UNSEEN_RETRY_MS = 1000
 
 /** Takes down what a Service leaves behind, and lets it go once the control plane says that it is gone. */
 export async function leave(context: ControllerContext, key: string): Promise<Outcome> {
-  const { cluster, service: spout, index, known, busy, working, clock } = context
+  const { cluster, service: spout, index, known, busy, working } = context
   if (cluster.isHeld(key)) return retryAfter(HELD_RETRY_MS)
   // What is being made for it would be left behind.
   if (working.has(key)) return retryAfter(SHORTLY_MS)
   const service = cluster.service(key)
-  const { ownership = 'foreign', uid = null } = index.get(key) ?? {}
-  const isOurs = ownership === 'ours'
+  const ownership = index.get(key)?.ownership
   for (const { document } of known.ofKey(key)) {
-    const left = [...servicesOf(document)].some(([one, name]) => name === key && !(isOurs && one === uid))
-    if (!left) continue
+    const isLeft = sightsOf(context, document).some(({ key: name, sight }) => name === key && sight !== 'living')
+    if (!isLeft) continue
     const units = livingUnits(index, document)
     if (units.length > 0) {
       // The others of a shared address say the document anew, without this one.
@@ -30,11 +30,9 @@ export async function leave(context: ControllerContext, key: string): Promise<Ou
       return retryAfter(SHORTLY_MS)
     }
     if (busy.has(document.id)) return retryAfter(SHORTLY_MS)
-    // A Service that goes is seen going, by its finalizer: one never seen may have just come.
-    if (service === undefined && clock.now().getTime() - Date.parse(document.createdAt) < YOUNG_MS)
-      return retryAfter(YOUNG_RETRY_MS)
     busy.set(document.id, key)
     try {
+      if (!(await isAbandoned(context, document))) return retryAfter(UNSEEN_RETRY_MS)
       await spout.delete(document.id)
     } finally {
       busy.delete(document.id)
@@ -44,6 +42,32 @@ export async function leave(context: ControllerContext, key: string): Promise<Ou
   if (service !== undefined && (ownership === 'deleting' || ownership === 'released'))
     await letGo(context, service, ownership)
   return done
+}
+
+interface SeenService {
+  readonly uid: string
+  readonly key: string
+  readonly sight: Sight
+}
+
+const sightsOf = (context: ControllerContext, document: LoadBalancer): readonly SeenService[] => {
+  const { cluster, index, departed, settings } = context
+  const { namespaces } = settings
+  return [...servicesOf(document)].map(([uid, key]) => {
+    const surroundings = { indexed: index.get(key), isHeld: cluster.isHeld(key), departed, namespaces }
+    return { uid, key, sight: sightOf(uid, key, surroundings) }
+  })
+}
+
+/** Whether none of its Services is there. Of those that our watch never showed the API server is asked. */
+async function isAbandoned(context: ControllerContext, document: LoadBalancer): Promise<boolean> {
+  const { cluster, known } = context
+  const stays = () => sightsOf(context, document).some(({ sight }) => sight === 'living' || sight === 'held')
+  if (stays()) return false
+  for (const { uid, key, sight } of sightsOf(context, document))
+    if (sight === 'unseen' && !(await cluster.isGone(key, uid))) return false
+  // What was shown while we asked counts.
+  return !stays() && known.get(document.id)?.document.generation === document.generation
 }
 
 async function letGo(

@@ -63,6 +63,7 @@ export class ServiceController {
       statuses: new StatusWriter(cluster, clock, (key) => this.#addUnitOf(key)),
       busy: new Map(),
       working: new Set(),
+      departed: new Set(),
       addUnit: (unit) => this.#addUnit(unit),
       addLeaving: (key) => this.#addLeaving(key),
     }
@@ -120,12 +121,15 @@ export class ServiceController {
   }
 
   #serviceChanged(key: string): void {
-    const { cluster, settings, index, known, statuses } = this.#context
+    const { cluster, settings, index, known, statuses, departed } = this.#context
     const service = cluster.service(key)
     const ownership = service === undefined ? 'foreign' : ownershipOf(service, settings)
     const { before, after } = index.put(key, service, ownership)
     if (after !== null) statuses.seen(after.uid)
-    if (before !== null && before.uid !== after?.uid) statuses.forget(before.uid)
+    if (before !== null && before.uid !== after?.uid) {
+      statuses.forget(before.uid)
+      if (known.ofUid(before.uid).length > 0) departed.add(before.uid)
+    }
     if (before?.unit != null && after !== null && after.unit === null) statuses.forget(after.uid)
     for (const unit of new Set([before?.unit, after?.unit])) if (unit != null) this.#addUnit(unit)
     const leaves = ownership === 'deleting' || ownership === 'released'
@@ -152,13 +156,14 @@ export class ServiceController {
 
   /** Load balancers were shown anew: before and after, or none when all were listed. */
   #shown(documents: readonly LoadBalancer[]): void {
-    const { index, known } = this.#context
+    const { index, known, departed } = this.#context
     const all = documents.length === 0 ? [...known.all()].map(({ document }) => document) : documents
     for (const document of all)
       for (const [uid, key] of servicesOf(document)) {
         const service = index.get(key)
         if (service?.uid === uid && service.unit !== null) this.#addUnit(service.unit)
         else this.#addLeaving(key)
+        if (known.ofUid(uid).length === 0) departed.delete(uid)
       }
     const [before, after] = documents
     if (before !== undefined && after === undefined && known.get(before.id) === null) {

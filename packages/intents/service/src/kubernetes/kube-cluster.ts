@@ -117,6 +117,11 @@ export class KubeCluster implements Cluster {
     return this.#services.isHeld(key)
   }
 
+  isGone(key: string, uid: string): Promise<boolean> {
+    const [namespace = '', name = ''] = key.split('/', 2)
+    return this.#services.isGone({ namespace, name }, uid)
+  }
+
   slicesOf(serviceKey: string): readonly EndpointSlice[] {
     return this.#slices.keysBy(BY_SERVICE, serviceKey).flatMap((key) => this.#slices.get(key) ?? [])
   }

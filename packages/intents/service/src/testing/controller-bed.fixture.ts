@@ -21,6 +21,10 @@ export interface RunningController {
   /** Writes to the API server. */
   readonly writes: string[]
   readonly events: { readonly service: string; readonly event: ServiceEvent }[]
+  /** Names of Services of which the API server was asked whether they are gone. */
+  readonly asked: string[]
+  /** From now on its watch of Services tells it nothing, until it is let go. */
+  holdWatch(): { letGo(): void }
   stop(): Promise<void>
 }
 
@@ -84,14 +88,33 @@ export async function openControllerBed() {
   const native = () => new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
   const running = new Set<RunningController>()
 
-  async function start(overrides: Partial<ServiceControllerSettings> = {}): Promise<RunningController> {
+  /** @param onQuestion called before the API server is asked whether a Service is gone; what it throws is the answer */
+  async function start(
+    overrides: Partial<ServiceControllerSettings> = {},
+    onQuestion: () => void = () => {},
+  ): Promise<RunningController> {
     const log = process.env['SPOUT_TEST_LOG'] ? createLogger({ name: 'test', level: 'debug' }) : silentLogger()
     const transport = new Transport({ access: access() })
     const writes: string[] = []
     const request = transport.request.bind(transport)
-    transport.request = (wanted) => {
+    const asked: string[] = []
+    transport.request = async (wanted) => {
       if (wanted.method !== 'GET') writes.push(`${wanted.method} ${wanted.path}`)
+      const [, name] = /^metadata\.name=(.*)$/.exec(String(wanted.query?.['fieldSelector'] ?? '')) ?? []
+      if (name !== undefined) {
+        asked.push(name)
+        onQuestion()
+      }
       return request(wanted)
+    }
+    let gate = Promise.withResolvers<void>()
+    gate.resolve()
+    const lines = transport.lines.bind(transport)
+    transport.lines = async function* (wanted) {
+      for await (const group of lines(wanted)) {
+        if (wanted.path.endsWith('/services')) await gate.promise
+        yield group
+      }
     }
     const events: RunningController['events'] = []
     const settings: ServiceControllerSettings = {
@@ -126,8 +149,14 @@ export async function openControllerBed() {
       calls,
       writes,
       events,
+      asked,
+      holdWatch: () => {
+        gate = Promise.withResolvers<void>()
+        return { letGo: gate.resolve }
+      },
       stop: async () => {
         running.delete(made)
+        gate.resolve()
         await controller.stop()
         await kube.stop()
         transport.close()
