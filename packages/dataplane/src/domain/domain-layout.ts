@@ -1,8 +1,9 @@
 import type { DomainEntry } from '@spout/model/node-state'
 import { ipBits, parseCidr } from '@spout/net'
+import type { WholeTable } from '../nft/whole-table.ts'
 import type { DomainConfig } from './domain-config.ts'
 import { type DomainNames, domainNames } from './domain-names.ts'
-import { type Guard, renderGuard } from './guard.ts'
+import { renderGuard } from './guard.ts'
 
 export interface InterfaceAddress {
   readonly address: string
@@ -26,7 +27,7 @@ export interface DomainLayout {
   readonly vni: number | null
   /** Through the segment, to what is behind routers. */
   readonly routes: readonly { readonly to: string; readonly via: string }[]
-  readonly guard: Guard
+  readonly guard: WholeTable
 }
 
 /** @throws RangeError when the node has no interface for the physical network */

@@ -2,6 +2,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import { Serial } from '@spout/runtime'
 import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied } from '../driver.ts'
+import { loadTable } from '../nft/whole-table.ts'
 import { announceAddresses } from './announce-addresses.ts'
 import { checkDomainConfig, type DomainConfig, rootNetns } from './domain-config.ts'
 import { type DomainLayout, type InterfaceAddress, layOutDomain } from './domain-layout.ts'
@@ -15,7 +16,6 @@ import {
   setDomainSysctls,
 } from './domain-links.ts'
 import { domainNames, existingDomains, SEGMENT, TUNNELS, UPLINK } from './domain-names.ts'
-import { GUARD_TABLE } from './guard.ts'
 import { LeftoversGrace } from './leftovers-grace.ts'
 import { type Run, run } from './run.ts'
 import { prepareRoot } from './steering-rules.ts'
@@ -216,11 +216,9 @@ export class DomainSet {
   }
 
   async #loadGuard(layout: DomainLayout): Promise<boolean> {
-    const { netns } = layout.names
-    const { comment } = await this.#helper.nftGeneration({ netns, family: 'inet', table: GUARD_TABLE })
-    if (comment === layout.guard.mark) return false
-    await this.#change(this.#helper.nftText({ netns, text: layout.guard.text }))
-    return true
+    const loaded = await loadTable(this.#helper, layout.names.netns, layout.guard)
+    if (loaded) this.#changes++
+    return loaded
   }
 
   /** The difference alone. Other routes through the segment lead to what was behind routers before. */

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { DomainEntry, DomainSubnet } from '@spout/model/node-state'
 import { parseCidr } from '@spout/net'
+import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import { SEGMENT, TUNNEL_PORT, UPLINK, UPLINK_PREFIX6 } from './domain-names.ts'
 
 /** The table that keeps a domain closed. Loaded before the domain forwards its first packet, replaced as a whole. */
-export const GUARD_TABLE = 'spout-guard'
+const GUARD_TABLE = 'spout-guard'
 
 /** Where no packet of a tenant may go, whatever it claims to answer. */
 const FORBIDDEN4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4']
@@ -17,13 +17,6 @@ const FORBIDDEN6 = ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLI
 export const OWN_PORTS = { first: 32_768, last: 65_535 } as const
 const TRANSLATED_PORTS = { first: 1_024, last: OWN_PORTS.first - 1 } as const
 
-/** nft commands that load the table (replacing an older one in the same transaction), and its mark. */
-export interface Guard {
-  readonly text: string
-  /** The table's comment: equal marks mean equal tables. */
-  readonly mark: string
-}
-
 /**
  * The guard of a domain: a load balancer's node is no router. Requests to a service may enter the segment, their
  * replies may leave; nothing else crosses. With return path `gateway` a reply may come first (another node carried the
@@ -33,19 +26,16 @@ export interface Guard {
  * alone. What may begin is therefore judged there, and the domain's own connections are not tracked at all.
  * @param protectedCidrs prefixes beside the standing ones that are never a destination
  */
-export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): Guard {
-  const body = [
-    ...chain('claimed', 'filter', 'prerouting', 'raw', 'accept', claimRules(domain)),
-    ...chain('departing', 'filter', 'output', 'raw', 'accept', departingRules(domain)),
-    ...subchain('answers', ANSWER_RULES),
-    ...chain('refused', 'nat', 'input', '100', 'drop', refusedRules(domain)),
-    ...chain('source', 'nat', 'postrouting', 'srcnat + 1', 'accept', sourceRules(domain)),
-    ...chain('forward', 'filter', 'forward', 'filter', 'drop', forwardRules(domain, protectedCidrs)),
-  ]
-  const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
-  const table = `inet ${GUARD_TABLE}`
-  const lines = [`add table ${table}`, `delete table ${table}`, `table ${table} {`, `  comment "${mark}"`, ...body, '}']
-  return { text: `${lines.join('\n')}\n`, mark }
+export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): WholeTable {
+  const forward = forwardRules(domain, protectedCidrs)
+  return wholeTable('inet', GUARD_TABLE, [
+    ...chain('claimed', 'type filter hook prerouting priority raw; policy accept;', claimRules(domain)),
+    ...chain('departing', 'type filter hook output priority raw; policy accept;', departingRules(domain)),
+    ...chain('answers', null, ANSWER_RULES),
+    ...chain('refused', 'type nat hook input priority 100; policy drop;', refusedRules(domain)),
+    ...chain('source', 'type nat hook postrouting priority srcnat + 1; policy accept;', sourceRules(domain)),
+    ...chain('forward', 'type filter hook forward priority filter; policy drop;', forward),
+  ])
 }
 
 /**
@@ -197,24 +187,4 @@ const refusedRules = ({ returnPath }: DomainEntry): readonly string[] => [
   ...(returnPath === 'dsr' ? ['tcp flags & (syn | ack) != syn drop'] : []),
   'meta l4proto tcp reject with tcp reset',
   'meta l4proto udp reject with icmpx port-unreachable',
-]
-
-const chain = (
-  name: string,
-  type: string,
-  hook: string,
-  priority: string,
-  policy: string,
-  rules: readonly string[],
-): readonly string[] => [
-  `  chain ${name} {`,
-  `    type ${type} hook ${hook} priority ${priority}; policy ${policy};`,
-  ...rules.map((rule) => `    ${rule}`),
-  '  }',
-]
-
-const subchain = (name: string, rules: readonly string[]): readonly string[] => [
-  `  chain ${name} {`,
-  ...rules.map((rule) => `    ${rule}`),
-  '  }',
 ]

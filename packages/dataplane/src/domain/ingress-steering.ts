@@ -1,37 +1,36 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
 import { ipToBytes, parseIp } from '@spout/net'
 import type { Log, NativeHelper, NftChange } from '@spout/sys'
+import {
+  addGeneration,
+  DECLARE_GENERATION,
+  GENERATION_MAP,
+  isAtGeneration,
+  removeGeneration,
+} from '../nft/generation.ts'
+import { chain, type WholeTable, wholeTable, withoutTable } from '../nft/whole-table.ts'
 import { type DomainConfig, rootNetns } from './domain-config.ts'
 import { domainNames } from './domain-names.ts'
 
 type Family = 4 | 6
 
 const MAPS = ['link4', 'via4', 'link6', 'via6'] as const
-const GENERATION_MAP = 'generation'
-const GENERATION_KEY = Buffer.alloc(4)
+
+const tableName = ({ instance }: DomainConfig): string => `spout-${instance}`
 
 /** Table `netdev spout-<instance>` of the root namespace, without elements. @param index of the fabric interface: the chain hangs on it */
-export function renderIngressSteering(
-  config: DomainConfig,
-  index: number,
-): { readonly table: string; readonly mark: string; readonly text: string } {
-  const table = `spout-${config.instance}`
+export function renderIngressSteering(config: DomainConfig, index: number): WholeTable {
+  const hook = `type filter hook ingress device "${config.fabricInterface}" priority filter; policy accept;`
   const body = [
-    `  map ${GENERATION_MAP} { type mark : ipv6_addr; }`,
+    DECLARE_GENERATION,
     '  map link4 { type ipv4_addr : iface_index; }',
     '  map via4 { type ipv4_addr : ipv4_addr; }',
     '  map link6 { type ipv6_addr : iface_index; }',
     '  map via6 { type ipv6_addr : ipv6_addr; }',
-    '  chain arriving {',
-    `    type filter hook ingress device "${config.fabricInterface}" priority filter; policy accept;`,
-    ...([4, 6] as const).map((version) => `    ${rule(version)}`),
-    '  }',
+    ...chain('arriving', hook, ([4, 6] as const).map(rule)),
   ]
-  const digest = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
-  const mark = `${digest} ${index}`
-  const head = [`add table netdev ${table}`, `delete table netdev ${table}`, `table netdev ${table} {`]
-  return { table, mark, text: `${[...head, `  comment "${mark}"`, ...body, '}'].join('\n')}\n` }
+  return wholeTable('netdev', tableName(config), body, index)
 }
 
 /** The same packets as the steering rules take. One whose time is up is left to the kernel, which says so to its sender. */
@@ -142,8 +141,8 @@ export class IngressSteering {
       if (after !== undefined) adds.push([address, after])
     }
     if (deletes.length + adds.length === 0) return
-    const old: NftChange = { do: 'delete', set: GENERATION_MAP, keyBytes: 4, elements: GENERATION_KEY }
-    await this.#send([...removal(deletes), ...this.#addition(adds), old, mark(generation)])
+    const remember = [removeGeneration, addGeneration(generation)]
+    await this.#send([...removal(deletes), ...this.#addition(adds), ...remember])
     for (const address of deletes) this.#held.delete(address)
     for (const [address, held] of adds) this.#held.set(address, held)
     this.#generation = generation
@@ -164,7 +163,7 @@ export class IngressSteering {
     }
     await this.#expect(wanted)
     const flushes = [...MAPS, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))
-    await this.#send([...flushes, ...this.#addition([...this.#held]), mark(this.#generation)])
+    await this.#send([...flushes, ...this.#addition([...this.#held]), addGeneration(this.#generation)])
     this.#exists = true
     this.#stale = false
   }
@@ -194,8 +193,7 @@ export class IngressSteering {
     if (!exists && this.#held.size === 0) return true
     if (comment !== (await this.#skeleton()).mark) return false
     for (const domain of this.#links.keys()) if (!(await this.#linkIsKnown(domain))) return false
-    const bytes = await this.#helper.nftGet({ ...this.#at, set: GENERATION_MAP, key: GENERATION_KEY })
-    return bytes !== null && generationBytes(this.#generation).equals(bytes)
+    return isAtGeneration(this.#helper, this.#at, this.#generation)
   }
 
   /** False when its number is not the one that the elements have. */
@@ -214,9 +212,8 @@ export class IngressSteering {
 
   /** No packet shall be led by what nobody knows to be right. */
   async #drop(): Promise<void> {
-    const table = `netdev ${this.#at.table}`
-    const text = `add table ${table}\ndelete table ${table}\n`
-    await this.#helper.nftText({ netns: this.#at.netns, text }).catch(() => {})
+    const { netns, family, table } = this.#at
+    await this.#helper.nftText({ netns, text: withoutTable(family, table) }).catch(() => {})
   }
 
   #send(changes: readonly NftChange[]): Promise<void> {
@@ -224,7 +221,7 @@ export class IngressSteering {
     return this.#helper.nftBatch({ ...this.#at, changes })
   }
 
-  async #skeleton(): Promise<ReturnType<typeof renderIngressSteering>> {
+  async #skeleton(): Promise<WholeTable> {
     const dev = this.#config.fabricInterface
     return renderIngressSteering(this.#config, await this.#helper.linkIndex({ netns: rootNetns(this.#config), dev }))
   }
@@ -263,7 +260,7 @@ export class IngressSteering {
   }
 
   get #at(): { readonly netns?: string | undefined; readonly family: 'netdev'; readonly table: string } {
-    return { netns: rootNetns(this.#config), family: 'netdev', table: `spout-${this.#config.instance}` }
+    return { netns: rootNetns(this.#config), family: 'netdev', table: tableName(this.#config) }
   }
 }
 
@@ -278,16 +275,6 @@ function removal(addresses: readonly string[]): readonly NftChange[] {
     return [`link${version}`, `via${version}`].map((set) => ({ ...one, set }))
   })
 }
-
-const mark = (generation: bigint): NftChange => ({
-  do: 'add',
-  set: GENERATION_MAP,
-  keyBytes: 4,
-  dataBytes: 16,
-  elements: Buffer.concat([GENERATION_KEY, generationBytes(generation)]),
-})
-
-const generationBytes = (generation: bigint): Buffer => Buffer.from(generation.toString(16).padStart(32, '0'), 'hex')
 
 /** Interface numbers lie in host order in the kernel's registers. */
 function hostOrder(index: number): Buffer {

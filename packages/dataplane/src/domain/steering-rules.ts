@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { NativeHelper } from '@spout/sys'
+import { chain, loadTable, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
 import type { Run } from './run.ts'
 
@@ -69,34 +69,18 @@ async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
 }
 
 /** The second wall: even a domain whose guard failed reaches neither the node itself nor another domain. */
-export function renderRootGuard(config: DomainConfig): {
-  readonly table: string
-  readonly mark: string
-  readonly text: string
-} {
-  const table = `spout-${config.instance}`
+export function renderRootGuard(config: DomainConfig): WholeTable {
   const uplinks = `iifname "${config.instance}u*"`
-  const body = [
-    '  chain input {',
-    '    type filter hook input priority filter; policy accept;',
-    `    ${uplinks} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
-    `    ${uplinks} drop`,
-    '  }',
-    '  chain forward {',
-    '    type filter hook forward priority filter; policy accept;',
-    `    ${uplinks} oifname != "${config.fabricInterface}" drop`,
-    '  }',
-  ]
-  const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
-  const head = [`add table inet ${table}`, `delete table inet ${table}`, `table inet ${table} {`, `  comment "${mark}"`]
-  return { table, mark, text: `${[...head, ...body, '}'].join('\n')}\n` }
+  return wholeTable('inet', `spout-${config.instance}`, [
+    ...chain('input', 'type filter hook input priority filter; policy accept;', [
+      `${uplinks} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
+      `${uplinks} drop`,
+    ]),
+    ...chain('forward', 'type filter hook forward priority filter; policy accept;', [
+      `${uplinks} oifname != "${config.fabricInterface}" drop`,
+    ]),
+  ])
 }
 
-async function loadRootGuard(helper: NativeHelper, config: DomainConfig): Promise<number> {
-  const { table, mark, text } = renderRootGuard(config)
-  const netns = rootNetns(config)
-  const loaded = await helper.nftGeneration({ netns, family: 'inet', table })
-  if (loaded.comment === mark) return 0
-  await helper.nftText({ netns, text })
-  return 1
-}
+const loadRootGuard = async (helper: NativeHelper, config: DomainConfig): Promise<number> =>
+  (await loadTable(helper, rootNetns(config), renderRootGuard(config))) ? 1 : 0

@@ -5,16 +5,8 @@ import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../driver.ts'
 import { isProxied } from '../drivers/haproxy/render.ts'
-import {
-  DOMAIN_TABLE,
-  type Door,
-  domainTables,
-  type Hops,
-  rootTable,
-  rootTableName,
-  type Table,
-  withoutTable,
-} from './tables.ts'
+import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
+import { DOMAIN_TABLE, type Door, domainTables, type Hops, rootTable, rootTableName } from './tables.ts'
 
 /** What an entry has of doors to the proxy that face the fabric. */
 export interface RenderedDoors {
@@ -188,7 +180,7 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     }
   }
 
-  async #put(netns: string | undefined, { family, name, mark, text }: Table): Promise<void> {
+  async #put(netns: string | undefined, { family, name, mark, text }: WholeTable): Promise<void> {
     const key = `${netns ?? ''} ${family} ${name}`
     if (this.#loaded.get(key) === mark) return
     const { helper } = this.#given

@@ -1,20 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { DomainConfig } from '../domain/domain-config.ts'
 import { type DomainNames, UPLINK } from '../domain/domain-names.ts'
+import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 
 /** A VIP of the fabric and the port of a service of the proxy. */
 export interface Door {
   readonly address: string
   readonly port: number
-}
-
-/** One nft table: commands that load it, replacing an older one in the same transaction, and its mark. */
-export interface Table {
-  readonly family: 'ip' | 'ip6' | 'netdev'
-  readonly name: string
-  /** The table's comment: equal marks mean equal tables. */
-  readonly mark: string
-  readonly text: string
 }
 
 /** What is there for the newest drained node, and for the one drained before this node. */
@@ -49,7 +40,7 @@ export function domainTables(
   doors: readonly Door[],
   hops: Hops<boolean>,
   seconds: number,
-): readonly Table[] {
+): readonly WholeTable[] {
   return ([4, 6] as const).flatMap((version) => {
     const own = doors.filter(({ address }) => address.includes(':') === (version === 6))
     if (own.length === 0 || !(hops.first || hops.next)) return []
@@ -58,7 +49,7 @@ export function domainTables(
     const elements = [...new Set(own.map(({ address, port }) => `${address} . ${port}`))].sort()
     const send = (hop: 'first' | 'next') =>
       hops[hop] ? [`${ip} dscp set ${SENT_ON[hop]} counter dup to ${root} device "${UPLINK}" drop`] : []
-    return table(ip, DOMAIN_TABLE, [
+    return wholeTable(ip, DOMAIN_TABLE, [
       '  set doors {',
       `    type ipv${version}_addr . inet_service`,
       `    timeout ${seconds}s`,
@@ -95,7 +86,7 @@ export function rootTable(
   uplinks: readonly Uplink[],
   macs: Hops<string | null>,
   own: string,
-): Table {
+): WholeTable {
   const rules = (addresses: readonly string[], ip: 'ip' | 'ip6') =>
     (['first', 'next'] as const).flatMap((hop) => {
       const mac = macs[hop]
@@ -114,24 +105,7 @@ export function rootTable(
       ),
     ])
   })
-  return table('netdev', rootTableName(config), chains)
+  return wholeTable('netdev', rootTableName(config), chains)
 }
 
 const isIpv4 = (address: string): boolean => !address.includes(':')
-
-/** Removes a table that may not be there. */
-export const withoutTable = (family: Table['family'], name: string): string =>
-  `add table ${family} ${name}\ndelete table ${family} ${name}\n`
-
-function table(family: Table['family'], name: string, body: readonly string[]): Table {
-  const mark = createHash('sha256').update(body.join('\n')).digest('hex').slice(0, 32)
-  const lines = [`table ${family} ${name} {`, `  comment "${mark}"`, ...body, '}']
-  return { family, name, mark, text: `${withoutTable(family, name)}${lines.join('\n')}\n` }
-}
-
-const chain = (name: string, hook: string | null, rules: readonly string[]): readonly string[] => [
-  `  chain ${name} {`,
-  ...(hook === null ? [] : [`    ${hook}`]),
-  ...rules.map((rule) => `    ${rule}`),
-  '  }',
-]

@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { HelperError, HelperLost, type Log, type NativeHelper, type NftChange } from '@spout/sys'
 import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
+import { GENERATION_MAP, isAtGeneration } from '../../nft/generation.ts'
+import { type WholeTable, withoutTable } from '../../nft/whole-table.ts'
 import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
 import type { Rendered, TableKind } from './rendered.ts'
 import { FORWARDING_SETS, type SetName, TRANSLATING_SETS, TUNNELLING_SETS } from './sets.ts'
 import { renderSkeleton } from './skeleton.ts'
-import { GENERATION_MAP, type Skeleton, SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
-import { GENERATION_KEY, generationBytes, type Plan, TableContent } from './table-content.ts'
+import { SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
+import { type Plan, TableContent } from './table-content.ts'
 
 /** How often a transaction is tried over a helper that dies under it. */
 const HELPER_TRIES = 3
@@ -19,7 +21,7 @@ interface TableShape {
   readonly sets: readonly SetName[]
   /** Interfaces whose indexes its rules hold. */
   readonly devices: readonly string[]
-  readonly skeleton: (links: string) => Skeleton
+  readonly skeleton: (links: string) => WholeTable
 }
 
 const SHAPES: Readonly<Record<TableKind, TableShape>> = {
@@ -139,7 +141,7 @@ export class DomainTable {
   async #drop(): Promise<void> {
     const { netns, family, table } = this.#at
     this.#transactions++
-    await this.#helper.nftText({ netns, text: `add table ${family} ${table}\ndelete table ${family} ${table}\n` })
+    await this.#helper.nftText({ netns, text: withoutTable(family, table) })
     this.#content = this.#empty()
     this.#exists = false
     this.#stale = true
@@ -217,12 +219,11 @@ export class DomainTable {
     const { exists, comment } = await this.#helper.nftGeneration(this.#at)
     this.#exists = exists
     if (!exists || comment !== (await this.#skeleton()).mark) return false
-    const bytes = await this.#helper.nftGet({ ...this.#at, set: GENERATION_MAP, key: GENERATION_KEY })
-    return bytes !== null && generationBytes(generation).equals(bytes)
+    return isAtGeneration(this.#helper, this.#at, generation)
   }
 
   /** As it must be now. Rejects with `HelperError` while an interface that it needs is not there. */
-  async #skeleton(): Promise<Skeleton> {
+  async #skeleton(): Promise<WholeTable> {
     const { devices, skeleton } = this.#shape
     const indexes: number[] = []
     for (const dev of devices) indexes.push(await this.#helper.linkIndex({ netns: this.#at.netns, dev }))

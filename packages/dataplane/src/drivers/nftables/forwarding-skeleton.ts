@@ -1,16 +1,8 @@
 import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
+import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
 import { CLASS_MASK, HASH_CLASSES, POOL_MASK, SERVICE_FLAGS } from './pool-mark.ts'
 import { FORWARDING_SETS, INNER_SERVICE, type SetName, TUNNELLING_SETS } from './sets.ts'
-import {
-  chain,
-  declareSets,
-  hex,
-  type Skeleton,
-  serviceKey,
-  slotOf,
-  TUNNEL_TABLE,
-  wholeTable,
-} from './skeleton-text.ts'
+import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf, TUNNEL_TABLE } from './skeleton-text.ts'
 
 /**
  * Return path `dsr`, without its elements: a packet for a service goes to the member as it came, but for its TTL and the
@@ -19,12 +11,12 @@ import {
  * @param links indexes of uplink and segment. nft writes the index into a rule, and the chain hangs on the interfaces: when
  * one is made anew, so must the table be
  */
-export const renderForwardingSkeleton = (links: string): Skeleton =>
-  wholeTable('netdev', body(FORWARDING_SETS, false), { links })
+export const renderForwardingSkeleton = (links: string): WholeTable =>
+  wholeTable('netdev', SPOUT_TABLE, body(FORWARDING_SETS, false), links)
 
 /** The same for networks with members behind routers. @param links of both tunnels too */
-export const renderTunnellingSkeleton = (links: string): Skeleton =>
-  wholeTable('netdev', body(TUNNELLING_SETS, true), { name: TUNNEL_TABLE, links })
+export const renderTunnellingSkeleton = (links: string): WholeTable =>
+  wholeTable('netdev', TUNNEL_TABLE, body(TUNNELLING_SETS, true), links)
 
 function body(sets: readonly SetName[], tunnels: boolean): readonly string[] {
   return [

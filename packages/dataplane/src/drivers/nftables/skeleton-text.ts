@@ -1,22 +1,14 @@
-import { createHash } from 'node:crypto'
+import { DECLARE_GENERATION } from '../../nft/generation.ts'
 import { HASH_SEED, type HashClass } from './pool-mark.ts'
 import { SETS, type SetName, type SetShape } from './sets.ts'
 
 export const SPOUT_TABLE = 'spout'
 /** Beside it while a network gets its first subnet behind a router. */
 export const TUNNEL_TABLE = 'spout-tunnel'
-/** A map of one element that names what was applied last: it changes in the same transaction as everything else. */
-export const GENERATION_MAP = 'generation'
-
-/** nft commands that replace a table by an empty one in one transaction, and the mark by which it is known. */
-export interface Skeleton {
-  readonly text: string
-  readonly mark: string
-}
 
 /** The sets of a table, without elements, and the map that names its generation. */
 export const declareSets = (names: readonly SetName[]): readonly string[] => [
-  `  map ${GENERATION_MAP} { type mark : ipv6_addr; }`,
+  DECLARE_GENERATION,
   ...names.flatMap((name) => {
     const { kind, type, typeof: expression, interval, countOver, counter }: SetShape = SETS[name]
     const head = `  ${kind} ${name} {`
@@ -40,23 +32,3 @@ export function slotOf(version: 4 | 6, { size, sourceAffinity }: HashClass, clie
 }
 
 const clientOf = (version: 4 | 6) => ({ address: `${version === 4 ? 'ip' : 'ip6'} saddr`, port: 'th sport' })
-
-export const chain = (name: string, hook: string | null, rules: readonly string[]): readonly string[] => [
-  `  chain ${name} {`,
-  ...(hook === null ? [] : [`    ${hook}`]),
-  ...rules.map((rule) => `    ${rule}`),
-  '  }',
-]
-
-/** @param links indexes of the interfaces that the rules name, where they mean only these */
-export function wholeTable(
-  family: 'inet' | 'netdev',
-  lines: readonly string[],
-  { name = SPOUT_TABLE, links }: { readonly name?: string; readonly links?: string } = {},
-): Skeleton {
-  const digest = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32)
-  const mark = links === undefined ? digest : `${digest} ${links}`
-  const table = `${family} ${name}`
-  const head = [`add table ${table}`, `delete table ${table}`, `table ${table} {`, `  comment "${mark}"`]
-  return { text: `${[...head, ...lines, '}'].join('\n')}\n`, mark }
-}

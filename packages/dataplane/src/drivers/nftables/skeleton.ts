@@ -1,8 +1,9 @@
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
+import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
 import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
 import type { Transport } from './registers.ts'
 import { type SetName, TRANSLATING_SETS } from './sets.ts'
-import { chain, declareSets, hex, type Skeleton, serviceKey, slotOf, wholeTable } from './skeleton-text.ts'
+import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf } from './skeleton-text.ts'
 
 /**
  * The table without its elements: the same in every domain, whatever it serves. Nat chains see the first packet of a
@@ -162,4 +163,4 @@ function balance(version: 4 | 6, hashClass: HashClass): string {
 }
 
 /** The table `inet spout` of a domain. */
-export const renderSkeleton = (): Skeleton => wholeTable('inet', body())
+export const renderSkeleton = (): WholeTable => wholeTable('inet', SPOUT_TABLE, body())

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { NftChange, NftElements } from '@spout/sys'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { GENERATION_MAP } from '../../nft/generation.ts'
 import { PackedRecords } from './packed-records.ts'
 import { pack } from './registers.ts'
 import type { Rendered } from './rendered.ts'
 import { identityBytes, recordBytes, SETS, type SetName, type SetShape } from './sets.ts'
-import { GENERATION_MAP } from './skeleton-text.ts'
 import { TableContent } from './table-content.ts'
 
 /** Elements as strictly as the kernel takes them: no second value for a key, no deletion of what is absent. */

@@ -1,10 +1,9 @@
 import type { NftChange, NftElements } from '@spout/sys'
+import { addGeneration, removeGeneration } from '../../nft/generation.ts'
 import { difference } from './difference.ts'
-import { pack } from './registers.ts'
 import type { Rendered } from './rendered.ts'
 import { type EntryChange, REVERSE_SETS, ReverseClaims } from './reverse-claims.ts'
 import { SETS, type SetName, type SetShape, TRANSLATING_SETS } from './sets.ts'
-import { GENERATION_MAP } from './skeleton-text.ts'
 
 /** A transaction worked out but not done, and how to remember it once it is. */
 export interface Plan {
@@ -14,8 +13,6 @@ export interface Plan {
   readonly generation: bigint
   accept(): void
 }
-
-export const GENERATION_KEY = pack({ mark: 1 })
 
 /** What a domain's table holds, as far as later differences need it. Knows no kernel: it plans transactions and remembers them. */
 export class TableContent {
@@ -75,19 +72,9 @@ export class TableContent {
   }
 
   #mark(generation: bigint): readonly NftChange[] {
-    const add: NftElements = {
-      do: 'add',
-      set: GENERATION_MAP,
-      keyBytes: 4,
-      dataBytes: 16,
-      elements: Buffer.concat([GENERATION_KEY, generationBytes(generation)]),
-    }
-    return this.#marked ? [{ do: 'delete', set: GENERATION_MAP, keyBytes: 4, elements: GENERATION_KEY }, add] : [add]
+    return [...(this.#marked ? [removeGeneration] : []), addGeneration(generation)]
   }
 }
-
-export const generationBytes = (generation: bigint): Buffer =>
-  Buffer.from(generation.toString(16).padStart(32, '0'), 'hex')
 
 function plainEdits(name: SetName, changes: readonly EntryChange[]): { deletes: Buffer; adds: Buffer } {
   const shape: SetShape = SETS[name]
