@@ -12,6 +12,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { ACME } from '../fixtures.ts'
+import { serviceBody, servicesIn } from './workloads.ts'
 
 const CONNECTOR = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
 
@@ -29,8 +30,7 @@ export interface BalancedService extends Kubernetes.Service {
   }
 }
 
-const SERVICES = '/api/v1/namespaces/default/services'
-const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
+const SERVICES = servicesIn('default')
 
 /**
  * The whole product in a lab, with a real Kubernetes on a tenant's segment (two nodes, pods behind them) and a connector
@@ -73,61 +73,8 @@ export async function startServiceLab() {
     service,
     addressOf,
     ask,
-    /** A Deployment of pods that answer HTTP on 8080 and datagrams on 9001, ready at once. */
-    deploy: async (name: string, replicas: number) => {
-      const labels = { app: name }
-      await cluster.api.create(DEPLOYMENTS, {
-        metadata: { name },
-        spec: {
-          replicas,
-          selector: { matchLabels: labels },
-          strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-          template: {
-            metadata: { labels },
-            spec: {
-              terminationGracePeriodSeconds: 10,
-              containers: [
-                {
-                  name: 'web',
-                  image: 'web',
-                  ports: [
-                    { name: 'http', containerPort: 8080 },
-                    { name: 'echo', containerPort: 9001, protocol: 'UDP' },
-                  ],
-                  // As every polite server: it goes on while it is taken out of rotation.
-                  env: [{ name: 'SHUTDOWN_DELAY', value: '2s' }],
-                  readinessProbe: { httpGet: { path: '/ready', port: 'http' }, periodSeconds: 1, failureThreshold: 1 },
-                },
-              ],
-            },
-          },
-        },
-      })
-      return cluster.readyPods(replicas, `app=${name}`)
-    },
-    /** Replaces every pod of a Deployment, one after the other; resolves once all are new. */
-    roll: async (name: string, replicas: number, round: number) => {
-      const before = new Set((await cluster.pods(`app=${name}`)).map(({ metadata }) => metadata.uid))
-      const template = { metadata: { annotations: { round: String(round) } } }
-      await cluster.api.patch(`${DEPLOYMENTS}/${name}`, { spec: { template } })
-      await waitFor(
-        async () => {
-          const pods = await cluster.pods(`app=${name}`)
-          return pods.length === replicas && pods.every(({ metadata }) => !before.has(metadata.uid))
-        },
-        { what: `all pods of ${name} to be new`, timeoutMs: 60_000, everyMs: 50 },
-      )
-    },
     expose: (name: string, app: string, spec: object = {}, annotations: Record<string, string> = {}) =>
-      cluster.api.create<BalancedService>(SERVICES, {
-        metadata: { name, annotations } as Kubernetes.ObjectMeta,
-        spec: {
-          type: 'LoadBalancer',
-          selector: { app },
-          ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }],
-          ...spec,
-        } as Kubernetes.Service['spec'],
-      }),
+      cluster.api.create<BalancedService>(SERVICES, serviceBody(name, app, spec, annotations)),
     change: (name: string, body: object) => cluster.api.patch<BalancedService>(`${SERVICES}/${name}`, body),
     /** The address of a Service once a pod answers on it. */
     answering: (name: string) =>

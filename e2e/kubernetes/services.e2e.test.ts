@@ -2,11 +2,12 @@ import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
+import { replacePods, startWorkload } from './workloads.ts'
 
 let lab: ServiceLab
 beforeAll(async () => {
   lab = await startServiceLab()
-  await lab.deploy('web', 3)
+  await startWorkload(lab, { name: 'web', replicas: 3, shutdownDelay: '2s' })
 }, 900_000)
 afterAll(() => lab?.destroy())
 
@@ -62,14 +63,14 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
   it('rolls out without a failed request of a client that connects anew each time (points 26, 27)', async () => {
     const address = await lab.answering('direct')
     const stop = asking(address)
-    for (const round of [1, 2]) await lab.roll('web', 3, round)
+    for (const round of [1, 2]) await replacePods(lab, 'web', round)
     const { failed, count } = await stop()
     expect(count).toBeGreaterThan(100)
     expect(failed).toEqual([])
   })
 
   it('a client with a fixed source port reaches the new pod by datagrams (point 28)', async () => {
-    await lab.deploy('echo', 1)
+    await startWorkload(lab, { name: 'echo', replicas: 1 })
     const port = { name: 'echo', port: 9001, targetPort: 'echo', protocol: 'UDP' }
     await lab.expose('echo', 'echo', { ports: [port] })
     const address = await waitFor(async () => lab.addressOf(await lab.service('echo')) || null, { what: 'an address' })
@@ -78,7 +79,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
       return outcome.ok ? outcome.value.split(' ')[0] : null
     }
     const first = await waitFor(() => podAnswering(40_001), { what: 'an answer' })
-    await lab.roll('echo', 1, 1)
+    await replacePods(lab, 'echo', 1)
     const [second] = await names('echo')
     expect(second).not.toBe(first)
     await waitFor(async () => (await podAnswering(40_001)) === second, { what: 'the new pod to answer' })
@@ -109,7 +110,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     const { failed } = await stop()
     expect(failed).toEqual([])
 
-    await lab.deploy('single', 1)
+    await startWorkload(lab, { name: 'single', replicas: 1 })
     await lab.expose('local', 'single', { externalTrafficPolicy: 'Local' }, { 'spout.dev/mode': 'node-ports' })
     const local = await lab.answering('local')
     const [pod] = await lab.cluster.pods('app=single')
@@ -140,7 +141,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     await times(100, () => lab.ask(address))
     await lab.cluster.controlPlane.startApiServer()
     await lab.startConnector()
-    await lab.roll('web', 3, 3)
+    await replacePods(lab, 'web', 3)
     const { failed } = await stop()
     expect(failed).toEqual([])
     expect(lab.addressOf(await lab.service('direct'))).toBe(address)

@@ -11,6 +11,10 @@ export interface Workload {
   readonly node?: string
 }
 
+interface Deployment {
+  readonly spec: { readonly replicas: number }
+}
+
 const deployments = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`
 export const servicesIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/services`
 
@@ -52,16 +56,17 @@ export async function startWorkload(
   return cluster.readyPods(replicas, `app=${name}`, namespace)
 }
 
-/** Replaces every pod, also by one on another node; resolves once the old ones are gone. */
+/** Replaces every pod, one after the other, also by one on another node; resolves once the old ones are gone. */
 export async function replacePods({ cluster }: ServiceLab, name: string, round: number, node?: string): Promise<void> {
   const before = new Set((await cluster.pods(`app=${name}`)).map(({ metadata }) => metadata.uid))
   const spec = node === undefined ? {} : { nodeSelector: nodeSelector(node) }
   const template = { metadata: { annotations: { round: String(round) } }, spec }
-  await cluster.api.patch(`${deployments('default')}/${name}`, { spec: { template } })
+  const path = `${deployments('default')}/${name}`
+  const { replicas } = (await cluster.api.patch<Deployment>(path, { spec: { template } })).spec
   await waitFor(
     async () => {
       const pods = await cluster.pods(`app=${name}`)
-      return pods.length === before.size && pods.every(({ metadata }) => !before.has(metadata.uid))
+      return pods.length === replicas && pods.every(({ metadata }) => !before.has(metadata.uid))
     },
     { what: `all pods of ${name} to be new`, timeoutMs: 60_000, everyMs: 50 },
   )
