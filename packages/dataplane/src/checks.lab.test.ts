@@ -1,10 +1,10 @@
 import { describeCheck, TIMED_OUT } from './check-conformance.ts'
-import { HttpCheck } from './checks/http.ts'
-import { HttpsCheck } from './checks/https.ts'
-import { PingCheck } from './checks/ping.ts'
-import { TcpCheck } from './checks/tcp.ts'
-import { TlsHelloCheck } from './checks/tls-hello.ts'
-import { UdpCheck } from './checks/udp.ts'
+import { httpCheck } from './checks/http.ts'
+import { httpsCheck } from './checks/https.ts'
+import { pingCheck } from './checks/ping.ts'
+import { tcpCheck } from './checks/tcp.ts'
+import { tlsHelloCheck } from './checks/tls-hello.ts'
+import { udpCheck } from './checks/udp.ts'
 
 const unreached = { 'is not there': TIMED_OUT, 'has no route': 'network is unreachable' }
 const refused = { ...unreached, 'refuses connections': 'connection refused' }
@@ -20,7 +20,7 @@ const anyTls = {
   'wants a certificate of its clients': null,
 }
 
-describeCheck('tcp', (helper, place) => new TcpCheck(helper, place), {
+describeCheck('tcp', tcpCheck, {
   'answers with status 200': null,
   'answers with status 500': null,
   'answers with something else than HTTP': null,
@@ -29,7 +29,7 @@ describeCheck('tcp', (helper, place) => new TcpCheck(helper, place), {
   ...anyTls,
   ...refused,
 })
-describeCheck('http', (helper, place) => new HttpCheck(helper, place), {
+describeCheck('http', httpCheck, {
   'answers with status 200': null,
   'answers with status 500': 'status 500, expected 200',
   'answers with something else than HTTP': 'the answer is not HTTP',
@@ -45,7 +45,7 @@ describeCheck('http', (helper, place) => new HttpCheck(helper, place), {
   'wants a certificate of its clients': 'closed without an answer',
   ...refused,
 })
-describeCheck('https', (helper, place) => new HttpsCheck(helper, place), {
+describeCheck('https', httpsCheck, {
   'answers with status 200': 'the answer is not TLS',
   'answers with status 500': 'the answer is not TLS',
   'answers with something else than HTTP': 'the answer is not TLS',
@@ -61,7 +61,7 @@ describeCheck('https', (helper, place) => new HttpsCheck(helper, place), {
   'wants a certificate of its clients': 'refused the TLS handshake (certificate required)',
   ...refused,
 })
-describeCheck('tls-hello', (helper, place) => new TlsHelloCheck(helper, place), {
+describeCheck('tls-hello', tlsHelloCheck, {
   'answers with status 200': 'the answer is not TLS',
   'answers with status 500': 'the answer is not TLS',
   'answers with something else than HTTP': 'the answer is not TLS',
@@ -77,7 +77,7 @@ describeCheck('tls-hello', (helper, place) => new TlsHelloCheck(helper, place), 
   'wants a certificate of its clients': null,
   ...refused,
 })
-describeCheck('ping', (helper, place) => new PingCheck(helper, place), {
+describeCheck('ping', pingCheck, {
   'answers with status 200': null,
   'answers with status 500': null,
   'answers with something else than HTTP': null,
@@ -87,7 +87,7 @@ describeCheck('ping', (helper, place) => new PingCheck(helper, place), {
   'refuses connections': null,
   ...unreached,
 })
-describeCheck('udp', (helper, place) => new UdpCheck(helper, place), {
+describeCheck('udp', udpCheck, {
   'answers with status 200': null,
   'answers with status 500': null,
   'answers with something else than HTTP': null,

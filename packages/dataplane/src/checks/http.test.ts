@@ -2,10 +2,10 @@ import type { CheckSpec } from '@spout/model'
 import type { Connect, ConnectResult } from '@spout/sys'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { HttpCheck, httpRequest, statusCode } from './http.ts'
-import { HttpsCheck, serverNameOf } from './https.ts'
-import { PingCheck } from './ping.ts'
-import { TcpCheck } from './tcp.ts'
+import { httpCheck, httpRequest, statusCode } from './http.ts'
+import { httpsCheck, serverNameOf } from './https.ts'
+import { pingCheck } from './ping.ts'
+import { tcpCheck } from './tcp.ts'
 
 const http = {
   method: 'GET',
@@ -91,7 +91,7 @@ describe('statusCode', () => {
   })
 })
 
-describe('HttpCheck', () => {
+describe('httpCheck', () => {
   it.each<[string, ConnectResult, string | null]>([
     ['an expected status', received('HTTP/1.1 200 '), null],
     ['a status of a range', received('HTTP/1.1 302 '), null],
@@ -106,7 +106,7 @@ describe('HttpCheck', () => {
     ['no answer', late, 'timed out after 500 ms'],
   ])('%s', async (_, result, reason) => {
     const connector = answering(result)
-    expect(await new HttpCheck(connector, place).run(target)).toEqual({
+    expect(await httpCheck(connector, place).run(target)).toEqual({
       ok: reason === null,
       reason,
       durationMs: result.durationMs,
@@ -120,7 +120,7 @@ describe('HttpCheck', () => {
   })
 })
 
-describe('HttpsCheck', () => {
+describe('httpsCheck', () => {
   const failed = (reason: string, alert: number | null): ConnectResult => ({
     connected: true,
     received: new Uint8Array(),
@@ -142,7 +142,7 @@ describe('HttpsCheck', () => {
   ])('%s', async (_, result, reason) => {
     const connector = answering(result)
     const named = { ...spec, http: { ...http, host: 'app.example.' } }
-    const said = await new HttpsCheck(connector, place).run({ ...target, port: 443, spec: named })
+    const said = await httpsCheck(connector, place).run({ ...target, port: 443, spec: named })
     expect(said).toEqual({ ok: reason === null, reason, durationMs: result.durationMs })
     const { send, ...asked } = connector.asked[0]!
     expect(asked).toEqual({
@@ -166,7 +166,7 @@ describe('HttpsCheck', () => {
 
   it('leaves the usual port out of the Host', async () => {
     const connector = answering(late)
-    const check = new HttpsCheck(connector, place)
+    const check = httpsCheck(connector, place)
     for (const port of [443, 80]) await check.run({ ...target, port })
     expect(connector.asked.map(({ send, tls }) => [text(send).split('\r\n')[1], tls])).toEqual([
       ['Host: 10.0.0.9', {}],
@@ -175,19 +175,19 @@ describe('HttpsCheck', () => {
   })
 })
 
-describe('TcpCheck', () => {
+describe('tcpCheck', () => {
   it.each<[ConnectResult, string | null]>([
     [{ connected: true, received: new Uint8Array(), end: 'none', durationMs: 1 }, null],
     [refused, 'connection refused'],
     [late, 'timed out after 500 ms'],
   ])('%j', async (result, reason) => {
     const connector = answering(result)
-    expect(await new TcpCheck(connector, place).run(target)).toMatchObject({ ok: reason === null, reason })
+    expect(await tcpCheck(connector, place).run(target)).toMatchObject({ ok: reason === null, reason })
     expect(connector.asked[0]?.send).toBeUndefined()
   })
 })
 
-describe('PingCheck', () => {
+describe('pingCheck', () => {
   it.each([
     [{ answered: true, durationMs: 3 } as const, { ok: true, reason: null, durationMs: 3 }],
     [
@@ -199,6 +199,6 @@ describe('PingCheck', () => {
       { ok: false, reason: 'no route to host', durationMs: 500 },
     ],
   ])('%j', async (result, expected) => {
-    expect(await new PingCheck({ ping: async () => result }, place).run(target)).toEqual(expected)
+    expect(await pingCheck({ ping: async () => result }, place).run(target)).toEqual(expected)
   })
 })

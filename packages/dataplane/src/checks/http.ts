@@ -1,7 +1,6 @@
 import type { CheckSpec } from '@spout/model'
-import type { ConnectResult } from '@spout/sys'
-import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
-import { connectFailure, type ProbePlace, type TcpConnector, timedOut } from './connector.ts'
+import { type Answer, connectingCheck } from './connecting-check.ts'
+import { timedOut } from './connector.ts'
 
 export type HttpSpec = NonNullable<CheckSpec['http']>
 
@@ -12,32 +11,19 @@ export type HttpSpec = NonNullable<CheckSpec['http']>
 export const STATUS_LINE_BYTES = 13
 
 /** Up when the endpoint answers an HTTP request with an expected status. */
-export class HttpCheck implements HealthCheck {
-  readonly type = 'http'
-  readonly #connector: TcpConnector
-  readonly #place: ProbePlace
-
-  constructor(connector: TcpConnector, place: ProbePlace) {
-    this.#connector = connector
-    this.#place = place
+export const httpCheck = connectingCheck('http', ({ address, port, spec }) => {
+  const http = httpOf(spec)
+  return {
+    send: httpRequest(http, address, port),
+    maxBytes: STATUS_LINE_BYTES,
+    judge: (answer) => judgeAnswer(answer, http, spec.timeoutMs),
   }
+})
 
-  async run(target: CheckTarget): Promise<CheckResult> {
-    const { address, port, domain, spec } = target
-    if (spec.http === null) throw new RangeError('an http check without its http part')
-    const answer = await this.#connector.connect({
-      netns: this.#place(domain),
-      address,
-      port,
-      timeoutMs: spec.timeoutMs,
-      send: httpRequest(spec.http, address, port),
-      maxBytes: STATUS_LINE_BYTES,
-    })
-    const reason = answer.connected
-      ? judgeAnswer(answer, spec.http, spec.timeoutMs)
-      : connectFailure(answer.reason, spec.timeoutMs)
-    return { ok: reason === null, reason, durationMs: answer.durationMs }
-  }
+/** @throws RangeError when it is no specification of such a check */
+export function httpOf({ type, http }: CheckSpec): HttpSpec {
+  if (http === null) throw new RangeError(`an ${type} check without its http part`)
+  return http
 }
 
 const PRINTABLE = /^[\x21-\x7e]+$/
@@ -72,11 +58,9 @@ export function statusCode(received: Uint8Array): number | null {
   return match === null ? null : Number(match[1])
 }
 
-type Connected = Pick<ConnectResult & { connected: true }, 'received' | 'end'>
-
 /** Why the answer is not what was expected; null when it is. */
 export function judgeAnswer(
-  answer: Connected,
+  answer: Pick<Answer, 'received' | 'end'>,
   http: Pick<HttpSpec, 'expectedCodes'>,
   timeoutMs: number,
 ): string | null {

@@ -1,15 +1,15 @@
 import type { CheckSpec } from '@spout/model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { HttpsCheck } from './https.ts'
+import { httpsCheck } from './https.ts'
 import { ADDRESSES, CheckLab, DOMAIN } from './lab/check-lab.ts'
 import { NAME, PORTS } from './lab/ports.ts'
 
 let lab: CheckLab
-let check: HttpsCheck
+let check: ReturnType<typeof httpsCheck>
 
 beforeAll(async () => {
   lab = await CheckLab.create('named')
-  check = new HttpsCheck(lab.helper, lab.place)
+  check = httpsCheck(lab.helper, lab.place)
 })
 afterAll(() => lab?.end())
 

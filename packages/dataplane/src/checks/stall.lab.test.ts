@@ -6,7 +6,7 @@ import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CheckTarget } from '../check.ts'
 import { HELPER_PATH, silent } from '../lab/lab-node.ts'
-import { HttpCheck } from './http.ts'
+import { httpCheck } from './http.ts'
 import { Prober } from './prober.ts'
 
 let helper: NativeHelper
@@ -37,7 +37,7 @@ it('a member stays up while this machine stands still for longer than a probe ma
     fall: 1,
     http: { method: 'GET', path: '/', expectedCodes: [{ first: 200, last: 200 }], version: '1.0', host: null },
   }
-  const real = new HttpCheck(helper, () => undefined)
+  const real = httpCheck(helper, () => undefined)
   const failed: number[] = []
   let ended = 0
   const run = async (target: CheckTarget) => {

@@ -3,7 +3,7 @@ import type { Connect, ConnectResult } from '@spout/sys'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clientHello } from './client-hello.ts'
-import { judgeHello, TlsHelloCheck } from './tls-hello.ts'
+import { judgeHello, tlsHelloCheck } from './tls-hello.ts'
 
 const spec: CheckSpec = { type: 'tls-hello', intervalMs: 1_000, timeoutMs: 500, rise: 1, fall: 1, http: null }
 const target = { domain: 7, address: '10.0.0.9', port: 8443, spec }
@@ -16,7 +16,7 @@ const received = (hex: string, end: End = 'full'): ConnectResult => ({
   durationMs: 2,
 })
 
-describe('TlsHelloCheck', () => {
+describe('tlsHelloCheck', () => {
   it.each<[string, ConnectResult, string | null]>([
     ['a hello of TLS 1.2 and later', received('1603030056' + '0200'), null],
     ['a hello of TLS 1.0', received('1603010056' + '0200'), null],
@@ -39,7 +39,7 @@ describe('TlsHelloCheck', () => {
       asked.push(request)
       return result
     }
-    const check = new TlsHelloCheck({ connect }, (domain) => `/run/netns/d${domain}`)
+    const check = tlsHelloCheck({ connect }, (domain) => `/run/netns/d${domain}`)
     expect(await check.run(target)).toEqual({ ok: reason === null, reason, durationMs: result.durationMs })
     const { send, ...rest } = asked[0]!
     expect(rest).toEqual({ netns: '/run/netns/d7', address: '10.0.0.9', port: 8443, timeoutMs: 500, maxBytes: 7 })

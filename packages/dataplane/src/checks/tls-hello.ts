@@ -1,7 +1,6 @@
-import type { ConnectResult } from '@spout/sys'
-import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
 import { clientHello } from './client-hello.ts'
-import { connectFailure, type ProbePlace, type TcpConnector, timedOut } from './connector.ts'
+import { type Answer, connectingCheck } from './connecting-check.ts'
+import { timedOut } from './connector.ts'
 import { refusedBy } from './tls-failure.ts'
 
 /**
@@ -11,40 +10,18 @@ import { refusedBy } from './tls-failure.ts'
 const FIRST_BYTES = 7
 
 /** Up when the endpoint answers a TLS ClientHello with a ServerHello. The handshake goes no further: no certificate is read. */
-export class TlsHelloCheck implements HealthCheck {
-  readonly type = 'tls-hello'
-  readonly #connector: TcpConnector
-  readonly #place: ProbePlace
-
-  constructor(connector: TcpConnector, place: ProbePlace) {
-    this.#connector = connector
-    this.#place = place
-  }
-
-  async run(target: CheckTarget): Promise<CheckResult> {
-    const { address, port, domain, spec } = target
-    const answer = await this.#connector.connect({
-      netns: this.#place(domain),
-      address,
-      port,
-      timeoutMs: spec.timeoutMs,
-      send: await clientHello(),
-      maxBytes: FIRST_BYTES,
-    })
-    const reason = answer.connected ? judgeHello(answer, spec.timeoutMs) : connectFailure(answer.reason, spec.timeoutMs)
-    return { ok: reason === null, reason, durationMs: answer.durationMs }
-  }
-}
+export const tlsHelloCheck = connectingCheck('tls-hello', async ({ spec }) => ({
+  send: await clientHello(),
+  maxBytes: FIRST_BYTES,
+  judge: (answer) => judgeHello(answer, spec.timeoutMs),
+}))
 
 /** RFC 8446 section 5.1. */
 const RECORD = { alert: 21, handshake: 22 } as const
 const SERVER_HELLO = 2
 
 /** Why the answer is no ServerHello; null when it is one. */
-export function judgeHello(
-  { received, end }: Pick<ConnectResult & { connected: true }, 'received' | 'end'>,
-  timeoutMs: number,
-): string | null {
+export function judgeHello({ received, end }: Pick<Answer, 'received' | 'end'>, timeoutMs: number): string | null {
   const [record, major, , , , message, alert] = received
   if (alert === undefined && end === 'timeout') return timedOut(timeoutMs)
   if (record === undefined) return end === 'reset' ? 'connection reset' : 'closed without an answer'

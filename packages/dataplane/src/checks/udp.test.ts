@@ -1,7 +1,7 @@
 import type { CheckSpec } from '@spout/model'
 import type { UdpResult } from '@spout/sys'
 import { expect, it } from 'vitest'
-import { UdpCheck } from './udp.ts'
+import { udpCheck } from './udp.ts'
 
 const spec: CheckSpec = { type: 'udp', intervalMs: 1_000, timeoutMs: 500, rise: 1, fall: 1, http: null }
 const target = { domain: 1, address: '10.0.0.1', port: 53, spec }
@@ -12,7 +12,7 @@ const refused: UdpResult = { answered: false, reason: 'connection refused', dura
 it('takes silence for health, but not behind a refusal, which a host does not repeat at once', async () => {
   let nowMs = 0
   let result: UdpResult = answered
-  const check = new UdpCheck(
+  const check = udpCheck(
     { udp: async (): Promise<UdpResult> => result },
     () => undefined,
     () => nowMs,

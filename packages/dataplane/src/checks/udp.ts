@@ -16,37 +16,26 @@ interface Refusal {
  * Up unless the endpoint refuses an empty datagram: most services are silent to what they do not understand, so silence
  * is no failure. A host that is switched off is silent as well, until nobody answers for its address any more.
  */
-export class UdpCheck implements HealthCheck {
-  readonly type = 'udp'
-  readonly #prober: UdpProber
-  readonly #place: ProbePlace
-  readonly #now: () => number
+export function udpCheck(prober: UdpProber, place: ProbePlace, now: () => number = () => performance.now()) {
   /** Oldest first. */
-  readonly #refusals = new Map<string, Refusal>()
-
-  constructor(prober: UdpProber, place: ProbePlace, now: () => number = () => performance.now()) {
-    this.#prober = prober
-    this.#place = place
-    this.#now = now
-  }
-
-  async run(target: CheckTarget): Promise<CheckResult> {
-    const { address, port, domain, spec } = target
-    const netns = this.#place(domain)
-    const answer = await this.#prober.udp({ netns, address, port, timeoutMs: spec.timeoutMs })
-    const isSilent = !answer.answered && answer.reason === 'timed out'
-    const endpoint = `${domain} ${address} ${port}`
-    if (!isSilent) this.#refusals.delete(endpoint)
-    if (!isSilent && !answer.answered) this.#refusals.set(endpoint, { reason: answer.reason, atMs: this.#now() })
-    this.#forgetOld()
-    const reason = this.#refusals.get(endpoint)?.reason ?? null
-    return { ok: reason === null, reason, durationMs: answer.durationMs }
-  }
-
-  #forgetOld(): void {
-    for (const [endpoint, { atMs }] of this.#refusals) {
-      if (this.#now() - atMs < REFUSAL_HOLDS_MS) return
-      this.#refusals.delete(endpoint)
+  const refusals = new Map<string, Refusal>()
+  const forgetOld = (): void => {
+    for (const [endpoint, { atMs }] of refusals) {
+      if (now() - atMs < REFUSAL_HOLDS_MS) return
+      refusals.delete(endpoint)
     }
   }
+  return {
+    type: 'udp',
+    run: async ({ address, port, domain, spec }: CheckTarget): Promise<CheckResult> => {
+      const answer = await prober.udp({ netns: place(domain), address, port, timeoutMs: spec.timeoutMs })
+      const isSilent = !answer.answered && answer.reason === 'timed out'
+      const endpoint = `${domain} ${address} ${port}`
+      if (!isSilent) refusals.delete(endpoint)
+      if (!isSilent && !answer.answered) refusals.set(endpoint, { reason: answer.reason, atMs: now() })
+      forgetOld()
+      const reason = refusals.get(endpoint)?.reason ?? null
+      return { ok: reason === null, reason, durationMs: answer.durationMs }
+    },
+  } satisfies HealthCheck
 }

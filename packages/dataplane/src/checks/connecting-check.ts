@@ -1,0 +1,31 @@
+import type { CheckSpec } from '@spout/model/node-state'
+import type { Connect, ConnectResult } from '@spout/sys'
+import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import { connectFailure, type ProbePlace, type TcpConnector } from './connector.ts'
+
+export type Answer = ConnectResult & { readonly connected: true }
+
+/** What is said to an endpoint that takes the connection, and how its answer is taken. */
+export interface Conversation extends Pick<Connect, 'send' | 'maxBytes' | 'tls'> {
+  /** Why the answer is not the expected one; null when it is. */
+  readonly judge: (answer: Answer) => string | null
+}
+
+/** A check that is one connection, in one request to the helper. */
+export interface ConnectingCheck extends HealthCheck {
+  run(target: CheckTarget): Promise<CheckResult>
+}
+
+export const connectingCheck =
+  (type: CheckSpec['type'], converse: (target: CheckTarget) => Conversation | Promise<Conversation>) =>
+  (connector: TcpConnector, place: ProbePlace): ConnectingCheck => ({
+    type,
+    run: async (target) => {
+      const { judge, ...said } = await converse(target)
+      const { address, port, domain, spec } = target
+      const { timeoutMs } = spec
+      const answer = await connector.connect({ netns: place(domain), address, port, timeoutMs, ...said })
+      const reason = answer.connected ? judge(answer) : connectFailure(answer.reason, timeoutMs)
+      return { ok: reason === null, reason, durationMs: answer.durationMs }
+    },
+  })
