@@ -35,8 +35,8 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   dataPlane.helper.onRestart(() => agent.lookAgain())
   const lifecycle = new Lifecycle({ log }).add(identity).add(dataPlane).add(agent)
   if (config.metrics.listen !== '') {
-    const { AgentMetrics } = await import('./metrics.ts')
-    lifecycle.add(new AgentMetrics({ listen: config.metrics.listen, figures: () => agent.figures }))
+    const { agentMetrics } = await import('./metrics.ts')
+    lifecycle.add(agentMetrics({ listen: config.metrics.listen, figures: () => agent.figures }))
   }
   await lifecycle.start()
   return lifecycle

@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http'
 import type { AgentFigures } from '@spout/agent'
-import type { Component } from '@spout/runtime'
 import { Metrics } from '@spout/runtime/metrics'
+import { StatusServer } from '@spout/runtime/status-server'
 
 export interface AgentMetricsOptions {
   /** `address:port`, IPv6 in brackets. */
@@ -13,53 +12,12 @@ export interface AgentMetricsOptions {
  * Serves `GET /metrics` in the Prometheus format. Loaded only where it was asked for: the library that prints it would
  * stay in the memory of every agent.
  */
-export class AgentMetrics implements Component {
-  readonly name = 'metrics'
-  readonly #host: string
-  readonly #port: number
-  readonly #server: Server
-
-  constructor({ listen, figures }: AgentMetricsOptions) {
-    const at = listen.lastIndexOf(':')
-    this.#host = listen.slice(0, at).replace(/^\[(.*)\]$/, '$1')
-    this.#port = Number(listen.slice(at + 1))
-    const metrics = new Metrics()
-    describe(metrics, figures)
-    this.#server = createServer((request, response) => {
-      if (request.url !== '/metrics' || request.method !== 'GET') {
-        response.writeHead(404).end()
-        return
-      }
-      metrics.text().then(
-        (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-        () => response.writeHead(500).end(),
-      )
-    })
-  }
-
-  /** The port it listens on. */
-  get port(): number {
-    const address = this.#server.address()
-    return typeof address === 'object' && address !== null ? address.port : this.#port
-  }
-
-  /** @throws Error when the address cannot be bound: an operator who asked for figures must not miss them unknowingly */
-  start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(this.#port, this.#host, () => {
-        this.#server.off('error', reject)
-        resolve()
-      })
-    })
-  }
-
-  stop(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve())
-      this.#server.closeAllConnections()
-    })
-  }
+export function agentMetrics({ listen, figures }: AgentMetricsOptions): StatusServer {
+  const at = listen.lastIndexOf(':')
+  const host = listen.slice(0, at).replace(/^\[(.*)\]$/, '$1')
+  const metrics = new Metrics()
+  describe(metrics, figures)
+  return new StatusServer({ name: 'metrics', host, port: Number(listen.slice(at + 1)), metrics })
 }
 
 const one = (value: number) => [{ labels: {}, value }]

@@ -1,11 +1,11 @@
 import { KubernetesConfiguration } from '@spout/intent-kubernetes-config'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { Metrics } from '@spout/runtime/metrics'
+import { StatusServer } from '@spout/runtime/status-server'
 import { clusterTransport } from './cluster-transport.ts'
 import type { ConnectorConfig } from './config.ts'
 import type { RunningConnector } from './connector.ts'
 import { sessionSource } from './session.ts'
-import { StatusServer } from './status-server.ts'
 
 /**
  * The other work: objects of group `spout.dev` are brought to the control plane, with an administrator's token. A process
@@ -31,6 +31,7 @@ export async function startConfiguration(
     { labels: {}, value: process.memoryUsage.rss() },
   ])
   const http = new StatusServer({
+    name: 'http',
     ...config.http,
     metrics,
     readiness: () => (configuration.ready ? null : 'not both sides have been read yet'),

@@ -1,13 +1,13 @@
 import { hostname } from 'node:os'
 import { EventRecorder, KubeClient } from '@spout/kube'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
+import { StatusServer } from '@spout/runtime/status-server'
 import { Balancing } from './balancing.ts'
 import { clusterTransport } from './cluster-transport.ts'
 import type { ConnectorConfig } from './config.ts'
 import { Leadership } from './leadership.ts'
 import { connectorMetrics } from './metrics.ts'
 import { sessionSource } from './session.ts'
-import { StatusServer } from './status-server.ts'
 
 export interface RunningConnector {
   stop(): Promise<void>
@@ -44,6 +44,7 @@ export async function startConnector(
     onLost,
   })
   const http = new StatusServer({
+    name: 'http',
     ...config.http,
     metrics: connectorMetrics(balancing, () => leadership.leads),
     // One that waits for its turn is ready to.

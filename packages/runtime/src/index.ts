@@ -2,7 +2,8 @@
  * What every process of Spout runs on: lifecycle, logger, clock, work queue, reconciler, tasks in turn.
  *
  * This face is light on purpose, because the node agent imports it: what needs zod, YAML or the metrics library is
- * reached by its own path (`@spout/runtime/config`, `@spout/runtime/metrics`). It knows no domain words.
+ * reached by its own path (`@spout/runtime/config`, `@spout/runtime/metrics`), and so is what only some processes have
+ * (`@spout/runtime/status-server`). It knows no domain words.
  */
 export * from './clock.ts'
 export * from './lifecycle.ts'
