@@ -29,9 +29,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "clock.h"
+#include "icmp-echo.h"
 
 #define MOST_PROBES (8u << 20)
-#define STRAGGLERS_NS (300 * MS)
 
 struct probe { long long sent, received; };
 struct body { uint32_t window, number; };
@@ -44,18 +44,6 @@ static long long interval_ns;
 static atomic_uint window, count;
 static atomic_bool recording;
 static uint16_t ident;
-
-static uint16_t checksum(const void *data, size_t size)
-{
-	const uint16_t *word = data;
-	uint32_t sum = 0;
-
-	for (; size > 1; size -= 2)
-		sum += *word++;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
-}
 
 static void ask(int target)
 {
@@ -130,13 +118,7 @@ static void *receiver(void *unused)
 		} else {
 			memcpy(&body, data, sizeof(body));
 		}
-		for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
-				struct timespec t;
-				memcpy(&t, CMSG_DATA(c), sizeof(t));
-				/* The kernel stamps the wall clock; its distance from now is the same on ours. */
-				at -= clock_ns(CLOCK_REALTIME) - (t.tv_sec * SECOND + t.tv_nsec);
-			}
+		at = arrival_ns(&message, at, clock_ns(CLOCK_REALTIME) - at);
 		if (body.window == window && body.number < count && !probes[body.number].received)
 			probes[body.number].received = at;
 	}
@@ -200,7 +182,6 @@ static void tell(long long since, bool all)
 
 int main(int argc, char **argv)
 {
-	int one = 1, space = 8 << 20;
 	struct sockaddr_in own = { .sin_family = AF_INET };
 	socklen_t size = sizeof(own);
 	pthread_t threads[2];
@@ -223,8 +204,7 @@ int main(int argc, char **argv)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (fd < 0 || probes == MAP_FAILED || bind(fd, (struct sockaddr *)&own, sizeof(own)) < 0)
 		return 1;
-	setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &space, sizeof(space));
+	stamp_arrivals(fd);
 	getsockname(fd, (struct sockaddr *)&own, &size);
 	pthread_create(&threads[0], NULL, sender, NULL);
 	pthread_create(&threads[1], NULL, receiver, NULL);

@@ -32,12 +32,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "clock.h"
+#include "icmp-echo.h"
 
 #define MOST_PROBES (4u << 20)
 #define HEAP 256
 #define TICK_NS (10 * MS)
 #define FAST_TICK_NS MS
-#define STRAGGLERS_NS (300 * MS)
 
 struct probe { uint32_t target; long long sent, received; };
 struct body { uint32_t window, number; };
@@ -51,18 +51,6 @@ static long long interval_ns, fault_ns, longest_ns, outage_ns;
 static uint32_t window, count, next_target;
 static bool recording;
 static uint16_t ident;
-
-static uint16_t checksum(const void *data, size_t size)
-{
-	const uint16_t *word = data;
-	uint32_t sum = 0;
-
-	for (; size > 1; size -= 2)
-		sum += *word++;
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
-}
 
 static void ask(const uint32_t *whom, int many)
 {
@@ -122,20 +110,12 @@ static void take_answers(void)
 		}
 		got = recvmmsg(fd, messages, HEAP, MSG_DONTWAIT, NULL);
 		now = now_ns();
-		/* The kernel stamps the wall clock. */
 		ahead = clock_ns(CLOCK_REALTIME) - now;
 		for (int n = 0; n < got; n++) {
 			size_t head = family == AF_INET ? ((struct iphdr *)data[n])->ihl * 4 : 0;
-			long long at = now;
 
-			for (struct cmsghdr *c = CMSG_FIRSTHDR(&messages[n].msg_hdr); c; c = CMSG_NXTHDR(&messages[n].msg_hdr, c))
-				if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
-					struct timespec t;
-					memcpy(&t, CMSG_DATA(c), sizeof(t));
-					at = t.tv_sec * SECOND + t.tv_nsec - ahead;
-				}
 			if (messages[n].msg_len >= head + sizeof(struct echo))
-				note((struct echo *)(data[n] + head), at);
+				note((struct echo *)(data[n] + head), arrival_ns(&messages[n].msg_hdr, now, ahead));
 		}
 	} while (got == HEAP);
 }
@@ -222,7 +202,6 @@ static void obey(const char *line)
 
 int main(int argc, char **argv)
 {
-	int one = 1, space = 8 << 20;
 	struct sched_param low = { .sched_priority = 5 };
 	bool realtime;
 	long long due;
@@ -254,8 +233,7 @@ int main(int argc, char **argv)
 		ICMP6_FILTER_SETPASS(ICMP6_ECHO_REPLY, &filter);
 		setsockopt(fd, IPPROTO_ICMPV6, ICMP6_FILTER, &filter, sizeof(filter));
 	}
-	setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &space, sizeof(space));
+	stamp_arrivals(fd);
 	realtime = sched_setscheduler(0, SCHED_FIFO, &low) == 0;
 	printf("ready %d\n", realtime);
 	fflush(stdout);
