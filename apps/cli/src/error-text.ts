@@ -14,7 +14,6 @@ export function errorText(error: unknown): string | null {
 interface Identity {
   readonly userName: string
   readonly projectName: string | null
-  readonly roles: readonly string[]
 }
 
 /** Who was refused, for people; null when it was something else that went wrong, or when nobody can tell. */
@@ -22,7 +21,7 @@ export async function whoWasRefused(error: unknown, session: () => Session): Pro
   if (!(error instanceof ApiProblem) || error.code !== 'Forbidden') return null
   const identity = await call<Identity>(session(), 'GET', '/tokens/current').catch(() => null)
   if (identity === null) return null
-  const { userName, projectName, roles } = identity
-  const where = projectName === null ? 'for no project' : `in project ${projectName} (${roles.join(', ')})`
+  const { userName, projectName } = identity
+  const where = projectName === null ? 'for no project' : `in project ${projectName}`
   return printable(`SPOUT_TOKEN is a token of ${userName} ${where}`)
 }

@@ -169,7 +169,7 @@ describe('quotas', () => {
     const refused = await spout(tenant, 'quota set acme --members 9')
     expect(refused.code).toBe(1)
     expect(refused.stderr).toBe(
-      'spout: Not allowed: the role admin is needed (Forbidden)\nspout: SPOUT_TOKEN is a token of alice in project acme (member, reader)\n',
+      'spout: Not allowed: the role admin is needed, the token has member, reader (Forbidden)\nspout: SPOUT_TOKEN is a token of alice in project acme\n',
     )
   })
 })

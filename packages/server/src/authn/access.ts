@@ -7,7 +7,9 @@ export const isAdmin = (principal: Principal): boolean => principal.roles.includ
 /** @throws SpoutError Forbidden without the role */
 export function requireRole(principal: Principal, role: Role): void {
   if (principal.projectId === null) throw new SpoutError('Forbidden', { reason: 'the token has no project' })
-  if (!holds(principal.roles, role)) throw new SpoutError('Forbidden', { reason: `the role ${role} is needed` })
+  if (holds(principal.roles, role)) return
+  const has = principal.roles.length === 0 ? 'none' : principal.roles.join(', ')
+  throw new SpoutError('Forbidden', { reason: `the role ${role} is needed, the token has ${has}` })
 }
 
 /** Whether an object of this project exists for who asks: other tenants' objects do not. */
