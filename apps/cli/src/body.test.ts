@@ -1,5 +1,7 @@
+import { LISTENER_PROTOCOLS, POOL_PROTOCOLS } from '@spout/model'
 import { expect, it } from 'vitest'
 import { bodyOf } from './body.ts'
+import { listener } from './resources/load-balancers.ts'
 import { pool } from './resources/pools.ts'
 import { addressPool } from './resources/system.ts'
 
@@ -24,4 +26,11 @@ it('reads ranges', () => {
     { first: '10.0.0.1', last: '10.0.0.9' },
     { first: '10.0.0.20', last: '10.0.0.20' },
   ])
+})
+
+it('names every protocol in the help', () => {
+  const protocols = (fields: typeof pool.fields) =>
+    fields.find(({ field }) => field === 'protocol')?.description.split(/, | or /)
+  expect(protocols(listener.fields)).toEqual(LISTENER_PROTOCOLS)
+  expect(protocols(pool.fields)).toEqual(POOL_PROTOCOLS)
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -49,8 +49,22 @@ it('says what cannot be read by file, document and field', async () => {
     'apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: a}\nspec: {addresses: [x]}\n',
   )
   await expect(run('-f', file)).rejects.toThrow(`${file}, document 1 (IPAddressPool a): spec.addresses[0]: `)
-  await expect(run('-f', path.join(directory, 'none'))).rejects.toThrow('none')
   await expect(run()).rejects.toThrow('say what to read')
   await expect(run('-f', file, '--no-dry-run')).rejects.toThrow('--no-dry-run needs --kubeconfig')
   await expect(run('--kubeconfig', path.join(directory, 'none'))).rejects.toThrow('cannot be read')
+})
+
+it('says why a file cannot be read, and which has nothing to read', async () => {
+  const none = path.join(directory, 'none')
+  await expect(run('-f', none)).rejects.toThrow(`${none}: no such file or directory`)
+  await expect(run('-f', path.join(TESTDATA, 'layer2.in.yaml'), none)).rejects.toThrow(none)
+  const odd = path.join(directory, 'odd')
+  mkdirSync(path.join(odd, 'one.yaml'), { recursive: true })
+  await expect(run('-f', odd)).rejects.toThrow(`${path.join(odd, 'one.yaml')}: illegal operation on a directory`)
+  const empty = path.join(directory, 'empty')
+  mkdirSync(empty)
+  await expect(run('-f', empty)).rejects.toThrow(`${empty}: a directory without YAML or JSON files`)
+  const blank = path.join(directory, 'blank')
+  writeFileSync(blank, '')
+  await expect(run('-f', blank)).rejects.toThrow(`${blank}: no manifest in it`)
 })

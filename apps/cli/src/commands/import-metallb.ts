@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { text as readStream } from 'node:stream/consumers'
+import { getSystemErrorMessage } from 'node:util'
 import { ApiProblem } from '@spout/client/api'
 import type { Conversion, ConvertedObject, Manifest } from '@spout/intent-kubernetes-config/metallb'
 import { SpoutError } from '@spout/model/errors'
@@ -68,7 +69,9 @@ async function fromFiles(
   const manifests: Manifest[] = []
   for (const name of files) {
     if (name === '-') manifests.push(...read('standard input', await readStream(process.stdin)))
-    else for (const file of await filesOf(name)) manifests.push(...read(file, await readFile(file, 'utf8')))
+    else
+      for (const file of await reading(name, filesOf(name)))
+        manifests.push(...read(file, await reading(file, readFile(file, 'utf8'))))
   }
   if (manifests.length === 0) throw new UsageError(`${files.join(', ')}: no manifest in it`)
   return manifests
@@ -76,15 +79,18 @@ async function fromFiles(
 
 /** As kubectl does: of a directory the YAML and JSON files in it, not those of directories below. */
 async function filesOf(name: string): Promise<readonly string[]> {
+  if (!(await stat(name)).isDirectory()) return [name]
+  const names = (await readdir(name)).filter((one) => /\.(ya?ml|json)$/.test(one))
+  if (names.length === 0) throw new UsageError(`${name}: a directory without YAML or JSON files`)
+  return names.sort().map((one) => path.join(name, one))
+}
+
+async function reading<T>(name: string, work: Promise<T>): Promise<T> {
   try {
-    if (!(await stat(name)).isDirectory()) return [name]
-    const names = await readdir(name)
-    return names
-      .filter((one) => /\.(ya?ml|json)$/.test(one))
-      .sort()
-      .map((one) => path.join(name, one))
+    return await work
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    const { errno } = error as NodeJS.ErrnoException
+    throw errno === undefined ? error : new UsageError(`${name}: ${getSystemErrorMessage(errno)}`)
   }
 }
 

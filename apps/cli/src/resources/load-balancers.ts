@@ -1,9 +1,11 @@
+import { INSERT_HEADERS, LISTENER_PROTOCOLS } from '@spout/model'
 import {
   at,
   column,
   commaList,
   count,
   type Field,
+  oneOf,
   orNone,
   type Resource,
   type Row,
@@ -99,7 +101,7 @@ export const listener: Resource = {
   ],
   fields: [
     ...OWN_FIELDS,
-    { flags: '--protocol <protocol>', description: 'tcp, udp, http or tcp-proxy', required: true, field: 'protocol' },
+    { flags: '--protocol <protocol>', description: oneOf(LISTENER_PROTOCOLS), required: true, field: 'protocol' },
     { flags: '--port <port>', description: '1 to 65535', required: true, field: 'port', parse: wholeNumber },
     {
       flags: '--default-pool <pool>',
@@ -121,7 +123,7 @@ export const listener: Resource = {
     },
     {
       flags: '--insert-headers <names>',
-      description: 'x-forwarded-for, x-forwarded-port, x-forwarded-proto',
+      description: INSERT_HEADERS.join(', '),
       field: 'insertHeaders',
       parse: commaList,
     },

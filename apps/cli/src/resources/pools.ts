@@ -1,5 +1,6 @@
+import { ALGORITHMS, MONITOR_TYPES, POOL_PROTOCOLS } from '@spout/model'
 import { OWN_FIELDS } from './load-balancers.ts'
-import { at, column, count, orNone, type Resource, wholeNumber, yesOrNo } from './resource.ts'
+import { at, column, count, oneOf, orNone, type Resource, wholeNumber, yesOrNo } from './resource.ts'
 
 export const pool: Resource = {
   noun: 'pool',
@@ -25,13 +26,13 @@ export const pool: Resource = {
     ...OWN_FIELDS,
     {
       flags: '--protocol <protocol>',
-      description: 'tcp, udp, http, tcp-proxy, tcp-proxy-v1 or tcp-proxy-v2',
+      description: oneOf(POOL_PROTOCOLS),
       required: true,
       field: 'protocol',
     },
     {
       flags: '--algorithm <algorithm>',
-      description: 'round-robin, least-connections, source-ip or source-ip-port',
+      description: oneOf(ALGORITHMS),
       field: 'algorithm',
     },
     {
@@ -42,7 +43,7 @@ export const pool: Resource = {
     },
     {
       flags: '--check <type>',
-      description: 'probe members: tcp, http, https, tls-hello, ping, udp or none',
+      description: `probe members: ${oneOf([...MONITOR_TYPES, 'none'])}`,
       field: 'monitor.type',
     },
     {

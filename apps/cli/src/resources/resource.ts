@@ -79,6 +79,9 @@ export const count = (title: string, path: string, wide = false): Column => ({
 export const numberList = (text: string): unknown => (commaList(text) as readonly string[]).map(wholeNumber)
 export const wholeNumber = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text)
 export const commaList = (text: string): unknown => (text === '' ? [] : text.split(',').map((part) => part.trim()))
+/** `a, b or c`. */
+export const oneOf = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 /** `none` takes a value back. */
 export const orNone =
   (parse: (text: string) => unknown = (text) => text) =>
