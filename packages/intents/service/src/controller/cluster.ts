@@ -30,8 +30,8 @@ export interface Cluster {
   claim(service: Service): Promise<void>
   /** Takes finalizer and mark off; a Service that is gone is no error. @throws Stale */
   release(service: Service): Promise<void>
-  /** Sets our part of the status; a Service that is gone is no error. */
-  writeStatus(service: Service, status: WrittenStatus): Promise<void>
+  /** Sets our part of the status; a Service that is gone is no error. @returns the version that has it; null for none */
+  writeStatus(service: Service, status: WrittenStatus): Promise<string | null>
   /** Records an event for people, and returns at once: one that cannot be written is no error. */
   tell(service: Service, event: ServiceEvent): void
 }

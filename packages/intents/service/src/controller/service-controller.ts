@@ -125,7 +125,7 @@ export class ServiceController {
     const service = cluster.service(key)
     const ownership = service === undefined ? 'foreign' : ownershipOf(service, settings)
     const { before, after } = index.put(key, service, ownership)
-    if (after !== null) statuses.seen(after.uid)
+    if (service !== undefined) statuses.seen(service)
     if (before !== null && before.uid !== after?.uid) {
       statuses.forget(before.uid)
       if (known.ofUid(before.uid).length > 0) departed.add(before.uid)

@@ -1,7 +1,7 @@
 import type { Service } from '@spout/kube'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { keyOf } from '../names.ts'
+import { CONDITION_PROGRAMMED, keyOf } from '../names.ts'
 import { service } from '../testing/objects.ts'
 import type { AddressWish } from '../to-model/address-wish.ts'
 import type { Progress } from '../write-back/conditions.ts'
@@ -21,8 +21,24 @@ class OneService {
   readonly written: (readonly [ip: string | undefined, reason: string | undefined])[] = []
   readonly events: ServiceEvent[] = []
   readonly again: string[] = []
-  service: Service = service('web')
+  service: Service = service('web', {}, { resourceVersion: '5' })
+  /** What happens at the API server and is shown while an answer is on its way. */
+  meanwhile: () => void = () => {}
+  /** The watch shows nothing of what is written. */
+  lags = false
   writer = this.#writer()
+
+  /** The watch shows a status, at a version. */
+  show(ip: string, version: number, reason = 'Programmed'): void {
+    const status: Service['status'] = {
+      loadBalancer: { ingress: [{ ip, ipMode: 'VIP' }] },
+      conditions: [
+        { type: CONDITION_PROGRAMMED, status: 'True', reason, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      ],
+    }
+    this.service = { ...service('web', {}, { resourceVersion: String(version) }), status }
+    this.writer.seen(this.service)
+  }
 
   async look(progress: Progress, addresses: readonly string[] = ['198.51.100.7']): Promise<void> {
     await this.writer.write({ service: this.service, wish: WISH, addresses, ports: [], progress })
@@ -43,7 +59,13 @@ class OneService {
       service: (key) => (key === keyOf(this.service) ? this.service : undefined),
       writeStatus: async (_, { ingress, conditions }: WrittenStatus) => {
         this.written.push([ingress[0]?.ip, conditions[0]?.reason])
-        this.service = { ...this.service, status: { loadBalancer: { ingress }, conditions } }
+        const version = `${Number(this.service.metadata.resourceVersion) + 1}`
+        if (!this.lags) {
+          const metadata = { ...this.service.metadata, resourceVersion: version }
+          this.service = { ...this.service, metadata, status: { loadBalancer: { ingress }, conditions } }
+        }
+        this.meanwhile()
+        return version
       },
       tell: (_, event) => void this.events.push(event),
     }
@@ -116,4 +138,32 @@ describe('a Service that waits for the nodes', () => {
 test('a refusal is written and told at once', async () => {
   await one.look({ type: 'refused', refusal: { reason: 'PoolNotFound', field: 'f', message: 'm' } }, [])
   expect([one.written, one.told]).toEqual([[[undefined, 'PoolNotFound']], ['PoolNotFound']])
+})
+
+describe('a watch that', () => {
+  test('lags does not make a status be written twice, nor does what it shows from before', async () => {
+    one.lags = true
+    await one.look(PROGRAMMED)
+    one.show('198.51.100.6', 5)
+    await one.look(PROGRAMMED)
+    expect(one.written).toHaveLength(1)
+  })
+
+  test('is quicker than the answer has what others wrote since put right', async () => {
+    one.lags = true
+    one.meanwhile = () => one.show('198.51.100.66', 7)
+    await one.look(PROGRAMMED)
+    one.meanwhile = () => {}
+    await one.look(PROGRAMMED)
+    expect(one.written.map(([ip]) => ip)).toEqual(['198.51.100.7', '198.51.100.7'])
+  })
+})
+
+test('what a server that was restored from a backup lost is written again', async () => {
+  one.lags = true
+  await one.look(PROGRAMMED)
+  one.show('198.51.100.6', 3)
+  await one.clock.advance(30_000)
+  await one.look(PROGRAMMED)
+  expect(one.written).toHaveLength(2)
 })

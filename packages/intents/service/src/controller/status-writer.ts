@@ -1,4 +1,4 @@
-import type { Service } from '@spout/kube'
+import { isOlder, type Service } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import { CONDITION_PROGRAMMED, keyOf, uidOf } from '../names.ts'
 import { eventsOf } from '../write-back/events.ts'
@@ -6,13 +6,22 @@ import { differInReason, type StatusInput, shows, statusOf, type WrittenStatus }
 import type { Cluster } from './cluster.ts'
 import { PendingReasons } from './pending-reasons.ts'
 
+/** Longer than a watch lags. A server that was restored from a backup never shows the version that was written. */
+const LAG_MS = 30_000
+
+interface Written {
+  readonly status: WrittenStatus
+  readonly version: string
+  readonly atMs: number
+}
+
 /** Writes statuses that differ from what is shown, and tells why something cannot be. */
 export class StatusWriter {
   readonly #cluster: Cluster
   readonly #clock: Clock
   readonly #pending: PendingReasons
   /** What was written last, by UID, until the cluster shows it: a watch that lags must not make it be written twice. */
-  readonly #written = new Map<string, WrittenStatus>()
+  readonly #written = new Map<string, Written>()
   #writes = 0
 
   /** @param lookAgain called with the key of a Service that has waited for one reason for so long that it is to be told */
@@ -44,9 +53,13 @@ export class StatusWriter {
     for (const event of eventsOf(before, wanted)) this.#cluster.tell(service, event)
   }
 
-  /** The cluster shows something new of this Service: what was written is in it, or was overwritten. */
-  seen(uid: string): void {
-    this.#written.delete(uid)
+  /** The cluster shows something new of this Service. At the version written, or a later one, that is what counts. */
+  seen(service: Service): void {
+    const uid = uidOf(service)
+    const written = this.#written.get(uid)
+    if (written === undefined) return
+    const isLate = this.#clock.monotonicMs() - written.atMs >= LAG_MS
+    if (isLate || hasVersion(service, written.version)) this.#written.delete(uid)
   }
 
   /** The Service is gone. */
@@ -74,17 +87,25 @@ export class StatusWriter {
   }
 
   async #put(service: Service, wanted: WrittenStatus): Promise<void> {
-    await this.#cluster.writeStatus(service, wanted)
+    const version = await this.#cluster.writeStatus(service, wanted)
     this.#writes++
-    this.#written.set(uidOf(service), wanted)
+    if (version === null) return
+    this.#written.set(uidOf(service), { status: wanted, version, atMs: this.#clock.monotonicMs() })
   }
 
   /** The Service as it is now, with what we wrote last. */
   #newest(service: Service): Service {
     const current = this.#cluster.service(keyOf(service))
     const base = current !== undefined && uidOf(current) === uidOf(service) ? current : service
+    // The watch may have been quicker than the answer to our write, and have shown what others wrote since.
+    this.seen(base)
     const written = this.#written.get(uidOf(service))
     if (written === undefined) return base
-    return { ...base, status: { loadBalancer: { ingress: written.ingress }, conditions: written.conditions } }
+    const { ingress, conditions } = written.status
+    return { ...base, status: { loadBalancer: { ingress }, conditions } }
   }
 }
+
+/** Also where the two versions cannot be compared. */
+const hasVersion = ({ metadata }: Service, version: string): boolean =>
+  !isOlder(metadata.resourceVersion ?? '', version)

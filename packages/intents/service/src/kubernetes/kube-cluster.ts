@@ -140,10 +140,10 @@ export class KubeCluster implements Cluster {
     await this.#patch(service, { finalizers, annotations: { [MANAGED_BY]: null } }).catch(ignoreNotFound)
   }
 
-  async writeStatus(service: Service, { ingress, conditions }: WrittenStatus): Promise<void> {
+  async writeStatus(service: Service, { ingress, conditions }: WrittenStatus): Promise<string | null> {
     const { name, namespace = '' } = service.metadata
-    await this.#options.transport
-      .request({
+    const written = await this.#options.transport
+      .request<Service>({
         method: 'PATCH',
         path: objectPath(SERVICES, { namespace, name }, 'status'),
         query: { fieldManager: FIELD_MANAGER, force: true },
@@ -161,6 +161,7 @@ export class KubeCluster implements Cluster {
       })
       .catch(ignoreNotFound)
       .catch(staleOr)
+    return written?.metadata.resourceVersion ?? null
   }
 
   tell(service: Service, event: ServiceEvent): void {
