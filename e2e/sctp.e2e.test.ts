@@ -26,7 +26,7 @@ describe.each([
   it('associations with the VIP are with members, over one port with TCP', async () => {
     const tenant = system.tenants[index]!
     const members = [11, 12].map((last) => ({ address: `10.0.0.${last}`, port: 3900 }))
-    const monitor = { type: 'ping', intervalMs: 200, timeoutMs: 200, rise: 1, fall: 1 }
+    const monitor = { type: 'sctp', intervalMs: 200, timeoutMs: 200, rise: 1, fall: 1 }
     const shown = await system.createLoadBalancer(tenant, {
       name: 'diameter',
       listeners: [
@@ -43,7 +43,7 @@ describe.each([
         const health = Object.values((await system.loadBalancer(tenant, shown.id)).status.members)
         return health.filter((one) => one.health === 'up').length === 2
       },
-      { what: 'both members to answer echoes' },
+      { what: 'both members to take up associations' },
     )
     const asked = Array.from({ length: 16 }, async (_, at) => {
       const words = ['python3', ENDPOINT, 'ask', vipOf(shown), '3868', String(30_000 + at)]

@@ -39,6 +39,7 @@ const BAD_FAILURE_SETTINGS: readonly (readonly [
   ['a drain without an end', { drainSeconds: null }, 'tcp', 'drainSeconds', 'must be a number'],
   ['a panic threshold of 101 %', { panicThreshold: 101 }, 'tcp', 'panicThreshold', '100'],
   ['a TCP service probed by UDP', { monitor: { type: 'udp' } }, 'tcp', 'monitor.type', 'pools of protocol udp'],
+  ['a TCP service probed by SCTP', { monitor: { type: 'sctp' } }, 'tcp', 'monitor.type', 'pools of protocol sctp'],
   ['a TLS hello with a request', { monitor: { type: 'tls-hello', http: {} } }, 'tcp', 'monitor.http', 'not tls-hello'],
   ['a TLS probe nobody knows', { monitor: { type: 'tls' } }, 'tcp', 'monitor.type', 'tls-hello'],
   ['connections of UDP reset', { resetOnDown: true }, 'udp', 'resetOnDown', 'UDP has no connections'],

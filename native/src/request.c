@@ -42,6 +42,7 @@ static const struct {
 	{"connect", op_connect},
 	{"ping", op_ping},
 	{"udp", op_udp},
+	{"sctp", op_sctp},
 	{"nft-get", op_nft_get},
 	{"nft-counters", op_nft_counters},
 	{"nft-generation", op_nft_generation},

@@ -21,6 +21,7 @@ import {
   SecondChance,
   ShardDepartures,
   SystemHost,
+  sctpCheck,
   tcpCheck,
   tlsHelloCheck,
   udpCheck,
@@ -120,6 +121,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
       tlsHelloCheck(helper, place),
       pingCheck(helper, place),
       udpCheck(helper, place),
+      sctpCheck(helper, place),
     ],
     start: () => {},
     /** Everything stays in force; only our hold on it ends. */

@@ -2,6 +2,7 @@ import { describeCheck, TIMED_OUT } from './check-conformance.ts'
 import { httpCheck } from './checks/http.ts'
 import { httpsCheck } from './checks/https.ts'
 import { pingCheck } from './checks/ping.ts'
+import { sctpCheck } from './checks/sctp.ts'
 import { tcpCheck } from './checks/tcp.ts'
 import { tlsHelloCheck } from './checks/tls-hello.ts'
 import { udpCheck } from './checks/udp.ts'
@@ -98,4 +99,14 @@ describeCheck('udp', udpCheck, {
   // Silence, as of a service that does not understand: see the check.
   'is not there': null,
   'has no route': 'network is unreachable',
+})
+describeCheck('sctp', (helper, place) => sctpCheck(helper, place), {
+  'answers with status 200': null,
+  'answers with status 500': null,
+  'answers with something else than HTTP': null,
+  'accepts and says nothing': null,
+  'accepts and resets': null,
+  ...anyTls,
+  ...unreached,
+  'refuses connections': 'refused the association',
 })

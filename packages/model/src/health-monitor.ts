@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { metaShape, tags } from './scalars.ts'
 
-export const MONITOR_TYPES = ['tcp', 'http', 'https', 'tls-hello', 'ping', 'udp'] as const
+export const MONITOR_TYPES = ['tcp', 'http', 'https', 'tls-hello', 'ping', 'udp', 'sctp'] as const
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'OPTIONS', 'CONNECT', 'PATCH'] as const
 
 /** Printable ASCII without spaces: what may stand in a request line. */

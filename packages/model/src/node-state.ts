@@ -311,7 +311,7 @@ export interface NodeMember {
 }
 
 export interface CheckSpec {
-  readonly type: 'tcp' | 'http' | 'https' | 'tls-hello' | 'ping' | 'udp'
+  readonly type: 'tcp' | 'http' | 'https' | 'tls-hello' | 'ping' | 'udp' | 'sctp'
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number

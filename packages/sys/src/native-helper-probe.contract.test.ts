@@ -74,6 +74,16 @@ describe.each(BUILDS)('probes and announcements through the helper, $name build'
     expect(await ping('203.0.113.1')).toMatchObject({ answered: false, reason: 'network is unreachable' })
   })
 
+  test('asks for associations where nobody speaks SCTP', async () => {
+    const ask = (address: string, timeoutMs = 2_000) =>
+      on.helper.sctp({ netns: on.netns, address, port: 3868, timeoutMs })
+    expect(await ask(FAR.ip)).toMatchObject({ accepted: false, reason: 'protocol not available', cause: null })
+    expect(await ask(FAR.ip6)).toMatchObject({ accepted: false, reason: 'protocol not available' })
+    expect(await ask('10.77.0.201', 50)).toMatchObject({ accepted: false, reason: 'timed out' })
+    expect(await ask('203.0.113.1')).toMatchObject({ accepted: false, reason: 'network is unreachable' })
+    expect((await on.helper.stats()).probesInFlight).toBe(0)
+  })
+
   test('finds who holds an address on the segment', async () => {
     const mac = await macOf(on.segment.far, FAR.dev)
     const probe = (address: string, timeoutMs = 3_000) =>

@@ -28,6 +28,8 @@ import {
   type Route,
   type RouteChanges,
   type RouteTableRef,
+  type Sctp,
+  type SctpResult,
   type Udp,
   type UdpResult,
 } from './native-protocol.ts'
@@ -39,7 +41,7 @@ export interface NativeHelperOptions {
   /** The executable. */
   readonly path: string
   readonly log: Log
-  /** Most `connect`, `ping` and `arp-probe` requests at the helper at a time; others wait. Default 4096. */
+  /** Most `connect`, `ping`, `udp`, `sctp` and `arp-probe` requests at the helper at a time; others wait. Default 4096. */
   readonly maxProbes?: number
   /** Pause before a restart: doubles from `firstMs` to `maxMs`, starts anew after `stableMs` of life. */
   readonly backoff?: { readonly firstMs: number; readonly maxMs: number; readonly stableMs: number }
@@ -224,6 +226,20 @@ export class NativeHelper {
     return reply.answered === true
       ? { answered: true, durationMs }
       : { answered: false, reason: reply.reason as string, durationMs }
+  }
+
+  /** An INIT: whether an SCTP association would be taken up. None is. */
+  async sctp(request: Sctp): Promise<SctpResult> {
+    const reply = await this.#probe('sctp', request)
+    const durationMs = (reply.us as number) / 1000
+    return reply.accepted === true
+      ? { accepted: true, durationMs }
+      : {
+          accepted: false,
+          reason: reply.reason as string,
+          cause: (reply.cause as number | undefined) ?? null,
+          durationMs,
+        }
   }
 
   /** Forgets flows of a service, all of them or those of some members; resolves with how many. */

@@ -212,6 +212,23 @@ export type UdpResult =
   | { readonly answered: true; readonly durationMs: number }
   | { readonly answered: false; readonly reason: string; readonly durationMs: number }
 
+export interface Sctp extends InNetns {
+  readonly address: string
+  readonly port: number
+  readonly timeoutMs: number
+}
+
+export type SctpResult =
+  | { readonly accepted: true; readonly durationMs: number }
+  | {
+      readonly accepted: false
+      /** For people: `aborted`, `wrong checksum`, `malformed answer`, `timed out`, or the ICMP error that came back. */
+      readonly reason: string
+      /** With `aborted`: the first cause that the ABORT names (RFC 9260 section 3.3.10), null when it names none. */
+      readonly cause: number | null
+      readonly durationMs: number
+    }
+
 export interface ConntrackDelete extends InNetns {
   readonly protocol: 'tcp' | 'udp' | 'sctp'
   /** What clients send to: the VIP. */

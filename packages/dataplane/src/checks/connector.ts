@@ -1,4 +1,4 @@
-import type { Connect, ConnectResult, Ping, PingResult, Udp, UdpResult } from '@spout/sys'
+import type { Connect, ConnectResult, Ping, PingResult, Sctp, SctpResult, Udp, UdpResult } from '@spout/sys'
 
 /** The part of the native helper that TCP and HTTP probes use. */
 export interface TcpConnector {
@@ -13,6 +13,11 @@ export interface Pinger {
 /** The part of the native helper that UDP probes use. */
 export interface UdpProber {
   udp(request: Udp): Promise<UdpResult>
+}
+
+/** The part of the native helper that SCTP probes use. */
+export interface SctpProber {
+  sctp(request: Sctp): Promise<SctpResult>
 }
 
 /** Path of a domain's network namespace; undefined for the agent's own. */

@@ -149,6 +149,8 @@ const departingRules = (domain: DomainEntry): readonly string[] => [
   ...sharedRules(domain),
   `oifname != "${SEGMENT}" goto answers`,
   'meta mark 0 meta l4proto tcp notrack',
+  // A probe's INIT. Its answer begins nothing, since an association that is tracked begins with an INIT.
+  'meta l4proto sctp notrack',
 ]
 
 /**

@@ -134,7 +134,8 @@ def ask(address, port, sport):
         print(json.dumps({"error": type(error).__name__, "waitedFor": str(error)}))
 
 
-if sys.argv[1] == "serve":
-    serve(sys.argv[2], int(sys.argv[3]), sys.argv[4:])
-else:
-    ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2], int(sys.argv[3]), sys.argv[4:])
+    else:
+        ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -61,7 +61,9 @@ function checkMonitor({ protocol, monitor }: PoolForm): void {
         `The associated pool protocol is ${protocol}, so only a UDP-CONNECT/SCTP/TCP/HTTP health monitor is supported.`,
       )
     if (protocol === 'SCTP' && monitor.type === 'UDP-CONNECT')
-      throw unsupportedOption('type UDP-CONNECT: members of SCTP pools are probed by TCP or HTTP here')
+      throw unsupportedOption('type UDP-CONNECT: members of SCTP pools are probed by SCTP, TCP or HTTP here')
+    if (protocol === 'UDP' && monitor.type === 'SCTP')
+      throw unsupportedOption('type SCTP: members of UDP pools are probed by UDP-CONNECT, TCP or HTTP here')
   } else if (monitor.type === 'UDP-CONNECT' || monitor.type === 'SCTP')
     throw validationFailure(`The ${monitor.type} type is only supported for pools of type UDP/SCTP.`)
 }

@@ -413,6 +413,26 @@ describe('SCTP (API 2.23)', () => {
     })
   })
 
+  test('members are probed by SCTP', async () => {
+    const { id } = await newLoadBalancer()
+    const pool = await service.make('/pools', 'pool', {
+      loadbalancer_id: id,
+      protocol: 'SCTP',
+      lb_algorithm: 'ROUND_ROBIN',
+    })
+    const monitor = { pool_id: pool.id, type: 'SCTP', delay: 5, timeout: 2, max_retries: 2 }
+    const made = await service.make('/healthmonitors', 'healthmonitor', monitor)
+    expect(await service.call('GET', `/healthmonitors/${made.id}`)).toMatchObject({
+      body: { healthmonitor: { type: 'SCTP', http_method: null, url_path: null, expected_codes: null } },
+    })
+    expect(service.view.get('loadBalancer', id)?.value).toMatchObject({ pools: [{ monitor: { type: 'sctp' } }] })
+    const change = { healthmonitor: { url_path: '/x' } }
+    expect(await service.call('PUT', `/healthmonitors/${made.id}`, change)).toMatchObject({
+      status: 400,
+      body: { faultstring: expect.stringContaining('url_path is not a valid option for health monitors of type SCTP') },
+    })
+  })
+
   test('members are probed over TCP or HTTP at a port of their own', async () => {
     const { id } = await newLoadBalancer()
     const pool = await service.make('/pools', 'pool', {
@@ -936,10 +956,10 @@ describe('bad input', () => {
       "Validation failure: 'http_version' must be specified when 'domain_name' is provided.",
     ],
     [
-      'a probe of SCTP',
+      'a probe of SCTP for UDP',
       () => monitor({ pool_id: udpPool, type: 'SCTP' }),
       501,
-      unsupported('type SCTP: health monitors are HTTP, HTTPS, PING, TCP, TLS-HELLO, UDP-CONNECT here'),
+      unsupported('type SCTP: members of UDP pools are probed by UDP-CONNECT, TCP or HTTP here'),
     ],
     [
       'a TLS hello for UDP',

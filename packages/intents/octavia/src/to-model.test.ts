@@ -304,6 +304,7 @@ describe('changes', () => {
   test.each([
     ['UDP-CONNECT', 'udp'],
     ['PING', 'ping'],
+    ['SCTP', 'sctp'],
     ['TCP', 'tcp'],
     ['HTTP', 'http'],
     ['HTTPS', 'https'],

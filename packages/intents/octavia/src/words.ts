@@ -25,7 +25,6 @@ export type PersistenceType = (typeof PERSISTENCE_TYPES)[number]
 
 export const MONITOR_TYPES = ['HTTP', 'HTTPS', 'PING', 'SCTP', 'TCP', 'TLS-HELLO', 'UDP-CONNECT'] as const
 export type MonitorType = (typeof MONITOR_TYPES)[number]
-export const OFFERED_MONITOR_TYPES = ['HTTP', 'HTTPS', 'PING', 'TCP', 'TLS-HELLO', 'UDP-CONNECT'] as const
 
 export const CLIENT_AUTHENTICATION = ['MANDATORY', 'NONE', 'OPTIONAL'] as const
 

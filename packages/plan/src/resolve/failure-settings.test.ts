@@ -22,11 +22,18 @@ describe('failureProblems', () => {
     expect(found.map(({ code, params }) => [code, params.field])).toEqual(problems)
   })
 
-  it('of a probe by UDP at anything else', () => {
-    const monitor = { ...meta, type: 'udp', intervalMs: 1000, timeoutMs: 500, rise: 1, fall: 1, http: null } as const
-    const fields = (protocol: 'udp' | 'tcp') => ({ protocol, monitor: { ...monitor, tags: [], enabled: true } })
-    expect([...failureProblems(pool(1, [], fields('udp')), 'l4', 'pools[0]')]).toEqual([])
-    expect([...failureProblems(pool(1, [], fields('tcp')), 'l4', 'pools[0]')]).toMatchObject([
+  it.each([
+    ['udp', 'sctp'],
+    ['sctp', 'tcp'],
+    ['sctp', 'udp'],
+  ] as const)('of a probe by %s at members that speak %s', (type, other) => {
+    const monitor = { ...meta, type, intervalMs: 1000, timeoutMs: 500, rise: 1, fall: 1, http: null } as const
+    const fields = (protocol: 'udp' | 'tcp' | 'sctp') => ({
+      protocol,
+      monitor: { ...monitor, tags: [], enabled: true },
+    })
+    expect([...failureProblems(pool(1, [member(2)], fields(type)), 'l4', 'pools[0]')]).toEqual([])
+    expect([...failureProblems(pool(1, [member(2)], fields(other)), 'l4', 'pools[0]')]).toMatchObject([
       { params: { field: 'pools[0].monitor.type' } },
     ])
   })

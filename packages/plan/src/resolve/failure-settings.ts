@@ -14,10 +14,11 @@ export function* failureProblems(pool: Pool, mode: NodePool['mode'], field: stri
       field: `${field}.passiveCheck.on`,
       reason: 'response belongs to pools that carry HTTP; others have connection',
     })
-  if (pool.monitor?.type === 'udp' && pool.protocol !== 'udp')
+  const type = pool.monitor?.type
+  if ((type === 'udp' || type === 'sctp') && pool.protocol !== type)
     yield problem('InvalidField', {
       field: `${field}.monitor.type`,
-      reason: `udp belongs to pools of protocol udp, not ${pool.protocol}`,
+      reason: `${type} belongs to pools of protocol ${type}, not ${pool.protocol}`,
     })
   if (pool.resetOnDown && pool.protocol === 'udp')
     yield problem('InvalidField', {

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { createNetns, deleteNetns, ensureVeth, NativeHelper, netnsPath, runIn } from '@spout/sys'
 import { HELPER_PATH, silent } from '../../lab/lab-node.ts'
 import { startServers } from '../../lab/server-process.ts'
+import { PORTS } from './ports.ts'
+import { sctpServers } from './sctp-servers.ts'
 
 /** The domain of the lab, and one that is not there. */
 export const DOMAIN = 7
@@ -21,7 +23,7 @@ const SEGMENT = 'segment'
 export class CheckLab {
   readonly #prefix: string
   #helper: NativeHelper | null = null
-  #servers: ChildProcess | null = null
+  readonly #servers: ChildProcess[] = []
 
   private constructor(prefix: string) {
     this.#prefix = prefix
@@ -48,7 +50,7 @@ export class CheckLab {
 
   async end(): Promise<void> {
     await this.#helper?.close()
-    if (this.#servers?.kill('SIGKILL')) await once(this.#servers, 'exit')
+    for (const server of this.#servers) if (server.kill('SIGKILL')) await once(server, 'exit')
     await deleteNetns(this.#domain(DOMAIN))
     await deleteNetns(this.#host)
   }
@@ -74,7 +76,11 @@ export class CheckLab {
       await runIn(netns, ['ip', 'address', 'add', `fd01::${last}/64`, 'dev', SEGMENT, 'nodad'])
     }
     const program = fileURLToPath(new URL('./servers.ts', import.meta.url))
-    this.#servers = await startServers(['nsenter', `--net=${netnsPath(host)}`, '--', process.execPath, program])
+    // The same ports over SCTP: all take up associations but the one where nobody listens.
+    const manners = Object.values(PORTS).map((port) => [port, port === PORTS.none ? 'refusing' : 'accepting'] as const)
+    const programs = [[process.execPath, program], sctpServers(Object.fromEntries(manners))]
+    for (const argv of programs)
+      this.#servers.push(await startServers(['nsenter', `--net=${netnsPath(host)}`, '--', ...argv]))
     this.#helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
   }
 }

@@ -1,4 +1,6 @@
+import type { CheckSpec } from '@spout/model'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sctpCheck } from '../../checks/sctp.ts'
 import { Arrangement } from '../../lab/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
 import { LabNode } from '../../lab/lab-node.ts'
@@ -87,6 +89,17 @@ describe.each([
       expect(await askOften(VIP[version])).toEqual({ members: ['red1', 'red2'], seen: [seen[version]] })
     },
   )
+
+  it('checks of members pass the guard and leave no flow behind', async () => {
+    await put(domain)
+    const check = sctpCheck(node.helper, (id) => node.domains.netns(id))
+    const spec: CheckSpec = { type: 'sctp', intervalMs: 1_000, timeoutMs: 1_000, rise: 1, fall: 1, http: null }
+    const tracked = async () => (await inDomain('cat /proc/net/nf_conntrack')).match(/ sctp .*/g)?.length ?? 0
+    const before = await tracked()
+    for (const { address, port } of both)
+      expect(await check.run({ domain: 1, address, port, spec })).toMatchObject({ ok: true, reason: null })
+    expect(await tracked()).toBe(before)
+  })
 
   it('is a listener beside TCP and UDP of the same port', async () => {
     const others = [member('t1', '10.0.0.11'), member('t3', 'fd01::11')]

@@ -41,7 +41,7 @@ export interface MemberContent {
 }
 
 export interface MonitorContent {
-  readonly type: 'tcp' | 'http' | 'udp' | 'ping'
+  readonly type: 'tcp' | 'http' | 'udp' | 'ping' | 'sctp'
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number

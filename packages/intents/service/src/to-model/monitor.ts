@@ -7,7 +7,7 @@ import type { BalancedPort } from './ports.ts'
 
 /** How the members of one pool are checked. */
 export interface MonitorDraft {
-  readonly type: 'tcp' | 'http' | 'udp' | 'ping'
+  readonly type: 'tcp' | 'http' | 'udp' | 'ping' | 'sctp'
   readonly intervalMs: number
   readonly timeoutMs: number
   readonly rise: number
@@ -17,13 +17,14 @@ export interface MonitorDraft {
   readonly port: number | null
 }
 
-const CHOICES = ['tcp', 'udp', 'ping', 'kube-proxy', 'none'] as const
+const CHOICES = ['tcp', 'udp', 'sctp', 'ping', 'kube-proxy', 'none'] as const
 const DEFAULTS = { intervalMs: 1000, timeoutMs: 800, rise: 2, fall: 3 } as const
 
 /**
- * TCP ports are checked by a connection. With `externalTrafficPolicy: Local` behind node ports, the node says by
- * `healthCheckNodePort` whether it has endpoints of its own: nothing else may decide. Other ports behind node ports ask
- * kube-proxy; other endpoints are not checked, because Kubernetes knows their readiness and a guess would be worse.
+ * TCP ports are checked by a connection, SCTP endpoints by whether they would take up an association. With
+ * `externalTrafficPolicy: Local` behind node ports, the node says by `healthCheckNodePort` whether it has endpoints of its
+ * own: nothing else may decide. Other ports behind node ports ask kube-proxy; other endpoints are not checked, because
+ * Kubernetes knows their readiness and a guess would be worse.
  */
 export function monitorOf(service: Service, port: BalancedPort, mode: Mode): OrRefusal<MonitorDraft | null> {
   const times = timesOf(service)
@@ -38,11 +39,17 @@ export function monitorOf(service: Service, port: BalancedPort, mode: Mode): OrR
       ? { value: asked(checkPort) }
       : refuse('NoHealthCheckNodePort', 'spec.healthCheckNodePort', 'The API server has not given one yet.')
   }
-  const type = chosen.value ?? (port.transport === 'tcp' ? 'tcp' : mode === 'node-ports' ? 'kube-proxy' : 'none')
+  const type = chosen.value ?? usualOf(port, mode)
   if (type === 'none') return { value: null }
   if (type !== 'kube-proxy') return { value: { ...plain, type } }
   if (mode === 'node-ports') return { value: asked(KUBE_PROXY_HEALTH_PORT) }
   return refuse('InvalidAnnotation', fieldOf('monitor'), 'kube-proxy can be asked only behind node ports.')
+}
+
+function usualOf({ transport }: BalancedPort, mode: Mode): (typeof CHOICES)[number] {
+  if (transport === 'tcp') return 'tcp'
+  if (mode === 'node-ports') return 'kube-proxy'
+  return transport === 'sctp' ? 'sctp' : 'none'
 }
 
 function timesOf(service: Service): OrRefusal<Pick<MonitorDraft, 'intervalMs' | 'timeoutMs' | 'rise' | 'fall'>> {

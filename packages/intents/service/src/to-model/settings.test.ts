@@ -14,6 +14,7 @@ describe('monitor', () => {
     const monitor = monitorOf(one, portsOf(one, mode, all)[0]!, mode)
     return 'refusal' in monitor ? monitor.refusal.reason : monitor.value
   }
+  const sctp = { ports: [{ protocol: 'SCTP', port: 3868, nodePort: 30868 }] }
   const udp = { ports: [{ protocol: 'UDP', port: 53, nodePort: 30053 }] }
   const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 32000 }
 
@@ -34,6 +35,9 @@ describe('monitor', () => {
     ],
     ['a short delay shortens the time-out', {}, { delay: '500ms' }, 'direct', { intervalMs: 500, timeoutMs: 500 }],
     ['UDP endpoints: none', udp, {}, 'direct', null],
+    ['SCTP endpoints by SCTP', sctp, {}, 'direct', { type: 'sctp', port: null }],
+    ['SCTP node ports ask kube-proxy', sctp, {}, 'node-ports', { type: 'http', path: '/healthz', port: 10256 }],
+    ['SCTP node ports by SCTP, where asked for', sctp, { '': 'sctp' }, 'node-ports', { type: 'sctp', port: null }],
     ['none', {}, { '': 'none' }, 'direct', null],
     ['node ports', {}, {}, 'node-ports', { type: 'tcp', port: null }],
     ['UDP node ports ask kube-proxy', udp, {}, 'node-ports', { type: 'http', path: '/healthz', port: 10256 }],
