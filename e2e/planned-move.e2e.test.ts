@@ -25,9 +25,9 @@ const DOWNLOAD_S = 6
 const SECONDS = 600
 
 /** Reads a body that takes so many seconds; its last line, or the error. */
-async function download(system: TestSystem, vip: string, takes: number): Promise<string> {
+async function download(system: TestSystem, vip: string, takes: number, place = 'client'): Promise<string> {
   const url = `http://${vip}/download?seconds=${takes}`
-  const { stdout, stderr, code } = await system.lab.run('client', ['curl', '-sS', '-m', '30', url])
+  const { stdout, stderr, code } = await system.lab.run(place, ['curl', '-sS', '-m', '30', url])
   return code === 0 ? (stdout.trimEnd().split('\n').at(-1) ?? '') : stderr
 }
 const whole = (takes: number): RegExp => new RegExp(` ${takes * 200} of ${takes * 200}$`)
@@ -54,6 +54,8 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
   let clients: Clients
   let bolt: Tenant
   let blog: ShownLoadBalancer
+  /** At an address of the tenant network itself. */
+  let wiki: ShownLoadBalancer
 
   beforeAll(async () => {
     const set = [`nodes.announcer=${announcer}`, 'liveness.moveAfterMs=600000']
@@ -62,6 +64,9 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     // A busy machine that misses adverts makes moves that nobody planned.
     await changeGroup(system, { secondChanceSeconds: SECONDS, vrrp: { profile: 'relaxed' } })
     blog = await system.createLoadBalancer(bolt, balancer('blog', 'http'))
+    const { networkId, subnetId } = bolt
+    const vips = [{ from: 'subnet', networkId, subnetId }]
+    wiki = await system.createLoadBalancer(bolt, { ...balancer('wiki', 'http'), vips })
   })
   afterAll(() => system?.destroy())
 
@@ -134,6 +139,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
   it('a drain breaks no request, no download, and leaves nothing', async () => {
     const from = await holder()
     const downloaded = download(system, vipOf(blog), DOWNLOAD_S)
+    const inside = download(system, vipOf(wiki), DOWNLOAD_S, 'tenant-b-member2')
     await schedule(system, from, 'draining')
     await movedTo(other(from))
     const during = await clients.goOn()
@@ -144,6 +150,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     for (let time = 0; time < 2; time++) await clients.idle()
     expect((await clients.tell()).failures).toEqual([])
     expect(await downloaded).toMatch(whole(DOWNLOAD_S))
+    expect(await inside).toMatch(whole(DOWNLOAD_S))
     await nothingLeft(from)
     expect((await clients.goOn()).failures).toEqual([])
     // The node that gave the address up did not claim it after that.

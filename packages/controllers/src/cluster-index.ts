@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission'
-import type { LoadBalancer, Node, NodeGroup } from '@spout/model'
+import { isProxied, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
 import { KeySets } from './key-sets.ts'
 
 /** The group that carries what names none: the one called `default`, else the oldest. */
@@ -16,6 +16,8 @@ export class ClusterIndex {
   readonly #byGroup = new KeySets()
   readonly #byNetwork = new KeySets()
   readonly #nodesByGroup = new KeySets()
+  /** network id -> its load balancers with a proxied listener at an address of the network itself */
+  readonly #byInnerProxy = new KeySets()
   /** `<network id> <group id>` -> load balancers there */
   readonly #byPlace = new KeySets()
   /** network id -> groups that carry load balancers of it */
@@ -45,6 +47,7 @@ export class ClusterIndex {
     const networkId = loadBalancer?.networkId ?? null
     this.#byGroup.set(id, groupId)
     this.#byNetwork.set(id, networkId)
+    this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
     const before = this.#byPlace.keyOf(id)
     const place = groupId === null || networkId === null ? null : `${networkId} ${groupId}`
     this.#byPlace.set(id, place)
@@ -80,6 +83,11 @@ export class ClusterIndex {
     return this.#byNetwork.of(networkId)
   }
 
+  /** Whether clients inside the network come to a proxy. */
+  hasInnerProxy(networkId: string): boolean {
+    return this.#byInnerProxy.of(networkId).size > 0
+  }
+
   /** Networks of which this group carries load balancers. */
   networksOfGroup(groupId: string): readonly string[] {
     return [...this.#groupsOf].flatMap(([networkId, groups]) => (groups.has(groupId) ? [networkId] : []))
@@ -104,3 +112,6 @@ export class ClusterIndex {
     else this.#groupsOf.delete(networkId)
   }
 }
+
+const hasInnerProxy = ({ vips, listeners }: LoadBalancer): boolean =>
+  vips.some(({ scope }) => scope === 'tenant') && listeners.some(({ protocol }) => isProxied(protocol))

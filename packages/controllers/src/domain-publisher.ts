@@ -1,5 +1,5 @@
 import type { ModelView, StoreAdmission } from '@spout/admission'
-import { type Announce, type Network, type Node, type NodeStateEntry, SpoutError } from '@spout/model'
+import { type Announce, type DomainEntry, type Network, type Node, type NodeStateEntry, SpoutError } from '@spout/model'
 import { planDomain } from '@spout/plan'
 import { type Logger, Serial } from '@spout/runtime'
 import type { ClusterIndex } from './cluster-index.ts'
@@ -26,6 +26,7 @@ interface PublishedDomain {
   readonly key: string
   readonly gateway: string
   readonly groups: string
+  readonly hasInnerProxy: boolean
 }
 
 const ADDRESS_RETRY_MS = 5000
@@ -44,7 +45,9 @@ export class DomainPublisher {
   /** Whether load balancers want another domain than the one that was published. */
   isOutdated(networkId: string): boolean {
     const published = this.#published.get(networkId)
-    if (published === undefined || published.groups !== this.#options.cluster.groupsOfNetwork(networkId)) return true
+    const { cluster } = this.#options
+    if (published === undefined || published.groups !== cluster.groupsOfNetwork(networkId)) return true
+    if (published.hasInnerProxy !== cluster.hasInnerProxy(networkId)) return true
     return published.gateway !== this.#gatewayWords(networkId)
   }
 
@@ -60,9 +63,11 @@ export class DomainPublisher {
     }
     const key = `domain/${network.number}`
     const gateway = this.#gatewayWords(networkId)
-    this.#published.set(networkId, { key, gateway, groups: cluster.groupsOfNetwork(networkId) })
+    const hasInnerProxy = cluster.hasInnerProxy(networkId)
+    this.#published.set(networkId, { key, gateway, groups: cluster.groupsOfNetwork(networkId), hasInnerProxy })
     await this.#ensureAddresses(network, nodes)
     const shared = this.#sharesAddresses(network)
+    const all = hasInnerProxy ? this.#addressesOf(network, nodes) : undefined
     const entries = nodes.map((node): [string, NodeStateEntry] => [
       node.id,
       planDomain(
@@ -70,9 +75,16 @@ export class DomainPublisher {
         admission.nodeAddresses(networkId, node.id),
         this.#gatewayOn(networkId, node),
         shared ? admission.sharedAddresses(networkId) : undefined,
+        all,
       ),
     ])
     nodeStates.set(key, new Map(entries))
+  }
+
+  /** One object for the entries of all nodes. */
+  #addressesOf({ id }: Network, nodes: readonly Node[]): DomainEntry['nodeAddresses'] {
+    const { admission } = this.#options
+    return Object.fromEntries(nodes.map((node) => [node.id, [...admission.nodeAddresses(id, node.id).values()]]))
   }
 
   /** A subnet that has none left is left out of the domain: its nodes do without. */

@@ -1,8 +1,8 @@
-import type { GroupEntry } from '@spout/model'
+import type { DomainEntry, GroupEntry, LoadBalancer } from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import { expect, test } from 'vitest'
 import { ControlPlane } from './testing/control-plane.ts'
-import { node, nodeGroup, uuid, vrrpGroup } from './testing/model.ts'
+import { loadBalancer, network, node, nodeGroup, uuid, vrrpGroup } from './testing/model.ts'
 
 const [N1, N2, N3] = [1, 2, 3].map((number) => uuid('node', number)) as [string, string, string]
 const GROUP = uuid('group', 1)
@@ -101,6 +101,35 @@ test('a second chance ends when the node says that no client is left, and stays 
   await plane.clock.advance(1000)
   await schedule(plane, N1, 'draining')
   expect(groupOf(plane, N2)?.secondChance).toBeDefined()
+  await plane.stop()
+})
+
+test('nodes know each other inside a network where clients of its own come to a proxy', async () => {
+  const plane = await cluster()
+  const domain = () => plane.entry(N1, 'domain/1') as DomainEntry
+  const inner = (protocol: 'http' | 'tcp', scope: 'tenant' | 'fabric') => {
+    const { vips, listeners, pools, ...rest } = loadBalancer(1)
+    const changed: LoadBalancer = {
+      ...rest,
+      vips: vips.map((vip) => ({ ...vip, scope })),
+      listeners: listeners.map((listener) => ({ ...listener, protocol })),
+      pools: pools.map((pool) => ({ ...pool, protocol })),
+    }
+    return plane.put(['loadBalancer', changed])
+  }
+  await plane.put(['network', network(1)])
+  for (const id of [N1, N2, N3]) await plane.report(id)
+  await inner('tcp', 'tenant')
+  expect(domain().nodeAddresses).toBeUndefined()
+  await inner('http', 'fabric')
+  expect(domain().nodeAddresses).toBeUndefined()
+  await inner('http', 'tenant')
+  const all = domain().nodeAddresses ?? {}
+  expect(Object.keys(all)).toEqual([N1, N2, N3])
+  expect(all[N1]).toEqual([domain().subnets[0]?.nodeAddress])
+  expect(new Set(Object.values(all).flat()).size).toBe(3)
+  await inner('tcp', 'tenant')
+  expect(domain().nodeAddresses).toBeUndefined()
   await plane.stop()
 })
 

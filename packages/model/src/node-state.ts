@@ -26,6 +26,11 @@ export interface DomainEntry {
   readonly tunnel?: DomainTunnel
   /** To members behind routers of the segment: `via` is in one of `subnets`. Absent where there are none. */
   readonly routes?: readonly DomainRoute[]
+  /**
+   * The own addresses, in `subnets`, of all nodes that carry the network, by node id: how a second chance reaches a node
+   * over the segment. Absent where no VIP of the network itself leads to a proxy.
+   */
+  readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface DomainRoute {
@@ -92,6 +97,9 @@ export interface SecondChance {
   readonly first: string | null
   /** Where this node sends on what another node sent it in vain; null: to nobody. */
   readonly next: string | null
+  /** Ids of these two nodes (`DomainEntry.nodeAddresses`), left out where there is none. */
+  readonly firstNode?: string
+  readonly nextNode?: string
   /** When this node began to give addresses up: once it has, its proxies see their clients off. Null: it has not lately. */
   readonly leavingSince: string | null
   /**

@@ -107,7 +107,7 @@ export class NodeAnnouncers implements Announcer {
     const routes = this.#bgpDrain !== null && this.#bgpDrain !== 'withdrawn'
     // While nobody says what became of a shard its addresses may be here.
     if (routes || vrrp.shards().some(({ state }) => state === 'master' || state === 'stopped')) return false
-    return !(await l2.observe()).some(({ scope }) => scope === 'fabric')
+    return (await l2.observe()).length === 0
   }
 
   /** Whether a shard is another node's: while nobody says what became of it, its addresses may be here. */
@@ -119,11 +119,7 @@ export class NodeAnnouncers implements Announcer {
   /** Where addresses are that clients come to, and that go with the shard. */
   #domainsOf(shard: number): ReadonlySet<number> {
     const wanted = [...(this.#wanted.get('vrrp')?.values() ?? []), ...this.#following.values()]
-    return new Set(
-      wanted.flatMap(({ by, scope, domain }) =>
-        scope === 'fabric' && by.via !== 'l2' && by.shard === shard ? [domain] : [],
-      ),
-    )
+    return new Set(wanted.flatMap(({ by, domain }) => (by.via !== 'l2' && by.shard === shard ? [domain] : [])))
   }
 
   /** Of those that follow a shard, BGP withdraws at once what this node lost while no agent ran. */

@@ -22,6 +22,9 @@ import { SecondChance } from './second-chance.ts'
 const signal = new AbortController().signal
 const DOMAIN = 1
 const VIPS = ['10.9.0.100', 'fd09::100']
+/** Addresses of the tenant network itself: their clients are on its segment. */
+const INNER = ['10.0.0.100', 'fd01::100']
+const NODE_ADDRESSES = { n1: ['10.0.0.250', 'fd01::250'], n2: ['10.0.0.251', 'fd01::251'] }
 const ADDRESS = { node1: '10.9.0.1', node2: '10.9.0.2' } as const
 type Name = keyof typeof ADDRESS
 const STRAY = fileURLToPath(new URL('lab/stray.py', import.meta.url))
@@ -68,6 +71,7 @@ async function start(name: Name, index: number): Promise<void> {
       { cidr: '10.0.0.0/24', nodeAddress: `10.0.0.${250 + index}`, gatewayIp: null, sharedAddress: null },
       { cidr: 'fd01::/64', nodeAddress: `fd01::${250 + index}`, gatewayIp: null, sharedAddress: null },
     ],
+    nodeAddresses: NODE_ADDRESSES,
   })
   const instance = `m${((process.pid * 2 + index) % 46_656).toString(36)}`
   const lab = await LabNode.start(arrangement, name, instance, (id) => proxy.proxyPort(id))
@@ -79,7 +83,7 @@ async function start(name: Name, index: number): Promise<void> {
   })
   const chance = new SecondChance({ config: lab.config, helper: lab.helper, log: silent })
   const entry = wanted('a', domain, {
-    vips: VIPS.map((address) => vip(address)),
+    vips: [...VIPS.map((address) => vip(address)), ...INNER.map((address) => vip(address, 'tenant'))],
     services: [service('plain', 80, 5, { protocol: 'tcp-proxy' }), service('balanced', 81, 6)],
     pools: [
       pool(5, [member('m1', '10.0.0.11')], { mode: 'tcp-proxy', slots: null }),
@@ -97,9 +101,10 @@ async function start(name: Name, index: number): Promise<void> {
 
 /** The addresses are announced by one node alone. */
 async function announcedBy(name: Name): Promise<void> {
-  const announcements = VIPS.map(
-    (address): Announcement => ({ address, scope: 'fabric', domain: DOMAIN, by: { via: 'l2' }, takeover: true }),
-  )
+  const announcements = [...VIPS, ...INNER].map((address): Announcement => {
+    const scope = INNER.includes(address) ? 'tenant' : 'fabric'
+    return { address, scope, domain: DOMAIN, by: { via: 'l2' }, takeover: true }
+  })
   const other = name === 'node1' ? 'node2' : 'node1'
   expect((await node(name).lab.announcer.apply(announcements, signal)).filter(({ error }) => error)).toEqual([])
   await node(other).lab.announcer.apply([], signal)
@@ -107,6 +112,7 @@ async function announcedBy(name: Name): Promise<void> {
 
 const settings = (fields: Partial<Settings> = {}): Settings => ({
   first: ADDRESS.node1,
+  firstNode: 'n1',
   next: null,
   leavingSince: null,
   since: '2026-01-01T00:00:00.000Z',
@@ -182,6 +188,26 @@ describe('connections of the proxy', () => {
     expect(await client.say(connection!, 'more')).toBe('more')
     await chance.apply({ put: [], remove: [lost.key] })
     await client.close(connection!)
+  })
+
+  it('go on where they are at addresses of the tenant network, too', async () => {
+    const inner = arrangement.peer('red2')
+    const open = () => Promise.all(INNER.map(async (address) => (await inner.open(address, 80)).connection))
+    const connections = await open()
+    await node('node2').chance.configure(settings())
+    await announcedBy('node2')
+    const before = await sentOn('node2')
+    for (const text of ['more', 'x'.repeat(20_000), 'and more'])
+      for (const connection of connections) expect(await inner.say(connection, text)).toBe(text)
+    expect(await sentOn('node2')).toBeGreaterThan(before)
+    // New ones are the new node's, and what is on it stays there.
+    const then = await sentOn('node2')
+    for (const address of INNER) expect(await inner.connect(address, 80)).toBe('red1 10.0.0.251')
+    expect(await inner.connect(INNER[0]!, 81)).toBe('red1 10.0.0.251')
+    expect(await sentOn('node2')).toBeLessThanOrEqual(then + 4)
+    // Told where the node is on the fabric alone, it reaches nobody inside.
+    await node('node2').chance.configure(settings({ firstNode: 'n3', since: '2026-01-01T00:00:01.000Z' }))
+    for (const connection of connections) expect(await inner.say(connection, 'more')).not.toBe('more')
   })
 
   it('are refused once the time is up, by the kernel alone', async () => {
@@ -261,14 +287,9 @@ describe('a packet that belongs to no connection', () => {
 
 describe('what is in the kernel', () => {
   it('is taken over by the next agent, and removed when nobody wants it', async () => {
-    const { chance, lab } = node('node2')
+    const { chance, lab, entry } = node('node2')
     await chance.configure(settings())
     const next = new SecondChance({ config: lab.config, helper: lab.helper, log: silent })
-    const entry = wanted('a', domainEntry(DOMAIN), {
-      vips: VIPS.map((address) => vip(address)),
-      services: [service('plain', 80, 5, { protocol: 'tcp-proxy' })],
-      pools: [],
-    })
     await next.adopt([entry])
     await next.configure(settings())
     expect(next.counters.transactions).toBe(0)

@@ -1,4 +1,4 @@
-import type { SecondChance as Settings } from '@spout/model/node-state'
+import type { DomainEntry, NodeVip, SecondChance as Settings } from '@spout/model/node-state'
 import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { findLink, HelperError, type Log, type NativeHelper } from '@spout/sys'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
@@ -6,12 +6,16 @@ import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../driver.ts'
 import { isProxied } from '../drivers/haproxy/render.ts'
 import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
-import { DOMAIN_TABLE, type Door, domainTables, type Hops, rootTable, rootTableName } from './tables.ts'
+import { DOMAIN_TABLE, type Doors, domainTables, type Hops, rootTable, rootTableName } from './tables.ts'
 
-/** What an entry has of doors to the proxy that face the fabric. */
-export interface RenderedDoors {
+/** What an entry, or a domain, has of doors to the proxy, and where the nodes are on its segment, by node id. */
+interface DomainDoors {
+  readonly doors: Doors
+  readonly nodeAddresses: NonNullable<DomainEntry['nodeAddresses']>
+}
+
+export interface RenderedDoors extends DomainDoors {
   readonly domain: number
-  readonly doors: readonly Door[]
 }
 
 export interface SecondChanceOptions {
@@ -46,7 +50,7 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
   /** Looks in a row that a hop did not answer. */
   #silent = { first: 0, next: 0 }
   /** The doors as they were when the move began, by domain: what came later has no connections elsewhere. */
-  #doors: ReadonlyMap<number, readonly Door[]> = new Map()
+  #doors: ReadonlyMap<number, DomainDoors> = new Map()
   /** Marks of the tables that were loaded, by namespace, family and name. */
   readonly #loaded = new Map<string, string>()
   /** Whether an earlier agent may have left tables. */
@@ -64,10 +68,11 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     return { transactions: this.#transactions, reloads: 0 }
   }
 
-  render({ entry }: WantedEntry): RenderedDoors {
-    const addresses = entry.vips.flatMap(({ address, scope }) => (scope === 'fabric' ? [address] : []))
+  render({ entry, domain: { nodeAddresses = {} } }: WantedEntry): RenderedDoors {
     const ports = entry.services.filter(isProxied).map(({ port }) => port)
-    return { domain: entry.domain, doors: addresses.flatMap((address) => ports.map((port) => ({ address, port }))) }
+    const of = (scope: NodeVip['scope']) =>
+      entry.vips.filter((vip) => vip.scope === scope).flatMap(({ address }) => ports.map((port) => ({ address, port })))
+    return { domain: entry.domain, doors: { fabric: of('fabric'), tenant: of('tenant') }, nodeAddresses }
   }
 
   async adopt(previous: readonly WantedEntry[]): Promise<void> {
@@ -81,7 +86,8 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     for (const key of changes.remove) this.#held.delete(key)
     for (const wanted of changes.put) {
       const rendered = this.render(wanted)
-      if (rendered.doors.length > 0) this.#held.set(wanted.key, rendered)
+      const { fabric, tenant } = rendered.doors
+      if (fabric.length + tenant.length > 0) this.#held.set(wanted.key, rendered)
       else this.#held.delete(wanted.key)
     }
     return []
@@ -98,7 +104,7 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
       this.#settings = settings
       this.#macs = NOBODY
       this.#silent = { first: 0, next: 0 }
-      this.#doors = doorsByDomain(this.#held.values())
+      this.#doors = this.#doorsByDomain()
       this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
       this.#due = true
       await this.#look()
@@ -156,18 +162,34 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     const { config } = this.#given
     const own = await findLink({ netns: config.rootNamespace || null, name: config.fabricInterface })
     if (own === null) return
-    const known = [...this.#doors].map(([number, doors]) => ({ number, doors, names: domainNames(config, number) }))
+    const known = [...this.#doors].map(([number, has]) => ({ number, ...has, names: domainNames(config, number) }))
     const domains: typeof known = []
     // One that could not be made, or is gone by now, costs no other its second chance.
     for (const each of known) if (await this.#isThere(each.names.rootLink)) domains.push(each)
-    const uplinks = domains.map(({ number, doors, names }) => ({
-      ...{ number, link: names.rootLink },
-      addresses: doors.map(({ address }) => address),
-    }))
+    const uplinks = domains
+      .filter(({ doors }) => doors.fabric.length > 0)
+      .map(({ number, doors, names }) => ({
+        ...{ number, link: names.rootLink },
+        addresses: doors.fabric.map(({ address }) => address),
+      }))
     await this.#put(rootNetns(config), rootTable(config, uplinks, this.#macs, own.mac))
     const hops = { first: this.#macs.first !== null, next: this.#macs.next !== null }
-    for (const { doors, names } of domains)
-      for (const table of domainTables(names, doors, hops, settings.seconds)) await this.#put(names.netns, table)
+    for (const { doors, names, nodeAddresses } of domains) {
+      const of = (node: string | undefined) => nodeAddresses[node ?? ''] ?? []
+      const inside = { first: of(settings.firstNode), next: of(settings.nextNode) }
+      for (const table of domainTables(names, doors, hops, inside, settings.seconds))
+        await this.#put(names.netns, table)
+    }
+  }
+
+  #doorsByDomain(): ReadonlyMap<number, DomainDoors> {
+    const byDomain = new Map<number, DomainDoors>()
+    for (const { domain, doors, nodeAddresses } of this.#held.values()) {
+      const { fabric = [], tenant = [] } = byDomain.get(domain)?.doors ?? {}
+      const all = { fabric: [...fabric, ...doors.fabric], tenant: [...tenant, ...doors.tenant] }
+      byDomain.set(domain, { doors: all, nodeAddresses })
+    }
+    return byDomain
   }
 
   async #isThere(rootLink: string): Promise<boolean> {
@@ -211,10 +233,4 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     this.#transactions++
     this.#loaded.clear()
   }
-}
-
-function doorsByDomain(held: Iterable<RenderedDoors>): ReadonlyMap<number, readonly Door[]> {
-  const byDomain = new Map<number, Door[]>()
-  for (const { domain, doors } of held) byDomain.set(domain, [...(byDomain.get(domain) ?? []), ...doors])
-  return byDomain
 }

@@ -13,6 +13,13 @@ const doors = [
   { address: '2001:db8:f::10', port: 80 },
 ]
 const both = { first: true, next: true }
+const NONE = { first: [], next: [] }
+const outside = { fabric: doors, tenant: [] }
+const tenant = [
+  { address: '10.0.0.100', port: 80 },
+  { address: 'fd01::100', port: 80 },
+]
+const inside = { first: ['fd01::250', '10.0.0.250'], next: ['10.0.0.251'] }
 
 describe('the tables of a domain', () => {
   it.each([
@@ -20,21 +27,33 @@ describe('the tables of a domain', () => {
     ['domain-next', { first: false, next: true }],
     ['domain-both', both],
   ])('%s', async (name, hops) => {
-    const text = domainTables(names, doors, hops, 300)
+    const text = domainTables(names, outside, hops, NONE, 300)
       .map((table) => table.text)
       .join('')
     await expect(text).toMatchFileSnapshot(`testdata/${name}.nft`)
   })
 
+  it('lead over the segment to the nodes that have an address there', async () => {
+    const text = domainTables(names, { fabric: doors, tenant }, both, inside, 300)
+      .map((table) => table.text)
+      .join('')
+    await expect(text).toMatchFileSnapshot('testdata/domain-inner.nft')
+  })
+
   it('are none without a hop, and none for a family without doors', () => {
-    expect(domainTables(names, doors, { first: false, next: false }, 300)).toEqual([])
-    expect(domainTables(names, [], both, 300)).toEqual([])
-    expect(domainTables(names, doors.slice(0, 1), both, 300).map(({ family }) => family)).toEqual(['ip'])
+    const families = (some: Parameters<typeof domainTables>[1], hops = both, at: typeof inside | typeof NONE = NONE) =>
+      domainTables(names, some, hops, at, 300).map(({ family }) => family)
+    expect(families(outside, { first: false, next: false })).toEqual([])
+    expect(families({ fabric: [], tenant: [] })).toEqual([])
+    expect(families({ fabric: doors.slice(0, 1), tenant: [] })).toEqual(['ip'])
+    expect(families({ fabric: [], tenant })).toEqual([])
+    expect(families({ fabric: [], tenant }, both, inside)).toEqual(['ip', 'ip6'])
+    expect(families({ fabric: [], tenant }, { first: false, next: true }, inside)).toEqual(['ip'])
   })
 
   it('are the same whatever the order of the doors', () => {
     const marks = [doors, doors.toReversed()].map((some) =>
-      domainTables(names, some, both, 300).map(({ mark }) => mark),
+      domainTables(names, { fabric: some, tenant: [] }, both, NONE, 300).map(({ mark }) => mark),
     )
     expect(marks[0]).toEqual(marks[1])
   })

@@ -1,11 +1,17 @@
 import type { DomainConfig } from '../domain/domain-config.ts'
-import { type DomainNames, UPLINK } from '../domain/domain-names.ts'
+import { type DomainNames, SEGMENT, UPLINK } from '../domain/domain-names.ts'
 import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 
-/** A VIP of the fabric and the port of a service of the proxy. */
+/** A VIP and the port of a service of the proxy. */
 export interface Door {
   readonly address: string
   readonly port: number
+}
+
+/** Doors by where their clients come from: by way of the root namespace, or on the network's own segment. */
+export interface Doors {
+  readonly fabric: readonly Door[]
+  readonly tenant: readonly Door[]
 }
 
 /** What is there for the newest drained node, and for the one drained before this node. */
@@ -29,44 +35,83 @@ const SENT_ON: Hops<number> = { first: 43, next: 47 }
 const MOST_PER_SECOND = 50_000
 const BURST = 5_000
 
+/** Where packets leave a domain for each hop: the next hop on the interface that they came by; null for none. */
+interface Way {
+  readonly prefix: string
+  readonly device: string
+  readonly doors: readonly Door[]
+  readonly to: Hops<string | null>
+}
+
 /**
- * The tables of a domain. A TCP packet for one of the doors that opens no connection and has no socket here goes back
- * over the uplink: marked for the first hop when it came from a client, for the next when another node sent it here. What
- * has no hop goes on to the front door and is refused there. The doors are forgotten by the kernel after `seconds`,
- * whatever becomes of the agent.
+ * The tables of a domain. A TCP packet for one of the doors that opens no connection and has no socket here leaves as it
+ * came: over the uplink, where the root's table sends it on, or over the segment to the hop itself. It is marked for the
+ * first hop when it came from a client, for the next when another node sent it here. What has no hop goes on to the front
+ * door and is refused there. The doors are forgotten by the kernel after `seconds`, whatever becomes of the agent.
+ * @param hops who is there
+ * @param inside addresses of the hops on the segment
  */
 export function domainTables(
   names: DomainNames,
-  doors: readonly Door[],
+  doors: Doors,
   hops: Hops<boolean>,
+  inside: Hops<readonly string[]>,
   seconds: number,
 ): readonly WholeTable[] {
   return ([4, 6] as const).flatMap((version) => {
-    const own = doors.filter(({ address }) => address.includes(':') === (version === 6))
-    if (own.length === 0 || !(hops.first || hops.next)) return []
-    const ip = version === 4 ? 'ip' : 'ip6'
+    const ofVersion = (address: string): boolean => isIpv4(address) === (version === 4)
     const root = version === 4 ? names.root.ipv4 : names.root.ipv6
-    const elements = [...new Set(own.map(({ address, port }) => `${address} . ${port}`))].sort()
-    const send = (hop: 'first' | 'next') =>
-      hops[hop] ? [`${ip} dscp set ${SENT_ON[hop]} counter dup to ${root} device "${UPLINK}" drop`] : []
+    const eachHop = (to: (hop: keyof typeof hops) => string | undefined): Hops<string | null> => ({
+      first: (hops.first && to('first')) || null,
+      next: (hops.next && to('next')) || null,
+    })
+    const ways: readonly Way[] = [
+      { prefix: '', device: UPLINK, doors: doors.fabric, to: eachHop(() => root) },
+      { prefix: 'inner-', device: SEGMENT, doors: doors.tenant, to: eachHop((hop) => inside[hop].find(ofVersion)) },
+    ]
+    const open = ways
+      .map((way) => ({ ...way, doors: way.doors.filter(({ address }) => ofVersion(address)) }))
+      .filter((way) => way.doors.length > 0 && (way.to.first ?? way.to.next) !== null)
+    if (open.length === 0) return []
+    const ip = version === 4 ? 'ip' : 'ip6'
     return wholeTable(ip, DOMAIN_TABLE, [
-      '  set doors {',
-      `    type ipv${version}_addr . inet_service`,
-      `    timeout ${seconds}s`,
-      `    elements = { ${elements.join(', ')} }`,
-      '  }',
-      ...chain('arriving', 'type filter hook prerouting priority raw - 10; policy accept;', [
-        `iifname "${UPLINK}" ${ip} daddr . tcp dport @doors tcp flags & syn == 0 goto unknown`,
-      ]),
-      ...chain('unknown', null, [
-        'socket transparent 1 accept',
-        `limit rate over ${MOST_PER_SECOND}/second burst ${BURST} packets counter drop`,
-        `${ip} dscp { ${SENT_ON.first}, ${SENT_ON.next} } goto sent-on`,
-        ...send('first'),
-      ]),
-      ...chain('sent-on', null, send('next')),
+      ...open.flatMap((way) => doorSet(way, version, seconds)),
+      ...chain(
+        'arriving',
+        'type filter hook prerouting priority raw - 10; policy accept;',
+        open.map(({ prefix, device }) => {
+          const door = `iifname "${device}" ${ip} daddr . tcp dport @${prefix}doors`
+          return `${door} tcp flags & syn == 0 goto ${prefix}unknown`
+        }),
+      ),
+      ...open.flatMap((way) => sendingChains(way, ip)),
     ])
   })
+}
+
+function doorSet({ prefix, doors }: Way, version: 4 | 6, seconds: number): readonly string[] {
+  const elements = [...new Set(doors.map(({ address, port }) => `${address} . ${port}`))].sort()
+  return [
+    `  set ${prefix}doors {`,
+    `    type ipv${version}_addr . inet_service`,
+    `    timeout ${seconds}s`,
+    `    elements = { ${elements.join(', ')} }`,
+    '  }',
+  ]
+}
+
+function sendingChains({ prefix, device, to }: Way, ip: 'ip' | 'ip6'): readonly string[] {
+  const send = (hop: 'first' | 'next') =>
+    to[hop] === null ? [] : [`${ip} dscp set ${SENT_ON[hop]} counter dup to ${to[hop]} device "${device}" drop`]
+  return [
+    ...chain(`${prefix}unknown`, null, [
+      'socket transparent 1 accept',
+      `limit rate over ${MOST_PER_SECOND}/second burst ${BURST} packets counter drop`,
+      `${ip} dscp { ${SENT_ON.first}, ${SENT_ON.next} } goto ${prefix}sent-on`,
+      ...send('first'),
+    ]),
+    ...chain(`${prefix}sent-on`, null, send('next')),
+  ]
 }
 
 /** A domain's end in the root namespace, and the VIPs that packets from it may be for. */

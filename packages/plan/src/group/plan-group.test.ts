@@ -115,7 +115,10 @@ describe('planGroup', () => {
     const { entries } = plan({ group: group({ announcer: 'l2' }), nodes })
     expect(entries.get(id(0xa02))).toEqual({
       ...{ kind: 'group', version: 1, key: 'group', vrrp: null, bgp: null, flows: null },
-      secondChance: { first: '192.0.2.1', next: null, leavingSince: null, since: NOW, seconds: 300 },
+      secondChance: {
+        ...{ first: '192.0.2.1', firstNode: id(0xa01), next: null },
+        ...{ leavingSince: null, since: NOW, seconds: 300 },
+      },
     })
   })
 

@@ -35,10 +35,11 @@ describe('a second chance', () => {
 
   it('leads from the others to the node that was drained, until its time is up', () => {
     const { byNode, againAtS } = plan([drained(1, 0), node(2), node(3)], 10)
-    const way = { first: '192.0.2.1', next: null, leavingSince: null, since: at(0), seconds: 300 }
+    const times = { since: at(0), seconds: 300 }
+    const way = { first: '192.0.2.1', firstNode: 'node-1', next: null, leavingSince: null, ...times }
     expect(byNode.get('node-2')).toEqual(way)
     expect(byNode.get('node-3')).toEqual(way)
-    expect(byNode.get('node-1')).toEqual({ ...way, first: null, leavingSince: at(0) })
+    expect(byNode.get('node-1')).toEqual({ first: null, next: null, leavingSince: at(0), ...times })
     expect(againAtS).toBe(300)
   })
 
@@ -60,6 +61,7 @@ describe('a second chance', () => {
       'node-3': ['192.0.2.2', null],
     })
     expect(byNode.get('node-3')?.since).toBe(at(60))
+    expect(byNode.get('node-2')).toMatchObject({ firstNode: 'node-1', nextNode: 'node-1' })
     expect(againAtS).toBe(300)
     expect(plan(nodes, 301).ways).toEqual({
       'node-1': ['192.0.2.2', null],
@@ -93,7 +95,7 @@ describe('a second chance', () => {
     const handedOver = { shards: [2, 4], since: at(0) }
     expect(byNode.get('node-1')).toMatchObject({ first: null, leavingSince: null, handedOver })
     expect(byNode.get('node-2')).toEqual({
-      ...{ first: '192.0.2.1', next: null, leavingSince: null, since: at(0), seconds: 300 },
+      ...{ first: '192.0.2.1', firstNode: 'node-1', next: null, leavingSince: null, since: at(0), seconds: 300 },
     })
     expect(plan([gives, node(2)], 300).byNode.size).toBe(0)
   })

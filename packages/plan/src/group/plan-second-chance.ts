@@ -54,12 +54,21 @@ export function planSecondChance(
     .slice(0, MOST_HOPS)
   const byNode = new Map<string, SecondChance>()
   for (const node of nodes) {
-    const first = order.find((one) => one !== node)?.fabricAddress ?? null
+    const first = order.find((one) => one !== node) ?? null
     const leavingSince = hasSuccessor(node, nodes) ? (left(node).filter(isLately).sort(byTime).at(-1) ?? null) : null
     const handedOver = handedOverBy(node, isLately)
     if (first === null && leavingSince === null && handedOver === null) continue
-    const next = order.includes(node) ? (order[order.indexOf(node) + 1]?.fabricAddress ?? null) : null
-    byNode.set(node.id, { first, next, leavingSince, since, seconds, ...(handedOver !== null && { handedOver }) })
+    const next = order.includes(node) ? (order[order.indexOf(node) + 1] ?? null) : null
+    byNode.set(node.id, {
+      first: first?.fabricAddress ?? null,
+      next: next?.fabricAddress ?? null,
+      ...(first !== null && { firstNode: first.id }),
+      ...(next !== null && { nextNode: next.id }),
+      leavingSince,
+      since,
+      seconds,
+      ...(handedOver !== null && { handedOver }),
+    })
   }
   return { byNode, againAtMs: endsAtMs(moves[0] ?? since, seconds) }
 }

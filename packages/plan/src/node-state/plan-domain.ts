@@ -6,12 +6,14 @@ import { cidrContains, parseCidr, parseIp } from '@spout/net'
  * @param nodeAddresses this node's own addresses by subnet id; a subnet without one is left out
  * @param gateway how this node answers for addresses that nodes share; null leaves them to another node
  * @param sharedAddresses what members see with return path `snat`, by subnet id; empty where each node keeps its own
+ * @param allAddresses those of all nodes that carry it, by node id; left out where nobody asks for them
  */
 export function planDomain(
   network: Network,
   nodeAddresses: ReadonlyMap<string, string>,
   gateway: Announce | null,
   sharedAddresses: ReadonlyMap<string, string> = new Map(),
+  allAddresses?: DomainEntry['nodeAddresses'],
 ): DomainEntry {
   // One node at a time must answer for a shared address, the one that the network's VIPs are at.
   const shared = network.returnPath === 'snat' && gateway?.via === 'vrrp' ? sharedAddresses : new Map<string, string>()
@@ -32,6 +34,7 @@ export function planDomain(
     gateway: network.returnPath === 'gateway' || shared.size > 0 ? gateway : null,
     ...(tunnelled.length === 0 ? {} : { tunnel: { vni: network.number, subnets: tunnelled } }),
     ...(routes.length === 0 ? {} : { routes }),
+    ...(allAddresses === undefined ? {} : { nodeAddresses: allAddresses }),
   }
 }
 
