@@ -1,8 +1,12 @@
+import { fileURLToPath } from 'node:url'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
 import { replacePods, startWorkload } from './workloads.ts'
+
+/** An SCTP endpoint over raw sockets: the lab's kernel has none of its own. */
+const SCTP_ENDPOINT = fileURLToPath(new URL('../../packages/dataplane/src/lab/sctp_peer.py', import.meta.url))
 
 let lab: ServiceLab
 beforeAll(async () => {
@@ -131,6 +135,43 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     const place = lab.cluster.podPlace(pod!)
     const { stdout } = await lab.system.lab.run(place, ['curl', '-sf', '-m', '3', `http://${address}/`])
     expect((JSON.parse(stdout) as PodAnswer).pod).toMatch(/^web-/)
+  })
+
+  it('carries SCTP to the pods that take up associations (point 16)', async () => {
+    const pods = await startWorkload(lab, { name: 'signalling', replicas: 2 })
+    const places = pods.map((pod) => lab.cluster.podPlace(pod))
+    const serve = (place: string) =>
+      lab.system.lab.start(place, `sctp-${place}`, ['python3', SCTP_ENDPOINT, 'serve', place, '3900'], {
+        readyText: 'ready',
+      })
+    const [first] = await Promise.all(places.map(serve))
+    // Diameter: one number over both protocols.
+    const ports = (['SCTP', 'TCP'] as const).map((protocol) => ({
+      ...{ name: protocol.toLowerCase(), port: 3868, protocol, targetPort: protocol === 'SCTP' ? 3900 : 8080 },
+    }))
+    await lab.expose('signalling', 'signalling', { ports })
+    const address = await waitFor(async () => lab.addressOf(await lab.service('signalling')) || null, {
+      what: 'an address',
+    })
+    expect((await lab.service('signalling')).spec.ports).toHaveLength(2)
+    let sourcePort = 41_000
+    const askedPod = async () => {
+      const words = ['python3', SCTP_ENDPOINT, 'ask', address, '3868', String(sourcePort++)]
+      const answer = JSON.parse(await lab.system.lab.must('client', words)) as { readonly line?: string }
+      return answer.line?.split(' ')[0] ?? 'nobody'
+    }
+    const asked = async () => [...new Set(await Promise.all(Array.from({ length: 12 }, askedPod)))].sort()
+    await waitFor(async () => (await asked()).join() === [...places].sort().join(), {
+      what: 'both pods to take up associations',
+      timeoutMs: 60_000,
+    })
+    await lab.system.lab.stop(first!, 'SIGKILL')
+    await waitFor(async () => (await asked()).join() === places[1], {
+      what: 'the pod that takes up none to be out',
+      timeoutMs: 60_000,
+    })
+    await serve(places[0]!)
+    await waitFor(async () => (await asked()).length === 2, { what: 'it to be in again', timeoutMs: 60_000 })
   })
 
   it('goes on with the API server and the connector away, and afterwards follows again (points 7, 36)', async () => {
