@@ -22,7 +22,7 @@ const nodeSelector = (node: string | undefined) => (node === undefined ? {} : { 
 
 /** Pods that answer HTTP on 8080 and datagrams on 9001; resolves once they are ready. */
 export async function startWorkload(
-  { cluster }: ServiceLab,
+  { cluster }: Pick<ServiceLab, 'cluster'>,
   { name, replicas, namespace = 'default', shutdownDelay = '4s', node }: Workload,
 ): Promise<readonly Kubernetes.Pod[]> {
   const labels = { app: name }

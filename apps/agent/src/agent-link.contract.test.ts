@@ -9,7 +9,7 @@ import { enrol } from '@spout/client/enrolment'
 import { NodeLiveness, NodeStateTable, PlanController, StatusController } from '@spout/controllers'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
-import { AgentLink, CertificateAuthority } from '@spout/server'
+import { AgentLink, CertificateAuthority, ServiceAccounts } from '@spout/server'
 import { MemoryStore, type Store } from '@spout/store'
 import { waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -28,8 +28,15 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
+/** Stands for the cluster's API server, which other tests ask: every token is one of the agent on n1. */
+const IN_CLUSTER = new ServiceAccounts({
+  review: async () => ({ namespace: 'spout', name: 'agent', node: 'n1' }),
+  accounts: [],
+  agents: 'spout/agent',
+})
+
 /** The part of a control plane that nodes speak to: a real agent link over real controllers. */
-async function startControlPlane(store: Store, port = 0) {
+async function startControlPlane(store: Store, port = 0, authorityName = 'authority') {
   const ended = new AbortController()
   const view = await StoreView.open(store, { signal: ended.signal })
   const admission = new StoreAdmission({ store, view })
@@ -38,11 +45,12 @@ async function startControlPlane(store: Store, port = 0) {
   const nodeStates = new NodeStateTable()
   const status = new StatusController({ view, nodeStates, liveness, clock })
   const plans = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
-  const authority = await CertificateAuthority.open(join(directory, 'authority'))
+  const authority = await CertificateAuthority.open(join(directory, authorityName))
   const link = new AgentLink({
     ...{ authority, store, view, admission, clock, log, states: nodeStates, reports: status },
     listen: { host: '127.0.0.1', port },
     hosts: ['127.0.0.1'],
+    cluster: { serviceAccounts: IN_CLUSTER, nodeGroup: 'default' },
   })
   plans.start()
   await link.start()
@@ -262,4 +270,31 @@ test('a certificate is renewed after two thirds of its time, and the link goes o
     what: 'a report over the new certificate',
   })
   expect(plane.status.node(again.nodeId).connection).toBe('connected')
+})
+
+test('in a pod: its token enrols the node; a control plane that lost everything is followed anew', async () => {
+  const options = {
+    ...{ file: join(directory, 'identity.json'), enrolmentTokenFile: join(directory, 'none'), clock: systemClock, log },
+    pod: { tokenFile: join(directory, 'pod-token'), caFile: join(directory, 'ca.crt') },
+  }
+  await writeFile(options.pod.tokenFile, 'a.b.c\n')
+  const open = async ({ url, authority, admission, view }: ControlPlane) => {
+    if (view.list('nodeGroup').length === 0)
+      await admission.createNodeGroup({ name: 'default', description: '', announcer: 'l2' })
+    await writeFile(options.pod.caFile, authority.certificate)
+    const identity = await NodeIdentity.open({ ...options, url })
+    running.push(() => identity.stop())
+    return identity
+  }
+  const first = await startControlPlane(new MemoryStore())
+  const { nodeId } = await open(first)
+  expect(first.view.get('node', nodeId)?.value.name).toBe('n1')
+  // The same identity while the authority is the same.
+  expect((await open(first)).nodeId).toBe(nodeId)
+  const certificate = first.view.get('node', nodeId)?.value.certificateSha256
+  expect(certificate).toEqual(expect.any(String))
+  const second = await startControlPlane(new MemoryStore(), 0, 'other-authority')
+  const again = await open(second)
+  expect(second.view.list('node').map(({ id, name }) => [id, name])).toEqual([[again.nodeId, 'n1']])
+  expect(first.view.get('node', nodeId)?.value.certificateSha256).toBe(certificate)
 })

@@ -16,6 +16,10 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     file: join(config.stateDirectory, 'identity.json'),
     url: config.server.url,
     enrolmentTokenFile: config.server.enrolmentTokenFile,
+    pod:
+      config.server.serviceAccountTokenFile === ''
+        ? null
+        : { tokenFile: config.server.serviceAccountTokenFile, caFile: config.server.caFile },
     clock,
     log,
   })

@@ -19,10 +19,19 @@ export const agentConfig = z.strictObject({
       .default('https://localhost:9131'),
     /** File with the one-time token; read only while the node has no identity. */
     enrolmentTokenFile: z.string().min(1).default('/etc/spout/enrolment-token'),
+    /** In a pod of the cluster that the control plane is in: the pod's token, which enrols the node instead. */
+    serviceAccountTokenFile: z.string().default(''),
+    /** The link's authority, PEM; needed with it. Another one than that of the identity makes the node enrol anew. */
+    caFile: z.string().default(''),
   }).prefault({}),
   fabric: section({
     /** The interface through which clients come. */
-    interface: interfaceName.default('eth0'),
+    interface: interfaceName.or(z.literal('')).default('eth0'),
+    /** Where the interface is left empty: it is the one that has this address. */
+    address: z
+      .string()
+      .regex(/^[0-9a-fA-F:.]*$/, 'is not an address')
+      .default(''),
     /** Network namespace that faces the fabric; empty for the agent's own. */
     namespace: z
       .string()
@@ -31,6 +40,8 @@ export const agentConfig = z.strictObject({
   }).prefault({}),
   /** The node's interface for each physical network: `physnet1: eth1`. */
   segments: z.record(z.string().min(1).max(32), interfaceName).default({}),
+  /** Physical networks that are the node's own way to wherever it can go: to the pods of the cluster that it is in. */
+  hostSegments: z.array(z.string().min(1).max(32)).max(16).default([]),
   /** Prefixes that no packet of a tenant may be sent to. */
   protectedCidrs: z.array(z.string()).max(64).default([]),
   helper: section({

@@ -30,6 +30,7 @@ import {
 import type { Clock, Component, Logger } from '@spout/runtime'
 import { NativeHelper } from '@spout/sys'
 import type { AgentConfig } from './config.ts'
+import { findFabricInterface } from './fabric-interface.ts'
 
 /** What of this machine the agent works on. */
 export interface DataPlane extends Component {
@@ -54,9 +55,10 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
   const helper = await NativeHelper.start({ path: config.helper.path, log })
   const domainConfig: DomainConfig = {
     instance: config.instance,
-    fabricInterface: config.fabric.interface,
+    fabricInterface: await findFabricInterface(config.fabric),
     rootNamespace: config.fabric.namespace || null,
     segments: config.segments,
+    hostSegments: config.hostSegments,
     protectedCidrs: config.protectedCidrs,
   }
   const domainSet = new DomainSet({ config: domainConfig, helper, log })

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type AgentLink, createAgentLink } from '@spout/client/agent-link'
-import { enrol } from '@spout/client/enrolment'
+import { enrol, enrolByServiceAccount } from '@spout/client/enrolment'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import { execOk, readFileOrNull, writeFileAtomically } from '@spout/sys'
 
@@ -19,6 +19,8 @@ export interface NodeIdentityOptions {
   readonly file: string
   readonly url: string
   readonly enrolmentTokenFile: string
+  /** The agent is in a pod, whose token enrols the node. */
+  readonly pod?: { readonly tokenFile: string; readonly caFile: string } | null
   readonly clock: Clock
   readonly log: Logger
 }
@@ -44,7 +46,8 @@ export class NodeIdentity implements Component {
   /** @throws Error when the node has no identity yet and enrolment fails */
   static async open(options: NodeIdentityOptions): Promise<NodeIdentity> {
     const saved = await readFileOrNull(options.file)
-    const identity = saved === null ? await enrolNode(options) : (JSON.parse(saved.toString('utf8')) as Identity)
+    const known = saved === null ? null : (JSON.parse(saved.toString('utf8')) as Identity)
+    const identity = known === null || (await isForeign(known, options)) ? await enrolNode(options) : known
     options.log.info({ event: 'identity', nodeId: identity.nodeId }, 'this is the node')
     return new NodeIdentity(options, identity)
   }
@@ -99,10 +102,25 @@ export class NodeIdentity implements Component {
   }
 }
 
-async function enrolNode({ enrolmentTokenFile, file, url }: NodeIdentityOptions): Promise<Identity> {
-  const token = await readFile(enrolmentTokenFile, 'utf8')
+/** Whether the control plane has another authority by now: it lost its state, and knows this node no more. */
+async function isForeign({ ca }: Identity, { pod, log }: NodeIdentityOptions): Promise<boolean> {
+  if (!pod) return false
+  const current = await readFile(pod.caFile, 'utf8').catch(() => null)
+  if (current === null || current.trim() === ca.trim()) return false
+  log.warn({ event: 'authority-changed' }, 'the link has another authority: this node enrols anew')
+  return true
+}
+
+async function enrolNode({ enrolmentTokenFile, pod, file, url }: NodeIdentityOptions): Promise<Identity> {
   const { key, csr } = await makeRequest()
-  const { nodeId, certificate, ca } = await enrol(url, token, csr)
+  const read = async (path: string): Promise<string> => (await readFile(path, 'utf8')).trim()
+  const { nodeId, certificate, ca } = !pod
+    ? await enrol(url, await read(enrolmentTokenFile), csr)
+    : await enrolByServiceAccount(
+        url,
+        { serviceAccountToken: await read(pod.tokenFile), ca: await read(pod.caFile) },
+        csr,
+      )
   const identity = { nodeId, key, certificate, ca }
   await save(file, identity)
   return identity

@@ -107,6 +107,7 @@ export class Balancing {
         mode,
         defaultPools: addressPools,
         routesOfNetwork: mode === 'direct' && config.network.name !== '' ? config.network.name : null,
+        podWay: config.network,
       },
       clock,
       log,

@@ -17,6 +17,8 @@ export const connectorConfig = z.strictObject({
     /** Or an application credential, which gets tokens and renews them. */
     applicationCredentialId: z.string().default(''),
     applicationCredentialSecretFile: z.string().default(''),
+    /** Or, in a pod of the cluster that the control plane is in, the pod's own token for it. */
+    serviceAccountTokenFile: z.string().default(''),
   }).prefault({}),
   kubernetes: section({
     /** A kubeconfig file; empty uses the service account of the pod that we are. */
@@ -44,6 +46,10 @@ export const connectorConfig = z.strictObject({
   network: section({
     /** Name or id of the project's network that the cluster is in. With mode `direct` its routes to pods are kept; empty keeps none. */
     name: z.string().default(''),
+    /** One address of a family by way of which all pods are reached; empty: each by the address of its node. */
+    routers: z.array(z.string().max(45)).max(2).default([]),
+    /** Where pods have their addresses from, when the nodes do not say it truly; empty: what the nodes say. */
+    podCidrs: z.array(z.string().max(49)).max(64).default([]),
   }).prefault({}),
   /** With work `configuration`. */
   configuration: section({

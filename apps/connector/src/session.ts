@@ -5,15 +5,26 @@ import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import type { ConnectorConfig } from './config.ts'
 
-/** @throws ConfigError when neither or both ways are set */
+/** @throws ConfigError when none of the ways is set, or more than one */
 export function sessionSource({ spout }: ConnectorConfig, clock: Clock): Sessions {
   const { endpoint, tokenFile, applicationCredentialId: id, applicationCredentialSecretFile: secretFile } = spout
+  const { serviceAccountTokenFile: accountFile } = spout
   if (tokenFile !== '' && id !== '')
     throw new ConfigError('spout.tokenFile: stands beside spout.applicationCredentialId; set one of them')
+  if (accountFile !== '' && (tokenFile !== '' || id !== ''))
+    throw new ConfigError(
+      'spout.serviceAccountTokenFile: stands beside spout.tokenFile or spout.applicationCredentialId; set one of them',
+    )
   if (tokenFile !== '') return new TokenFile(endpoint, tokenFile, clock)
-  if (id === '') throw new ConfigError('spout.tokenFile: is not set, nor is spout.applicationCredentialId')
+  const read = async (file: string): Promise<string> => (await readFile(file, 'utf8')).trim()
+  if (accountFile !== '')
+    return new Login(endpoint, async () => ({ serviceAccountToken: await read(accountFile) }), clock)
+  if (id === '')
+    throw new ConfigError(
+      'spout.tokenFile: is not set, nor is spout.applicationCredentialId or spout.serviceAccountTokenFile',
+    )
   if (secretFile === '') throw new ConfigError('spout.applicationCredentialSecretFile: is not set')
-  return new ApplicationCredential(endpoint, id, secretFile, clock)
+  return new Login(endpoint, async () => ({ applicationCredentialId: id, secret: await read(secretFile) }), clock)
 }
 
 /** Whether the file is another one is looked at this often. */
@@ -57,19 +68,18 @@ interface Issued {
 /** Renewed when so much of its life is over. */
 const RENEW_AT = 0.8
 
-/** Tokens by an application credential; one login at a time. */
-class ApplicationCredential implements Sessions {
+/** Tokens by an application credential or a service account; one login at a time. */
+class Login implements Sessions {
   readonly #endpoint: string
-  readonly #id: string
-  readonly #secretFile: string
+  /** What a login is asked with: secrets may have changed since the last. */
+  readonly #body: () => Promise<object>
   readonly #clock: Clock
   #token: { readonly token: string; readonly renewAtMs: number } | null = null
   #login: Promise<string> | null = null
 
-  constructor(endpoint: string, id: string, secretFile: string, clock: Clock) {
+  constructor(endpoint: string, body: () => Promise<object>, clock: Clock) {
     this.#endpoint = endpoint
-    this.#id = id
-    this.#secretFile = secretFile
+    this.#body = body
     this.#clock = clock
   }
 
@@ -88,9 +98,8 @@ class ApplicationCredential implements Sessions {
   }
 
   async #renew(): Promise<string> {
-    const secret = (await readFile(this.#secretFile, 'utf8')).trim()
-    const body = { applicationCredentialId: this.#id, secret }
-    const issued = await call<Issued>({ endpoint: this.#endpoint, token: '' }, 'POST', '/tokens', body)
+    const anonymous = { endpoint: this.#endpoint, token: '' }
+    const issued = await call<Issued>(anonymous, 'POST', '/tokens', await this.#body())
     const nowMs = this.#clock.now().getTime()
     const renewAtMs = nowMs + (Date.parse(issued.expiresAt) - nowMs) * RENEW_AT
     this.#token = { token: issued.token, renewAtMs }

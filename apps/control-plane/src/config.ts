@@ -2,6 +2,7 @@ import { secret } from '@spout/runtime/config'
 import { z } from 'zod'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
+const account = z.string().regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not like namespace/name')
 const tcpPort = z.number().int().min(0).max(65535)
 
 /** Every setting of the control plane with its default. `docs/configuration.md` explains them. */
@@ -15,6 +16,8 @@ export const controlPlaneConfig = z.strictObject({
     publicUrl: z.string().default(''),
     /** How long a reply of the Octavia API waits for the nodes, so that clients find their object ACTIVE at once. */
     settleMs: z.number().int().min(0).max(10_000).default(400),
+    /** HTTPS, with a certificate of the agent link's own authority for `agentLink.names`. */
+    tls: z.boolean().default(false),
   }).prefault({}),
   agentLink: section({
     host: z.string().default('0.0.0.0'),
@@ -53,6 +56,38 @@ export const controlPlaneConfig = z.strictObject({
     announcer: z.enum(['l2', 'vrrp', 'bgp']).default('vrrp'),
     /** The AS of that group's nodes, where they announce by `bgp`. */
     localAs: z.number().int().min(1).max(4_294_967_294).nullable().default(null),
+  }).prefault({}),
+  /** The cluster that this control plane is a pod of. */
+  kubernetes: section({
+    /** Whether service accounts of the cluster are known here. */
+    enabled: z.boolean().default(false),
+    /** What their tokens must be meant for. */
+    audience: z.string().min(1).max(253).default('spout.dev'),
+    /** Who each of them is: this role on this project, nothing else. */
+    accounts: z
+      .array(section({ account, role: z.enum(['admin', 'balancer', 'reader']), project: z.string().min(1).max(64) }))
+      .max(64)
+      .default([]),
+    /** The account of the agents, each of which enrols the node that its pod runs on, and no other. */
+    agents: account.or(z.literal('')).default(''),
+    /** The group that their nodes are in at first. */
+    nodeGroup: z.string().min(1).max(64).default('default'),
+    /** A ConfigMap that is there: its `ca.crt` is kept to be the agent link's authority. */
+    authorityConfigMap: account.or(z.literal('')).default(''),
+    /** The network of the pods, made at the first start for this project. */
+    network: section({
+      project: z.string().min(1).max(64),
+      name: z.string().min(1).max(64).default('pods'),
+      /** What the agents list in `hostSegments`. */
+      physicalNetwork: z.string().min(1).max(32).default('cluster'),
+      /** Between a node and its own domain, with the node's address there: never on a wire. One of a family. */
+      links: z
+        .array(section({ cidr: z.string().max(49), router: z.string().max(45) }))
+        .min(1)
+        .max(2),
+    })
+      .nullable()
+      .default(null),
   }).prefault({}),
   tokens: section({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),

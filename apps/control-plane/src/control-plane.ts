@@ -13,8 +13,10 @@ import {
   authenticateBy,
   baseUrl,
   bootstrap,
+  bootstrapAccounts,
   CertificateAuthority,
   createServer,
+  type HostOptions,
   healthApi,
   identityApi,
   metricsApi,
@@ -23,17 +25,25 @@ import {
   networkApi,
   OPENSTACK_BODY_LIMIT_BYTES,
   SERVICES,
+  ServerCertificate,
   segmentChooser,
 } from '@spout/server'
 import { MemoryStore, SqliteStore, type Store } from '@spout/store'
 import { adminPassword } from './admin-password.ts'
 import { describeAnnouncements } from './announcement-metrics.ts'
+import { AuthorityPublisher } from './cluster/authority-publisher.ts'
+import { openHomeCluster } from './cluster/home-cluster.ts'
+import { ensurePodNetwork } from './cluster/pod-network.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { describeObjects } from './metrics.ts'
 import { readinessChecks } from './readiness.ts'
 
 /** Puts the parts together in the order they need each other, starts them, and says where clients find it. */
-export async function startControlPlane(config: ControlPlaneConfig, log: Logger): Promise<Lifecycle> {
+export async function startControlPlane(
+  config: ControlPlaneConfig,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+): Promise<Lifecycle> {
   mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 })
   const clock = systemClock
   const closing = new AbortController()
@@ -51,7 +61,12 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
   const status = new StatusController({ view, nodeStates, liveness, clock, log })
   const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
 
-  const authenticator = new Authenticator({ store, view, clock, log, tokenTtlMs: config.tokens.lifetimeSeconds * 1000 })
+  const home = await openHomeCluster(config, environment)
+  const authenticator = new Authenticator({
+    ...{ store, view, clock, log },
+    tokenTtlMs: config.tokens.lifetimeSeconds * 1000,
+    ...(home && { serviceAccounts: home.serviceAccounts }),
+  })
   const password = adminPassword(config.stateDirectory, config.admin.password)
   await bootstrap(
     { admission, view, passwords: authenticator.passwords, clock },
@@ -65,6 +80,9 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
       ...(config.nodes.announcer === 'bgp' && { bgp: { localAs: config.nodes.localAs ?? 0 } }),
     })
 
+  await bootstrapAccounts({ admission, view, clock }, home?.serviceAccounts.accounts ?? [])
+  if (home !== null) await ensurePodNetwork({ admission, view }, config.kubernetes)
+
   const authority = await CertificateAuthority.open(path.join(config.stateDirectory, 'agent-link'))
   const link = new AgentLink({
     authority,
@@ -77,6 +95,7 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
     log,
     listen: { host: config.agentLink.host, port: config.agentLink.port },
     hosts: config.agentLink.names,
+    ...(home && { cluster: { serviceAccounts: home.serviceAccounts, nodeGroup: config.kubernetes.nodeGroup } }),
   })
 
   const metrics = new Metrics()
@@ -88,8 +107,10 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
     labels: ['method', 'route', 'status'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   })
+  const serverCertificate = new ServerCertificate({ authority, hosts: config.agentLink.names, clock, log })
   const app = createServer({
     log,
+    ...(config.api.tls && { https: await tlsOf(serverCertificate) }),
     onAnswer: ({ method, route, status: code, durationMs }) =>
       answered.observe({ method, route, status: String(code) }, durationMs / 1000),
   })
@@ -154,9 +175,19 @@ export async function startControlPlane(config: ControlPlaneConfig, log: Logger)
         const address = await app.listen(config.api)
         // The workbench waits for this line and reads where to go from it.
         log.info({ event: 'listening', address, agentLinkPort: link.port }, 'the control plane is up')
+        if (config.api.tls) serverCertificate.keep(app)
       },
-      stop: () => app.close(),
+      stop: () => {
+        serverCertificate.stop()
+        return app.close()
+      },
     })
+  if (home !== null) lifecycle.add({ name: 'home-cluster', start: () => {}, stop: () => home.transport.close() })
+  const { authorityConfigMap: configMap } = config.kubernetes
+  if (home !== null && configMap !== '')
+    lifecycle.add(
+      new AuthorityPublisher({ transport: home.transport, configMap, authority: authority.certificate, clock, log }),
+    )
   await lifecycle.start()
   return lifecycle
 }
@@ -165,3 +196,8 @@ const openStore = (config: ControlPlaneConfig): Promise<Store> | Store =>
   config.store.engine === 'memory'
     ? new MemoryStore()
     : SqliteStore.open({ path: path.join(config.stateDirectory, 'spout.db') })
+
+async function tlsOf(certificate: ServerCertificate): Promise<NonNullable<HostOptions['https']>> {
+  const { key, certificate: cert } = await certificate.issue()
+  return { key, cert, minVersion: 'TLSv1.3' }
+}

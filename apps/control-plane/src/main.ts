@@ -5,6 +5,7 @@
  * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings.
  */
 import { flushCompileCache } from 'node:module'
+import { AccessError } from '@spout/kube'
 import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
@@ -19,7 +20,7 @@ async function main(): Promise<void> {
   }
   const log = createLogger({ name: 'spout-control-plane', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
-  const lifecycle = await startControlPlane(config, log)
+  const lifecycle = await startControlPlane(config, process.env, log)
   // Where a compile cache is set, the next start finds it whatever ends this process.
   flushCompileCache()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -32,7 +33,7 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  const wrong = error instanceof ConfigError
+  const wrong = error instanceof ConfigError || error instanceof AccessError
   process.stderr.write(
     `spout-control-plane: ${wrong || !(error instanceof Error) ? (error as Error).message : (error.stack ?? error.message)}\n`,
   )

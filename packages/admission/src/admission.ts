@@ -136,6 +136,14 @@ export interface Admission {
   ): Promise<{ readonly token: EnrolmentToken; readonly secret: string }>
   /** Uses up the token with this secret: creates or re-certifies the node it names. */
   enrolNode(secret: string, certificateSha256: (nodeId: string) => Promise<string>): Promise<Node>
+  /**
+   * The same for a node that proved its name in another way. One that is known stays in the group that it is in.
+   * @throws SpoutError ReferenceNotFound for a group that is not there
+   */
+  enrolNamedNode(
+    node: { readonly nodeName: string; readonly nodeGroupId: string },
+    certificateSha256: (nodeId: string) => Promise<string>,
+  ): Promise<Node>
   changeNode(id: string, change: NodeChange): Promise<Node>
   setNodeScheduling(id: string, scheduling: Node['scheduling']): Promise<Node>
   deleteNode(id: string): Promise<void>

@@ -11,6 +11,7 @@ import {
   SpoutError,
 } from '@spout/model'
 import { forbiddenRange, parseIp } from '@spout/net'
+import type { Write } from '@spout/store'
 import { z } from 'zod'
 import type { Admission } from './admission.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
@@ -58,26 +59,51 @@ export async function enrolNode(
   certificateSha256: (nodeId: string) => Promise<string>,
 ): Promise<Node> {
   const secretSha256 = sha256(secret)
-  const named = usableToken(context, secretSha256).value
-  const nodeId = nodeOf(context, named)?.value.id ?? context.random.uuid()
+  return enrol(context, usableToken(context, secretSha256).value, certificateSha256, () => {
+    const token = usableToken(context, secretSha256)
+    const used: EnrolmentToken = { ...token.value, usedAt: timestampOf(context.now()) }
+    return { nodeGroupId: token.value.nodeGroupId, writes: [putOver('enrolmentToken', token, used)] }
+  })
+}
+
+/** A name of several labels, too: it is another system's. */
+const nodeName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'is not a host name')
+const namedNode = z.strictObject({ nodeName, nodeGroupId: enrolmentToken.shape.nodeGroupId })
+
+export async function enrolNamedNode(
+  context: AdmissionContext,
+  wish: Parameters<Admission['enrolNamedNode']>[0],
+  certificateSha256: (nodeId: string) => Promise<string>,
+): Promise<Node> {
+  const named = parseAs(namedNode, wish)
+  return enrol(context, named, certificateSha256, (present) => {
+    const nodeGroupId = present?.nodeGroupId ?? named.nodeGroupId
+    if (context.view.get('nodeGroup', nodeGroupId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: 'nodeGroupId', what: 'node group', id: nodeGroupId })
+    return { nodeGroupId, writes: [] }
+  })
+}
+
+/** @param admit looked at again in the transaction: the group that the node is in from now on, and what else is written */
+async function enrol(
+  context: AdmissionContext,
+  { nodeName }: { readonly nodeName: string },
+  certificateSha256: (nodeId: string) => Promise<string>,
+  admit: (present: Node | null) => { readonly nodeGroupId: string; readonly writes: readonly Write[] },
+): Promise<Node> {
+  const nodeId = nodeOf(context, nodeName)?.value.id ?? context.random.uuid()
   const certificate = parseAs(node.shape.certificateSha256, await certificateSha256(nodeId), 'certificateSha256')
   return transact(context, (claim) => {
-    const token = usableToken(context, secretSha256)
-    const present = nodeOf(context, named)
+    const present = nodeOf(context, nodeName)
+    const { nodeGroupId, writes } = admit(present?.value ?? null)
     if (present !== null && present.value.id !== nodeId)
-      throw new SpoutError('AlreadyExists', { what: 'node', id: named.nodeName })
-    const used: EnrolmentToken = { ...token.value, usedAt: timestampOf(context.now()) }
+      throw new SpoutError('AlreadyExists', { what: 'node', id: nodeName })
     const enrolled: Node = present
-      ? {
-          ...present.value,
-          nodeGroupId: named.nodeGroupId,
-          certificateSha256: certificate,
-          updatedAt: timestampOf(context.now()),
-        }
+      ? { ...present.value, nodeGroupId, certificateSha256: certificate, updatedAt: timestampOf(context.now()) }
       : {
-          ...newMeta(context, { name: named.nodeName, description: '' }),
+          ...newMeta(context, { name: nodeName, description: '' }),
           id: nodeId,
-          nodeGroupId: named.nodeGroupId,
+          nodeGroupId,
           certificateSha256: certificate,
           scheduling: 'enabled',
           schedulingSince: null,
@@ -91,7 +117,7 @@ export async function enrolNode(
         network.subnets.flatMap((subnet) => nodeAddressWrites(context, claim, network, subnet, [nodeId])),
       )
     const write = present === null ? putNew('node', enrolled) : putOver('node', present, enrolled)
-    return { writes: [putOver('enrolmentToken', token, used), write, ...addresses], result: enrolled }
+    return { writes: [...writes, write, ...addresses], result: enrolled }
   })
 }
 
@@ -107,8 +133,8 @@ function usableToken(context: AdmissionContext, secretSha256: string): Versioned
   return stored
 }
 
-function nodeOf(context: AdmissionContext, token: EnrolmentToken): Versioned<Node> | null {
-  const found = context.view.list('node').find(({ name }) => name === token.nodeName)
+function nodeOf(context: AdmissionContext, nodeName: string): Versioned<Node> | null {
+  const found = context.view.list('node').find(({ name }) => name === nodeName)
   return found === undefined ? null : context.view.get('node', found.id)
 }
 

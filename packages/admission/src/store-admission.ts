@@ -14,7 +14,7 @@ import { setNetworkRoutes } from './network-routes.ts'
 import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
 import { ensureNodeAddresses, ensureSharedAddresses } from './node-addresses.ts'
 import { changeNodeGroup, createNodeGroup, deleteNodeGroup, rebalanceNodeGroup } from './node-groups.ts'
-import { changeNode, createEnrolmentToken, deleteNode, enrolNode, seeFabricAddress } from './nodes.ts'
+import { changeNode, createEnrolmentToken, deleteNode, enrolNamedNode, enrolNode, seeFabricAddress } from './nodes.ts'
 import { bindFloating, releaseAddress, reserveAddress } from './ports.ts'
 import { createProject, deleteProject, setQuota } from './projects.ts'
 import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
@@ -111,6 +111,8 @@ export class StoreAdmission implements Admission {
 
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
   enrolNode: Admission['enrolNode'] = (secret, certificateSha256) => enrolNode(this.#context, secret, certificateSha256)
+  enrolNamedNode: Admission['enrolNamedNode'] = (wish, certificateSha256) =>
+    enrolNamedNode(this.#context, wish, certificateSha256)
   setNodeScheduling: Admission['setNodeScheduling'] = (id, scheduling) => changeNode(this.#context, id, { scheduling })
   changeNode: Admission['changeNode'] = (id, change) => changeNode(this.#context, id, change)
   deleteNode: Admission['deleteNode'] = (id) => deleteNode(this.#context, id)

@@ -39,6 +39,22 @@ export async function enrol(
   )
 }
 
+/**
+ * The same by the token of the pod that the agent is in. The CA comes from where the cluster's administrators alone
+ * write, so there is nothing to pin.
+ */
+export async function enrolByServiceAccount(
+  url: string,
+  { serviceAccountToken, ca }: { readonly serviceAccountToken: string; readonly ca: string },
+  csr: string,
+): Promise<IssuedCertificate & { readonly nodeId: string }> {
+  return postJson(
+    new URL('/agent/v1/enrol', url),
+    { serviceAccountToken, csr },
+    { ca, minVersion: 'TLSv1.3', timeout: CONTACT_TIMEOUT_MS, agent: false },
+  )
+}
+
 /** Looks at the chain that a server presents, unverified, for the one certificate with this fingerprint. */
 function fetchPinnedCa(url: URL, pin: string): Promise<string> {
   return new Promise((resolve, reject) => {

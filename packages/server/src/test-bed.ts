@@ -15,6 +15,7 @@ import { authenticateBy } from './authn/authenticate.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
 import { newUser } from './authn/new-user.ts'
+import type { ServiceAccounts } from './authn/service-accounts.ts'
 import { baseUrl } from './http/base-url.ts'
 import { createServer, mount } from './http/host.ts'
 import { SERVICES } from './identity/catalog.ts'
@@ -87,12 +88,15 @@ class TestOwnership implements OwnershipReader {
 }
 
 /** For tests: the surfaces over a real admission, view and memory store, with an administrator in project `admin`. */
-export async function openTestBed(clock: Clock = systemClock) {
+export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: ServiceAccounts) {
   const store = new MemoryStore()
   const stop = new AbortController()
   const view = await StoreView.open(store, { signal: stop.signal })
   const admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
-  const authenticator = new Authenticator({ store, view, clock, log: silentLogger() })
+  const authenticator = new Authenticator({
+    ...{ store, view, clock, log: silentLogger() },
+    ...(serviceAccounts && { serviceAccounts }),
+  })
   const { passwords } = authenticator
   const password = new Secret(ADMIN_PASSWORD)
   const admin = await bootstrap(

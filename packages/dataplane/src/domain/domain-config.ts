@@ -6,6 +6,11 @@ export interface DomainConfig {
   readonly fabricInterface: string
   /** The node's interface for each physical network. */
   readonly segments: Readonly<Record<string, string>>
+  /**
+   * Physical networks that are no wire but the node's own way to wherever it can go: to the pods of the Kubernetes node
+   * that it is. Members there see the node, as they see all that it sends. Default none.
+   */
+  readonly hostSegments?: readonly string[]
   /** Name of the network namespace that faces the fabric; null is the agent's own. Default null. */
   readonly rootNamespace?: string | null
   /** Routing table of the root namespace that holds one route per VIP. Default 7100. */

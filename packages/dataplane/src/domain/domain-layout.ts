@@ -2,7 +2,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import { ipBits, parseCidr } from '@spout/net'
 import type { WholeTable } from '../nft/whole-table.ts'
 import type { DomainConfig } from './domain-config.ts'
-import { type DomainNames, domainNames } from './domain-names.ts'
+import { type DomainNames, domainNames, hostLinkPrefix } from './domain-names.ts'
 import { renderGuard } from './guard.ts'
 
 export interface InterfaceAddress {
@@ -10,13 +10,17 @@ export interface InterfaceAddress {
   readonly prefix: number
 }
 
+/** Where a domain's segment hangs: on an interface of the node and its VLAN, or on the node itself as the router. */
+export type SegmentPlace =
+  | { readonly parent: string; readonly vlan: number | null }
+  | { readonly hostLink: string; readonly hostAddresses: readonly InterfaceAddress[] }
+
 /** Everything a domain consists of on this node. Pure data: what is made and compared against. */
 export interface DomainLayout {
   readonly key: string
   readonly number: number
   readonly names: DomainNames
-  /** The node's interface the segment hangs on, and its VLAN. */
-  readonly segment: { readonly parent: string; readonly vlan: number | null }
+  readonly segment: SegmentPlace
   readonly uplinkAddresses: readonly InterfaceAddress[]
   readonly segmentAddresses: readonly InterfaceAddress[]
   /** Which of `segmentAddresses` are gateways that the planner gave to this node: announced when they come. */
@@ -30,11 +34,8 @@ export interface DomainLayout {
   readonly guard: WholeTable
 }
 
-/** @throws RangeError when the node has no interface for the physical network */
+/** @throws RangeError when the node has no interface for the physical network, or cannot be the way to its members */
 export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainLayout {
-  const { physicalNetwork, vlan } = domain.segment
-  const parent = Object.hasOwn(config.segments, physicalNetwork) ? config.segments[physicalNetwork] : undefined
-  if (parent === undefined) throw new RangeError(`this node has no interface for physical network ${physicalNetwork}`)
   const names = domainNames(config, domain.number)
   const gateways: string[] = []
   const isGateway = domain.returnPath === 'gateway'
@@ -50,7 +51,7 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     key: domain.key,
     number: domain.number,
     names,
-    segment: { parent, vlan },
+    segment: placeSegment(config, domain),
     uplinkAddresses: [
       { address: names.domain.ipv4, prefix: 31 },
       { address: names.domain.ipv6, prefix: 127 },
@@ -66,4 +67,20 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     ],
     guard: renderGuard(domain, config.protectedCidrs),
   }
+}
+
+function placeSegment(config: DomainConfig, domain: DomainEntry): SegmentPlace {
+  const { physicalNetwork, vlan } = domain.segment
+  if (config.hostSegments?.includes(physicalNetwork) === true) {
+    // Members answer to the node's address, which only a translated request comes from.
+    if (domain.returnPath !== 'snat')
+      throw new RangeError(`${physicalNetwork} is this node's own way: its networks need return path snat`)
+    const hostAddresses = domain.subnets.flatMap(({ cidr, gatewayIp }) =>
+      gatewayIp === null ? [] : [{ address: gatewayIp, prefix: parseCidr(cidr).prefix }],
+    )
+    return { hostLink: `${hostLinkPrefix(config)}${domain.number}`, hostAddresses }
+  }
+  const parent = Object.hasOwn(config.segments, physicalNetwork) ? config.segments[physicalNetwork] : undefined
+  if (parent === undefined) throw new RangeError(`this node has no interface for physical network ${physicalNetwork}`)
+  return { parent, vlan }
 }

@@ -1,5 +1,5 @@
 import type { DomainConfig } from './domain-config.ts'
-import type { DomainLayout } from './domain-layout.ts'
+import type { DomainLayout, InterfaceAddress } from './domain-layout.ts'
 import { SEGMENT, TUNNEL_PORT, TUNNELS, UPLINK } from './domain-names.ts'
 import { OWN_PORTS } from './guard.ts'
 import type { Run } from './run.ts'
@@ -65,12 +65,41 @@ export async function makeUplink(run: Run, config: DomainConfig, layout: DomainL
 
 /** Makes the segment's interface in the domain, up and without addresses. */
 export async function makeSegment(run: Run, config: DomainConfig, layout: DomainLayout): Promise<void> {
-  const { parent, vlan } = layout.segment
+  const { segment } = layout
   const { namespace } = layout.names
+  if ('hostLink' in segment) return makeHostSegment(run, config, segment.hostLink, namespace)
+  const { parent, vlan } = segment
   const type = vlan === null ? ['macvlan', 'mode', 'bridge'] : ['vlan', 'id', String(vlan)]
   const link = ['link', 'add', 'link', parent, 'name', SEGMENT, 'netns', namespace, 'type', ...type]
   await run('ip', [...inRoot(config), ...link])
   await run('ip', ['-n', namespace, 'link', 'set', 'dev', SEGMENT, 'up'])
+}
+
+/** A cable between domain and root, without addresses; root is the router to everything that the node reaches. */
+async function makeHostSegment(run: Run, config: DomainConfig, hostLink: string, namespace: string): Promise<void> {
+  await removeLink(run, config.rootNamespace ?? null, hostLink)
+  const mtu = await fabricMtu(run, config)
+  const lines = [
+    `link add name ${hostLink} mtu ${mtu} type veth peer name ${SEGMENT} netns ${namespace} mtu ${mtu}`,
+    `link set dev ${hostLink} up`,
+  ]
+  await run('ip', [...inRoot(config), '-batch', '-'], lines.join('\n'))
+  await run('ip', ['-n', namespace, 'link', 'set', 'dev', SEGMENT, 'up'])
+}
+
+/** Gives root's end of a segment the routers' addresses; with their prefixes root knows the way to the domain's own. */
+export async function setHostAddresses(
+  run: Run,
+  config: DomainConfig,
+  hostLink: string,
+  changes: { readonly add: readonly InterfaceAddress[]; readonly remove: readonly InterfaceAddress[] },
+): Promise<void> {
+  const words = ({ address, prefix }: InterfaceAddress) => `${address}/${prefix} dev ${hostLink}`
+  const lines = [
+    ...changes.remove.map((one) => `address delete ${words(one)}`),
+    ...changes.add.map((one) => `address add ${words(one)}${one.address.includes(':') ? ' nodad' : ''}`),
+  ]
+  await run('ip', [...inRoot(config), '-batch', '-'], lines.join('\n'))
 }
 
 /** Makes the tunnels of both families, up: a VXLAN interface has one. Where a member is reached is told it by its driver. */

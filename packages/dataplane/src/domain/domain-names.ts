@@ -46,6 +46,9 @@ export function domainNames(config: Pick<DomainConfig, 'instance'>, number: numb
   }
 }
 
+/** Begins the names of segments' ends in the root namespace, where the segment is the node's own way. */
+export const hostLinkPrefix = ({ instance }: Pick<DomainConfig, 'instance'>): string => `${instance}h`
+
 /** The domain's number when the namespace is one of this agent's, else null. */
 function domainNumber(config: Pick<DomainConfig, 'instance'>, namespace: string): number | null {
   const prefix = `${config.instance}-d`

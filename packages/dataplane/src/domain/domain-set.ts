@@ -14,6 +14,7 @@ import {
   removeLink,
   removeNamespace,
   setDomainSysctls,
+  setHostAddresses,
 } from './domain-links.ts'
 import { domainNames, existingDomains, SEGMENT, TUNNELS, UPLINK } from './domain-names.ts'
 import { LeftoversGrace } from './leftovers-grace.ts'
@@ -117,7 +118,8 @@ export class DomainSet {
       for (const [key, { layout }] of this.#known) {
         const uplink = await this.#uplinkAddresses(layout)
         const segment = await this.#addresses(layout.names.netns, SEGMENT)
-        const isWhole = uplink !== null && segment !== null && missing(layout.segmentAddresses, segment).length === 0
+        const isSegmentWhole = segment !== null && missing(layout.segmentAddresses, segment).length === 0
+        const isWhole = uplink !== null && isSegmentWhole && (await this.#isHostEndWhole(layout))
         if (!isWhole || (layout.vni !== null && !(await this.#hasTunnels(layout)))) lost.push(key)
       }
       return lost
@@ -166,6 +168,7 @@ export class DomainSet {
     }
     await this.#setAddresses(layout, UPLINK, layout.uplinkAddresses, uplink)
     const bound = await this.#setAddresses(layout, SEGMENT, layout.segmentAddresses, segment)
+    await this.#setHostEnd(layout)
     await this.#setTunnels(layout)
     await this.#setRoutes(layout)
     const gateways = layout.gateways.filter((gateway) => bound.some(({ address }) => address === gateway))
@@ -213,6 +216,21 @@ export class DomainSet {
       }),
     )
     return add
+  }
+
+  async #isHostEndWhole({ segment }: DomainLayout): Promise<boolean> {
+    if (!('hostLink' in segment)) return true
+    const there = await this.#addresses(rootNetns(this.#config), segment.hostLink)
+    return there !== null && missing(segment.hostAddresses, there).length === 0
+  }
+
+  async #setHostEnd({ segment }: DomainLayout): Promise<void> {
+    if (!('hostLink' in segment)) return
+    const there = (await this.#addresses(rootNetns(this.#config), segment.hostLink)) ?? []
+    const add = missing(segment.hostAddresses, there)
+    const remove = missing(there, segment.hostAddresses)
+    if (add.length + remove.length > 0)
+      await this.#change(setHostAddresses(this.#run, this.#config, segment.hostLink, { add, remove }))
   }
 
   async #loadGuard(layout: DomainLayout): Promise<boolean> {
@@ -297,8 +315,8 @@ const missing = (
   there: readonly InterfaceAddress[],
 ): readonly InterfaceAddress[] => wanted.filter((address) => !there.some((other) => sameAddress(address, other)))
 
-const sameSegment = (a: DomainLayout, b: DomainLayout): boolean =>
-  a.segment.parent === b.segment.parent && a.segment.vlan === b.segment.vlan
+const sameSegment = ({ segment: a }: DomainLayout, { segment: b }: DomainLayout): boolean =>
+  'hostLink' in a || 'hostLink' in b ? 'hostLink' in a && 'hostLink' in b : a.parent === b.parent && a.vlan === b.vlan
 
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && 'errno' in error && (error.errno === 'ENODEV' || error.errno === 'ENOENT')

@@ -46,6 +46,8 @@ const routes = [
 ]
 const routed: DomainEntry = { ...gateway, routes }
 const routedSnat: DomainEntry = { ...snat, routes }
+const hosted: DomainEntry = { ...routedSnat, segment: { physicalNetwork: 'cluster', vlan: null } }
+const hosting: DomainConfig = { ...config, hostSegments: ['cluster'] }
 const dsr: DomainEntry = { ...snat, returnPath: 'dsr' }
 const tunnel: DomainEntry = {
   ...dsr,
@@ -67,6 +69,18 @@ describe('layout', () => {
       await expect(guard.text).toMatchFileSnapshot(`testdata/guard-${name}.nft`)
     },
   )
+
+  it('hangs a network of the node itself on root, which is the router', () => {
+    expect(layOutDomain(hosting, hosted).segment).toEqual({
+      hostLink: 'ab1h7',
+      hostAddresses: [
+        { address: '10.0.0.1', prefix: 24 },
+        { address: 'fd01::1', prefix: 64 },
+      ],
+    })
+    expect(() => layOutDomain(hosting, { ...hosted, returnPath: 'gateway' })).toThrow('need return path snat')
+    expect(() => layOutDomain(config, hosted)).toThrow('no interface for physical network cluster')
+  })
 
   it('lets members see the address that the nodes share, which the announcer binds', async () => {
     const { guard, ...layout } = layOutDomain(config, shared)
@@ -111,11 +125,12 @@ describe('ingress steering', () => {
 describe('guards', () => {
   it('of the root namespace', async () => {
     await expect(renderRootGuard(config).text).toMatchFileSnapshot('testdata/guard-root.nft')
+    await expect(renderRootGuard(hosting).text).toMatchFileSnapshot('testdata/guard-root-hosting.nft')
   })
 
   it.runIf(process.getuid?.() === 0)('are accepted by nft', () => {
     const guards = [gateway, snat, shared, dsr, routed, routedSnat].map((domain) => renderGuard(domain).text)
-    for (const text of [...guards, renderRootGuard(config).text])
+    for (const text of [...guards, renderRootGuard(config).text, renderRootGuard(hosting).text])
       execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
   })
 

@@ -1,6 +1,7 @@
 import type { NativeHelper } from '@spout/sys'
 import { chain, loadTable, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
+import { hostLinkPrefix } from './domain-names.ts'
 import type { Run } from './run.ts'
 
 /** Ahead of the local table, which moves behind them: a VIP that root answers ARP for is local to root. */
@@ -71,15 +72,38 @@ async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
 /** The second wall: even a domain whose guard failed reaches neither the node itself nor another domain. */
 export function renderRootGuard(config: DomainConfig): WholeTable {
   const uplinks = `iifname "${config.instance}u*"`
+  const hosted = hostSegmentRules(config)
   return wholeTable('inet', `spout-${config.instance}`, [
     ...chain('input', 'type filter hook input priority filter; policy accept;', [
       `${uplinks} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
       `${uplinks} drop`,
+      ...hosted.input,
     ]),
     ...chain('forward', 'type filter hook forward priority filter; policy accept;', [
       `${uplinks} oifname != "${config.fabricInterface}" drop`,
+      ...hosted.forward,
     ]),
+    ...hosted.chains,
   ])
+}
+
+/**
+ * Where the node itself is the way to members: they see the address that it always sends from, so that answers come back
+ * whatever carries them; what they do not answer does not come in, and the node's own sockets are nobody's members.
+ */
+function hostSegmentRules(config: DomainConfig): Readonly<Record<'input' | 'forward' | 'chains', readonly string[]>> {
+  if ((config.hostSegments ?? []).length === 0) return { input: [], forward: [], chains: [] }
+  const links = `"${hostLinkPrefix(config)}*"`
+  return {
+    input: [
+      `iifname ${links} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
+      `iifname ${links} drop`,
+    ],
+    forward: [`oifname ${links} ct state established,related accept`, `oifname ${links} drop`],
+    chains: chain('hosted', 'type nat hook postrouting priority srcnat; policy accept;', [
+      `iifname ${links} masquerade`,
+    ]),
+  }
 }
 
 const loadRootGuard = async (helper: NativeHelper, config: DomainConfig): Promise<number> =>

@@ -40,12 +40,13 @@ export class LabNode {
     instance: string,
     findFrontDoor: FindFrontDoor = () => null,
     leftoversGraceMs = 0,
+    further: Partial<DomainConfig> = {},
   ): Promise<LabNode> {
     const helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
     const segments = { red: 'red0', blue: 'blue0' }
     const rootNamespace = arrangement.namespace(place)
     return new LabNode(
-      { instance, fabricInterface: 'fab0', segments, rootNamespace },
+      { instance, fabricInterface: 'fab0', segments, rootNamespace, ...further },
       helper,
       findFrontDoor,
       leftoversGraceMs,

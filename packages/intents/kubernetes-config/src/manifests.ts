@@ -1,7 +1,10 @@
 import { crdYaml } from '@spout/kube'
 import { customResourceDefinitions } from './crd/index.ts'
+import { installationYaml } from './in-cluster/installation.ts'
 import { ACCESS, accessYaml } from './rbac/manifests.ts'
 
+/** All of an installation in the cluster that it serves; the other files are for those who put it together themselves. */
+export const INSTALLATION_FILE = 'spout.yaml'
 const HEAD = '# Generated from packages/intents/kubernetes-config by ./dev golden: do not edit.\n'
 
 /** Every file of `deploy/kubernetes` that is generated: its text by its path there. */
@@ -11,5 +14,6 @@ export function manifests(): Readonly<Record<string, string>> {
     `${HEAD}${crdYaml(definition)}`,
   ])
   const access = Object.entries(ACCESS).map(([name, objects]) => [`${name}.yaml`, `${HEAD}${accessYaml(objects)}`])
-  return Object.fromEntries([...crds, ...access]) as Record<string, string>
+  const installation = [[INSTALLATION_FILE, `${HEAD}${installationYaml()}`]]
+  return Object.fromEntries([...crds, ...access, ...installation]) as Record<string, string>
 }

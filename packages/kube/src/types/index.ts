@@ -1,4 +1,5 @@
 /** Kubernetes 1.36 objects as far as Spout reads or writes them: exact field names, nothing else. */
+export * from './config-map.ts'
 export * from './endpoint-slice.ts'
 export * from './event.ts'
 export * from './lease.ts'

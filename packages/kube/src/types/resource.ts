@@ -1,3 +1,4 @@
+import type { ConfigMap } from './config-map.ts'
 import type { EndpointSlice } from './endpoint-slice.ts'
 import type { Event } from './event.ts'
 import type { Lease } from './lease.ts'
@@ -23,6 +24,12 @@ export const SERVICES: Resource<Service> = {
   apiVersion: 'v1',
   kind: 'Service',
   plural: 'services',
+  namespaced: true,
+}
+export const CONFIG_MAPS: Resource<ConfigMap> = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
   namespaced: true,
 }
 export const NODES: Resource<Node> = { apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }

@@ -7,6 +7,7 @@ import { credentialOf, type Method } from './grant.ts'
 import { LoginLimiter } from './login-limiter.ts'
 import { Passwords } from './password.ts'
 import { holds, rolesOn, withIncluded } from './roles.ts'
+import type { ServiceAccounts } from './service-accounts.ts'
 import { newSecret, secretSha256 } from './token-secret.ts'
 
 export interface AuthenticatorOptions {
@@ -15,6 +16,8 @@ export interface AuthenticatorOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly tokenTtlMs?: number
+  /** Of the cluster that we are in; without it tokens of service accounts are refused. */
+  readonly serviceAccounts?: ServiceAccounts
 }
 
 /** How a user is named: by id or by name, never both. */
@@ -91,6 +94,28 @@ export class Authenticator {
     if (user?.enabled !== true) throw badCredentials()
     const projectId = this.#projectOf(user, { id: credential.projectId })
     return this.#issue(user, projectId, credential.roles, 'application_credential', credential.id, credential.expiresAt)
+  }
+
+  /**
+   * For a pod of the cluster that we are in. The token ends no later than its own does.
+   * @param address the pod's, for the limit on failures
+   */
+  async loginWithServiceAccount(token: string, address: string): Promise<IssuedToken> {
+    const { serviceAccounts, view, log } = this.#options
+    if (serviceAccounts === undefined) throw unauthenticated('service accounts are not known here')
+    const name = 'service account'
+    if (!this.#limiter.allows(name, address)) throw unauthenticated('too many failed logins, wait a minute')
+    const { account, expiresAt } = await serviceAccounts.accountOf(token).catch((error: unknown) => {
+      if (error instanceof SpoutError && error.code === 'Unauthenticated') {
+        this.#limiter.failed(name, address)
+        log.info({ event: 'login-failed', address }, 'login refused')
+      }
+      throw error
+    })
+    const user = view.list('user').find((known) => known.name === userNameOf(account.account))
+    if (user?.enabled !== true) throw badCredentials()
+    const projectId = this.#projectOf(user, { name: account.projectName })
+    return this.#issue(user, projectId, [account.role], 'token', '', expiresAt)
   }
 
   /** Trades a token for one with another scope, which ends no later. */
@@ -268,6 +293,9 @@ export class Authenticator {
     }
   }
 }
+
+/** Users of service accounts have no password. */
+export const userNameOf = (account: string): string => `kubernetes:${account}`
 
 const unauthenticated = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })
 const badCredentials = (): SpoutError => unauthenticated('the user, password, credential or scope is not valid')

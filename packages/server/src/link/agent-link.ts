@@ -1,17 +1,19 @@
 import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { createSecureContext, type TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admission'
 import { parseAs, SpoutError } from '@spout/model'
-import type { Clock, Component, Logger, Timer } from '@spout/runtime'
+import type { Clock, Component, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { ServiceAccounts } from '../authn/service-accounts.ts'
 import { createServer } from '../http/host.ts'
 import { answerWithProblems } from '../native/problem.ts'
 import { type CertificateAuthority, nodeIdOf } from './certificate-authority.ts'
 import { NodeCertificates } from './node-certificates.ts'
 import { nodeReport } from './node-report-schema.ts'
+import { ServerCertificate } from './server-certificate.ts'
 import { StateStream } from './state-stream.ts'
 
 export interface AgentLinkOptions {
@@ -26,16 +28,21 @@ export interface AgentLinkOptions {
   readonly listen: { readonly host: string; readonly port: number }
   /** Names and addresses that agents reach this server by. */
   readonly hosts: readonly string[]
+  /** Of the cluster that we are in, whose agents enrol by their service account, into the group of this name. */
+  readonly cluster?: { readonly serviceAccounts: ServiceAccounts; readonly nodeGroup: string }
 }
 
-const enrolment = z.strictObject({ token: z.string().min(1).max(512), csr: z.string().min(1).max(16_384) })
-const renewal = z.strictObject({ csr: z.string().min(1).max(16_384) })
+const csr = z.string().min(1).max(16_384)
+const enrolment = z.union([
+  z.strictObject({ token: z.string().min(1).max(512), csr }),
+  z.strictObject({ serviceAccountToken: z.string().min(1).max(16_384), csr }),
+])
+const renewal = z.strictObject({ csr })
 
 /** A report may tell of every member of every load balancer. */
 const REPORT_LIMIT_BYTES = 32 * 1024 * 1024
 const STALLED_READER_MS = 15_000
 const SMALL_LIMIT_BYTES = 65_536
-const CERTIFICATE_RENEWAL_MS = 24 * 3_600_000
 const SSL_OP_NO_TICKET = 1 << 14
 
 /**
@@ -46,16 +53,17 @@ export class AgentLink implements Component {
   readonly name = 'agent-link'
   readonly #options: AgentLinkOptions
   readonly #certificates: NodeCertificates
+  readonly #serverCertificate: ServerCertificate
   /** Open sockets of each node and the certificate they were opened with. */
   readonly #sockets = new Map<string, Map<Duplex, string>>()
   readonly #streams = new Map<string, StateStream>()
   #app: FastifyInstance | null = null
   #unsubscribe: () => void = () => {}
-  #renewal: Timer | null = null
 
   constructor(options: AgentLinkOptions) {
     this.#options = options
     this.#certificates = new NodeCertificates(options)
+    this.#serverCertificate = new ServerCertificate(options)
   }
 
   /** Where it listens, once started. */
@@ -70,8 +78,8 @@ export class AgentLink implements Component {
   }
 
   async start(): Promise<void> {
-    const { authority, log, listen, hosts, view } = this.#options
-    const { key, certificate } = await authority.issueServer(hosts)
+    const { authority, log, listen, view } = this.#options
+    const { key, certificate } = await this.#serverCertificate.issue()
     const app = createServer({
       log,
       bodyLimitBytes: SMALL_LIMIT_BYTES,
@@ -93,12 +101,12 @@ export class AgentLink implements Component {
       for (const { kind, id } of changed) if (kind === 'node') this.#dropRevoked(id)
     })
     await app.listen(listen)
-    this.#renewServerLater()
+    this.#serverCertificate.keep(app)
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe()
-    this.#renewal?.clear()
+    this.#serverCertificate.stop()
     for (const stream of this.#streams.values()) stream.end()
     for (const sockets of this.#sockets.values()) for (const socket of sockets.keys()) socket.destroy()
     await this.#app?.close()
@@ -109,15 +117,18 @@ export class AgentLink implements Component {
     answerWithProblems(app)
 
     app.post('/agent/v1/enrol', async (request) => {
-      const { token, csr } = parseAs(enrolment, request.body)
-      // The second half pins the authority for the agent; the secret is the first.
-      const secret = token.split('.', 1)[0] ?? ''
+      const body = parseAs(enrolment, request.body)
       let certificate = ''
-      const node = await admission.enrolNode(secret, async (nodeId) => {
-        const issued = await authority.issueNode(csr, nodeId)
+      const issue = async (nodeId: string): Promise<string> => {
+        const issued = await authority.issueNode(body.csr, nodeId)
         certificate = issued.certificate
         return issued.sha256
-      })
+      }
+      const node =
+        'token' in body
+          ? // The second half pins the authority for the agent; the secret is the first.
+            await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue)
+          : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken), issue)
       return { nodeId: node.id, certificate, ca: authority.certificate }
     })
 
@@ -158,6 +169,18 @@ export class AgentLink implements Component {
     })
   }
 
+  /** The node that the token's pod runs on: an agent cannot name another. */
+  async #clusterNode(token: string): Promise<{ readonly nodeName: string; readonly nodeGroupId: string }> {
+    const { cluster, view } = this.#options
+    if (cluster === undefined)
+      throw new SpoutError('Unauthenticated', { reason: 'service accounts are not known here' })
+    const nodeName = await cluster.serviceAccounts.nodeOf(token)
+    const group = view.list('nodeGroup').find(({ name }) => name === cluster.nodeGroup)
+    if (group === undefined)
+      throw new SpoutError('ReferenceNotFound', { field: 'nodeGroup', what: 'node group', id: cluster.nodeGroup })
+    return { nodeName, nodeGroupId: group.id }
+  }
+
   /** @throws SpoutError Unauthenticated unless the connection shows the current certificate of a node that exists */
   #nodeOf(request: FastifyRequest): string {
     const socket = request.raw.socket as TLSSocket
@@ -186,26 +209,6 @@ export class AgentLink implements Component {
   #dropRevoked(nodeId: string): void {
     for (const [socket, sha256] of this.#sockets.get(nodeId) ?? [])
       if (!this.#certificates.isCurrent(nodeId, sha256)) socket.destroy()
-  }
-
-  #renewServerLater(): void {
-    const { authority, clock, hosts, log } = this.#options
-    this.#renewal = clock.setTimer(() => {
-      const renew = async () => {
-        try {
-          const { key, certificate } = await authority.issueServer(hosts)
-          // Checked before it is taken into use.
-          createSecureContext({ key, cert: certificate })
-          const server = this.#app?.server
-          if (server !== undefined && 'setSecureContext' in server && typeof server.setSecureContext === 'function')
-            server.setSecureContext({ key, cert: certificate, ca: authority.certificate, minVersion: 'TLSv1.3' })
-        } catch (error) {
-          log.error({ event: 'certificate-renewal-failed', err: error }, 'will try again')
-        }
-        this.#renewServerLater()
-      }
-      void renew()
-    }, CERTIFICATE_RENEWAL_MS)
   }
 }
 

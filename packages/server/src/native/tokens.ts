@@ -17,6 +17,8 @@ const login = z.union([
     projectId: uuid.optional(),
   }),
   z.strictObject({ applicationCredentialId: uuid, secret }),
+  /** Of a pod of the cluster that the control plane is in. */
+  z.strictObject({ serviceAccountToken: z.string().min(1).max(16_384) }),
 ])
 
 const shown = z.strictObject({
@@ -43,6 +45,10 @@ export const tokenRoutes: readonly Route[] = [
       if ('applicationCredentialId' in body) {
         const wanted = { id: body.applicationCredentialId }
         const issued = await authenticator.loginWithCredential(wanted, body.secret, request.ip)
+        return { ...shownToken(issued.token), token: issued.secret }
+      }
+      if ('serviceAccountToken' in body) {
+        const issued = await authenticator.loginWithServiceAccount(body.serviceAccountToken, request.ip)
         return { ...shownToken(issued.token), token: issued.secret }
       }
       const scope =

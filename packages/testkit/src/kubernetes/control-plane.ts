@@ -19,6 +19,7 @@ const CONTROLLERS = [
   'job-controller',
   'namespace-controller',
   'node-lifecycle-controller',
+  'persistentvolume-binder-controller',
   'pod-garbage-collector-controller',
   'replicaset-controller',
   'root-ca-certificate-publisher-controller',

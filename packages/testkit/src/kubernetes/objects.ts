@@ -50,7 +50,12 @@ export interface Node extends KubernetesObject {
 }
 
 export interface Probe {
-  readonly httpGet?: { readonly path?: string; readonly port: number | string }
+  readonly httpGet?: {
+    readonly host?: string
+    readonly path?: string
+    readonly port: number | string
+    readonly scheme?: 'HTTP' | 'HTTPS'
+  }
   readonly tcpSocket?: { readonly port: number | string }
   readonly initialDelaySeconds?: number
   readonly periodSeconds?: number
@@ -65,6 +70,42 @@ export interface EnvironmentVariable {
   readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } }
 }
 
+export interface VolumeMount {
+  readonly name: string
+  readonly mountPath: string
+  readonly readOnly?: boolean
+  readonly mountPropagation?: 'None' | 'HostToContainer' | 'Bidirectional'
+}
+
+export interface KeyToPath {
+  readonly key: string
+  readonly path: string
+}
+
+/** A part of a projected volume. */
+export interface VolumeProjection {
+  readonly serviceAccountToken?: {
+    readonly audience?: string
+    readonly expirationSeconds?: number
+    readonly path: string
+  }
+  readonly configMap?: { readonly name: string; readonly items?: readonly KeyToPath[]; readonly optional?: boolean }
+  readonly secret?: { readonly name: string; readonly items?: readonly KeyToPath[]; readonly optional?: boolean }
+  readonly downwardAPI?: {
+    readonly items?: readonly { readonly path: string; readonly fieldRef?: { readonly fieldPath: string } }[]
+  }
+}
+
+export interface Volume {
+  readonly name: string
+  readonly configMap?: VolumeProjection['configMap']
+  readonly secret?: { readonly secretName: string; readonly items?: readonly KeyToPath[]; readonly optional?: boolean }
+  readonly emptyDir?: object
+  readonly hostPath?: { readonly path: string }
+  readonly persistentVolumeClaim?: { readonly claimName: string }
+  readonly projected?: { readonly sources?: readonly VolumeProjection[] }
+}
+
 export interface Container {
   readonly name: string
   readonly image: string
@@ -77,6 +118,8 @@ export interface Container {
     readonly protocol?: 'TCP' | 'UDP' | 'SCTP'
   }[]
   readonly readinessProbe?: Probe
+  readonly volumeMounts?: readonly VolumeMount[]
+  readonly securityContext?: { readonly privileged?: boolean }
   readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } }
 }
 
@@ -99,6 +142,7 @@ export interface Pod extends KubernetesObject {
     readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'
     readonly terminationGracePeriodSeconds?: number
     readonly containers: readonly Container[]
+    readonly volumes?: readonly Volume[]
     readonly readinessGates?: readonly { readonly conditionType: string }[]
     readonly nodeSelector?: Readonly<Record<string, string>>
     readonly tolerations?: readonly Toleration[]

@@ -19,13 +19,20 @@ export interface RbacObject {
 
 const namespace: RbacObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }
 
-const account = (name: string): RbacObject => ({
+/** A service account of our namespace. */
+export const account = (name: string): RbacObject => ({
   apiVersion: 'v1',
   kind: 'ServiceAccount',
   metadata: { name, namespace: NAMESPACE },
 })
 
-function role(kind: 'ClusterRole' | 'Role', name: string, rules: readonly PolicyRule[], of: string): RbacObject[] {
+/** Rules and who has them. */
+export function role(
+  kind: 'ClusterRole' | 'Role',
+  name: string,
+  rules: readonly PolicyRule[],
+  of: string,
+): RbacObject[] {
   const apiVersion = `${RBAC}/v1`
   const metadata = { name, ...(kind === 'Role' ? { namespace: NAMESPACE } : {}) }
   const subjects = [{ kind: 'ServiceAccount', name: of, namespace: NAMESPACE }]

@@ -10,6 +10,7 @@ import { CRD_DRAFTS } from '../crd/index.ts'
 import { GROUP, VERSION } from '../crd/words.ts'
 import type { ConfigObject } from '../handlers/handler.ts'
 import { KubernetesConfiguration } from '../loop/kubernetes-configuration.ts'
+import { INSTALLATION_FILE } from '../manifests.ts'
 
 const DIRECTORY = path.join(import.meta.dirname, '../../../../../deploy/kubernetes')
 
@@ -43,9 +44,8 @@ export async function openConfigBed() {
   })
   const admin = new Transport({ access: access(api.access.token) })
   const client = new KubeClient(admin)
-  for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter((one) =>
-    one.endsWith('.yaml'),
-  ))
+  const isPart = (file: string) => file.endsWith('.yaml') && file !== INSTALLATION_FILE
+  for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter(isPart))
     for (const document of parseAllDocuments(readFileSync(path.join(DIRECTORY, file), 'utf8'), { version: '1.1' })) {
       const object = document.toJS() as KubeObject & { readonly apiVersion: string; readonly kind: string }
       await client.apply(resourceOf(object), object, { fieldManager: 'kubectl' })

@@ -3,6 +3,7 @@ import type { Clock, Logger } from '@spout/runtime'
 import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
 import type { Mode } from '../to-model/mode.ts'
 import type { OwnershipSettings } from '../to-model/ownership.ts'
+import type { PodWay } from '../to-model/pod-routes.ts'
 import type { Cluster } from './cluster.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
 import type { ServiceIndex } from './service-index.ts'
@@ -16,6 +17,8 @@ export interface ServiceControllerSettings extends OwnershipSettings {
   readonly defaultPools: readonly string[]
   /** The project's network whose pod routes are kept; null leaves routes alone. */
   readonly routesOfNetwork: string | null
+  /** Left out: each pod by way of its node. */
+  readonly podWay?: PodWay
 }
 
 export interface ServiceControllerOptions {

@@ -208,7 +208,8 @@ export class ServiceController {
   async #bringRoutes(): Promise<Outcome> {
     const { cluster, service, settings, known, log } = this.#context
     if (settings.routesOfNetwork === null) return done
-    const { changed, retry } = await bringRoutes(service, settings.routesOfNetwork, podRoutes(cluster.nodes()), log)
+    const routes = podRoutes(cluster.nodes(), settings.podWay)
+    const { changed, retry } = await bringRoutes(service, settings.routesOfNetwork, routes, log)
     if (changed)
       for (const id of this.#units.leftOut.forgetAll()) {
         const document = known.get(id)?.document

@@ -54,3 +54,19 @@ test('members and routes by family', () => {
     { to: 'fd00:2::/64', via: 'fd01::2' },
   ])
 })
+
+test('pods that are reached by one router: the prefixes of the nodes, or those that somebody said', () => {
+  const nodes = [
+    node('a', '10.0.0.1', { spec: { podCIDRs: ['10.1.1.0/24', 'fd00:1::/64'] } }),
+    node('b', '10.0.0.2', { spec: { podCIDRs: ['10.1.2.0/24', 'nonsense'] } }),
+  ]
+  const routers = ['100.127.0.1', 'fd73::1']
+  expect(podRoutes(nodes, { routers, podCidrs: [] })).toEqual([
+    { to: '10.1.1.0/24', via: '100.127.0.1' },
+    { to: '10.1.2.0/24', via: '100.127.0.1' },
+    { to: 'fd00:1::/64', via: 'fd73::1' },
+  ])
+  expect(podRoutes(nodes, { routers, podCidrs: ['10.0.0.0/8'] })).toEqual([{ to: '10.0.0.0/8', via: '100.127.0.1' }])
+  // Without a router of the family there is no way.
+  expect(podRoutes(nodes, { routers: ['fd73::1'], podCidrs: ['10.0.0.0/8'] })).toEqual([])
+})

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process'
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { isAlive, type ProcessId, startTicks } from '../../lab/record.ts'
 import { waitFor } from '../../lab/wait-for.ts'
 import type { Container, Pod } from '../objects.ts'
 import { type KubeletConfig, notReadyFile } from './config.ts'
-
-/** Where the files of its service account appear to a real program, as in every pod. */
-export const SERVICE_ACCOUNT_MOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+import type { Mount } from './volumes.ts'
 
 export interface ContainerStart {
   readonly pod: Pod
@@ -14,13 +12,20 @@ export interface ContainerStart {
   readonly namespace: string
   readonly ips: readonly string[]
   readonly logFile: string
-  /** Directory that appears at `SERVICE_ACCOUNT_MOUNT`; null for none. */
-  readonly serviceAccountDirectory: string | null
+  /** Of a real program. */
+  readonly mounts: readonly Mount[]
 }
 
 /** Starts a container's process in its pod's network namespace; it outlives the kubelet. */
 export async function startContainer(config: KubeletConfig, start: ContainerStart): Promise<ProcessId> {
-  const argv = ['nsenter', `--net=/run/netns/${start.namespace}`, '--', ...mounted(start, commandOf(config, start))]
+  const real = isReal(config, start.container)
+  const command = commandOf(config, start)
+  const argv = [
+    'nsenter',
+    `--net=/run/netns/${start.namespace}`,
+    '--',
+    ...(real ? contained(config, start, command) : command),
+  ]
   const log = openSync(start.logFile, 'a')
   const { size } = fstatSync(log)
   const child = spawn(argv[0] ?? '', argv.slice(1), {
@@ -33,8 +38,8 @@ export async function startContainer(config: KubeletConfig, start: ContainerStar
   child.unref()
   const pid = child.pid ?? 0
   const started = { pid, startTicks: startTicks(pid) ?? '' }
-  if (!isReal(config, start.container)) await untilListening(started, start.logFile, size)
-  return started
+  if (!real) await untilListening(started, start.logFile, size)
+  return real && isFirstOfItsOwn(start.container) ? await firstInside(started) : started
 }
 
 /** Whether the image stands for a program other than the test bed's own. */
@@ -72,12 +77,48 @@ function commandOf(config: KubeletConfig, { pod, container }: ContainerStart): r
   ]
 }
 
-/** A mount of the process's own: nobody else sees it, and it goes with the process. */
-function mounted({ serviceAccountDirectory }: ContainerStart, argv: readonly string[]): readonly string[] {
-  if (serviceAccountDirectory === null) return argv
-  mkdirSync(SERVICE_ACCOUNT_MOUNT, { recursive: true })
-  const script = `mount --bind "$1" ${SERVICE_ACCOUNT_MOUNT} && shift && exec "$@"`
-  return ['unshare', '--mount', '--propagation', 'slave', 'sh', '-c', script, 'sh', serviceAccountDirectory, ...argv]
+/**
+ * With the pod's name as its host's, and in mounts of its own: nobody else sees them, and they go with the process. One that mounts for the machine keeps the
+ * machine's mounts, of which those that hold its own are told to keep what is put there to themselves. Directories that
+ * are missing to mount on are made on the machine, and stay there, empty.
+ */
+function contained(config: KubeletConfig, start: ContainerStart, argv: readonly string[]): readonly string[] {
+  const { pod, container, mounts } = start
+  const words = mounts.flatMap(({ source, target, readOnly, isShared }) => {
+    if (isShared && source === target) return []
+    return [source, target, isShared ? 'shared' : readOnly ? 'ro' : 'rw']
+  })
+  const propagation = mounts.some(({ isShared }) => isShared) ? 'unchanged' : 'slave'
+  const own = ['unshare', '--uts', '--mount', '--propagation', propagation]
+  // Its daemons end with its first process, as in every container.
+  const processes = isFirstOfItsOwn(container) ? ['--pid', '--fork', '--kill-child', '--mount-proc'] : []
+  const name = pod.spec.hostNetwork ? config.node : pod.metadata.name
+  return [...own, ...processes, 'sh', '-ec', SCRIPT, 'sh', name, String(words.length / 3), ...words, ...argv]
+}
+
+const SCRIPT = `
+echo "$1" > /proc/sys/kernel/hostname
+left=$2; shift 2
+while [ "$left" -gt 0 ]; do
+  [ -f "$1" ] || mkdir -p "$2"
+  mount --make-slave "$(findmnt --noheadings --output TARGET --target "$2")"
+  mount --bind "$1" "$2"
+  [ "$3" != ro ] || mount -o remount,bind,ro "$2"
+  left=$((left - 1)); shift 3
+done
+exec "$@"`
+
+/** Containers that start daemons are privileged here. */
+const isFirstOfItsOwn = ({ securityContext }: Container): boolean => securityContext?.privileged === true
+
+/** The first process of a namespace of processes: who is to be signalled, and whose end is the container's. */
+async function firstInside(outer: ProcessId): Promise<ProcessId> {
+  const children = `/proc/${outer.pid}/task/${outer.pid}/children`
+  const pid = await waitFor(
+    () => (isAlive(outer) ? Number(readFileSync(children, 'utf8').trim()) || null : outer.pid),
+    { what: 'the first process of the container', everyMs: 2 },
+  )
+  return { pid, startTicks: startTicks(pid) ?? '' }
 }
 
 function environmentOf(config: KubeletConfig, { pod, container, ips }: ContainerStart): Record<string, string> {

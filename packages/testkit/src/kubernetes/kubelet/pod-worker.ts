@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { isAlive, type ProcessId } from '../../lab/record.ts'
 import { type KubernetesApi, KubernetesApiError } from '../api.ts'
@@ -10,7 +10,8 @@ import { addPodNetwork, type PodAddresses, type PodAddressPool, removePodNetwork
 import { type PodRecord, removePodRecord, writePodRecord } from './pod-record.ts'
 import { type PodState, podStatus } from './pod-status.ts'
 import { keepAsking, Readiness } from './readiness.ts'
-import { writeServiceAccount } from './service-account.ts'
+import { writeServiceNames } from './service-names.ts'
+import { type Mount, makeVolumes } from './volumes.ts'
 
 const LOOK_EVERY_MS = 100
 const RETRY_MS = 200
@@ -151,15 +152,14 @@ export class PodWorker {
 
   async #start(run: Run): Promise<void> {
     if (!this.#pod.spec.hostNetwork && this.#addresses === null) await this.#connect()
-    const real = isReal(this.#config, run.container)
-    if (real) await writeServiceAccount(this.#api, this.#pod, this.#serviceAccountDirectory)
+    const mounts = isReal(this.#config, run.container) ? await this.#mounts(run.container) : []
     run.process = await startContainer(this.#config, {
       pod: this.#pod,
       container: run.container,
       namespace: this.#namespace,
       ips: this.#ips,
       logFile: podLogFile(this.#config.directory, this.#pod.metadata, run.container.name),
-      serviceAccountDirectory: real ? this.#serviceAccountDirectory : null,
+      mounts,
     })
     this.#note()
   }
@@ -187,8 +187,19 @@ export class PodWorker {
     writePodRecord(this.#config.directory, { uid: this.#uid, startedAt: this.#startedAt, host, processes })
   }
 
-  get #serviceAccountDirectory(): string {
-    return path.join(this.#config.directory, `${shortId(this.#uid)}.service-account`)
+  /** What its volumes are, and the names of Services. */
+  async #mounts({ volumeMounts = [] }: Container): Promise<readonly Mount[]> {
+    const directory = this.#volumesDirectory
+    const hostDirectory = path.join(this.#config.directory, 'host')
+    const mountsOf = await makeVolumes({ api: this.#api, pod: this.#pod, directory, hostDirectory })
+    const hosts = path.join(directory, 'hosts')
+    mkdirSync(directory, { recursive: true })
+    await writeServiceNames(this.#api, this.#pod.metadata.namespace ?? '', hosts)
+    return [...mountsOf(volumeMounts), { source: hosts, target: '/etc/hosts', readOnly: true, isShared: false }]
+  }
+
+  get #volumesDirectory(): string {
+    return path.join(this.#config.directory, `${shortId(this.#uid)}.volumes`)
   }
 
   async #probe(run: Run): Promise<void> {
@@ -242,7 +253,7 @@ export class PodWorker {
     const { directory } = this.#config
     removePodRecord(directory, this.#uid)
     rmSync(notReadyFile(directory, this.#uid), { force: true })
-    rmSync(this.#serviceAccountDirectory, { recursive: true, force: true })
+    rmSync(this.#volumesDirectory, { recursive: true, force: true })
   }
 
   get #state(): PodState {

@@ -1,4 +1,5 @@
 import http from 'node:http'
+import https from 'node:https'
 import net from 'node:net'
 import type { Container, Probe } from '../objects.ts'
 import { sleep } from './pause.ts'
@@ -73,7 +74,10 @@ export async function keepAsking(readiness: Readiness, asking: Asking): Promise<
 /** Asks a container once. @throws Error for a kind of probe that the test bed cannot ask */
 export function ask(container: Container, ip: string, probe: Probe): Promise<boolean> {
   const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000
-  if (probe.httpGet) return askHttp(ip, portOf(container, probe.httpGet.port), probe.httpGet.path ?? '/', timeoutMs)
+  if (probe.httpGet) {
+    const { host = ip, port, path = '/', scheme = 'HTTP' } = probe.httpGet
+    return askHttp({ host, port: portOf(container, port), path, scheme, timeoutMs })
+  }
   if (probe.tcpSocket) return askTcp(ip, portOf(container, probe.tcpSocket.port), timeoutMs)
   throw new Error(`container ${container.name}: readinessProbe: only httpGet and tcpSocket are known here`)
 }
@@ -85,16 +89,27 @@ function portOf(container: Container, port: number | string): number {
   return named.containerPort
 }
 
-const askHttp = (host: string, port: number, path: string, timeoutMs: number): Promise<boolean> =>
+interface HttpQuestion {
+  readonly host: string
+  readonly port: number
+  readonly path: string
+  readonly scheme: 'HTTP' | 'HTTPS'
+  readonly timeoutMs: number
+}
+
+/** As the real kubelet, it looks at no certificate. */
+const askHttp = ({ scheme, timeoutMs, ...where }: HttpQuestion): Promise<boolean> =>
   new Promise((resolve) => {
     const signal = AbortSignal.timeout(timeoutMs)
-    http
-      .get({ host, port, path, agent: false, signal, headers: { 'user-agent': 'kube-probe/1.36' } }, (response) => {
-        response.resume()
-        const status = response.statusCode ?? 0
-        response.on('close', () => resolve(status >= 200 && status < 400))
-      })
-      .on('error', () => resolve(false))
+    const options = { ...where, agent: false, signal, headers: { 'user-agent': 'kube-probe/1.36' } } as const
+    const answered = (response: http.IncomingMessage): void => {
+      response.resume()
+      const status = response.statusCode ?? 0
+      response.on('close', () => resolve(status >= 200 && status < 400))
+    }
+    const request =
+      scheme === 'HTTPS' ? https.get({ ...options, rejectUnauthorized: false }, answered) : http.get(options, answered)
+    request.on('error', () => resolve(false))
   })
 
 const askTcp = (host: string, port: number, timeoutMs: number): Promise<boolean> =>

@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { Caller, type Kubernetes, KubernetesCluster, Lab, must, waitFor } from '@spout/testkit'
+import type { BalancedService, PodAnswer } from './service-lab.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+export const INSTALLATION = path.join(ROOT, 'deploy/kubernetes/spout.yaml')
+const IMAGE = 'spout:0.1.0'
+export const WORKERS = ['worker1', 'worker2'] as const
+const SPOUT = 'spout'
+
+/**
+ * A cluster whose nodes are on the fabric, in front of clients, and nothing of Spout anywhere: what there is of it is what
+ * `spout.yaml` brings. The image is the repository, started by the image's own entry point.
+ */
+export async function startInClusterLab() {
+  const lab = await Lab.create()
+  const cluster = await KubernetesCluster.start(lab, {
+    segment: 'fabric',
+    images: { [IMAGE]: ['sh', imageScript(lab)] },
+  })
+  await Promise.all(WORKERS.map((name) => cluster.addNode(name)))
+  const client = await Caller.start(lab, 'client')
+  const volume = path.join(lab.directory, 'volume')
+  mkdirSync(volume)
+  await cluster.api.create('/api/v1/persistentvolumes', {
+    metadata: { name: 'local' },
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: volume } },
+  })
+  const kubectl = (...words: readonly string[]) => must([...cluster.kubectl, ...words])
+  const pods = (component: string) => cluster.pods(`app.kubernetes.io/component=${component}`, SPOUT)
+  const ask = async (address: string): Promise<PodAnswer | null> => {
+    const outcome = await client.http(address, 80)
+    return outcome.ok && outcome.value.status === 200 ? (JSON.parse(outcome.value.body) as PodAnswer) : null
+  }
+  const service = (name: string) => cluster.api.get<BalancedService>(`/api/v1/namespaces/default/services/${name}`)
+  return {
+    lab,
+    cluster,
+    client,
+    /** The directory of the control plane's volume. */
+    volume,
+    kubectl,
+    pods,
+    ask,
+    service,
+    apply: (text: string) => must([...cluster.kubectl, 'apply', '--filename', '-'], { input: text }),
+    /** Waits until so many pods of a component are there and ready, and no other. */
+    ready: async (component: string, count: number): Promise<readonly Kubernetes.Pod[]> =>
+      waitFor(() => cluster.readyPods(count, `app.kubernetes.io/component=${component}`, SPOUT), {
+        what: `${count} pods of ${component}; the last wrote ${lastWords(cluster, await pods(component))}`,
+        timeoutMs: 60_000,
+      }),
+    /** The address of a Service once a pod answers on it. */
+    answering: (name: string) =>
+      waitFor(
+        async () => {
+          const address = (await service(name)).status?.loadBalancer?.ingress?.[0]?.ip ?? ''
+          return address !== '' && (await ask(address)) !== null && address
+        },
+        { what: `${name} to answer`, timeoutMs: 30_000 },
+      ),
+    /** The node that announces the load balancer of this name. */
+    owner: async (name: string): Promise<string> =>
+      waitFor(
+        async () => {
+          const { items } = await cluster.api.list<ShownLoadBalancer>('/apis/spout.dev/v1alpha1/loadbalancers')
+          return items.find(({ spec }) => spec.name === name)?.status?.owner
+        },
+        { what: `an owner of ${name}` },
+      ),
+    destroy: async () => {
+      await client[Symbol.asyncDispose]()
+      await cluster.destroy()
+      await lab.destroy()
+    },
+  }
+}
+
+export type InClusterLab = Awaited<ReturnType<typeof startInClusterLab>>
+
+interface ShownLoadBalancer extends Kubernetes.KubernetesObject {
+  readonly spec: { readonly name: string }
+  readonly status?: { readonly owner?: string }
+}
+
+function lastWords(cluster: KubernetesCluster, pods: readonly Kubernetes.Pod[]): string {
+  const pod = pods.at(-1)
+  return pod?.spec.nodeName === undefined
+    ? 'nothing'
+    : cluster.podLog(pod, pod.spec.containers[0]?.name ?? '').slice(-1500)
+}
+
+/**
+ * What stands for the image: its entry point, and for an agent what a machine of its own would give it. Here two nodes have
+ * one kernel's names of namespaces and one file system in common.
+ */
+function imageScript(lab: Lab): string {
+  const file = path.join(lab.directory, 'image.sh')
+  const native = path.join(ROOT, 'native/build')
+  const numbers = WORKERS.map((name, index) => `${name}) number=${index + 1} ;;`).join(' ')
+  const text = `#!/bin/sh
+if [ "$1" = agent ]; then
+  case $NODE_NAME in ${numbers} esac
+  export SPOUT_AGENT_INSTANCE=${lab.id}n$number SPOUT_AGENT_HAPROXY_CGROUP=spout-${lab.id}n$number
+  export SPOUT_AGENT_HELPER_PATH=${native}/spout-helper SPOUT_AGENT_VRRP_MOVER=${native}/spout-mover
+  export SPOUT_AGENT_FLOWS_EXECUTABLE=${native}/spout-flows
+fi
+exec ${ROOT}/deploy/image/entrypoint.sh "$@"
+`
+  writeFileSync(file, text)
+  return file
+}
+
+/** Objects of a page of the documents: a block of YAML that holds this text. */
+export function documented(page: string, containing: string): string {
+  const blocks = readFileSync(path.join(ROOT, 'docs', page), 'utf8').matchAll(/```yaml\n(.*?)```/gs)
+  const found = [...blocks].find(([, text = '']) => text.includes(containing))?.[1]
+  if (found === undefined) throw new Error(`docs/${page} has no block of YAML with ${containing}`)
+  return found
+}

@@ -1,0 +1,133 @@
+import { type Kubernetes, recordFault, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { documented, INSTALLATION, type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { askPolitely } from './polite-client.ts'
+import { startWorkload } from './workloads.ts'
+
+let lab: InClusterLab
+beforeAll(async () => {
+  lab = await startInClusterLab()
+}, 900_000)
+afterAll(() => lab?.destroy())
+
+const nodeAddress = (name: string): string => lab.cluster.node(name).addresses[0]
+
+/** Deletes a pod and waits for the one in its place. */
+async function replace(component: string, pod: Kubernetes.Pod, count: number): Promise<void> {
+  await lab.cluster.api.delete(`/api/v1/namespaces/spout/pods/${pod.metadata.name}`)
+  await waitFor(async () => (await lab.pods(component)).every(({ metadata }) => metadata.uid !== pod.metadata.uid), {
+    what: `${pod.metadata.name} to go`,
+    timeoutMs: 40_000,
+  })
+  await lab.ready(component, count)
+}
+
+describe('Spout in the cluster that it serves', () => {
+  it('comes up by kubectl apply alone: nobody hands a token to anybody', async () => {
+    await lab.kubectl('apply', '--filename', INSTALLATION)
+    for (const [component, count] of [
+      ['control-plane', 1],
+      ['configuration', 1],
+      ['connector', 2],
+      ['agent', WORKERS.length],
+    ] as const)
+      await lab.ready(component, count)
+    const secrets = await lab.cluster.api.list('/api/v1/namespaces/spout/secrets')
+    expect(secrets.items).toEqual([])
+  })
+
+  it('one pool and a Service of type LoadBalancer: a client outside gets answers from pods of all nodes', async () => {
+    await startWorkload(lab, { name: 'web', replicas: 4 })
+    await lab.apply(documented('kubernetes-in-cluster.md', 'kind: AddressPool'))
+    await lab.apply(documented('kubernetes-in-cluster.md', 'kind: Service'))
+    const address = await lab.answering('web')
+    expect(address).toBe('198.51.100.16')
+    const names = (await lab.cluster.pods('app=web')).map(({ metadata }) => metadata.name).sort()
+    const seen = new Map<string, string>()
+    await waitFor(
+      async () => {
+        const answer = await lab.ask(address)
+        if (answer !== null) seen.set(answer.pod, answer.client.replace('::ffff:', ''))
+        return [...seen.keys()].sort().join() === names.join()
+      },
+      { what: 'every pod to answer' },
+    )
+    // Each sees the node that the packet came through, by the address that it knows it by.
+    const owner = await lab.owner('default/web')
+    const gateways = lab.cluster.nodes.map(({ network }) => network.podCidrs[0].replace(/0\/24$/, '1'))
+    for (const client of seen.values()) expect([nodeAddress(owner), ...gateways]).toContain(client)
+    await waitFor(
+      async () =>
+        (await lab.service('web')).status?.conditions?.some(
+          ({ type, status }) => type === 'spout.dev/Programmed' && status === 'True',
+        ),
+      { what: 'the Service to say so' },
+    )
+  })
+
+  it('a pod that is not ready gets nothing, by the readiness of Kubernetes and checks of its own', async () => {
+    const address = await lab.answering('web')
+    const [pod] = await lab.cluster.pods('app=web')
+    lab.cluster.setReady(pod!, false)
+    await waitFor(
+      async () => {
+        const answers = await Promise.all(Array.from({ length: 20 }, () => lab.ask(address)))
+        return answers.every((one) => one !== null && one.pod !== pod!.metadata.name)
+      },
+      { what: 'the pod to be out' },
+    )
+    lab.cluster.setReady(pod!, true)
+  })
+
+  it('the pod of the agent that carries the traffic is replaced: what is under way when the address moves is lost, no more', async () => {
+    const address = await lab.answering('web')
+    const owner = await lab.owner('default/web')
+    const agent = (await lab.pods('agent')).find(({ spec }) => spec.nodeName === owner)!
+    const asking = askPolitely(lab.client, address)
+    await replace('agent', agent, WORKERS.length)
+    await asking.goesOn(50)
+    const { failed, count, longestMs } = await asking.stop()
+    // One request at a time is under way.
+    expect(failed.length).toBeLessThanOrEqual(1)
+    recordFault({
+      fault: 'in-cluster: agent pod replaced',
+      outcome: 'the address moves to the other node and stays there',
+      figure: `${failed.length} of ${count} requests failed, the longest took ${longestMs} ms`,
+    })
+  })
+
+  it('the control plane is replaced: clients notice nothing, nodes are the same, Services go on', async () => {
+    const address = await lab.answering('web')
+    const asking = askPolitely(lab.client, address)
+    const [pod] = await lab.pods('control-plane')
+    await replace('control-plane', pod!, 1)
+    await lab.kubectl('create', 'service', 'loadbalancer', 'second', '--tcp=80:8080')
+    await lab.kubectl('patch', 'service', 'second', '--patch', '{"spec":{"selector":{"app":"web"}}}')
+    expect(await lab.answering('second')).not.toBe(address)
+    const { failed } = await asking.stop()
+    expect(failed).toEqual([])
+    expect(await lab.answering('web')).toBe(address)
+  })
+
+  it('the connector that works is deleted: the other one takes over', async () => {
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/spout/leases/spout-connector'
+    type Lease = { readonly spec: { readonly holderIdentity: string } }
+    // A name of the process's own follows the pod's.
+    const holder = async () => (await lab.cluster.api.get<Lease>(lease)).spec.holderIdentity.split('_')[0] ?? ''
+    const pods = await lab.pods('connector')
+    const first = await holder()
+    expect(pods.map(({ metadata }) => metadata.name)).toContain(first)
+    await lab.kubectl('delete', 'pod', '--namespace', 'spout', '--wait=false', first)
+    await waitFor(async () => (await holder()) !== first, { what: 'another to work' })
+    await lab.kubectl('create', 'service', 'loadbalancer', 'third', '--tcp=80:8080')
+    await lab.kubectl('patch', 'service', 'third', '--patch', '{"spec":{"selector":{"app":"web"}}}')
+    await lab.answering('third')
+  })
+
+  it('a node whose power is lost gives its addresses to the other', async () => {
+    const address = await lab.answering('web')
+    const owner = await lab.owner('default/web')
+    await lab.cluster.node(owner).powerOff()
+    await waitFor(() => lab.ask(address), { what: 'an answer by the other node', timeoutMs: 20_000 })
+  })
+})

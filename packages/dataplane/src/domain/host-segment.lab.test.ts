@@ -1,0 +1,134 @@
+import { waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Arrangement } from '../lab/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
+import { LabNode } from '../lab/lab-node.ts'
+import type { Peer } from '../lab/peer-client.ts'
+import { joinPods, podAddress } from './lab/node-pods.ts'
+
+/** The node's own way as the segment: members are pods of the cluster that the node is in, here and on another node. */
+
+const instance = `h${(process.pid % 46_656).toString(36)}`
+const signal = new AbortController().signal
+const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
+/** What only the domain and the node's end of its cable know. */
+const LINK = [
+  { cidr: '100.127.0.0/20', nodeAddress: '100.127.15.254', gatewayIp: '100.127.0.1', sharedAddress: null },
+  {
+    cidr: 'fd73:706f:7575::/64',
+    nodeAddress: 'fd73:706f:7575::fffe',
+    gatewayIp: 'fd73:706f:7575::1',
+    sharedAddress: null,
+  },
+] as const
+
+const entry = domainEntry(1, {
+  segment: { physicalNetwork: 'cluster', vlan: null },
+  returnPath: 'snat',
+  gateway: null,
+  subnets: LINK,
+  routes: [
+    { to: '10.244.0.0/16', via: LINK[0].gatewayIp },
+    { to: 'fd44::/16', via: LINK[1].gatewayIp },
+  ],
+})
+
+let lab: Arrangement
+let node: LabNode
+let client: Peer
+
+const start = () => LabNode.start(lab, 'node1', instance, () => null, 0, { hostSegments: ['cluster'] })
+
+beforeAll(async () => {
+  lab = await Arrangement.create(`spt${process.pid}h`)
+  await joinPods(lab)
+  node = await start()
+  client = lab.peer('client')
+  await node.domains.adopt([])
+  expect(await node.domains.apply({ put: [entry], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
+})
+
+afterAll(async () => {
+  await node?.end([1])
+  await lab?.[Symbol.asyncDispose]()
+})
+
+async function balance(...pods: readonly ('pod1' | 'pod2')[]): Promise<void> {
+  const members = pods.flatMap((pod) =>
+    ([4, 6] as const).map((version) => member(`${pod}-${version}`, podAddress(pod)[version])),
+  )
+  const one = wanted('a', entry, {
+    vips: [vip(VIP[4]), vip(VIP[6])],
+    services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })],
+    pools: [pool(5, members)],
+  })
+  expect(await node.driver.apply({ put: [one], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
+  const announcements = Object.values(VIP).map((address) => ({
+    ...{ address, scope: 'fabric' as const, domain: 1, by: { via: 'l2' as const } },
+  }))
+  expect((await node.announcer.apply(announcements, signal)).filter(({ error }) => error !== null)).toEqual([])
+}
+
+it('reaches a pod of the node, which sees the node as it sees it always', async () => {
+  await balance('pod1')
+  expect(await client.connect(VIP[4], 80)).toBe('pod1 10.244.1.1')
+  expect(await client.connect(VIP[6], 80)).toBe('pod1 fd44:1::1')
+  expect(await client.datagram(VIP[4], 53)).toBe('pod1 10.244.1.1')
+  expect(await client.datagram(VIP[6], 53)).toBe('pod1 fd44:1::1')
+})
+
+it("reaches a pod of another node by the node's own routes, and its answers come back", async () => {
+  await balance('pod2')
+  expect(await client.connect(VIP[4], 80)).toBe('pod2 10.9.0.1')
+  expect(await client.connect(VIP[6], 80)).toBe('pod2 fd09::1')
+  const { connection } = await client.open(VIP[4], 80)
+  expect(await client.say(connection, 'hello')).toBe('hello')
+  await client.close(connection)
+})
+
+it('probes pods from the domain', async () => {
+  const netns = node.domains.netns(1)
+  for (const pod of ['pod1', 'pod2'] as const)
+    for (const address of Object.values(podAddress(pod))) {
+      const outcome = await node.helper.connect({ netns, address, port: 8080, timeoutMs: 3_000 })
+      expect(outcome).toMatchObject({ connected: true })
+      expect(await node.helper.ping({ netns, address, timeoutMs: 3_000 })).toMatchObject({ answered: true })
+    }
+})
+
+it('lets nobody in from outside, and the domain reaches nothing of the node itself', async () => {
+  await lab.run('pod1', `ip route replace ${LINK[0].cidr} via 10.244.1.1`)
+  await lab.run('client', `ip route replace ${LINK[0].cidr} via 10.9.0.1`)
+  const listening = lab.adopt('node1-itself', lab.namespace('node1'))
+  await listening.serve(8080)
+  const pinged = (place: string) =>
+    lab.run(place, `ping -c 1 -W 1 ${LINK[0].nodeAddress}`).then(
+      () => 'answered',
+      () => 'nothing',
+    )
+  expect(await pinged('pod1')).toBe('nothing')
+  expect(await pinged('client')).toBe('nothing')
+  const netns = node.domains.netns(1)
+  const outcome = await node.helper.connect({ netns, address: LINK[0].gatewayIp, port: 8080, timeoutMs: 1_000 })
+  expect(outcome).toMatchObject({ connected: false })
+})
+
+it('a new process changes nothing of it; what is lost is found and made again', async () => {
+  await balance('pod1', 'pod2')
+  await node.die()
+  node = await start()
+  await node.domains.adopt([entry])
+  expect(node.domains.counters.changes).toBe(0)
+  expect(await node.domains.observe()).toEqual([])
+  await lab.run('node1', `ip link delete dev ${instance}h1`)
+  expect(await node.domains.observe()).toEqual(['domain/1'])
+  expect(await node.domains.apply({ put: [entry], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
+  await balance('pod1')
+  await waitFor(async () => (await client.connect(VIP[4], 80)) === 'pod1 10.244.1.1', { what: 'the pod to answer' })
+})
+
+it('goes without a trace', async () => {
+  expect(await node.domains.apply({ put: [], remove: [entry.key] }, signal)).toEqual([])
+  expect(await lab.run('node1', 'ip -o link show')).not.toContain(`${instance}h1`)
+  expect(await lab.run('node1', 'ip route show')).not.toContain('100.127.')
+})

@@ -1,0 +1,59 @@
+import { crdYaml } from '@spout/kube'
+import { Document, isPair, isScalar, visit } from 'yaml'
+import { customResourceDefinitions } from '../crd/index.ts'
+import { ACCESS, accessYaml, account, type RbacObject, role } from '../rbac/manifests.ts'
+import { ACCOUNTS, AGENT, AUTHORITY, CONTROL_PLANE, labels, NAMESPACE } from './names.ts'
+import { inNamespace, type KubernetesObject } from './pod.ts'
+import { AUTHORITY_RULES, CONTROL_PLANE_RULES } from './roles.ts'
+import { SETTINGS } from './settings.ts'
+import { WORKLOADS } from './workloads.ts'
+
+const namespace: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: {
+    name: NAMESPACE,
+    // The agents are in the nodes' network.
+    labels: { ...labels('namespace'), 'pod-security.kubernetes.io/enforce': 'privileged' },
+  },
+}
+
+const access: readonly RbacObject[] = [
+  ...[CONTROL_PLANE, AGENT].map((program) => account(ACCOUNTS[program as keyof typeof ACCOUNTS])),
+  ...role('ClusterRole', 'spout-control-plane', CONTROL_PLANE_RULES, ACCOUNTS[CONTROL_PLANE]),
+  ...role('Role', 'spout-authority', AUTHORITY_RULES, ACCOUNTS[CONTROL_PLANE]),
+  ...['connector-access', 'config-access', 'viewer-access']
+    .flatMap((file) => ACCESS[file] ?? [])
+    .filter(({ kind }) => kind !== 'Namespace'),
+]
+
+const configMaps: readonly KubernetesObject[] = [
+  // Without data: what the control plane wrote into it stays when this is applied again.
+  inNamespace('v1', 'ConfigMap', AUTHORITY),
+  ...Object.entries(SETTINGS).map(([program, text]) => ({
+    ...inNamespace('v1', 'ConfigMap', program),
+    data: { [`${program}.yaml`]: text },
+  })),
+]
+
+/** Everything of an installation in the cluster that it serves, in the order in which it is applied. */
+export function installationYaml(): string {
+  return [
+    yamlOf(namespace),
+    ...customResourceDefinitions().map(crdYaml),
+    accessYaml(access),
+    ...[...configMaps, ...WORKLOADS].map(yamlOf),
+  ].join('---\n')
+}
+
+function yamlOf(object: KubernetesObject): string {
+  const document = new Document(object, { version: '1.1', aliasDuplicateObjects: false })
+  visit(document, {
+    Pair(_, pair) {
+      // Settings are read and changed by people.
+      if (isPair(pair) && isScalar(pair.value) && String(pair.value.value).includes('\n'))
+        pair.value.type = 'BLOCK_LITERAL'
+    },
+  })
+  return document.toString({ lineWidth: 0 }).replace(/^%YAML.*\n---\n/, '')
+}

@@ -1,0 +1,125 @@
+import { ACCOUNTS, AUDIENCE, AUTHORITY, IMAGE, labels, NAMESPACE, SETTINGS_DIRECTORY } from './names.ts'
+
+export interface KubernetesObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels?: Readonly<Record<string, string>>
+  }
+  readonly spec?: object
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export interface Volume {
+  readonly name: string
+  readonly mountPath: string
+  readonly readOnly?: true
+  readonly mountPropagation?: 'Bidirectional'
+  /** What stands beside the name in the pod's list. */
+  readonly source: object
+}
+
+export interface PodDraft {
+  readonly program: keyof typeof ACCOUNTS
+  readonly args: readonly string[]
+  readonly ports?: readonly object[]
+  readonly env?: readonly object[]
+  readonly volumes?: readonly Volume[]
+  /** Its fields of the container: probes, resources, securityContext. */
+  readonly container: object
+  /** Its fields of the pod. */
+  readonly pod: object
+}
+
+/** The settings of a program. */
+export const settingsVolume = (program: string): Volume => ({
+  name: 'settings',
+  mountPath: SETTINGS_DIRECTORY,
+  readOnly: true,
+  source: { configMap: { name: program } },
+})
+
+/** Named by its key: the kubelet starts no pod before the control plane wrote it. */
+export const authorityVolume: Volume = {
+  name: 'authority',
+  mountPath: '/etc/spout-authority',
+  readOnly: true,
+  source: { configMap: { name: AUTHORITY, items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+}
+
+/** For the control plane alone; bound to the pod and, with it, to the node. */
+export const tokenVolume: Volume = {
+  name: 'token',
+  mountPath: '/var/run/secrets/spout',
+  readOnly: true,
+  source: {
+    projected: { sources: [{ serviceAccountToken: { audience: AUDIENCE, expirationSeconds: 3600, path: 'token' } }] },
+  },
+}
+
+export const scratchVolume = (name: string, mountPath: string, medium?: 'Memory'): Volume => ({
+  name,
+  mountPath,
+  source: { emptyDir: medium === undefined ? {} : { medium } },
+})
+
+/** Compiled code, so that the next start of the container takes half the time. */
+export const CACHE = scratchVolume('cache', '/var/cache/spout')
+export const CACHE_VARIABLE = { name: 'NODE_COMPILE_CACHE', value: CACHE.mountPath }
+
+/** As a container of nothing but its own files and sockets is run. */
+export const CLOSED = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} as const
+export const UNPRIVILEGED = {
+  runAsNonRoot: true,
+  runAsUser: 10_001,
+  runAsGroup: 10_001,
+  fsGroup: 10_001,
+  seccompProfile: { type: 'RuntimeDefault' },
+} as const
+
+/** Where there are only control-plane nodes, it runs there too. */
+export const ON_EVERY_LINUX = {
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
+} as const
+
+export function podTemplate({ program, args, ports = [], env = [], volumes = [], container, pod }: PodDraft): object {
+  return {
+    metadata: { labels: labels(program) },
+    spec: {
+      serviceAccountName: ACCOUNTS[program],
+      // Variables named after Services would be settings of programs.
+      enableServiceLinks: false,
+      ...ON_EVERY_LINUX,
+      ...pod,
+      containers: [
+        {
+          name: program,
+          image: IMAGE,
+          args,
+          ...(env.length > 0 && { env }),
+          ...(ports.length > 0 && { ports }),
+          ...container,
+          volumeMounts: volumes.map(({ source: _, ...mount }) => mount),
+        },
+      ],
+      volumes: volumes.map(({ name, source }) => ({ name, ...source })),
+    },
+  }
+}
+
+export const inNamespace = (apiVersion: string, kind: string, name: string): KubernetesObject => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: NAMESPACE, labels: labels(name) },
+})
+
+export const probe = (path: string, port: string | number, scheme?: 'HTTPS', host?: string) => ({
+  httpGet: { ...(host && { host }), path, port, ...(scheme && { scheme }) },
+})

@@ -1,0 +1,79 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readCommandLine } from '@spout/runtime/command-line'
+import { productUnit } from '@spout/testkit'
+import { expect, it, onTestFinished } from 'vitest'
+import type { z } from 'zod'
+import { agentConfig } from '../../../../../apps/agent/src/config.ts'
+import { connectorConfig } from '../../../../../apps/connector/src/config.ts'
+import { controlPlaneConfig } from '../../../../../apps/control-plane/src/config.ts'
+import {
+  ACCOUNTS,
+  AGENT,
+  AGENT_STATE_DIRECTORY,
+  AUDIENCE,
+  CONFIGURATION,
+  CONNECTOR,
+  CONTROL_PLANE,
+  NAMESPACE,
+  STATE_DIRECTORY,
+  STATUS_PORT,
+} from './names.ts'
+import { SETTINGS } from './settings.ts'
+
+const ROOT = path.join(import.meta.dirname, '../../../../..')
+
+/** The settings as the program reads them. */
+function read<S extends z.ZodType>(schema: S, program: keyof typeof SETTINGS): z.output<S> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'spout-settings-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const file = path.join(directory, `${program}.yaml`)
+  writeFileSync(file, SETTINGS[program])
+  return readCommandLine(schema as never, 'SPOUT', ['--config', file], {}).config as z.output<S>
+}
+
+it('settings are accepted, and agree with each other and with the objects around them', () => {
+  const controlPlane = read(controlPlaneConfig, CONTROL_PLANE)
+  const agent = read(agentConfig, AGENT)
+  const connector = read(connectorConfig, CONNECTOR)
+  const configuration = read(connectorConfig, CONFIGURATION)
+  const { kubernetes, agentLink, api } = controlPlane
+  expect(controlPlane.stateDirectory).toBe(STATE_DIRECTORY)
+  expect(agent.stateDirectory).toBe(AGENT_STATE_DIRECTORY)
+  expect(kubernetes.audience).toBe(AUDIENCE)
+  for (const { spout, http } of [connector, configuration]) {
+    expect(agentLink.names).toContain(new URL(spout.endpoint).hostname)
+    expect(Number(new URL(spout.endpoint).port)).toBe(api.port)
+    expect(spout.endpoint).toBe(api.publicUrl)
+    expect(http.port).toBe(STATUS_PORT)
+  }
+  expect(configuration.work).toBe('configuration')
+  expect(agentLink.names).toContain(new URL(agent.server.url).hostname)
+  expect(Number(new URL(agent.server.url).port)).toBe(agentLink.port)
+  expect(agent.hostSegments).toEqual([kubernetes.network?.physicalNetwork])
+  expect(connector.network.routers).toEqual(kubernetes.network?.links.map(({ router }) => router))
+  expect(connector.network.name).toBe(kubernetes.network?.name)
+  expect(configuration.configuration.project).toBe(kubernetes.network?.project)
+  const accounts = new Map(kubernetes.accounts.map(({ account, role, project }) => [account, `${role} ${project}`]))
+  expect([...accounts]).toEqual([
+    [`${NAMESPACE}/${ACCOUNTS[CONNECTOR]}`, 'balancer cluster'],
+    [`${NAMESPACE}/${ACCOUNTS[CONFIGURATION]}`, 'admin admin'],
+  ])
+  expect(kubernetes.agents).toBe(`${NAMESPACE}/${ACCOUNTS[AGENT]}`)
+})
+
+it('the image starts programs as the units do, and has what they need', () => {
+  const unit = productUnit('agent')
+  const entrypoint = readFileSync(path.join(ROOT, 'deploy/image/entrypoint.sh'), 'utf8')
+  expect(entrypoint.replaceAll(/\s+/g, ' ')).toContain(`/node_modules/.bin/node" ${unit.nodeOptions.join(' ')} `)
+  expect(entrypoint).toContain(`export MALLOC_ARENA_MAX=${unit.environment.MALLOC_ARENA_MAX}`)
+  const dockerfile = readFileSync(path.join(ROOT, 'deploy/image/Dockerfile'), 'utf8')
+  expect(dockerfile).toContain('"/opt/spout/deploy/image/entrypoint.sh"]')
+  const page = readFileSync(path.join(ROOT, 'docs/installing.md'), 'utf8')
+  const debian = /^# apt-get install (.*)$/m.exec(page)?.[1]?.split(' ') ?? []
+  expect(debian.length).toBeGreaterThan(8)
+  for (const name of debian) expect(dockerfile).toContain(name)
+  for (const [, source = ''] of dockerfile.matchAll(/^COPY ([^-\s]\S*) /gm))
+    expect(existsSync(path.join(ROOT, source))).toBe(true)
+})

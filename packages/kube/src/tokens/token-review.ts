@@ -1,0 +1,63 @@
+import type { Transport } from '../transport/transport.ts'
+
+/** Who holds a service account's token, as the API server says. */
+export interface ReviewedAccount {
+  readonly namespace: string
+  readonly name: string
+  /** The pod that the token was made for, which lives; null for a token that is not bound to one. */
+  readonly pod: { readonly name: string; readonly uid: string } | null
+  /** The node that the pod runs on; null where the token is bound to no pod, or the API server is older than 1.30. */
+  readonly node: string | null
+}
+
+interface TokenReview {
+  readonly status?: {
+    readonly authenticated?: boolean
+    readonly audiences?: readonly string[]
+    readonly user?: {
+      readonly username?: string
+      readonly extra?: Readonly<Record<string, readonly string[]>>
+    }
+  }
+}
+
+const PATH = '/apis/authentication.k8s.io/v1/tokenreviews'
+const ACCOUNT = /^system:serviceaccount:([a-z0-9-]{1,63}):([a-z0-9.-]{1,253})$/
+const EXTRA = 'authentication.kubernetes.io/'
+
+/**
+ * Asks the API server whose token this is. A token of a pod or an account that is gone is nobody's.
+ *
+ * @param audience the token must be meant for it, so that a token for the API server is none for us, nor ours one for it
+ * @returns null for a token that is not good, not meant for the audience, or no service account's
+ * @throws KubeError, KubeUnreachable when the API server does not say
+ */
+export async function reviewToken(
+  transport: Transport,
+  { token, audience, deadlineMs }: { readonly token: string; readonly audience: string; readonly deadlineMs?: number },
+): Promise<ReviewedAccount | null> {
+  const body = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    spec: { token, audiences: [audience] },
+  }
+  const { status = {} } = await transport.request<TokenReview>({
+    method: 'POST',
+    path: PATH,
+    body,
+    // It only asks.
+    idempotent: true,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  })
+  // An authenticator that knows nothing of audiences says none: then the token is not known to be meant for us.
+  if (status.authenticated !== true || status.audiences?.includes(audience) !== true) return null
+  const [, namespace, name] = ACCOUNT.exec(status.user?.username ?? '') ?? []
+  if (namespace === undefined || name === undefined) return null
+  const only = (key: string): string | null => {
+    const values = status.user?.extra?.[`${EXTRA}${key}`] ?? []
+    return values.length === 1 ? (values[0] ?? null) : null
+  }
+  const [podName, podUid] = [only('pod-name'), only('pod-uid')]
+  const pod = podName === null || podUid === null ? null : { name: podName, uid: podUid }
+  return { namespace, name, pod, node: pod === null ? null : only('node-name') }
+}

@@ -1,0 +1,37 @@
+import type { Admission, ModelView } from '@spout/admission'
+import type { User } from '@spout/model'
+import type { Clock } from '@spout/runtime'
+import { userNameOf } from './authenticator.ts'
+import { newUser } from './new-user.ts'
+import type { KnownAccount } from './service-accounts.ts'
+
+/**
+ * Makes sure that each account is a user with exactly its role on its project, and that the project exists. Users of
+ * accounts that are known no more lose their roles.
+ */
+export async function bootstrapAccounts(
+  { admission, view, clock }: { readonly admission: Admission; readonly view: ModelView; readonly clock: Clock },
+  accounts: readonly KnownAccount[],
+): Promise<void> {
+  for (const { account, role, projectName } of accounts) {
+    const project =
+      view.list('project').find(({ name }) => name === projectName) ??
+      (await admission.createProject({ name: projectName, description: 'Of the cluster that Spout is in' }))
+    await bring({ admission, view, clock }, userNameOf(account), [{ projectId: project.id, role }])
+  }
+  const names = new Set(accounts.map(({ account }) => userNameOf(account)))
+  for (const { name, roles } of view.list('user'))
+    if (name.startsWith(userNameOf('')) && !names.has(name) && roles.length > 0)
+      await bring({ admission, view, clock }, name, [])
+}
+
+async function bring(
+  { admission, view, clock }: { readonly admission: Admission; readonly view: ModelView; readonly clock: Clock },
+  name: string,
+  roles: User['roles'],
+): Promise<void> {
+  const known = view.list('user').find((user) => user.name === name)
+  if (known !== undefined && JSON.stringify(known.roles) === JSON.stringify(roles)) return
+  const user = known ?? newUser({ name, description: 'Service account of the cluster' }, clock)
+  await admission.putUser({ ...user, roles, updatedAt: known === undefined ? null : clock.now().toISOString() })
+}

@@ -1,0 +1,93 @@
+import { type Role, SpoutError } from '@spout/model'
+
+/** Whose token it is, as the cluster's API server says; the shape of `reviewToken` of packages/kube. */
+export interface AccountOfToken {
+  readonly namespace: string
+  readonly name: string
+  readonly node: string | null
+}
+
+/** @returns null for a token that is not good, or not meant for us. Rejects when nobody can say. */
+export type ReviewToken = (token: string) => Promise<AccountOfToken | null>
+
+/** What a service account of the cluster is here: a role on one project, and nothing beside it. */
+export interface KnownAccount {
+  /** `namespace/name` */
+  readonly account: string
+  readonly role: Role
+  readonly projectName: string
+}
+
+export interface ServiceAccountsOptions {
+  readonly review: ReviewToken
+  readonly accounts: readonly KnownAccount[]
+  /** Whose pods are agents: each enrols the node that it runs on. `namespace/name` */
+  readonly agents: string
+}
+
+const MAX_TOKEN_LENGTH = 16_384
+
+/** Service accounts of the cluster that we are in: who they are here is said by our settings, never by their tokens. */
+export class ServiceAccounts {
+  readonly #options: ServiceAccountsOptions
+
+  constructor(options: ServiceAccountsOptions) {
+    this.#options = options
+  }
+
+  get accounts(): readonly KnownAccount[] {
+    return this.#options.accounts
+  }
+
+  /**
+   * @returns which account it is, and when the token ends
+   * @throws SpoutError Unauthenticated for every other token; Unavailable when the API server does not say
+   */
+  async accountOf(token: string): Promise<{ readonly account: KnownAccount; readonly expiresAt: string }> {
+    const { namespace, name } = await this.#review(token)
+    const account = this.#options.accounts.find((known) => known.account === `${namespace}/${name}`)
+    if (account === undefined) throw refusal('this service account has no role here')
+    return { account, expiresAt: endOf(token) }
+  }
+
+  /**
+   * @returns the name of the node that the agent with this token runs on
+   * @throws SpoutError Unauthenticated for the token of another account, or of none that is bound to a node
+   */
+  async nodeOf(token: string): Promise<string> {
+    const { namespace, name, node } = await this.#review(token)
+    if (`${namespace}/${name}` !== this.#options.agents) throw refusal('this service account enrols no nodes')
+    if (node === null)
+      throw refusal('the token says no node: it is bound to no pod, or the API server is older than 1.30')
+    return node
+  }
+
+  async #review(token: string): Promise<AccountOfToken> {
+    // What cannot be one need not be asked about.
+    if (token.length > MAX_TOKEN_LENGTH || token.split('.').length !== 3) throw unknown()
+    const found = await this.#options.review(token).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new SpoutError('Unavailable', { what: 'The API server of the cluster', reason })
+    })
+    if (found === null) throw unknown()
+    return found
+  }
+}
+
+/** The claim `exp` (RFC 7519 section 4.1.4) of a token that was verified. */
+function endOf(token: string): string {
+  const claims = parseClaims(token.split('.')[1] ?? '')
+  if (typeof claims?.exp !== 'number' || !Number.isSafeInteger(claims.exp)) throw refusal('the token has no end')
+  return new Date(claims.exp * 1000).toISOString()
+}
+
+function parseClaims(part: string): { readonly exp?: unknown } | null {
+  try {
+    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8')) as { readonly exp?: unknown }
+  } catch {
+    return null
+  }
+}
+
+const refusal = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })
+const unknown = (): SpoutError => refusal('the service account token is not known')

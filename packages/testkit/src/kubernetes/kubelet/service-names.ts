@@ -1,0 +1,17 @@
+import { writeFileSync } from 'node:fs'
+import type { KubernetesApi } from '../api.ts'
+import type { Service } from '../objects.ts'
+
+/**
+ * Stands for the cluster's DNS, which the test bed has not: a file of hosts with the names of a namespace's Services as
+ * they are now.
+ */
+export async function writeServiceNames(api: KubernetesApi, namespace: string, file: string): Promise<void> {
+  const { items } = await api.list<Service>(`/api/v1/namespaces/${namespace}/services`)
+  const lines = items.flatMap(({ metadata: { name }, spec }) =>
+    (spec.clusterIPs ?? []).flatMap((ip) =>
+      ip === 'None' ? [] : [`${ip} ${name} ${name}.${namespace}.svc ${name}.${namespace}.svc.cluster.local`],
+    ),
+  )
+  writeFileSync(file, ['127.0.0.1 localhost', '::1 localhost', ...lines, ''].join('\n'))
+}
