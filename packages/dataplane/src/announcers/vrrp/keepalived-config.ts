@@ -62,6 +62,8 @@ export function markerAddress(version: 4 | 6, routerId: number): string {
 // A loser of two masters sends one more advert: the winner hears of it and tells the neighbours again whose the addresses are.
 const globalDefs = (files: VrrpFiles, moverPath: string): readonly string[] => [
   'global_defs {',
+  // Without it keepalived looks its host's name up at every start and test: where no DNS answers, 5 s each time.
+  '    router_id spout',
   '    process_names',
   '    script_user root',
   '    dynamic_interfaces',
