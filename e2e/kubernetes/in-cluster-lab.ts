@@ -49,7 +49,7 @@ export async function startInClusterLab() {
     ready: async (component: string, count: number): Promise<readonly Kubernetes.Pod[]> =>
       waitFor(() => cluster.readyPods(count, `app.kubernetes.io/component=${component}`, SPOUT), {
         what: `${count} pods of ${component}; the last wrote ${lastWords(cluster, await pods(component))}`,
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       }),
     /** The address of a Service once a pod answers on it. */
     answering: (name: string) =>
@@ -58,7 +58,7 @@ export async function startInClusterLab() {
           const address = (await service(name)).status?.loadBalancer?.ingress?.[0]?.ip ?? ''
           return address !== '' && (await ask(address)) !== null && address
         },
-        { what: `${name} to answer`, timeoutMs: 30_000 },
+        { what: `${name} to answer`, timeoutMs: 60_000 },
       ),
     /** The node that announces the load balancer of this name. */
     owner: async (name: string): Promise<string> =>

@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync } from 'node:fs'
 import { type Kubernetes, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documented, INSTALLATION, type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
@@ -123,6 +124,37 @@ describe('Spout in the cluster that it serves', () => {
     await lab.kubectl('patch', 'service', 'third', '--patch', '{"spec":{"selector":{"app":"web"}}}')
     await lab.answering('third')
   })
+
+  it('a volume that is lost costs no address: all follow the new control plane once they are started anew', async () => {
+    const address = await lab.answering('web')
+    const restart = (...what: readonly string[]) => lab.kubectl('rollout', 'restart', '--namespace', 'spout', ...what)
+    await lab.kubectl('scale', '--namespace', 'spout', 'deployment/control-plane', '--replicas=0')
+    await waitFor(async () => (await lab.pods('control-plane')).length === 0, { what: 'it to end', timeoutMs: 40_000 })
+    rmSync(lab.volume, { recursive: true })
+    mkdirSync(lab.volume)
+    await lab.kubectl('scale', '--namespace', 'spout', 'deployment/control-plane', '--replicas=1')
+    await lab.ready('control-plane', 1)
+    const names = async () =>
+      (await Promise.all(['agent', 'connector', 'configuration'].map(lab.pods)))
+        .flat()
+        .map(({ metadata }) => metadata.name)
+    const old = await names()
+    await restart('daemonset/agent', 'deployment/connector', 'deployment/configuration')
+    await waitFor(async () => (await names()).every((name) => !old.includes(name)), {
+      what: 'new pods',
+      timeoutMs: 90_000,
+    })
+    for (const [component, count] of [
+      ['configuration', 1],
+      ['connector', 2],
+      ['agent', 2],
+    ] as const)
+      await lab.ready(component, count)
+    expect(await lab.answering('web')).toBe(address)
+    await waitFor(async () => (await lab.owner('default/web')) !== '', {
+      what: 'the new control plane to know who has it',
+    })
+  }, 300_000)
 
   it('a node whose power is lost gives its addresses to the other', async () => {
     const address = await lab.answering('web')

@@ -8,7 +8,9 @@ const settings = (fabric: object) => agentConfig.parse({ fabric }).fabric
 test('an interface that is named is taken; else the one that has the address', async () => {
   expect(await findFabricInterface(settings({}))).toBe('eth0')
   expect(await findFabricInterface(settings({ interface: 'bond0', address: '127.0.0.1' }))).toBe('bond0')
-  const loopback = Object.entries(networkInterfaces()).find(([, all]) => all?.some(({ address }) => address === '127.0.0.1'))
+  const loopback = Object.entries(networkInterfaces()).find(([, all]) =>
+    all?.some(({ address }) => address === '127.0.0.1'),
+  )
   expect(await findFabricInterface(settings({ interface: '', address: '127.0.0.1' }))).toBe(loopback?.[0])
 })
 

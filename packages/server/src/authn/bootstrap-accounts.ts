@@ -20,10 +20,12 @@ export async function bootstrapAccounts(
     await bring({ admission, view, clock }, userNameOf(account), [{ projectId: project.id, role }])
   }
   const names = new Set(accounts.map(({ account }) => userNameOf(account)))
-  for (const { name, roles } of view.list('user'))
-    if (name.startsWith(userNameOf('')) && !names.has(name) && roles.length > 0)
-      await bring({ admission, view, clock }, name, [])
+  for (const { name, description, roles } of view.list('user'))
+    if (description === OURS && !names.has(name) && roles.length > 0) await bring({ admission, view, clock }, name, [])
 }
+
+/** Marks the users that are made here. */
+const OURS = 'Service account of the cluster that Spout is in'
 
 async function bring(
   { admission, view, clock }: { readonly admission: Admission; readonly view: ModelView; readonly clock: Clock },
@@ -32,6 +34,6 @@ async function bring(
 ): Promise<void> {
   const known = view.list('user').find((user) => user.name === name)
   if (known !== undefined && JSON.stringify(known.roles) === JSON.stringify(roles)) return
-  const user = known ?? newUser({ name, description: 'Service account of the cluster' }, clock)
+  const user = known ?? newUser({ name, description: OURS }, clock)
   await admission.putUser({ ...user, roles, updatedAt: known === undefined ? null : clock.now().toISOString() })
 }

@@ -20,13 +20,21 @@ const why = (call: Promise<unknown>) =>
 
 test('an account is what the settings say of it, for as long as its token lasts', async () => {
   const token = tokenWith({ exp: 1_800_000_000, sub: 'system:serviceaccount:spout:config' })
-  expect(await accounts(connector).accountOf(token)).toEqual({ account: KNOWN[0], expiresAt: '2027-01-15T08:00:00.000Z' })
+  expect(await accounts(connector).accountOf(token)).toEqual({
+    account: KNOWN[0],
+    expiresAt: '2027-01-15T08:00:00.000Z',
+  })
 })
 
 test.each<readonly [string, AccountOfToken | null | Error, object, string]>([
   ['nobody', null, { exp: 1_800_000_000 }, 'Unauthenticated'],
   ['an account of another name', agent, { exp: 1_800_000_000 }, 'has no role here'],
-  ['an account of another namespace', { ...connector, namespace: 'default' }, { exp: 1_800_000_000 }, 'has no role here'],
+  [
+    'an account of another namespace',
+    { ...connector, namespace: 'default' },
+    { exp: 1_800_000_000 },
+    'has no role here',
+  ],
   ['a token without an end', connector, {}, 'the token has no end'],
   ['an end that is none', connector, { exp: '1800000000' }, 'the token has no end'],
   ['an API server that does not answer', new Error('down'), { exp: 1_800_000_000 }, 'Unavailable'],
@@ -40,6 +48,9 @@ test('an agent is the agent of its node alone', async () => {
   expect(await why(accounts({ ...agent, node: null }).nodeOf(tokenWith({})))).toContain('says no node')
 })
 
-test.each(['', 'hello', 'a.b', 'a.b.c.d', `a.b.${'c'.repeat(20_000)}`])('%.12s is not even asked about', async (token) => {
-  expect(await why(accounts(new Error('asked')).nodeOf(token))).toContain('is not known')
-})
+test.each(['', 'hello', 'a.b', 'a.b.c.d', `a.b.${'c'.repeat(20_000)}`])(
+  '%.12s is not even asked about',
+  async (token) => {
+    expect(await why(accounts(new Error('asked')).nodeOf(token))).toContain('is not known')
+  },
+)

@@ -92,8 +92,18 @@ function contained(config: KubeletConfig, start: ContainerStart, argv: readonly 
   const own = ['unshare', '--uts', '--mount', '--propagation', propagation]
   // Its daemons end with its first process, as in every container.
   const processes = isFirstOfItsOwn(container) ? ['--pid', '--fork', '--kill-child', '--mount-proc'] : []
-  const name = pod.spec.hostNetwork ? config.node : pod.metadata.name
-  return [...own, ...processes, 'sh', '-ec', SCRIPT, 'sh', name, String(words.length / 3), ...words, ...argv]
+  return [
+    ...own,
+    ...processes,
+    'sh',
+    '-ec',
+    SCRIPT,
+    'sh',
+    hostNameOf(config, pod),
+    String(words.length / 3),
+    ...words,
+    ...argv,
+  ]
 }
 
 const SCRIPT = `
@@ -107,6 +117,10 @@ while [ "$left" -gt 0 ]; do
   left=$((left - 1)); shift 3
 done
 exec "$@"`
+
+/** What a pod finds as the name of the host that it is on. */
+export const hostNameOf = ({ node }: KubeletConfig, { spec, metadata }: Pod): string =>
+  spec.hostNetwork ? node : metadata.name
 
 /** Containers that start daemons are privileged here. */
 const isFirstOfItsOwn = ({ securityContext }: Container): boolean => securityContext?.privileged === true

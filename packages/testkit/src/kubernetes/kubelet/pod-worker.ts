@@ -4,7 +4,7 @@ import { isAlive, type ProcessId } from '../../lab/record.ts'
 import { type KubernetesApi, KubernetesApiError } from '../api.ts'
 import type { Container, Pod } from '../objects.ts'
 import { type KubeletConfig, notReadyFile, podLogFile, podPlaceName, shortId } from './config.ts'
-import { isReal, signal, startContainer } from './container-process.ts'
+import { hostNameOf, isReal, signal, startContainer } from './container-process.ts'
 import { Pause, sleep } from './pause.ts'
 import { addPodNetwork, type PodAddresses, type PodAddressPool, removePodNetwork } from './pod-network.ts'
 import { type PodRecord, removePodRecord, writePodRecord } from './pod-record.ts'
@@ -194,7 +194,8 @@ export class PodWorker {
     const mountsOf = await makeVolumes({ api: this.#api, pod: this.#pod, directory, hostDirectory })
     const hosts = path.join(directory, 'hosts')
     mkdirSync(directory, { recursive: true })
-    await writeServiceNames(this.#api, this.#pod.metadata.namespace ?? '', hosts)
+    const name = hostNameOf(this.#config, this.#pod)
+    await writeServiceNames(this.#api, this.#pod.metadata.namespace ?? '', { name, ips: this.#ips }, hosts)
     return [...mountsOf(volumeMounts), { source: hosts, target: '/etc/hosts', readOnly: true, isShared: false }]
   }
 

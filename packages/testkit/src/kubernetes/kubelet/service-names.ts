@@ -4,14 +4,20 @@ import type { Service } from '../objects.ts'
 
 /**
  * Stands for the cluster's DNS, which the test bed has not: a file of hosts with the names of a namespace's Services as
- * they are now.
+ * they are now, and the host's own.
  */
-export async function writeServiceNames(api: KubernetesApi, namespace: string, file: string): Promise<void> {
+export async function writeServiceNames(
+  api: KubernetesApi,
+  namespace: string,
+  own: { readonly name: string; readonly ips: readonly string[] },
+  file: string,
+): Promise<void> {
   const { items } = await api.list<Service>(`/api/v1/namespaces/${namespace}/services`)
   const lines = items.flatMap(({ metadata: { name }, spec }) =>
     (spec.clusterIPs ?? []).flatMap((ip) =>
       ip === 'None' ? [] : [`${ip} ${name} ${name}.${namespace}.svc ${name}.${namespace}.svc.cluster.local`],
     ),
   )
-  writeFileSync(file, ['127.0.0.1 localhost', '::1 localhost', ...lines, ''].join('\n'))
+  const self = own.ips.map((ip) => `${ip} ${own.name}`)
+  writeFileSync(file, ['127.0.0.1 localhost', '::1 localhost', ...self, ...lines, ''].join('\n'))
 }
