@@ -95,10 +95,7 @@ function hostSegmentRules(config: DomainConfig): Readonly<Record<'input' | 'forw
   if ((config.hostSegments ?? []).length === 0) return { input: [], forward: [], chains: [] }
   const links = `"${hostLinkPrefix(config)}*"`
   return {
-    input: [
-      `iifname ${links} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
-      `iifname ${links} drop`,
-    ],
+    input: [`iifname ${links} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`, `iifname ${links} drop`],
     forward: [`oifname ${links} ct state established,related accept`, `oifname ${links} drop`],
     chains: chain('hosted', 'type nat hook postrouting priority srcnat; policy accept;', [
       `iifname ${links} masquerade`,
