@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Caller, type Kubernetes, KubernetesCluster, Lab, must, waitFor } from '@spout/testkit'
 import type { BalancedService, PodAnswer } from './service-lab.ts'
@@ -17,7 +17,7 @@ export async function startInClusterLab() {
   const lab = await Lab.create()
   const cluster = await KubernetesCluster.start(lab, {
     segment: 'fabric',
-    images: { [IMAGE]: ['sh', imageScript(lab)] },
+    images: { [IMAGE]: ['sh', '-c', imageScript(lab), 'spout'] },
   })
   await Promise.all(WORKERS.map((name) => cluster.addNode(name)))
   const client = await Caller.start(lab, 'client')
@@ -96,11 +96,9 @@ function lastWords(cluster: KubernetesCluster, pods: readonly Kubernetes.Pod[]):
  * one kernel's names of namespaces and one file system in common.
  */
 function imageScript(lab: Lab): string {
-  const file = path.join(lab.directory, 'image.sh')
   const native = path.join(ROOT, 'native/build')
   const numbers = WORKERS.map((name, index) => `${name}) number=${index + 1} ;;`).join(' ')
-  const text = `#!/bin/sh
-if [ "$1" = agent ]; then
+  return `if [ "$1" = agent ]; then
   case $NODE_NAME in ${numbers} esac
   export SPOUT_AGENT_INSTANCE=${lab.id}n$number SPOUT_AGENT_HAPROXY_CGROUP=spout-${lab.id}n$number
   export SPOUT_AGENT_HELPER_PATH=${native}/spout-helper SPOUT_AGENT_VRRP_MOVER=${native}/spout-mover
@@ -108,8 +106,6 @@ if [ "$1" = agent ]; then
 fi
 exec ${ROOT}/deploy/image/entrypoint.sh "$@"
 `
-  writeFileSync(file, text)
-  return file
 }
 
 /** Objects of a page of the documents: a block of YAML that holds this text. */

@@ -7,6 +7,7 @@ import type { Clock, Component, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { LoginLimiter } from '../authn/login-limiter.ts'
 import type { ServiceAccounts } from '../authn/service-accounts.ts'
 import { createServer } from '../http/host.ts'
 import { answerWithProblems } from '../native/problem.ts'
@@ -42,6 +43,7 @@ const renewal = z.strictObject({ csr })
 /** A report may tell of every member of every load balancer. */
 const REPORT_LIMIT_BYTES = 32 * 1024 * 1024
 const STALLED_READER_MS = 15_000
+const LIMITED = 'service account'
 const SMALL_LIMIT_BYTES = 65_536
 const SSL_OP_NO_TICKET = 1 << 14
 
@@ -54,6 +56,7 @@ export class AgentLink implements Component {
   readonly #options: AgentLinkOptions
   readonly #certificates: NodeCertificates
   readonly #serverCertificate: ServerCertificate
+  readonly #limiter: LoginLimiter
   /** Open sockets of each node and the certificate they were opened with. */
   readonly #sockets = new Map<string, Map<Duplex, string>>()
   readonly #streams = new Map<string, StateStream>()
@@ -64,6 +67,7 @@ export class AgentLink implements Component {
     this.#options = options
     this.#certificates = new NodeCertificates(options)
     this.#serverCertificate = new ServerCertificate(options)
+    this.#limiter = new LoginLimiter(options.clock)
   }
 
   /** Where it listens, once started. */
@@ -128,7 +132,7 @@ export class AgentLink implements Component {
         'token' in body
           ? // The second half pins the authority for the agent; the secret is the first.
             await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue)
-          : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken), issue)
+          : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken, request.ip), issue)
       return { nodeId: node.id, certificate, ca: authority.certificate }
     })
 
@@ -170,11 +174,21 @@ export class AgentLink implements Component {
   }
 
   /** The node that the token's pod runs on: an agent cannot name another. */
-  async #clusterNode(token: string): Promise<{ readonly nodeName: string; readonly nodeGroupId: string }> {
+  async #clusterNode(
+    token: string,
+    address: string,
+  ): Promise<{ readonly nodeName: string; readonly nodeGroupId: string }> {
     const { cluster, view } = this.#options
     if (cluster === undefined)
       throw new SpoutError('Unauthenticated', { reason: 'service accounts are not known here' })
-    const nodeName = await cluster.serviceAccounts.nodeOf(token)
+    // Each token that is tried is a question to the cluster's API server.
+    if (!this.#limiter.allows(LIMITED, address))
+      throw new SpoutError('Unauthenticated', { reason: 'too many failed enrolments, wait a minute' })
+    const nodeName = await cluster.serviceAccounts.nodeOf(token).catch((error: unknown) => {
+      if (error instanceof SpoutError && error.code === 'Unauthenticated') this.#limiter.failed(LIMITED, address)
+      throw error
+    })
+    this.#limiter.succeeded(LIMITED, address)
     const group = view.list('nodeGroup').find(({ name }) => name === cluster.nodeGroup)
     if (group === undefined)
       throw new SpoutError('ReferenceNotFound', { field: 'nodeGroup', what: 'node group', id: cluster.nodeGroup })

@@ -119,7 +119,10 @@ export interface Container {
   }[]
   readonly readinessProbe?: Probe
   readonly volumeMounts?: readonly VolumeMount[]
-  readonly securityContext?: { readonly privileged?: boolean }
+  readonly securityContext?: {
+    readonly privileged?: boolean
+    readonly capabilities?: { readonly drop?: readonly string[] }
+  }
   readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } }
 }
 
@@ -141,6 +144,8 @@ export interface Pod extends KubernetesObject {
     readonly serviceAccountName?: string
     readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'
     readonly terminationGracePeriodSeconds?: number
+    /** Ids of every container's process, and the group that volumes are opened to. */
+    readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number; readonly fsGroup?: number }
     readonly containers: readonly Container[]
     readonly volumes?: readonly Volume[]
     readonly readinessGates?: readonly { readonly conditionType: string }[]

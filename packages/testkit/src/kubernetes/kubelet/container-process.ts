@@ -102,6 +102,7 @@ function contained(config: KubeletConfig, start: ContainerStart, argv: readonly 
     hostNameOf(config, pod),
     String(words.length / 3),
     ...words,
+    ...asUser(start),
     ...argv,
   ]
 }
@@ -117,6 +118,15 @@ while [ "$left" -gt 0 ]; do
   left=$((left - 1)); shift 3
 done
 exec "$@"`
+
+/** As whom the manifest wants it: a process that is nobody's root has no capability either. */
+function asUser({ pod, container }: ContainerStart): readonly string[] {
+  const { runAsUser: user, runAsGroup: group = user, fsGroup } = pod.spec.securityContext ?? {}
+  if (user === undefined) return []
+  const groups = fsGroup === undefined ? '--clear-groups' : `--groups=${fsGroup}`
+  const bare = container.securityContext?.capabilities?.drop?.includes('ALL') ? ['--bounding-set=-all'] : []
+  return ['setpriv', `--reuid=${user}`, `--regid=${group}`, groups, '--inh-caps=-all', ...bare, '--no-new-privs', '--']
+}
 
 /** What a pod finds as the name of the host that it is on. */
 export const hostNameOf = ({ node }: KubeletConfig, { spec, metadata }: Pod): string =>

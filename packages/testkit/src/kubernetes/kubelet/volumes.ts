@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { must } from '../../lab/run.ts'
 import type { KubernetesApi } from '../api.ts'
 import type { KeyToPath, KubernetesObject, Pod, Volume, VolumeMount, VolumeProjection } from '../objects.ts'
 
@@ -31,7 +32,11 @@ export interface VolumePlace {
 export async function makeVolumes(place: VolumePlace): Promise<(mounts: readonly VolumeMount[]) => readonly Mount[]> {
   const directories = new Map<string, string>()
   const { volumes = [] } = place.pod.spec
-  for (const volume of volumes) directories.set(volume.name, await makeVolume(place, volume))
+  for (const volume of volumes) {
+    const made = await makeVolume(place, volume)
+    directories.set(volume.name, made)
+    if (volume.hostPath === undefined) await openTo(place.pod.spec.securityContext?.fsGroup, made)
+  }
   const pathOf = new Map(volumes.map(({ name, hostPath }) => [name, hostPath?.path]))
   return (mounts) =>
     mounts.map(({ name, mountPath, readOnly = false, mountPropagation }) => {
@@ -57,6 +62,13 @@ async function makeVolume(place: VolumePlace, volume: Volume): Promise<string> {
   if (hostPath !== undefined) return directoryAt(path.join(place.hostDirectory, hostPath.path))
   if (claim !== undefined) return directoryAt(await claimed(place, claim.claimName))
   throw new Error(`volume ${name} is of a kind that the test bed has not`)
+}
+
+/** The pod's group may read and write what is its own. */
+async function openTo(group: number | undefined, directory: string): Promise<void> {
+  if (group === undefined) return
+  await must(['chown', '--recursive', `:${group}`, directory])
+  await must(['chmod', '--recursive', 'g+rwX', directory])
 }
 
 function directoryAt(where: string): string {
