@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { type Kubernetes, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documented, INSTALLATION, type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
@@ -35,6 +36,8 @@ describe('Spout in the cluster that it serves', () => {
       await lab.ready(component, count)
     const secrets = await lab.cluster.api.list('/api/v1/namespaces/spout/secrets')
     expect(secrets.items).toEqual([])
+    // It is nobody's root.
+    expect(statSync(path.join(lab.volume, 'spout.db')).uid).toBe(10_001)
   })
 
   it('one pool and a Service of type LoadBalancer: a client outside gets answers from pods of all nodes', async () => {
