@@ -9,17 +9,19 @@ import {
   parseIpRange,
   rangesOverlap,
 } from '@spout/net'
-import type { Admission } from './admission.ts'
+import { z } from 'zod'
 import { refuseWideAggregates } from './bgp-advertisements.ts'
-import { type AdmissionContext, deleteOf, find, newMeta, putNew, transact } from './context.ts'
+import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import { isInUse } from './ledger.ts'
 
 const draftSchema = addressPool.omit({ id: true, createdAt: true, updatedAt: true })
+export type AddressPoolDraft = z.input<typeof draftSchema>
 
-export async function createAddressPool(
-  context: AdmissionContext,
-  wish: Parameters<Admission['createAddressPool']>[0],
-): Promise<AddressPool> {
+/** All that can be changed of a pool: addresses in use could fall out of other ranges. */
+export const addressPoolChange = z.strictObject({ draining: z.boolean().optional() })
+export type AddressPoolChange = z.input<typeof addressPoolChange>
+
+export async function createAddressPool(context: AdmissionContext, wish: AddressPoolDraft): Promise<AddressPool> {
   const draft = parseAs(draftSchema, wish)
   return transact(context, (claim) => {
     const pools = context.view.list('addressPool')
@@ -67,6 +69,20 @@ function checkRanges(draft: Pick<AddressPool, 'ranges' | 'cidr' | 'gatewayIp'>, 
 
 const rangeOf = ({ first, last }: { readonly first: string; readonly last: string }): IpRange =>
   parseIpRange(`${first}-${last}`)
+
+export async function changeAddressPool(
+  context: AdmissionContext,
+  id: string,
+  wish: AddressPoolChange,
+): Promise<AddressPool> {
+  const { draining } = parseAs(addressPoolChange, wish)
+  return transact(context, () => {
+    const stored = find(context, 'addressPool', id, 'address pool')
+    if (draining === undefined || draining === stored.value.draining) return { writes: [], result: stored.value }
+    const next: AddressPool = { ...stored.value, draining, updatedAt: timestampOf(context.now()) }
+    return { writes: [putOver('addressPool', stored, next)], result: next }
+  })
+}
 
 export async function deleteAddressPool(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {

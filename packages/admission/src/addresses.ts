@@ -33,7 +33,8 @@ const ONE_ADDRESS = { ...NO_USAGE, addresses: 1 }
 /**
  * Takes an address as wished, and claims it and its quota.
  * @param path the wish's place in the draft: '' or `vips[0].`
- * @throws SpoutError ReferenceNotFound, AddressOutsideSubnet, AddressForbidden, AddressTaken, AddressPoolExhausted, OverQuota
+ * @throws SpoutError ReferenceNotFound, AddressOutsideSubnet, AddressForbidden, AddressTaken, AddressPoolExhausted,
+ *   AddressPoolDraining, OverQuota
  */
 export function takeAddress(
   context: AdmissionContext,
@@ -77,12 +78,14 @@ interface Source {
   readonly subnetId: string | null
 }
 
-/** @throws SpoutError ReferenceNotFound, also for what belongs to another project */
+/** @throws SpoutError ReferenceNotFound, also for what belongs to another project; AddressPoolDraining */
 function sourceOf(context: AdmissionContext, wish: NewAddressWish, projectId: string, path: string): Source {
   if (wish.from === 'pool') {
     const pool = context.view.get('addressPool', wish.poolId)?.value
     if (pool === undefined || !isOpenTo(pool, projectId))
       throw new SpoutError('ReferenceNotFound', { field: `${path}poolId`, what: 'address pool', id: wish.poolId })
+    if (pool.draining)
+      throw new SpoutError('AddressPoolDraining', { field: `${path}poolId`, pool: pool.name || pool.id })
     return { space: poolSpace(pool), scope: 'fabric', holderId: pool.id, subnetId: null }
   }
   const { network, subnet } = subnetOf(context, wish, projectId, path)

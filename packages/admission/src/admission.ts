@@ -20,6 +20,7 @@ import type {
   Subnet,
   User,
 } from '@spout/model'
+import type { AddressPoolChange, AddressPoolDraft } from './address-pools.ts'
 import type { BgpAdvertisementChange, BgpAdvertisementDraft } from './bgp-advertisements.ts'
 import type { BgpPeerChange, BgpPeerDraft } from './bgp-peers.ts'
 import type { NodeGroupChange, NodeGroupDraft } from './node-groups.ts'
@@ -91,7 +92,9 @@ export interface Admission {
   setNetworkRoutes(networkId: string, routes: readonly NetworkRoute[]): Promise<Network>
   deleteNetwork(id: string): Promise<void>
 
-  createAddressPool(draft: Omit<AddressPool, 'id' | 'createdAt' | 'updatedAt'>): Promise<AddressPool>
+  createAddressPool(draft: AddressPoolDraft): Promise<AddressPool>
+  /** What is not named stays. */
+  changeAddressPool(id: string, change: AddressPoolChange): Promise<AddressPool>
   deleteAddressPool(id: string): Promise<void>
 
   /** Reserves an address without a load balancer: a port (tenant subnet or pool) or a floating IP (pool). */

@@ -2,6 +2,7 @@
  * The one write path: whatever surface a wish comes through, its references, quota and addresses are checked here and
  * committed in one transaction. It never answers a protocol's words; it throws the model's errors.
  */
+export { type AddressPoolChange, type AddressPoolDraft, addressPoolChange } from './address-pools.ts'
 export * from './admission.ts'
 export {
   type BgpAdvertisementChange,

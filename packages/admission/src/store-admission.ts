@@ -1,7 +1,7 @@
 import { DEFAULT_QUOTA, type QuotaResource } from '@spout/model'
 import { Serial } from '@spout/runtime'
 import type { Store } from '@spout/store'
-import { createAddressPool, deleteAddressPool } from './address-pools.ts'
+import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
 import type { Admission } from './admission.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
@@ -78,6 +78,7 @@ export class StoreAdmission implements Admission {
   deleteNetwork: Admission['deleteNetwork'] = (id) => deleteNetwork(this.#context, id)
 
   createAddressPool: Admission['createAddressPool'] = (draft) => createAddressPool(this.#context, draft)
+  changeAddressPool: Admission['changeAddressPool'] = (id, change) => changeAddressPool(this.#context, id, change)
   deleteAddressPool: Admission['deleteAddressPool'] = (id) => deleteAddressPool(this.#context, id)
 
   reserveAddress: Admission['reserveAddress'] = (projectId, wish, use, text) =>

@@ -67,6 +67,11 @@ export const ERRORS = {
   InUse: row('conflict', 'onChange', '{what} {id} is in use by {user}'),
   HasChildren: row('conflict', 'onChange', '{what} {id} has {children}'),
   AddressPoolExhausted: row('conflict', 'onChange', 'Address pool {pool} has 0 of {size} addresses free'),
+  AddressPoolDraining: row(
+    'conflict',
+    'onChange',
+    'Field {field}: address pool {pool} is draining: it gives no new addresses',
+  ),
   OverQuota: row('overQuota', 'onChange', 'Quota for {resource} is {limit}, {used} in use, {wanted} more wanted'),
   Unsupported: row('unsupported', 'never', 'Field {field}: {reason}'),
   Gone: row('gone', 'backoff', 'Revision {revision} has been compacted away: list again'),

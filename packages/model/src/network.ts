@@ -57,6 +57,8 @@ export const addressPool = z.strictObject({
   projectIds: z.array(uuid).nullable(),
   /** How long a released address rests before it is given to another project. */
   quarantineSeconds: z.number().int().min(0).max(86_400),
+  /** It gives no new addresses; those that were taken from it stay. */
+  draining: z.boolean().default(false),
 })
 export type AddressPool = z.infer<typeof addressPool>
 

@@ -19,10 +19,12 @@ export function explainText(explanation: Explanation, colour: boolean): string {
   const lines = [
     `${colour ? styleText('bold', title) : title}: ${status(state.provisioning)}. ${printable(state.message)}`,
     '',
-    ...explanation.vips.map(
-      ({ address, scope, announcedBy }) =>
-        `client -> ${address} (${scope}), ${announcedBy.length > 0 ? `announced by ${announcedBy.join(', ')}` : 'announced by nobody'}`,
-    ),
+    ...explanation.vips.flatMap(({ address, scope, announcedBy, pool }) => [
+      `client -> ${address} (${scope}), ${announcedBy.length > 0 ? `announced by ${announcedBy.join(', ')}` : 'announced by nobody'}`,
+      ...(pool?.draining
+        ? [`  pool   address pool ${printable(pool.name)} is draining: the address stays, new ones come from elsewhere`]
+        : []),
+    ]),
     `  node   ${owner ? `${owner.name ?? owner.id} (${status(owner.connection)})` : 'none'}: ${printable(ownerReason.message)}`,
     ...explanation.listeners.flatMap((listener) => listenerLines(listener, explanation.pools, status)),
     ...unusedPools(explanation).flatMap((pool) => [`  pool ${called(pool)} is used by no listener`]),

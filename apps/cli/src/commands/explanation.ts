@@ -13,6 +13,8 @@ export interface Explanation {
     readonly address: string
     readonly scope: string
     readonly announcedBy: readonly string[]
+    /** The address pool that it is from. */
+    readonly pool?: { readonly name: string; readonly draining: boolean } | null
   }[]
   readonly returnPath: string | null
   /** What becomes of established connections when their node is gone. */

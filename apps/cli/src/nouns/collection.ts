@@ -67,7 +67,9 @@ async function vipWish(session: Session, pool: unknown, subnet: unknown, address
   }
   if (pool !== undefined)
     return { from: 'pool', poolId: await idOf(session, '/address-pools', 'address pool', pool), address }
-  const [only, second] = await listOf(session, '/address-pools')
+  const pools = await listOf(session, '/address-pools')
+  const giving = pools.filter(({ draining }) => draining !== true)
+  const [only, second] = giving.length > 0 ? giving : pools
   if (!only) throw new SpoutError('NotFound', { what: 'Address pool', id: '(any)' })
   if (second) throw new SpoutError('MissingField', { field: '--pool' })
   return { from: 'pool', poolId: only.id, address }

@@ -1,4 +1,4 @@
-import { column, commaList, count, type Resource, wholeNumber } from './resource.ts'
+import { column, commaList, count, type Resource, wholeNumber, yesOrNo } from './resource.ts'
 
 const range = (text: string): unknown =>
   text.split(',').map((part) => {
@@ -80,6 +80,7 @@ export const addressPool: Resource = {
         ),
     },
     column('CIDR', 'cidr'),
+    column('DRAINING', 'draining'),
     column('QUARANTINE S', 'quarantineSeconds', true),
     column('PROJECTS', 'projectIds', true),
     column('ID', 'id', true),
@@ -89,25 +90,40 @@ export const addressPool: Resource = {
       flags: '--ranges <ranges>',
       description: 'such as 198.51.100.16-198.51.100.250, comma-separated',
       required: true,
+      only: 'create',
       field: 'ranges',
       parse: range,
     },
-    { flags: '--cidr <cidr>', description: 'the subnet the ranges lie in', required: true, field: 'cidr' },
-    { flags: '--gateway <ip>', description: "that subnet's gateway", field: 'gatewayIp' },
+    {
+      flags: '--cidr <cidr>',
+      description: 'the subnet the ranges lie in',
+      required: true,
+      only: 'create',
+      field: 'cidr',
+    },
+    { flags: '--gateway <ip>', description: "that subnet's gateway", only: 'create', field: 'gatewayIp' },
     {
       flags: '--projects <ids>',
       description: 'only for these projects, comma-separated',
+      only: 'create',
       field: 'projectIds',
       parse: commaList,
     },
     {
       flags: '--quarantine-seconds <s>',
       description: 'how long a released address rests',
+      only: 'create',
       field: 'quarantineSeconds',
       parse: wholeNumber,
     },
+    {
+      flags: '--draining <yes|no>',
+      description: 'yes: it gives no new addresses, those in use stay',
+      field: 'draining',
+      parse: yesOrNo,
+    },
   ],
-  verbs: ['list', 'show', 'create', 'delete'],
+  verbs: ['list', 'show', 'create', 'set', 'delete'],
 }
 
 export const address: Resource = {

@@ -119,6 +119,28 @@ describe('address pools', () => {
     await bed.when('AddressPool', 'tiny', 'not full', (pool) => condition(pool, 'Exhausted')?.status === 'False')
   })
 
+  test('drain and give addresses again, also once they are in use', async () => {
+    await bed.create('AddressPool', 'old', one('203.0.113.0/24', '203.0.113.8', '203.0.113.9'))
+    const made = await bed.when('AddressPool', 'old', 'ready', isReady)
+    expect(condition(made, 'Draining')).toMatchObject({ status: 'False', reason: 'GivesAddresses' })
+    const taken = await loadBalancer('stays', String(made.status?.['id']))
+    const drains = (status: string) => (pool: Parameters<typeof isReady>[0]) =>
+      condition(pool, 'Draining')?.status === status
+    await bed.change('AddressPool', 'old', { draining: true })
+    const draining = await bed.when('AddressPool', 'old', 'draining', drains('True'))
+    expect(condition(draining, 'Draining')?.message).toBe('It gives no new addresses; those in use stay.')
+    expect(isReady(draining)).toBe(true)
+    expect(poolNamed('old')).toMatchObject({ draining: true })
+    expect(bed.spout.view.get('loadBalancer', taken.id)?.value.vips).toEqual(taken.vips)
+    await expect(bed.change('AddressPool', 'old', { draining: false, quarantineSeconds: 7 })).rejects.toThrow(
+      'cannot be changed',
+    )
+    await bed.change('AddressPool', 'old', { draining: false })
+    await bed.when('AddressPool', 'old', 'not draining', drains('False'))
+    expect(poolNamed('old')).toMatchObject({ draining: false })
+    await bed.spout.admission.deleteLoadBalancer(taken.id, { cascade: true })
+  })
+
   test('in use stay when they are deleted, and say who uses them', async () => {
     await bed.create('AddressPool', 'used', one('203.0.113.0/24', '203.0.113.5', '203.0.113.6'))
     const made = await bed.when('AddressPool', 'used', 'ready', isReady)
@@ -128,9 +150,12 @@ describe('address pools', () => {
     const held = await bed.when('AddressPool', 'used', 'held', hasReason('InUse'))
     expect(held.metadata.deletionTimestamp).toBeDefined()
     expect(condition(held)?.message).toMatch(
-      /^Cannot be deleted yet\. .*1 addresses taken from it: load balancers shop$/,
+      /^Cannot be deleted yet\. .*1 addresses taken from it: load balancers shop\. It gives no new addresses; those in use stay\.$/,
     )
-    expect(poolNamed('used')).toBeDefined()
+    expect(poolNamed('used')).toMatchObject({ draining: true })
+    await expect(loadBalancer('late', String(made.status?.['id']))).rejects.toMatchObject({
+      code: 'AddressPoolDraining',
+    })
     await bed.spout.admission.deleteLoadBalancer(taken.id, { cascade: true })
     await bed.gone('AddressPool', 'used')
     expect(poolNamed('used')).toBeUndefined()

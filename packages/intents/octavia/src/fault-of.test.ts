@@ -76,6 +76,12 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ],
   ['AddressPoolExhausted', { pool: 'public', size: 9 }, 409, 'No more IP addresses available on network public.'],
   [
+    'AddressPoolDraining',
+    { field: 'vips[0].poolId', pool: 'public' },
+    409,
+    'Network public gives no new IP addresses: it is being drained.',
+  ],
+  [
     'OverQuota',
     { resource: 'healthMonitors', limit: 1, used: 1, wanted: 1 },
     403,

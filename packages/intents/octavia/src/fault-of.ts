@@ -77,6 +77,8 @@ export function faultOf(error: SpoutError): OctaviaFault {
     case 'AddressPoolExhausted':
       // Neutron's own fault, which Octavia hands through.
       return new OctaviaFault(409, `No more IP addresses available on network ${text('pool')}.`)
+    case 'AddressPoolDraining':
+      return new OctaviaFault(409, `Network ${text('pool')} gives no new IP addresses: it is being drained.`)
     case 'OverQuota':
       return new OctaviaFault(403, `Quota has been met for resources: ${quotaWord(text('resource'))}`)
     case 'Unsupported':

@@ -240,4 +240,22 @@ describe('addresses and status, against a real API server', () => {
     // What was refused is asked for again; nothing that is there is touched.
     expect(running.calls.filter((call) => call !== 'create')).toEqual([])
   })
+
+  test('39: a draining pool keeps the addresses that are taken, and new ones come from the next pool that may give them', async () => {
+    const { admission } = bed.spout
+    const before = await bed.create('c39-before', {}, { 'spout.dev/address-pool': 'old,public' })
+    expect(ips(await bed.when('c39-before', 'an address', hasIp))).toEqual(['192.0.2.100'])
+    await admission.changeAddressPool(bed.pools.old.id, { draining: true })
+    await bed.create('c39-next', {}, { 'spout.dev/address-pool': 'old,public' })
+    expect(ips(await bed.when('c39-next', 'an address', hasIp))[0]).toMatch(/^198\.51\.100\./)
+    await bed.create('c39-only', {}, { 'spout.dev/address-pool': 'old' })
+    const refused = await bed.when('c39-only', 'a refusal', is('AddressPoolDraining'))
+    expect(condition(refused)?.message).toMatch(/poolId.*address pool old is draining: it gives no new addresses/)
+    expect(ips(await bed.get('c39-before'))).toEqual([bed.documentOf(before)?.vips[0]?.address])
+    // What goes is removed as ever, and makes the refused ask again.
+    await admission.changeAddressPool(bed.pools.old.id, { draining: false })
+    await bed.remove('c39-before')
+    await bed.gone('c39-before')
+    expect(ips(await bed.when('c39-only', 'an address', hasIp))[0]).toMatch(/^192\.0\.2\.10\d$/)
+  })
 })

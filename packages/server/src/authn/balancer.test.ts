@@ -84,6 +84,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'GET /address-pools': 'may',
   'GET /address-pools/:id': 'may',
   'POST /address-pools': 'must not',
+  'PATCH /address-pools/:id': 'must not',
   'DELETE /address-pools/:id': 'must not',
   'GET /addresses': 'must not',
   'GET /addresses/:id': 'must not',

@@ -34,6 +34,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       address: known.vip.address,
       scope: known.vip.scope,
       announcedBy: announcersOf(context, known),
+      pool: poolOf(context, known.vip.poolId),
     })),
     returnPath:
       loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),
@@ -50,6 +51,12 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       confirmedAt: status.confirmedAt,
     },
   }
+}
+
+/** The address pool that an address is from, and whether it still gives others; null for one of a tenant's own network. */
+function poolOf({ view }: NativeContext, poolId: string | null) {
+  const pool = poolId === null ? undefined : view.get('addressPool', poolId)?.value
+  return pool === undefined ? null : { id: pool.id, name: pool.name, draining: pool.draining }
 }
 
 /** What becomes of established connections when their node is gone, and by which arrangement; null while it has none. */

@@ -1,4 +1,4 @@
-import type { VipWish } from '@spout/admission'
+import { addressPoolChange, type VipWish } from '@spout/admission'
 import {
   address,
   addressPool,
@@ -150,8 +150,14 @@ export const networkRoutes: readonly Route[] = [
       gatewayIp: addressPool.shape.gatewayIp.default(null),
       projectIds: addressPool.shape.projectIds.default(null),
       quarantineSeconds: addressPool.shape.quarantineSeconds.default(300),
+      draining: addressPool.shape.draining,
     }),
     ({ admission }, draft) => admission.createAddressPool(draft),
+  ),
+  pools.change(
+    'Have a pool give no new addresses, or give them again; those in use stay',
+    addressPoolChange,
+    ({ admission }, id, change) => admission.changeAddressPool(id, change),
   ),
   pools.delete('Delete a pool that no address is taken from', ({ admission }, id) => admission.deleteAddressPool(id)),
   ...readRoutes(ADDRESSES).filter((read) => read.path === '/addresses'),

@@ -28,6 +28,7 @@ export const addressPoolSpec = z.strictObject({
   quarantineSeconds: addressPool.shape.quarantineSeconds
     .default(300)
     .describe('How long an address that was given up rests before another project gets it.'),
+  draining: z.boolean().default(false).describe('It gives no new addresses; those in use stay.'),
 })
 export type AddressPoolSpec = z.input<typeof addressPoolSpec>
 
@@ -46,6 +47,12 @@ export const addressPoolStatus = z.strictObject({
   conditions: conditionsSchema.optional(),
 })
 
+const FIXED = ['subnet', 'addresses', 'gateway', 'projects', 'quarantineSeconds'] as const
+const isUnchanged = (field: string): string => {
+  const [now, before] = [`self.spec.${field}`, `oldSelf.spec.${field}`]
+  return `has(${now}) == has(${before}) && (!has(${now}) || ${now} == ${before})`
+}
+
 export const addressPoolCrd: CrdDraft = {
   group: GROUP,
   kind: 'AddressPool',
@@ -53,7 +60,8 @@ export const addressPoolCrd: CrdDraft = {
   shortNames: ['addrpool'],
   categories: ['spout'],
   scope: 'Cluster',
-  description: 'Public addresses that load balancers may have. Cannot be changed once it was made: make another one.',
+  description:
+    'Public addresses that load balancers may have. Once it was made only draining can be changed: make another one.',
   versions: [
     {
       name: VERSION,
@@ -63,16 +71,17 @@ export const addressPoolCrd: CrdDraft = {
         { name: 'Subnet', type: 'string', jsonPath: '.spec.subnet' },
         { name: 'Used', type: 'integer', jsonPath: '.status.addresses.used' },
         { name: 'Free', type: 'integer', jsonPath: '.status.addresses.free' },
+        { name: 'Draining', type: 'boolean', jsonPath: '.spec.draining' },
         ready,
         reason,
         AGE_COLUMN,
       ],
       rules: {
-        // The native API has no change of a pool: addresses that are in use could fall out of it.
+        // The native API has no other change of a pool: addresses that are in use could fall out of it.
         '': [
           {
-            rule: '!has(oldSelf.status) || !has(oldSelf.status.id) || self.spec == oldSelf.spec',
-            message: 'cannot be changed once the pool was made: make another pool for more addresses',
+            rule: `!has(oldSelf.status) || !has(oldSelf.status.id) || (${FIXED.map(isUnchanged).join(' && ')})`,
+            message: 'cannot be changed once the pool was made, but for draining: make another pool for more addresses',
             reason: 'FieldValueForbidden',
             fieldPath: '.spec',
           },

@@ -8,8 +8,10 @@ import type { DocumentKind } from './document-handler.ts'
 import type { Brought } from './handler.ts'
 
 type Range = { readonly first: string; readonly last: string }
-const FIELDS = addressPool.pick({ cidr: true, ranges: true, gatewayIp: true, quarantineSeconds: true })
+const FIELDS = addressPool.pick({ cidr: true, ranges: true, gatewayIp: true, quarantineSeconds: true, draining: true })
 const FIELD_NAMES = { cidr: 'subnet', ranges: 'addresses', gatewayIp: 'gateway', projectIds: 'projects' }
+
+const DRAINING = 'It gives no new addresses; those in use stay.'
 
 /** Load balancers named when a pool cannot go. */
 const MOST_NAMED = 3
@@ -22,7 +24,8 @@ export const addressPoolKind = (
   kind: 'AddressPool',
   path: '/address-pools',
   what: 'address pool',
-  fixed: true,
+  changeable: ['draining'],
+  whileLeaving: { draining: true },
   fieldNames: FIELD_NAMES,
   wanted: wantedPool,
   facts: async (document) => factsOf(document, counts.of(document.id, clock.now().getTime())),
@@ -31,7 +34,7 @@ export const addressPoolKind = (
     const named = owners.slice(0, MOST_NAMED).map((owner) => nameOf(api, owner))
     return owners.length === 0
       ? null
-      : `load balancers ${(await Promise.all(named)).join(', ')}${owners.length > MOST_NAMED ? ' and others' : ''}`
+      : `load balancers ${(await Promise.all(named)).join(', ')}${owners.length > MOST_NAMED ? ' and others' : ''}. ${DRAINING}`
   },
 })
 
@@ -40,11 +43,11 @@ const nameOf = async (api: NativeObjects, id: string): Promise<string> =>
 
 /** @throws SpoutError, Refused */
 async function wantedPool(spec: AddressPoolSpec, api: NativeObjects): Promise<Readonly<Record<string, unknown>>> {
-  const { subnet: cidr, addresses, gateway, projects, quarantineSeconds = 300 } = spec
+  const { subnet: cidr, addresses, gateway, projects, quarantineSeconds = 300, draining = false } = spec
   const ranges = addresses.map(rangeOf)
   const projectIds = projects && (await projectsByName(projects, api))
   return {
-    ...parseAs(FIELDS, { cidr, ranges, gatewayIp: gateway ?? null, quarantineSeconds }),
+    ...parseAs(FIELDS, { cidr, ranges, gatewayIp: gateway ?? null, quarantineSeconds, draining }),
     projectIds: projectIds ?? null,
   }
 }
@@ -74,6 +77,9 @@ function factsOf(document: ApiObject, { used, resting }: { readonly used: number
         ? { type: 'Exhausted', status: 'True', reason: 'NoAddressFree', message: told }
         : // Counts are in their own fields: a condition that said them would be written for every address.
           { type: 'Exhausted', status: 'False', reason: 'AddressesFree', message: 'There are free addresses.' },
+      document['draining'] === true
+        ? { type: 'Draining', status: 'True', reason: 'Draining', message: DRAINING }
+        : { type: 'Draining', status: 'False', reason: 'GivesAddresses', message: 'It gives new addresses.' },
     ],
   }
 }

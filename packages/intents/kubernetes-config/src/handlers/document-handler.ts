@@ -13,8 +13,10 @@ export interface DocumentKind<Spec> {
   readonly what: string
   /** The fields of the native API that the spec decides, canonical. @throws SpoutError, Refused */
   readonly wanted: (spec: Spec, api: NativeObjects) => Promise<Readonly<Record<string, unknown>>>
-  /** The API has no change of it. */
-  readonly fixed?: boolean
+  /** The fields that the API can change; left out, all of them. */
+  readonly changeable?: readonly string[]
+  /** What is changed of one that shall go and is in use, so that it goes in the end. */
+  readonly whileLeaving?: Readonly<Record<string, unknown>>
   /** Names of fields by those of the native API, for what people read. */
   readonly fieldNames: Readonly<Record<string, string>>
   /** The stored object with what the API filled in by itself as if it had been wanted so; left out: as it is. */
@@ -70,17 +72,25 @@ export class DocumentHandler<Spec extends object> implements Handler {
     const stored = settled(before, wanted)
     const different = Object.keys(wanted).filter((field) => !isDeepStrictEqual(wanted[field], stored[field]))
     if (different.length === 0) return this.#told(before, isReady('Created', `The ${what} is as it is wanted.`))
-    const fields = different.map((field) => this.#kind.fieldNames[field] ?? field).join(', ')
-    if (this.#kind.fixed)
-      return this.#told(before, {
-        type: READY,
-        status: 'False',
-        reason: 'CannotChange',
-        message: `The ${what} that was made from this object differs in ${fields}, which cannot be changed: delete the object and make it again.`,
-      })
-    const change = Object.fromEntries(different.map((field) => [field, wanted[field]]))
-    const changed = await this.#api.call<ApiObject>('PATCH', `${path}/${before.id}`, change)
-    return this.#told(changed, isReady('Created', `The ${what} is as it is wanted.`))
+    const { changeable = different } = this.#kind
+    const change = Object.fromEntries(
+      different.filter((field) => changeable.includes(field)).map((field) => [field, wanted[field]]),
+    )
+    const changed = await this.#change(before, change)
+    const fixed = different.filter((field) => !changeable.includes(field))
+    if (fixed.length === 0) return this.#told(changed, isReady('Created', `The ${what} is as it is wanted.`))
+    const fields = fixed.map((field) => this.#kind.fieldNames[field] ?? field).join(', ')
+    return this.#told(changed, {
+      type: READY,
+      status: 'False',
+      reason: 'CannotChange',
+      message: `The ${what} that was made from this object differs in ${fields}, which cannot be changed: delete the object and make it again.`,
+    })
+  }
+
+  #change(document: ApiObject, change: Readonly<Record<string, unknown>>): Promise<ApiObject> | ApiObject {
+    const differs = Object.entries(change).some(([field, value]) => !isDeepStrictEqual(document[field], value))
+    return differs ? this.#api.call<ApiObject>('PATCH', `${this.#kind.path}/${document.id}`, change) : document
   }
 
   async release({ metadata: { name } }: ConfigObject): Promise<void> {
@@ -92,6 +102,7 @@ export class DocumentHandler<Spec extends object> implements Handler {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       if (error.code === 'NotFound') return
+      if (error.code === 'InUse') await this.#change(found, this.#kind.whileLeaving ?? {})
       const users = error.code === 'InUse' ? ((await this.#kind.usersOf?.(found)) ?? null) : null
       throw users === null ? error : new Refused(error.code, `${error.message}: ${users}`)
     }

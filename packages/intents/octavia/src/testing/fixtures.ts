@@ -174,6 +174,7 @@ export const publicPool: AddressPool = {
   gatewayIp: '192.0.2.1',
   projectIds: null,
   quarantineSeconds: 0,
+  draining: false,
 }
 
 export const tenantNetwork: Network = {

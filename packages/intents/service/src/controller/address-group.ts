@@ -37,6 +37,7 @@ const MOST_ATTEMPTS = 16
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'AddressTaken',
   'AddressPoolExhausted',
+  'AddressPoolDraining',
   'AddressOutsideSubnet',
   'AddressForbidden',
   'ReferenceNotFound',

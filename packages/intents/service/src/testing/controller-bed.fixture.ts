@@ -56,6 +56,7 @@ export async function openControllerBed() {
     public: await pool('public', '198.51.100.0/24', '198.51.100.10', '198.51.100.200'),
     six: await pool('six', '2001:db8:1::/64', '2001:db8:1::10', '2001:db8:1::ff'),
     tiny: await pool('tiny', '203.0.113.0/24', '203.0.113.10', '203.0.113.10'),
+    old: await pool('old', '192.0.2.0/24', '192.0.2.100', '192.0.2.109'),
     foreign: await pool('foreign', '192.0.2.0/24', '192.0.2.10', '192.0.2.20', [stranger.id]),
   }
   const network = await spout.admission.createNetwork({
