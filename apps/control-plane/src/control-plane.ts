@@ -144,6 +144,7 @@ export async function startControlPlane(
       store,
       status,
       ownership: status,
+      withdrawals: status.withdrawals,
       authenticator,
       clock,
       linkPin: authority.pin,

@@ -4,10 +4,9 @@ import type { Change, Revision, Store, Stored } from '@spout/store'
 import { ChildIndex } from './child-index.ts'
 import { KindTable } from './kind-table.ts'
 import { readStored } from './stored-value.ts'
-import type { ChildRef, ModelView, ObjectOf, Versioned } from './view.ts'
+import type { ChangedObject, ChildRef, ModelView, ObjectOf, Versioned } from './view.ts'
 
-type Changed = { readonly kind: Kind; readonly id: string }
-type Listener = (changed: readonly Changed[]) => void
+type Listener = (changed: readonly ChangedObject[]) => void
 
 export interface StoreViewOptions {
   readonly signal: AbortSignal
@@ -36,7 +35,7 @@ export class StoreView implements ModelView {
   readonly #listeners = new Set<Listener>()
   readonly #seen = new Set<Revision>()
   readonly #waiting = new Map<Revision, (() => void)[]>()
-  #changed: Changed[] = []
+  #changed: ChangedObject[] = []
   #reached: Revision[] = []
   #flushing = false
   #onBookmark: () => void = () => {}
@@ -169,7 +168,8 @@ export class StoreView implements ModelView {
     const before = this.#table(kind).delete(id)
     if (before === null) return
     this.#index(kind, before, null)
-    this.#note({ kind, id })
+    const projectId = 'projectId' in before ? before.projectId : null
+    this.#note(projectId === null ? { kind, id } : { kind, id, goneFrom: projectId })
   }
 
   #index(kind: Kind, before: ObjectOf<Kind> | null, after: ObjectOf<Kind> | null): void {
@@ -183,7 +183,7 @@ export class StoreView implements ModelView {
     }
   }
 
-  #note(changed: Changed): void {
+  #note(changed: ChangedObject): void {
     this.#changed.push(changed)
     this.#schedule()
   }

@@ -32,5 +32,12 @@ export interface ModelView {
   addressByPort(portId: string): ObjectOf<'address'> | null
   caughtUp(revision: Revision): Promise<void>
   /** Called after each commit with what it changed; returns the unsubscribe. */
-  onChange(listener: (changed: readonly { readonly kind: Kind; readonly id: string }[]) => void): () => void
+  onChange(listener: (changed: readonly ChangedObject[]) => void): () => void
+}
+
+export interface ChangedObject {
+  readonly kind: Kind
+  readonly id: string
+  /** The project of an object that is gone, if it was one's. */
+  readonly goneFrom?: string
 }

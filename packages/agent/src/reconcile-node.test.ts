@@ -98,6 +98,18 @@ describe('order', () => {
     await process.end()
   })
 
+  test('what it is told to drop is confirmed, also what never came to it', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    await process.sync(domainEntry(1))
+    node.take()
+    await process.take({ type: 'delete', key: 'lb/never' })
+    expect(process.removed).toEqual(['lb/never'])
+    await process.take(putLine(loadBalancerEntry('brief')), { type: 'delete', key: 'lb/brief' })
+    expect(process.removed).toEqual(['lb/never', 'lb/brief'])
+    await process.end()
+  })
+
   test('an address that moves to another node is withdrawn before the entry changes', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)

@@ -1,5 +1,6 @@
 import type { StateLine } from '@spout/client/agent-link'
 import { NODE_STATE_VERSION, type NodeStateEntry } from '@spout/model/node-state'
+import { isLoadBalancer } from './entry-keys.ts'
 
 export interface Held {
   readonly hash: string
@@ -44,7 +45,7 @@ export class WantedState {
     this.#named = new Set()
   }
 
-  /** @returns the keys whose wanted entry differs from before or is gone */
+  /** @returns the keys whose wanted entry differs from before or shall go */
   take(lines: readonly StateLine[]): ReadonlySet<string> {
     const changed = new Set<string>()
     for (const line of lines) {
@@ -53,7 +54,8 @@ export class WantedState {
         if (this.put(line.entry.key, line)) changed.add(line.entry.key)
       } else if (line.type === 'delete') {
         this.#named?.delete(line.key)
-        if (this.#delete(line.key)) changed.add(line.key)
+        // Also one that never came: the control plane waits for the word that this node does not hold it.
+        if (this.#delete(line.key) || isLoadBalancer(line.key)) changed.add(line.key)
       } else if (line.type === 'synced') for (const key of this.#finish()) changed.add(key)
     }
     return changed

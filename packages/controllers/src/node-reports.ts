@@ -16,6 +16,10 @@ export interface ReportDifference {
   readonly resend: boolean
   /** Keys of entries whose report differs from before, or went. */
   readonly keys: ReadonlySet<string>
+  /** Keys that the node says it does not hold any more, whether or not it ever said that it did. */
+  readonly removed: readonly string[]
+  /** It has told of everything that it holds. */
+  readonly whole: boolean
   /** Load balancers with a member whose health or its reason differs. */
   readonly loadBalancers: ReadonlySet<string>
   /** What is said of the node itself differs. */
@@ -59,6 +63,8 @@ interface NodeView {
 const IGNORED: ReportDifference = {
   resend: false,
   keys: new Set(),
+  removed: [],
+  whole: false,
   loadBalancers: new Set(),
   node: false,
   stats: [],
@@ -134,6 +140,8 @@ export class NodeReports {
       // The first report of a session begins to tell everything anyway.
       resend: !sameSession && report.sequence !== 1,
       keys,
+      removed: report.removed,
+      whole: report.inSync,
       loadBalancers: mergeMembers(node, report.members),
       node: known === undefined || wordsBefore !== wordsOf(node),
       stats: report.stats,

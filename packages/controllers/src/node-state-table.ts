@@ -40,7 +40,10 @@ export class NodeStateTable implements NodeStates {
     }
   }
 
-  /** Calls back with each key that changed for any node, also before `ready`; returns the unsubscribe. */
+  /**
+   * Calls back with each key that changed for any node, also before `ready`, and with each that nobody shall hold, also when
+   * nobody did; returns the unsubscribe.
+   */
   onKeyChange(listener: (key: string) => void): () => void {
     this.#keyListeners.add(listener)
     return () => this.#keyListeners.delete(listener)
@@ -101,7 +104,8 @@ export class NodeStateTable implements NodeStates {
     if (held.size === 0) this.#holders.delete(key)
     else this.#holders.set(key, held)
     if (this.#ready) for (const nodeId of changed) this.#tell(nodeId, key)
-    if (changed.length > 0) for (const listener of this.#keyListeners) listener(key)
+    const isDropped = only === null && wanted.size === 0
+    if (changed.length > 0 || isDropped) for (const listener of this.#keyListeners) listener(key)
     return changed
   }
 

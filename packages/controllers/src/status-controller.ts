@@ -19,6 +19,7 @@ import { ServiceSums } from './service-sums.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from './shard-table.ts'
 import { generationOf, type Verdict, verdictOn } from './verdict.ts'
 import { VipHistory } from './vip-history.ts'
+import { Withdrawals } from './withdrawals.ts'
 
 export interface StatusControllerOptions {
   readonly view: ModelView
@@ -43,6 +44,8 @@ const REVIEW_SLICE = 500
  * the control plane forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
  */
 export class StatusController implements StatusReader, OwnershipReader, ReportSink {
+  /** What became of load balancers that were deleted. */
+  readonly withdrawals: Withdrawals
   readonly #options: StatusControllerOptions
   readonly #reports = new NodeReports()
   readonly #shards: ShardTable
@@ -63,6 +66,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const { view, nodeStates, liveness } = options
     this.#shards = new ShardTable(options)
     this.#holders = new Holders({ ...options, reports: this.#reports })
+    this.withdrawals = new Withdrawals({ ...options, holders: this.#holders, reports: this.#reports })
     this.#nodes = new NodeStatuses({ ...options, holders: this.#holders, reports: this.#reports })
     this.#vips = new VipHistory({ ...options, holders: this.#holders, shards: this.#shards })
     this.#unsubscribe = [
@@ -88,6 +92,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const at = clock.now().toISOString()
     const difference = this.#reports.merge(nodeId, report, at)
     if (difference.keys.size > 0 || difference.shards !== null) this.#nodes.nodeChanged(nodeId)
+    this.withdrawals.reported(nodeId, difference)
     this.#shards.report(nodeId, difference.shards)
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
     for (const stats of difference.stats) this.#sums.report(nodeId, stats)
@@ -151,6 +156,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#shards.close()
+    this.withdrawals.close()
     if (this.#reviewing !== null) clearImmediate(this.#reviewing)
   }
 

@@ -8,6 +8,8 @@ import {
   type StatusReader,
   UNSEEN_NODE,
   type VipMove,
+  type Withdrawal,
+  type WithdrawalReader,
 } from '@spout/model'
 import { type Clock, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { MemoryStore } from '@spout/store'
@@ -87,6 +89,33 @@ class TestOwnership implements OwnershipReader {
   }
 }
 
+/** Says that nodes let go at once of whatever is deleted, but for what a test has them hold. */
+class TestWithdrawals implements WithdrawalReader {
+  readonly #held = new Map<string, Omit<Withdrawal, 'withdrawn'>>()
+  readonly #listeners = new Set<() => void>()
+
+  withdrawal(id: string): Withdrawal {
+    const held = this.#held.get(id)
+    if (held !== undefined) return { ...held, withdrawn: false }
+    return { projectId: null, withdrawn: true, overdue: false, waitingFor: [] }
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  hold(id: string, held: Omit<Withdrawal, 'withdrawn'>): void {
+    this.#held.set(id, held)
+    for (const listener of this.#listeners) listener()
+  }
+
+  letGo(id: string): void {
+    this.#held.delete(id)
+    for (const listener of this.#listeners) listener()
+  }
+}
+
 /** For tests: the surfaces over a real admission, view and memory store, with an administrator in project `admin`. */
 export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: ServiceAccounts) {
   const store = new MemoryStore()
@@ -105,6 +134,7 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
   )
   const status = new TestStatus()
   const ownership = new TestOwnership()
+  const withdrawals = new TestWithdrawals()
   const app = createServer({ log: silentLogger() })
   const routes: { readonly method: string; readonly url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {
@@ -115,7 +145,7 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
   const common = { admission, view, authenticator, clock, baseUrl: base }
   mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES }))
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }))
-  mount(app, nativeApi({ ...common, store, status, ownership, linkPin: 'f'.repeat(32), networkDefaults }))
+  mount(app, nativeApi({ ...common, store, status, ownership, withdrawals, linkPin: 'f'.repeat(32), networkDefaults }))
 
   /** A user with one role on one project, and a token for it. */
   const login = async (name: string, projectId: string, role: Role) => {
@@ -141,6 +171,7 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
     authenticator,
     status,
     ownership,
+    withdrawals,
     admin,
     login,
     adminLogin,

@@ -100,6 +100,48 @@ describe('selection and lifecycle, against a real API server', () => {
     }
   })
 
+  test('3: the finalizer stays until the nodes have confirmed that they hold nothing of it any more', async () => {
+    const one = await bed.create('c3-nodes')
+    await bed.when('c3-nodes', 'an address', hasIp)
+    const id = bed.documentOf(one)?.id ?? ''
+    const node = { nodeId: 'n1', nodeName: 'node1', connection: 'connected', message: null } as const
+    const held = { projectId: bed.project.id, overdue: false, waitingFor: [node] }
+    bed.spout.withdrawals.hold(id, held)
+    await bed.remove('c3-nodes')
+    await bed.until('the load balancer to be gone', () => bed.documentOf(one) === undefined)
+    // Other Services are not held up by it, and a restart in between forgets nothing.
+    await bed.create('c3-other')
+    await bed.when('c3-other', 'an address', hasIp)
+    expect(finalized(await bed.get('c3-nodes'))).toBe(true)
+    await running.stop()
+    running = await bed.start()
+    await bed.create('c3-later')
+    await bed.when('c3-later', 'an address', hasIp)
+    await bed.until('an empty queue', () => running.controller.counters.queued <= 1)
+    expect(finalized(await bed.get('c3-nodes'))).toBe(true)
+    bed.spout.withdrawals.letGo(id)
+    await bed.gone('c3-nodes')
+    expect(running.events.filter(({ service }) => service === 'c3-nodes').map(({ event }) => event.reason)).toEqual([
+      'LoadBalancerReleased',
+    ])
+  })
+
+  test('3: a node that does not let go in time holds nothing up for ever, and the Service says which', async () => {
+    const one = await bed.create('c3-stuck')
+    await bed.when('c3-stuck', 'an address', hasIp)
+    const id = bed.documentOf(one)?.id ?? ''
+    const node = { nodeId: 'n1', nodeName: 'node1', connection: 'connected', message: 'no such device' } as const
+    bed.spout.withdrawals.hold(id, { projectId: bed.project.id, overdue: true, waitingFor: [node] })
+    await bed.remove('c3-stuck')
+    await bed.gone('c3-stuck')
+    const told = running.events.filter(({ service }) => service === 'c3-stuck').map(({ event }) => event)
+    expect(told.find(({ reason }) => reason === 'NotWithdrawn')).toMatchObject({
+      type: 'Warning',
+      note: expect.stringContaining('node node1 has not confirmed'),
+    })
+    bed.spout.withdrawals.letGo(id)
+  })
+
   test('4: type changed away clears everything; changed back it begins anew', async () => {
     const one = await bed.create('c4')
     await bed.when('c4', 'an address', hasIp)

@@ -1,5 +1,5 @@
 import type { Admission, ModelView } from '@spout/admission'
-import type { Network, OwnershipReader, StatusReader } from '@spout/model'
+import type { Network, OwnershipReader, StatusReader, WithdrawalReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { Authenticator } from '../authn/authenticator.ts'
@@ -11,6 +11,7 @@ export interface NativeContext {
   readonly store: Store
   readonly status: StatusReader
   readonly ownership: OwnershipReader
+  readonly withdrawals: WithdrawalReader
   readonly authenticator: Authenticator
   readonly clock: Clock
   /** The half of an enrolment token that pins the link's authority (`CertificateAuthority.pin`). */

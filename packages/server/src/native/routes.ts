@@ -9,6 +9,7 @@ import { rebalanceRoutes } from './rebalance.ts'
 import type { Route } from './route.ts'
 import { tokenRoutes } from './tokens.ts'
 import { vipRoutes } from './vips.ts'
+import { withdrawalRoutes } from './withdrawal.ts'
 
 /** Every operation of the native API; the server and the API document are made from this list. */
 export const ROUTES: readonly Route[] = [
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...loadBalancerRoutes,
   ...loadBalancerPartRoutes,
   ...loadBalancerMemberRoutes,
+  ...withdrawalRoutes,
   ...networkRoutes,
   ...nodeRoutes,
   ...rebalanceRoutes,

@@ -38,6 +38,8 @@ export interface ControllerContext extends ServiceControllerOptions {
   readonly statuses: StatusWriter
   /** Who changes a load balancer just now, by its id. */
   readonly busy: Map<string, string>
+  /** Ids of load balancers that were deleted and that nodes may still hold, by the key of the Service that waits for it. */
+  readonly withdrawing: Map<string, Set<string>>
   /** Services that a load balancer may be made for just now, by key. */
   readonly working: Set<string>
   /** UIDs of Services that were shown and went, while a load balancer names them. */

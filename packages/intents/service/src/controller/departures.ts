@@ -7,14 +7,15 @@ import { NO_STATUS } from '../write-back/status.ts'
 import { type Sight, sightOf } from './absence.ts'
 import { type ControllerContext, livingUnits, SHORTLY_MS } from './context.ts'
 import { servicesOf } from './known-load-balancers.ts'
+import { isWithdrawn, WITHDRAWAL_WAIT_MS } from './withdrawal.ts'
 
 const HELD_RETRY_MS = 5000
 /** The watch has yet to show what the API server says is there. */
 const UNSEEN_RETRY_MS = 1000
 
-/** Takes down what a Service leaves behind, and lets it go once the control plane says that it is gone. */
+/** Takes down what a Service leaves behind, and lets it go once the nodes have confirmed that they hold nothing of it. */
 export async function leave(context: ControllerContext, key: string): Promise<Outcome> {
-  const { cluster, service: spout, index, known, busy, working } = context
+  const { cluster, service: spout, index, known, busy, working, withdrawing } = context
   if (cluster.isHeld(key)) return retryAfter(HELD_RETRY_MS)
   // What is being made for it would be left behind.
   if (working.has(key)) return retryAfter(SHORTLY_MS)
@@ -38,9 +39,13 @@ export async function leave(context: ControllerContext, key: string): Promise<Ou
       busy.delete(document.id)
     }
     known.forget(document.id)
+    withdrawing.set(key, (withdrawing.get(key) ?? new Set()).add(document.id))
   }
-  if (service !== undefined && (ownership === 'deleting' || ownership === 'released'))
+  if (service !== undefined && (ownership === 'deleting' || ownership === 'released')) {
+    if (isClaimed(service) && !(await isWithdrawn(context, key, service))) return retryAfter(WITHDRAWAL_WAIT_MS)
     await letGo(context, service, ownership)
+  }
+  withdrawing.delete(key)
   return done
 }
 
@@ -75,10 +80,11 @@ async function letGo(
   service: Service,
   ownership: 'deleting' | 'released',
 ): Promise<void> {
-  const claimed = service.metadata.finalizers?.includes(FINALIZER) ?? false
   if (ownership === 'released') await statuses.set(service, NO_STATUS)
-  if (!claimed && service.metadata.annotations?.[MANAGED_BY] === undefined) return
+  if (!isClaimed(service) && service.metadata.annotations?.[MANAGED_BY] === undefined) return
   // Said before the finalizer goes: of an object that is gone nobody can be told.
   cluster.tell(service, RELEASED)
   await cluster.release(service)
 }
+
+const isClaimed = ({ metadata }: Service): boolean => metadata.finalizers?.includes(FINALIZER) ?? false

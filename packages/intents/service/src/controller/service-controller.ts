@@ -62,6 +62,7 @@ export class ServiceController {
       index: new ServiceIndex(),
       statuses: new StatusWriter(cluster, clock, (key) => this.#addUnitOf(key)),
       busy: new Map(),
+      withdrawing: new Map(),
       working: new Set(),
       departed: new Set(),
       addUnit: (unit) => this.#addUnit(unit),

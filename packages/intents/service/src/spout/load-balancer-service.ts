@@ -8,6 +8,15 @@ export interface ShownLoadBalancer {
   readonly status: Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message' | 'confirmedGeneration'>
 }
 
+/** How far nodes are with a load balancer that was deleted. */
+export interface ShownWithdrawal {
+  readonly withdrawn: boolean
+  /** It takes longer than anybody should wait. */
+  readonly overdue: boolean
+  /** Names of the nodes that have yet to confirm, as far as we may know them. */
+  readonly waitingFor: readonly string[]
+}
+
 export interface VipRequest {
   readonly poolId: string
   readonly address: string | null
@@ -49,6 +58,8 @@ export interface LoadBalancerService {
   replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
   /** Resolves once the control plane has none of that id, also when it had none before. */
   delete(id: string): Promise<void>
+  /** Whether nodes have let go of what was deleted; answers once they have, or after `waitMs`. */
+  withdrawal(id: string, waitMs: number): Promise<ShownWithdrawal>
   /** Gives it one more address. */
   addVip(id: string, vip: VipRequest): Promise<ShownLoadBalancer>
   /** Takes an address away that is not the first, and lets it go. */

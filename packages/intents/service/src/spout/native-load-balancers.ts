@@ -1,5 +1,5 @@
 import { NativeApi, Refused, type Sessions } from '@spout/client/native-api'
-import type { LoadBalancer, Network } from '@spout/model'
+import type { LoadBalancer, Network, Withdrawal } from '@spout/model'
 import type { KnownPool } from '../to-model/address-choice.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
 import type {
@@ -8,6 +8,7 @@ import type {
   PodRoute,
   RoutedNetwork,
   ShownLoadBalancer,
+  ShownWithdrawal,
   VipRequest,
 } from './load-balancer-service.ts'
 
@@ -62,6 +63,20 @@ export class NativeLoadBalancers implements LoadBalancerService {
       await this.#api.call('DELETE', `/load-balancers/${id}`)
     } catch (error) {
       if (!(error instanceof Refused) || error.code !== 'NotFound') throw error
+    }
+  }
+
+  async withdrawal(id: string, waitMs: number): Promise<ShownWithdrawal> {
+    type Answer = Pick<Withdrawal, 'withdrawn' | 'overdue' | 'waitingFor'>
+    const path = `/load-balancers/${id}/withdrawal?waitMs=${waitMs}`
+    try {
+      const { withdrawn, overdue, waitingFor } = await this.#api.call<Answer>('GET', path)
+      return { withdrawn, overdue, waitingFor: waitingFor.map(({ nodeName }) => nodeName) }
+    } catch (error) {
+      // A control plane of an earlier version does not tell.
+      if (error instanceof Refused && error.code === 'NotFound')
+        return { withdrawn: true, overdue: false, waitingFor: [] }
+      throw error
     }
   }
 

@@ -35,6 +35,14 @@ export function eventsOf(
   })
 }
 
+/** A node has not confirmed in time that it let the load balancer go. */
+export const notWithdrawn = (nodes: readonly string[]): ServiceEvent => ({
+  type: 'Warning',
+  reason: 'NotWithdrawn',
+  action: 'ReleaseLoadBalancer',
+  note: `The load balancer is gone, but ${nodes.length === 0 ? 'a node' : `node ${nodes.join(', ')}`} has not confirmed that it answers for the address no more.`,
+})
+
 export const RELEASED: ServiceEvent = {
   type: 'Normal',
   reason: 'LoadBalancerReleased',

@@ -1,0 +1,24 @@
+import type { Service } from '@spout/kube'
+import { uidOf } from '../names.ts'
+import { loadBalancerId } from '../to-model/ids.ts'
+import { notWithdrawn } from '../write-back/events.ts'
+import type { ControllerContext } from './context.ts'
+
+/** A look waits so long for nodes, and as long between two looks: others have something to do meanwhile. */
+export const WITHDRAWAL_WAIT_MS = 500
+
+/** Whether nothing that a Service left behind is on a node any more, or waiting for that makes no sense. */
+export async function isWithdrawn(
+  { service: spout, cluster, withdrawing }: Pick<ControllerContext, 'service' | 'cluster' | 'withdrawing'>,
+  key: string,
+  service: Service,
+): Promise<boolean> {
+  // Who was interrupted after it deleted the load balancer knows of it by the Service's UID.
+  const ids = withdrawing.get(key) ?? new Set([loadBalancerId(await spout.projectId(), uidOf(service))])
+  for (const id of ids) {
+    const { withdrawn, overdue, waitingFor } = await spout.withdrawal(id, WITHDRAWAL_WAIT_MS)
+    if (!withdrawn && !overdue) return false
+    if (!withdrawn) cluster.tell(service, notWithdrawn(waitingFor))
+  }
+  return true
+}
