@@ -17,14 +17,19 @@ interface Watched {
   timer: Timer | null
 }
 
+/** A node that was never heard of is not given more than so many times `moveAfterMs`, whoever else comes meanwhile. */
+const MOST_ARRIVAL_TIMES = 12
+
 /**
  * Who is heard of. A report is the only sign of life. After a start of the control plane every node gets the full
- * `moveAfterMs` to be heard of, so that a restart moves nothing.
+ * `moveAfterMs` to be heard of, so that a restart moves nothing. While others are heard of for the first time that time
+ * begins anew: a thousand of them come one after the other, and who is late in the queue is not gone.
  */
 export class NodeLiveness {
   readonly #options: LivenessOptions
   readonly #nodes = new Map<string, Watched>()
   readonly #listeners = new Set<(nodeId: string) => void>()
+  #lastArrivalMs = Number.NEGATIVE_INFINITY
 
   constructor(options: LivenessOptions) {
     this.#options = options
@@ -53,6 +58,7 @@ export class NodeLiveness {
     if (watched === undefined) return
     watched.lastHeardMs = this.#options.clock.monotonicMs()
     if (watched.liveness === 'connected') return
+    if (watched.liveness === 'new') this.#lastArrivalMs = watched.lastHeardMs
     this.#become(nodeId, watched, 'connected')
     this.#arm(nodeId, watched)
   }
@@ -71,7 +77,7 @@ export class NodeLiveness {
   #arm(nodeId: string, watched: Watched): void {
     const { clock, disconnectedAfterMs, moveAfterMs } = this.#options
     watched.timer?.clear()
-    const silentMs = clock.monotonicMs() - watched.lastHeardMs
+    const silentMs = this.#silentMs(watched)
     if (silentMs >= moveAfterMs) this.#become(nodeId, watched, 'lost')
     else if (silentMs >= disconnectedAfterMs && watched.liveness === 'connected')
       this.#become(nodeId, watched, 'disconnected')
@@ -81,6 +87,13 @@ export class NodeLiveness {
     }
     const deadlineMs = watched.liveness === 'connected' ? Math.min(disconnectedAfterMs, moveAfterMs) : moveAfterMs
     watched.timer = clock.setTimer(() => this.#arm(nodeId, watched), Math.max(1, deadlineMs - silentMs))
+  }
+
+  #silentMs({ liveness, lastHeardMs }: Watched): number {
+    const nowMs = this.#options.clock.monotonicMs()
+    const silentMs = nowMs - lastHeardMs
+    if (liveness !== 'new' || silentMs >= MOST_ARRIVAL_TIMES * this.#options.moveAfterMs) return silentMs
+    return Math.min(silentMs, nowMs - this.#lastArrivalMs)
   }
 
   #become(nodeId: string, watched: Watched, liveness: Liveness): void {
