@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import {
+  callApi,
+  createPublicPool,
+  createTenant,
+  Lab,
+  msSince,
+  recordFault,
+  type SystemAccess,
+  startControlPlane,
+  type Tenant,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { BOLT } from './fixtures.ts'
+import { startHerd } from './herd/herd.ts'
+import { type OwnWrites, writeAndRead } from './herd/own-writes.ts'
+
+/** 1,000 agents with SPOUT_LONG_TESTS=1: to enrol so many takes minutes on a busy machine, openssl runs twice for each. */
+const GROUPS = process.env['SPOUT_LONG_TESTS'] === '1' ? 50 : 10
+const PER_GROUP = 20
+const AGENTS = GROUPS * PER_GROUP
+const BALANCERS = GROUPS
+const WRITERS = 4
+
+let lab: Lab
+let access: SystemAccess
+let tenant: Tenant
+let poolId: string
+let herd: Awaited<ReturnType<typeof startHerd>>
+let balancers: readonly string[]
+
+const asAdmin = <T>(method: string, path: string, body?: unknown) =>
+  callApi<T>(access.endpoint, access.admin.token, method, path, body)
+
+beforeAll(async () => {
+  lab = await Lab.create()
+  access = await startControlPlane(lab)
+  poolId = (await createPublicPool(access)).id
+  tenant = await createTenant(access, BOLT)
+  // Every node has an address in every subnet.
+  const segment = { physicalNetwork: 'tenant-a', vlan: null }
+  const wide = { name: 'wide', projectId: tenant.projectId, returnPath: 'snat', segment }
+  const network = await asAdmin<{ id: string }>('POST', '/networks', wide)
+  await asAdmin('DELETE', `/networks/${tenant.networkId}`)
+  await asAdmin('POST', `/networks/${network.id}/subnets`, { cidr: '10.64.0.0/16', gatewayIp: null })
+  const groupIds: string[] = []
+  for (let group = 0; group < GROUPS; group++)
+    groupIds.push(
+      (await asAdmin<{ id: string }>('POST', '/node-groups', { name: `herd-${group}`, announcer: 'l2' })).id,
+    )
+  herd = await startHerd(lab, access, { groupIds, perGroup: PER_GROUP })
+  const made: string[] = []
+  for (let index = 0; index < BALANCERS; index++) {
+    const members = [{ address: `10.64.0.${1 + index}`, port: 80 }]
+    const body = {
+      ...{ name: `lb-${index}`, projectId: tenant.projectId, nodeGroupId: groupIds[index % GROUPS] },
+      vips: [{ from: 'pool', poolId }],
+      listeners: [{ protocol: 'tcp', port: 80, defaultPool: 'p' }],
+      pools: [{ name: 'p', protocol: 'tcp', members }],
+    }
+    made.push((await asAdmin<{ id: string }>('POST', '/load-balancers', body)).id)
+  }
+  balancers = made
+  await allInSync()
+}, 1_500_000)
+
+afterAll(() => lab?.destroy())
+vi.setConfig({ testTimeout: 600_000 })
+
+interface Listed {
+  readonly items: readonly { readonly status: { readonly connection: string; readonly inSync: boolean } }[]
+}
+
+/** Every agent reports, and every load balancer is confirmed. */
+const allInSync = () =>
+  waitFor(
+    async () => {
+      const { items } = await asAdmin<Listed>('GET', '/nodes')
+      const there = items.filter(({ status }) => status.connection === 'connected' && status.inSync)
+      return there.length === AGENTS && (await provisioning()).every((state) => state === 'active')
+    },
+    { what: `${AGENTS} agents to be in sync`, timeoutMs: 180_000, everyMs: 100 },
+  )
+
+const provisioning = async (): Promise<readonly string[]> => {
+  const { items } = await asAdmin<{ items: readonly { id: string; status: { provisioning: string } }[] }>(
+    'GET',
+    '/load-balancers',
+  )
+  return items.filter(({ id }) => balancers.includes(id)).map(({ status }) => status.provisioning)
+}
+
+/** Resident memory of the control plane now, and the most it ever was, in MB. */
+function memory(): { readonly now: number; readonly most: number } {
+  const text = readFileSync(`/proc/${lab.process('control-plane')!.pid}/status`, 'utf8')
+  const of = (name: string) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1] ?? 0) / 1024)
+  return { now: of('VmRSS'), most: of('VmHWM') }
+}
+
+/** Asks for one load balancer after the other; milliseconds of each answer, and what was no answer. */
+function askingTheApi() {
+  let stopped = false
+  const took: number[] = []
+  const failed: string[] = []
+  const running = (async () => {
+    for (let asked = 0; !stopped; asked++) {
+      const began = performance.now()
+      await asAdmin('GET', `/load-balancers/${balancers[asked % BALANCERS]}`).catch((error: Error) =>
+        failed.push(error.message),
+      )
+      took.push(performance.now() - began)
+    }
+  })()
+  return async () => {
+    stopped = true
+    await running
+    const sorted = took.toSorted((a, b) => a - b)
+    const at = (share: number) => `${Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0)} ms`
+    return { count: took.length, failed, p50: at(0.5), p99: at(0.99) }
+  }
+}
+
+const writers = async (name: string, isOver: (round: number) => boolean): Promise<OwnWrites> => {
+  const around = { endpoint: access.endpoint, who: tenant, poolId }
+  const all = await Promise.all(
+    Array.from({ length: WRITERS }, (_, at) => writeAndRead(around, `${name}-${at}`, isOver)),
+  )
+  return {
+    writes: all.reduce((sum, { writes }) => sum + writes, 0),
+    reads: all.reduce((sum, { reads }) => sum + reads, 0),
+    stale: all.flatMap(({ stale }) => stale),
+  }
+}
+
+describe(`${AGENTS} agents`, () => {
+  it('F17: come back at once to a control plane that was killed, and nothing is done anew on any node', async () => {
+    const before = memory()
+    await herd.count()
+    await lab.stop(lab.process('control-plane')!, 'SIGKILL')
+    await startControlPlane(lab, { port: Number(new URL(access.endpoint).port) })
+    const began = performance.now()
+    const stop = askingTheApi()
+    await allInSync()
+    const took = msSince(began)
+    const api = await stop()
+    const { connections, changes, some } = await herd.count()
+    const after = memory()
+    expect(api.failed).toEqual([])
+    expect({ changes, some }).toEqual({ changes: 0, some: [] })
+    // Whoever was refused waited before the next attempt: nobody hammers.
+    expect(connections).toBeLessThan(AGENTS * 12)
+    recordFault({
+      fault: `control plane: killed, ${AGENTS} agents come back at once (F17)`,
+      outcome: 'all in sync again, nothing is changed on any node, the API answers meanwhile',
+      figure: `in sync ${took} after it listened, ${(connections / AGENTS).toFixed(1)} attempts an agent; API p50 ${api.p50}, p99 ${api.p99} of ${api.count}; memory ${before.now} MB before, at most ${after.most} MB after`,
+    })
+  })
+
+  it('F20: a client reads its own writes, also while all of them come back', async () => {
+    const calm = await writers('calm', (round) => round >= 25)
+    expect(calm.stale).toEqual([])
+    await lab.stop(lab.process('control-plane')!, 'SIGKILL')
+    await startControlPlane(lab, { port: Number(new URL(access.endpoint).port) })
+    let over = false
+    const busy = writers('busy', (round) => over && round >= 10)
+    await allInSync()
+    over = true
+    const { stale, writes, reads } = await busy
+    expect(stale).toEqual([])
+    recordFault({
+      fault: 'control plane: a client reads right after it wrote (F20)',
+      outcome: 'every read shows the write: object, lists, watch from before it, Octavia API',
+      figure: `0 of ${calm.reads} reads stale after ${calm.writes} writes; 0 of ${reads} after ${writes} while ${AGENTS} agents came back`,
+    })
+  })
+})
