@@ -316,6 +316,23 @@ export const NATIVE: readonly Bad[] = [
     says: ['ranges[0]', 'overlaps'],
   },
   {
+    what: 'another range for an address pool',
+    method: 'PATCH',
+    path: (known) => `/address-pools/${known.pool}`,
+    token: (known) => known.adminToken,
+    body: () => ({ draining: true, ranges: [{ first: '198.51.100.40', last: '198.51.100.60' }] }),
+    status: 400,
+    says: ['ranges', 'not known'],
+  },
+  {
+    what: 'an address pool to be drained, as a tenant',
+    method: 'PATCH',
+    path: (known) => `/address-pools/${known.pool}`,
+    body: () => ({ draining: true }),
+    status: 403,
+    says: ['Not allowed'],
+  },
+  {
     what: 'a path that is not there',
     method: 'GET',
     path: () => '/nothing',

@@ -21,7 +21,7 @@ export const NOBODY = '00000000-0000-4000-8000-000000000000'
 /** A request that must be refused in words and leave everything as it was. */
 export interface Bad {
   readonly what: string
-  readonly method?: 'POST' | 'PUT' | 'DELETE' | 'GET'
+  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET'
   readonly path: (known: Known) => string
   /** Text is sent as it is. */
   readonly body?: (known: Known) => unknown
