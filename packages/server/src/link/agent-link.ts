@@ -59,6 +59,8 @@ export class AgentLink implements Component {
   readonly #limiter: LoginLimiter
   /** Open sockets of each node and the certificate they were opened with. */
   readonly #sockets = new Map<string, Map<Duplex, string>>()
+  /** Who is at the other end of a socket: with TLS 1.3 that never changes, and a node reports every second. */
+  readonly #peers = new WeakMap<TLSSocket, Peer>()
   readonly #streams = new Map<string, StateStream>()
   #app: FastifyInstance | null = null
   #unsubscribe: () => void = () => {}
@@ -198,10 +200,9 @@ export class AgentLink implements Component {
   /** @throws SpoutError Unauthenticated unless the connection shows the current certificate of a node that exists */
   #nodeOf(request: FastifyRequest): string {
     const socket = request.raw.socket as TLSSocket
-    const peer = socket.getPeerX509Certificate()
-    if (peer === undefined || !socket.authorized) throw unknownCertificate('no valid node certificate was shown')
-    const nodeId = nodeIdOf(new X509Certificate(peer.raw))
-    const sha256 = peer.fingerprint256.replaceAll(':', '').toLowerCase()
+    const peer = this.#peers.get(socket) ?? peerOf(socket)
+    this.#peers.set(socket, peer)
+    const { nodeId, sha256 } = peer
     if (nodeId === null || !this.#certificates.isCurrent(nodeId, sha256))
       throw unknownCertificate('the certificate is not that of a known node')
     this.#track(nodeId, socket, sha256)
@@ -224,6 +225,19 @@ export class AgentLink implements Component {
     for (const [socket, sha256] of this.#sockets.get(nodeId) ?? [])
       if (!this.#certificates.isCurrent(nodeId, sha256)) socket.destroy()
   }
+}
+
+interface Peer {
+  readonly nodeId: string | null
+  readonly sha256: string
+}
+
+/** @throws SpoutError Unauthenticated without a certificate of our authority */
+function peerOf(socket: TLSSocket): Peer {
+  const peer = socket.getPeerX509Certificate()
+  if (peer === undefined || !socket.authorized) throw unknownCertificate('no valid node certificate was shown')
+  const sha256 = peer.fingerprint256.replaceAll(':', '').toLowerCase()
+  return { nodeId: nodeIdOf(new X509Certificate(peer.raw)), sha256 }
 }
 
 const unknownCertificate = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })
