@@ -1,19 +1,15 @@
-import type { Sessions } from '@spout/client/native-api'
-import {
-  KubeCluster,
-  NativeLoadBalancers,
-  ServiceController,
-  type ServiceControllerCounters,
-  servicesOfCluster,
-} from '@spout/intent-service'
+import { externalRanges, NativeLoadBalancers, type ServiceControllerCounters } from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
 import { type Clock, type Logger, persist } from '@spout/runtime'
+import { BalancedCluster, type NamedProject, type OpenedProject } from './balanced-cluster.ts'
 import type { ConnectorConfig } from './config.ts'
+import type { ConfiguredProject } from './projects.ts'
 
 export interface BalancingOptions {
   readonly config: ConnectorConfig
   readonly transport: Transport
-  readonly sessions: Sessions
+  /** At least one. */
+  readonly projects: readonly ConfiguredProject[]
   readonly events: EventRecorder
   readonly clock: Clock
   readonly log: Logger
@@ -26,23 +22,26 @@ export class Balancing {
   readonly #options: BalancingOptions
   readonly #stopping = new AbortController()
   #running: Promise<void> | null = null
-  #cluster: KubeCluster | null = null
-  #controller: ServiceController | null = null
+  /** Projects whose credential the control plane knows. */
+  readonly #named = new Map<ConfiguredProject, NamedProject>()
+  /** Projects that are worked in. */
+  #balanced: ReadonlySet<ConfiguredProject> = new Set()
+  #cluster: BalancedCluster | null = null
 
   constructor(options: BalancingOptions) {
     this.#options = options
   }
 
   get ready(): boolean {
-    return this.#controller?.ready ?? false
+    return this.#cluster?.ready ?? false
   }
 
   get counters(): ServiceControllerCounters | null {
-    return this.#controller?.counters ?? null
+    return this.#cluster?.counters ?? null
   }
 
   /** The reflectors' counters by kind; nothing before there are any. */
-  get reflectors(): KubeCluster['reflectors'] {
+  get reflectors(): BalancedCluster['reflectors'] {
     return this.#cluster?.reflectors ?? []
   }
 
@@ -59,77 +58,93 @@ export class Balancing {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
-    await this.#controller?.stop()
     await this.#cluster?.stop()
   }
 
-  /** Asks both sides who they are until they answer. */
+  /** Asks both sides who they are until they answer. Projects that do are not kept waiting for one that does not. */
   async #begin(): Promise<void> {
-    const { clock, log } = this.#options
+    const { clock, log, projects } = this.#options
     const { signal } = this.#stopping
     const onFailure = ({ message }: Error) => log.warn({ event: 'cannot-begin', reason: message }, 'will try again')
     const options = { clock, signal, firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, onFailure }
     await persist(async () => {
-      await this.#open(signal)
-      return 'done'
+      const unnamed = projects.filter((project) => !this.#named.has(project))
+      await this.#each(unnamed, (project) => this.#name(project), onFailure)
+      if (this.#named.size > this.#balanced.size) {
+        const opened = await this.#each([...this.#named.keys()], (project) => this.#open(project), onFailure)
+        // One that is worked in stays: who joins waits until all of them answer.
+        const joins = opened.length > this.#balanced.size
+        if (joins && [...this.#balanced].every((known) => opened.some(({ project }) => project === known)))
+          await this.#balance(opened, signal)
+      }
+      return this.#balanced.size === projects.length ? 'done' : 'again'
     }, options)
   }
 
-  async #open(signal: AbortSignal): Promise<void> {
-    const { config, transport, sessions, events, clock, log } = this.#options
-    const service = new NativeLoadBalancers(sessions)
-    const name = config.kubernetes.clusterName || (await clusterUid(transport, signal))
-    if (name === null)
-      throw new Error('kubernetes.clusterName is not set, and namespace kube-system may not be read for its UID')
-    const knownServices = servicesOfCluster(await service.list(), name)
-    if (signal.aborted) return
-    const { className, isDefault, namespaces, mode, addressPools } = config.services
-    const cluster = new KubeCluster({
-      transport,
-      clock,
-      log,
-      className,
-      namespace: namespaces.length === 1 ? (namespaces[0] ?? null) : null,
-      knownServices,
-      tell: ({ metadata }, event) => {
-        const regarding = { apiVersion: 'v1', kind: 'Service', ...pick(metadata) }
-        events.record({ regarding, ...event })
-      },
+  /** What comes of it for those with whom it goes well; the others' failures are told. */
+  async #each<T>(
+    projects: readonly ConfiguredProject[],
+    work: (project: ConfiguredProject) => Promise<T>,
+    onFailure: (error: Error) => void,
+  ): Promise<readonly T[]> {
+    const answers = await Promise.allSettled(projects.map(work))
+    return answers.flatMap((answer, at) => {
+      if (answer.status === 'fulfilled') return [answer.value]
+      const { message } = answer.reason as Error
+      const rule = projects[at]?.rule
+      if (!this.#stopping.signal.aborted) onFailure(new Error(rule == null ? message : `${rule.project}: ${message}`))
+      return []
     })
-    const controller = new ServiceController({
-      cluster,
-      service,
+  }
+
+  /** Asks whose the credential is. */
+  async #name(project: ConfiguredProject): Promise<void> {
+    const service = new NativeLoadBalancers(project.sessions)
+    const projectId = await service.projectId()
+    const same = [...this.#named].find(([, other]) => other.projectId === projectId)?.[0]
+    if (same !== undefined)
+      throw new Error(`it is project ${projectId}, as ${same.rule?.project} is: one rule can name all its namespaces`)
+    this.#named.set(project, { project, projectId, service })
+  }
+
+  async #open(project: ConfiguredProject): Promise<OpenedProject> {
+    const named = this.#named.get(project)
+    if (named === undefined) throw new Error('its credential was not looked at')
+    return { ...named, loadBalancers: await named.service.list() }
+  }
+
+  /**
+   * Begins, or begins anew with more projects: what load balancers exist must be known before the cluster's first list, so
+   * that an absence can be doubted.
+   */
+  async #balance(opened: readonly OpenedProject[], signal: AbortSignal): Promise<void> {
+    const { config, transport, events, projects, clock, log } = this.#options
+    const cluster = config.kubernetes.clusterName || (await clusterUid(transport, signal))
+    if (cluster === null)
+      throw new Error('kubernetes.clusterName is not set, and namespace kube-system may not be read for its UID')
+    await this.#cluster?.stop()
+    this.#cluster = null
+    if (signal.aborted) return
+    const { className, isDefault, namespaces, mode, externalIPs } = config.services
+    const balanced = new BalancedCluster({
+      transport,
+      events,
       settings: {
-        cluster: name,
+        cluster,
         className,
         isDefault,
         namespaces: namespaces.length === 0 ? null : namespaces,
         mode,
-        defaultPools: addressPools,
-        routesOfNetwork: mode === 'direct' && config.network.name !== '' ? config.network.name : null,
-        podWay: config.network,
+        externalRanges: externalRanges(externalIPs),
       },
+      projects: opened,
+      rules: projects.flatMap(({ rule }) => rule ?? []),
       clock,
       log,
     })
-    this.#cluster = cluster
-    this.#controller = controller
-    cluster.start()
-    controller.start()
-    log.info({ event: 'balancing', cluster: name, knownServices: knownServices.length }, 'reading both sides')
+    this.#cluster = balanced
+    this.#balanced = new Set(opened.map(({ project }) => project))
+    balanced.start()
+    log.info({ event: 'balancing', cluster, projects: opened.length }, 'reading both sides')
   }
 }
-
-const pick = ({
-  namespace,
-  name,
-  uid,
-}: {
-  readonly namespace?: string
-  readonly name: string
-  readonly uid?: string
-}) => ({
-  namespace,
-  name,
-  uid,
-})

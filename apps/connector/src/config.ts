@@ -2,6 +2,50 @@ import { z } from 'zod'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 
+/** One of three ways to log in. */
+const credential = {
+  /** A file that holds a token; read again when it changes. */
+  tokenFile: z.string().default(''),
+  /** Or an application credential, which gets tokens and renews them. */
+  applicationCredentialId: z.string().default(''),
+  applicationCredentialSecretFile: z.string().default(''),
+  /** Or, in a pod of the cluster that the control plane is in, the pod's own token for it. */
+  serviceAccountTokenFile: z.string().default(''),
+}
+
+/** The way to all pods where it is not by way of each one's node. */
+const podWay = {
+  /** One address of a family by way of which all pods are reached; empty: each by the address of its node. */
+  routers: z.array(z.string().max(45)).max(2).default([]),
+  /** Where pods have their addresses from, when the nodes do not say it truly; empty: what the nodes say. */
+  podCidrs: z.array(z.string().max(49)).max(64).default([]),
+}
+
+const labelKey = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
+
+/** Which namespaces are a project's, and who we are in it. */
+const projectRule = z.strictObject({
+  /** What it is called here: in the log and in messages of ours. */
+  name: z.string().min(1).max(63),
+  /** Namespaces by name. */
+  namespaces: z.array(z.string().min(1).max(63)).default([]),
+  /** And those that have all of these labels. */
+  namespaceLabels: z
+    .record(z.string().regex(labelKey, 'is no name of a label'), z.string().regex(labelValue, 'is no value of a label'))
+    .default({}),
+  /** And those that no rule names or selects. */
+  default: z.boolean().default(false),
+  ...credential,
+  /** Instead of `services.addressPools`. */
+  addressPools: z.array(z.string().min(1)).default([]),
+  /** Instead of `network.name`. */
+  network: z.string().default(''),
+  /** Each instead of the same of `network`. */
+  ...podWay,
+})
+export type ProjectSettings = z.output<typeof projectRule>
+
 /** Every setting of the connector with its default. */
 export const connectorConfig = z.strictObject({
   /** What this process does: balance Services, or bring configuration objects to the control plane. */
@@ -12,14 +56,10 @@ export const connectorConfig = z.strictObject({
       .string()
       .regex(/^https?:\/\/[^\s/]+$/, 'is not a URL like https://spout.example.org:9130')
       .default('http://127.0.0.1:9130'),
-    /** A file that holds a token; read again when it changes. */
-    tokenFile: z.string().default(''),
-    /** Or an application credential, which gets tokens and renews them. */
-    applicationCredentialId: z.string().default(''),
-    applicationCredentialSecretFile: z.string().default(''),
-    /** Or, in a pod of the cluster that the control plane is in, the pod's own token for it. */
-    serviceAccountTokenFile: z.string().default(''),
+    ...credential,
   }).prefault({}),
+  /** Whose the namespaces are, by the first rule that fits; with none, all are of the project that `spout` logs in to. */
+  projects: z.array(projectRule).default([]),
   kubernetes: section({
     /** A kubeconfig file; empty uses the service account of the pod that we are. */
     kubeconfig: z.string().default(''),
@@ -42,14 +82,13 @@ export const connectorConfig = z.strictObject({
     mode: z.enum(['direct', 'node-ports']).default('direct'),
     /** Names of address pools for Services that name none, the first that has an address; empty takes any. */
     addressPools: z.array(z.string().min(1)).default([]),
+    /** Prefixes that `spec.externalIPs` of Services may come from; empty leaves external IPs alone. */
+    externalIPs: z.array(z.string().min(1)).default([]),
   }).prefault({}),
   network: section({
     /** Name or id of the project's network that the cluster is in. With mode `direct` its routes to pods are kept; empty keeps none. */
     name: z.string().default(''),
-    /** One address of a family by way of which all pods are reached; empty: each by the address of its node. */
-    routers: z.array(z.string().max(45)).max(2).default([]),
-    /** Where pods have their addresses from, when the nodes do not say it truly; empty: what the nodes say. */
-    podCidrs: z.array(z.string().max(49)).max(64).default([]),
+    ...podWay,
   }).prefault({}),
   /** With work `configuration`. */
   configuration: section({

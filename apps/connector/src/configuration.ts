@@ -1,5 +1,6 @@
 import { KubernetesConfiguration } from '@spout/intent-kubernetes-config'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
+import { ConfigError } from '@spout/runtime/config'
 import { Metrics } from '@spout/runtime/metrics'
 import { StatusServer } from '@spout/runtime/status-server'
 import { clusterTransport } from './cluster-transport.ts'
@@ -17,6 +18,8 @@ export async function startConfiguration(
   log: Logger,
 ): Promise<RunningConnector> {
   const clock = systemClock
+  if (config.projects.length > 0)
+    throw new ConfigError("projects: stands beside work configuration, which is one administrator's")
   const { transport } = await clusterTransport(config, environment)
   const configuration = new KubernetesConfiguration({
     transport,

@@ -135,10 +135,98 @@ describe('the connector as a process', () => {
     expect(await running.ended).toBe(0)
   })
 
+  test('namespaces of several projects; one whose credential is no good holds up nobody, and joins once it is', async () => {
+    const stranger = (await bed.spout.login('connector-stranger', bed.stranger.id, 'balancer')).token
+    const tokenFiles = ['tenant', 'stranger'].map((name) => path.join(directory, `rule-${name}.token`))
+    writeFileSync(tokenFiles[0]!, token, { mode: 0o600 })
+    writeFileSync(tokenFiles[1]!, 'nonsense', { mode: 0o600 })
+    const rules = [
+      { name: 'tenant', default: true, tokenFile: tokenFiles[0] },
+      { name: 'stranger', namespaceLabels: { team: 'stranger' }, tokenFile: tokenFiles[1] },
+    ]
+    await bed.api.create('/api/v1/namespaces', { metadata: { name: 'strange', labels: { team: 'stranger' } } } as never)
+    const running = await start('rules', ['spout.tokenFile=', `projects=${JSON.stringify(rules)}`])
+    const one = await bed.create('ruled')
+    await bed.create('ruled', {}, {}, 'strange')
+    const before = await bed.when('ruled', 'an address', (service) => ips(service).length > 0)
+    expect(bed.documentOf(one)).toBeDefined()
+    await bed.until('the reason', () =>
+      running.lines().some(({ event, reason }) => event === 'cannot-begin' && /^stranger: /.test(String(reason))),
+    )
+    expect((await running.get('/readyz')).status).toBe(503)
+    expect(ips(await bed.get('ruled', 'strange'))).toEqual([])
+    writeFileSync(tokenFiles[1]!, stranger, { mode: 0o600 })
+    await bed.when('ruled', 'an address', (service) => ips(service).length > 0, 'strange')
+    expect(bed.spout.view.list('loadBalancer', { projectId: bed.stranger.id })).toHaveLength(1)
+    await bed.until('both sides read', async () => (await running.get('/readyz')).status === 200)
+    expect(ips(await bed.get('ruled'))).toEqual(ips(before))
+    const metrics = (await running.get('/metrics')).text
+    expect(metrics).toContain('spout_connector_objects{kind="Namespace"}')
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+  })
+
+  test('two rules with credentials of one project: nothing is begun for the second, and why is told', async () => {
+    const tokenFile = path.join(directory, 'same.token')
+    writeFileSync(tokenFile, token, { mode: 0o600 })
+    const rules = [
+      { name: 'one', namespaces: ['shop'], tokenFile },
+      { name: 'two', default: true, tokenFile },
+    ]
+    const running = await start('same', ['spout.tokenFile=', `projects=${JSON.stringify(rules)}`])
+    await bed.until('the reason', () =>
+      running.lines().some(({ event, reason }) => event === 'cannot-begin' && String(reason).includes('one rule')),
+    )
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+  })
+
   test.each([
     ['no way to log in', ['spout.tokenFile='], 'spout.tokenFile: is not set'],
     ['two ways', ['spout.applicationCredentialId=x'], 'stands beside'],
     ['unknown mode', ['services.mode=both'], 'services.mode'],
+    [
+      'rules beside a credential of all',
+      ['projects=[{name: a, default: true, tokenFile: /t}]'],
+      'spout.tokenFile: stands beside projects',
+    ],
+    [
+      'a rule about nothing',
+      ['spout.tokenFile=', 'projects=[{name: a, tokenFile: /t}]'],
+      'projects.0: has neither namespaces',
+    ],
+    [
+      'two defaults',
+      [
+        'spout.tokenFile=',
+        'projects=[{name: a, default: true, tokenFile: /t}, {name: b, default: true, tokenFile: /t}]',
+      ],
+      'projects.1.default',
+    ],
+    [
+      'two rules of one name',
+      [
+        'spout.tokenFile=',
+        'projects=[{name: a, namespaces: [x], tokenFile: /t}, {name: a, default: true, tokenFile: /t}]',
+      ],
+      'projects.1.name',
+    ],
+    [
+      'a rule without credential',
+      ['spout.tokenFile=', 'projects=[{name: a, default: true}]'],
+      'projects.0.tokenFile: is not set',
+    ],
+    [
+      'no name of a label',
+      ['spout.tokenFile=', 'projects=[{name: a, namespaceLabels: {"a b": x}, tokenFile: /t}]'],
+      'projects.0.namespaceLabels',
+    ],
+    [
+      'rules for configuration',
+      ['work=configuration', 'kubernetes.kubeconfig=/nowhere', 'projects=[{name: a, default: true, tokenFile: /t}]'],
+      'projects: stands beside work configuration',
+    ],
+    ['no prefix', ['services.externalIPs=[192.0.2.1/24]'], 'services.externalIPs.0'],
     ['no kubeconfig there', ['kubernetes.kubeconfig=/nowhere'], '/nowhere'],
     ['no pod either', ['kubernetes.kubeconfig='], 'this is no pod'],
   ])('wrong settings end it with code 2: %s', async (_, settings, told) => {

@@ -7,7 +7,7 @@ import { clusterTransport } from './cluster-transport.ts'
 import type { ConnectorConfig } from './config.ts'
 import { Leadership } from './leadership.ts'
 import { connectorMetrics } from './metrics.ts'
-import { sessionSource } from './session.ts'
+import { checkExternalRanges, configuredProjects } from './projects.ts'
 
 export interface RunningConnector {
   stop(): Promise<void>
@@ -26,7 +26,8 @@ export async function startConnector(
   onLost: (reason: string) => void,
 ): Promise<RunningConnector> {
   const clock = systemClock
-  const sessions = sessionSource(config, clock)
+  const projects = configuredProjects(config, clock)
+  checkExternalRanges(config)
   const { access, transport } = await clusterTransport(config, environment)
   const events = new EventRecorder({
     client: new KubeClient(transport),
@@ -34,7 +35,7 @@ export async function startConnector(
     reportingInstance: hostname(),
     log,
   })
-  const balancing = new Balancing({ config, transport, sessions, events, clock, log })
+  const balancing = new Balancing({ config, transport, projects, events, clock, log })
   const { elect, namespace, lease, leaseSeconds } = config.leader
   const leadership = new Leadership({
     balancing,

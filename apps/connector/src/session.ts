@@ -5,15 +5,28 @@ import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import type { ConnectorConfig } from './config.ts'
 
+/** Who we are to the control plane. */
+export type CredentialSettings = Pick<
+  ConnectorConfig['spout'],
+  'tokenFile' | 'applicationCredentialId' | 'applicationCredentialSecretFile' | 'serviceAccountTokenFile'
+>
+
 /** @throws ConfigError when none of the ways is set, or more than one */
-export function sessionSource({ spout }: ConnectorConfig, clock: Clock): Sessions {
-  const { endpoint, tokenFile, applicationCredentialId: id, applicationCredentialSecretFile: secretFile } = spout
-  const { serviceAccountTokenFile: accountFile } = spout
+export const sessionSource = ({ spout }: ConnectorConfig, clock: Clock): Sessions =>
+  sessionsOf(spout.endpoint, spout, 'spout', clock)
+
+/**
+ * @param field where the credential stands in the settings
+ * @throws ConfigError when none of the ways is set, or more than one
+ */
+export function sessionsOf(endpoint: string, credential: CredentialSettings, field: string, clock: Clock): Sessions {
+  const { tokenFile, applicationCredentialId: id, applicationCredentialSecretFile: secretFile } = credential
+  const { serviceAccountTokenFile: accountFile } = credential
   if (tokenFile !== '' && id !== '')
-    throw new ConfigError('spout.tokenFile: stands beside spout.applicationCredentialId; set one of them')
+    throw new ConfigError(`${field}.tokenFile: stands beside ${field}.applicationCredentialId; set one of them`)
   if (accountFile !== '' && (tokenFile !== '' || id !== ''))
     throw new ConfigError(
-      'spout.serviceAccountTokenFile: stands beside spout.tokenFile or spout.applicationCredentialId; set one of them',
+      `${field}.serviceAccountTokenFile: stands beside ${field}.tokenFile or ${field}.applicationCredentialId; set one of them`,
     )
   if (tokenFile !== '') return new TokenFile(endpoint, tokenFile, clock)
   const read = async (file: string): Promise<string> => (await readFile(file, 'utf8')).trim()
@@ -21,9 +34,9 @@ export function sessionSource({ spout }: ConnectorConfig, clock: Clock): Session
     return new Login(endpoint, async () => ({ serviceAccountToken: await read(accountFile) }), clock)
   if (id === '')
     throw new ConfigError(
-      'spout.tokenFile: is not set, nor is spout.applicationCredentialId or spout.serviceAccountTokenFile',
+      `${field}.tokenFile: is not set, nor is ${field}.applicationCredentialId or ${field}.serviceAccountTokenFile`,
     )
-  if (secretFile === '') throw new ConfigError('spout.applicationCredentialSecretFile: is not set')
+  if (secretFile === '') throw new ConfigError(`${field}.applicationCredentialSecretFile: is not set`)
   return new Login(endpoint, async () => ({ applicationCredentialId: id, secret: await read(secretFile) }), clock)
 }
 

@@ -7,7 +7,8 @@ import { KubernetesApiError, LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectorConfig } from '../../../../apps/connector/src/config.ts'
 import { startConnector } from '../../../../apps/connector/src/connector.ts'
-import { CONFIG_RULES, CONNECTOR_LEASE_RULES, CONNECTOR_RULES } from './rbac/roles.ts'
+import { ACCESS, withoutReasons } from './rbac/manifests.ts'
+import { CONFIG_RULES, CONNECTOR_LEASE_RULES, CONNECTOR_NAMESPACE_RULES, CONNECTOR_RULES } from './rbac/roles.ts'
 import { type ConfigBed, isReady, openConfigBed } from './testing/config-bed.fixture.ts'
 
 let bed: ConfigBed
@@ -231,5 +232,17 @@ describe('the account of the connector', () => {
     for (const namespace of ['default', 'kube-system'])
       expect(await rightsOf(token, namespace)).toEqual(textsOf(CONNECTOR_RULES))
     expect(await rightsOf(token, 'spout')).toEqual(textsOf([...CONNECTOR_RULES, ...CONNECTOR_LEASE_RULES]))
+  })
+
+  test('with the rights for rules by label it can read namespaces too, and still nothing else', async () => {
+    const token = await bed.tokenOf('connector')
+    for (const object of ACCESS['connector-namespaces-access'] ?? [])
+      await bed.api.create<object>(`${RBAC}/${object.kind.toLowerCase()}s`, withoutReasons(object))
+    await bed.until('the rights to be known', async () =>
+      (await allowed(token, [['GET', '/api/v1/namespaces']])).includes('GET /api/v1/namespaces: done'),
+    )
+    const still = NEVER.filter(([method, where]) => !(method === 'GET' && where === '/api/v1/namespaces'))
+    expect(await allowed(token, [...still, ...OF_CONFIG])).toEqual([])
+    expect(await rightsOf(token, 'default')).toEqual(textsOf([...CONNECTOR_RULES, ...CONNECTOR_NAMESPACE_RULES]))
   })
 })

@@ -76,6 +76,7 @@ async function start() {
     namespaces: null,
     mode: 'direct',
     defaultPools: [],
+    externalRanges: [],
     routesOfNetwork: null,
   } as const
   const controller = new ServiceController({ ...common, cluster, service: native, settings })

@@ -7,14 +7,21 @@ export const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup'
  * is where nothing else does any more (the type was changed away, and with it the class).
  */
 export const MANAGED_BY = 'spout.dev/managed-by'
+/** Where namespaces are of several projects: the id of the one that the Service was balanced by first. Written by us. */
+export const PROJECT = 'spout.dev/project'
 export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'
 export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
 /** Where kube-proxy says whether a node can take traffic for `externalTrafficPolicy: Cluster` (KEP-3836). */
 export const KUBE_PROXY_HEALTH_PORT = 10256
 
 export const CONDITION_PROGRAMMED = 'spout.dev/Programmed'
+/** False while external IPs of the Service cannot be had, and not there else. */
+export const CONDITION_EXTERNAL_IPS = 'spout.dev/ExternalIPs'
 /** A name of Kubernetes' own. */
 export const CONDITION_PORTS_ERROR = 'LoadBalancerPortsError'
+
+/** The reason of a Service that stays with the project that its namespace was of. */
+export const NAMESPACE_MOVED = 'NamespaceMoved'
 
 /** What a Service may say beyond its spec. The first name is ours, the others are read alike. */
 export const ANNOTATIONS = {
@@ -46,5 +53,8 @@ export type AnnotationName = keyof typeof ANNOTATIONS
 /** `namespace/name`. */
 export const keyOf = ({ metadata }: Pick<Service, 'metadata'>): string => `${metadata.namespace ?? ''}/${metadata.name}`
 export const uidOf = ({ metadata }: Pick<Service, 'metadata'>): string => metadata.uid ?? ''
+/** What its status says, whoever wrote it. */
+export const shownAddresses = ({ status }: Pick<Service, 'status'>): readonly string[] =>
+  (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? [])
 /** `tcp/80`: a port of a Service, and of its load balancer. */
 export type PortKey = `${'tcp' | 'udp' | 'sctp'}/${number}`

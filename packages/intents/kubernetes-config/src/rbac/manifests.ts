@@ -1,5 +1,12 @@
 import { Document, isMap, isSeq } from 'yaml'
-import { CONFIG_RULES, CONNECTOR_LEASE_RULES, CONNECTOR_RULES, type PolicyRule, VIEW_RULES } from './roles.ts'
+import {
+  CONFIG_RULES,
+  CONNECTOR_LEASE_RULES,
+  CONNECTOR_NAMESPACE_RULES,
+  CONNECTOR_RULES,
+  type PolicyRule,
+  VIEW_RULES,
+} from './roles.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
 export const NAMESPACE = 'spout'
@@ -50,6 +57,13 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
     ...role('ClusterRole', 'spout-connector', CONNECTOR_RULES, 'connector'),
     ...role('Role', 'spout-connector-lease', CONNECTOR_LEASE_RULES, 'connector'),
   ],
+  // Beside connector-access, which makes the account.
+  'connector-namespaces-access': role(
+    'ClusterRole',
+    'spout-connector-namespaces',
+    CONNECTOR_NAMESPACE_RULES,
+    'connector',
+  ),
   'config-access': [namespace, account('config'), ...role('ClusterRole', 'spout-config', CONFIG_RULES, 'config')],
   'viewer-access': [
     {

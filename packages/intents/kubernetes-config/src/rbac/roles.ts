@@ -43,6 +43,11 @@ export const CONNECTOR_RULES: readonly PolicyRule[] = [
   },
 ]
 
+/** Only where rules select namespaces by their labels. */
+export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
+  { why: 'Their labels say whose they are.', apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+]
+
 /** In its own namespace. */
 export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   {

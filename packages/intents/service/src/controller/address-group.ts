@@ -2,12 +2,15 @@ import { Refused } from '@spout/client/native-api'
 import { parseIp } from '@spout/net'
 import { uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
-import type { LoadBalancerService, ShownLoadBalancer, VipRequest } from '../spout/load-balancer-service.ts'
+import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '../to-model/address-choice.ts'
 import type { FamilyWish } from '../to-model/address-wish.ts'
 import { type LoadBalancerContent, says } from '../to-model/content.ts'
 import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
+import { externalAddresses } from '../to-model/external-ips.ts'
 import { loadBalancerId } from '../to-model/ids.ts'
+import { bringExternals } from './external-addresses.ts'
+import { firstGranted } from './grants.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
 import type { LeftOut } from './left-out.ts'
 import type { PlannedGroup } from './unit-plan.ts'
@@ -27,21 +30,14 @@ export interface Brought {
   readonly shown: ShownLoadBalancer | null
   /** Why it is not as wished; what is there stays in force. */
   readonly refusal: Refusal | null
+  /** External addresses that cannot be had, and why. */
+  readonly refusedExternals?: ReadonlyMap<string, Refusal>
 }
 
 /** So many members may be refused one by one before the change as a whole counts as refused. */
 const MOST_REFUSED_MEMBERS = 100
 /** So many ids are tried for a Service that founded an address which others have now. */
 const MOST_ATTEMPTS = 16
-/** An address that cannot be had from here may be had from the next candidate. */
-const ELSEWHERE: ReadonlySet<string> = new Set([
-  'AddressTaken',
-  'AddressPoolExhausted',
-  'AddressPoolDraining',
-  'AddressOutsideSubnet',
-  'AddressForbidden',
-  'ReferenceNotFound',
-])
 
 /**
  * Brings the load balancer of one group of Services to what is wanted: nothing when it is so already, else one call for
@@ -59,7 +55,8 @@ export async function bringTo(context: AddressGroupContext, group: PlannedGroup)
   try {
     shown = shown === null ? await create(context, group) : await replace(context, group, shown)
     if (group.services.length === 0) return { shown, refusal: null }
-    return await balanceFamilies(context, group, shown)
+    const externals = await bringExternals(context, group.externals, shown)
+    return { ...(await balanceFamilies(context, group, externals.shown)), refusedExternals: externals.refused }
   } catch (error) {
     if (!(error instanceof Refused) && !(error instanceof NotWished)) throw error
     return { shown: group.heldBy === null ? shown : known.get(group.heldBy), refusal: refusalOf(error) }
@@ -151,20 +148,6 @@ async function withoutRefused(
   }
 }
 
-async function firstGranted<T>({ candidates }: FamilyChoice, take: (vip: VipRequest) => Promise<T>): Promise<T> {
-  let last: Refused | null = null
-  for (const candidate of candidates) {
-    try {
-      return await take(candidate)
-    } catch (error) {
-      const about = error instanceof Refused && (error.field === null || /^(vips|address|poolId)/.test(error.field))
-      if (!about || !ELSEWHERE.has(error.code)) throw error
-      last = error
-    }
-  }
-  throw last ?? new Refused('AddressPoolExhausted', 'No address is left.', null)
-}
-
 async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Promise<readonly FamilyChoice[]> {
   const shownAddresses = group.services.flatMap(({ service }) =>
     (service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
@@ -184,8 +167,10 @@ async function balanceFamilies(
   const { document } = shown
   const familyOf = (address: string) => parseIp(address).version
   const pools = wish.pools === null ? [] : await context.pools()
-  const leaving = document.vips.slice(1).filter((vip) => !isWished(vip, wish, pools))
-  const kept = document.vips.filter((vip) => !leaving.includes(vip))
+  const external = externalAddresses(document)
+  const own = document.vips.filter(({ address }) => !external.includes(address))
+  const leaving = own.slice(1).filter((vip) => !isWished(vip, wish, pools))
+  const kept = own.filter((vip) => !leaving.includes(vip))
   const missing = wish.families.filter(({ family }) => !kept.some(({ address }) => familyOf(address) === family))
   if (leaving.length === 0 && missing.length === 0) return { shown, refusal: null }
   let now = shown

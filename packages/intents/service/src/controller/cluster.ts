@@ -1,9 +1,16 @@
 import type { EndpointSlice, Node, Service } from '@spout/kube'
+import type { Refusal } from '../refusal.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 
 /** What changed: the key of a Service, of a Service whose EndpointSlices changed, or the nodes. */
 export type ClusterChange = { readonly type: 'service' | 'slices'; readonly key: string } | { readonly type: 'nodes' }
+
+export interface Barred {
+  readonly refusal: Refusal
+  /** Whether the addresses that it shows are left there: what has them cannot be seen. */
+  readonly keepsAddresses: boolean
+}
 
 /** A Kubernetes cluster as the controller needs it: what is there, kept in memory, and the few writes. */
 export interface Cluster {
@@ -23,6 +30,12 @@ export interface Cluster {
   isGone(key: string, uid: string): Promise<boolean>
   slicesOf(serviceKey: string): readonly EndpointSlice[]
   nodes(): Iterable<Node>
+  /** Why a Service is not balanced, whatever it says; null when it may be. */
+  barred(service: Service): Barred | null
+  /** What is worth telling of a Service that works. */
+  notice(service: Service): Refusal | null
+  /** Whether finalizer and mark are on it. */
+  isClaimed(service: Service): boolean
   /**
    * Puts finalizer and mark on a Service. Each write is of the version that was read, of that UID.
    * @throws Stale when the Service was changed meanwhile

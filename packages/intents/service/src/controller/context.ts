@@ -1,4 +1,5 @@
 import type { LoadBalancer } from '@spout/model'
+import type { Cidr } from '@spout/net'
 import type { Clock, Logger } from '@spout/runtime'
 import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
 import type { Mode } from '../to-model/mode.ts'
@@ -15,6 +16,8 @@ export interface ServiceControllerSettings extends OwnershipSettings {
   readonly mode: Mode
   /** Names of address pools for Services that name none, in order; empty takes any. */
   readonly defaultPools: readonly string[]
+  /** Where `spec.externalIPs` may come from; empty: they are not looked at. */
+  readonly externalRanges: readonly Cidr[]
   /** The project's network whose pod routes are kept; null leaves routes alone. */
   readonly routesOfNetwork: string | null
   /** Left out: each pod by way of its node. */

@@ -90,6 +90,11 @@ export class ServiceController {
     }
   }
 
+  /** The load balancers of this cluster in the project, as the control plane shows them. */
+  get known(): KnownLoadBalancers {
+    return this.#context.known
+  }
+
   /** Whether both sides were read: before that nothing is decided. */
   get ready(): boolean {
     return this.#context.cluster.ready && this.#context.known.listed

@@ -1,9 +1,10 @@
 import type { Service } from '@spout/kube'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
-import { FINALIZER, keyOf, MANAGED_BY, uidOf } from '../names.ts'
+import { keyOf, shownAddresses, uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
 import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import type { KnownPool } from '../to-model/address-choice.ts'
+import { type ExternalWish, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import type { EligibleNode } from '../to-model/nodes.ts'
 import { bringTo } from './address-group.ts'
 import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } from './context.ts'
@@ -71,6 +72,8 @@ export class UnitBalancer {
       services,
       documents,
       cluster: settings.cluster,
+      externalRanges: settings.externalRanges,
+      barred: (service) => cluster.barred(service)?.refusal ?? null,
       surroundings: (service) => ({ slices: cluster.slicesOf(keyOf(service)), nodes, mode: settings.mode }),
     })
     let refusals = plan.refused.length
@@ -111,10 +114,14 @@ export class UnitBalancer {
     const { cluster, service, settings, known, statuses } = this.#context
     await Promise.all(
       group.services
-        .filter(({ service: one }) => !isClaimed(one, settings.className))
+        .filter(({ service: one }) => !cluster.isClaimed(one))
         .map(({ service: one }) => cluster.claim(one)),
     )
-    const { shown: brought, refusal } = await bringTo(
+    const {
+      shown: brought,
+      refusal,
+      refusedExternals,
+    } = await bringTo(
       {
         service,
         known,
@@ -128,21 +135,30 @@ export class UnitBalancer {
     )
     // The watch may have shown a newer status than the answer to the call did.
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
-    for (const { service: one, wish, ports, notice } of group.services)
+    let refused = 0
+    for (const { service: one, wish, ports, notice, externals } of group.services) {
+      const notHad = [...externals.refused, ...ofWanted(externals, refusedExternals)]
+      refused += notHad.length
       await statuses.write({
         service: one,
         wish,
-        addresses: shown === null ? [] : shown.document.vips.map(({ address }) => address),
+        addresses: shown === null ? [] : ownAddresses(shown.document),
         ports,
+        refusedExternals: notHad,
         progress:
           refusal !== null
             ? { type: 'refused', refusal }
             : shown === null
               ? { type: 'pending', reason: 'Allocating', message: 'It is being made.' }
-              : this.#confirmations.progressOf(shown, one, notice ?? this.#leftOutNotice(shown.document.id, one)),
+              : this.#confirmations.progressOf(shown, one, this.#noticeOf(shown.document.id, one, notice)),
       })
+    }
     const leftOut = shown !== null && this.leftOut.has(shown.document.id)
-    return refusal !== null || leftOut ? group.services.length : 0
+    return refusal !== null || leftOut || refused > 0 ? group.services.length : 0
+  }
+
+  #noticeOf(id: string, service: Service, ofDraft: Refusal | null): Refusal | null {
+    return ofDraft ?? this.#leftOutNotice(id, service) ?? this.#context.cluster.notice(service)
   }
 
   #leftOutNotice(id: string, service: Service): Refusal | null {
@@ -152,8 +168,10 @@ export class UnitBalancer {
   }
 
   async #refuse(service: Service, refusal: Refusal): Promise<void> {
-    const { known, statuses } = this.#context
-    const addresses = known.ofUid(uidOf(service)).flatMap(({ document }) => document.vips.map(({ address }) => address))
+    const { cluster, known, statuses } = this.#context
+    const addresses = cluster.barred(service)?.keepsAddresses
+      ? shownAddresses(service)
+      : known.ofUid(uidOf(service)).flatMap(({ document }) => document.vips.map(({ address }) => address))
     await statuses.write({ service, wish: null, addresses, ports: [], progress: { type: 'refused', refusal } })
   }
 
@@ -171,5 +189,11 @@ export class UnitBalancer {
   }
 }
 
-const isClaimed = ({ metadata }: Service, className: string): boolean =>
-  (metadata.finalizers?.includes(FINALIZER) ?? false) && metadata.annotations?.[MANAGED_BY] === className
+const ofWanted = (
+  { wanted }: ExternalWish,
+  refused: ReadonlyMap<string, Refusal> | undefined,
+): readonly RefusedExternal[] =>
+  wanted.flatMap((address) => {
+    const refusal = refused?.get(address)
+    return refusal === undefined ? [] : [{ address, refusal }]
+  })

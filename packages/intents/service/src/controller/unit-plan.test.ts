@@ -60,3 +60,13 @@ describe('a Service that is there and has no EndpointSlice', () => {
     expect(members(contentFor(byNodes, [], [document]))).toEqual([])
   })
 })
+
+test('a Service that left a shared address is not named any more, also while the one that stays cannot be read', () => {
+  const [stays, left] = [service('web'), service('left', {}, { uid: uid(2) })]
+  const document = documentOf(stays)
+  const both = { ...document.annotations, [`kubernetes.service.${left.metadata.uid}`]: 'shop/left' }
+  const wrong = service('web', {}, { annotations: { 'spout.dev/mode': 'teleport' } })
+  const content = contentFor(wrong, SEEN, [{ ...document, annotations: both }])
+  expect(content?.annotations).toEqual(document.annotations)
+  expect(members(content)).toEqual(['10.1.0.1', '10.1.0.2'])
+})

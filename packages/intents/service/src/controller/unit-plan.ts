@@ -1,13 +1,26 @@
 import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
-import { parseIp } from '@spout/net'
+import { type Cidr, parseIp } from '@spout/net'
 import { type PortKey, uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
 import type { AddressWish } from '../to-model/address-wish.ts'
 import { familiesOf } from '../to-model/address-wish.ts'
-import { contentOf, type LoadBalancerContent, listenersOf } from '../to-model/content.ts'
-import { draftOf, groupContent, type ServiceDraft, type Surroundings } from '../to-model/draft.ts'
+import { contentOf, type LoadBalancerContent, listenersOf, sorted } from '../to-model/content.ts'
+import {
+  draftOf,
+  groupContent,
+  SERVICE_ANNOTATION_PREFIX,
+  type ServiceDraft,
+  type Surroundings,
+} from '../to-model/draft.ts'
 import { endpointMembers } from '../to-model/endpoints.ts'
+import {
+  EXTERNAL_ANNOTATION,
+  type ExternalWish,
+  externalAddresses,
+  externalIpsOf,
+  ownAddresses,
+} from '../to-model/external-ips.ts'
 import { modeOf } from '../to-model/mode.ts'
 import { type BalancedPort, portsOf, portTaken } from '../to-model/ports.ts'
 import { type HeldGroup, partition } from '../to-model/sharing.ts'
@@ -25,6 +38,8 @@ export interface PlannedGroup {
   readonly heldBy: string | null
   readonly wish: AddressWish
   readonly content: LoadBalancerContent
+  /** Addresses that Services of the group ask for beside those they are given. */
+  readonly externals: readonly string[]
   readonly services: readonly PlannedService[]
 }
 
@@ -33,6 +48,7 @@ export interface PlannedService {
   readonly wish: AddressWish
   readonly ports: readonly ShownPort[]
   readonly notice: Refusal | null
+  readonly externals: ExternalWish
 }
 
 export interface UnitInput {
@@ -40,15 +56,27 @@ export interface UnitInput {
   /** Load balancers that are this unit's alone. */
   readonly documents: readonly LoadBalancer[]
   readonly cluster: string
+  /** Why a Service is not balanced, whatever it says; left out, none is barred. */
+  readonly barred?: (service: Service) => Refusal | null
+  /** Where `externalIPs` may come from; left out, they are not looked at. */
+  readonly externalRanges?: readonly Cidr[]
   readonly surroundings: (service: Service) => Surroundings
 }
 
 /** Pure: what is wanted of a unit, given what is there. */
-export function planUnit({ services, documents, cluster, surroundings }: UnitInput): UnitPlan {
+export function planUnit({
+  services,
+  documents,
+  cluster,
+  barred,
+  externalRanges = [],
+  surroundings,
+}: UnitInput): UnitPlan {
   const drafts = new Map<string, ServiceDraft>()
   const refused: { service: Service; refusal: Refusal }[] = []
   for (const service of services) {
-    const draft = draftOf(service, surroundings(service))
+    const bar = barred?.(service) ?? null
+    const draft = bar === null ? draftOf(service, surroundings(service)) : { refusal: bar }
     if ('refusal' in draft) refused.push({ service, refusal: draft.refusal })
     else drafts.set(uidOf(service), draft.value)
   }
@@ -75,25 +103,40 @@ export function planUnit({ services, documents, cluster, surroundings }: UnitInp
       ),
     )
     const kept = document === null ? [] : refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
+    const externals = externalsOf(
+      [...members.map(({ draft }) => draft.service), ...kept.map(({ service }) => service)],
+      group.wish,
+      document,
+      externalRanges,
+    )
+    const whole = kept.reduce((so, { service }) => withKept(so, document!, service, surroundings(service)), content)
     return {
       heldBy: group.heldBy,
       wish: group.wish,
-      content: kept.reduce((whole, { service }) => withKept(whole, document!, service, surroundings(service)), content),
+      content: withExternals(whole, document, externals),
+      externals,
       services: members.map(({ draft, taken }) => ({
         service: draft.service,
         wish: draft.wish,
         ports: draft.ports.map(({ port }) => shownPort(draft.service, port, taken)),
         notice: draft.notice,
+        externals: externalIpsOf(draft.service, externalRanges),
       })),
     }
   })
   const planned = new Set(groups.map(({ heldBy }) => heldBy))
+  const living = new Set(services.map((service) => `${SERVICE_ANNOTATION_PREFIX}${uidOf(service)}`))
+  const leaves = (annotation: string): boolean =>
+    annotation.startsWith(SERVICE_ANNOTATION_PREFIX) && !living.has(annotation)
   // Load balancers that only refused Services have left: as they are, but for the endpoints.
   const alone = documents
     .filter(({ id }) => !planned.has(id))
     .map((document): PlannedGroup => {
       const own = refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
-      const bare: LoadBalancerContent = { ...contentOf(document), pools: [], listeners: [] }
+      const whole = contentOf(document)
+      // Who leaves the address is not named any more.
+      const annotations = Object.fromEntries(Object.entries(whole.annotations).filter(([name]) => !leaves(name)))
+      const bare: LoadBalancerContent = { ...whole, annotations, pools: [], listeners: [] }
       return {
         heldBy: document.id,
         wish: { families: [], pools: null },
@@ -101,10 +144,37 @@ export function planUnit({ services, documents, cluster, surroundings }: UnitInp
           (whole, { service }) => withKept(whole, document, service, surroundings(service)),
           bare,
         ),
+        externals: [],
         services: [],
       }
     })
   return { groups: [...groups, ...alone], refused }
+}
+
+/** What is asked for beside the addresses that the Services have, or ask for, as their own. */
+function externalsOf(
+  services: readonly Service[],
+  wish: AddressWish,
+  document: LoadBalancer | null,
+  ranges: readonly Cidr[],
+): readonly string[] {
+  const own = new Set([
+    ...(document === null ? [] : ownAddresses(document)),
+    ...wish.families.flatMap(({ address }) => address ?? []),
+  ])
+  const wanted = new Set(services.flatMap((service) => externalIpsOf(service, ranges).wanted))
+  return [...wanted].filter((address) => !own.has(address)).sort()
+}
+
+/** Those that are there stay noted until they are gone, so that an interrupted change can be ended. */
+function withExternals(
+  content: LoadBalancerContent,
+  document: LoadBalancer | null,
+  externals: readonly string[],
+): LoadBalancerContent {
+  const noted = [...new Set([...externals, ...(document === null ? [] : externalAddresses(document))])].sort()
+  if (noted.length === 0) return content
+  return { ...content, annotations: sorted({ ...content.annotations, [EXTERNAL_ANNOTATION]: noted.join(',') }) }
 }
 
 function shownPort(service: Service, port: BalancedPort, taken: ReadonlyMap<PortKey, Service>): ShownPort {
@@ -167,7 +237,7 @@ export function heldGroup(document: LoadBalancer): HeldGroup {
   const listeners = listenersOf(document)
   return {
     id: document.id,
-    addresses: new Map(document.vips.map(({ address }) => [parseIp(address).version, address])),
+    addresses: new Map(ownAddresses(document).map((address) => [parseIp(address).version, address])),
     ports: new Map(
       listeners.map(({ protocol, port, defaultPool }) => [
         `${protocol}/${port}` as PortKey,

@@ -17,7 +17,7 @@ import {
 } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import { type Cluster, type ClusterChange, Stale } from '../controller/cluster.ts'
-import { FINALIZER, MANAGED_BY, uidOf } from '../names.ts'
+import { FINALIZER, MANAGED_BY, PROJECT, uidOf } from '../names.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 import { trimNode, trimService, trimSlice } from './trim.ts'
@@ -130,22 +130,54 @@ export class KubeCluster implements Cluster {
     for (const [, node] of this.#nodes.list()) yield node
   }
 
-  async claim(service: Service): Promise<void> {
+  barred(): null {
+    return null
+  }
+
+  notice(): null {
+    return null
+  }
+
+  isClaimed({ metadata }: Service): boolean {
+    return (
+      (metadata.finalizers?.includes(FINALIZER) ?? false) &&
+      metadata.annotations?.[MANAGED_BY] === this.#options.className
+    )
+  }
+
+  /** @param projectId written down too where there are several projects */
+  async claim(service: Service, projectId?: string): Promise<void> {
     const finalizers = [...new Set([...(service.metadata.finalizers ?? []), FINALIZER])]
-    await this.#patch(service, { finalizers, annotations: { [MANAGED_BY]: this.#options.className } })
+    const project = projectId === undefined ? {} : { [PROJECT]: projectId }
+    await this.#patch(service, { finalizers, annotations: { [MANAGED_BY]: this.#options.className, ...project } })
   }
 
   async release(service: Service): Promise<void> {
     const finalizers = (service.metadata.finalizers ?? []).filter((name) => name !== FINALIZER)
-    await this.#patch(service, { finalizers, annotations: { [MANAGED_BY]: null } }).catch(ignoreNotFound)
+    await this.#patch(service, { finalizers, annotations: { [MANAGED_BY]: null, [PROJECT]: null } }).catch(
+      ignoreNotFound,
+    )
   }
 
   async writeStatus(service: Service, { ingress, conditions }: WrittenStatus): Promise<string | null> {
     const { name, namespace = '' } = service.metadata
+    const path = objectPath(SERVICES, { namespace, name }, 'status')
+    // What somebody else wrote there is not taken away by an apply that does not name it.
+    if (ingress.length === 0 && (service.status?.loadBalancer?.ingress ?? []).length > 0)
+      await this.#options.transport
+        .request({
+          method: 'PATCH',
+          path,
+          query: { fieldManager: FIELD_MANAGER },
+          contentType: 'application/merge-patch+json',
+          body: { metadata: { uid: uidOf(service) }, status: { loadBalancer: { ingress: null } } },
+        })
+        .catch(ignoreNotFound)
+        .catch(staleOr)
     const written = await this.#options.transport
       .request<Service>({
         method: 'PATCH',
-        path: objectPath(SERVICES, { namespace, name }, 'status'),
+        path,
         query: { fieldManager: FIELD_MANAGER, force: true },
         contentType: 'application/apply-patch+yaml',
         body: {

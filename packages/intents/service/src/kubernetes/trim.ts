@@ -1,9 +1,9 @@
 import { type EndpointSlice, type Node, SERVICE_NAME_LABEL, type Service } from '@spout/kube'
-import { ANNOTATIONS, EXCLUDE_NODE_LABEL, MANAGED_BY } from '../names.ts'
+import { ANNOTATIONS, EXCLUDE_NODE_LABEL, MANAGED_BY, PROJECT } from '../names.ts'
 
 /** What is kept of objects: the fields that are read here. Built anew, so that nothing holds on to the rest. */
 
-const KEPT_ANNOTATIONS: readonly string[] = [MANAGED_BY, ...Object.values(ANNOTATIONS).flat()]
+const KEPT_ANNOTATIONS: readonly string[] = [MANAGED_BY, PROJECT, ...Object.values(ANNOTATIONS).flat()]
 
 function picked<T extends object, K extends keyof T>(from: T | undefined, names: readonly K[]): Pick<T, K> {
   const kept: Partial<T> = {}
@@ -23,7 +23,7 @@ const SPEC = [
     'ipFamilies',
   ] as const),
   ...(['ipFamilyPolicy', 'loadBalancerClass', 'loadBalancerIP', 'loadBalancerSourceRanges'] as const),
-  ...(['selector', 'sessionAffinity', 'sessionAffinityConfig'] as const),
+  ...(['externalIPs', 'selector', 'sessionAffinity', 'sessionAffinityConfig'] as const),
 ] as const
 
 /** Of a Service that is no load balancer, and was none of ours, only that it is there. */

@@ -125,6 +125,7 @@ export async function openControllerBed() {
       namespaces: null,
       mode: 'direct',
       defaultPools: ['public', 'six'],
+      externalRanges: [],
       routesOfNetwork: null,
       ...overrides,
     }
@@ -181,6 +182,9 @@ export async function openControllerBed() {
     pools,
     network,
     project,
+    stranger,
+    endpoint,
+    access,
     start,
     get,
     servicePath,

@@ -47,7 +47,7 @@ export function chooseAddresses(
     // A named address may lie in any pool that is open to the project, unless the Service names pools too.
     const source = address !== null && wish.pools === null ? pools : allowed
     const ofFamily = source.filter((pool) => rangesOf(pool).some(({ version }) => version === family))
-    const candidates = address === null ? freely(family, ofFamily, shownAddresses) : exactly(address, ofFamily)
+    const candidates = address === null ? freely(family, ofFamily, shownAddresses) : poolsHolding(address, ofFamily)
     if (candidates.length === 0 && address !== null)
       return refuse(
         'AddressNotInPool',
@@ -63,7 +63,8 @@ export function chooseAddresses(
   return { value: choices }
 }
 
-const exactly = (address: string, pools: readonly KnownPool[]): readonly AddressCandidate[] =>
+/** Where this very address may come from. */
+export const poolsHolding = (address: string, pools: readonly KnownPool[]): readonly AddressCandidate[] =>
   pools.filter((pool) => holds(pool, address)).map(({ id }) => ({ poolId: id, address }))
 
 function freely(
@@ -75,7 +76,7 @@ function freely(
     .filter(isIp)
     .map(parseIp)
     .find(({ version }) => version === family)
-  const again = before === undefined ? [] : exactly(formatIp(before), pools)
+  const again = before === undefined ? [] : poolsHolding(formatIp(before), pools)
   return [...again, ...pools.map(({ id }) => ({ poolId: id, address: null }))]
 }
 

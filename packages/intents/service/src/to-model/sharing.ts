@@ -30,6 +30,13 @@ export function unitOf(service: Service): OrRefusal<string> {
   return { value: `shared:${namespaces.join(',')}:${key.value}` }
 }
 
+/** Other namespaces that a Service which shares names, whether they can be shared with or not. */
+export function namespacesSharedWith(service: Service): readonly string[] {
+  const [key, others] = [annotation(service, 'sharingKey'), listAnnotation(service, 'shareWith')]
+  if ('refusal' in key || key.value === null || 'refusal' in others) return []
+  return (others.value ?? []).filter((name) => name !== service.metadata.namespace)
+}
+
 export const aloneUnit = (service: Service): string => `alone:${keyOf(service)}`
 
 /** A Service that may share. */

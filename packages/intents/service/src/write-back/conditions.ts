@@ -1,6 +1,7 @@
 import type { Condition } from '@spout/kube'
-import { CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
+import type { RefusedExternal } from '../to-model/external-ips.ts'
 import type { ShownPort } from './ingress.ts'
 
 /** What is known of a Service's load balancer, for its conditions. */
@@ -20,10 +21,19 @@ const LONGEST_MESSAGE = 1024
 export function conditionsOf(
   progress: Progress,
   ports: readonly ShownPort[],
+  refusedExternals: readonly RefusedExternal[],
   before: readonly Condition[],
   now: string,
 ): readonly Condition[] {
   const wanted = [programmed(progress)]
+  const [first] = refusedExternals
+  if (first !== undefined)
+    wanted.push({
+      type: CONDITION_EXTERNAL_IPS,
+      status: 'False',
+      reason: refusedExternals.length === 1 ? wordOf(first.refusal.reason) : 'ExternalIPsRefused',
+      message: refusedExternals.map(({ address, refusal }) => `${address}: ${refusal.message}`).join('; '),
+    })
   const wrong = ports.filter(({ error }) => error !== null)
   if (wrong.length > 0)
     wanted.push({

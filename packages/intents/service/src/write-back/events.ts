@@ -1,5 +1,5 @@
 import type { Condition } from '@spout/kube'
-import { CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, NAMESPACE_MOVED } from '../names.ts'
 import type { WrittenStatus } from './status.ts'
 
 /** An event for a Service. */
@@ -29,9 +29,17 @@ export function eventsOf(
   })
   return changed.flatMap(({ type, status, reason, message }): ServiceEvent[] => {
     if (type === CONDITION_PORTS_ERROR) return [{ type: 'Warning', reason, action: 'BalancePorts', note: message }]
+    if (type === CONDITION_EXTERNAL_IPS) return [{ type: 'Warning', reason, action: 'ClaimExternalIPs', note: message }]
     if (type !== CONDITION_PROGRAMMED || progress === 'waits' || reason === 'Programmed') return []
     // A condition that is true with another reason tells of a notice, such as a cluster without nodes.
-    return [{ type: 'Warning', reason, action: status === 'True' ? 'ChooseMembers' : 'BalanceService', note: message }]
+    return [
+      {
+        type: 'Warning',
+        reason,
+        action: status === 'True' && reason !== NAMESPACE_MOVED ? 'ChooseMembers' : 'BalanceService',
+        note: message,
+      },
+    ]
   })
 }
 

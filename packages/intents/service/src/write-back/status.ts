@@ -1,6 +1,7 @@
 import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
-import { CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { AddressWish } from '../to-model/address-wish.ts'
+import type { RefusedExternal } from '../to-model/external-ips.ts'
 import { conditionsOf, type Progress } from './conditions.ts'
 import { ingressOf, type ShownPort } from './ingress.ts'
 
@@ -17,24 +18,34 @@ export interface StatusInput {
   /** The load balancer's addresses that are this Service's; empty when there are none. */
   readonly addresses: readonly string[]
   readonly ports: readonly ShownPort[]
+  /** External IPs that it cannot have; left out: none. */
+  readonly refusedExternals?: readonly RefusedExternal[]
   readonly progress: Progress
   /** RFC 3339, in seconds. */
   readonly now: string
 }
 
-export function statusOf({ service, wish, addresses, ports, progress, now }: StatusInput): WrittenStatus {
+export function statusOf({
+  service,
+  wish,
+  addresses,
+  ports,
+  refusedExternals = [],
+  progress,
+  now,
+}: StatusInput): WrittenStatus {
   const before = service.status?.loadBalancer?.ingress ?? []
   return {
     ingress:
       wish === null ? before.filter(({ ip }) => addresses.includes(ip ?? '')) : ingressOf(wish, addresses, ports),
-    conditions: conditionsOf(progress, ports, service.status?.conditions ?? [], now),
+    conditions: conditionsOf(progress, ports, refusedExternals, service.status?.conditions ?? [], now),
   }
 }
 
 /** What a Service that is balanced no more shows. */
 export const NO_STATUS: WrittenStatus = { ingress: [], conditions: [] }
 
-const OURS: ReadonlySet<string> = new Set([CONDITION_PROGRAMMED, CONDITION_PORTS_ERROR])
+const OURS: ReadonlySet<string> = new Set([CONDITION_PROGRAMMED, CONDITION_PORTS_ERROR, CONDITION_EXTERNAL_IPS])
 
 /** Whether the Service shows it already; the conditions of others do not count. */
 export function shows(service: Service, wanted: WrittenStatus): boolean {

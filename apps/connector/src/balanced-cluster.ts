@@ -1,0 +1,123 @@
+import {
+  KubeCluster,
+  labelsOfRules,
+  NamespaceReflector,
+  type NativeLoadBalancers,
+  type OwnSettings,
+  type ProjectRule,
+  ServiceController,
+  type ServiceControllerCounters,
+  type ServiceControllerSettings,
+  servicesOfCluster,
+  TenantControllers,
+} from '@spout/intent-service'
+import type { EventRecorder, Transport } from '@spout/kube'
+import type { Clock, Logger } from '@spout/runtime'
+import type { ConfiguredProject } from './projects.ts'
+
+/** A project whose credential the control plane knows. */
+export interface NamedProject {
+  readonly project: ConfiguredProject
+  readonly projectId: string
+  readonly service: NativeLoadBalancers
+}
+
+/** And whose load balancers were read. */
+export interface OpenedProject extends NamedProject {
+  readonly loadBalancers: Awaited<ReturnType<NativeLoadBalancers['list']>>
+}
+
+export interface BalancedClusterOptions {
+  readonly transport: Transport
+  readonly events: EventRecorder
+  readonly settings: Omit<ServiceControllerSettings, keyof OwnSettings>
+  /** Those that answered. */
+  readonly projects: readonly OpenedProject[]
+  /** Of all projects, also of those that did not; none when all namespaces are of one project. */
+  readonly rules: readonly ProjectRule[]
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Whatever does the work: one controller, or one for each project. */
+type Controllers = Pick<ServiceController, 'ready' | 'counters' | 'start' | 'stop'>
+
+/** The cluster in memory, and who brings the projects' load balancers together with it. */
+export class BalancedCluster {
+  readonly #cluster: KubeCluster
+  readonly #namespaces: NamespaceReflector
+  readonly #controllers: Controllers
+
+  constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
+    const { namespaces } = settings
+    const [first] = projects
+    this.#cluster = new KubeCluster({
+      transport,
+      clock,
+      log,
+      className: settings.className,
+      namespace: namespaces?.length === 1 ? (namespaces[0] ?? null) : null,
+      knownServices: projects.flatMap(({ loadBalancers }) => servicesOfCluster(loadBalancers, settings.cluster)),
+      tell: ({ metadata: { namespace, name, uid } }, event) =>
+        events.record({ regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid }, ...event }),
+    })
+    const common = { cluster: this.#cluster, clock, log }
+    this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
+    this.#controllers =
+      rules.length === 0 && first !== undefined
+        ? new ServiceController({
+            ...common,
+            service: first.service,
+            settings: { ...settings, ...whatIsItsOwn(first) },
+          })
+        : new TenantControllers({
+            ...common,
+            namespaces: this.#namespaces,
+            rules,
+            tenants: projects.map((opened) => ({
+              project: opened.project.rule?.project ?? '',
+              projectId: opened.projectId,
+              service: opened.service,
+              ...whatIsItsOwn(opened),
+            })),
+            settings,
+          })
+  }
+
+  get ready(): boolean {
+    return this.#controllers.ready
+  }
+
+  get counters(): ServiceControllerCounters {
+    return this.#controllers.counters
+  }
+
+  get reflectors(): KubeCluster['reflectors'] {
+    const { reflector } = this.#namespaces
+    const namespaces = { kind: 'Namespace', reflector } as unknown as KubeCluster['reflectors'][number]
+    return reflector === null ? this.#cluster.reflectors : [...this.#cluster.reflectors, namespaces]
+  }
+
+  confirm(): void {
+    this.#cluster.confirm()
+    this.#namespaces.confirm()
+  }
+
+  start(): void {
+    this.#cluster.start()
+    this.#namespaces.start()
+    this.#controllers.start()
+  }
+
+  async stop(): Promise<void> {
+    await this.#controllers.stop()
+    await this.#cluster.stop()
+    await this.#namespaces.stop()
+  }
+}
+
+const whatIsItsOwn = ({ project: { addressPools, routesOfNetwork, podWay } }: NamedProject) => ({
+  defaultPools: addressPools,
+  routesOfNetwork,
+  podWay,
+})

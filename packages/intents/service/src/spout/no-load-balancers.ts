@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import { Refused } from '@spout/client/native-api'
+import type { LoadBalancerEvent, LoadBalancerService } from './load-balancer-service.ts'
+
+const refused = async (): Promise<never> => {
+  throw new Refused('Forbidden', 'There is no project to do it in.', null)
+}
+
+/** What stands behind Services of no project: there is nothing, and nothing can be made. */
+export const NO_LOAD_BALANCERS: LoadBalancerService = {
+  projectId: refused,
+  list: async () => [],
+  get: async () => null,
+  create: refused,
+  replace: refused,
+  delete: async () => {},
+  addVip: refused,
+  removeVip: refused,
+  async *watch(signal): AsyncGenerator<LoadBalancerEvent> {
+    yield { type: 'listing' }
+    yield { type: 'listed' }
+    if (!signal.aborted) await once(signal, 'abort')
+  },
+  addressPools: async () => [],
+  network: refused,
+  replaceRoutes: refused,
+}

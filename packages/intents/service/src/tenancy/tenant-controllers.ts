@@ -1,0 +1,91 @@
+import type { Clock, Logger } from '@spout/runtime'
+import {
+  ServiceController,
+  type ServiceControllerCounters,
+  type ServiceControllerSettings,
+} from '../controller/service-controller.ts'
+import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
+import { NO_LOAD_BALANCERS } from '../spout/no-load-balancers.ts'
+import type { ProjectRule } from './project-rules.ts'
+import { type ClaimingCluster, type NamespaceLabels, Tenancy } from './tenancy.ts'
+
+/** Settings of a controller that are not alike for all projects. */
+export type OwnSettings = Pick<ServiceControllerSettings, 'defaultPools' | 'routesOfNetwork' | 'podWay'>
+
+/** A project of the rules that can be worked in. */
+export interface Tenant extends OwnSettings {
+  /** As the rules call it. */
+  readonly project: string
+  /** With a credential of that project alone. */
+  readonly service: LoadBalancerService
+}
+
+export interface TenantControllersOptions {
+  readonly cluster: ClaimingCluster
+  readonly namespaces: NamespaceLabels
+  readonly rules: readonly ProjectRule[]
+  /** Projects of the rules that are missing here are waited for: their Services stay as they are. */
+  readonly tenants: readonly (Tenant & { readonly projectId: string })[]
+  readonly settings: Omit<ServiceControllerSettings, keyof OwnSettings>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A controller for each project, and one that tells Services of nobody why. They share the cluster, and no Service. */
+export class TenantControllers {
+  readonly #tenancy: Tenancy
+  readonly #controllers: readonly ServiceController[]
+  readonly #isComplete: boolean
+
+  constructor({ cluster, namespaces, rules, tenants, settings, clock, log }: TenantControllersOptions) {
+    const tenancy = new Tenancy({ cluster, namespaces, rules, ownership: settings })
+    const made = (project: string | null, tenant: Omit<Tenant, 'project'>): ServiceController => {
+      const { service, defaultPools, routesOfNetwork, podWay } = tenant
+      return new ServiceController({
+        cluster: tenancy.ofProject(project),
+        service,
+        settings: { ...settings, defaultPools, routesOfNetwork, ...(podWay === undefined ? {} : { podWay }) },
+        clock,
+        log: project === null ? log : log.child({ project }),
+      })
+    }
+    this.#controllers = [
+      made(null, { service: NO_LOAD_BALANCERS, defaultPools: [], routesOfNetwork: null }),
+      ...tenants.map((tenant) => {
+        const controller = made(tenant.project, tenant)
+        tenancy.join(tenant.project, tenant.projectId, controller.known)
+        return controller
+      }),
+    ]
+    this.#tenancy = tenancy
+    this.#isComplete = rules.every(({ project }) => tenants.some((tenant) => tenant.project === project))
+  }
+
+  /** Whether both sides of every project were read. */
+  get ready(): boolean {
+    return this.#isComplete && this.#controllers.every(({ ready }) => ready)
+  }
+
+  /** Of all projects together, and of Services of nobody, which are refused. */
+  get counters(): ServiceControllerCounters {
+    const all = this.#controllers.map(({ counters }) => counters)
+    const sum = (of: (counters: ServiceControllerCounters) => number): number =>
+      all.reduce((total, counters) => total + of(counters), 0)
+    return {
+      services: sum(({ services }) => services),
+      loadBalancers: sum(({ loadBalancers }) => loadBalancers),
+      refused: sum(({ refused }) => refused),
+      queued: sum(({ queued }) => queued),
+      statusWrites: sum(({ statusWrites }) => statusWrites),
+    }
+  }
+
+  start(): void {
+    for (const controller of this.#controllers) controller.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#controllers.map((controller) => controller.stop()))
+    this.#tenancy.close()
+  }
+}

@@ -1,0 +1,81 @@
+import type { Service } from '@spout/kube'
+import { type Cidr, cidrContains, formatIp, isIp, parseCidr, parseIp } from '@spout/net'
+import { type Refusal, shown } from '../refusal.ts'
+import { familiesOf } from './address-wish.ts'
+
+const FIELD = 'spec.externalIPs'
+/** A load balancer has sixteen addresses at most, and the Service's own are among them. */
+const MOST = 8
+
+export interface ExternalWish {
+  /** Canonical, sorted, each once. */
+  readonly wanted: readonly string[]
+  readonly refused: readonly RefusedExternal[]
+}
+
+export interface RefusedExternal {
+  /** As it is told: canonical where it can be read. */
+  readonly address: string
+  readonly refusal: Refusal
+}
+
+const NOTHING: ExternalWish = { wanted: [], refused: [] }
+
+/**
+ * Which of a Service's `externalIPs` may be asked for.
+ * @param ranges where they may come from; with none they are not looked at
+ */
+export function externalIpsOf(service: Service, ranges: readonly Cidr[]): ExternalWish {
+  const texts = service.spec.externalIPs ?? []
+  if (ranges.length === 0 || texts.length === 0) return NOTHING
+  const families = familiesOf(service)
+  const wanted = new Set<string>()
+  const refused = new Map<string, Refusal>()
+  const refuse = (address: string, reason: string, message: string) =>
+    refused.set(address, { reason, field: FIELD, message })
+  for (const text of texts) {
+    if (!isIp(text)) {
+      refuse(shown(text), 'InvalidAddress', 'it is not an IP address')
+      continue
+    }
+    const ip = parseIp(text)
+    const address = formatIp(ip)
+    if (!ranges.some((range) => cidrContains(range, ip)))
+      refuse(address, 'ExternalIPNotAllowed', 'it is in none of the ranges that external IPs may come from')
+    else if (!families.includes(ip.version))
+      refuse(address, 'AddressFamilyMismatch', 'it is of a family that is not in spec.ipFamilies')
+    else if (wanted.size >= MOST && !wanted.has(address))
+      refuse(address, 'TooManyExternalIPs', `a Service has ${MOST} at most`)
+    else wanted.add(address)
+  }
+  return {
+    wanted: [...wanted].sort(),
+    refused: [...refused].map(([address, refusal]) => ({ address, refusal })).slice(0, MOST),
+  }
+}
+
+/**
+ * The ranges that external IPs may come from.
+ * @throws AddressSyntaxError when one is no prefix such as 192.0.2.0/24
+ */
+export const externalRanges = (texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text))
+
+/** Which of a document's addresses are external ones: nothing else tells them from a second family's or a floating one. */
+export const EXTERNAL_ANNOTATION = 'kubernetes.external-ips'
+
+interface Addressed {
+  readonly annotations: Readonly<Record<string, string>>
+  readonly vips: readonly { readonly address: string }[]
+}
+
+/** The first address is never external. */
+export function externalAddresses({ annotations, vips }: Addressed): readonly string[] {
+  const noted = new Set((annotations[EXTERNAL_ANNOTATION] ?? '').split(','))
+  return vips.slice(1).flatMap(({ address }) => (noted.has(address) ? [address] : []))
+}
+
+/** The addresses that Services were given. */
+export function ownAddresses(document: Addressed): readonly string[] {
+  const external = externalAddresses(document)
+  return document.vips.flatMap(({ address }) => (external.includes(address) ? [] : [address]))
+}
