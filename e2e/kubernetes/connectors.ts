@@ -13,12 +13,14 @@ export interface ConnectorStart {
   readonly elect?: boolean
   /** Whether to wait until it listens. */
   readonly wait?: boolean
+  /** Further settings. */
+  readonly set?: readonly string[]
 }
 
 /** Starts a connector with the token of the lab's own, which must have ended unless they elect one. */
 export const startConnector = (
   { system, tenant, cluster }: ServiceLab,
-  { name = 'connector', elect = false, wait = true }: ConnectorStart = {},
+  { name = 'connector', elect = false, wait = true, set = [] }: ConnectorStart = {},
 ) => {
   const settings = [
     `spout.endpoint=${system.access.endpoint}`,
@@ -29,6 +31,7 @@ export const startConnector = (
     'leader.namespace=default',
     'http.host=127.0.0.1',
     'http.port=0',
+    ...set,
   ]
   const argv = [process.execPath, PROGRAM, ...settings.flatMap((setting) => ['--set', setting])]
   return system.lab.start('host', name, argv, {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
+import { startConnector } from './connectors.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
 import { replacePods, startWorkload } from './workloads.ts'
 
@@ -186,5 +187,36 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     const { failed } = await stop()
     expect(failed).toEqual([])
     expect(lab.addressOf(await lab.service('direct'))).toBe(address)
+  })
+
+  it('an external IP out of the allowed prefixes answers and goes with the field; what somebody has is not taken (point 37)', async () => {
+    await lab.stopConnector()
+    await startConnector(lab, { set: ['services.externalIPs=[198.51.100.240/28]'] })
+    const external = '198.51.100.241'
+    const address = await lab.answering('direct')
+    await lab.expose('external', 'web', { externalIPs: [external, '192.0.2.7'] })
+    await lab.answering('external')
+    await waitFor(async () => (await lab.ask(external)) !== null, { what: 'the external IP to answer' })
+    expect((await lab.ask(external))?.client.replace('::ffff:', '')).toBe(CLIENT)
+    await lab.expose('thief', 'web', {
+      externalIPs: [external],
+      ports: [{ name: 'http', port: 8081, targetPort: 'http' }],
+    })
+    const refused = await waitFor(
+      async () =>
+        (await lab.service('thief')).status?.conditions?.find(({ type }) => type === 'spout.dev/ExternalIPs') ?? false,
+      { what: 'a refusal' },
+    )
+    expect(refused).toMatchObject({
+      status: 'False',
+      reason: 'AddressTaken',
+      message: `${external}: it is already in use`,
+    })
+    expect(await lab.client.http(external, 8081, { timeoutMs: 500 })).toMatchObject({ ok: false })
+    await lab.change('external', { spec: { externalIPs: null } })
+    await waitFor(async () => !(await lab.client.http(external, 80, { timeoutMs: 500 })).ok, {
+      what: 'the external IP to be let go',
+    })
+    expect(await lab.ask(address)).not.toBeNull()
   })
 })

@@ -64,6 +64,18 @@ describe('namespaces of several projects, against a real API server', () => {
     expect([projectsOf(red), projectsOf(blue)]).toEqual([['red'], ['blue']])
     expect([projectOf(inRed), projectOf(inBlue)]).toEqual([bed.ids['red'], bed.ids['blue']])
     await confirmed('web', 'blue-1', 'Programmed')
+    // Each by the network of its own project.
+    const pods = (address: string) => ({
+      addressType: 'IPv4' as const,
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+      ports: [{ name: 'http', port: 8080 }],
+    })
+    await bed.slice('web', pods('10.128.0.1'), 'web-1', 'red-1')
+    await bed.slice('web', pods('10.128.0.2'), 'web-1', 'blue-1')
+    await bed.until('a member each', () =>
+      [red, blue].every((one) => heldBy(one)[0]?.document.pools[0]?.members.length === 1),
+    )
+    expect(new Set([red, blue].map((one) => heldBy(one)[0]?.document.networkId)).size).toBe(2)
     await bed.remove('web', 'blue-1')
     await bed.gone('web', 'blue-1')
     expect([projectsOf(red), projectsOf(blue)]).toEqual([['red'], []])

@@ -36,15 +36,6 @@ export async function openTenantBed() {
     })
   await pool('red', '203.0.113.128/26', '203.0.113.130', '203.0.113.150', [bed.project.id])
   await pool('blue', '203.0.113.192/26', '203.0.113.194', '203.0.113.210', [bed.stranger.id])
-  const network = await spout.admission.createNetwork({
-    projectId: bed.stranger.id,
-    name: 'pods',
-    description: '',
-    returnPath: 'snat',
-    segment: { physicalNetwork: 'physnet2', vlan: null },
-  })
-  const subnet = { name: '', description: '', cidr: '10.128.0.0/16', gatewayIp: null, nodeRange: null }
-  await spout.admission.addSubnet(network.id, subnet)
   const ids: Readonly<Record<string, string>> = { red: bed.project.id, blue: bed.stranger.id }
   const tokens = new Map<string, string>()
   for (const [name, id] of Object.entries(ids))
@@ -54,6 +45,17 @@ export async function openTenantBed() {
       session: async () => ({ endpoint: bed.endpoint, token: tokens.get(name) ?? '' }),
       forget: () => {},
     })
+  const network = await spout.admission.createNetwork({
+    projectId: bed.stranger.id,
+    name: 'pods',
+    description: '',
+    returnPath: 'snat',
+    segment: { physicalNetwork: 'physnet2', vlan: null },
+  })
+  // The cluster's own segment is in the network of `red`: here a router leads to the pods.
+  const subnet = { name: '', description: '', cidr: '192.168.20.0/24', gatewayIp: null, nodeRange: null }
+  await spout.admission.addSubnet(network.id, subnet)
+  await nativeOf('blue').replaceRoutes(network.id, [{ to: '10.128.0.0/16', via: '192.168.20.1' }])
   const running = new Set<{ stop(): Promise<void> }>()
 
   async function startTenants({ rules, without = [] }: StartTenants) {
