@@ -1,6 +1,6 @@
 /**
  * The connector: runs beside a Kubernetes cluster and turns its Services of type LoadBalancer into load balancers of one
- * project, or, as another process, its configuration objects into Spout's. Composition only.
+ * project, or of several by the Services' namespaces, or, as another process, its configuration objects into Spout's. Composition only.
  *
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
  * (`SPOUT_CONNECTOR_SPOUT_ENDPOINT`). Everything goes on forwarding without it. SIGUSR2 confirms

@@ -34,7 +34,7 @@ const idle = () =>
   bed.until('empty queues', () => running.controllers.ready && running.controllers.counters.queued === 0)
 
 describe('37: external IPs, against a real API server', () => {
-  test('37: one out of the project’s pools is the Service’s beside its own; it goes with the field', async () => {
+  test("37: one out of the project's pools is the Service's beside its own; it goes with the field", async () => {
     const one = await bed.create('web', { externalIPs: ['203.0.113.140'] }, {}, 'red-1')
     const shown = await bed.when('web', 'an address', unrefused, 'red-1')
     await bed.until('the external address', () => vipsOf(one).includes('203.0.113.140'))
@@ -154,7 +154,7 @@ describe('37: external IPs, against a real API server', () => {
     await bed.gone('b', 'red-1')
   })
 
-  test('37: the Service’s own address is no external one', async () => {
+  test("37: the Service's own address is no external one", async () => {
     const spec = { loadBalancerIP: '203.0.113.147', externalIPs: ['203.0.113.147'] }
     const one = await bed.create('same', spec, {}, 'red-1')
     const shown = await bed.when('same', 'an address', unrefused, 'red-1')

@@ -97,7 +97,7 @@ describe('namespaces of several projects, against a real API server', () => {
     expect(['red', 'blue'].map((name) => bed.documentsOf(name))).toEqual(before)
   })
 
-  test('a namespace of nobody: the Service says so and is not touched, until the namespace is somebody’s', async () => {
+  test("a namespace of nobody: the Service says so and is not touched, until the namespace is somebody's", async () => {
     await bed.namespace('nobodys')
     await bed.create('web', {}, {}, 'nobodys')
     const refused = await bed.when('web', 'a reason', is('NoProject'), 'nobodys')
@@ -187,7 +187,7 @@ describe('38, S8: one project takes nothing of another', () => {
     await bed.gone('pair', 'red-1')
   })
 
-  test('a Service that names another project, and a load balancer that names another project’s Service', async () => {
+  test("a Service that names another project, and a load balancer that names another project's Service", async () => {
     const claim = { [PROJECT]: bed.ids['red'] ?? '' }
     const one = await bed.create('claims', {}, claim, 'blue-1')
     const owned = await bed.when(
@@ -223,7 +223,7 @@ describe('38, S8: one project takes nothing of another', () => {
   })
 })
 
-describe('a namespace that becomes another project’s', () => {
+describe("a namespace that becomes another project's", () => {
   test('what has an address keeps it and says so; what is made from then on is of the other project', async () => {
     await bed.namespace('moves', { team: 'red' })
     const one = await bed.create('old', {}, {}, 'moves')
