@@ -45,7 +45,8 @@ export async function openConfigBed() {
   const admin = new Transport({ access: access(api.access.token) })
   const client = new KubeClient(admin)
   // What only some connectors need is left to a test of its own.
-  const isPart = (file: string) => file.endsWith('.yaml') && file !== INSTALLATION_FILE && !file.startsWith('connector-namespaces')
+  const isPart = (file: string) =>
+    file.endsWith('.yaml') && file !== INSTALLATION_FILE && !file.startsWith('connector-namespaces')
   for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter(isPart))
     for (const document of parseAllDocuments(readFileSync(path.join(DIRECTORY, file), 'utf8'), { version: '1.1' })) {
       const object = document.toJS() as KubeObject & { readonly apiVersion: string; readonly kind: string }

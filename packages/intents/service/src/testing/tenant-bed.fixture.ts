@@ -10,6 +10,10 @@ import { externalRanges } from '../to-model/external-ips.ts'
 import { CLASS, openControllerBed } from './controller-bed.fixture.ts'
 
 const CLUSTER = 'test-cluster'
+const BY_ROUTER = {
+  routesOfNetwork: 'pods',
+  podWay: { routers: ['192.168.20.1'], podCidrs: ['10.128.0.0/16'] },
+}
 
 export interface StartTenants {
   readonly rules: readonly ProjectRule[]
@@ -55,7 +59,6 @@ export async function openTenantBed() {
   // The cluster's own segment is in the network of `red`: here a router leads to the pods.
   const subnet = { name: '', description: '', cidr: '192.168.20.0/24', gatewayIp: null, nodeRange: null }
   await spout.admission.addSubnet(network.id, subnet)
-  await nativeOf('blue').replaceRoutes(network.id, [{ to: '10.128.0.0/16', via: '192.168.20.1' }])
   const running = new Set<{ stop(): Promise<void> }>()
 
   async function startTenants({ rules, without = [] }: StartTenants) {
@@ -89,7 +92,11 @@ export async function openTenantBed() {
       cluster,
       namespaces,
       rules,
-      tenants: tenants.map((tenant) => ({ ...tenant, defaultPools: [], routesOfNetwork: null })),
+      tenants: tenants.map((tenant) => ({
+        ...tenant,
+        defaultPools: [],
+        ...(tenant.project === 'blue' ? BY_ROUTER : { routesOfNetwork: null }),
+      })),
       settings: {
         cluster: CLUSTER,
         className: CLASS,
