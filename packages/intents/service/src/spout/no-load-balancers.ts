@@ -14,6 +14,7 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
   create: refused,
   replace: refused,
   delete: async () => {},
+  withdrawal: async () => ({ withdrawn: true, overdue: false, waitingFor: [] }),
   addVip: refused,
   removeVip: refused,
   async *watch(signal): AsyncGenerator<LoadBalancerEvent> {
