@@ -1,5 +1,7 @@
+import { Refused } from '@spout/client/native-api'
 import type { Service } from '@spout/kube'
 import { uidOf } from '../names.ts'
+import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
 import { loadBalancerId } from '../to-model/ids.ts'
 import { notWithdrawn } from '../write-back/events.ts'
 import type { ControllerContext } from './context.ts'
@@ -13,12 +15,21 @@ export async function isWithdrawn(
   key: string,
   service: Service,
 ): Promise<boolean> {
-  // Who was interrupted after it deleted the load balancer knows of it by the Service's UID.
-  const ids = withdrawing.get(key) ?? new Set([loadBalancerId(await spout.projectId(), uidOf(service))])
+  const ids = withdrawing.get(key) ?? (await foundedBy(spout, service))
   for (const id of ids) {
     const { withdrawn, overdue, waitingFor } = await spout.withdrawal(id, WITHDRAWAL_WAIT_MS)
     if (!withdrawn && !overdue) return false
     if (!withdrawn) cluster.tell(service, notWithdrawn(waitingFor))
   }
   return true
+}
+
+/** Who was interrupted after it deleted the load balancer knows of it by the Service's UID; none without a project. */
+async function foundedBy(spout: LoadBalancerService, service: Service): Promise<readonly string[]> {
+  try {
+    return [loadBalancerId(await spout.projectId(), uidOf(service))]
+  } catch (error) {
+    if (error instanceof Refused) return []
+    throw error
+  }
 }
