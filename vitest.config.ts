@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 // Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
 // `cluster` is what of `contract` and `lab` stands in front of a Kubernetes cluster, apart so that a whole run builds that
-// one meanwhile. `beside` is what of `e2e` neither counts losses nor makes a node fail: it bears another lab beside it.
+// one meanwhile. `beside` is what of `e2e` makes no node fail: it bears another lab beside it.
 const project = (
   name: string,
   include: string[],
@@ -25,7 +25,7 @@ const ON_A_CLUSTER = [
 
 const BESIDE = [
   'e2e/{bad-input,dsr,isolation,l4,openstack,routed-members,sctp,systemd-units}.e2e.test.ts',
-  'e2e/kubernetes/{dev-up,services}.e2e.test.ts',
+  'e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2e.test.ts',
 ]
 
 export default defineConfig({

@@ -17,7 +17,7 @@ import { startHerd } from './herd/herd.ts'
 import { type OwnWrites, writeAndRead } from './herd/own-writes.ts'
 
 /** 1,000 agents with SPOUT_LONG_TESTS=1: to enrol so many takes minutes on a busy machine, openssl runs twice for each. */
-const GROUPS = process.env['SPOUT_LONG_TESTS'] === '1' ? 50 : 10
+const GROUPS = process.env['SPOUT_LONG_TESTS'] === '1' ? 50 : 5
 const PER_GROUP = 20
 const AGENTS = GROUPS * PER_GROUP
 const BALANCERS = GROUPS
