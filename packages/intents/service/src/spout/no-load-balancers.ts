@@ -8,8 +8,7 @@ const refused = async (): Promise<never> => {
 
 /** What stands behind Services of no project: there is nothing, and nothing can be made. */
 export const NO_LOAD_BALANCERS: LoadBalancerService = {
-  // Nobody's: ids that are derived from it are of nothing.
-  projectId: async () => '00000000-0000-0000-0000-000000000000',
+  projectId: refused,
   list: async () => [],
   get: async () => null,
   create: refused,
