@@ -7,6 +7,7 @@ import type {
   EnrolmentToken,
   Listener,
   LoadBalancer,
+  Member,
   Network,
   NetworkRoute,
   Node,
@@ -63,6 +64,21 @@ export type LoadBalancerChange = Partial<
   Pick<LoadBalancer, 'name' | 'description' | 'tags' | 'enabled' | 'listeners' | 'pools' | 'annotations'>
 >
 
+/** Where a member is; no two of a pool share one. */
+export interface Endpoint {
+  readonly address: string
+  readonly port: number
+}
+
+/** What happens to some of a pool's members; the others stay as they are. */
+export interface MemberChange {
+  readonly poolId: string
+  /** Whole members. One takes the place of that with its address and port, whose id it has, or comes behind the others. */
+  readonly put: readonly Member[]
+  /** Goes before the others come. What is not there is no error. */
+  readonly remove: readonly Endpoint[]
+}
+
 /**
  * The one write path. Every method checks the whole result against the model's schema, its cross-field rules,
  * references, quotas and addresses, and commits in one transaction: a refused wish stores nothing and takes no address.
@@ -75,6 +91,11 @@ export interface Admission {
   createLoadBalancer(draft: LoadBalancerDraft): Promise<LoadBalancer>
   /** `change` gets the newest version and returns the fields to replace; it may run again, so it must be pure. */
   changeLoadBalancer(id: string, change: (current: LoadBalancer) => LoadBalancerChange): Promise<LoadBalancer>
+  /**
+   * Changes members of a pool, at a cost that depends on them and not on the pool. `change` may run again, so it must be
+   * pure. Fields in errors are those of the change, such as `put[0].address`. @throws SpoutError NotFound, also for the pool
+   */
+  changeMembers(id: string, change: (current: LoadBalancer) => MemberChange): Promise<LoadBalancer>
   /** `cascade: false` refuses while listeners or pools exist (HasChildren). Addresses go to quarantine; ports that the user made stay his. */
   deleteLoadBalancer(id: string, options: { readonly cascade: boolean }): Promise<void>
   /** One more address. @throws SpoutError InvalidField beyond 16, and what an address can be refused for at creation */

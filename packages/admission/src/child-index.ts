@@ -1,5 +1,8 @@
-import type { LoadBalancer } from '@spout/model'
+import type { LoadBalancer, Pool } from '@spout/model'
+import { listDifference } from './list-difference.ts'
 import type { ChildRef } from './view.ts'
+
+type Children = Pick<LoadBalancer, 'id' | 'listeners' | 'pools'>
 
 /** Where every listener, pool, member and monitor lives, kept from whole documents. */
 export class ChildIndex {
@@ -9,17 +12,40 @@ export class ChildIndex {
     return this.#byId.get(id) ?? null
   }
 
+  /** Parts that are the very same in both documents are passed over. */
   replace(before: LoadBalancer | null, after: LoadBalancer | null): void {
-    if (before) for (const { id } of childrenOf(before)) this.#byId.delete(id)
-    if (after) for (const { id, ref } of childrenOf(after)) this.#byId.set(id, ref)
+    const pools = listDifference(before?.pools ?? [], after?.pools ?? [])
+    const poolsThen = new Map(pools.gone.map((pool) => [pool.id, pool]))
+    const poolsNow = new Map(pools.come.map((pool) => [pool.id, pool]))
+    const listeners = listDifference(before?.listeners ?? [], after?.listeners ?? [])
+    const rest = (all: readonly Pool[], others: ReadonlyMap<string, Pool>, part: 'gone' | 'come'): readonly Pool[] =>
+      all.map((pool) => {
+        const other = others.get(pool.id)
+        if (other === undefined) return pool
+        const [then, now] = part === 'gone' ? [pool, other] : [other, pool]
+        return { ...pool, members: [...listDifference(then.members, now.members)[part]] }
+      })
+    if (before !== null)
+      for (const { id } of childrenOf({
+        id: before.id,
+        listeners: [...listeners.gone],
+        pools: [...rest(pools.gone, poolsNow, 'gone')],
+      }))
+        this.#byId.delete(id)
+    if (after !== null)
+      for (const { id, ref } of childrenOf({
+        id: after.id,
+        listeners: [...listeners.come],
+        pools: [...rest(pools.come, poolsThen, 'come')],
+      }))
+        this.#byId.set(id, ref)
   }
 }
 
-function* childrenOf({
-  id: loadBalancerId,
-  listeners,
-  pools,
-}: LoadBalancer): Iterable<{ readonly id: string; readonly ref: ChildRef }> {
+function* childrenOf({ id: loadBalancerId, listeners, pools }: Children): Iterable<{
+  readonly id: string
+  readonly ref: ChildRef
+}> {
   for (const { id } of listeners) yield { id, ref: { kind: 'listener', loadBalancerId, poolId: null } }
   for (const pool of pools) {
     yield { id: pool.id, ref: { kind: 'pool', loadBalancerId, poolId: null } }

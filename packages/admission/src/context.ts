@@ -119,6 +119,7 @@ export const putOver = <T extends Scoped>(kind: Kind, before: Versioned<T>, valu
   scope: value.projectId ?? null,
   value,
   ifRevision: before.revision,
+  over: before.value,
 })
 
 /** Deletes an object as it was read. */

@@ -1,6 +1,7 @@
 import { type Address, addressKey, type LoadBalancer, type Network } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
+import { MemberCounts } from './member-counts.ts'
 import type { ModelView } from './view.ts'
 
 interface Counted {
@@ -31,7 +32,7 @@ export class Ledger {
   readonly #fabric = new Map<string, string>()
   readonly #nodeAddresses = new Map<string, Address>()
   readonly #boundTo = new Map<string, Set<string>>()
-  readonly #members = new Map<string, Map<string, number>>()
+  readonly #members = new MemberCounts()
   readonly #inNetwork = new Map<string, Set<string>>()
   readonly #numbers = new NumberRuns()
   #nodeFabric: ReadonlySet<string> = new Set()
@@ -102,7 +103,7 @@ export class Ledger {
 
   /** Whether some load balancer of the network has a member at this address. */
   isMember(networkId: string, ip: Ip): boolean {
-    return this.#members.get(networkId)?.has(formatIp(ip)) ?? false
+    return this.#members.of(networkId)?.has(formatIp(ip)) ?? false
   }
 
   /** A load balancer that lives in the network, other than this one. */
@@ -113,7 +114,7 @@ export class Ledger {
   }
 
   memberAddresses(networkId: string): Iterable<string> {
-    return this.#members.get(networkId)?.keys() ?? []
+    return this.#members.of(networkId)?.keys() ?? []
   }
 
   freeNetworkNumber(isClaimed: (number: number) => boolean): number | null {
@@ -169,30 +170,14 @@ export class Ledger {
 
   #replaceLoadBalancer(id: string, next: LoadBalancer | null): void {
     const before = this.#loadBalancers.get(id)
-    if (before !== undefined) {
-      this.#countMembers(before, -1)
-      if (before.networkId !== null) removeFrom(this.#inNetwork, before.networkId, id)
-    }
+    this.#members.replace(before ?? null, next)
+    if (before !== undefined && before.networkId !== null) removeFrom(this.#inNetwork, before.networkId, id)
     if (next === null) this.#loadBalancers.delete(id)
     else {
       this.#loadBalancers.set(id, next)
-      this.#countMembers(next, 1)
       if (next.networkId !== null) addTo(this.#inNetwork, next.networkId, id)
     }
     this.#count(`loadBalancer/${id}`, next && { projectId: next.projectId, usage: usageOf(next) })
-  }
-
-  #countMembers({ networkId, pools }: LoadBalancer, by: 1 | -1): void {
-    if (networkId === null) return
-    const counts = this.#members.get(networkId) ?? new Map<string, number>()
-    for (const pool of pools)
-      for (const { address } of pool.members) {
-        const count = (counts.get(address) ?? 0) + by
-        if (count === 0) counts.delete(address)
-        else counts.set(address, count)
-      }
-    if (counts.size === 0) this.#members.delete(networkId)
-    else this.#members.set(networkId, counts)
   }
 
   #replaceAddress(id: string, next: Address | null): void {

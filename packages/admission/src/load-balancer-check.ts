@@ -1,5 +1,5 @@
 import { type LoadBalancer, SpoutError } from '@spout/model'
-import { childIds, directReturnProblems, resolveLoadBalancer } from '@spout/plan'
+import { childIds, directReturnProblems, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
 import type { AdmissionContext } from './context.ts'
 
 /**
@@ -11,23 +11,13 @@ export function checkedNetworkId(
   context: AdmissionContext,
   loadBalancer: Pick<LoadBalancer, 'id' | 'projectId' | 'vips' | 'listeners' | 'pools' | 'nodeGroupId' | 'networkId'>,
 ): string | null {
-  const { view, ledger, deny } = context
+  const { view } = context
   for (const [field, what, id] of childIds(loadBalancer)) {
     const known = view.child(id)
     if (known !== null && known.loadBalancerId !== loadBalancer.id)
       throw new SpoutError('InvalidField', { field, reason: `another ${what} has this id` })
   }
-  const resolution = resolveLoadBalancer(loadBalancer, {
-    currentNetworkId: loadBalancer.networkId,
-    networks: view.list('network', { projectId: loadBalancer.projectId }),
-    forbidden: (ip) => deny.whyForbidden(ip),
-    occupant: (networkId, address) => {
-      const found = ledger.addressIn(networkId, address)
-      if (found?.use === 'node') return "a load-balancer node's own address"
-      if (found?.use === 'gateway') return 'the gateway of its subnet'
-      return found !== null && found.ownerId !== null ? 'the address of a load balancer' : null
-    },
-  })
+  const resolution = resolveLoadBalancer(loadBalancer, resolveContextOf(context, loadBalancer))
   if ('problem' in resolution) throw new SpoutError(resolution.problem.code, resolution.problem.params)
   const { network } = resolution
   const ownVips = new Set(loadBalancer.vips.map((vip) => vip.address))
@@ -47,6 +37,24 @@ export function checkedNetworkId(
   return network?.id ?? null
 }
 
+/** What is known around a document of this project. */
+export function resolveContextOf(
+  { view, ledger, deny }: AdmissionContext,
+  { projectId, networkId }: Pick<LoadBalancer, 'projectId' | 'networkId'>,
+): ResolveContext {
+  return {
+    currentNetworkId: networkId,
+    networks: view.list('network', { projectId }),
+    forbidden: (ip) => deny.whyForbidden(ip),
+    occupant: (id, address) => {
+      const found = ledger.addressIn(id, address)
+      if (found?.use === 'node') return "a load-balancer node's own address"
+      if (found?.use === 'gateway') return 'the gateway of its subnet'
+      return found !== null && found.ownerId !== null ? 'the address of a load balancer' : null
+    },
+  }
+}
+
 /** The members' gateway address is on one node, so one group carries all load balancers of such a network. */
 function checkOneGroup(
   { ledger }: AdmissionContext,
@@ -62,11 +70,13 @@ function checkOneGroup(
 /** Fields that no node ever sees. */
 const PROSE = new Set(['name', 'description', 'tags', 'createdAt', 'updatedAt'])
 
+/** A part of a document without what no node ever sees. */
+export const nodeWords = (part: unknown): string =>
+  JSON.stringify(part, (key, value: unknown) => (PROSE.has(key) ? undefined : value))
+
 /** Whether nodes would do something else with the changed document: only then is it a new generation. */
 export function mattersToNodes(before: LoadBalancer, after: LoadBalancer): boolean {
   const text = ({ enabled, vips, listeners, pools, networkId, nodeGroupId }: LoadBalancer): string =>
-    JSON.stringify([enabled, vips, listeners, pools, networkId, nodeGroupId], (key, value: unknown) =>
-      PROSE.has(key) ? undefined : value,
-    )
+    nodeWords([enabled, vips, listeners, pools, networkId, nodeGroupId])
   return text(before) !== text(after)
 }

@@ -1,12 +1,13 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
 import { usageOf } from '@spout/plan'
 import { type NewAddressWish, ownWrite, takeAddress } from './addresses.ts'
-import type { LoadBalancerChange, LoadBalancerDraft } from './admission.ts'
+import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './admission.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
 import { parseChange, parseDraft } from './load-balancer-draft.ts'
 import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
+import { withMembers } from './member-change.ts'
 
 /** Load balancers: created, changed and deleted, each in one commit with their addresses. */
 export class LoadBalancers {
@@ -46,6 +47,14 @@ export class LoadBalancers {
       const next = this.#next(current, fields)
       claim.quota(current.projectId, [{ key: `loadBalancer/${id}`, usage: usageOf(next) }])
       return { next, writes: [] }
+    }
+    return existing(id, await this.#queue.run(id, step, { alone: false }))
+  }
+
+  async changeMembers(id: string, change: (current: LoadBalancer) => MemberChange): Promise<LoadBalancer> {
+    const step: Step = (current, claim) => {
+      const now = timestampOf(this.#context.now())
+      return { next: withMembers(this.#context, claim, current, change(current), now), writes: [] }
     }
     return existing(id, await this.#queue.run(id, step, { alone: false }))
   }

@@ -66,6 +66,7 @@ export class StoreAdmission implements Admission {
 
   createLoadBalancer: Admission['createLoadBalancer'] = (draft) => this.#loadBalancers.create(draft)
   changeLoadBalancer: Admission['changeLoadBalancer'] = (id, change) => this.#loadBalancers.change(id, change)
+  changeMembers: Admission['changeMembers'] = (id, change) => this.#loadBalancers.changeMembers(id, change)
   deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
   addVip: Admission['addVip'] = (id, wish) => this.#loadBalancers.addVip(id, wish)
   removeVip: Admission['removeVip'] = (id, address) => this.#loadBalancers.removeVip(id, address)

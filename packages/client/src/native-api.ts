@@ -22,9 +22,13 @@ export class Refused extends Error {
   }
 }
 
-/** One line of a watch; `Shown` is the object as its collection shows it, of which `DELETED` has the id alone. */
-export type WatchLine<Shown> =
+/**
+ * One line of a watch; `Shown` is the object as its collection shows it, of which `DELETED` has the id alone. `Changed` is
+ * what a brief watch tells of one that it told before.
+ */
+export type WatchLine<Shown, Changed = never> =
   | { readonly type: 'ADDED' | 'MODIFIED'; readonly object: Shown }
+  | { readonly type: 'CHANGED'; readonly object: Changed }
   | { readonly type: 'DELETED'; readonly object: { readonly id: string } }
   | { readonly type: 'BOOKMARK' }
 
@@ -50,10 +54,15 @@ export class NativeApi {
   }
 
   /** First everything there is, then a bookmark, then changes; until `signal` aborts or the server ends it. */
-  async *watch<Shown>(path: string, signal: AbortSignal): AsyncIterable<WatchLine<Shown>> {
+  async *watch<Shown, Changed = never>(
+    path: string,
+    signal: AbortSignal,
+    query: Readonly<Record<string, string>> = {},
+  ): AsyncIterable<WatchLine<Shown, Changed>> {
     try {
       const session = await this.#sessions.session()
-      for await (const line of watch<WatchLine<Shown> | ErrorLine>(session, `${path}?watch=1`, signal)) {
+      const asked = `${path}?${new URLSearchParams({ watch: '1', ...query })}`
+      for await (const line of watch<WatchLine<Shown, Changed> | ErrorLine>(session, asked, signal)) {
         if (line.type === 'ERROR') throw new Error(line.error?.detail ?? 'the watch ended')
         yield line
       }
@@ -63,10 +72,26 @@ export class NativeApi {
   }
 
   #refusedOr(error: unknown): unknown {
-    if (!(error instanceof ApiProblem)) return error
-    if (error.status === 401) this.#sessions.forget()
-    const known = ERRORS[error.code as ErrorCode]
-    if (known === undefined || known.retry === 'backoff' || known.kind === 'unauthenticated') return error
-    return new Refused(error.code ?? 'Refused', error.message, error.field)
+    if (error instanceof ApiProblem && error.status === 401) this.#sessions.forget()
+    return refusedOr(error)
   }
 }
+
+/** A problem that is a refusal as `Refused`; anything else as it is. */
+export function refusedOr(error: unknown): unknown {
+  if (!(error instanceof ApiProblem)) return error
+  const known = ERRORS[error.code as ErrorCode]
+  if (known === undefined || known.retry === 'backoff' || known.kind === 'unauthenticated') return error
+  return new Refused(error.code ?? 'Refused', error.message, error.field)
+}
+
+/** A problem document, as it stands in the answer to a call for many things. */
+export interface ProblemBody {
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly field?: string
+}
+
+export const problemFrom = ({ status, detail, code, field }: ProblemBody): ApiProblem =>
+  new ApiProblem(status, detail, code, field ?? null)

@@ -49,7 +49,7 @@ export class PlacementLog {
     const ifRevision = this.#revisions.get(id) ?? 'absent'
     try {
       const { revision } = await this.#store.commit([
-        { op: 'put', kind: 'placement', id, scope: projectId, value: placement, ifRevision },
+        { op: 'put', kind: 'placement', id, scope: projectId, value: placement, ifRevision, over: before ?? undefined },
       ])
       this.#revisions.set(id, revision)
     } catch (error) {

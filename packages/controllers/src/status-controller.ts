@@ -2,6 +2,7 @@ import type { ModelView, ReportSink } from '@spout/admission'
 import type {
   LoadBalancer,
   LoadBalancerStatus,
+  LoadBalancerSummary,
   NodeReport,
   NodeStatus,
   OwnershipReader,
@@ -104,17 +105,24 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
 
   loadBalancer(id: string): LoadBalancerStatus {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    const summary = this.summary(id)
+    return {
+      ...summary,
+      nodes: this.#holders.confirmations(id),
+      members: loadBalancer === undefined ? new Map() : this.#holders.members(loadBalancer, summary.ownerNodeId),
+      stats: this.#sums.of(id),
+    }
+  }
+
+  summary(id: string): LoadBalancerSummary {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     const { confirmedBy: _, ...verdict } = loadBalancer === undefined ? UNKNOWN : this.#verdict(loadBalancer)
     const confirmed = this.#confirmed.get(id)
-    const ownerNodeId = this.#ownerOf(id)
     return {
       ...verdict,
       confirmedGeneration: confirmed?.generation ?? 0,
       confirmedAt: confirmed?.at ?? null,
-      ownerNodeId,
-      nodes: this.#holders.confirmations(id),
-      members: loadBalancer === undefined ? new Map() : this.#holders.members(loadBalancer, ownerNodeId),
-      stats: this.#sums.of(id),
+      ownerNodeId: this.#ownerOf(id),
     }
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { entryHash } from './entry-hash.ts'
+import { canonicalJson, entryHash } from './entry-hash.ts'
 import { ERRORS, SpoutError } from './errors.ts'
 import { healthMonitor } from './health-monitor.ts'
 import { listener } from './listener.ts'
@@ -8,6 +8,7 @@ import { addressPool } from './network.ts'
 import type { DomainEntry } from './node-state.ts'
 import { parseAs } from './parse.ts'
 import { member } from './pool.ts'
+import { sameJson } from './same-json.ts'
 
 const meta = {
   id: '00000000-0000-4000-8000-000000000001',
@@ -173,5 +174,32 @@ describe('entryHash', () => {
     expect(entryHash(reversed)).toBe(entryHash(entry))
     expect(entryHash({ ...entry, gateway: { via: 'l2' } })).not.toBe(entryHash(entry))
     expect(entryHash({ ...entry, segment: { physicalNetwork: 'p', vlan: 1 } })).not.toBe(entryHash(entry))
+  })
+
+  it('canonical JSON has names in order, whatever lists hold', () => {
+    const plainly = (value: unknown): string => {
+      if (value === null || typeof value !== 'object') return JSON.stringify(value)
+      if (Array.isArray(value)) return `[${value.map(plainly).join()}]`
+      const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+      return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${plainly(field)}`).join()}}`
+    }
+    const item = fc.record({ b: fc.jsonValue(), a: fc.integer(), 'ü"': fc.jsonValue() }, { requiredKeys: ['a'] })
+    fc.assert(
+      fc.property(fc.array(fc.oneof(item, fc.jsonValue())), (value) => {
+        expect(canonicalJson(value)).toBe(plainly(value))
+      }),
+    )
+  })
+
+  it('equal JSON is equal canonical JSON', () => {
+    const value = fc.array(fc.oneof(fc.constantFrom(0, 1, null, 'a'), fc.record({ a: fc.nat(1), b: fc.nat(1) })), {
+      maxLength: 3,
+    })
+    fc.assert(
+      fc.property(value, value, (a, b) => {
+        expect(sameJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b))
+        expect(sameJson({ a, b }, { b, a, c: undefined })).toBe(true)
+      }),
+    )
   })
 })

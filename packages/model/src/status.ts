@@ -29,6 +29,9 @@ export interface LoadBalancerStatus {
   readonly stats: ReadonlyMap<string, ServiceStats>
 }
 
+/** What became of a load balancer, without what it is made of: costs little however many members it has. */
+export type LoadBalancerSummary = Omit<LoadBalancerStatus, 'nodes' | 'members' | 'stats'>
+
 /** What one node said of one load balancer. */
 export interface NodeConfirmation {
   readonly nodeId: string
@@ -84,6 +87,7 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
 /** Answers what is known of objects now. Implemented by the status controller, read by every surface. */
 export interface StatusReader {
   loadBalancer(id: string): LoadBalancerStatus
+  summary(id: string): LoadBalancerSummary
   /** Counts what the node announces, so its price grows with the load balancers: for whoever looks, not for each change. */
   node(id: string): NodeStatus
   /** What the node said it can do; a price that does not grow. */

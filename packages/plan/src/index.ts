@@ -46,6 +46,7 @@ export {
 export { type Owner, type PlacementWish, type PlannedNode, placeOwner } from './placement/place.ts'
 export { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
 export type { Problem, Reason } from './reason.ts'
+export { addedMemberProblem } from './resolve/added-members.ts'
 export { directReturnProblems } from './resolve/direct-return.ts'
 export type { MemberContext } from './resolve/member-network.ts'
 export { childIds, type Resolution, type ResolveContext, resolveLoadBalancer } from './resolve/resolve.ts'

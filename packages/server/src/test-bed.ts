@@ -1,6 +1,7 @@
 import { StoreAdmission, StoreView } from '@spout/admission'
 import {
   type LoadBalancerStatus,
+  type LoadBalancerSummary,
   type NodeStatus,
   type OwnershipReader,
   type Role,
@@ -50,6 +51,11 @@ class TestStatus implements StatusReader {
 
   features(): readonly string[] {
     return []
+  }
+
+  summary(id: string): LoadBalancerSummary {
+    const { nodes: _nodes, members: _members, stats: _stats, ...summary } = this.loadBalancer(id)
+    return summary
   }
 
   node(nodeId: string): NodeStatus {

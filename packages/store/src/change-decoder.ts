@@ -1,40 +1,38 @@
 import type { LoggedCommit } from './change-log.ts'
 import { formatRevision } from './revision.ts'
 import type { Change } from './store.ts'
+import { deepFreeze } from './values/frozen.ts'
+import type { KnownValues } from './values/known-values.ts'
 
 /** What the log holds: a change, and no bookmark. */
 export type LoggedChange = Exclude<Change, { type: 'bookmark' }>
 
-const deepFreeze = <T>(value: T): T => {
-  if (value !== null && typeof value === 'object') {
-    for (const field of Object.values(value)) deepFreeze(field)
-    Object.freeze(value)
-  }
-  return value
-}
-
-function decode(storeId: string, commit: LoggedCommit): readonly LoggedChange[] {
-  const revision = formatRevision(storeId, commit.sequence)
-  return commit.writes.map(({ kind, id, scope, text }) =>
-    text === null
-      ? { type: 'delete', ref: { kind, id }, scope, revision }
-      : { type: 'put', object: { kind, id, revision, scope, value: deepFreeze(JSON.parse(text)) } },
-  )
+function decode(storeId: string, { sequence, writes }: LoggedCommit, known: KnownValues): readonly LoggedChange[] {
+  const revision = formatRevision(storeId, sequence)
+  return writes.map(({ kind, id, scope, text, value: whole }) => {
+    if (text === null) return { type: 'delete', ref: { kind, id }, scope, revision }
+    const value: unknown = whole ?? deepFreeze(JSON.parse(text))
+    known.note({ kind, id }, sequence, value)
+    return { type: 'put', object: { kind, id, revision, scope, value } }
+  })
 }
 
 /** Decodes commits, each once however many watches read it: they share the frozen result. */
 export class ChangeDecoder {
   readonly #storeId: string
+  readonly #known: KnownValues
   readonly #decoded = new WeakMap<LoggedCommit, readonly LoggedChange[]>()
 
-  constructor(storeId: string) {
+  /** @param known is told of what comes out */
+  constructor(storeId: string, known: KnownValues) {
     this.#storeId = storeId
+    this.#known = known
   }
 
   changes(commit: LoggedCommit): readonly LoggedChange[] {
     const known = this.#decoded.get(commit)
     if (known !== undefined) return known
-    const changes = decode(this.#storeId, commit)
+    const changes = decode(this.#storeId, commit, this.#known)
     this.#decoded.set(commit, changes)
     return changes
   }

@@ -1,9 +1,12 @@
 import type { Ref } from './store.ts'
 
-/** One write as the log keeps it. `text` is the value as JSON; null is a deletion. */
+/** One write as the log keeps it. */
 export interface LoggedWrite extends Ref {
   readonly scope: string | null
+  /** The value as JSON, or what of it is new where `value` is given; null is a deletion. */
   readonly text: string | null
+  /** The value itself, frozen, where it is at hand. */
+  readonly value?: unknown
 }
 
 /** One commit as the log keeps it. Sequences rise, not necessarily by one. */

@@ -1,12 +1,19 @@
 import { SpoutError } from '@spout/model'
 import { parseRevision } from './revision.ts'
 import type { Ref, Write } from './store.ts'
+import { editsBetween } from './values/edits.ts'
+import { freezeAsJson } from './values/frozen.ts'
+import type { KnownValues } from './values/known-values.ts'
 
 /** A write that was checked and encoded: what both engines apply. */
 export interface PlannedWrite extends Ref {
   readonly scope: string | null
-  /** The value as JSON; null deletes. */
+  /** The value as JSON, or `Edit`s as JSON where it `isEdit`; null deletes. */
   readonly text: string | null
+  /** Only on what is there at the sequence of `condition`. */
+  readonly isEdit: boolean
+  /** The value itself, where the store took it over. */
+  readonly value?: unknown
   /** The sequence it must have; `unknown` is a revision this store never gave out and matches nothing. */
   readonly condition: 'none' | 'absent' | 'unknown' | number
 }
@@ -26,8 +33,15 @@ function encode(value: unknown): string {
   return text
 }
 
+/** What an engine knows of the values that it was given before. */
+export interface Encoding {
+  readonly known: KnownValues
+  /** Whether edits of this object are worth it. */
+  readonly isLarge: (ref: Ref) => boolean
+}
+
 /** @throws SpoutError InvalidField for a name or value that no store takes */
-export function planWrite(storeId: string, write: Write): PlannedWrite {
+export function planWrite(storeId: string, write: Write, encoding: Encoding): PlannedWrite {
   const { ifRevision } = write
   const ref = { kind: checkedName('kind', write.kind), id: checkedName('id', write.id) }
   const condition =
@@ -36,10 +50,38 @@ export function planWrite(storeId: string, write: Write): PlannedWrite {
       : ifRevision === 'absent'
         ? 'absent'
         : (parseRevision(storeId, ifRevision) ?? 'unknown')
-  if (write.op === 'delete') return { ...ref, scope: null, text: null, condition }
+  if (write.op === 'delete') return { ...ref, scope: null, text: null, isEdit: false, condition }
   const scope = write.scope === null ? null : checkedName('scope', write.scope)
-  return { ...ref, scope, text: encode(write.value), condition }
+  const { value, over } = write
+  if (
+    over === undefined ||
+    typeof value !== 'object' ||
+    !freezeAsJson(value, knownOver(ref, condition, over, encoding))
+  )
+    return { ...ref, scope, text: encode(value), isEdit: false, condition }
+  const edits = encoding.isLarge(ref) ? editsOver(ref, condition, over, value, encoding) : null
+  const text = edits === null ? encode(value) : JSON.stringify(edits)
+  return { ...ref, scope, text, isEdit: edits !== null, value, condition }
 }
+
+/** The value that is written over, when it is certain to be one of this store's. */
+function knownOver(ref: Ref, condition: PlannedWrite['condition'], over: unknown, { known }: Encoding): unknown {
+  return typeof condition === 'number' && known.has(ref, condition, over) ? over : undefined
+}
+
+function editsOver(
+  ref: Ref,
+  condition: PlannedWrite['condition'],
+  over: unknown,
+  value: unknown,
+  encoding: Encoding,
+): ReturnType<typeof editsBetween> {
+  const before = knownOver(ref, condition, over, encoding)
+  return before === undefined ? null : editsBetween(before, value)
+}
+
+/** Whether the write makes the object be as `text` says, whole. */
+export const wholeText = ({ text, isEdit, value }: PlannedWrite): string | null => (isEdit ? encode(value) : text)
 
 /**
  * Whether a write may happen on what is there.

@@ -29,6 +29,11 @@ export type Write =
       readonly value: unknown
       readonly scope: string | null
       readonly ifRevision?: Revision | 'absent'
+      /**
+       * The value at `ifRevision`, as a watch gave it or as it was put over another one. With it the store takes `value`
+       * over: it freezes it, gives it to watches as it is, and writes only what differs where the object is large.
+       */
+      readonly over?: unknown
     })
   | (Ref & { readonly op: 'delete'; readonly ifRevision?: Revision })
 

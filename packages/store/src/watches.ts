@@ -5,6 +5,7 @@ import type { LogReader } from './change-log.ts'
 import { formatRevision, parseRevision } from './revision.ts'
 import { Sleeper, type Waking } from './sleeper.ts'
 import type { Change, WatchOptions } from './store.ts'
+import type { KnownValues } from './values/known-values.ts'
 
 /** A long replay would otherwise run in microtasks alone and starve everybody's I/O. */
 const COMMITS_PER_TURN = 64
@@ -24,10 +25,10 @@ export class Watches {
   readonly #bookmarks: NodeJS.Timeout
   #closed = false
 
-  constructor(storeId: string, log: LogReader, bookmarkIntervalMs: number) {
+  constructor(storeId: string, log: LogReader, bookmarkIntervalMs: number, known: KnownValues) {
     this.#storeId = storeId
     this.#log = log
-    this.#decoder = new ChangeDecoder(storeId)
+    this.#decoder = new ChangeDecoder(storeId, known)
     this.#bookmarks = setInterval(() => this.#wakeAll('quiet'), bookmarkIntervalMs).unref()
   }
 

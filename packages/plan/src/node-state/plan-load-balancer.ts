@@ -1,6 +1,5 @@
 import {
   type Announce,
-  canonicalJson,
   type GroupBgp,
   isProxied,
   type LoadBalancer,
@@ -10,6 +9,7 @@ import {
   type NodePool,
   type Placement,
   type Service,
+  sameJson,
 } from '@spout/model'
 import type { AdvertisementsByPool } from '../group/advertisements.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
@@ -268,8 +268,7 @@ function remember(
   if (previous !== null) {
     const { networkId, ownerNodeId: owner, shard: part, reason: why, pools: before } = previous
     const known = { networkId, ownerNodeId: owner, shard: part, reason: why, pools: before }
-    const same = canonicalJson(known) === canonicalJson(decided)
-    if (same) return { placement: previous, reason }
+    if (sameJson(known, decided)) return { placement: previous, reason }
   }
   const meta = { id: loadBalancer.id, name: '', description: '' }
   const times = { createdAt: previous?.createdAt ?? now, updatedAt: previous === null ? null : now }

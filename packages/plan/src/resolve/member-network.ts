@@ -90,17 +90,15 @@ export function memberNetwork(
   return { network }
 }
 
+/** By a network's routes: they stay for thousands of questions. */
+const INDEXES = new WeakMap<Network['routes'], RouteIndex<NetworkRoute>>()
+
 /** What lies behind the routers of networks, worked out for those that are asked for. */
 class RoutesOf {
-  readonly #indexes = new Map<Network, RouteIndex<NetworkRoute>>()
-
-  route(network: Network, ip: Ip): NetworkRoute | null {
-    if (network.routes.length === 0) return null
-    let index = this.#indexes.get(network)
-    if (index === undefined) {
-      index = new RouteIndex(network.routes)
-      this.#indexes.set(network, index)
-    }
+  route({ routes }: Network, ip: Ip): NetworkRoute | null {
+    if (routes.length === 0) return null
+    const index = INDEXES.get(routes) ?? new RouteIndex(routes)
+    INDEXES.set(routes, index)
     return index.find(ip)
   }
 

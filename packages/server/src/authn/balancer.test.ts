@@ -54,6 +54,8 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'GET /load-balancers': 'may',
   'GET /load-balancers/:id': 'may',
   'POST /load-balancers': 'may',
+  'POST /load-balancers/batch': 'may',
+  'POST /load-balancers/member-changes': 'may',
   'PUT /load-balancers/:id': 'may',
   'PATCH /load-balancers/:id': 'may',
   'DELETE /load-balancers/:id': 'may',

@@ -1,4 +1,4 @@
-import type { LoadBalancerChange, VipWish } from '@spout/admission'
+import type { LoadBalancerChange, Principal, VipWish } from '@spout/admission'
 import { ipText, type LoadBalancer, loadBalancer, SpoutError, uuid } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -38,7 +38,7 @@ const changeable = {
 /** What is its own: its parts have paths of their own. */
 const change = changeOf(z.strictObject(changeable).omit({ listeners: true, pools: true }))
 
-const creation = z.strictObject({
+export const creation = z.strictObject({
   ...changeable,
   /** Chosen by the caller, so that a creation whose answer was lost can be tried again; else a new one is drawn. */
   id: uuid.optional(),
@@ -84,14 +84,7 @@ export const loadBalancerRoutes: readonly Route[] = [
     body: creation,
     answer: { status: 201, schema: loadBalancer },
     handle: async (context, { principal, body, reply }) => {
-      const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
-      const pools = parts.pools(body.pools)
-      const created = await context.admission.createLoadBalancer({
-        ...body,
-        projectId: projectForNew(principal, body.projectId, 'balancer'),
-        pools,
-        listeners: parts.listeners(body.listeners, pools),
-      })
+      const created = await createOwn(context, principal, body)
       reply.header('etag', etagOf(created)).header('location', `/api/v1/load-balancers/${created.id}`)
       return shownLoadBalancer(context, created)
     },
@@ -189,6 +182,19 @@ export const loadBalancerRoutes: readonly Route[] = [
       explain(context, find(LOAD_BALANCERS, context, principal, params.id ?? '')),
   }),
 ]
+
+/** Creates a load balancer in the project of who asks, or in another for an administrator. */
+export function createOwn(
+  context: NativeContext,
+  principal: Principal,
+  body: z.output<typeof creation>,
+): Promise<LoadBalancer> {
+  const projectId = projectForNew(principal, body.projectId, 'balancer')
+  const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
+  const pools = parts.pools(body.pools)
+  const listeners = parts.listeners(body.listeners, pools)
+  return context.admission.createLoadBalancer({ ...body, projectId, pools, listeners })
+}
 
 /** Changes a load balancer that exists for who asks. */
 export function changeOwn(

@@ -17,6 +17,9 @@ import {
 import { z } from 'zod'
 import { isBalancing } from '../authn/balancer.ts'
 import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './load-balancer-draft.ts'
+import { creation } from './load-balancers.ts'
+import { memberChangeDraft } from './member-changes.ts'
+import { problemSchema } from './problem.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes.ts'
 
@@ -33,13 +36,16 @@ const NAMED = {
   Listener: listener,
   ListenerDraft: listenerDraft,
   LoadBalancer: loadBalancer,
+  LoadBalancerDraft: creation,
   Member: member,
+  MemberChange: memberChangeDraft,
   MemberDraft: memberDraft,
   Network: network,
   Node: node,
   NodeGroup: publicNodeGroup,
   Pool: pool,
   PoolDraft: poolDraft,
+  Problem: problemSchema,
   Project: project,
   Subnet: subnet,
 } as const

@@ -1,20 +1,22 @@
 import { STATUS_CODES } from 'node:http'
 import { SpoutError } from '@spout/model'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { errorOf, HTTP_STATUS } from '../http/error-of.ts'
 
 /** RFC 9457, with what a machine needs to act: which error of the table, which field, whether trying again can help. */
-export interface Problem {
-  readonly type: 'about:blank'
-  readonly title: string
-  readonly status: number
-  readonly detail: string
-  readonly code: string
-  readonly field?: string
-  readonly retry: string
+export const problemSchema = z.strictObject({
+  type: z.literal('about:blank'),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  code: z.string(),
+  field: z.string().optional(),
+  retry: z.string(),
   /** The request's id. */
-  readonly instance: string
-}
+  instance: z.string(),
+})
+export type Problem = Readonly<z.output<typeof problemSchema>>
 
 export function problemOf(error: SpoutError, requestId: string): Problem {
   const status = HTTP_STATUS[error.kind]
@@ -29,6 +31,10 @@ export function problemOf(error: SpoutError, requestId: string): Problem {
     instance: requestId,
   }
 }
+
+/** What a handler threw for one of several things that it was asked for. */
+export const problemIn = (request: FastifyRequest, error: unknown): Problem =>
+  problemOf(errorOf(error, request), request.id)
 
 /** Answers every error of a scope with a problem document. */
 export function answerWithProblems(scope: FastifyInstance): void {

@@ -1,7 +1,9 @@
 import { bgpRoutes } from './bgp.ts'
+import { loadBalancerBatchRoutes } from './load-balancer-batch.ts'
 import { loadBalancerMemberRoutes } from './load-balancer-members.ts'
 import { loadBalancerPartRoutes } from './load-balancer-parts.ts'
 import { loadBalancerRoutes } from './load-balancers.ts'
+import { memberChangeRoutes } from './member-changes.ts'
 import { networkRoutes } from './networks.ts'
 import { nodeRoutes } from './nodes.ts'
 import { projectRoutes } from './projects.ts'
@@ -15,6 +17,8 @@ import { withdrawalRoutes } from './withdrawal.ts'
 export const ROUTES: readonly Route[] = [
   ...tokenRoutes,
   ...loadBalancerRoutes,
+  ...loadBalancerBatchRoutes,
+  ...memberChangeRoutes,
   ...loadBalancerPartRoutes,
   ...loadBalancerMemberRoutes,
   ...withdrawalRoutes,

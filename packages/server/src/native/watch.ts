@@ -6,6 +6,7 @@ import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import { errorOf } from '../http/error-of.ts'
 import { queryValue } from '../http/query.ts'
+import { BriefLines } from './brief-lines.ts'
 import type { Collection } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { problemOf } from './problem.ts'
@@ -37,9 +38,9 @@ export async function watchCollection<K extends Kind>(
     'x-openstack-request-id': request.id,
   })
   const write = lineWriter(raw, signal, () => gone.abort())
-  const show = (object: ObjectOf<K>) => collection.show(context, object)
   const told = from === null ? new Set<string>() : null
-  const unsubscribe = followStatus(collection, context, call, told, write)
+  const lines = linesOf(collection, context, queryValue(request, 'brief') === '1')
+  const unsubscribe = followStatus(collection, context, call, told, lines, write)
   try {
     const start = (from ?? (await context.store.revision())) as Revision
     if (from === null) {
@@ -47,14 +48,15 @@ export async function watchCollection<K extends Kind>(
       for (const object of context.view.list(collection.kind))
         if (collection.visible(principal, object)) {
           told?.add(object.id)
-          await write({ type: 'ADDED', object: show(object) })
+          const line = lines.of(object, 'ADDED')
+          if (line !== null) await write(line)
         }
       await write({ type: 'BOOKMARK', revision: start })
     }
     for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal })) {
       sessionOf(context.authenticator, request)
       if (change.type === 'delete') told?.delete(change.ref.id)
-      await writeChange(collection, context, call, change, told, write)
+      await writeChange(collection, context, call, change, told, lines, write)
     }
   } catch (error) {
     if (!signal.aborted) await write({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
@@ -67,16 +69,37 @@ export async function watchCollection<K extends Kind>(
 
 type Write = (line: unknown) => Promise<void>
 
+/** How objects are told of. */
+interface Lines<K extends Kind> {
+  /** The line about an object; null when there is nothing to tell. `revision` of the change, where it is about one. */
+  of(object: ObjectOf<K>, type: 'ADDED' | 'MODIFIED', revision?: Revision): object | null
+  forget(id: string): void
+}
+
+function linesOf<K extends Kind>(collection: Collection<K>, context: NativeContext, brief: boolean): Lines<K> {
+  if (brief && collection.kind === 'loadBalancer') return new BriefLines(context.status) as unknown as Lines<K>
+  const { show, publicId } = collection
+  return {
+    of: (object, type, revision) => {
+      const shown = publicId ? { ...show(context, object), id: publicId(object) } : show(context, object)
+      return { type, object: shown, ...(revision === undefined ? {} : { revision }) }
+    },
+    forget: () => {},
+  }
+}
+
 async function writeChange<K extends Kind>(
-  { kind, visible, show, publicId }: Collection<K>,
+  { kind, visible }: Collection<K>,
   context: NativeContext,
   { principal }: Call<undefined>,
   change: Change,
   told: Set<string> | null,
+  lines: Lines<K>,
   write: Write,
 ): Promise<void> {
   if (change.type === 'bookmark') return write({ type: 'BOOKMARK', revision: change.revision })
   if (change.type === 'delete') {
+    lines.forget(change.ref.id)
     if (!isAdmin(principal) && change.scope !== principal.projectId) return
     return write({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision })
   }
@@ -88,8 +111,8 @@ async function writeChange<K extends Kind>(
   const type = object.updatedAt === null ? 'ADDED' : 'MODIFIED'
   // Before the reader has taken it: a status that changes meanwhile has its line behind this one.
   told?.add(object.id)
-  const shown = publicId ? { ...show(context, object), id: publicId(object) } : show(context, object)
-  return write({ type, object: shown, revision: change.object.revision })
+  const line = lines.of(object, type, change.object.revision)
+  if (line !== null) await write(line)
 }
 
 /** A status is not stored: its changes are told as the object modified, without a revision. */
@@ -98,16 +121,18 @@ function followStatus<K extends Kind>(
   context: NativeContext,
   { principal }: Call<undefined>,
   told: ReadonlySet<string> | null,
+  lines: Lines<K>,
   write: Write,
 ): () => void {
-  const { kind, visible, show } = collection
+  const { kind, visible } = collection
   if (kind !== 'loadBalancer' && kind !== 'node') return () => {}
   return context.status.onChange((changedKind, id) => {
     // Its status may be known before the reader was told of the object: then that line shows it already.
     if (changedKind !== kind || told?.has(id) === false) return
     const object = context.view.get(kind, id)?.value
-    if (object !== undefined && visible(principal, object))
-      void write({ type: 'MODIFIED', object: show(context, object) })
+    if (object === undefined || !visible(principal, object)) return
+    const line = lines.of(object, 'MODIFIED')
+    if (line !== null) void write(line)
   })
 }
 

@@ -4,6 +4,7 @@ import { ChangeLog, type LoggedWrite, type Retention } from '../change-log.ts'
 import { checkCondition, type PlannedWrite, planWrite } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
 import type { Change, ListResult, Ref, Revision, Store, Stored, WatchOptions, Write } from '../store.ts'
+import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
 
 export interface MemoryStoreOptions {
@@ -25,12 +26,13 @@ export class MemoryStore implements Store {
   readonly #storeId = randomBytes(4).toString('hex')
   readonly #log: ChangeLog
   readonly #watches: Watches
+  readonly #known = new KnownValues()
   readonly #rows = new Map<string, Row>()
   #closed = false
 
   constructor({ retention, bookmarkIntervalMs }: MemoryStoreOptions = {}) {
     this.#log = new ChangeLog(retention ?? { changes: 50_000, bytes: 64 * 1024 * 1024 }, 0)
-    this.#watches = new Watches(this.#storeId, this.#log, bookmarkIntervalMs ?? 10_000)
+    this.#watches = new Watches(this.#storeId, this.#log, bookmarkIntervalMs ?? 10_000, this.#known)
   }
 
   async get(kind: string, id: string): Promise<Stored | null> {
@@ -50,7 +52,8 @@ export class MemoryStore implements Store {
 
   async commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
-    const planned = writes.map((write) => planWrite(this.#storeId, write))
+    const encoding = { known: this.#known, isLarge: () => false }
+    const planned = writes.map((write) => planWrite(this.#storeId, write, encoding))
     if (planned.length > 0) this.#apply(planned)
     return { revision: this.#revision(this.#log.head) }
   }
@@ -92,7 +95,7 @@ export class MemoryStore implements Store {
       }
       const row = { kind, id, scope: write.scope, text, sequence }
       staged.set(key, row)
-      return row
+      return write.value === undefined ? row : { ...row, value: write.value }
     })
     for (const [key, row] of staged) {
       if (row === null) this.#rows.delete(key)

@@ -2,7 +2,9 @@ import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { SpoutError } from '@spout/model'
 import type { LoggedCommit, LoggedWrite, LogReader, Retention } from '../change-log.ts'
-import { checkCondition, type PlannedWrite } from '../planned-write.ts'
+import { checkCondition, type PlannedWrite, wholeText } from '../planned-write.ts'
+import type { Ref } from '../store.ts'
+import { EditedObjects } from './edited-objects.ts'
 import { lockHolder } from './lock-holder.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { STATEMENTS } from './statements.ts'
@@ -11,12 +13,13 @@ export interface ObjectRow {
   readonly id: string
   readonly scope: string | null
   readonly revision: number
-  readonly value: string
+  readonly value: unknown
 }
 
 interface ChangeRow extends Omit<ObjectRow, 'value'> {
   /** Null is a deletion. */
   readonly value: string | null
+  readonly isEdit: number
   readonly kind: string
 }
 
@@ -24,7 +27,7 @@ interface ChangeRow extends Omit<ObjectRow, 'value'> {
 export type Outcome = { readonly committed: LoggedCommit } | { readonly error: unknown }
 
 type Row = Record<string, SQLOutputValue>
-type Statements = { readonly [name in keyof typeof STATEMENTS]: StatementSync }
+export type Statements = { readonly [name in keyof typeof STATEMENTS]: StatementSync }
 
 /** SQLite's primary result codes (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5
@@ -52,6 +55,7 @@ export class Database implements LogReader {
   readonly #connection: DatabaseSync
   readonly #statements: Statements
   readonly #retention: Retention
+  readonly #edited: EditedObjects
   #head: number
   #headBytes: number
   #floor: number
@@ -77,6 +81,7 @@ export class Database implements LogReader {
     this.#connection = connection
     this.#retention = retention
     this.#statements = prepareAll(connection)
+    this.#edited = new EditedObjects(this.#statements)
     const store = this.#statements.store.get() as Row
     const newest = this.#statements.newest.get() as Row | undefined
     this.storeId = String(store.id)
@@ -94,20 +99,24 @@ export class Database implements LogReader {
     return this.#floor
   }
 
+  /** Whether edits of this object are worth it. */
+  isLarge(ref: Ref): boolean {
+    return this.#edited.isLarge(ref)
+  }
+
   get(kind: string, id: string): Omit<ObjectRow, 'id'> | null {
-    const row = this.#statements.get.get(kind, id) as Omit<ObjectRow, 'id'> | undefined
-    return row ?? null
+    return this.#edited.get(kind, id)
   }
 
   list(kind: string, scope: string | null | undefined): readonly ObjectRow[] {
-    const { list, listScope } = this.#statements
-    return (scope === undefined ? list.all(kind) : listScope.all(kind, scope)) as unknown as readonly ObjectRow[]
+    return this.#edited.list(kind, scope)
   }
 
   after(sequence: number): LoggedCommit | null {
     const rows = this.#statements.commitAfter.all(sequence) as unknown as readonly ChangeRow[]
     const [first] = rows
-    return first === undefined ? null : { sequence: first.revision, writes: rows.map(loggedWrite) }
+    if (first === undefined) return null
+    return { sequence: first.revision, writes: rows.flatMap((row) => this.#loggedWrite(row)) }
   }
 
   /**
@@ -178,25 +187,32 @@ export class Database implements LogReader {
   }
 
   #write(writes: readonly PlannedWrite[], head: number, headBytes: number): LoggedCommit {
-    const { present, put, delete: remove, log } = this.#statements
+    const { log } = this.#statements
     const sequence = head + writes.length
     let position = head
     let bytes = headBytes
-    const logged = writes.map(({ kind, id, scope: newScope, text, condition }): LoggedWrite => {
-      let scope = newScope
-      if (text === null || condition !== 'none') {
-        const there = present.get(kind, id) as Row | undefined
-        checkCondition({ kind, id, scope, text, condition }, there === undefined ? null : Number(there.revision))
-        if (text === null) scope = (there?.scope ?? null) as string | null
-      }
-      if (text === null) remove.run(kind, id)
-      else put.run(kind, id, scope, sequence, text)
+    const logged = writes.map((write): LoggedWrite => {
+      const { kind, id, condition, value } = write
+      const there = write.text === null || condition !== 'none' ? this.#edited.present(write) : null
+      if (write.text === null || condition !== 'none') checkCondition(write, there?.revision ?? null)
+      const scope = write.text === null ? (there?.scope ?? null) : write.scope
+      const isEdit = write.isEdit && there !== null && this.#edited.edit(write, there.scope, sequence)
+      const text = isEdit ? write.text : wholeText(write)
+      if (text === null) this.#edited.remove(write)
+      else if (!isEdit) this.#edited.put(write, text, sequence)
       position += 1
       bytes += text?.length ?? 0
-      log.run(position, sequence, bytes, kind, id, scope, text)
-      return { kind, id, scope, text }
+      log.run(position, sequence, bytes, kind, id, scope, text, isEdit ? 1 : 0)
+      return { kind, id, scope, text, ...(value === undefined ? {} : { value }) }
     })
     return { sequence, writes: logged }
+  }
+
+  /** What was written over since cannot be told any more where edits led to it: a later change of the object follows. */
+  #loggedWrite({ kind, id, scope, revision, value: text, isEdit }: ChangeRow): LoggedWrite[] {
+    if (isEdit === 0) return [{ kind, id, scope, text }]
+    const value = this.#edited.at({ kind, id }, revision)
+    return value === null ? [] : [{ kind, id, scope, text, value }]
   }
 
   /** Keeps the log within its retention. In strides, so that most transactions pay nothing for it. */
@@ -234,8 +250,6 @@ export class Database implements LogReader {
 }
 
 const bytesOf = (commit: LoggedCommit): number => commit.writes.reduce((sum, { text }) => sum + (text?.length ?? 0), 0)
-
-const loggedWrite = ({ kind, id, scope, value }: ChangeRow): LoggedWrite => ({ kind, id, scope, text: value })
 
 /**
  * The file holds password and token hashes: only its owner may read it. A file that exists is left alone, and not even

@@ -2,7 +2,8 @@
  * The schema, forward only: entry N brings a file from version N to N+1. Never edit one that was released; add the next.
  *
  * `change.position` numbers writes without a gap; a commit's `revision` is the position of its last write. `bytes` runs
- * on from change to change, so that the log's size is a subtraction.
+ * on from change to change, so that the log's size is a subtraction. `edit` holds what became of large objects since
+ * `object` was written, `change.value` the same edits where `is_edit` is 1.
  */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE store (
@@ -32,4 +33,13 @@ export const MIGRATIONS: readonly string[] = [
      scope    TEXT,
      value    TEXT
    ) STRICT;`,
+  `ALTER TABLE change ADD COLUMN is_edit INTEGER NOT NULL DEFAULT 0;
+
+   CREATE TABLE edit (
+     kind     TEXT    NOT NULL,
+     id       TEXT    NOT NULL,
+     revision INTEGER NOT NULL,
+     edits    TEXT    NOT NULL,
+     PRIMARY KEY (kind, id, revision)
+   ) STRICT, WITHOUT ROWID;`,
 ]

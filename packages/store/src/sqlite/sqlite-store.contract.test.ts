@@ -81,7 +81,7 @@ describe('the file', () => {
   test('of a newer program is refused and left as it is', async () => {
     await (await SqliteStore.open({ path })).close()
     sqlite((database) => database.exec('UPDATE schema_version SET version = version + 1'))
-    await expect(SqliteStore.open({ path })).rejects.toThrow(/schema version 2.*knows up to 1/)
+    await expect(SqliteStore.open({ path })).rejects.toThrow(/schema version 3.*knows up to 2/)
   })
 
   test('in a folder that is not there is refused by name', async () => {

@@ -2,7 +2,8 @@ import { SpoutError } from '@spout/model'
 import { ChangeLog, type LogReader, type Retention } from '../change-log.ts'
 import { type PlannedWrite, planWrite } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
-import type { Change, ListResult, Revision, Store, Stored, WatchOptions, Write } from '../store.ts'
+import type { Change, ListResult, Ref, Revision, Store, Stored, WatchOptions, Write } from '../store.ts'
+import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
 import { Database, isDiskFull, type ObjectRow, reasonOf } from './database.ts'
 import { GroupCommit, type Settled } from './group-commit.ts'
@@ -34,6 +35,7 @@ const WARM: Retention = { changes: 4096, bytes: 4 * 1024 * 1024 }
 /** The default store: one SQLite file, one process, every acknowledged commit flushed to disk. */
 export class SqliteStore implements Store {
   readonly #database: Database
+  readonly #known = new KnownValues()
   readonly #warmLog: ChangeLog
   readonly #watches: Watches
   readonly #commits: GroupCommit<readonly PlannedWrite[], number>
@@ -51,7 +53,7 @@ export class SqliteStore implements Store {
   private constructor(options: SqliteStoreOptions) {
     this.#database = Database.open(options.path, options.retention ?? { changes: 50_000, bytes: 256 * 1024 * 1024 })
     this.#warmLog = new ChangeLog(WARM, this.#database.head)
-    this.#watches = new Watches(this.#database.storeId, this.#log(), options.bookmarkIntervalMs ?? 10_000)
+    this.#watches = new Watches(this.#database.storeId, this.#log(), options.bookmarkIntervalMs ?? 10_000, this.#known)
     this.#commits = new GroupCommit((batch) => this.#flush(batch), COMMITS_PER_FLUSH)
     this.#checkpointPages = options.checkpointPages ?? 1000
     this.#probeIntervalMs = options.probeIntervalMs ?? 500
@@ -74,7 +76,8 @@ export class SqliteStore implements Store {
 
   async commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
-    const planned = writes.map((write) => planWrite(this.#database.storeId, write))
+    const encoding = { known: this.#known, isLarge: (ref: Ref) => this.#database.isLarge(ref) }
+    const planned = writes.map((write) => planWrite(this.#database.storeId, write, encoding))
     const sequence = planned.length === 0 ? this.#database.head : await this.#commits.submit(planned)
     return { revision: this.#revision(sequence) }
   }
@@ -193,7 +196,7 @@ export class SqliteStore implements Store {
   }
 
   #stored(kind: string, { id, scope, revision, value }: ObjectRow): Stored {
-    return { kind, id, revision: this.#revision(revision), scope, value: JSON.parse(value) }
+    return { kind, id, revision: this.#revision(revision), scope, value }
   }
 
   #revision(sequence: number): Revision {

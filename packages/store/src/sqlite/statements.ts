@@ -15,8 +15,17 @@ export const STATEMENTS = {
         ON CONFLICT (kind, id) DO UPDATE SET scope = excluded.scope, revision = excluded.revision, value = excluded.value`,
   delete: 'DELETE FROM object WHERE kind = ? AND id = ?',
 
-  log: 'INSERT INTO change (position, revision, bytes, kind, id, scope, value) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  commitAfter: `SELECT revision, kind, id, scope, value FROM change
+  large: 'SELECT kind, id, octet_length(value) AS bytes FROM object WHERE octet_length(value) >= ?',
+  editedIn: 'SELECT DISTINCT kind, id FROM edit',
+  editSum:
+    'SELECT count(*) AS count, max(revision) AS revision, sum(length(edits)) AS bytes FROM edit WHERE kind = ? AND id = ?',
+  edits: 'SELECT id, revision, edits FROM edit WHERE kind = ? AND id = ? AND revision <= ? ORDER BY revision',
+  editsOfKind: 'SELECT id, revision, edits FROM edit WHERE kind = ? ORDER BY id, revision',
+  edit: 'INSERT INTO edit (kind, id, revision, edits) VALUES (?, ?, ?, ?)',
+  forgetEdits: 'DELETE FROM edit WHERE kind = ? AND id = ?',
+
+  log: 'INSERT INTO change (position, revision, bytes, kind, id, scope, value, is_edit) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  commitAfter: `SELECT revision, kind, id, scope, value, is_edit AS isEdit FROM change
                 WHERE position > ?1
                   AND position <= (SELECT revision FROM change WHERE position > ?1 ORDER BY position LIMIT 1)
                 ORDER BY position`,

@@ -1,3 +1,4 @@
+import { difference } from './difference.ts'
 import type { Rendered } from './rendered.ts'
 import { SETS, type SetName } from './sets.ts'
 
@@ -43,16 +44,21 @@ export class ReverseClaims {
 
   plan(changes: readonly EntryChange[], entryBefore: (key: string) => Rendered | undefined): ReversePlan {
     const after = new Map(changes.map((change) => [change.key, change.after]))
-    const elementsOf = this.#reader()
+    const find = this.#finder()
     const edits = new Map<string, Edit>()
     for (const change of changes) {
-      if (sameBytes(change.before?.records.get(this.#set), change.after?.records.get(this.#set))) continue
-      for (const element of elementsOf(change.before).keys()) {
+      // Claims on what stays as it is stay.
+      const { deletes: go, adds: come } = difference(
+        SETS[this.#set],
+        change.before?.records.get(this.#set),
+        change.after?.records.get(this.#set),
+      )
+      for (const element of this.#keys(go, 0)) {
         const edit = editOf(edits, element)
         edit.go ??= new Set()
         edit.go.add(change.key)
       }
-      for (const element of elementsOf(change.after).keys()) editOf(edits, element).come.push(change.key)
+      for (const element of this.#keys(come, SETS[this.#set].dataBytes)) editOf(edits, element).come.push(change.key)
     }
     const deletes: Buffer[] = []
     const adds: Buffer[] = []
@@ -61,9 +67,9 @@ export class ReverseClaims {
       const holder = this.#holder(element)
       const heir = this.#heir(element, edit, holder)
       heirs.set(element, heir)
-      const old = holder === undefined ? undefined : elementsOf(entryBefore(holder)).get(element)
+      const old = holder === undefined ? undefined : find(entryBefore(holder), element)
       const heirEntry = heir === undefined ? undefined : after.has(heir) ? after.get(heir) : entryBefore(heir)
-      const fresh = elementsOf(heirEntry).get(element)
+      const fresh = find(heirEntry, element)
       if (sameBytes(old, fresh)) continue
       if (old !== undefined) deletes.push(old.subarray(0, SETS[this.#set].keyBytes))
       if (fresh !== undefined) adds.push(fresh)
@@ -111,25 +117,43 @@ export class ReverseClaims {
     }
   }
 
-  /** Reads an entry's whole records by element key, each entry once. */
-  #reader(): (entry: Rendered | null | undefined) => ReadonlyMap<string, Buffer> {
+  /** Element keys of packed records that have so many bytes behind the key. */
+  *#keys(bytes: Buffer, restBytes: number): Generator<string> {
+    const { keyBytes } = SETS[this.#set]
+    for (let at = 0; at < bytes.length; at += keyBytes + restBytes) yield bytes.toString('latin1', at, at + keyBytes)
+  }
+
+  /** Finds an entry's whole record by its element key. An entry that is asked often is read whole, once. */
+  #finder(): (entry: Rendered | null | undefined, element: string) => Buffer | undefined {
     const read = new Map<Rendered, ReadonlyMap<string, Buffer>>()
+    const asked = new Map<Rendered, number>()
     const { keyBytes, dataBytes } = SETS[this.#set]
-    return (entry) => {
-      if (!entry) return NO_ELEMENTS
+    const size = keyBytes + dataBytes
+    return (entry, element) => {
+      const bytes = entry?.records.get(this.#set)
+      if (!entry || bytes === undefined) return undefined
       const known = read.get(entry)
-      if (known !== undefined) return known
-      const bytes = entry.records.get(this.#set) ?? Buffer.alloc(0)
+      if (known !== undefined) return known.get(element)
+      const times = (asked.get(entry) ?? 0) + 1
+      asked.set(entry, times)
+      if (times < OFTEN) return search(bytes, element, size)
       const elements = new Map<string, Buffer>()
-      for (let at = 0; at < bytes.length; at += keyBytes + dataBytes)
-        elements.set(bytes.toString('latin1', at, at + keyBytes), bytes.subarray(at, at + keyBytes + dataBytes))
+      for (let at = 0; at < bytes.length; at += size)
+        elements.set(bytes.toString('latin1', at, at + keyBytes), bytes.subarray(at, at + size))
       read.set(entry, elements)
-      return elements
+      return elements.get(element)
     }
   }
 }
 
-const NO_ELEMENTS: ReadonlyMap<string, Buffer> = new Map()
+const OFTEN = 8
+
+/** The record that begins with these bytes. */
+function search(bytes: Buffer, element: string, size: number): Buffer | undefined {
+  for (let at = bytes.indexOf(element, 0, 'latin1'); at >= 0; at = bytes.indexOf(element, at + 1, 'latin1'))
+    if (at % size === 0) return bytes.subarray(at, at + size)
+  return undefined
+}
 
 function editOf(edits: Map<string, Edit>, element: string): Edit {
   const known = edits.get(element)

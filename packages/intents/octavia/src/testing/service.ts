@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Principal, StoreAdmission, StoreView } from '@spout/admission'
-import { type LoadBalancerStatus, type Role, SpoutError, type StatusReader, UNSEEN_NODE } from '@spout/model'
+import {
+  type LoadBalancerStatus,
+  type LoadBalancerSummary,
+  type Role,
+  SpoutError,
+  type StatusReader,
+  UNSEEN_NODE,
+} from '@spout/model'
 import { MemoryStore } from '@spout/store'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DEFAULT_PROVIDERS, type OctaviaContext } from '../context.ts'
@@ -26,6 +33,11 @@ export class PlainStatus implements StatusReader {
 
   features(): readonly string[] {
     return []
+  }
+
+  summary(id: string): LoadBalancerSummary {
+    const { nodes: _nodes, members: _members, stats: _stats, ...summary } = this.loadBalancer(id)
+    return summary
   }
 
   node(nodeId: string) {

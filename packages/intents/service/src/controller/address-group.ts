@@ -5,7 +5,8 @@ import type { Refusal } from '../refusal.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '../to-model/address-choice.ts'
 import type { FamilyWish } from '../to-model/address-wish.ts'
-import { type LoadBalancerContent, says } from '../to-model/content.ts'
+import type { LoadBalancerContent } from '../to-model/content.ts'
+import { differenceTo } from '../to-model/content-difference.ts'
 import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
 import { loadBalancerId } from '../to-model/ids.ts'
@@ -124,8 +125,37 @@ async function replace(
   shown: ShownLoadBalancer,
 ): Promise<ShownLoadBalancer> {
   const { id } = shown.document
-  if (says(shown.document, context.leftOut.apply(id, group.content))) return shown
-  return withoutRefused(context, id, group.content, (content) => context.service.replace(id, content))
+  if (differenceTo(shown.document, context.leftOut.apply(id, group.content)) === 'same') return shown
+  return withoutRefused(context, id, group.content, (content) => say(context, shown, content))
+}
+
+/** Says what differs: of members alone where that is all, at a cost that does not depend on how many there are. */
+async function say(
+  { service, known }: AddressGroupContext,
+  shown: ShownLoadBalancer,
+  content: LoadBalancerContent,
+): Promise<ShownLoadBalancer> {
+  const { id } = shown.document
+  // An attempt before this one may have said a part of it.
+  let now = known.get(id) ?? shown
+  const difference = differenceTo(now.document, content)
+  if (difference === 'same') return now
+  if (difference === 'whole') return service.replace(id, content)
+  for (const change of difference)
+    try {
+      now = await service.changeMembers(now, change)
+      known.answered(now)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      const at = /^put\[(\d+)\](.*)$/.exec(error.field ?? '')
+      const pool = now.document.pools.findIndex((one) => one.id === change.poolId)
+      const put = change.put[Number(at?.[1] ?? Number.NaN)]
+      const member = content.pools[pool]?.members.findIndex((one) => one === put) ?? -1
+      // The pool is another one by now, or it is about no member: the whole says what is wrong.
+      if (put === undefined || member < 0) return service.replace(id, content)
+      throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${at?.[2]}`)
+    }
+  return now
 }
 
 /** Says the content; what it is refused for, member by member, is left out. */

@@ -104,9 +104,12 @@ export class KnownLoadBalancers {
     if (document.annotations[CLUSTER_ANNOTATION] !== this.#cluster) return
     this.#seen?.add(document.id)
     const before = this.#byId.get(document.id)
-    if (before !== undefined && (isOlder(document, before.document) || isSame(shown, before))) return
+    if (before !== undefined && isOlder(document, before.document)) return
+    const isKnown = before !== undefined && isSameDocument(document, before.document)
+    if (isKnown && isDeepStrictEqual(shown.status, before.status)) return
     if (before !== undefined) this.#unindex(before.document)
-    this.#byId.set(document.id, shown)
+    // The very document that was worked out before: who remembers it need not look at it again.
+    this.#byId.set(document.id, isKnown ? { document: before.document, status: shown.status } : shown)
     for (const [uid, key] of servicesOf(document)) {
       put(this.#idsOfUid, uid, document.id)
       put(this.#idsOfKey, key, document.id)
@@ -182,9 +185,8 @@ function isOlder(a: LoadBalancer, b: LoadBalancer): boolean {
   return (a.updatedAt ?? '') < (b.updatedAt ?? '')
 }
 
-/** The control plane gives each change of a document a time; a status has none. */
-const isSame = (a: ShownLoadBalancer, b: ShownLoadBalancer): boolean =>
-  !isOlder(b.document, a.document) && isDeepStrictEqual(a.status, b.status) && isDeepStrictEqual(a.document, b.document)
+const isSameDocument = (a: LoadBalancer, b: LoadBalancer): boolean =>
+  a === b || (!isOlder(b, a) && isDeepStrictEqual(a, b))
 
 function put(index: Map<string, Set<string>>, key: string, id: string): void {
   const ids = index.get(key)

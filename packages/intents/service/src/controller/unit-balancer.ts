@@ -1,4 +1,6 @@
 import type { Service } from '@spout/kube'
+import type { LoadBalancer } from '@spout/model'
+import { parseIp } from '@spout/net'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { keyOf, shownAddresses, uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
@@ -11,15 +13,18 @@ import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } fro
 import { servicesOf } from './known-load-balancers.ts'
 import { LeftOut } from './left-out.ts'
 import { Confirmations } from './progress.ts'
+import { type SettledGroup, SettledUnits, type UnitSight } from './settled-units.ts'
 import { type PlannedGroup, planUnit } from './unit-plan.ts'
 
 const POOLS_FRESH_MS = 2000
+const NONE: ReadonlyMap<string, Refusal> = new Map()
 
 /** Brings the load balancers of the Services that are decided on together to what they want, and writes their statuses. */
 export class UnitBalancer {
   readonly leftOut: LeftOut
   readonly #context: ControllerContext
   readonly #confirmations = new Confirmations()
+  readonly #settled = new SettledUnits()
   /** How many Services of a unit do not have what they wish. */
   readonly #refused = new Map<string, number>()
   #pools: { readonly pools: Promise<readonly KnownPool[]>; readonly untilMs: number } | null = null
@@ -49,6 +54,7 @@ export class UnitBalancer {
     const services = index.keysOf(unit).flatMap((key) => cluster.service(key) ?? [])
     if (services.length === 0) {
       this.#refused.delete(unit)
+      this.#settled.forget(unit)
       return done
     }
     if (this.#waitsForOthers(services)) {
@@ -68,25 +74,53 @@ export class UnitBalancer {
     const { cluster, settings, busy } = this.#context
     const documents = this.#documentsOf(unit, services).map(({ document }) => document)
     if (documents.some(({ id }) => (busy.get(id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
+    const slices = services.map((service) => cluster.slicesOf(keyOf(service)))
+    const sight: UnitSight = { services, slices, nodes, documents }
+    // Whose a Service is may change without it.
+    const mayStay = services.every((service) => cluster.barred(service) === null && cluster.isClaimed(service))
+    const settled = mayStay ? this.#settled.groupsOf(unit, sight) : null
+    if (settled !== null) {
+      for (const group of settled) await this.#tell(group, this.#shownOf(group), null)
+      return done
+    }
     const plan = planUnit({
       services,
       documents,
       cluster: settings.cluster,
       externalRanges: settings.externalRanges,
       barred: (service) => cluster.barred(service)?.refusal ?? null,
-      surroundings: (service) => ({ slices: cluster.slicesOf(keyOf(service)), nodes, mode: settings.mode }),
+      surroundings: (service) => ({ slices: slices[services.indexOf(service)] ?? [], nodes, mode: settings.mode }),
     })
+    this.#settled.forget(unit)
     let refusals = plan.refused.length
+    const brought: (readonly [PlannedGroup, LoadBalancer])[] = []
     for (const { id } of documents) busy.set(id, unit)
     try {
-      for (const group of plan.groups) refusals += await this.#bring(group)
+      for (const group of plan.groups) {
+        const { refused, asWished } = await this.#bring(group)
+        refusals += refused
+        if (asWished !== null) brought.push([group, asWished])
+      }
       for (const { service, refusal } of plan.refused) await this.#refuse(service, refusal)
     } finally {
       for (const { id } of documents) busy.delete(id)
     }
+    if (refusals === 0 && brought.length === plan.groups.length) this.#settle(unit, sight, brought)
     if (refusals > 0) this.#refused.set(unit, refusals)
     else this.#refused.delete(unit)
     return refusals > 0 ? retryAfter(REFUSED_RETRY_MS) : done
+  }
+
+  /** Remembers what need not be worked out again while nothing but statuses changes. */
+  #settle(unit: string, sight: UnitSight, brought: readonly (readonly [PlannedGroup, LoadBalancer])[]): void {
+    const documents = this.#documentsOf(unit, sight.services).map(({ document }) => document)
+    if (documents.length !== brought.length || brought.some(([, document]) => !documents.includes(document))) return
+    const groups = brought.map(([{ content: _, ...group }, { id }]) => ({ ...group, heldBy: id }))
+    this.#settled.put(unit, { ...sight, documents }, groups)
+  }
+
+  #shownOf({ heldBy }: SettledGroup): ShownLoadBalancer | null {
+    return heldBy === null ? null : this.#context.known.get(heldBy)
   }
 
   /** The load balancer of an earlier Service of the same name goes first. */
@@ -109,9 +143,9 @@ export class UnitBalancer {
     return [...found.values()].filter(({ document }) => livingUnits(index, document).every((one) => one === unit))
   }
 
-  /** @returns how many Services of the group are not as they wish */
-  async #bring(group: PlannedGroup): Promise<number> {
-    const { cluster, service, settings, known, statuses } = this.#context
+  /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
+  async #bring(group: PlannedGroup): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
+    const { cluster, service, settings, known } = this.#context
     await Promise.all(
       group.services
         .filter(({ service: one }) => !cluster.isClaimed(one))
@@ -135,12 +169,25 @@ export class UnitBalancer {
     )
     // The watch may have shown a newer status than the answer to the call did.
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
+    const notHad = await this.#tell(group, shown, refusal, refusedExternals)
+    const leftOut = shown !== null && this.leftOut.has(shown.document.id)
+    if (refusal !== null || leftOut || notHad > 0) return { refused: group.services.length, asWished: null }
+    return { refused: 0, asWished: brought !== null && isAsWished(group, brought) ? brought.document : null }
+  }
+
+  /** Writes the statuses of a group's Services. @returns how many external addresses they do not have */
+  async #tell(
+    group: SettledGroup,
+    shown: ShownLoadBalancer | null,
+    refusal: Refusal | null,
+    refusedExternals: ReadonlyMap<string, Refusal> = NONE,
+  ): Promise<number> {
     let refused = 0
-    for (const { service: one, wish, ports, notice, externals } of group.services) {
+    for (const { service, wish, ports, notice, externals } of group.services) {
       const notHad = [...externals.refused, ...ofWanted(externals, refusedExternals)]
       refused += notHad.length
-      await statuses.write({
-        service: one,
+      await this.#context.statuses.write({
+        service,
         wish,
         addresses: shown === null ? [] : ownAddresses(shown.document),
         ports,
@@ -150,11 +197,10 @@ export class UnitBalancer {
             ? { type: 'refused', refusal }
             : shown === null
               ? { type: 'pending', reason: 'Allocating', message: 'It is being made.' }
-              : this.#confirmations.progressOf(shown, one, this.#noticeOf(shown.document.id, one, notice)),
+              : this.#confirmations.progressOf(shown, service, this.#noticeOf(shown.document.id, service, notice)),
       })
     }
-    const leftOut = shown !== null && this.leftOut.has(shown.document.id)
-    return refusal !== null || leftOut || refused > 0 ? group.services.length : 0
+    return refused
   }
 
   #noticeOf(id: string, service: Service, ofDraft: Refusal | null): Refusal | null {
@@ -197,3 +243,8 @@ const ofWanted = (
     const refusal = refused?.get(address)
     return refusal === undefined ? [] : [{ address, refusal }]
   })
+
+/** An address from a pool that is asked for by name, or a family that could not be had, may yet become another. */
+const isAsWished = ({ wish }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>
+  wish.pools === null &&
+  wish.families.every(({ family }) => ownAddresses(document).some((address) => parseIp(address).version === family))

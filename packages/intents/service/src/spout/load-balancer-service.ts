@@ -1,6 +1,7 @@
 import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
 import type { KnownPool } from '../to-model/address-choice.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
+import type { PoolChange } from '../to-model/content-difference.ts'
 
 /** A load balancer as the control plane shows it. */
 export interface ShownLoadBalancer {
@@ -56,6 +57,12 @@ export interface LoadBalancerService {
   create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer>
   /** Says the whole content anew. */
   replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
+  /**
+   * Changes members of one pool; everything else stays as it is.
+   * @param shown as it was last seen: what the change is the difference to
+   * @throws Refused with a field such as `put[0].address`
+   */
+  changeMembers(shown: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer>
   /** Resolves once the control plane has none of that id, also when it had none before. */
   delete(id: string): Promise<void>
   /** Whether nodes have let go of what was deleted; answers once they have, or after `waitMs`. */

@@ -1,7 +1,10 @@
-import { NativeApi, Refused, type Sessions } from '@spout/client/native-api'
-import type { LoadBalancer, Network, Withdrawal } from '@spout/model'
+import { NativeApi, type ProblemBody, problemFrom, Refused, refusedOr, type Sessions } from '@spout/client/native-api'
+import type { LoadBalancer, Member, Network, Withdrawal } from '@spout/model'
 import type { KnownPool } from '../to-model/address-choice.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
+import type { PoolChange } from '../to-model/content-difference.ts'
+import { CallsTogether, type Outcome } from './calls-together.ts'
+import { type ChangedObject, changedMembers, changedObject } from './changed-object.ts'
 import type {
   LoadBalancerEvent,
   LoadBalancerService,
@@ -15,13 +18,56 @@ import type {
 /** What the API shows: the document with its status in it. */
 type Shown = LoadBalancer & { readonly status: ShownLoadBalancer['status'] }
 
-/** `LoadBalancerService` over the native API. */
+interface Creation {
+  readonly id: string
+  readonly content: LoadBalancerContent
+  readonly vip: VipRequest
+}
+
+interface MemberWish {
+  readonly loadBalancerId: string
+  readonly change: PoolChange
+}
+
+/** The version that a change of members made, with those that were put. */
+type ChangedMembers = Pick<LoadBalancer, 'generation' | 'updatedAt'> & { readonly put: readonly Member[] }
+type Failure = { readonly error: ProblemBody }
+
+/** Of a call's body, well below what the control plane takes. */
+const MOST_BYTES = 500_000
+const DOCUMENT_BYTES = 1500
+const MEMBER_BYTES = 150
+
+/** `LoadBalancerService` over the native API. What is asked for at once is asked for together. */
 export class NativeLoadBalancers implements LoadBalancerService {
   readonly #api: NativeApi
+  readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
+  readonly #memberChanges: CallsTogether<MemberWish, ChangedMembers>
   #projectId: string | null = null
 
   constructor(sessions: Sessions) {
     this.#api = new NativeApi(sessions)
+    const isAboutContent = (error: unknown) => error instanceof Refused
+    this.#creations = new CallsTogether<Creation, ShownLoadBalancer>({
+      one: async (one) => split(await this.#api.call<Shown>('POST', '/load-balancers', creationBody(one))),
+      many: (all) => this.#createAll(all),
+      isAboutContent,
+      bytesOf: ({ content }) =>
+        content.pools.reduce((sum, { members }) => sum + MEMBER_BYTES * members.length, DOCUMENT_BYTES),
+      most: { items: 256, bytes: MOST_BYTES },
+    })
+    this.#memberChanges = new CallsTogether<MemberWish, ChangedMembers>({
+      one: async (one) => {
+        const [outcome] = await this.#changeAll([one])
+        if (outcome === undefined) throw new Error('the control plane did not answer for it')
+        if ('error' in outcome) throw outcome.error
+        return outcome.value
+      },
+      many: (all) => this.#changeAll(all),
+      isAboutContent,
+      bytesOf: ({ change }) => MEMBER_BYTES * (1 + change.put.length + change.remove.length),
+      most: { items: 1000, bytes: MOST_BYTES },
+    })
   }
 
   async projectId(): Promise<string> {
@@ -49,9 +95,19 @@ export class NativeLoadBalancers implements LoadBalancerService {
     }
   }
 
-  async create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer> {
-    const vips = [{ from: 'pool', ...vip }]
-    return split(await this.#api.call<Shown>('POST', '/load-balancers', { ...bodyOf(content), id, vips }))
+  create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer> {
+    return this.#creations.ask({ id, content, vip })
+  }
+
+  async changeMembers({ document, status }: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer> {
+    const { generation, updatedAt, put } = await this.#memberChanges.ask({ loadBalancerId: document.id, change })
+    const gone = new Set(change.remove.map(({ address, port }) => `${address} ${port}`))
+    const pools = document.pools.map((pool) => {
+      if (pool.id !== change.poolId) return pool
+      const remove = pool.members.flatMap(({ id, address, port }) => (gone.has(`${address} ${port}`) ? [id] : []))
+      return { ...pool, updatedAt, members: [...changedMembers(pool.members, { put, remove })] }
+    })
+    return { document: { ...document, pools, generation, updatedAt }, status }
   }
 
   async replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer> {
@@ -92,11 +148,39 @@ export class NativeLoadBalancers implements LoadBalancerService {
     const projectId = await this.projectId()
     yield { type: 'listing' }
     // Statuses have no revision to come back to, so each watch begins with everything there is.
-    for await (const line of this.#api.watch<Shown>('/load-balancers', signal)) {
+    const told = new Map<string, ShownLoadBalancer>()
+    for await (const line of this.#api.watch<Shown, Changed>('/load-balancers', signal, { brief: '1' })) {
       if (line.type === 'BOOKMARK') yield { type: 'listed' }
-      else if (line.type === 'DELETED') yield { type: 'deleted', id: line.object.id }
-      else if (line.object.projectId === projectId) yield { type: 'shown', loadBalancer: split(line.object) }
+      else if (line.type === 'DELETED') {
+        told.delete(line.object.id)
+        yield { type: 'deleted', id: line.object.id }
+      } else {
+        const loadBalancer = line.type === 'CHANGED' ? afterChange(told, line.object) : split(line.object)
+        told.set(loadBalancer.document.id, loadBalancer)
+        if (loadBalancer.document.projectId === projectId) yield { type: 'shown', loadBalancer }
+      }
     }
+  }
+
+  async #createAll(all: readonly Creation[]): Promise<readonly Outcome<ShownLoadBalancer>[]> {
+    const { results } = await this.#api.call<{ results: readonly ({ readonly loadBalancer: Shown } | Failure)[] }>(
+      'POST',
+      '/load-balancers/batch',
+      { loadBalancers: all.map(creationBody) },
+    )
+    return results.map((one) => ('error' in one ? failed(one) : { value: split(one.loadBalancer) }))
+  }
+
+  async #changeAll(all: readonly MemberWish[]): Promise<readonly Outcome<ChangedMembers>[]> {
+    const changes = all.map(({ loadBalancerId, change: { poolId, put, remove } }) => {
+      return { loadBalancerId, pool: poolId, put, remove }
+    })
+    const { results } = await this.#api.call<{ results: readonly (ChangedMembers | Failure)[] }>(
+      'POST',
+      '/load-balancers/member-changes',
+      { changes },
+    )
+    return results.map((one) => ('error' in one ? failed(one) : { value: one }))
   }
 
   async addressPools(): Promise<readonly KnownPool[]> {
@@ -118,10 +202,29 @@ export class NativeLoadBalancers implements LoadBalancerService {
   }
 }
 
-function split({ status, ...document }: Shown): ShownLoadBalancer {
-  const { provisioning, reason, message, confirmedGeneration } = status
-  return { document, status: { provisioning, reason, message, confirmedGeneration } }
+type Changed = ChangedObject & { readonly status?: ShownLoadBalancer['status'] }
+
+function afterChange(told: ReadonlyMap<string, ShownLoadBalancer>, { status, ...change }: Changed): ShownLoadBalancer {
+  const before = told.get(change.id)
+  if (before === undefined) throw new Error(`a change of load balancer ${change.id} was told before itself`)
+  return {
+    document: changedObject(before.document, change),
+    status: status === undefined ? before.status : ownStatus(status),
+  }
 }
+
+const failed = ({ error }: Failure): Outcome<never> => ({ error: refusedOr(problemFrom(error)) })
+
+const split = ({ status, ...document }: Shown): ShownLoadBalancer => ({ document, status: ownStatus(status) })
+
+const ownStatus = ({ provisioning, reason, message, confirmedGeneration }: Shown['status']): Shown['status'] => ({
+  provisioning,
+  reason,
+  message,
+  confirmedGeneration,
+})
+
+const creationBody = ({ id, content, vip }: Creation) => ({ ...bodyOf(content), id, vips: [{ from: 'pool', ...vip }] })
 
 /** The content in the words of the native API. */
 const bodyOf = (content: LoadBalancerContent) => ({

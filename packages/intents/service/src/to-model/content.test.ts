@@ -1,7 +1,8 @@
 import type { LoadBalancer } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import { endpoint, service, slice, uid } from '../testing/objects.ts'
-import { contentOf, type LoadBalancerContent, says } from './content.ts'
+import { contentOf, type LoadBalancerContent } from './content.ts'
+import { differenceTo, says } from './content-difference.ts'
 import { draftOf, groupContent } from './draft.ts'
 
 const one = service('web', { loadBalancerSourceRanges: ['10.0.0.0/8'] })
@@ -42,6 +43,25 @@ describe('whether a document says what is wanted', () => {
     expect(says({ ...documentOf(wanted), enabled: false }, wanted)).toBe(false)
   })
 
+  test('in whatever order the members are', () => {
+    expect(says(documentOf(wanted), withPool({ members: [second, first] }))).toBe(true)
+  })
+
+  test('of members alone it tells which come, change and go', () => {
+    const third = { ...second!, address: '10.1.0.3' }
+    const heavier = { ...first!, weight: 7 }
+    const document = documentOf(wanted)
+    expect(differenceTo(document, withPool({ members: [third, heavier] }))).toEqual([
+      {
+        poolId: document.pools[0]!.id,
+        put: [third, heavier],
+        remove: [{ address: second!.address, port: second!.port }],
+      },
+    ])
+    expect(differenceTo(document, withPool({ members: [first, second, third, third] }))).toBe('whole')
+    expect(differenceTo(document, { ...withPool({ members: [] }), name: 'other' })).toBe('whole')
+  })
+
   test.each([
     ['the name', { ...wanted, name: 'other' }],
     ['an annotation', { ...wanted, annotations: { ...wanted.annotations, more: 'x' } }],
@@ -50,7 +70,6 @@ describe('whether a document says what is wanted', () => {
     ['its check', withPool({ monitor: null })],
     ['a member less', withPool({ members: [first] })],
     ['a member more', withPool({ members: [first, second, { ...second, port: 81 }] })],
-    ['their order', withPool({ members: [second, first] })],
     ...(['name', 'address', 'port', 'weight', 'monitorPort'] as const).map(
       (field) => [`the ${field} of a member`, withPool({ members: [first, { ...second, [field]: 99 }] })] as const,
     ),

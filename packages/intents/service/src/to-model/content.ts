@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Listener, LoadBalancer, Pool } from '@spout/model'
 
 /**
@@ -50,7 +49,7 @@ export interface MonitorContent {
   readonly path: string | null
 }
 
-/** The same of a document that is there: equal text means that there is nothing to write. */
+/** The same of a document that is there. */
 export function contentOf(document: LoadBalancer): LoadBalancerContent {
   return {
     name: document.name,
@@ -98,36 +97,3 @@ export function listenersOf(document: LoadBalancer): readonly ListenerContent[] 
 
 export const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-
-const MEMBER_FIELDS = fieldsOf<MemberContent>({ name: 1, address: 1, port: 1, weight: 1, monitorPort: 1 })
-
-/** Whether a document says what is wanted. Looked at often and with many members, so it makes nothing anew of them. */
-export const says = (document: LoadBalancer, wanted: LoadBalancerContent): boolean =>
-  document.enabled && hasMembers(document, wanted) && isDeepStrictEqual(frameOf(document), frame(wanted))
-
-function hasMembers({ pools }: LoadBalancer, wanted: LoadBalancerContent): boolean {
-  return (
-    pools.length === wanted.pools.length &&
-    pools.every(({ members }, at) => {
-      const others = wanted.pools[at]?.members
-      return (
-        members.length === others?.length &&
-        members.every((member, index) => MEMBER_FIELDS.every((field) => member[field] === others[index]?.[field]))
-      )
-    })
-  )
-}
-
-/** All but the members. */
-const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
-  ...content,
-  pools: content.pools.map((pool) => ({ ...pool, members: [] })),
-})
-
-const frameOf = (document: LoadBalancer): LoadBalancerContent =>
-  contentOf({ ...document, pools: document.pools.map((pool) => ({ ...pool, members: [] })) })
-
-/** Every field of a type: one that is added later cannot be forgotten. */
-function fieldsOf<T extends object>(fields: Readonly<Record<keyof T, 1>>): readonly (keyof T)[] {
-  return Object.keys(fields) as (keyof T)[]
-}

@@ -1,0 +1,43 @@
+import type { LoadBalancer } from '@spout/model'
+import { listDifference } from './list-difference.ts'
+
+type Document = Pick<LoadBalancer, 'networkId' | 'pools'>
+type Addressed = readonly { readonly address: string }[]
+
+const NOTHING: Document = { networkId: null, pools: [] }
+
+/** How many members of each address a network has, kept from whole documents. */
+export class MemberCounts {
+  readonly #byNetwork = new Map<string, Map<string, number>>()
+
+  of(networkId: string): ReadonlyMap<string, number> | undefined {
+    return this.#byNetwork.get(networkId)
+  }
+
+  /** Members that are the very same in both documents are passed over. */
+  replace(before: Document | null, after: Document | null): void {
+    const [was, is] = [before ?? NOTHING, after ?? NOTHING]
+    const stays = was.networkId === is.networkId
+    const poolsBefore = new Map(was.pools.map((pool) => [pool.id, pool]))
+    for (const pool of is.pools) {
+      const known = stays ? poolsBefore.get(pool.id) : undefined
+      if (known !== undefined) poolsBefore.delete(pool.id)
+      const { gone, come } = listDifference<Addressed[number]>(known?.members ?? [], pool.members)
+      this.#count(is.networkId, come, 1)
+      this.#count(is.networkId, gone, -1)
+    }
+    for (const { members } of poolsBefore.values()) this.#count(was.networkId, members, -1)
+  }
+
+  #count(networkId: string | null, members: Addressed, by: 1 | -1): void {
+    if (networkId === null || members.length === 0) return
+    const counts = this.#byNetwork.get(networkId) ?? new Map<string, number>()
+    for (const { address } of members) {
+      const count = (counts.get(address) ?? 0) + by
+      if (count === 0) counts.delete(address)
+      else counts.set(address, count)
+    }
+    if (counts.size === 0) this.#byNetwork.delete(networkId)
+    else this.#byNetwork.set(networkId, counts)
+  }
+}

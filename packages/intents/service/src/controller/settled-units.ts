@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EndpointSlice, Service } from '@spout/kube'
+import type { LoadBalancer } from '@spout/model'
+import { keyOf, uidOf } from '../names.ts'
+import type { EligibleNode } from '../to-model/nodes.ts'
+import type { PlannedGroup } from './unit-plan.ts'
+
+/** All that a unit was worked out from. */
+export interface UnitSight {
+  readonly services: readonly Service[]
+  readonly slices: readonly (readonly EndpointSlice[])[]
+  readonly nodes: readonly EligibleNode[]
+  readonly documents: readonly LoadBalancer[]
+}
+
+/** A group that is as wished, without what its document says. */
+export type SettledGroup = Omit<PlannedGroup, 'content'>
+
+interface Settled {
+  readonly sight: UnitSight
+  readonly groups: readonly SettledGroup[]
+}
+
+/**
+ * Units whose load balancers say what is wanted, by what that was worked out from: a look for a status alone need not go
+ * over thousands of members again.
+ */
+export class SettledUnits {
+  readonly #byUnit = new Map<string, Settled>()
+
+  /** The groups of the unit with their Services as they are now; null where something else is wanted by now, or not known. */
+  groupsOf(unit: string, sight: UnitSight): readonly SettledGroup[] | null {
+    const known = this.#byUnit.get(unit)
+    if (known === undefined || !isSameSight(known.sight, sight)) return null
+    const now = new Map(sight.services.map((service) => [uidOf(service), service]))
+    return known.groups.map(({ services, ...group }) => ({
+      ...group,
+      services: services.map((one) => ({ ...one, service: now.get(uidOf(one.service)) ?? one.service })),
+    }))
+  }
+
+  put(unit: string, sight: UnitSight, groups: readonly SettledGroup[]): void {
+    this.#byUnit.set(unit, { sight, groups })
+  }
+
+  forget(unit: string): void {
+    this.#byUnit.delete(unit)
+  }
+}
+
+const isSameSight = (a: UnitSight, b: UnitSight): boolean =>
+  a.nodes === b.nodes &&
+  isSameList(a.documents, b.documents) &&
+  a.slices.length === b.slices.length &&
+  a.slices.every((own, at) => isSameList(own, b.slices[at] ?? [])) &&
+  a.services.length === b.services.length &&
+  a.services.every((service, at) => wantsTheSame(service, b.services[at]))
+
+const isSameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
+  a.length === b.length && a.every((item, at) => item === b[at])
+
+/** Its status is what we and others write into it, and its version counts those writes. */
+function wantsTheSame(a: Service, b: Service | undefined): boolean {
+  if (b === undefined || keyOf(a) !== keyOf(b)) return false
+  const { resourceVersion: _a, ...before } = a.metadata
+  const { resourceVersion: _b, ...after } = b.metadata
+  return isDeepStrictEqual(before, after) && isDeepStrictEqual(a.spec, b.spec)
+}

@@ -1,0 +1,97 @@
+/** What became of one of several things that were asked for in one call. */
+export type Outcome<R> = { readonly value: R } | { readonly error: unknown }
+
+export interface CallsTogetherOptions<T, R> {
+  readonly one: (item: T) => Promise<R>
+  /** Answers for each, in order. Rejects when the call failed as a whole. */
+  readonly many: (items: readonly T[]) => Promise<readonly Outcome<R>[]>
+  /** Whether a failure of the whole call is about what was asked for: then each is asked for alone. */
+  readonly isAboutContent: (error: unknown) => boolean
+  /** Roughly how long the text of one gets. */
+  readonly bytesOf: (item: T) => number
+  readonly most: { readonly items: number; readonly bytes: number }
+}
+
+interface Waiting<T, R> {
+  readonly item: T
+  readonly resolve: (value: R) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** More would only wait in the control plane. */
+const MOST_CALLS = 2
+
+/**
+ * Gathers what is asked for while other calls are under way into one call. One alone does not wait for others, and one
+ * that is refused stops no other.
+ */
+export class CallsTogether<T, R> {
+  readonly #options: CallsTogetherOptions<T, R>
+  readonly #waiting: Waiting<T, R>[] = []
+  #calls = 0
+  #scheduled = false
+
+  constructor(options: CallsTogetherOptions<T, R>) {
+    this.#options = options
+  }
+
+  ask(item: T): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** After what else this turn of the event loop asks for. */
+  #schedule(): void {
+    if (this.#scheduled || this.#calls >= MOST_CALLS || this.#waiting.length === 0) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#calls++
+      void this.#call(this.#next()).finally(() => {
+        this.#calls--
+        this.#schedule()
+      })
+      this.#schedule()
+    })
+  }
+
+  #next(): readonly Waiting<T, R>[] {
+    const { bytesOf, most } = this.#options
+    let [count, bytes] = [0, 0]
+    for (const { item } of this.#waiting) {
+      bytes += bytesOf(item)
+      if (count === most.items || (count > 0 && bytes > most.bytes)) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #call(together: readonly Waiting<T, R>[]): Promise<void> {
+    const [first] = together
+    if (first === undefined) return
+    if (together.length === 1) return this.#alone(first)
+    const { many, isAboutContent } = this.#options
+    try {
+      const outcomes = await many(together.map(({ item }) => item))
+      for (const [at, { resolve, reject }] of together.entries()) {
+        const outcome = outcomes[at]
+        if (outcome === undefined) reject(new Error('the control plane did not answer for it'))
+        else if ('error' in outcome) reject(outcome.error)
+        else resolve(outcome.value)
+      }
+    } catch (error) {
+      if (isAboutContent(error)) await Promise.all(together.map((waiting) => this.#alone(waiting)))
+      else for (const { reject } of together) reject(error)
+    }
+  }
+
+  async #alone({ item, resolve, reject }: Waiting<T, R>): Promise<void> {
+    try {
+      resolve(await this.#options.one(item))
+    } catch (error) {
+      reject(error)
+    }
+  }
+}

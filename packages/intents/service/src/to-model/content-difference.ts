@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { LoadBalancer, Member } from '@spout/model'
+import { contentOf, type LoadBalancerContent, type MemberContent } from './content.ts'
+
+interface Endpoint {
+  readonly address: string
+  readonly port: number
+}
+
+/** What becomes of some members of one pool. */
+export interface PoolChange {
+  readonly poolId: string
+  /** Those that come, or that are other than before. */
+  readonly put: readonly MemberContent[]
+  readonly remove: readonly Endpoint[]
+}
+
+const MEMBER_FIELDS = fieldsOf<MemberContent>({ name: 1, address: 1, port: 1, weight: 1, monitorPort: 1 })
+
+/**
+ * What is to be said so that a document says what is wanted: nothing (`same`), of members alone, or all anew (`whole`).
+ * The order of members does not count. Looked at often and with many members, so it makes nothing anew of them.
+ */
+export function differenceTo(
+  document: LoadBalancer,
+  wanted: LoadBalancerContent,
+): 'same' | 'whole' | readonly PoolChange[] {
+  if (!document.enabled || !isDeepStrictEqual(frameOf(document), frame(wanted))) return 'whole'
+  const changes: PoolChange[] = []
+  for (const [at, { id, members }] of document.pools.entries()) {
+    const others = wanted.pools[at]?.members ?? []
+    if (members.length === others.length && members.every((member, index) => isAsWanted(member, others[index]!)))
+      continue
+    const change = changeOf(id, members, others)
+    // Two of one endpoint: it is for the control plane to say what is wrong with that.
+    if (change === null) return 'whole'
+    if (change.put.length + change.remove.length > 0) changes.push(change)
+  }
+  return changes.length === 0 ? 'same' : changes
+}
+
+/** Whether a document says what is wanted. */
+export const says = (document: LoadBalancer, wanted: LoadBalancerContent): boolean =>
+  differenceTo(document, wanted) === 'same'
+
+function changeOf(poolId: string, members: readonly Member[], wanted: readonly MemberContent[]): PoolChange | null {
+  const left = new Map(members.map((member) => [keyOf(member), member]))
+  const put: MemberContent[] = []
+  const seen = new Set<string>()
+  for (const one of wanted) {
+    const key = keyOf(one)
+    if (seen.has(key)) return null
+    seen.add(key)
+    const member = left.get(key)
+    if (member === undefined || !isAsWanted(member, one)) put.push(one)
+    left.delete(key)
+  }
+  return { poolId, put, remove: [...left.values()].map(({ address, port }) => ({ address, port })) }
+}
+
+const keyOf = ({ address, port }: Endpoint): string => `${address} ${port}`
+const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
+  MEMBER_FIELDS.every((field) => member[field] === wanted[field])
+
+/** All but the members. */
+const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
+  ...content,
+  pools: content.pools.map((pool) => ({ ...pool, members: [] })),
+})
+const frameOf = (document: LoadBalancer): LoadBalancerContent =>
+  contentOf({ ...document, pools: document.pools.map((pool) => ({ ...pool, members: [] })) })
+
+/** Every field of a type: one that is added later cannot be forgotten. */
+function fieldsOf<T extends object>(fields: Readonly<Record<keyof T, 1>>): readonly (keyof T)[] {
+  return Object.keys(fields) as (keyof T)[]
+}

@@ -1,0 +1,39 @@
+import { type LoadBalancer, type Member, type Pool, SLOT_TABLE_SIZES } from '@spout/model'
+import { type Problem, problem } from '../reason.ts'
+import { failureProblems } from './failure-settings.ts'
+import { memberNetwork } from './member-network.ts'
+import { poolMode } from './protocols.ts'
+import type { ResolveContext } from './resolve.ts'
+
+const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
+
+/**
+ * What stands against members that come to a pool, or take the place of others of the same address and port, where the
+ * document without them was resolved already: looks at them alone. Fields are `put[0].address`.
+ *
+ * @param pool with them in it
+ * @returns `unclear` where it takes the whole document to tell, which is refused or resolved by `resolveLoadBalancer`
+ */
+export function addedMemberProblem(
+  loadBalancer: Pick<LoadBalancer, 'listeners' | 'networkId'>,
+  pool: Pool,
+  put: readonly Member[],
+  context: ResolveContext,
+): Problem | 'unclear' | null {
+  const mode = poolMode(loadBalancer, pool)
+  if (pool.members.length > MOST_SLOTS && mode === 'l4')
+    return problem('Unsupported', {
+      field: 'put',
+      reason: `a pool balanced per connection has at most ${MOST_SLOTS} members`,
+    })
+  const alone = { ...pool, members: [...put] }
+  for (const found of failureProblems(alone, mode, 'pools[0]')) return named(found)
+  // Where it is in no network yet, or in one that other members alone would have it in, all of them count.
+  if (loadBalancer.networkId === null) return 'unclear'
+  const found = memberNetwork([alone], null, { ...context, currentNetworkId: loadBalancer.networkId })
+  if (found !== null && 'problem' in found) return named(found.problem)
+  return found === null || found.network.id === loadBalancer.networkId ? null : 'unclear'
+}
+
+const named = ({ code, params }: Problem): Problem =>
+  problem(code, { ...params, field: String(params['field']).replace('pools[0].members[', 'put[') })

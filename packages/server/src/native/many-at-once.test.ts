@@ -1,0 +1,188 @@
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openTestBed, type TestBed } from '../test-bed.ts'
+
+let bed: TestBed
+let member: string
+let reader: string
+let stranger: string
+let poolId: string
+
+beforeAll(async () => {
+  bed = await openTestBed()
+  const projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
+  const other = (await bed.admission.createProject({ name: 'two', description: '' })).id
+  member = (await bed.login('m', projectId, 'balancer')).token
+  reader = (await bed.login('r', projectId, 'reader')).token
+  stranger = (await bed.login('s', other, 'member')).token
+  const admin = await bed.adminLogin()
+  const pool = { name: 'public', ranges: [{ first: '198.51.100.1', last: '198.51.100.250' }], cidr: '198.51.100.0/24' }
+  poolId = (await call('POST', '/address-pools', pool, admin)).body.id
+  const network = await call('POST', '/networks', { name: 'inside', projectId }, admin)
+  await call('POST', `/networks/${network.body.id}/subnets`, { cidr: '10.9.0.0/24' }, admin)
+})
+afterAll(() => bed.close())
+
+async function call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, payload?: unknown, token = member) {
+  const reply = await bed.app.inject({
+    method,
+    url: `/api/v1${path}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
+  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
+  return { status: reply.statusCode, body }
+}
+
+const draft = (name: string, more: object = {}) => ({
+  name,
+  vips: [{ from: 'pool', poolId }],
+  pools: [{ name: 'p', protocol: 'tcp', members: [{ address: '10.9.0.11', port: 80 }] }],
+  listeners: [{ protocol: 'tcp', port: 80, defaultPool: 'p' }],
+  ...more,
+})
+const create = async (name: string) => (await call('POST', '/load-balancers', draft(name))).body
+const now = async (id: string) => (await call('GET', `/load-balancers/${id}`)).body
+const changes = (...all: readonly object[]) => call('POST', '/load-balancers/member-changes', { changes: all })
+
+test('several load balancers come in one call, each with a fate of its own', async () => {
+  const id = crypto.randomUUID()
+  const wanted = [draft('a', { id }), draft('b', { nodeGroupId: crypto.randomUUID() }), draft('c', { id }), draft('d')]
+  const { status, body } = await call('POST', '/load-balancers/batch', { loadBalancers: wanted })
+  expect(status).toBe(200)
+  expect(body.results).toMatchObject([
+    { loadBalancer: { id, name: 'a', status: { provisioning: 'pending' } } },
+    { error: { status: 400, code: 'ReferenceNotFound', field: 'nodeGroupId' } },
+    { error: { status: 409, code: 'AlreadyExists' } },
+    { loadBalancer: { name: 'd' } },
+  ])
+  expect(await now(id)).toEqual(body.results[0].loadBalancer)
+})
+
+test('a body that cannot be read is refused whole', async () => {
+  const before = (await call('GET', '/load-balancers')).body.items.length
+  const refused = [
+    [{ loadBalancers: [draft('x'), { ...draft('y'), colour: 'red' }] }, 'UnknownField', 'loadBalancers[1].colour'],
+    [{ loadBalancers: [] }, 'InvalidField', 'loadBalancers'],
+  ] as const
+  for (const [body, code, field] of refused)
+    expect(await call('POST', '/load-balancers/batch', body)).toMatchObject({ status: 400, body: { code, field } })
+  expect((await call('POST', '/load-balancers/batch', { loadBalancers: [draft('x')] }, reader)).status).toBe(403)
+  expect((await call('GET', '/load-balancers')).body.items).toHaveLength(before)
+})
+
+test('members of pools of many load balancers change in one call', async () => {
+  const [one, two] = [await create('one'), await create('two')]
+  const { status, body } = await changes(
+    { loadBalancerId: one.id, pool: 'p', put: [{ address: '10.9.0.12', port: 80, weight: 3 }] },
+    { loadBalancerId: two.id, pool: two.pools[0].id, remove: [{ address: '10.9.0.11', port: 80 }] },
+    { loadBalancerId: one.id, pool: 'p', put: [{ address: '10.9.0.11', port: 80, weight: 5 }] },
+  )
+  expect(status).toBe(200)
+  const after = await now(one.id)
+  expect(
+    after.pools[0].members.map(({ address, weight }: { address: string; weight: number }) => [address, weight]),
+  ).toEqual([
+    ['10.9.0.11', 5],
+    ['10.9.0.12', 3],
+  ])
+  expect(after.pools[0].members[0]).toMatchObject({ id: one.pools[0].members[0].id })
+  expect((await now(two.id)).pools[0].members).toEqual([])
+  expect(body.results).toEqual([
+    expect.objectContaining({ loadBalancerId: one.id, put: [after.pools[0].members[1]] }),
+    { loadBalancerId: two.id, poolId: two.pools[0].id, generation: 2, updatedAt: expect.any(String), put: [] },
+    expect.objectContaining({
+      generation: after.generation,
+      updatedAt: after.updatedAt,
+      put: [after.pools[0].members[0]],
+    }),
+  ])
+})
+
+test('one that cannot be stops no other, and changes nothing', async () => {
+  const [one, two] = [await create('one'), await create('two')]
+  const put = [{ address: '10.9.0.12', port: 80 }]
+  const { body } = await changes(
+    { loadBalancerId: one.id, pool: 'nosuch', put },
+    { loadBalancerId: crypto.randomUUID(), pool: 'p', put },
+    { loadBalancerId: one.id, pool: 'p', put: [...put, { address: '10.77.0.1', port: 80 }] },
+    { loadBalancerId: one.id, pool: 'p', put: [{ id: crypto.randomUUID(), address: '10.9.0.14', port: 80 }] },
+    { loadBalancerId: two.id, pool: 'p', put },
+  )
+  expect(body.results).toMatchObject([
+    { loadBalancerId: one.id, error: { status: 404, code: 'NotFound' } },
+    { error: { status: 404, code: 'NotFound' } },
+    { error: { status: 400, code: 'MemberOutsideNetworks', field: 'put[1].address', retry: 'onChange' } },
+    { error: { status: 400, code: 'ReferenceNotFound', field: 'put[0].id' } },
+    { loadBalancerId: two.id, put: [{ address: '10.9.0.12' }] },
+  ])
+  expect(await now(one.id)).toEqual(one)
+  const malformed = [
+    [{ loadBalancerId: one.id, pool: 'p', put: [{ address: '10.9.0.300', port: 80 }] }, 'changes[0].put[0].address'],
+    [{ loadBalancerId: one.id, pool: 'p', remove: [{ address: '10.9.0.11' }] }, 'changes[0].remove[0].port'],
+    [{ loadBalancerId: 'x', pool: 'p' }, 'changes[0].loadBalancerId'],
+  ] as const
+  for (const [change, field] of malformed) expect(await changes(change)).toMatchObject({ status: 400, body: { field } })
+  expect(await now(one.id)).toEqual(one)
+})
+
+test("another project's load balancer is not there", async () => {
+  const one = await create('one')
+  const change = { loadBalancerId: one.id, pool: 'p', remove: [{ address: '10.9.0.11', port: 80 }] }
+  const { body } = await call('POST', '/load-balancers/member-changes', { changes: [change] }, stranger)
+  expect(body.results).toMatchObject([{ error: { status: 404, code: 'NotFound' } }])
+  expect((await call('POST', '/load-balancers/member-changes', { changes: [change] }, reader)).status).toBe(403)
+  expect(await now(one.id)).toEqual(one)
+})
+
+test('a brief watch tells of what it told before only what changed', async () => {
+  const url = await bed.app.listen({ host: '127.0.0.1', port: 0 })
+  const abort = new AbortController()
+  const reply = await fetch(`${url}/api/v1/load-balancers?watch=1&brief=1`, {
+    headers: { authorization: `Bearer ${member}` },
+    signal: abort.signal,
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
+  const lines: any[] = []
+  const reading = (async () => {
+    for await (const line of createInterface({ input: Readable.fromWeb(reply.body!) })) lines.push(JSON.parse(line))
+  })().catch(() => {})
+  const about = (id: string) => lines.filter(({ object }) => object?.id === id)
+  const told = (id: string, count: number) =>
+    vi.waitUntil(() => about(id).length >= count && about(id), { timeout: 10_000 })
+
+  const one = await create('watched')
+  const [whole] = await told(one.id, 1)
+  expect(whole).toMatchObject({ type: 'ADDED', object: { pools: one.pools, status: { reason: 'WaitingForNode' } } })
+  expect(whole.object.status).not.toHaveProperty('members')
+
+  const [added] = (await changes({ loadBalancerId: one.id, pool: 'p', put: [{ address: '10.9.0.12', port: 80 }] })).body
+    .results
+  const { members: _, ...own } = (await now(one.id)).pools[0]
+  const [, changed] = await told(one.id, 2)
+  expect(changed).toEqual({
+    type: 'CHANGED',
+    revision: expect.any(String),
+    object: {
+      ...{ id: one.id, generation: 2, updatedAt: added.updatedAt },
+      pools: [{ ...own, memberChanges: { put: added.put, remove: [] } }],
+    },
+  })
+
+  bed.status.set(one.id, { provisioning: 'active', reason: 'Programmed', message: '', confirmedGeneration: 2 })
+  const [, , status] = await told(one.id, 3)
+  expect(status).toMatchObject({ type: 'CHANGED', object: { id: one.id, status: { confirmedGeneration: 2 } } })
+  expect(Object.keys(status.object)).toEqual(['id', 'status'])
+  // What is as it was told is not told again.
+  bed.status.set(one.id, { provisioning: 'active', reason: 'Programmed', message: '', confirmedGeneration: 2 })
+  await call('PATCH', `/load-balancers/${one.id}`, { name: 'renamed' })
+  const [, , , renamed] = await told(one.id, 4)
+  expect(renamed.object).toEqual({ id: one.id, name: 'renamed', updatedAt: expect.any(String) })
+  await call('DELETE', `/load-balancers/${one.id}`)
+  const gone = await told(one.id, 5)
+  expect(gone[4]).toMatchObject({ type: 'DELETED', object: { id: one.id } })
+  abort.abort()
+  await reading
+})

@@ -1,0 +1,100 @@
+import type { Endpoint } from '@spout/admission'
+import { ipText, type LoadBalancer, type Member, member, pool, SpoutError, uuid } from '@spout/model'
+import { z } from 'zod'
+import { find } from './collection.ts'
+import type { NativeContext } from './context.ts'
+import { memberDraft, Parts } from './load-balancer-draft.ts'
+import { LOAD_BALANCERS } from './load-balancers.ts'
+import { problemIn, problemSchema } from './problem.ts'
+import { type Call, type Route, route } from './route.ts'
+
+const MOST_MEMBERS = 10_000
+/** Of load balancers in one call. */
+const MOST_CHANGES = 1000
+
+export const memberChangeDraft = z.strictObject({
+  loadBalancerId: uuid,
+  /** A pool of it: its id, or its name. */
+  pool: z.string().min(1).max(255),
+  /** One takes the place of that with its address and port, or comes behind the others. */
+  put: z.array(memberDraft).max(MOST_MEMBERS).default([]),
+  /** What is not there is no error. */
+  remove: z
+    .array(z.strictObject({ address: ipText, port: member.shape.port }))
+    .max(MOST_MEMBERS)
+    .default([]),
+})
+type Change = z.output<typeof memberChangeDraft>
+
+/** What became of one change: the version that it made, with the members that were put, or why it was refused. */
+const outcome = z.union([
+  z.strictObject({
+    loadBalancerId: uuid,
+    poolId: pool.shape.id,
+    generation: z.number(),
+    updatedAt: z.string().nullable(),
+    put: z.array(member),
+  }),
+  z.strictObject({ loadBalancerId: uuid, error: problemSchema }),
+])
+type Outcome = z.output<typeof outcome>
+
+/**
+ * Members of many pools in one call. What it costs depends on what changes, not on how many members there are. Each change
+ * has a fate of its own; a body that cannot be read is refused whole.
+ */
+export const memberChangeRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/load-balancers/member-changes',
+    tag: 'load-balancers',
+    summary: 'Put and remove members of pools; the others stay as they are',
+    access: 'member',
+    body: z.strictObject({ changes: z.array(memberChangeDraft).min(1).max(MOST_CHANGES) }),
+    answer: { status: 200, schema: z.strictObject({ results: z.array(outcome) }) },
+    handle: async (context, call) => {
+      const results = await Promise.all(call.body.changes.map((change) => made(context, call, change)))
+      return { results }
+    },
+  }),
+]
+
+type Who = Pick<Call<unknown>, 'principal' | 'request'>
+
+async function made(context: NativeContext, { principal, request }: Who, change: Change): Promise<Outcome> {
+  const { loadBalancerId, put } = change
+  try {
+    const { id } = find(LOAD_BALANCERS, context, principal, loadBalancerId)
+    const now = context.clock.now().toISOString()
+    const changed = await context.admission.changeMembers(id, (current) => ({
+      poolId: poolOf(current, change.pool).id,
+      put: membersOf(current, change, now),
+      remove: change.remove,
+    }))
+    const { id: poolId, members } = poolOf(changed, change.pool)
+    const { generation, updatedAt } = changed
+    return { loadBalancerId, poolId, generation, updatedAt, put: put.length === 0 ? [] : named(members, put) }
+  } catch (error) {
+    return { loadBalancerId, error: problemIn(request, error) }
+  }
+}
+
+/** Drafts as members: those that are there keep their ids and times. */
+function membersOf(current: LoadBalancer, { pool: name, put }: Change, now: string): readonly Member[] {
+  const known = put.length === 0 ? [] : named(poolOf(current, name).members, put)
+  return new Parts(current, now).members(put, known, 'put')
+}
+
+function poolOf({ pools }: LoadBalancer, idOrName: string): LoadBalancer['pools'][number] {
+  const found = pools.find(({ id }) => id === idOrName) ?? pools.find(({ name }) => name === idOrName)
+  if (found === undefined) throw new SpoutError('NotFound', { what: 'Pool', id: idOrName })
+  return found
+}
+
+/** The members at these endpoints, and those of these ids, that are there. */
+function named(members: readonly Member[], put: readonly (Endpoint & { readonly id?: string })[]): Member[] {
+  const endpoints = new Map(put.map(({ address }) => [address, new Set<number>()]))
+  for (const { address, port } of put) endpoints.get(address)?.add(port)
+  const ids = new Set(put.flatMap(({ id }) => id ?? []))
+  return members.filter(({ id, address, port }) => endpoints.get(address)?.has(port) === true || ids.has(id))
+}

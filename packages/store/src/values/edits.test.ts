@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { edited, editsBetween } from './edits.ts'
+import { freezeAsJson } from './frozen.ts'
+
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+/** What a reader of the edits makes of a copy of the value. */
+const after = (before: unknown, edits: unknown): unknown =>
+  edited(copy(before), copy(edits) as Parameters<typeof edited>[1])
+
+describe('edits between two values', () => {
+  const members = Array.from({ length: 1000 }, (_, at) => ({ id: `m${at}`, weight: 1 }))
+  const document = { generation: 1, name: 'web', pools: [{ id: 'p', members }] }
+  const withMembers = (list: readonly object[]) => ({ ...document, generation: 2, pools: [{ id: 'p', members: list }] })
+
+  test.each([
+    ['a member more', [...members, { id: 'new', weight: 1 }]],
+    ['a member less', members.toSpliced(500, 1)],
+    ['one that goes and one that comes', [...members.toSpliced(7, 1), { id: 'new', weight: 1 }]],
+    ['one that changes', members.with(3, { id: 'm3', weight: 9 })],
+    ['one in the middle', members.toSpliced(500, 0, { id: 'new', weight: 1 })],
+    ['one in the place of another', members.with(500, { id: 'new', weight: 1 })],
+  ])('%s of a thousand costs little', (_, list) => {
+    const changed = withMembers(list)
+    const edits = editsBetween(document, changed)
+    expect(after(document, edits)).toEqual(changed)
+    expect(JSON.stringify(edits).length).toBeLessThan(250)
+  })
+
+  test('a value that is no object any more cannot be said', () => {
+    expect(editsBetween({ a: 1 }, 7)).toBeNull()
+    expect(editsBetween({ a: 1 }, JSON.parse('{"__proto__": {"b": 1}}'))).toBeNull()
+  })
+
+  test('property: the edits make the one of the other', () => {
+    const item = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ id: fc.constantFrom('a', 'b', 'c'), n: fc.integer() }),
+      fc.constantFrom('x', 'y', null),
+    )
+    const value = fc.record({ id: fc.constant('v'), list: fc.array(item), other: fc.jsonValue() })
+    /** Shares parts with the value, as a changed document does. */
+    const change = fc.tuple(fc.nat(5), fc.nat(5), fc.nat(2), item, fc.jsonValue(), fc.boolean())
+    fc.assert(
+      fc.property(value, change, (before, [from, at, count, fresh, other, move]) => {
+        const list = before.list.toSpliced(at, count, fresh)
+        if (move) list.push(...list.splice(from, 1))
+        const changed = { ...before, list, other }
+        const edits = editsBetween(before, changed)
+        if (edits !== null) expect(after(before, edits)).toEqual(copy(changed))
+      }),
+    )
+  })
+})
+
+describe('a value that is taken over', () => {
+  test('is frozen, but for what is not JSON', () => {
+    const known = Object.freeze([Object.freeze({ id: 'a' })])
+    const value = { list: [...known, { id: 'b', deep: [{}] }], none: null }
+    expect(freezeAsJson(value, { list: known })).toBe(true)
+    expect(
+      [value, value.list, value.list[1], (value.list[1] as { deep: object[] }).deep[0]].every(Object.isFrozen),
+    ).toBe(true)
+    for (const wrong of [undefined, Number.NaN, -0, new Date(), new Map(), () => 1, 1n]) {
+      const holder = { wrong }
+      expect(freezeAsJson(holder, undefined)).toBe(false)
+      expect(Object.isFrozen(holder)).toBe(false)
+    }
+    const gap: unknown[] = [1]
+    gap[2] = 2
+    expect(freezeAsJson(gap, undefined)).toBe(false)
+  })
+})

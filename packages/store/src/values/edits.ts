@@ -1,0 +1,117 @@
+/** Where in a value: names of fields and places in lists. */
+type Path = readonly (string | number)[]
+
+/** So many items of the list as it was, from this place on. */
+type Run = readonly [from: number, count: number]
+/** Items that the list did not have. */
+interface Fresh {
+  readonly items: readonly unknown[]
+}
+
+/** One step from a JSON value to another: a field or item is set, a field goes, a list is put together anew. */
+export type Edit =
+  | readonly [path: Path, what: 'set', value: unknown]
+  | readonly [path: Path, what: 'drop']
+  | readonly [path: Path, what: 'list', parts: readonly (Run | Fresh)[]]
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A field of this name cannot be set like any other. */
+const UNSAYABLE = '__proto__'
+
+/**
+ * What makes `after` of `before`. Parts that are the very same object are passed over, so what it costs depends on what
+ * was made anew. Items of a list are the same when they are identical, and belong together when they have one `id`.
+ * @returns null where edits cannot say it
+ */
+export function editsBetween(before: unknown, after: unknown): readonly Edit[] | null {
+  const edits: Edit[] = []
+  return note(before, after, [], edits) ? edits : null
+}
+
+function note(before: unknown, after: unknown, path: Path, edits: Edit[]): boolean {
+  if (before === after) return true
+  if (Array.isArray(before) && Array.isArray(after)) return noteList(before, after, path, edits)
+  if (isFields(before) && isFields(after)) return noteFields(before, after, path, edits)
+  if (path.length === 0) return false
+  edits.push([path, 'set', after])
+  return true
+}
+
+function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): boolean {
+  if (Object.hasOwn(before, UNSAYABLE) || Object.hasOwn(after, UNSAYABLE)) return false
+  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) edits.push([[...path, name], 'drop'])
+  for (const [name, value] of Object.entries(after)) {
+    if (!Object.hasOwn(before, name)) edits.push([[...path, name], 'set', value])
+    else if (before[name] !== value && !note(before[name], value, [...path, name], edits)) return false
+  }
+  return true
+}
+
+function noteList(before: readonly unknown[], after: readonly unknown[], path: Path, edits: Edit[]): boolean {
+  const inPlace = before.length === after.length && after.every((item, at) => belongTogether(before[at], item))
+  if (!inPlace) {
+    edits.push([path, 'list', partsOf(before, after)])
+    return true
+  }
+  for (const [at, item] of after.entries())
+    if (before[at] !== item && !note(before[at], item, [...path, at], edits)) return false
+  return true
+}
+
+const belongTogether = (a: unknown, b: unknown): boolean =>
+  a === b || (isFields(a) && isFields(b) && typeof a['id'] === 'string' && a['id'] === b['id'])
+
+function partsOf(before: readonly unknown[], after: readonly unknown[]): readonly (Run | Fresh)[] {
+  const parts: ([number, number] | { items: unknown[] })[] = []
+  let places: Map<unknown, number> | null = null
+  let next = 0
+  for (const item of after) {
+    let at = next
+    if (at >= before.length || before[at] !== item) {
+      places ??= new Map(before.map((known, place) => [known, place]))
+      at = places.get(item) ?? -1
+    }
+    const last = parts.at(-1)
+    if (at < 0) {
+      if (last !== undefined && 'items' in last) last.items.push(item)
+      else parts.push({ items: [item] })
+      // It mostly stands in the place of the one that was there.
+      next++
+    } else {
+      if (Array.isArray(last) && last[0] + last[1] === at) last[1]++
+      else parts.push([at, 1])
+      next = at + 1
+    }
+  }
+  return parts as unknown as readonly (Run | Fresh)[]
+}
+
+/** Makes the edits. `value` is the caller's own and is changed. @returns the value after them */
+export function edited(value: unknown, edits: readonly Edit[]): unknown {
+  const root = { value }
+  for (const [path, what, how] of edits) {
+    // biome-ignore lint/suspicious/noExplicitAny: JSON whose shape the path tells
+    let parent: any = root
+    let name: string | number = 'value'
+    for (const step of path) {
+      parent = parent[name]
+      name = step
+    }
+    if (what === 'drop') delete parent[name]
+    else if (what === 'set') parent[name] = how
+    else parent[name] = listOf(parent[name], how as readonly (Run | Fresh)[])
+  }
+  return root.value
+}
+
+function listOf(before: readonly unknown[], parts: readonly (Run | Fresh)[]): unknown[] {
+  const after: unknown[] = []
+  for (const part of parts)
+    if ('items' in part) after.push(...part.items)
+    else for (let at = part[0]; at < part[0] + part[1]; at++) after.push(before[at])
+  return after
+}
