@@ -137,14 +137,18 @@ export class NodeReconciler {
   /**
    * Nothing is done before the first full set is complete: what this process does not know of yet may be in use on the
    * node, left by one whose state file was lost.
+   * @throws Error for a change of what is not here: the stream is to begin anew
    */
   take(lines: readonly StateLine[]): void {
-    for (const key of this.#wanted.take(lines)) this.#arrived.add(key)
-    if (!this.#wanted.complete) return
-    if (lines.some((line) => line.type === 'synced')) this.#syncing = true
-    this.look(this.#arrived)
-    this.#arrived.clear()
-    this.#settle()
+    const { changed, unknown } = this.#wanted.take(lines)
+    for (const key of changed) this.#arrived.add(key)
+    if (this.#wanted.complete) {
+      if (lines.some((line) => line.type === 'synced')) this.#syncing = true
+      this.look(this.#arrived)
+      this.#arrived.clear()
+      this.#settle()
+    }
+    if (unknown.length > 0) throw new Error(`${unknown[0]} was changed from a version that is not here`)
   }
 
   /** Members that are down now; they get no new connections. */

@@ -1,4 +1,5 @@
 import type { StateLine } from '@spout/client/agent-link'
+import { edited } from '@spout/model/edits'
 import { NODE_STATE_VERSION, type NodeStateEntry } from '@spout/model/node-state'
 import { isLoadBalancer } from './entry-keys.ts'
 
@@ -45,20 +46,28 @@ export class WantedState {
     this.#named = new Set()
   }
 
-  /** @returns the keys whose wanted entry differs from before or shall go */
-  take(lines: readonly StateLine[]): ReadonlySet<string> {
+  /** @returns the keys whose wanted entry differs from before or shall go, and those of changes to what is not here */
+  take(lines: readonly StateLine[]): { readonly changed: ReadonlySet<string>; readonly unknown: readonly string[] } {
     const changed = new Set<string>()
+    const unknown: string[] = []
     for (const line of lines) {
       if (line.type === 'put') {
         this.#named?.add(line.entry.key)
         if (this.put(line.entry.key, line)) changed.add(line.entry.key)
+      } else if (line.type === 'edit') {
+        const before = this.#entries.get(line.key)
+        if (before?.hash !== line.from) unknown.push(line.key)
+        else {
+          const entry = edited(before.entry, line.edits) as NodeStateEntry
+          if (this.put(line.key, { hash: line.hash, entry })) changed.add(line.key)
+        }
       } else if (line.type === 'delete') {
         this.#named?.delete(line.key)
         // Also one that never came: the control plane waits for the word that this node does not hold it.
         if (this.#delete(line.key) || isLoadBalancer(line.key)) changed.add(line.key)
       } else if (line.type === 'synced') for (const key of this.#finish()) changed.add(key)
     }
-    return changed
+    return { changed, unknown }
   }
 
   /** @returns whether it differs from what was wanted before */

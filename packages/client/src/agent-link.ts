@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
+import type { Edit } from '@spout/model/edits'
 import type { NodeReport } from '@spout/model/node-report'
 import type { NodeStateEntry } from '@spout/model/node-state'
 import { LineSplitter } from './ndjson.ts'
@@ -7,6 +8,14 @@ import { LineSplitter } from './ndjson.ts'
 /** One line of the state stream. What was not named between the start of the stream and `synced` is gone. */
 export type StateLine =
   | { readonly type: 'put'; readonly hash: string; readonly entry: NodeStateEntry }
+  /** A large entry that was put before on this stream, of which little changed; `from` is the hash that it had. */
+  | {
+      readonly type: 'edit'
+      readonly key: string
+      readonly from: string
+      readonly hash: string
+      readonly edits: readonly Edit[]
+    }
   | { readonly type: 'delete'; readonly key: string }
   | { readonly type: 'synced' }
   | { readonly type: 'heartbeat' }
@@ -63,7 +72,7 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
   const call = <T>(path: string, body: unknown, signal: AbortSignal): Promise<T> =>
     postJson<T>(new URL(path, identity.url), body, { agent, signal, timeout: REPORT_TIMEOUT_MS })
   return {
-    state: (signal) => stateLines(new URL('/agent/v1/state', identity.url), { agent, signal, timeout: silenceMs }),
+    state: (signal) => stateLines(new URL('/agent/v1/state?edits=1', identity.url), { agent, signal, timeout: silenceMs }),
     report: (report, signal) => call('/agent/v1/report', report, signal),
     renew: (csr, signal) => call('/agent/v1/renew', { csr }, signal),
     close: () => agent.destroy(),

@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission'
-import type { LoadBalancer, Network, StatusReader } from '@spout/model'
+import type { LoadBalancer, LoadBalancerEntry, Network, StatusReader } from '@spout/model'
 import { type Announcing, advertisementsByPool, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
 import type { ClusterIndex } from './cluster-index.ts'
@@ -51,6 +51,7 @@ export class LoadBalancerPublisher {
       group: this.#groupOf(loadBalancer),
       announcing: this.#announcingOf(loadBalancer),
       previous: index.get(id),
+      entryBefore: this.#entryOf(id),
       gatewayOwnerId: network === null ? null : index.gatewayOwner(network.id),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
       now: clock.now().toISOString(),
@@ -60,6 +61,16 @@ export class LoadBalancerPublisher {
     if (network !== null && domains.isOutdated(network.id)) await domains.publish(network.id)
     nodeStates.set(loadBalancerKey(id), plan.entries)
     if (networkBefore !== network?.id) queue.network(networkBefore)
+  }
+
+  /** As some node has it: of its pools all have the same. */
+  #entryOf(id: string): LoadBalancerEntry | null {
+    const { nodeStates } = this.#options
+    for (const nodeId of nodeStates.holders(loadBalancerKey(id))) {
+      const entry = nodeStates.get(nodeId, loadBalancerKey(id))?.entry
+      if (entry?.kind === 'load-balancer') return entry
+    }
+    return null
   }
 
   #networkOf({ networkId }: LoadBalancer): Network | null {

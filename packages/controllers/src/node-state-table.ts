@@ -1,5 +1,5 @@
 import type { HashedEntry, NodeStates } from '@spout/admission'
-import { entryHash, type NodeStateEntry } from '@spout/model'
+import { type HashedParts, hashEntry, type NodeStateEntry } from '@spout/model'
 import type { Reason } from '@spout/plan'
 
 type Listener = (keys: readonly string[]) => void
@@ -7,7 +7,7 @@ type Listener = (keys: readonly string[]) => void
 /** What every node shall hold, in memory. The plan controller writes it; the agent link and the status read it. */
 export class NodeStateTable implements NodeStates {
   /** key -> node id -> entry */
-  readonly #holders = new Map<string, Map<string, HashedEntry>>()
+  readonly #holders = new Map<string, Map<string, HashedParts>>()
   /** node id -> keys */
   readonly #keys = new Map<string, Set<string>>()
   readonly #listeners = new Map<string, Set<Listener>>()
@@ -81,7 +81,7 @@ export class NodeStateTable implements NodeStates {
   }
 
   #set(key: string, wanted: ReadonlyMap<string, NodeStateEntry>, only: ReadonlySet<string> | null): readonly string[] {
-    const held = this.#holders.get(key) ?? new Map<string, HashedEntry>()
+    const held = this.#holders.get(key) ?? new Map<string, HashedParts>()
     const changed: string[] = []
     for (const nodeId of held.keys()) {
       if (wanted.has(nodeId) || only?.has(nodeId) === false) continue
@@ -90,12 +90,12 @@ export class NodeStateTable implements NodeStates {
       changed.push(nodeId)
     }
     // The nodes of a group mostly share one entry object: hash each object once.
-    const hashes = new Map<NodeStateEntry, string>()
+    const hashes = new Map<NodeStateEntry, HashedParts>()
     for (const [nodeId, entry] of wanted) {
-      const hash = hashes.get(entry) ?? entryHash(entry)
-      hashes.set(entry, hash)
-      if (held.get(nodeId)?.hash === hash) continue
-      held.set(nodeId, { hash, entry })
+      const hashed = hashes.get(entry) ?? hashEntry(entry, held.get(nodeId))
+      hashes.set(entry, hashed)
+      if (held.get(nodeId)?.hash === hashed.hash) continue
+      held.set(nodeId, hashed)
       const keys = this.#keys.get(nodeId)
       if (keys === undefined) this.#keys.set(nodeId, new Set([key]))
       else keys.add(key)

@@ -41,6 +41,53 @@ function fieldsText(fields: Readonly<Record<string, unknown>>, sorted: readonly 
   return `{${text}}`
 }
 
+/** Members of a large pool are hashed by so many, so that one more costs what these few do. */
+const CHUNK = 64
+
+/** The hash of an entry, with what makes that of a changed one cheap. */
+export interface HashedParts {
+  readonly hash: string
+  readonly entry: NodeStateEntry
+  /** Hashes of chunks by the list that they are of. */
+  readonly chunks: ReadonlyMap<readonly unknown[], readonly string[]>
+}
+
 /** What an entry is compared by: the first 128 bits of SHA-256 over its canonical JSON, hex. */
-export const entryHash = (entry: NodeStateEntry): string =>
-  createHash('sha256').update(canonicalJson(entry)).digest('hex').slice(0, 32)
+export const entryHash = (entry: NodeStateEntry): string => hashEntry(entry).hash
+
+/**
+ * The same: in the place of more than 64 members stand the hashes of each 64 of them.
+ * @param before of an entry that shares members with it: what is the very same in both is not hashed again
+ */
+export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedParts {
+  const chunks = new Map<readonly unknown[], readonly string[]>()
+  if (entry.kind !== 'load-balancer' || entry.pools.every(({ members }) => members.length <= CHUNK))
+    return { hash: digest(canonicalJson(entry)), entry, chunks }
+  const poolsBefore = before?.entry.kind === 'load-balancer' ? before.entry.pools : []
+  const pools = entry.pools.map((pool) => {
+    if (pool.members.length <= CHUNK) return pool
+    const known = poolsBefore.find(({ id }) => id === pool.id)?.members ?? []
+    const members = chunkHashes(pool.members, known, before?.chunks.get(known) ?? [])
+    chunks.set(pool.members, members)
+    return { ...pool, members }
+  })
+  return { hash: digest(canonicalJson({ ...entry, pools })), entry, chunks }
+}
+
+function chunkHashes(
+  list: readonly unknown[],
+  before: readonly unknown[],
+  hashesBefore: readonly string[],
+): readonly string[] {
+  const hashes: string[] = []
+  for (let from = 0; from < list.length; from += CHUNK) {
+    const to = Math.min(from + CHUNK, list.length)
+    const known = hashesBefore[from / CHUNK]
+    let same = known !== undefined && Math.min(from + CHUNK, before.length) === to
+    for (let at = from; same && at < to; at++) same = list[at] === before[at]
+    hashes.push(same ? known! : digest(canonicalJson(list.slice(from, to))))
+  }
+  return hashes
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)

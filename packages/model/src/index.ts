@@ -6,6 +6,7 @@
  */
 export * from './bgp.ts'
 export * from './entry-hash.ts'
+export { type Edit, edited, editsBetween } from './edits.ts'
 export * from './errors.ts'
 export * from './health-monitor.ts'
 export * from './kinds.ts'

@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson, entryHash } from './entry-hash.ts'
+import { canonicalJson, entryHash, hashEntry } from './entry-hash.ts'
 import { ERRORS, SpoutError } from './errors.ts'
 import { healthMonitor } from './health-monitor.ts'
 import { listener } from './listener.ts'
 import { addressPool } from './network.ts'
-import type { DomainEntry } from './node-state.ts'
+import type { DomainEntry, LoadBalancerEntry } from './node-state.ts'
 import { parseAs } from './parse.ts'
 import { member } from './pool.ts'
 import { sameJson } from './same-json.ts'
@@ -188,6 +189,21 @@ describe('entryHash', () => {
       fc.property(fc.array(fc.oneof(item, fc.jsonValue())), (value) => {
         expect(canonicalJson(value)).toBe(plainly(value))
       }),
+    )
+  })
+
+  it('that of a changed entry is what it would be without the one before', () => {
+    const entryOf = (members: readonly object[]): LoadBalancerEntry =>
+      ({ kind: 'load-balancer', pools: [{ id: 'p', members }, { id: 'q', members: [] }] }) as unknown as LoadBalancerEntry
+    const all = Array.from({ length: 300 }, (_, at) => ({ id: `m${at}` }))
+    const before = hashEntry(entryOf(all))
+    const changed = [all.toSpliced(3, 1), all.with(299, { id: 'x' }), [...all, { id: 'x' }], all.slice(0, 65), all.slice(0, 64), []]
+    const hashes = changed.map((members) => hashEntry(entryOf(members), before).hash)
+    expect(hashes).toEqual(changed.map((members) => entryHash(entryOf(structuredClone(members)))))
+    expect(new Set([before.hash, ...hashes]).size).toBe(7)
+    // Small entries are hashed as they ever were.
+    expect(entryHash(entryOf(all.slice(0, 64)))).toBe(
+      createHash('sha256').update(canonicalJson(entryOf(all.slice(0, 64)))).digest('hex').slice(0, 32),
     )
   })
 

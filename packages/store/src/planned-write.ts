@@ -1,7 +1,6 @@
-import { SpoutError } from '@spout/model'
+import { editsBetween, SpoutError } from '@spout/model'
 import { parseRevision } from './revision.ts'
 import type { Ref, Write } from './store.ts'
-import { editsBetween } from './values/edits.ts'
 import { freezeAsJson } from './values/frozen.ts'
 import type { KnownValues } from './values/known-values.ts'
 

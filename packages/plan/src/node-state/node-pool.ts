@@ -14,12 +14,16 @@ import { editSlots } from '../slots/edit-slots.ts'
 
 export type PlacedPool = Placement['pools'][number]
 
-/** A pool as nodes get it and as the placement remembers it. A disabled member is none at all. */
+/**
+ * A pool as nodes get it and as the placement remembers it. A disabled member is none at all.
+ * @param nodesHad members as nodes had them: those that are the same are taken over as they are
+ */
 export function planPool(
   loadBalancer: Pick<LoadBalancer, 'listeners'>,
   pool: Pool,
   number: number,
   previous: PlacedPool | null,
+  nodesHad: NodePool['members'] = [],
 ): { readonly placed: PlacedPool; readonly node: NodePool } {
   const mode = poolMode(loadBalancer, pool)
   const enabled = pool.members.filter((member) => member.enabled)
@@ -33,9 +37,11 @@ export function planPool(
     algorithm: pool.algorithm,
     sourceAffinity: pool.persistence !== null || pool.algorithm === 'source-ip',
     proxyProtocol: proxyProtocolOf(pool),
-    members: assignment.members.map((id) => {
+    members: assignment.members.map((id, at) => {
       const member = id === null ? undefined : byId.get(id)
-      return member === undefined ? null : nodeMember(member)
+      if (member === undefined) return null
+      const known = nodesHad[at] ?? null
+      return known !== null && isAs(known, member) ? known : nodeMember(member)
     }),
     slots,
     check: pool.monitor?.enabled ? checkSpec(pool.monitor) : null,
@@ -79,6 +85,15 @@ const nodeMember = (member: Pool['members'][number]): NodeMember => ({
   checkAddress: member.monitorAddress ?? member.address,
   checkPort: member.monitorPort ?? member.port,
 })
+
+const isAs = (known: NodeMember, member: Pool['members'][number]): boolean =>
+  known.id === member.id &&
+  known.address === member.address &&
+  known.port === member.port &&
+  known.weight === member.weight &&
+  known.backup === member.backup &&
+  known.checkAddress === (member.monitorAddress ?? member.address) &&
+  known.checkPort === (member.monitorPort ?? member.port)
 
 const checkSpec = (monitor: NonNullable<Pool['monitor']>): CheckSpec => ({
   type: monitor.type,

@@ -25,6 +25,8 @@ export interface LoadBalancerPlanInput {
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
   readonly announcing: Announcing
   readonly previous: Placement | null
+  /** What nodes had of it. Members that stay are the very same objects in the new entries; nothing else depends on it. */
+  readonly entryBefore?: LoadBalancerEntry | null
   /**
    * `PlacementIndex.gatewayOwner(networkId)`: with return path `gateway` the members' gateway address lives on one node,
    * so all load balancers of the network are where it is.
@@ -195,6 +197,7 @@ function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] 
   const known = previous?.networkId === loadBalancer.networkId ? previous.pools : []
   const numbers = new Map(known.map((pool) => [pool.poolId, pool.number]))
   const before = new Map(previous?.pools.map((pool) => [pool.poolId, pool]))
+  const nodesHad = new Map(input.entryBefore?.pools.map((pool) => [pool.id, pool.members]))
   const own = new Set(numbers.values())
   const planned: ReturnType<typeof planPool>[] = []
   let last = 0
@@ -206,7 +209,7 @@ function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] 
       if (number === null) return null
       last = number
     }
-    planned.push(planPool(loadBalancer, pool, number, before.get(pool.id) ?? null))
+    planned.push(planPool(loadBalancer, pool, number, before.get(pool.id) ?? null, nodesHad.get(pool.id)))
   }
   return planned
 }

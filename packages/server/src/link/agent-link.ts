@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { LoginLimiter } from '../authn/login-limiter.ts'
 import type { ServiceAccounts } from '../authn/service-accounts.ts'
 import { createServer } from '../http/host.ts'
+import { queryValue } from '../http/query.ts'
 import { answerWithProblems } from '../native/problem.ts'
 import { type CertificateAuthority, nodeIdOf } from './certificate-authority.ts'
 import { NodeCertificates } from './node-certificates.ts'
@@ -161,7 +162,8 @@ export class AgentLink implements Component {
       reply.raw.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
       // A node has one stream: an older one is a connection that the node has given up.
       this.#streams.get(nodeId)?.end()
-      const stream = new StateStream(states, nodeId, reply.raw, clock)
+      const takesEdits = queryValue(request, 'edits') === '1'
+      const stream = new StateStream({ states, nodeId, out: reply.raw, clock, takesEdits })
       this.#streams.set(nodeId, stream)
       log.info({ event: 'node-connected', nodeId }, 'state stream opened')
       try {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import type { NodeStates } from '@spout/admission'
-import { entryHash, type NodeStateEntry } from '@spout/model'
+import { type Edit, edited, entryHash, type NodeStateEntry } from '@spout/model'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, test } from 'vitest'
 import { StateStream } from './state-stream.ts'
@@ -69,11 +69,11 @@ class Reader extends Writable {
   }
 }
 
-const start = (table: Table, open = true) => {
+const start = (table: Table, open = true, takesEdits = true) => {
   const clock = new FakeClock()
   const reader = new Reader()
   reader.open = open
-  const stream = new StateStream(table, 'node', reader, clock)
+  const stream = new StateStream({ states: table, nodeId: 'node', out: reader, clock, takesEdits })
   return { clock, reader, stream, running: stream.run() }
 }
 
@@ -129,5 +129,33 @@ describe('StateStream', () => {
     await running
     expect(table.listener).toBeNull()
     expect(clock.timers).toBe(0)
+  })
+
+  const large = (generation: number, members: number): NodeStateEntry =>
+    ({
+      ...{ kind: 'load-balancer', version: 1, key: 'lb/a', id: 'a', generation, domain: 1, vips: [], services: [] },
+      pools: [{ id: 'p', members: MEMBERS.slice(0, members) }],
+    }) as unknown as NodeStateEntry
+  const MEMBERS = Array.from({ length: 1000 }, (_, at) => ({ id: `m${at}`, address: `10.0.0.${at}` }))
+
+  test.each([true, false])('of a large entry what changed, where the reader takes that: %s', async (takesEdits) => {
+    const table = new Table()
+    table.put(large(1, 900))
+    const { clock, reader, stream, running } = start(table, true, takesEdits)
+    await clock.advance(0)
+    table.put(large(2, 901))
+    await clock.advance(0)
+    table.put(large(3, 10))
+    await clock.advance(0)
+    const lines = reader.lines.filter(({ type }) => type === 'put' || type === 'edit')
+    expect(lines.map(({ type }) => type)).toEqual(takesEdits ? ['put', 'edit', 'edit'] : ['put', 'put', 'put'])
+    if (takesEdits) {
+      const [, one] = lines as unknown as { key: string; from: string; hash: string; edits: Edit[] }[]
+      expect(one).toMatchObject({ key: 'lb/a', from: entryHash(large(1, 900)), hash: entryHash(large(2, 901)) })
+      expect(edited(large(1, 900), one!.edits)).toEqual(large(2, 901))
+      expect(JSON.stringify(one).length).toBeLessThan(400)
+    } else expect(lines.at(-1)!.entry).toEqual(large(3, 10))
+    stream.end()
+    await running
   })
 })

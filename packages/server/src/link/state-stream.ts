@@ -1,30 +1,46 @@
 import type { Writable } from 'node:stream'
-import type { NodeStates } from '@spout/admission'
+import type { HashedEntry, NodeStates } from '@spout/admission'
+import { editsBetween, type NodeStateEntry } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 
+export interface StateStreamOptions {
+  readonly states: NodeStates
+  readonly nodeId: string
+  readonly out: Writable
+  readonly clock: Clock
+  /** Whether the agent knows lines of type `edit`. */
+  readonly takesEdits: boolean
+}
+
 const HEARTBEAT_MS = 1000
+/** Entries with a pool of more members are told by what changed. */
+const MANY_MEMBERS = 64
 
 /**
  * One node's state as NDJSON: first everything, then changes, a heartbeat each second.
  *
  * Only keys wait for a slow reader, each once, so what a stream costs does not grow with what changes meanwhile; what
- * is sent is the newest.
+ * is sent is the newest. Of a large entry that the reader has, only what changed is sent, where he asked for that.
  */
 export class StateStream {
   readonly #states: NodeStates
   readonly #nodeId: string
   readonly #out: Writable
   readonly #clock: Clock
+  readonly #takesEdits: boolean
   readonly #pending = new Set<string>()
+  /** Large entries as they were sent. */
+  readonly #sent = new Map<string, HashedEntry>()
   #heartbeat = false
   #ended = false
   #wake: (() => void) | null = null
 
-  constructor(states: NodeStates, nodeId: string, out: Writable, clock: Clock) {
+  constructor({ states, nodeId, out, clock, takesEdits }: StateStreamOptions) {
     this.#states = states
     this.#nodeId = nodeId
     this.#out = out
     this.#clock = clock
+    this.#takesEdits = takesEdits
     out.on('close', () => this.end())
     out.on('error', () => this.end())
   }
@@ -59,9 +75,9 @@ export class StateStream {
 
   async #writeAll(): Promise<void> {
     // A change while this is written also lies in `#pending` and is sent after it.
-    for (const { hash, entry } of [...this.#states.entries(this.#nodeId)]) {
+    for (const held of [...this.#states.entries(this.#nodeId)]) {
       if (this.#ended) return
-      await this.#write({ type: 'put', hash, entry })
+      await this.#write(this.#lineOf(held))
     }
     await this.#write({ type: 'synced' })
   }
@@ -72,12 +88,22 @@ export class StateStream {
       if (key !== undefined) {
         this.#pending.delete(key)
         const held = this.#states.get(this.#nodeId, key)
-        await this.#write(held === null ? { type: 'delete', key } : { type: 'put', hash: held.hash, entry: held.entry })
+        if (held === null) this.#sent.delete(key)
+        await this.#write(held === null ? { type: 'delete', key } : this.#lineOf(held))
       } else if (this.#heartbeat) {
         this.#heartbeat = false
         await this.#write({ type: 'heartbeat' })
       } else await this.#sleep()
     }
+  }
+
+  #lineOf({ hash, entry }: HashedEntry): object {
+    const before = this.#sent.get(entry.key)
+    if (this.#takesEdits && isLarge(entry)) this.#sent.set(entry.key, { hash, entry })
+    else this.#sent.delete(entry.key)
+    const edits = before === undefined ? null : editsBetween(before.entry, entry)
+    if (before === undefined || edits === null) return { type: 'put', hash, entry }
+    return { type: 'edit', key: entry.key, from: before.hash, hash, edits }
   }
 
   async #write(line: unknown): Promise<void> {
@@ -98,6 +124,9 @@ export class StateStream {
     this.#wake = null
   }
 }
+
+const isLarge = (entry: NodeStateEntry): boolean =>
+  entry.kind === 'load-balancer' && entry.pools.some(({ members }) => members.length > MANY_MEMBERS)
 
 const first = (keys: Set<string>): string | undefined => {
   for (const key of keys) return key

@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite'
+import { type Edit, edited } from '@spout/model'
 import type { PlannedWrite } from '../planned-write.ts'
 import type { Ref } from '../store.ts'
-import { type Edit, edited } from '../values/edits.ts'
 import { deepFreeze } from '../values/frozen.ts'
 import type { ObjectRow, Statements } from './database.ts'
 

@@ -59,6 +59,8 @@ export function flowChanges(
   if (before?.pool === after?.pool && before?.down === after?.down) return []
   // A bulk of new services has nothing to say, and is to pay nothing for it.
   if (before === null && after !== null && isSound(after)) return []
+  // Nobody was or is down or leaving: then it is for who comes and goes alone.
+  if (before !== null && after !== null && isSound(before) && isSound(after)) return exchanged(before, after)
   const was = before === null ? NO_FATES : memberFates(before)
   const is = after === null ? NO_FATES : memberFates(after)
   const changes: FlowChange[] = []
@@ -71,6 +73,22 @@ export function flowChanges(
       changes.push({ end, what: 'lose', all: transport === 'udp' || after?.pool.resetOnDown === true })
   }
   for (const [key, { end }] of was) if (!is.has(key)) changes.push({ end, what: 'drain', afterMs: drainOf(before) })
+  return changes
+}
+
+/** The same, at the cost of those that differ and a glance at the others. */
+function exchanged(before: PoolHealth, after: PoolHealth): readonly FlowChange[] {
+  const [was, is] = [before.pool.members, after.pool.members]
+  const [gone, come] = [new Map<string, FlowEnd>(), new Map<string, FlowEnd>()]
+  for (let at = 0; at < Math.max(was.length, is.length); at++) {
+    const [one, other] = [was[at] ?? null, is[at] ?? null]
+    if (one?.address === other?.address && one?.port === other?.port) continue
+    if (one !== null) gone.set(`${one.address} ${one.port}`, { address: one.address, port: one.port })
+    if (other !== null) come.set(`${other.address} ${other.port}`, { address: other.address, port: other.port })
+  }
+  const changes: FlowChange[] = []
+  for (const [key, end] of come) if (!gone.delete(key)) changes.push({ end, what: 'keep' })
+  for (const end of gone.values()) changes.push({ end, what: 'drain', afterMs: drainOf(before) })
   return changes
 }
 

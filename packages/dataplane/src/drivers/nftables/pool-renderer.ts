@@ -16,6 +16,9 @@ interface Endpoint {
   readonly packed: Buffer
 }
 
+/** Address, protocol and port, each in whole registers. */
+const endpointBytes = ({ version }: Ip): number => (version === 4 ? 12 : 24)
+
 /** What the node knows of the members: who is down, and who is on the way up. */
 type Health = Pick<WantedEntry, 'down' | 'shares'>
 
@@ -97,12 +100,22 @@ export class PoolInUse {
 
   /** Replies of these members that come before any request leave with this VIP as their source. The first VIP of a family wins. */
   renderReverse(transport: Transport, vip: { readonly ip: Ip; readonly port: number }): void {
+    const set = setOf('reverse', vip.ip.version)
     const answer = pack({ address: vip.ip }, { port: vip.port })
-    for (const endpoint of this.#endpoints) {
-      if (endpoint === null || endpoint.ip.version !== vip.ip.version) continue
-      const identity = pack({ address: endpoint.ip }, { transport }, { port: endpoint.port })
-      this.#records.add(setOf('reverse', vip.ip.version), identity, answer)
+    const protocol = pack({ transport })
+    const own = this.#endpoints.filter((endpoint) => endpoint !== null && endpoint.ip.version === vip.ip.version)
+    const size = endpointBytes(vip.ip)
+    const bytes = Buffer.allocUnsafe(own.length * (size + answer.length))
+    let at = 0
+    for (const endpoint of own) {
+      const { packed } = endpoint!
+      const address = packed.length - 4
+      at += packed.copy(bytes, at, 0, address)
+      at += protocol.copy(bytes, at)
+      at += packed.copy(bytes, at, address)
+      at += answer.copy(bytes, at)
     }
+    this.#records.addEach(set, bytes, size, answer.length)
   }
 
   /** Packs the slots of one family, once: none when no member of that family can serve. */

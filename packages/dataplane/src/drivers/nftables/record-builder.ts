@@ -4,14 +4,42 @@ import type { SetName } from './sets.ts'
 /** Packed records of one entry while it is rendered. A record whose identity is there already is left out. */
 export class RecordBuilder {
   readonly #bySet = new Map<SetName, Map<string, Buffer>>()
+  readonly #each = new Map<SetName, { records: Buffer; identityBytes: number; size: number }>()
   /** Many records at once whose identities are known to differ. */
   readonly #large = new Map<SetName, readonly Buffer[]>()
 
   add(set: SetName, identity: Buffer, rest: Buffer = Buffer.alloc(0)): void {
+    this.#spread(set)
     const records = this.#bySet.get(set) ?? new Map<string, Buffer>()
     const key = identity.toString('latin1')
     if (!records.has(key)) records.set(key, Buffer.concat([identity, rest]))
     this.#bySet.set(set, records)
+  }
+
+  /**
+   * Adds packed records. Those whose identity is there already are left out; among themselves they differ.
+   * @param identityBytes of each record, with `restBytes` behind it
+   */
+  addEach(set: SetName, records: Buffer, identityBytes: number, restBytes: number): void {
+    const size = identityBytes + restBytes
+    // Mostly they are the only ones: nothing is looked up then.
+    if (!this.#bySet.has(set) && !this.#each.has(set)) {
+      this.#each.set(set, { records, identityBytes, size })
+      return
+    }
+    this.#spread(set)
+    for (let at = 0; at < records.length; at += size)
+      this.add(set, records.subarray(at, at + identityBytes), records.subarray(at + identityBytes, at + size))
+  }
+
+  /** Puts records of `addEach` among those that are known by their identities. */
+  #spread(set: SetName): void {
+    const each = this.#each.get(set)
+    if (each === undefined) return
+    this.#each.delete(set)
+    const { records, identityBytes, size } = each
+    for (let at = 0; at < records.length; at += size)
+      this.add(set, records.subarray(at, at + identityBytes), records.subarray(at + identityBytes, at + size))
   }
 
   addLarge(set: SetName, records: Buffer): void {
@@ -20,6 +48,7 @@ export class RecordBuilder {
 
   packed(): PackedRecords {
     const parts = new Map<SetName, readonly Buffer[]>(this.#large)
+    for (const [set, { records }] of this.#each) parts.set(set, [...(parts.get(set) ?? []), records])
     for (const [set, records] of this.#bySet) parts.set(set, [...(parts.get(set) ?? []), ...records.values()])
     return new PackedRecords(parts)
   }

@@ -27,6 +27,8 @@ export interface ServiceControllerCounters {
 
 /** A look waits for others nearly all the time: for the API server twice and for the control plane's store once. */
 const WORKERS = 64
+/** With more keys waiting, Services are brought first, and their statuses written when it is known what became of them. */
+const MASS = WORKERS
 const NOT_READY_RETRY_MS = 200
 const ROUTES_IN_USE_RETRY_MS = 1000
 
@@ -60,7 +62,12 @@ export class ServiceController {
       ...options,
       known: new KnownLoadBalancers({ service, cluster: settings.cluster, clock, log }),
       index: new ServiceIndex(),
-      statuses: new StatusWriter(cluster, clock, (key) => this.#addUnitOf(key)),
+      statuses: new StatusWriter(
+        cluster,
+        clock,
+        (key) => this.#addUnitOf(key),
+        () => this.#queue.waiting > MASS,
+      ),
       busy: new Map(),
       withdrawing: new Map(),
       working: new Set(),

@@ -21,6 +21,7 @@ class OneService {
   readonly written: (readonly [ip: string | undefined, reason: string | undefined])[] = []
   readonly events: ServiceEvent[] = []
   readonly again: string[] = []
+  isMass = false
   service: Service = service('web', {}, { resourceVersion: '5' })
   /** What happens at the API server and is shown while an answer is on its way. */
   meanwhile: () => void = () => {}
@@ -69,7 +70,7 @@ class OneService {
       },
       tell: (_, event) => void this.events.push(event),
     }
-    return new StatusWriter(cluster as Cluster, this.clock, (key) => this.again.push(key))
+    return new StatusWriter(cluster as Cluster, this.clock, (key) => this.again.push(key), () => this.isMass)
   }
 }
 
@@ -89,6 +90,22 @@ describe('a Service that waits for the nodes', () => {
       ['198.51.100.7', 'Programmed'],
     ])
     expect([one.told, one.again]).toEqual([[], []])
+  })
+
+  test('among a mass of others costs one write, or is told of when it stays as it is', async () => {
+    one.isMass = true
+    await one.look(waits('WaitingForPlan'))
+    await one.look(waits('WaitingForNode'))
+    expect(one.written).toEqual([])
+    await one.look(PROGRAMMED)
+    expect(one.written).toEqual([['198.51.100.7', 'Programmed']])
+    const other = new OneService()
+    other.isMass = true
+    await other.look(waits('WaitingForNode'))
+    await other.clock.advance(STAYS_AFTER_MS)
+    expect(other.again).toEqual(['shop/web'])
+    await other.look(waits('WaitingForNode'))
+    expect([other.written, other.told]).toEqual([[['198.51.100.7', 'WaitingForNode']], ['WaitingForNode']])
   })
 
   test('tells of the first reason when that one stays, once', async () => {

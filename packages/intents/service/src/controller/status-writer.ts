@@ -20,14 +20,19 @@ export class StatusWriter {
   readonly #cluster: Cluster
   readonly #clock: Clock
   readonly #pending: PendingReasons
+  readonly #isMass: () => boolean
   /** What was written last, by UID, until the cluster shows it: a watch that lags must not make it be written twice. */
   readonly #written = new Map<string, Written>()
   #writes = 0
 
-  /** @param lookAgain called with the key of a Service that has waited for one reason for so long that it is to be told */
-  constructor(cluster: Cluster, clock: Clock, lookAgain: (key: string) => void) {
+  /**
+   * @param lookAgain called with the key of a Service that has waited for one reason for so long that it is to be told
+   * @param isMass whether so many Services wait for their turn that what will be written again shortly is not worth it
+   */
+  constructor(cluster: Cluster, clock: Clock, lookAgain: (key: string) => void, isMass: () => boolean = () => false) {
     this.#cluster = cluster
     this.#clock = clock
+    this.#isMass = isMass
     this.#pending = new PendingReasons(clock, lookAgain)
   }
 
@@ -72,13 +77,18 @@ export class StatusWriter {
     this.#pending.close()
   }
 
-  /** The address with the first reason at once; another reason, and the event, only once it has stayed. */
+  /**
+   * The address with the first reason at once, or in a mass of Services with what becomes of it; another reason, and the
+   * event, only once it has stayed.
+   */
   async #writePending(service: Service, wanted: WrittenStatus): Promise<void> {
     const uid = uidOf(service)
     const shown = shows(service, wanted)
     const reason = wanted.conditions.find(({ type }) => type === CONDITION_PROGRAMMED)?.reason ?? ''
     const stage = this.#pending.look(uid, keyOf(service), reason, shown && !this.#pending.has(uid))
-    if (!shown && !(stage === 'passing' && differInReason(service, wanted))) {
+    const showsNothing = (service.status?.loadBalancer?.ingress ?? []).length === 0
+    const waits = stage !== 'stays' && showsNothing && this.#isMass()
+    if (!shown && !waits && !(stage === 'passing' && differInReason(service, wanted))) {
       const before = service.status?.conditions ?? []
       await this.#put(service, wanted)
       for (const event of eventsOf(before, wanted, 'waits')) this.#cluster.tell(service, event)

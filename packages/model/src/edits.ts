@@ -90,22 +90,20 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   return parts as unknown as readonly (Run | Fresh)[]
 }
 
-/** Makes the edits. `value` is the caller's own and is changed. @returns the value after them */
-export function edited(value: unknown, edits: readonly Edit[]): unknown {
-  const root = { value }
-  for (const [path, what, how] of edits) {
-    // biome-ignore lint/suspicious/noExplicitAny: JSON whose shape the path tells
-    let parent: any = root
-    let name: string | number = 'value'
-    for (const step of path) {
-      parent = parent[name]
-      name = step
-    }
-    if (what === 'drop') delete parent[name]
-    else if (what === 'set') parent[name] = how
-    else parent[name] = listOf(parent[name], how as readonly (Run | Fresh)[])
-  }
-  return root.value
+/** @returns the value with the edits made. What they do not touch is the very same in both. */
+export const edited = (value: unknown, edits: readonly Edit[]): unknown =>
+  edits.reduce<unknown>((now, edit) => withEdit(now, edit, 0), value)
+
+function withEdit(value: unknown, edit: Edit, depth: number): unknown {
+  const [path, what, how] = edit
+  const step = path[depth]
+  if (step === undefined)
+    return what === 'list' ? listOf(value as readonly unknown[], how as readonly (Run | Fresh)[]) : how
+  const isLast = depth === path.length - 1
+  if (Array.isArray(value)) return value.with(step as number, withEdit(value[step as number], edit, depth + 1))
+  const { [step]: before, ...others } = value as Fields
+  if (isLast && what === 'drop') return others
+  return { ...(value as Fields), [step]: withEdit(before, edit, depth + 1) }
 }
 
 function listOf(before: readonly unknown[], parts: readonly (Run | Fresh)[]): unknown[] {

@@ -1,0 +1,32 @@
+import { editsBetween } from '@spout/model/edits'
+import { entryHash } from '@spout/model/entry-hash'
+import type { LoadBalancerEntry } from '@spout/model/node-state'
+import { expect, test } from 'vitest'
+import { WantedState } from './wanted-state.ts'
+
+const entry = (generation: number, members: readonly string[]): LoadBalancerEntry =>
+  ({ kind: 'load-balancer', version: 1, key: 'lb/a', id: 'a', generation, domain: 1, pools: [{ id: 'p', members }] }) as unknown as LoadBalancerEntry
+const put = (one: LoadBalancerEntry) => ({ type: 'put', hash: entryHash(one), entry: one }) as const
+const edit = (from: LoadBalancerEntry, to: LoadBalancerEntry) =>
+  ({ type: 'edit', key: 'lb/a', from: entryHash(from), hash: entryHash(to), edits: editsBetween(from, to)! }) as const
+
+const [first, second, third] = [entry(1, ['m1']), entry(2, ['m1', 'm2']), entry(3, ['m2'])]
+
+test('a change of what is here makes it what the control plane has', () => {
+  const wanted = new WantedState()
+  wanted.begin()
+  wanted.take([put(first!), { type: 'synced' }])
+  const { changed, unknown } = wanted.take([edit(first!, second!), edit(second!, third!)])
+  expect([[...changed], unknown]).toEqual([['lb/a'], []])
+  expect(wanted.get('lb/a')).toEqual({ hash: entryHash(third!), entry: third })
+})
+
+test('one of what is not here changes nothing and is told, and what came with it counts', () => {
+  const wanted = new WantedState()
+  wanted.begin()
+  wanted.take([put(first!), { type: 'synced' }])
+  const other = { ...first!, key: 'lb/b' }
+  const { changed, unknown } = wanted.take([edit(second!, third!), put(other)])
+  expect([[...changed], unknown]).toEqual([['lb/b'], ['lb/a']])
+  expect(wanted.get('lb/a')?.entry).toEqual(first)
+})

@@ -1,0 +1,21 @@
+import { describe, expect, test } from 'vitest'
+import { freezeAsJson } from './frozen.ts'
+
+describe('a value that is taken over', () => {
+  test('is frozen, but for what is not JSON', () => {
+    const known = Object.freeze([Object.freeze({ id: 'a' })])
+    const value = { list: [...known, { id: 'b', deep: [{}] }], none: null }
+    expect(freezeAsJson(value, { list: known })).toBe(true)
+    expect(
+      [value, value.list, value.list[1], (value.list[1] as { deep: object[] }).deep[0]].every(Object.isFrozen),
+    ).toBe(true)
+    for (const wrong of [undefined, Number.NaN, -0, new Date(), new Map(), () => 1, 1n]) {
+      const holder = { wrong }
+      expect(freezeAsJson(holder, undefined)).toBe(false)
+      expect(Object.isFrozen(holder)).toBe(false)
+    }
+    const gap: unknown[] = [1]
+    gap[2] = 2
+    expect(freezeAsJson(gap, undefined)).toBe(false)
+  })
+})
