@@ -5,7 +5,15 @@ import { expect, test } from 'vitest'
 import { WantedState } from './wanted-state.ts'
 
 const entry = (generation: number, members: readonly string[]): LoadBalancerEntry =>
-  ({ kind: 'load-balancer', version: 1, key: 'lb/a', id: 'a', generation, domain: 1, pools: [{ id: 'p', members }] }) as unknown as LoadBalancerEntry
+  ({
+    kind: 'load-balancer',
+    version: 1,
+    key: 'lb/a',
+    id: 'a',
+    generation,
+    domain: 1,
+    pools: [{ id: 'p', members }],
+  }) as unknown as LoadBalancerEntry
 const put = (one: LoadBalancerEntry) => ({ type: 'put', hash: entryHash(one), entry: one }) as const
 const edit = (from: LoadBalancerEntry, to: LoadBalancerEntry) =>
   ({ type: 'edit', key: 'lb/a', from: entryHash(from), hash: entryHash(to), edits: editsBetween(from, to)! }) as const

@@ -72,7 +72,8 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
   const call = <T>(path: string, body: unknown, signal: AbortSignal): Promise<T> =>
     postJson<T>(new URL(path, identity.url), body, { agent, signal, timeout: REPORT_TIMEOUT_MS })
   return {
-    state: (signal) => stateLines(new URL('/agent/v1/state?edits=1', identity.url), { agent, signal, timeout: silenceMs }),
+    state: (signal) =>
+      stateLines(new URL('/agent/v1/state?edits=1', identity.url), { agent, signal, timeout: silenceMs }),
     report: (report, signal) => call('/agent/v1/report', report, signal),
     renew: (csr, signal) => call('/agent/v1/renew', { csr }, signal),
     close: () => agent.destroy(),

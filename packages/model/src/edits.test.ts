@@ -4,8 +4,7 @@ import { edited, editsBetween } from './edits.ts'
 
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 /** What a reader of the edits makes of a copy of the value. */
-const after = (before: unknown, edits: unknown): unknown =>
-  edited(before, copy(edits) as Parameters<typeof edited>[1])
+const after = (before: unknown, edits: unknown): unknown => edited(before, copy(edits) as Parameters<typeof edited>[1])
 
 describe('edits between two values', () => {
   const members = Array.from({ length: 1000 }, (_, at) => ({ id: `m${at}`, weight: 1 }))

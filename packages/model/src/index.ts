@@ -5,8 +5,8 @@
  * does I/O and holds no state.
  */
 export * from './bgp.ts'
-export * from './entry-hash.ts'
 export { type Edit, edited, editsBetween } from './edits.ts'
+export * from './entry-hash.ts'
 export * from './errors.ts'
 export * from './health-monitor.ts'
 export * from './kinds.ts'

@@ -194,16 +194,32 @@ describe('entryHash', () => {
 
   it('that of a changed entry is what it would be without the one before', () => {
     const entryOf = (members: readonly object[]): LoadBalancerEntry =>
-      ({ kind: 'load-balancer', pools: [{ id: 'p', members }, { id: 'q', members: [] }] }) as unknown as LoadBalancerEntry
+      ({
+        kind: 'load-balancer',
+        pools: [
+          { id: 'p', members },
+          { id: 'q', members: [] },
+        ],
+      }) as unknown as LoadBalancerEntry
     const all = Array.from({ length: 300 }, (_, at) => ({ id: `m${at}` }))
     const before = hashEntry(entryOf(all))
-    const changed = [all.toSpliced(3, 1), all.with(299, { id: 'x' }), [...all, { id: 'x' }], all.slice(0, 65), all.slice(0, 64), []]
+    const changed = [
+      all.toSpliced(3, 1),
+      all.with(299, { id: 'x' }),
+      [...all, { id: 'x' }],
+      all.slice(0, 65),
+      all.slice(0, 64),
+      [],
+    ]
     const hashes = changed.map((members) => hashEntry(entryOf(members), before).hash)
     expect(hashes).toEqual(changed.map((members) => entryHash(entryOf(structuredClone(members)))))
     expect(new Set([before.hash, ...hashes]).size).toBe(7)
     // Small entries are hashed as they ever were.
     expect(entryHash(entryOf(all.slice(0, 64)))).toBe(
-      createHash('sha256').update(canonicalJson(entryOf(all.slice(0, 64)))).digest('hex').slice(0, 32),
+      createHash('sha256')
+        .update(canonicalJson(entryOf(all.slice(0, 64))))
+        .digest('hex')
+        .slice(0, 32),
     )
   })
 

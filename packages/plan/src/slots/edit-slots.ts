@@ -41,7 +41,8 @@ export function editSlots(
   const size = slotTableSize([weightsOf(false), weightsOf(true)], previous?.slots?.size ?? null)
   const slots = previous?.slots ? resizeSlots(decodeSlots(previous.slots), size) : new Uint16Array(size).fill(NO_MEMBER)
   // An index that changed hands between two edits is a free slot, not a gift to the new member.
-  for (const [slot, index] of slots.entries()) {
+  for (let slot = 0; slot < slots.length; slot++) {
+    const index = slots[slot]!
     const stays = (weights[index] ?? 0) > 0 && previous?.members[index] === members[index]
     if (!stays) slots[slot] = NO_MEMBER
   }
@@ -71,7 +72,8 @@ export function dealSlots(slots: Uint16Array, weights: readonly number[]): void 
   const targets = slotTargets(slots.length, weights, counts)
   const lacking = targets.flatMap((target, index) => (target > counts[index]! ? [index] : []))
   let turn = 0
-  for (const [slot, index] of slots.entries()) {
+  for (let slot = 0; slot < slots.length; slot++) {
+    const index = slots[slot]!
     if (index !== NO_MEMBER) {
       if (counts[index]! <= targets[index]!) continue
       counts[index]!--

@@ -5,7 +5,8 @@ export function encodeSlots(slots: Uint16Array): SlotTable {
   const size = SLOT_TABLE_SIZES.find((known) => known === slots.length)
   if (size === undefined) throw new RangeError(`a slot table cannot have ${slots.length} slots`)
   const bytes = new Uint8Array(2 * size)
-  for (const [slot, index] of slots.entries()) {
+  for (let slot = 0; slot < slots.length; slot++) {
+    const index = slots[slot]!
     bytes[2 * slot] = index & 0xff
     bytes[2 * slot + 1] = index >>> 8
   }

@@ -6,7 +6,7 @@ import type { WantedEntry } from '../../driver.ts'
 import type { PoolHealth } from './member-fates.ts'
 import { poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
-import { pack, type Transport, writeMark } from './registers.ts'
+import { pack, type Transport } from './registers.ts'
 import { recordBytes, SETS, type SetName } from './sets.ts'
 
 interface Endpoint {
@@ -15,6 +15,9 @@ interface Endpoint {
   /** Address . port as a map's value. */
   readonly packed: Buffer
 }
+
+/** Packed bytes as the host reads them, register by register. */
+const wordsOf = (bytes: Buffer): Uint32Array => new Uint32Array(Uint8Array.from(bytes).buffer)
 
 /** Address, protocol and port, each in whole registers. */
 const endpointBytes = ({ version }: Ip): number => (version === 4 ? 12 : 24)
@@ -122,20 +125,24 @@ export class PoolInUse {
   #renderSlots(set: SetName, version: Family, has: (ip: Ip) => boolean = () => true): void {
     if (this.#rendered.has(set)) return
     this.#rendered.add(set)
-    const { dataBytes } = SETS[set]
+    const dataWords = SETS[set].dataBytes / 4
+    const values = this.#endpoints.map((endpoint) =>
+      endpoint !== null && endpoint.ip.version === version && has(endpoint.ip) ? wordsOf(endpoint.packed) : null,
+    )
     const slots = this.#slots(version)
-    const bytes = Buffer.allocUnsafe(slots.length * recordBytes(SETS[set]))
+    // In the kernel's registers, which hold marks in host order; each record is of whole registers.
+    const words = new Uint32Array((slots.length * recordBytes(SETS[set])) / 4)
     let at = 0
     // By index: an iterator would make an array for each of millions of slots.
     for (let slot = 0; slot < slots.length; slot++) {
       const index = slots[slot]!
-      const endpoint = index === NO_MEMBER ? null : this.#endpoints[index]
-      if (!endpoint || endpoint.ip.version !== version || !has(endpoint.ip)) continue
-      writeMark(bytes, this.mark, at)
-      writeMark(bytes, slot, at + 4)
-      at += 8 + endpoint.packed.copy(bytes, at + 8, 0, dataBytes)
+      const value = index === NO_MEMBER ? null : values[index]
+      if (!value) continue
+      words[at++] = this.mark
+      words[at++] = slot
+      for (let word = 0; word < dataWords; word++) words[at++] = value[word]!
     }
-    if (at > 0) this.#records.addLarge(set, bytes.subarray(0, at))
+    if (at > 0) this.#records.addLarge(set, Buffer.from(words.buffer, 0, 4 * at))
   }
 
   /** Members of the other family cannot be reached from this one: their slots are dealt like those of members that are down. */

@@ -5,8 +5,6 @@ import type { Refusal } from '../refusal.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '../to-model/address-choice.ts'
 import type { FamilyWish } from '../to-model/address-wish.ts'
-import type { LoadBalancerContent } from '../to-model/content.ts'
-import { differenceTo } from '../to-model/content-difference.ts'
 import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
 import { loadBalancerId } from '../to-model/ids.ts'
@@ -14,6 +12,7 @@ import { bringExternals } from './external-addresses.ts'
 import { firstGranted } from './grants.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
 import type { LeftOut } from './left-out.ts'
+import { replace, withoutRefused } from './said-content.ts'
 import type { PlannedGroup } from './unit-plan.ts'
 
 export interface AddressGroupContext {
@@ -35,8 +34,6 @@ export interface Brought {
   readonly refusedExternals?: ReadonlyMap<string, Refusal>
 }
 
-/** So many members may be refused one by one before the change as a whole counts as refused. */
-const MOST_REFUSED_MEMBERS = 100
 /** So many ids are tried for a Service that founded an address which others have now. */
 const MOST_ATTEMPTS = 16
 
@@ -119,63 +116,6 @@ async function create(context: AddressGroupContext, group: PlannedGroup): Promis
 const isOf = ({ document }: ShownLoadBalancer, cluster: string, uid: string): boolean =>
   document.annotations[CLUSTER_ANNOTATION] === cluster && servicesOf(document).has(uid)
 
-async function replace(
-  context: AddressGroupContext,
-  group: PlannedGroup,
-  shown: ShownLoadBalancer,
-): Promise<ShownLoadBalancer> {
-  const { id } = shown.document
-  if (differenceTo(shown.document, context.leftOut.apply(id, group.content)) === 'same') return shown
-  return withoutRefused(context, id, group.content, (content) => say(context, shown, content))
-}
-
-/** Says what differs: of members alone where that is all, at a cost that does not depend on how many there are. */
-async function say(
-  { service, known }: AddressGroupContext,
-  shown: ShownLoadBalancer,
-  content: LoadBalancerContent,
-): Promise<ShownLoadBalancer> {
-  const { id } = shown.document
-  // An attempt before this one may have said a part of it.
-  let now = known.get(id) ?? shown
-  const difference = differenceTo(now.document, content)
-  if (difference === 'same') return now
-  if (difference === 'whole') return service.replace(id, content)
-  for (const change of difference)
-    try {
-      now = await service.changeMembers(now, change)
-      known.answered(now)
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      const at = /^put\[(\d+)\](.*)$/.exec(error.field ?? '')
-      const pool = now.document.pools.findIndex((one) => one.id === change.poolId)
-      const put = change.put[Number(at?.[1] ?? Number.NaN)]
-      const member = content.pools[pool]?.members.findIndex((one) => one === put) ?? -1
-      // The pool is another one by now, or it is about no member: the whole says what is wrong.
-      if (put === undefined || member < 0) return service.replace(id, content)
-      throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${at?.[2]}`)
-    }
-  return now
-}
-
-/** Says the content; what it is refused for, member by member, is left out. */
-async function withoutRefused(
-  { leftOut, known }: AddressGroupContext,
-  id: string,
-  whole: LoadBalancerContent,
-  say: (content: LoadBalancerContent) => Promise<ShownLoadBalancer>,
-): Promise<ShownLoadBalancer> {
-  for (let refused = 0; ; refused++) {
-    const content = leftOut.apply(id, whole)
-    try {
-      const shown = await say(content)
-      known.answered(shown)
-      return shown
-    } catch (error) {
-      if (!(error instanceof Refused) || refused >= MOST_REFUSED_MEMBERS || !leftOut.note(id, content, error))
-        throw error
-    }
-  }
 }
 
 async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Promise<readonly FamilyChoice[]> {

@@ -70,7 +70,12 @@ class OneService {
       },
       tell: (_, event) => void this.events.push(event),
     }
-    return new StatusWriter(cluster as Cluster, this.clock, (key) => this.again.push(key), () => this.isMass)
+    return new StatusWriter(
+      cluster as Cluster,
+      this.clock,
+      (key) => this.again.push(key),
+      () => this.isMass,
+    )
   }
 }
 

@@ -44,10 +44,16 @@ export const says = (document: LoadBalancer, wanted: LoadBalancerContent): boole
   differenceTo(document, wanted) === 'same'
 
 function changeOf(poolId: string, members: readonly Member[], wanted: readonly MemberContent[]): PoolChange | null {
-  const left = new Map(members.map((member) => [keyOf(member), member]))
+  // Both mostly begin alike: by address.
+  let first = 0
+  const isSameAt = (at: number) => at < members.length && at < wanted.length && isAsWanted(members[at]!, wanted[at]!)
+  while (isSameAt(first)) first++
+  const [last, next] = [wanted[first - 1], wanted[first]]
+  if (last !== undefined && next !== undefined && keyOf(last) === keyOf(next)) return null
+  const left = new Map(members.slice(first).map((member) => [keyOf(member), member]))
   const put: MemberContent[] = []
   const seen = new Set<string>()
-  for (const one of wanted) {
+  for (const one of wanted.slice(first)) {
     const key = keyOf(one)
     if (seen.has(key)) return null
     seen.add(key)

@@ -1,0 +1,75 @@
+import { Refused } from '@spout/client/native-api'
+import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
+import type { LoadBalancerContent } from '../to-model/content.ts'
+import { differenceTo } from '../to-model/content-difference.ts'
+import type { AddressGroupContext } from './address-group.ts'
+import type { PlannedGroup } from './unit-plan.ts'
+
+/** So many members may be refused one by one before the change as a whole counts as refused. */
+const MOST_REFUSED_MEMBERS = 100
+
+/** Says the content anew where the document does not say it already. */
+export async function replace(
+  context: AddressGroupContext,
+  group: PlannedGroup,
+  shown: ShownLoadBalancer,
+): Promise<ShownLoadBalancer> {
+  const { id } = shown.document
+  const first = context.leftOut.apply(id, group.content)
+  const difference = differenceTo(shown.document, first)
+  if (difference === 'same') return shown
+  return withoutRefused(context, id, group.content, (content) => {
+    // An attempt before this one may have said a part of it.
+    const now = context.known.get(id) ?? shown
+    const isFirst = content === first && now.document === shown.document
+    return say(context, now, content, isFirst ? difference : differenceTo(now.document, content))
+  })
+}
+
+/** Says what differs: of members alone where that is all, at a cost that does not depend on how many there are. */
+async function say(
+  { service, known }: AddressGroupContext,
+  shown: ShownLoadBalancer,
+  content: LoadBalancerContent,
+  difference: ReturnType<typeof differenceTo>,
+): Promise<ShownLoadBalancer> {
+  const { id } = shown.document
+  let now = shown
+  if (difference === 'same') return now
+  if (difference === 'whole') return service.replace(id, content)
+  for (const change of difference)
+    try {
+      now = await service.changeMembers(now, change)
+      known.answered(now)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      const at = /^put\[(\d+)\](.*)$/.exec(error.field ?? '')
+      const pool = now.document.pools.findIndex((one) => one.id === change.poolId)
+      const put = change.put[Number(at?.[1] ?? Number.NaN)]
+      const member = content.pools[pool]?.members.findIndex((one) => one === put) ?? -1
+      // The pool is another one by now, or it is about no member: the whole says what is wrong.
+      if (put === undefined || member < 0) return service.replace(id, content)
+      throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${at?.[2]}`)
+    }
+  return now
+}
+
+/** Says the content; what it is refused for, member by member, is left out. */
+export async function withoutRefused(
+  { leftOut, known }: AddressGroupContext,
+  id: string,
+  whole: LoadBalancerContent,
+  say: (content: LoadBalancerContent) => Promise<ShownLoadBalancer>,
+): Promise<ShownLoadBalancer> {
+  for (let refused = 0; ; refused++) {
+    const content = leftOut.apply(id, whole)
+    try {
+      const shown = await say(content)
+      known.answered(shown)
+      return shown
+    } catch (error) {
+      if (!(error instanceof Refused) || refused >= MOST_REFUSED_MEMBERS || !leftOut.note(id, content, error))
+        throw error
+    }
+  }
+}
