@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import type { Edit } from '@spout/model/edits'
 import type { NodeStateEntry } from '@spout/model/node-state'
 
 /**
@@ -9,6 +10,16 @@ import type { NodeStateEntry } from '@spout/model/node-state'
 export type JournalRecord =
   | {
       readonly put: { readonly hash: string; readonly entry: NodeStateEntry; readonly down: readonly string[] } & Rising
+    }
+  /** What became of a large entry since its last record; `from` is the hash that it had then. */
+  | {
+      readonly edit: {
+        readonly key: string
+        readonly from: string
+        readonly hash: string
+        readonly edits: readonly Edit[]
+        readonly down: readonly string[]
+      } & Rising
     }
   /** The same entry, other members down or on their way up. */
   | { readonly down: { readonly key: string; readonly members: readonly string[] } & Rising }

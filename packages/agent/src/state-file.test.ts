@@ -174,3 +174,47 @@ test('a disk that refuses is reported and made good later', async () => {
   expect(generations(again)).toEqual({ 'lb/a': [6000, []] })
   await again.close()
 })
+
+test('of a large entry what changed is written, and it is whole again after a restart', async () => {
+  const member = (n: number) => ({
+    ...{ id: `m${n}`, address: `10.0.${n >> 8}.${n & 255}`, port: 80, weight: 1, backup: false },
+    ...{ checkAddress: `10.0.${n >> 8}.${n & 255}`, checkPort: 80 },
+  })
+  const members = Array.from({ length: 1000 }, (_, n) => member(n))
+  const pool = {
+    id: 'p',
+    number: 1,
+    mode: 'l4',
+    algorithm: 'round-robin',
+    sourceAffinity: false,
+    proxyProtocol: 'none',
+  } as const
+  const large = (generation: number) => {
+    const own = { slots: null, check: null, panicThreshold: 0, members: members.slice(0, 900 + generation) }
+    return loadBalancerEntry('a', { generation, pools: [{ ...pool, ...own }] })
+  }
+  const save = async (file: StateFile, entry: ReturnType<typeof large>) => {
+    file.put(entry.key, entryHash(entry), entry, new Set(['m1']))
+    await file.flush()
+  }
+  const file = await opened()
+  await save(file, large(1))
+  const before = (await stat(path)).size
+  await save(file, large(2))
+  expect((await stat(path)).size - before).toBeLessThan(600)
+  put(file, 'b', 1)
+  await save(file, large(3))
+  await file.close()
+  const again = await opened()
+  const saved = again.entries.get('lb/a')
+  expect(saved).toEqual({ hash: entryHash(large(3)), entry: large(3), down: new Set(['m1']), shares: new Map() })
+  await again.close()
+
+  // A line in between that is rotten takes what builds on it along, and nothing else.
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  const at = lines.findIndex((line) => line.includes('"edit"'))
+  await writeFile(path, lines.with(at, lines[at]!.replace('"generation"', '"generatiom"')).join('\n'))
+  const mended = await opened()
+  expect([...mended.entries.keys()]).toEqual(['lb/b'])
+  await mended.close()
+})

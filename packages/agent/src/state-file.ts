@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LineSplitter } from '@spout/client/ndjson'
 import type { Shares } from '@spout/dataplane'
+import { type Edit, edited, editsBetween } from '@spout/model/edits'
 import type { NodeStateEntry } from '@spout/model/node-state'
 import { formatRecord, type JournalRecord, parseRecord } from './journal-record.ts'
 
@@ -19,6 +20,9 @@ const SLACK_BYTES = 1024 * 1024
 /** Records turned into text and written at one go: bounds how long the event loop is held, and how large the texts get. */
 const SLICE = 50
 const SYNC_EVERY_MS = 1000
+/** Entries with a pool of more members are written by what changed, so many times. */
+const MANY_MEMBERS = 64
+const MOST_EDITS = 64
 /** After the disk refused. */
 const RETRY_MS = 5000
 
@@ -35,10 +39,14 @@ export class StateFile {
   readonly #saved = new Map<string, SavedEntry>()
   #file: FileHandle | null = null
   #sizeBytes = 0
+  /** When it was last written anew; 0 before. */
+  #wholeBytes = 0
   /** Lines in the journal: those beyond the saved entries are outdated. */
   #records = 0
   /** Keys whose newest state the journal lacks, and whether it lacks the entry or only who is down. */
   readonly #unwritten = new Map<string, 'entry' | 'down'>()
+  /** Large entries as the journal has them, and how often they were edited there. */
+  readonly #written = new Map<string, { readonly saved: SavedEntry; readonly edits: number }>()
   #writing: Promise<void> | null = null
   #damaged = false
   #retryAtMs = 0
@@ -106,6 +114,15 @@ export class StateFile {
     if ('put' in record) {
       const { hash, entry, down, shares } = record.put
       this.#saved.set(entry.key, { hash, entry, down: new Set(down), shares: new Map(shares) })
+    } else if ('edit' in record) {
+      const { key, from, hash, edits, down, shares } = record.edit
+      const saved = this.#saved.get(key)
+      // A line before it was lost: what is not known is not guessed.
+      if (saved?.hash !== from) this.#saved.delete(key)
+      else {
+        const entry = edited(saved.entry, edits) as NodeStateEntry
+        this.#saved.set(key, { hash, entry, down: new Set(down), shares: new Map(shares) })
+      }
     } else if ('down' in record) {
       const saved = this.#saved.get(record.down.key)
       const { key, members, shares } = record.down
@@ -124,12 +141,15 @@ export class StateFile {
     // What else this turn of the event loop changes travels along.
     await new Promise((resolve) => setImmediate(resolve))
     try {
-      const outgrown = this.#sizeBytes > SLACK_BYTES && this.#records > 2 * this.#saved.size
+      // Edits are many lines and few bytes.
+      const most = Math.max(SLACK_BYTES, 1.5 * this.#wholeBytes)
+      const outgrown = this.#sizeBytes > most && this.#records > 2 * this.#saved.size
       if (this.#damaged || outgrown) await this.#rewrite()
       else await this.#append()
     } catch (error) {
       // Half a line may be in the file now, and what follows would be lost with it.
       this.#damaged = true
+      this.#written.clear()
       this.#unwritten.clear()
       this.#retryAtMs = performance.now() + RETRY_MS
       this.#onError(error)
@@ -156,14 +176,32 @@ export class StateFile {
 
   #recordOf(key: string, what: 'entry' | 'down'): string {
     const saved = this.#saved.get(key)
-    if (saved === undefined) return formatRecord({ delete: key })
+    if (saved === undefined) {
+      this.#written.delete(key)
+      return formatRecord({ delete: key })
+    }
     const { hash, entry, down, shares } = saved
     const rising = shares.size === 0 ? {} : { shares: [...shares] }
+    const edit = what === 'entry' ? this.#editOf(key, saved) : null
+    if (edit !== null) return formatRecord({ edit: { key, ...edit, hash, down: [...down], ...rising } })
     return formatRecord(
       what === 'entry'
         ? { put: { hash, entry, down: [...down], ...rising } }
         : { down: { key, members: [...down], ...rising } },
     )
+  }
+
+  /** What makes a large entry of the one that the journal has; null where the whole is to be written. */
+  #editOf(key: string, saved: SavedEntry): { readonly from: string; readonly edits: readonly Edit[] } | null {
+    const before = this.#written.get(key)
+    if (!isLarge(saved.entry)) {
+      this.#written.delete(key)
+      return null
+    }
+    const edits =
+      before === undefined || before.edits >= MOST_EDITS ? null : editsBetween(before.saved.entry, saved.entry)
+    this.#written.set(key, { saved, edits: before === undefined || edits === null ? 0 : before.edits + 1 })
+    return before === undefined || edits === null ? null : { from: before.saved.hash, edits }
   }
 
   /** A change meanwhile may be written twice, here and after it: either way the last record counts. */
@@ -174,6 +212,7 @@ export class StateFile {
     let written = 0
     try {
       this.#unwritten.clear()
+      this.#written.clear()
       this.#damaged = false
       let records: string[] = []
       const writeSlice = async () => {
@@ -195,6 +234,7 @@ export class StateFile {
     await this.#file?.close()
     this.#file = file
     this.#sizeBytes = sizeBytes
+    this.#wholeBytes = sizeBytes
     this.#records = written
     await syncDirectory(dirname(this.#path))
   }
@@ -204,6 +244,9 @@ export class StateFile {
     return this.#file
   }
 }
+
+const isLarge = (entry: NodeStateEntry): boolean =>
+  entry.kind === 'load-balancer' && entry.pools.some(({ members }) => members.length > MANY_MEMBERS)
 
 const NO_SHARES: Shares = new Map()
 const sameShares = (a: Shares, b: Shares): boolean =>

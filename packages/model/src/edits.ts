@@ -69,9 +69,13 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   const parts: ([number, number] | { items: unknown[] })[] = []
   let places: Map<unknown, number> | null = null
   let next = 0
+  /** Everything that was there came by in its order: what follows is new. */
+  let isAll = true
   for (const item of after) {
     let at = next
-    if (at >= before.length || before[at] !== item) {
+    if (isAll && at >= before.length) at = -1
+    else if (at >= before.length || before[at] !== item) {
+      isAll = false
       places ??= new Map(before.map((known, place) => [known, place]))
       at = places.get(item) ?? -1
     }

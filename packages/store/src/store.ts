@@ -69,7 +69,7 @@ export interface Store {
    */
   commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }>
   /**
-   * Every change after `from` in order, none twice. Changes of one commit arrive together in order, all with its
+   * Every change after `from` in order, none twice. One that another of the same object follows may be left out. Changes of one commit arrive together in order, all with its
    * revision. Ends when `signal` aborts. A slow reader never delays a writer.
    * @throws SpoutError Gone when `from` is below the compacted floor or unknown
    */

@@ -16,9 +16,6 @@ interface Endpoint {
   readonly packed: Buffer
 }
 
-/** Packed bytes as the host reads them, register by register. */
-const wordsOf = (bytes: Buffer): Uint32Array => new Uint32Array(Uint8Array.from(bytes).buffer)
-
 /** Address, protocol and port, each in whole registers. */
 const endpointBytes = ({ version }: Ip): number => (version === 4 ? 12 : 24)
 
@@ -125,10 +122,16 @@ export class PoolInUse {
   #renderSlots(set: SetName, version: Family, has: (ip: Ip) => boolean = () => true): void {
     if (this.#rendered.has(set)) return
     this.#rendered.add(set)
-    const dataWords = SETS[set].dataBytes / 4
-    const values = this.#endpoints.map((endpoint) =>
-      endpoint !== null && endpoint.ip.version === version && has(endpoint.ip) ? wordsOf(endpoint.packed) : null,
-    )
+    const { dataBytes } = SETS[set]
+    const dataWords = dataBytes / 4
+    // By member index, register by register.
+    const values = new Uint32Array(this.#endpoints.length * dataWords)
+    const valueBytes = new Uint8Array(values.buffer)
+    const isServed = this.#endpoints.map((endpoint, index) => {
+      if (endpoint === null || endpoint.ip.version !== version || !has(endpoint.ip)) return false
+      valueBytes.set(endpoint.packed.subarray(0, dataBytes), index * dataBytes)
+      return true
+    })
     const slots = this.#slots(version)
     // In the kernel's registers, which hold marks in host order; each record is of whole registers.
     const words = new Uint32Array((slots.length * recordBytes(SETS[set])) / 4)
@@ -136,11 +139,10 @@ export class PoolInUse {
     // By index: an iterator would make an array for each of millions of slots.
     for (let slot = 0; slot < slots.length; slot++) {
       const index = slots[slot]!
-      const value = index === NO_MEMBER ? null : values[index]
-      if (!value) continue
+      if (index === NO_MEMBER || isServed[index] !== true) continue
       words[at++] = this.mark
       words[at++] = slot
-      for (let word = 0; word < dataWords; word++) words[at++] = value[word]!
+      for (let word = 0; word < dataWords; word++) words[at++] = values[index * dataWords + word]!
     }
     if (at > 0) this.#records.addLarge(set, Buffer.from(words.buffer, 0, 4 * at))
   }

@@ -116,8 +116,6 @@ async function create(context: AddressGroupContext, group: PlannedGroup): Promis
 const isOf = ({ document }: ShownLoadBalancer, cluster: string, uid: string): boolean =>
   document.annotations[CLUSTER_ANNOTATION] === cluster && servicesOf(document).has(uid)
 
-}
-
 async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Promise<readonly FamilyChoice[]> {
   const shownAddresses = group.services.flatMap(({ service }) =>
     (service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),

@@ -46,7 +46,7 @@ async function say(
       const at = /^put\[(\d+)\](.*)$/.exec(error.field ?? '')
       const pool = now.document.pools.findIndex((one) => one.id === change.poolId)
       const put = change.put[Number(at?.[1] ?? Number.NaN)]
-      const member = content.pools[pool]?.members.findIndex((one) => one === put) ?? -1
+      const member = put === undefined ? -1 : (content.pools[pool]?.members.indexOf(put) ?? -1)
       // The pool is another one by now, or it is about no member: the whole says what is wrong.
       if (put === undefined || member < 0) return service.replace(id, content)
       throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${at?.[2]}`)

@@ -101,10 +101,11 @@ export class NativeLoadBalancers implements LoadBalancerService {
 
   async changeMembers({ document, status }: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer> {
     const { generation, updatedAt, put } = await this.#memberChanges.ask({ loadBalancerId: document.id, change })
-    const gone = new Set(change.remove.map(({ address, port }) => `${address} ${port}`))
+    const gone = Map.groupBy(change.remove, ({ address }) => address)
     const pools = document.pools.map((pool) => {
       if (pool.id !== change.poolId) return pool
-      const remove = pool.members.flatMap(({ id, address, port }) => (gone.has(`${address} ${port}`) ? [id] : []))
+      const left = (one: Member) => gone.get(one.address)?.some(({ port }) => port === one.port) === true
+      const remove = gone.size === 0 ? [] : pool.members.filter(left).map(({ id }) => id)
       return { ...pool, updatedAt, members: [...changedMembers(pool.members, { put, remove })] }
     })
     return { document: { ...document, pools, generation, updatedAt }, status }

@@ -28,7 +28,7 @@ export interface RunningController {
   stop(): Promise<void>
 }
 
-const CHANGING = ['create', 'replace', 'delete', 'addVip', 'removeVip'] as const
+const CHANGING = ['create', 'replace', 'changeMembers', 'delete', 'addVip', 'removeVip'] as const
 
 /**
  * A real API server, and a real control plane over HTTP (admission, store, native API) with one project, whose nodes'

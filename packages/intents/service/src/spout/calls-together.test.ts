@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { CallsTogether, type Outcome } from './calls-together.ts'
+
+class Malformed extends Error {}
+
+/** Calls that wait to be answered, as what they asked for. */
+function recording(most = { items: 3, bytes: 100 }) {
+  const calls: string[] = []
+  const answers: (() => void)[] = []
+  const answered = async <T>(what: string, answer: () => T): Promise<T> => {
+    calls.push(what)
+    await new Promise<void>((resolve) => answers.push(resolve))
+    return answer()
+  }
+  const outcome = (item: string): Outcome<string> =>
+    item.startsWith('bad') ? { error: new Error(`no ${item}`) } : { value: `did ${item}` }
+  const together = new CallsTogether<string, string>({
+    one: (item) =>
+      answered(item, () => {
+        const one = outcome(item)
+        if ('error' in one) throw one.error
+        return one.value
+      }),
+    many: (items) =>
+      answered(items.join('+'), () => {
+        if (items.includes('malformed')) throw new Malformed()
+        if (items.includes('away')) throw new Error('unreachable')
+        return items.map(outcome)
+      }),
+    isAboutContent: (error) => error instanceof Malformed,
+    bytesOf: (item) => (item === 'big' ? 90 : 10),
+    most,
+  })
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const answer = async () => {
+    answers.shift()?.()
+    await turn()
+    await turn()
+  }
+  return { calls, together, turn, answer }
+}
+
+test('what is asked for in one turn, and while two calls are under way, is one call', async () => {
+  const { calls, together, turn, answer } = recording()
+  const all = [together.ask('a')]
+  await turn()
+  all.push(...['b', 'c'].map((item) => together.ask(item)))
+  await turn()
+  all.push(...['d', 'e', 'f', 'g'].map((item) => together.ask(item)))
+  await turn()
+  expect(calls).toEqual(['a', 'b+c'])
+  for (let at = 0; at < 4; at++) await answer()
+  expect(calls).toEqual(['a', 'b+c', 'd+e+f', 'g'])
+  expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((item) => `did ${item}`))
+})
+
+test('each has its own fate', async () => {
+  const { together, turn, answer } = recording()
+  const all = Promise.allSettled(['a', 'bad', 'c'].map((item) => together.ask(item)))
+  await turn()
+  await answer()
+  expect((await all).map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason)))).toEqual([
+    'did a',
+    'Error: no bad',
+    'did c',
+  ])
+})
+
+test('one that spoils the whole call is refused alone; when nobody answers all hear of it', async () => {
+  const { calls, together, turn, answer } = recording()
+  const some = Promise.allSettled(['a', 'malformed'].map((item) => together.ask(item)))
+  await turn()
+  for (let at = 0; at < 3; at++) await answer()
+  expect(calls).toEqual(['a+malformed', 'a', 'malformed'])
+  expect((await some).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+  const none = Promise.allSettled(['a', 'away'].map((item) => together.ask(item)))
+  await turn()
+  await answer()
+  expect((await none).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
+
+test('a call stays below its size', async () => {
+  const { calls, together, turn, answer } = recording()
+  const all = ['big', 'a', 'big', 'b'].map((item) => together.ask(item))
+  await turn()
+  for (let at = 0; at < 3; at++) await answer()
+  expect(calls).toEqual(['big+a', 'big+b'])
+  await Promise.all(all)
+})
