@@ -30,14 +30,15 @@ export function editSlots(
   previous: { readonly members: readonly (string | null)[]; readonly slots: SlotTable | null } | null,
   wanted: readonly SlotMember[],
 ): SlotAssignment {
-  const members = assignIndexes(previous?.members ?? [], wanted)
-  const byId = new Map(wanted.map((member) => [member.id, member]))
+  const byId = new Map<string, SlotMember>()
+  for (const member of wanted) byId.set(member.id, member)
+  const members = assignIndexes(previous?.members ?? [], byId)
   const weights = members.map((id) => {
     const member = id === null ? undefined : byId.get(id)
     return member === undefined || member.backup ? 0 : member.weight
   })
   const weightsOf = (backup: boolean): readonly number[] =>
-    wanted.flatMap((member) => (member.backup === backup && member.weight > 0 ? [member.weight] : []))
+    wanted.filter((member) => member.backup === backup && member.weight > 0).map(({ weight }) => weight)
   const size = slotTableSize([weightsOf(false), weightsOf(true)], previous?.slots?.size ?? null)
   const slots = previous?.slots ? resizeSlots(decodeSlots(previous.slots), size) : new Uint16Array(size).fill(NO_MEMBER)
   // An index that changed hands between two edits is a free slot, not a gift to the new member.
@@ -50,8 +51,11 @@ export function editSlots(
   return { members, slots: encodeSlots(slots) }
 }
 
-function assignIndexes(previous: readonly (string | null)[], wanted: readonly SlotMember[]): (string | null)[] {
-  const ids = new Set(wanted.map((member) => member.id))
+function assignIndexes(
+  previous: readonly (string | null)[],
+  wanted: ReadonlyMap<string, SlotMember>,
+): (string | null)[] {
+  const ids = new Set(wanted.keys())
   const members = previous.map((id) => (id !== null && ids.delete(id) ? id : null))
   let free = 0
   for (const id of ids) {
@@ -70,7 +74,7 @@ export function dealSlots(slots: Uint16Array, weights: readonly number[]): void 
   const counts = weights.map(() => 0)
   for (const index of slots) if (index !== NO_MEMBER) counts[index]!++
   const targets = slotTargets(slots.length, weights, counts)
-  const lacking = targets.flatMap((target, index) => (target > counts[index]! ? [index] : []))
+  const lacking = indexesOf(targets, (target, index) => target > counts[index]!)
   let turn = 0
   for (let slot = 0; slot < slots.length; slot++) {
     const index = slots[slot]!
@@ -105,11 +109,18 @@ function largestRemainder(size: number, ideal: readonly number[], counts: readon
   const extras = size - targets.reduce((sum, target) => sum + target, 0)
   const holds = (index: number): number => (counts[index]! > targets[index]! ? 1 : 0)
   const remainder = (index: number): number => ideal[index]! - targets[index]!
-  const line = ideal
-    .flatMap((share, index) => (share > 0 ? [index] : []))
-    .sort((a, b) => holds(b) - holds(a) || remainder(b) - remainder(a) || a - b)
+  const line = indexesOf(ideal, (share) => share > 0).sort(
+    (a, b) => holds(b) - holds(a) || remainder(b) - remainder(a) || a - b,
+  )
   for (const index of line.slice(0, extras)) targets[index]!++
   return targets
+}
+
+/** Where it is true. There are thousands: nothing is made for those where it is not. */
+function indexesOf(values: readonly number[], is: (value: number, index: number) => boolean): number[] {
+  const indexes: number[] = []
+  for (let index = 0; index < values.length; index++) if (is(values[index]!, index)) indexes.push(index)
+  return indexes
 }
 
 /** Targets that let everybody keep what he has, or null when somebody would then be a whole slot above or two below his share. */
@@ -121,9 +132,9 @@ function withoutTaking(
   if (counts.some((count, index) => count >= ideal[index]! + 1)) return null
   const targets = exact.map((target, index) => Math.max(target, counts[index]!))
   let over = targets.reduce((sum, target, index) => sum + target - exact[index]!, 0)
-  const givers = targets
-    .flatMap((target, index) => (target > counts[index]! ? [index] : []))
-    .sort((a, b) => targets[b]! - ideal[b]! - (targets[a]! - ideal[a]!) || a - b)
+  const givers = indexesOf(targets, (target, index) => target > counts[index]!).sort(
+    (a, b) => targets[b]! - ideal[b]! - (targets[a]! - ideal[a]!) || a - b,
+  )
   for (const index of givers) {
     if (over === 0) break
     targets[index]!--
