@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { canonicalJson, KINDS, type LoadBalancer } from '@spout/model'
+import { canonicalJson, KINDS, type LoadBalancer, type LoadBalancerEntry } from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PlannedNode } from '../placement/place.ts'
@@ -29,7 +29,12 @@ const node = (number: number, fields: Partial<PlannedNode> = {}): PlannedNode =>
 })
 
 /** Plans one load balancer into the index, as a controller does. */
-function plan(index: PlacementIndex, one: LoadBalancer, nodes: readonly PlannedNode[]): LoadBalancerPlan {
+function plan(
+  index: PlacementIndex,
+  one: LoadBalancer,
+  nodes: readonly PlannedNode[],
+  entryBefore: LoadBalancerEntry | null = null,
+): LoadBalancerPlan {
   const { networkId } = one
   const planned = planLoadBalancer({
     loadBalancer: one,
@@ -37,6 +42,7 @@ function plan(index: PlacementIndex, one: LoadBalancer, nodes: readonly PlannedN
     group: { name: 'default', nodes: nodes.map((known) => ({ ...known, loadBalancers: index.ownedBy(known.id) })) },
     announcing: { via: 'l2' },
     previous: index.get(one.id),
+    entryBefore,
     gatewayOwnerId: networkId === null ? null : index.gatewayOwner(networkId),
     freePoolNumber: (after) => (networkId === null ? null : index.freePoolNumber(networkId, after)),
     now: NOW,
@@ -97,6 +103,21 @@ describe('planLoadBalancer', () => {
         })
       }),
     )
+  })
+
+  it('takes members over that stay as they are, and makes the same bytes of them', () => {
+    const members = Array.from({ length: 100 }, (_, at) => member(0x2000 + at))
+    const before = loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, pools: [pool(0x1100, members)] })
+    const changed = members.toSpliced(7, 1).with(50, { ...members[51]!, weight: 9 })
+    const after = { ...before, generation: 2, pools: [pool(0x1100, [...changed, member(0x3000)])] }
+    const [index, other] = [new PlacementIndex(), new PlacementIndex()]
+    const entryOf = ({ entries }: LoadBalancerPlan) => entries.get(node(1).id)!
+    const had = entryOf(plan(index, before, [node(1)]))
+    plan(other, before, [node(1)])
+    const [now, anew] = [plan(index, after, [node(1)], had), plan(other, after, [node(1)])]
+    expect(text([now])).toBe(text([anew]))
+    const kept = new Set(had.pools[0]!.members)
+    expect(entryOf(now).pools[0]!.members.filter((one) => kept.has(one))).toHaveLength(98)
   })
 
   it('comes to the same through changes as at once', () => {
