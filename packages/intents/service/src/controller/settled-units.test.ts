@@ -13,7 +13,8 @@ const [web] = sight.services
 const group = {
   heldBy: 'lb',
   wish: { families: [], pools: null },
-  services: [{ service: web!, wish: { families: [], pools: null }, ports: [], notice: null }],
+  externals: [],
+  services: [{ service: web!, wish: { families: [], pools: null }, ports: [], notice: null, externals: { wanted: [], refused: [] } }],
 }
 
 test('what was worked out holds while nothing but statuses and versions change, with the Services as they are now', () => {

@@ -13,6 +13,7 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
   get: async () => null,
   create: refused,
   replace: refused,
+  changeMembers: refused,
   delete: async () => {},
   withdrawal: async () => ({ withdrawn: true, overdue: false, waitingFor: [] }),
   addVip: refused,
