@@ -45,7 +45,8 @@ describe('edits between two values', () => {
         if (move) list.push(...list.splice(from, 1))
         const changed = { ...before, list, other }
         const edits = editsBetween(before, changed)
-        if (edits !== null) expect(after(before, edits)).toEqual(copy(changed))
+        // Whoever reads the edits has the value by JSON, which knows no negative zero.
+        if (edits !== null) expect(after(copy(before), edits)).toEqual(copy(changed))
       }),
     )
   })

@@ -14,7 +14,15 @@ const group = {
   heldBy: 'lb',
   wish: { families: [], pools: null },
   externals: [],
-  services: [{ service: web!, wish: { families: [], pools: null }, ports: [], notice: null, externals: { wanted: [], refused: [] } }],
+  services: [
+    {
+      service: web!,
+      wish: { families: [], pools: null },
+      ports: [],
+      notice: null,
+      externals: { wanted: [], refused: [] },
+    },
+  ],
 }
 
 test('what was worked out holds while nothing but statuses and versions change, with the Services as they are now', () => {
