@@ -115,6 +115,8 @@ export class UnitBalancer {
   #settle(unit: string, sight: UnitSight, brought: readonly (readonly [PlannedGroup, LoadBalancer])[]): void {
     const documents = this.#documentsOf(unit, sight.services).map(({ document }) => document)
     if (documents.length !== brought.length || brought.some(([, document]) => !documents.includes(document))) return
+    // What is said follows in parts what is there: of a document that changed, the next look may say more.
+    if (!documents.every((one) => sight.documents.includes(one))) return
     const groups = brought.map(([{ content: _, ...group }, { id }]) => ({ ...group, heldBy: id }))
     this.#settled.put(unit, { ...sight, documents }, groups)
   }
