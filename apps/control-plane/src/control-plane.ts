@@ -31,8 +31,6 @@ import {
 import { MemoryStore, SqliteStore, type Store } from '@spout/store'
 import { adminPassword } from './admin-password.ts'
 import { describeAnnouncements } from './announcement-metrics.ts'
-import { AuthorityPublisher } from './cluster/authority-publisher.ts'
-import { openHomeCluster } from './cluster/home-cluster.ts'
 import { ensurePodNetwork } from './cluster/pod-network.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { describeObjects } from './metrics.ts'
@@ -61,7 +59,9 @@ export async function startControlPlane(
   const status = new StatusController({ view, nodeStates, liveness, clock, log })
   const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
 
-  const home = await openHomeCluster(config, environment)
+  // The client of the Kubernetes API is loaded where there is a cluster: it takes megabytes.
+  const homeCluster = config.kubernetes.enabled ? await import('./cluster/home-cluster.ts') : null
+  const home = homeCluster === null ? null : await homeCluster.openHomeCluster(config, environment)
   const authenticator = new Authenticator({
     ...{ store, view, clock, log },
     tokenTtlMs: config.tokens.lifetimeSeconds * 1000,
@@ -183,12 +183,10 @@ export async function startControlPlane(
         return app.close()
       },
     })
-  if (home !== null) lifecycle.add({ name: 'home-cluster', start: () => {}, stop: () => home.transport.close() })
+  if (home !== null) lifecycle.add({ name: 'home-cluster', start: () => {}, stop: () => home.close() })
   const { authorityConfigMap: configMap } = config.kubernetes
   if (home !== null && configMap !== '')
-    lifecycle.add(
-      new AuthorityPublisher({ transport: home.transport, configMap, authority: authority.certificate, clock, log }),
-    )
+    lifecycle.add(home.authorityPublisher({ configMap, authority: authority.certificate, clock, log }))
   await lifecycle.start()
   return lifecycle
 }

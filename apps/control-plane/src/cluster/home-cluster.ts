@@ -1,25 +1,24 @@
 import { inClusterAccess, reviewToken, Transport } from '@spout/kube'
+import type { Component } from '@spout/runtime'
 import { ServiceAccounts } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'
+import { AuthorityPublisher, type AuthorityPublisherOptions } from './authority-publisher.ts'
 
 /** The API server of the cluster that this process is a pod of, and whom of it we know. */
 export interface HomeCluster {
-  readonly transport: Transport
   readonly serviceAccounts: ServiceAccounts
+  authorityPublisher(options: Omit<AuthorityPublisherOptions, 'transport'>): Component
+  close(): void
 }
 
 /** Somebody waits for the answer: a login, an agent that enrols. */
 const REVIEW_DEADLINE_MS = 5000
 
-/**
- * @returns null when the settings say that we are in none
- * @throws AccessError when we are no pod after all
- */
+/** @throws AccessError when we are no pod after all */
 export async function openHomeCluster(
   { kubernetes }: ControlPlaneConfig,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<HomeCluster | null> {
-  if (!kubernetes.enabled) return null
+): Promise<HomeCluster> {
   const [host, port] = [environment['KUBERNETES_SERVICE_HOST'], environment['KUBERNETES_SERVICE_PORT']]
   const transport = new Transport({ access: await inClusterAccess({ host, port }), userAgent: 'spout-control-plane' })
   const { audience, accounts, agents } = kubernetes
@@ -28,5 +27,9 @@ export async function openHomeCluster(
     accounts: accounts.map(({ account, role, project }) => ({ account, role, projectName: project })),
     agents,
   })
-  return { transport, serviceAccounts }
+  return {
+    serviceAccounts,
+    authorityPublisher: (options) => new AuthorityPublisher({ transport, ...options }),
+    close: () => transport.close(),
+  }
 }
