@@ -5,7 +5,6 @@
  * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings.
  */
 import { flushCompileCache } from 'node:module'
-import { AccessError } from '@spout/kube'
 import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
@@ -33,7 +32,7 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  const wrong = error instanceof ConfigError || error instanceof AccessError
+  const wrong = error instanceof ConfigError
   process.stderr.write(
     `spout-control-plane: ${wrong || !(error instanceof Error) ? (error as Error).message : (error.stack ?? error.message)}\n`,
   )

@@ -52,31 +52,14 @@ export function planWrite(storeId: string, write: Write, encoding: Encoding): Pl
   if (write.op === 'delete') return { ...ref, scope: null, text: null, isEdit: false, condition }
   const scope = write.scope === null ? null : checkedName('scope', write.scope)
   const { value, over } = write
-  if (
-    over === undefined ||
-    typeof value !== 'object' ||
-    !freezeAsJson(value, knownOver(ref, condition, over, encoding))
-  )
+  // What it is written over shares parts with it, when it is certain to be one of this store's.
+  const isKnown = typeof condition === 'number' && encoding.known.has(ref, condition, over)
+  const before = isKnown ? over : undefined
+  if (over === undefined || typeof value !== 'object' || !freezeAsJson(value, before))
     return { ...ref, scope, text: encode(value), isEdit: false, condition }
-  const edits = encoding.isLarge(ref) ? editsOver(ref, condition, over, value, encoding) : null
+  const edits = before === undefined || !encoding.isLarge(ref) ? null : editsBetween(before, value)
   const text = edits === null ? encode(value) : JSON.stringify(edits)
   return { ...ref, scope, text, isEdit: edits !== null, value, condition }
-}
-
-/** The value that is written over, when it is certain to be one of this store's. */
-function knownOver(ref: Ref, condition: PlannedWrite['condition'], over: unknown, { known }: Encoding): unknown {
-  return typeof condition === 'number' && known.has(ref, condition, over) ? over : undefined
-}
-
-function editsOver(
-  ref: Ref,
-  condition: PlannedWrite['condition'],
-  over: unknown,
-  value: unknown,
-  encoding: Encoding,
-): ReturnType<typeof editsBetween> {
-  const before = knownOver(ref, condition, over, encoding)
-  return before === undefined ? null : editsBetween(before, value)
 }
 
 /** Whether the write makes the object be as `text` says, whole. */

@@ -1,5 +1,6 @@
-import { inClusterAccess, reviewToken, Transport } from '@spout/kube'
+import { AccessError, type ClusterAccess, inClusterAccess, reviewToken, Transport } from '@spout/kube'
 import type { Component } from '@spout/runtime'
+import { ConfigError } from '@spout/runtime/config'
 import { ServiceAccounts } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'
 import { AuthorityPublisher, type AuthorityPublisherOptions } from './authority-publisher.ts'
@@ -14,13 +15,12 @@ export interface HomeCluster {
 /** Somebody waits for the answer: a login, an agent that enrols. */
 const REVIEW_DEADLINE_MS = 5000
 
-/** @throws AccessError when we are no pod after all */
+/** @throws ConfigError when we are no pod after all */
 export async function openHomeCluster(
   { kubernetes }: ControlPlaneConfig,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<HomeCluster> {
-  const [host, port] = [environment['KUBERNETES_SERVICE_HOST'], environment['KUBERNETES_SERVICE_PORT']]
-  const transport = new Transport({ access: await inClusterAccess({ host, port }), userAgent: 'spout-control-plane' })
+  const transport = new Transport({ access: await accessOf(environment), userAgent: 'spout-control-plane' })
   const { audience, accounts, agents } = kubernetes
   const serviceAccounts = new ServiceAccounts({
     review: (token) => reviewToken(transport, { token, audience, deadlineMs: REVIEW_DEADLINE_MS }),
@@ -31,5 +31,15 @@ export async function openHomeCluster(
     serviceAccounts,
     authorityPublisher: (options) => new AuthorityPublisher({ transport, ...options }),
     close: () => transport.close(),
+  }
+}
+
+async function accessOf(environment: Readonly<Record<string, string | undefined>>): Promise<ClusterAccess> {
+  const [host, port] = [environment['KUBERNETES_SERVICE_HOST'], environment['KUBERNETES_SERVICE_PORT']]
+  try {
+    return await inClusterAccess({ host, port })
+  } catch (error) {
+    if (!(error instanceof AccessError)) throw error
+    throw new ConfigError(`kubernetes.enabled: ${error.message}`)
   }
 }

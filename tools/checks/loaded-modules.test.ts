@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+const TELL_LOADED = `import { registerHooks } from 'node:module'
+registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) })`
+
+/** What a program loads before it does anything: parts that only some installations use are loaded by those. */
+async function loadedBy(program: string, ...args: readonly string[]): Promise<readonly string[]> {
+  const hook = `data:text/javascript,${encodeURIComponent(TELL_LOADED)}`
+  const argv = ['--import', hook, path.join(ROOT, program), ...args]
+  const { stderr } = await promisify(execFile)(process.execPath, argv, { maxBuffer: 1024 ** 3 })
+  return stderr.split('\n').filter((url) => url.startsWith('file:'))
+}
+
+it.each([
+  ['apps/control-plane/src/main.ts', '--print-config'],
+  ['apps/cli/src/main.ts', '--help'],
+])('%s loads the client of the Kubernetes API only when it is asked to use it', async (program, argument) => {
+  const loaded = await loadedBy(program, argument)
+  expect(loaded.filter((url) => url.endsWith(program))).toHaveLength(1)
+  expect(loaded.filter((url) => /\/(packages\/kube|intents\/kubernetes-config)\//.test(url))).toEqual([])
+})
