@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { ensureKubernetes, FIGURES_VARIABLE, faultTable, Lab, readFaults, runInteractive } from '@spout/testkit'
 import { leftovers, standing } from './leftovers.ts'
+import { type FileOutcome, failureLines, hasFailed, nowhere, outcomesOf, replacedBy } from './test-outcome.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
 const KINDS = ['unit', 'contract', 'lab', 'e2e'] as const
@@ -16,11 +17,11 @@ const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> =
 /** Start clusters, and measure: they wait until nothing is built beside them. */
 const ON_KUBERNETES: readonly string[] = ['cluster', 'beside', 'e2e']
 
-interface Counts {
-  readonly passed: number
-  readonly failed: number
-  readonly skipped: number
-}
+/**
+ * Files that failed run once more, each alone on the machine, when they are few: a test that fails only beside others is
+ * named as such and does not hold up a landing. More than these are no accident.
+ */
+const MOST_FILES_AGAIN = 5
 
 /** `./dev test [unit|contract|lab|e2e]` */
 export const test: Verb = {
@@ -28,7 +29,8 @@ export const test: Verb = {
   usage: '[unit|contract|lab|e2e] [FILTER…]',
   summary: 'runs the tests, all of them or one kind; the last line counts what ran',
   details:
-    'Before it stands a table of the faults that were tried: what happened, and the figure. The first run builds Kubernetes ' +
+    'Before it stand a table of the faults that were tried (what happened, and the figure) and what failed; up to five ' +
+    'files that failed run again, alone, and those that pass then are named. The first run builds Kubernetes ' +
     'from its Go modules, beside the tests that do without it (about 8 minutes on two cores).',
   async run(args) {
     const chosen = KINDS.filter((kind) => kind === args[0])
@@ -38,27 +40,42 @@ export const test: Verb = {
     await Lab.sweep()
     const before = standing()
     const runId = randomUUID()
-    const counts: Counts[] = []
     const projects = (chosen.length > 0 ? chosen : KINDS).flatMap((kind) => PROJECTS_OF[kind])
     // Built beside the kinds that do not need it. With a filter, tests that want a cluster build it themselves.
     const kubernetes = filters.length === 0 && projects.some(needsKubernetes) ? buildKubernetes() : null
+    const first: FileOutcome[] = []
     for (const project of projects) {
       if (needsKubernetes(project)) await kubernetes
-      counts.push(await runProject(project, filters, runId))
+      first.push(...(await runProject(project, filters, runId)))
     }
+    const again = await runAgain(first.filter(hasFailed), runId)
     const left = await leftovers(before, runId)
-    for (const line of left) process.stdout.write(`left behind: ${line}\n`)
-    counts.push({ passed: left.length === 0 ? 1 : 0, failed: left.length === 0 ? 0 : 1, skipped: 0 })
-    const total = counts.reduce((sum, count) => ({
-      passed: sum.passed + count.passed,
-      failed: sum.failed + count.failed,
-      skipped: sum.skipped + count.skipped,
-    }))
+    const outcomes = [...replacedBy(first, again), ...left.map((line) => nowhere('left behind', line))]
     printFaults(runId)
-    process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
-    return total.failed === 0 && total.passed > 1 ? 0 : 1
+    printFailures(first, outcomes)
+    const sum = (count: (outcome: FileOutcome) => number) => outcomes.reduce((total, one) => total + count(one), 0)
+    // That nothing was left behind counts as a test.
+    const passed = sum((one) => one.passed) + (left.length === 0 ? 1 : 0)
+    const failed = sum((one) => one.failures.length)
+    process.stdout.write(`\n${passed} passed, ${failed} failed, ${sum((one) => one.skipped)} skipped\n`)
+    return failed === 0 && passed > 1 ? 0 : 1
   },
 }
+
+async function runAgain(failed: readonly FileOutcome[], runId: string): Promise<readonly FileOutcome[]> {
+  if (failed.length > MOST_FILES_AGAIN || failed.some(({ file }) => file === '')) return []
+  const again: FileOutcome[] = []
+  for (const { project, file } of failed) again.push(...(await runProject(project, [file], runId)))
+  return again
+}
+
+function printFailures(first: readonly FileOutcome[], last: readonly FileOutcome[]): void {
+  const failed = last.filter(hasFailed)
+  const alone = first.filter(hasFailed).filter((one) => !failed.some(({ file }) => file === one.file))
+  if (alone.length > 0) process.stdout.write(`\n== failed beside others, passed alone\n${text(failureLines(alone))}`)
+  if (failed.length > 0) process.stdout.write(`\n== failed\n${text(failureLines(failed))}`)
+}
+const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
 
 const needsKubernetes = (project: string): boolean => ON_KUBERNETES.includes(project)
 
@@ -66,15 +83,6 @@ const needsKubernetes = (project: string): boolean => ON_KUBERNETES.includes(pro
 async function buildKubernetes(): Promise<void> {
   const say = (line: string) => void process.stdout.write(`${line}\n`)
   await ensureKubernetes({ say }).catch((error: Error) => say(`Kubernetes could not be built: ${error.message}`))
-}
-
-interface VitestReport {
-  readonly numPassedTests: number
-  readonly numFailedTests: number
-  readonly numPendingTests: number
-  readonly numTodoTests: number
-  readonly success: boolean
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[]
 }
 
 /** Where tests of a run note the figures of faults. */
@@ -87,11 +95,12 @@ function printFaults(runId: string): void {
   if (table !== '') process.stdout.write(`\n== faults\n${table}`)
 }
 
-async function runProject(project: string, filters: readonly string[], runId: string): Promise<Counts> {
+async function runProject(project: string, filters: readonly string[], runId: string): Promise<readonly FileOutcome[]> {
   const directory = path.join(ROOT, 'build', 'test')
   mkdirSync(directory, { recursive: true })
   const file = path.join(directory, `${project}-${runId}.json`)
-  process.stdout.write(`\n== ${project}\n`)
+  rmSync(file, { force: true })
+  process.stdout.write(`\n== ${project}${filters.length > 0 ? ` ${filters.join(' ')}` : ''}\n`)
   const argv = [
     'vitest',
     'run',
@@ -106,19 +115,5 @@ async function runProject(project: string, filters: readonly string[], runId: st
     ...filters,
   ]
   const code = await runInteractive(argv, { SPOUT_TEST_RUN: runId, [FIGURES_VARIABLE]: figuresOf(runId) })
-  try {
-    const report = JSON.parse(readFileSync(file, 'utf8')) as VitestReport
-    // A file that did not load, or an error outside any test, has no failing test to count: the run failed all the same.
-    const silent = report.testResults.filter(
-      (result) => result.status === 'failed' && result.assertionResults.length === 0,
-    ).length
-    const failed = report.numFailedTests + silent
-    return {
-      passed: report.numPassedTests,
-      failed: failed === 0 && code !== 0 ? 1 : failed,
-      skipped: report.numPendingTests + report.numTodoTests,
-    }
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 }
-  }
+  return outcomesOf(file, project, ROOT, code)
 }

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { failureLines, outcomesOf, replacedBy } from './test-outcome.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-outcome-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const reported = (testResults: readonly object[], exitCode: number) => {
+  const file = path.join(directory, 'report.json')
+  writeFileSync(file, JSON.stringify({ testResults }))
+  return outcomesOf(file, 'lab', '/root', exitCode)
+}
+const test = (status: string, fullName: string) => ({ status, fullName, failureMessages: [`${fullName} is wrong`] })
+const MIXED = {
+  name: '/root/a.test.ts',
+  status: 'failed',
+  assertionResults: [test('passed', 'one'), test('failed', 'two'), test('skipped', 'three'), test('todo', 'four')],
+}
+
+it('counts what passed, failed and was skipped', () => {
+  expect(reported([MIXED], 1)).toEqual([
+    { project: 'lab', file: 'a.test.ts', passed: 1, skipped: 2, failures: [{ name: 'two', message: 'two is wrong' }] },
+  ])
+})
+
+it('a file that did not load has failed', () => {
+  const [outcome] = reported([{ name: '/root/b.test.ts', status: 'failed', message: 'no b', assertionResults: [] }], 1)
+  expect(outcome?.failures).toEqual([{ name: null, message: 'no b' }])
+})
+
+it('a set-up that failed leaves its tests skipped, and is a failure', () => {
+  const tests = [test('skipped', 'one'), test('skipped', 'two')]
+  const [outcome] = reported(
+    [{ name: '/root/c.test.ts', status: 'failed', message: 'no c', assertionResults: tests }],
+    1,
+  )
+  expect(outcome).toMatchObject({ passed: 0, skipped: 2, failures: [{ name: null, message: 'no c' }] })
+})
+
+it('an error outside of every test, or no report, is a failure', () => {
+  expect(
+    reported([{ ...MIXED, status: 'passed', assertionResults: [test('passed', 'one')] }], 1)[1]?.failures,
+  ).toHaveLength(1)
+  expect(outcomesOf(path.join(directory, 'none.json'), 'lab', '/root', 1)[0]?.failures).toHaveLength(1)
+  expect(outcomesOf(path.join(directory, 'none.json'), 'lab', '/root', 0)).toEqual([])
+})
+
+it('what ran again counts as it ran then', () => {
+  const first = [...reported([MIXED], 1), ...reported([{ ...MIXED, name: '/root/d.test.ts' }], 1)]
+  const again = reported([{ name: '/root/a.test.ts', status: 'passed', assertionResults: [test('passed', 'two')] }], 0)
+  expect(replacedBy(first, again).map(({ file, failures }) => [file, failures.length])).toEqual([
+    ['d.test.ts', 1],
+    ['a.test.ts', 0],
+  ])
+  expect(failureLines(first)).toContain('lab: a.test.ts > two')
+})

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/** What a test said when it failed. `name` is null for a file that did not load or an error outside any test. */
+export interface Failure {
+  readonly name: string | null
+  readonly message: string
+}
+
+/** What ran of one test file. */
+export interface FileOutcome {
+  readonly project: string
+  /** Relative to the repository's root. */
+  readonly file: string
+  readonly passed: number
+  readonly skipped: number
+  readonly failures: readonly Failure[]
+}
+
+/** Of the report that vitest's `json` reporter writes (https://vitest.dev/guide/reporters), what is read here. */
+interface VitestReport {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly message?: string
+    readonly assertionResults: readonly {
+      readonly status: string
+      readonly fullName: string
+      readonly failureMessages?: readonly string[]
+    }[]
+  }[]
+}
+
+/** One of these for each file of the report. `exitCode` is that of vitest: an error that no test bears fails the run all the same. */
+export function outcomesOf(
+  reportFile: string,
+  project: string,
+  root: string,
+  exitCode: number,
+): readonly FileOutcome[] {
+  const outcomes = readReport(reportFile).testResults.map((result): FileOutcome => {
+    const failed = result.assertionResults.filter(({ status }) => status === 'failed')
+    const failures = failed.map(({ fullName, failureMessages }) => ({
+      name: fullName,
+      message: failureMessages?.join('\n') ?? '',
+    }))
+    const passed = result.assertionResults.filter(({ status }) => status === 'passed').length
+    const silent = result.status === 'failed' && failed.length === 0
+    return {
+      project,
+      file: path.relative(root, result.name),
+      passed,
+      skipped: result.assertionResults.length - failed.length - passed,
+      failures: silent ? [{ name: null, message: result.message ?? '' }] : failures,
+    }
+  })
+  if (exitCode === 0 || outcomes.some(({ failures }) => failures.length > 0)) return outcomes
+  return [...outcomes, nowhere(project, `vitest ended with ${exitCode}`)]
+}
+
+/** A failure that belongs to no file. */
+export const nowhere = (project: string, message: string): FileOutcome => ({
+  project,
+  file: '',
+  passed: 0,
+  skipped: 0,
+  failures: [{ name: null, message }],
+})
+
+function readReport(file: string): VitestReport {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as VitestReport
+  } catch {
+    return { testResults: [] }
+  }
+}
+
+export const hasFailed = ({ failures }: FileOutcome): boolean => failures.length > 0
+
+/** Of files that ran twice, the second time counts. */
+export const replacedBy = (first: readonly FileOutcome[], second: readonly FileOutcome[]): readonly FileOutcome[] => [
+  ...first.filter((one) => !second.some(({ project, file }) => project === one.project && file === one.file)),
+  ...second,
+]
+
+/** The failures to the eye: the file, the test, and the beginning of what it said. */
+export function failureLines(outcomes: readonly FileOutcome[]): readonly string[] {
+  return outcomes.flatMap(({ project, file, failures }) =>
+    failures.flatMap(({ name, message }) => [
+      `${project}: ${file}${name === null ? '' : ` > ${name}`}`,
+      ...linesOf(message).map((line) => `    ${line}`),
+    ]),
+  )
+}
+
+/** Without the frames of the test runner. */
+const linesOf = (message: string): readonly string[] =>
+  message
+    .split('\n')
+    .filter((line) => !line.includes('/node_modules/') && !line.includes('at new Promise'))
+    .slice(0, 8)
+    .map((line) => line.slice(0, 300))
