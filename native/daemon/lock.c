@@ -36,16 +36,34 @@ static void kill_mover(pid_t pid)
 	fclose(file);
 }
 
-static void kill_holder(int fd)
+struct holder {
+	int daemon, guard;
+};
+
+static bool read_holder(int fd, struct holder *holder)
 {
 	char text[64] = "";
-	int mover = 0, guard = 0;
 
-	if (pread(fd, text, sizeof(text) - 1, 0) <= 0 || sscanf(text, "%d %d", &mover, &guard) != 2)
+	return pread(fd, text, sizeof(text) - 1, 0) > 0 && sscanf(text, "%d %d", &holder->daemon, &holder->guard) == 2;
+}
+
+static void kill_holder(int fd)
+{
+	struct holder holder;
+
+	if (!read_holder(fd, &holder))
 		return;
 	/* The guard first: it would start the mover again. */
-	kill_mover(guard);
-	kill_mover(mover);
+	kill_mover(holder.guard);
+	kill_mover(holder.daemon);
+}
+
+/* What this process guarded until now is dead or about to be: the kernel may take a while to close its descriptors. */
+static bool guarded_by_us(int fd)
+{
+	struct holder holder;
+
+	return read_holder(fd, &holder) && holder.guard == getpid();
 }
 
 bool lock_take(const char *directory, pid_t guard, bool patient)
@@ -57,11 +75,11 @@ bool lock_take(const char *directory, pid_t guard, bool patient)
 	if (fd < 0)
 		return false;
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (!patient || waited > PATIENCE_MS + KILLED_MS) {
+		if (waited > PATIENCE_MS + KILLED_MS || (!patient && !guarded_by_us(fd))) {
 			close(fd);
 			return false;
 		}
-		if (waited >= PATIENCE_MS && waited % 50 == 0)
+		if (patient && waited >= PATIENCE_MS && waited % 50 == 0)
 			kill_holder(fd);
 		nanosleep(&pause, NULL);
 		waited++;

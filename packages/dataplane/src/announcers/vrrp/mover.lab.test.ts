@@ -109,7 +109,7 @@ class MoverProcess {
 
   /** Kills the mover and its guard, so that nothing tidies up. */
   async kill(): Promise<void> {
-    for (const pid of this.#holders().toReversed()) tryKill(pid)
+    for (const pid of this.holders().toReversed()) tryKill(pid)
     this.parent?.kill('SIGKILL')
     await this.ended
     this.hangUp()
@@ -124,7 +124,7 @@ class MoverProcess {
   }
 
   /** The mover and its guard, as the lock says. */
-  #holders(): readonly number[] {
+  holders(): readonly number[] {
     try {
       return readFileSync(path.join(this.directory, 'lock'), 'utf8').trim().split(' ').map(Number)
     } catch {
@@ -132,8 +132,15 @@ class MoverProcess {
     }
   }
 
+  /** Holds it in the place of a process that ends slowly, from when that one has let it go; what it returns ends that. */
+  async holdLock(): Promise<() => void> {
+    const holder = spawn('flock', [path.join(this.directory, 'lock'), 'sh', '-c', 'echo held; exec cat'])
+    await new Promise((resolve) => holder.stdout.once('data', resolve))
+    return () => void holder.stdin.end()
+  }
+
   #alive(): boolean {
-    const [mover] = this.#holders()
+    const [mover] = this.holders()
     return mover !== undefined && mover === this.state().pid && isAlive(mover)
   }
 }
@@ -147,9 +154,17 @@ function isAlive(pid: number): boolean {
   }
 }
 
+function nameOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
 function tryKill(pid: number): void {
   try {
-    if (readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('spout-')) process.kill(pid, 'SIGKILL')
+    if (nameOf(pid)?.startsWith('spout-')) process.kill(pid, 'SIGKILL')
   } catch {
     // It ended by itself.
   }
@@ -293,6 +308,20 @@ describe.each(['spout-mover', 'spout-mover-asan'])('%s', (program) => {
     expect(await bound()).toEqual(['10.51.0.1'])
     await mover.become(0, 'BACKUP', 'backup')
     expect(await bound()).toEqual([])
+  })
+
+  it('is started again though the kernel is slow to close what the killed one had open', async () => {
+    await begin(['0 10.51.0.1 - fab0'])
+    await mover.become(0, 'MASTER', 'master')
+    const [before = 0, guard = 0] = mover.holders()
+    process.kill(guard, 'SIGSTOP')
+    mover.signal('SIGKILL')
+    const release = await mover.holdLock()
+    process.kill(guard, 'SIGCONT')
+    await expect.poll(() => nameOf(guard), { timeout: 10_000 }).toBe('spout-mover')
+    release()
+    await expect.poll(() => mover.state().pid !== before && mover.shard(0)?.state, { timeout: 10_000 }).toBe('master')
+    expect(await bound()).toEqual(['10.51.0.1'])
   })
 
   it('unbinds everything on SIGTERM', async () => {
