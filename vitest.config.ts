@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config'
 // Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
 // `cluster` is what of `contract` and `lab` stands in front of a Kubernetes cluster, apart so that a whole run builds that
-// one meanwhile. `beside` is what of `e2e` makes no node fail: it bears another lab beside it.
+// one meanwhile. `beside` is what of `e2e` makes no node fail: it bears another lab beside it; of that, `beside-cluster`
+// stands in front of a cluster.
 const project = (
   name: string,
   include: string[],
@@ -23,10 +24,8 @@ const ON_A_CLUSTER = [
   'apps/cli/src/commands/import-metallb.contract.test.ts',
 ]
 
-const BESIDE = [
-  'e2e/{bad-input,dsr,isolation,l4,openstack,routed-members,sctp,systemd-units}.e2e.test.ts',
-  'e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2e.test.ts',
-]
+const BESIDE = ['e2e/{bad-input,dsr,isolation,l4,openstack,routed-members,sctp,systemd-units}.e2e.test.ts']
+const BESIDE_CLUSTER = ['e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2e.test.ts']
 
 export default defineConfig({
   test: {
@@ -48,7 +47,8 @@ export default defineConfig({
       project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3, ON_A_CLUSTER),
       project('cluster', ON_A_CLUSTER, 120_000, 2),
       project('beside', BESIDE, 300_000, 2),
-      project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1, BESIDE),
+      project('beside-cluster', BESIDE_CLUSTER, 300_000, 2),
+      project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1, [...BESIDE, ...BESIDE_CLUSTER]),
     ],
   },
 })

@@ -12,10 +12,10 @@ const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> =
   unit: ['unit'],
   contract: ['contract'],
   lab: ['lab', 'cluster'],
-  e2e: ['beside', 'e2e'],
+  e2e: ['beside', 'beside-cluster', 'e2e'],
 }
-/** Start clusters, and measure: they wait until nothing is built beside them. */
-const ON_KUBERNETES: readonly string[] = ['cluster', 'beside', 'e2e']
+/** Start clusters, or measure: they come last, when nothing is built beside them any more. */
+const ON_KUBERNETES: readonly string[] = ['cluster', 'beside-cluster', 'e2e']
 
 /**
  * Files that failed run once more, each alone on the machine, when they are few: a test that fails only beside others is
@@ -40,7 +40,8 @@ export const test: Verb = {
     await Lab.sweep()
     const before = standing()
     const runId = randomUUID()
-    const projects = (chosen.length > 0 ? chosen : KINDS).flatMap((kind) => PROJECTS_OF[kind])
+    const wanted = (chosen.length > 0 ? chosen : KINDS).flatMap((kind) => PROJECTS_OF[kind])
+    const projects = wanted.toSorted((a, b) => Number(needsKubernetes(a)) - Number(needsKubernetes(b)))
     // Built beside the kinds that do not need it. With a filter, tests that want a cluster build it themselves.
     const kubernetes = filters.length === 0 && projects.some(needsKubernetes) ? buildKubernetes() : null
     const first: FileOutcome[] = []
