@@ -50,6 +50,17 @@ async function share(port: number, requests: number): Promise<Readonly<Record<st
   return counts
 }
 
+/**
+ * Whether nobody listens there. What this process closed stays open in a child that another test is just forking, until that
+ * one has become its program: connections are taken, and reset.
+ */
+async function refuses(port: number): Promise<boolean> {
+  const connection = await dial(MEMBER_ADDRESS, port)
+  const refused = connection.closed()
+  connection.end()
+  return refused
+}
+
 describe('slow start', () => {
   it('raises a member that comes back or joins, over the restart of the agent', async () => {
     const [a, b, c] = [await started(httpMember('a')), await started(httpMember('b')), await started(httpMember('c'))]
@@ -134,7 +145,9 @@ it.each(['round-robin', 'least-connections', 'source-ip'] as const)(
     await put(driver, web([at(a), at(b), at(c)], { algorithm }))
     const port = portOf(driver, 'web-80')
     const dying = (await ask({ host, port })).member!
-    ;[a, b, c].find(({ name }) => name === dying)?.close()
+    const member = [a, b, c].find(({ name }) => name === dying)!
+    member.close()
+    await waitFor(() => refuses(member.port), { what: 'the end of the member' })
     const others = ['a', 'b', 'c'].filter((name) => name !== dying)
     expect(Object.keys(await share(port, 12)).filter((name) => !others.includes(name))).toEqual([])
   },
