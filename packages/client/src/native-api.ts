@@ -1,3 +1,4 @@
+import type { Edit } from '@spout/model/edits'
 import { ERRORS, type ErrorCode } from '@spout/model/errors'
 import { ApiProblem, call, type Session, watch } from './api.ts'
 
@@ -22,15 +23,18 @@ export class Refused extends Error {
   }
 }
 
-/**
- * One line of a watch; `Shown` is the object as its collection shows it, of which `DELETED` has the id alone. `Changed` is
- * what a brief watch tells of one that it told before.
- */
-export type WatchLine<Shown, Changed = never> =
+/** One line of a watch; `Shown` is the object as its collection shows it, of which `DELETED` has the id alone. */
+export type WatchLine<Shown> =
   | { readonly type: 'ADDED' | 'MODIFIED'; readonly object: Shown }
-  | { readonly type: 'CHANGED'; readonly object: Changed }
   | { readonly type: 'DELETED'; readonly object: { readonly id: string } }
   | { readonly type: 'BOOKMARK' }
+
+/** A brief watch's line of an object that it told before: what makes it of the one told last. */
+export interface ChangedLine {
+  readonly type: 'CHANGED'
+  readonly object: { readonly id: string }
+  readonly edits: readonly Edit[]
+}
 
 type ErrorLine = { readonly type: 'ERROR'; readonly error?: { readonly detail?: string } }
 
@@ -54,15 +58,15 @@ export class NativeApi {
   }
 
   /** First everything there is, then a bookmark, then changes; until `signal` aborts or the server ends it. */
-  async *watch<Shown, Changed = never>(
+  async *watch<Shown, More extends ChangedLine = never>(
     path: string,
     signal: AbortSignal,
     query: Readonly<Record<string, string>> = {},
-  ): AsyncIterable<WatchLine<Shown, Changed>> {
+  ): AsyncIterable<WatchLine<Shown> | More> {
     try {
       const session = await this.#sessions.session()
       const asked = `${path}?${new URLSearchParams({ watch: '1', ...query })}`
-      for await (const line of watch<WatchLine<Shown, Changed> | ErrorLine>(session, asked, signal)) {
+      for await (const line of watch<WatchLine<Shown> | More | ErrorLine>(session, asked, signal)) {
         if (line.type === 'ERROR') throw new Error(line.error?.detail ?? 'the watch ended')
         yield line
       }

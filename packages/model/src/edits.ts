@@ -1,3 +1,5 @@
+import { sameJson } from './same-json.ts'
+
 /** Where in a value: names of fields and places in lists. */
 type Path = readonly (string | number)[]
 
@@ -24,7 +26,7 @@ const UNSAYABLE = '__proto__'
 
 /**
  * What makes `after` of `before`. Parts that are the very same object are passed over, so what it costs depends on what
- * was made anew. Items of a list are the same when they are identical, and belong together when they have one `id`.
+ * was made anew. Items of a list that are equal are not told again; those of one `id` belong together.
  * @returns null where edits cannot say it
  */
 export function editsBetween(before: unknown, after: unknown): readonly Edit[] | null {
@@ -62,11 +64,12 @@ function noteList(before: readonly unknown[], after: readonly unknown[], path: P
   return true
 }
 
-const belongTogether = (a: unknown, b: unknown): boolean =>
-  a === b || (isFields(a) && isFields(b) && typeof a['id'] === 'string' && a['id'] === b['id'])
+const keyOf = (item: unknown): unknown => (isFields(item) && typeof item['id'] === 'string' ? item['id'] : item)
+const belongTogether = (a: unknown, b: unknown): boolean => keyOf(a) === keyOf(b) || sameJson(a, b)
 
 function partsOf(before: readonly unknown[], after: readonly unknown[]): readonly (Run | Fresh)[] {
   const parts: ([number, number] | { items: unknown[] })[] = []
+  const stood = (at: number, item: unknown): boolean => at < before.length && sameJson(before[at], item)
   let places: Map<unknown, number> | null = null
   let next = 0
   /** Everything that was there came by in its order: what follows is new. */
@@ -74,10 +77,15 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   for (const item of after) {
     let at = next
     if (isAll && at >= before.length) at = -1
-    else if (at >= before.length || before[at] !== item) {
+    else if (!stood(at, item)) {
       isAll = false
-      places ??= new Map(before.map((known, place) => [known, place]))
-      at = places.get(item) ?? -1
+      // Mostly one went, and this is the next.
+      if (stood(at + 1, item)) at++
+      else {
+        places ??= new Map(before.map((known, place) => [keyOf(known), place]))
+        at = places.get(keyOf(item)) ?? -1
+        if (!stood(at, item)) at = -1
+      }
     }
     const last = parts.at(-1)
     if (at < 0) {

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { edited } from '@spout/model'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 
@@ -24,7 +25,12 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-async function call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, payload?: unknown, token = member) {
+async function call(
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  payload?: unknown,
+  token = member,
+) {
   const reply = await bed.app.inject({
     method,
     url: `/api/v1${path}`,
@@ -160,29 +166,47 @@ test('a brief watch tells of what it told before only what changed', async () =>
 
   const [added] = (await changes({ loadBalancerId: one.id, pool: 'p', put: [{ address: '10.9.0.12', port: 80 }] })).body
     .results
-  const { members: _, ...own } = (await now(one.id)).pools[0]
   const [, changed] = await told(one.id, 2)
   expect(changed).toEqual({
     type: 'CHANGED',
     revision: expect.any(String),
-    object: {
-      ...{ id: one.id, generation: 2, updatedAt: added.updatedAt },
-      pools: [{ ...own, memberChanges: { put: added.put, remove: [] } }],
-    },
+    object: { id: one.id },
+    edits: [
+      [['pools', 0, 'updatedAt'], 'set', added.updatedAt],
+      [['pools', 0, 'members'], 'list', [[0, 1], { items: added.put }]],
+      [['updatedAt'], 'set', added.updatedAt],
+      [['generation'], 'set', 2],
+    ],
   })
+  const { members: _m, nodes: _n, stats: _s, ...summary } = (await now(one.id)).status
+  expect(edited(whole.object, changed.edits)).toEqual({ ...(await now(one.id)), status: summary })
 
   bed.status.set(one.id, { provisioning: 'active', reason: 'Programmed', message: '', confirmedGeneration: 2 })
   const [, , status] = await told(one.id, 3)
-  expect(status).toMatchObject({ type: 'CHANGED', object: { id: one.id, status: { confirmedGeneration: 2 } } })
-  expect(Object.keys(status.object)).toEqual(['id', 'status'])
+  expect(status.edits).toEqual([
+    [['status', 'provisioning'], 'set', 'active'],
+    [['status', 'reason'], 'set', 'Programmed'],
+    [['status', 'message'], 'set', ''],
+    [['status', 'confirmedGeneration'], 'set', 2],
+  ])
   // What is as it was told is not told again.
   bed.status.set(one.id, { provisioning: 'active', reason: 'Programmed', message: '', confirmedGeneration: 2 })
   await call('PATCH', `/load-balancers/${one.id}`, { name: 'renamed' })
   const [, , , renamed] = await told(one.id, 4)
-  expect(renamed.object).toEqual({ id: one.id, name: 'renamed', updatedAt: expect.any(String) })
+  expect(renamed.edits).toEqual([
+    [['name'], 'set', 'renamed'],
+    [['updatedAt'], 'set', expect.any(String)],
+  ])
+  // Said whole, with parts that are all made anew: nothing but what is other is told.
+  const { listeners, pools } = await now(one.id)
+  const fewer = pools.with(0, { ...pools[0], members: pools[0].members.slice(1) })
+  await call('PUT', `/load-balancers/${one.id}`, { name: 'renamed', listeners, pools: fewer })
+  const [, , , , shrunk] = await told(one.id, 5)
+  expect(shrunk.edits).toContainEqual([['pools', 0, 'members'], 'list', [[1, 1]]])
+  expect(shrunk.edits).toHaveLength(4)
   await call('DELETE', `/load-balancers/${one.id}`)
-  const gone = await told(one.id, 5)
-  expect(gone[4]).toMatchObject({ type: 'DELETED', object: { id: one.id } })
+  const gone = await told(one.id, 6)
+  expect(gone[5]).toMatchObject({ type: 'DELETED', object: { id: one.id } })
   abort.abort()
   await reading
 })

@@ -9,7 +9,7 @@ const LIST_QUERY = {
   project: 'Only objects of this project',
   watch: '1 keeps the answer open as NDJSON of {type, object}: ADDED, MODIFIED, DELETED, BOOKMARK',
   from: 'With watch: after this revision; left out, what exists comes first',
-  brief: 'With watch of load balancers: 1 tells of one that was told before only what changed, as CHANGED',
+  brief: 'With watch of load balancers: 1 tells of one that was told before the edits that make it of that, as CHANGED',
 } as const
 
 /** List, watch and one of a collection. */

@@ -1,10 +1,17 @@
-import { NativeApi, type ProblemBody, problemFrom, Refused, refusedOr, type Sessions } from '@spout/client/native-api'
-import type { LoadBalancer, Member, Network, Withdrawal } from '@spout/model'
+import {
+  type ChangedLine,
+  NativeApi,
+  type ProblemBody,
+  problemFrom,
+  Refused,
+  refusedOr,
+  type Sessions,
+} from '@spout/client/native-api'
+import { edited, type LoadBalancer, type Member, type Network, type Withdrawal } from '@spout/model'
 import type { KnownPool } from '../to-model/address-choice.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
 import type { PoolChange } from '../to-model/content-difference.ts'
 import { CallsTogether, type Outcome } from './calls-together.ts'
-import { type ChangedObject, changedMembers, changedObject } from './changed-object.ts'
 import type {
   LoadBalancerEvent,
   LoadBalancerService,
@@ -101,13 +108,11 @@ export class NativeLoadBalancers implements LoadBalancerService {
 
   async changeMembers({ document, status }: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer> {
     const { generation, updatedAt, put } = await this.#memberChanges.ask({ loadBalancerId: document.id, change })
-    const gone = Map.groupBy(change.remove, ({ address }) => address)
-    const pools = document.pools.map((pool) => {
-      if (pool.id !== change.poolId) return pool
-      const left = (one: Member) => gone.get(one.address)?.some(({ port }) => port === one.port) === true
-      const remove = gone.size === 0 ? [] : pool.members.filter(left).map(({ id }) => id)
-      return { ...pool, updatedAt, members: [...changedMembers(pool.members, { put, remove })] }
-    })
+    const pools = document.pools.map((pool) =>
+      pool.id === change.poolId
+        ? { ...pool, updatedAt, members: changedMembers(pool.members, put, change.remove) }
+        : pool,
+    )
     return { document: { ...document, pools, generation, updatedAt }, status }
   }
 
@@ -149,16 +154,17 @@ export class NativeLoadBalancers implements LoadBalancerService {
     const projectId = await this.projectId()
     yield { type: 'listing' }
     // Statuses have no revision to come back to, so each watch begins with everything there is.
-    const told = new Map<string, ShownLoadBalancer>()
-    for await (const line of this.#api.watch<Shown, Changed>('/load-balancers', signal, { brief: '1' })) {
+    const told = new Map<string, Shown>()
+    for await (const line of this.#api.watch<Shown, ChangedLine>('/load-balancers', signal, { brief: '1' })) {
       if (line.type === 'BOOKMARK') yield { type: 'listed' }
       else if (line.type === 'DELETED') {
         told.delete(line.object.id)
         yield { type: 'deleted', id: line.object.id }
       } else {
-        const loadBalancer = line.type === 'CHANGED' ? afterChange(told, line.object) : split(line.object)
-        told.set(loadBalancer.document.id, loadBalancer)
-        if (loadBalancer.document.projectId === projectId) yield { type: 'shown', loadBalancer }
+        const { id } = line.object
+        const shown = line.type === 'CHANGED' ? (edited(told.get(id), line.edits) as Shown) : line.object
+        told.set(id, shown)
+        if (shown.projectId === projectId) yield { type: 'shown', loadBalancer: split(shown) }
       }
     }
   }
@@ -203,15 +209,17 @@ export class NativeLoadBalancers implements LoadBalancerService {
   }
 }
 
-type Changed = ChangedObject & { readonly status?: ShownLoadBalancer['status'] }
-
-function afterChange(told: ReadonlyMap<string, ShownLoadBalancer>, { status, ...change }: Changed): ShownLoadBalancer {
-  const before = told.get(change.id)
-  if (before === undefined) throw new Error(`a change of load balancer ${change.id} was told before itself`)
-  return {
-    document: changedObject(before.document, change),
-    status: status === undefined ? before.status : ownStatus(status),
+/** Each that was put takes the place of the one with its id, or comes behind the others. */
+function changedMembers(before: readonly Member[], put: readonly Member[], remove: PoolChange['remove']): Member[] {
+  const gone = Map.groupBy(remove, ({ address }) => address)
+  const fresh = new Map(put.map((member) => [member.id, member]))
+  const members: Member[] = []
+  for (const member of before) {
+    if (gone.get(member.address)?.some(({ port }) => port === member.port) === true) continue
+    members.push(fresh.get(member.id) ?? member)
+    fresh.delete(member.id)
   }
+  return [...members, ...fresh.values()]
 }
 
 const failed = ({ error }: Failure): Outcome<never> => ({ error: refusedOr(problemFrom(error)) })
