@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { LineSplitter } from '@spout/client/ndjson'
 import type { Shares } from '@spout/dataplane'
 import { type Edit, edited, editsBetween } from '@spout/model/edits'
-import type { NodeStateEntry } from '@spout/model/node-state'
+import { isLargeEntry, type NodeStateEntry } from '@spout/model/node-state'
 import { formatRecord, type JournalRecord, parseRecord } from './journal-record.ts'
 
 /** An entry as the data plane last confirmed it. */
@@ -20,8 +20,7 @@ const SLACK_BYTES = 1024 * 1024
 /** Records turned into text and written at one go: bounds how long the event loop is held, and how large the texts get. */
 const SLICE = 50
 const SYNC_EVERY_MS = 1000
-/** Entries with a pool of more members are written by what changed, so many times. */
-const MANY_MEMBERS = 64
+/** A large entry is written by what changed, so many times. */
 const MOST_EDITS = 64
 /** After the disk refused. */
 const RETRY_MS = 5000
@@ -194,7 +193,7 @@ export class StateFile {
   /** What makes a large entry of the one that the journal has; null where the whole is to be written. */
   #editOf(key: string, saved: SavedEntry): { readonly from: string; readonly edits: readonly Edit[] } | null {
     const before = this.#written.get(key)
-    if (!isLarge(saved.entry)) {
+    if (!isLargeEntry(saved.entry)) {
       this.#written.delete(key)
       return null
     }
@@ -244,9 +243,6 @@ export class StateFile {
     return this.#file
   }
 }
-
-const isLarge = (entry: NodeStateEntry): boolean =>
-  entry.kind === 'load-balancer' && entry.pools.some(({ members }) => members.length > MANY_MEMBERS)
 
 const NO_SHARES: Shares = new Map()
 const sameShares = (a: Shares, b: Shares): boolean =>

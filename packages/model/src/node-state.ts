@@ -332,3 +332,9 @@ export interface CheckSpec {
     readonly host: string | null
   } | null
 }
+
+const MANY_MEMBERS = 64
+
+/** Whether a change of the entry is to travel, and to be journalled, as what changed. */
+export const isLargeEntry = (entry: NodeStateEntry): boolean =>
+  entry.kind === 'load-balancer' && entry.pools.some(({ members }) => members.length > MANY_MEMBERS)

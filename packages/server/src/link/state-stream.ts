@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { HashedEntry, NodeStates } from '@spout/admission'
-import { editsBetween, type NodeStateEntry } from '@spout/model'
+import { editsBetween, isLargeEntry } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 
 export interface StateStreamOptions {
@@ -13,8 +13,6 @@ export interface StateStreamOptions {
 }
 
 const HEARTBEAT_MS = 1000
-/** Entries with a pool of more members are told by what changed. */
-const MANY_MEMBERS = 64
 
 /**
  * One node's state as NDJSON: first everything, then changes, a heartbeat each second.
@@ -99,7 +97,7 @@ export class StateStream {
 
   #lineOf({ hash, entry }: HashedEntry): object {
     const before = this.#sent.get(entry.key)
-    if (this.#takesEdits && isLarge(entry)) this.#sent.set(entry.key, { hash, entry })
+    if (this.#takesEdits && isLargeEntry(entry)) this.#sent.set(entry.key, { hash, entry })
     else this.#sent.delete(entry.key)
     const edits = before === undefined ? null : editsBetween(before.entry, entry)
     if (before === undefined || edits === null) return { type: 'put', hash, entry }
@@ -124,9 +122,6 @@ export class StateStream {
     this.#wake = null
   }
 }
-
-const isLarge = (entry: NodeStateEntry): boolean =>
-  entry.kind === 'load-balancer' && entry.pools.some(({ members }) => members.length > MANY_MEMBERS)
 
 const first = (keys: Set<string>): string | undefined => {
   for (const key of keys) return key
