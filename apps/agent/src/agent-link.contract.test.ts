@@ -33,6 +33,8 @@ const IN_CLUSTER = new ServiceAccounts({
   review: async () => ({ namespace: 'spout', name: 'agent', node: 'n1' }),
   accounts: [],
   agents: 'spout/agent',
+  clock: systemClock,
+  log,
 })
 
 /** The part of a control plane that nodes speak to: a real agent link over real controllers. */

@@ -61,7 +61,7 @@ export async function startControlPlane(
 
   // The client of the Kubernetes API is loaded where there is a cluster: it takes megabytes.
   const homeCluster = config.kubernetes.enabled ? await import('./cluster/home-cluster.ts') : null
-  const home = homeCluster === null ? null : await homeCluster.openHomeCluster(config, environment)
+  const home = homeCluster === null ? null : await homeCluster.openHomeCluster(config, environment, { clock, log })
   const authenticator = new Authenticator({
     ...{ store, view, clock, log },
     tokenTtlMs: config.tokens.lifetimeSeconds * 1000,

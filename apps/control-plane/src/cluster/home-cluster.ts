@@ -1,5 +1,5 @@
 import { AccessError, type ClusterAccess, inClusterAccess, reviewToken, Transport } from '@spout/kube'
-import type { Component } from '@spout/runtime'
+import type { Clock, Component, Logger } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import { ServiceAccounts } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'
@@ -19,6 +19,7 @@ const REVIEW_DEADLINE_MS = 5000
 export async function openHomeCluster(
   { kubernetes }: ControlPlaneConfig,
   environment: Readonly<Record<string, string | undefined>>,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): Promise<HomeCluster> {
   const transport = new Transport({ access: await accessOf(environment), userAgent: 'spout-control-plane' })
   const { audience, accounts, agents } = kubernetes
@@ -26,6 +27,8 @@ export async function openHomeCluster(
     review: (token) => reviewToken(transport, { token, audience, deadlineMs: REVIEW_DEADLINE_MS }),
     accounts: accounts.map(({ account, role, project }) => ({ account, role, projectName: project })),
     agents,
+    clock,
+    log,
   })
   return {
     serviceAccounts,

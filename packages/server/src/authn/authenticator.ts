@@ -101,17 +101,9 @@ export class Authenticator {
    * @param address the pod's, for the limit on failures
    */
   async loginWithServiceAccount(token: string, address: string): Promise<IssuedToken> {
-    const { serviceAccounts, view, log } = this.#options
+    const { serviceAccounts, view } = this.#options
     if (serviceAccounts === undefined) throw unauthenticated('service accounts are not known here')
-    const name = 'service account'
-    if (!this.#limiter.allows(name, address)) throw unauthenticated('too many failed logins, wait a minute')
-    const { account, expiresAt } = await serviceAccounts.accountOf(token).catch((error: unknown) => {
-      if (error instanceof SpoutError && error.code === 'Unauthenticated') {
-        this.#limiter.failed(name, address)
-        log.info({ event: 'login-failed', address }, 'login refused')
-      }
-      throw error
-    })
+    const { account, expiresAt } = await serviceAccounts.accountOf(token, address)
     const user = view.list('user').find((known) => known.name === userNameOf(account.account))
     if (user?.enabled !== true) throw badCredentials()
     const projectId = this.#projectOf(user, { name: account.projectName })

@@ -1,4 +1,6 @@
 import { type Role, SpoutError } from '@spout/model'
+import type { Clock, Logger } from '@spout/runtime'
+import { LoginLimiter } from './login-limiter.ts'
 
 /** Whose token it is, as the cluster's API server says; the shape of `reviewToken` of packages/kube. */
 export interface AccountOfToken {
@@ -23,16 +25,24 @@ export interface ServiceAccountsOptions {
   readonly accounts: readonly KnownAccount[]
   /** Whose pods are agents: each enrols the node that it runs on. `namespace/name` */
   readonly agents: string
+  readonly clock: Clock
+  readonly log: Logger
 }
 
 const MAX_TOKEN_LENGTH = 16_384
+const LIMITED = 'service account'
 
-/** Service accounts of the cluster that we are in: who they are here is said by our settings, never by their tokens. */
+/**
+ * Service accounts of the cluster that we are in: who they are here is said by our settings, never by their tokens. Each
+ * one that is tried is a question to the cluster's API server, so an address that many were refused from has to wait.
+ */
 export class ServiceAccounts {
   readonly #options: ServiceAccountsOptions
+  readonly #limiter: LoginLimiter
 
   constructor(options: ServiceAccountsOptions) {
     this.#options = options
+    this.#limiter = new LoginLimiter(options.clock)
   }
 
   get accounts(): readonly KnownAccount[] {
@@ -43,23 +53,41 @@ export class ServiceAccounts {
    * @returns which account it is, and when the token ends
    * @throws SpoutError Unauthenticated for every other token; Unavailable when the API server does not say
    */
-  async accountOf(token: string): Promise<{ readonly account: KnownAccount; readonly expiresAt: string }> {
-    const { namespace, name } = await this.#review(token)
-    const account = this.#options.accounts.find((known) => known.account === `${namespace}/${name}`)
-    if (account === undefined) throw refusal('this service account has no role here')
-    return { account, expiresAt: endOf(token) }
+  accountOf(token: string, address: string): Promise<{ readonly account: KnownAccount; readonly expiresAt: string }> {
+    return this.#checked(token, address, ({ namespace, name }) => {
+      const account = this.#options.accounts.find((known) => known.account === `${namespace}/${name}`)
+      if (account === undefined) throw refusal('this service account has no role here')
+      return { account, expiresAt: endOf(token) }
+    })
   }
 
   /**
    * @returns the name of the node that the agent with this token runs on
    * @throws SpoutError Unauthenticated for the token of another account, or of none that is bound to a node
    */
-  async nodeOf(token: string): Promise<string> {
-    const { namespace, name, node } = await this.#review(token)
-    if (`${namespace}/${name}` !== this.#options.agents) throw refusal('this service account enrols no nodes')
-    if (node === null)
-      throw refusal('the token says no node: it is bound to no pod, or the API server is older than 1.30')
-    return node
+  nodeOf(token: string, address: string): Promise<string> {
+    return this.#checked(token, address, ({ namespace, name, node }) => {
+      if (`${namespace}/${name}` !== this.#options.agents) throw refusal('this service account enrols no nodes')
+      if (node === null)
+        throw refusal('the token says no node: it is bound to no pod, or the API server is older than 1.30')
+      return node
+    })
+  }
+
+  /** Runs a check of whose token it is within the limit on failures. */
+  async #checked<T>(token: string, address: string, check: (found: AccountOfToken) => T): Promise<T> {
+    if (!this.#limiter.allows(LIMITED, address)) throw refusal('too many failed logins, wait a minute')
+    try {
+      const known = check(await this.#review(token))
+      this.#limiter.succeeded(LIMITED, address)
+      return known
+    } catch (error) {
+      if (error instanceof SpoutError && error.code === 'Unauthenticated') {
+        this.#limiter.failed(LIMITED, address)
+        this.#options.log.info({ event: 'login-failed', address }, 'login refused')
+      }
+      throw error
+    }
   }
 
   async #review(token: string): Promise<AccountOfToken> {

@@ -7,7 +7,6 @@ import type { Clock, Component, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { LoginLimiter } from '../authn/login-limiter.ts'
 import type { ServiceAccounts } from '../authn/service-accounts.ts'
 import { createServer } from '../http/host.ts'
 import { queryValue } from '../http/query.ts'
@@ -44,7 +43,6 @@ const renewal = z.strictObject({ csr })
 /** A report may tell of every member of every load balancer. */
 const REPORT_LIMIT_BYTES = 32 * 1024 * 1024
 const STALLED_READER_MS = 15_000
-const LIMITED = 'service account'
 const SMALL_LIMIT_BYTES = 65_536
 const SSL_OP_NO_TICKET = 1 << 14
 
@@ -57,7 +55,6 @@ export class AgentLink implements Component {
   readonly #options: AgentLinkOptions
   readonly #certificates: NodeCertificates
   readonly #serverCertificate: ServerCertificate
-  readonly #limiter: LoginLimiter
   /** Open sockets of each node and the certificate they were opened with. */
   readonly #sockets = new Map<string, Map<Duplex, string>>()
   /** Who is at the other end of a socket: with TLS 1.3 that never changes, and a node reports every second. */
@@ -70,7 +67,6 @@ export class AgentLink implements Component {
     this.#options = options
     this.#certificates = new NodeCertificates(options)
     this.#serverCertificate = new ServerCertificate(options)
-    this.#limiter = new LoginLimiter(options.clock)
   }
 
   /** Where it listens, once started. */
@@ -185,14 +181,7 @@ export class AgentLink implements Component {
     const { cluster, view } = this.#options
     if (cluster === undefined)
       throw new SpoutError('Unauthenticated', { reason: 'service accounts are not known here' })
-    // Each token that is tried is a question to the cluster's API server.
-    if (!this.#limiter.allows(LIMITED, address))
-      throw new SpoutError('Unauthenticated', { reason: 'too many failed enrolments, wait a minute' })
-    const nodeName = await cluster.serviceAccounts.nodeOf(token).catch((error: unknown) => {
-      if (error instanceof SpoutError && error.code === 'Unauthenticated') this.#limiter.failed(LIMITED, address)
-      throw error
-    })
-    this.#limiter.succeeded(LIMITED, address)
+    const nodeName = await cluster.serviceAccounts.nodeOf(token, address)
     const group = view.list('nodeGroup').find(({ name }) => name === cluster.nodeGroup)
     if (group === undefined)
       throw new SpoutError('ReferenceNotFound', { field: 'nodeGroup', what: 'node group', id: cluster.nodeGroup })
