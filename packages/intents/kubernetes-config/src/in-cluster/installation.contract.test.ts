@@ -20,7 +20,8 @@ import { ServiceAccounts } from '../../../../server/src/authn/service-accounts.t
 import { AgentLink } from '../../../../server/src/link/agent-link.ts'
 import { CertificateAuthority } from '../../../../server/src/link/certificate-authority.ts'
 import { openTestBed, type TestBed } from '../../../../server/src/test-bed.ts'
-import { AUDIENCE, AUTHORITY, NAMESPACE } from './names.ts'
+import { NAMESPACE } from '../namespace.ts'
+import { AUDIENCE, AUTHORITY } from './names.ts'
 import { AUTHORITY_RULES, CONTROL_PLANE_RULES } from './roles.ts'
 
 /** The installation as the real API server takes it, and who its pods are to the control plane. No pod runs here. */

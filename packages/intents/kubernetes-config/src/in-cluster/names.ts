@@ -1,5 +1,5 @@
-/** Names that several objects of the installation share. */
-export const NAMESPACE = 'spout'
+import { NAMESPACE } from '../namespace.ts'
+
 /** Built from deploy/image/Dockerfile; an installation names its own registry before it. */
 export const IMAGE = 'spout:0.1.0'
 /** What tokens of our service accounts are meant for: the API server takes them from nobody. */

@@ -1,4 +1,15 @@
-import { ACCOUNTS, AUDIENCE, AUTHORITY, IMAGE, labels, NAMESPACE, SETTINGS_DIRECTORY } from './names.ts'
+import path from 'node:path'
+import { NAMESPACE } from '../namespace.ts'
+import {
+  ACCOUNTS,
+  AUDIENCE,
+  AUTHORITY,
+  AUTHORITY_FILE,
+  IMAGE,
+  labels,
+  SETTINGS_DIRECTORY,
+  TOKEN_FILE,
+} from './names.ts'
 
 export interface KubernetesObject {
   readonly apiVersion: string
@@ -44,18 +55,22 @@ export const settingsVolume = (program: string): Volume => ({
 /** Named by its key: the kubelet starts no pod before the control plane wrote it. */
 export const authorityVolume: Volume = {
   name: 'authority',
-  mountPath: '/etc/spout-authority',
+  mountPath: path.dirname(AUTHORITY_FILE),
   readOnly: true,
-  source: { configMap: { name: AUTHORITY, items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+  source: { configMap: { name: AUTHORITY, items: [{ key: 'ca.crt', path: path.basename(AUTHORITY_FILE) }] } },
 }
 
 /** For the control plane alone; bound to the pod and, with it, to the node. */
 export const tokenVolume: Volume = {
   name: 'token',
-  mountPath: '/var/run/secrets/spout',
+  mountPath: path.dirname(TOKEN_FILE),
   readOnly: true,
   source: {
-    projected: { sources: [{ serviceAccountToken: { audience: AUDIENCE, expirationSeconds: 3600, path: 'token' } }] },
+    projected: {
+      sources: [
+        { serviceAccountToken: { audience: AUDIENCE, expirationSeconds: 3600, path: path.basename(TOKEN_FILE) } },
+      ],
+    },
   },
 }
 

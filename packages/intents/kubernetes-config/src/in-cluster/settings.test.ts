@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { agentConfig } from '../../../../../apps/agent/src/config.ts'
 import { connectorConfig } from '../../../../../apps/connector/src/config.ts'
 import { controlPlaneConfig } from '../../../../../apps/control-plane/src/config.ts'
+import { NAMESPACE } from '../namespace.ts'
 import {
   ACCOUNTS,
   AGENT,
@@ -16,7 +17,6 @@ import {
   CONFIGURATION,
   CONNECTOR,
   CONTROL_PLANE,
-  NAMESPACE,
   STATE_DIRECTORY,
   STATUS_PORT,
 } from './names.ts'

@@ -1,3 +1,4 @@
+import { NAMESPACE } from '../namespace.ts'
 import {
   ACCOUNTS,
   AGENT,
@@ -12,7 +13,6 @@ import {
   CONTROL_PLANE_HOST,
   LINK_PORT,
   LINKS,
-  NAMESPACE,
   PHYSICAL_NETWORK,
   POD_NETWORK,
   PROJECT,

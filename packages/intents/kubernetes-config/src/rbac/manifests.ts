@@ -1,4 +1,5 @@
 import { Document, isMap, isSeq } from 'yaml'
+import { NAMESPACE } from '../namespace.ts'
 import {
   CONFIG_RULES,
   CONNECTOR_LEASE_RULES,
@@ -9,7 +10,6 @@ import {
 } from './roles.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
-export const NAMESPACE = 'spout'
 
 export interface RbacObject {
   readonly apiVersion: string
