@@ -7,6 +7,7 @@ export { type Authenticate, authenticateBy, sessionOf, tokenOf } from './authn/a
 export { Authenticator, type AuthenticatorOptions, type Session } from './authn/authenticator.ts'
 export { bootstrap, type FirstAdmin } from './authn/bootstrap.ts'
 export { bootstrapAccounts } from './authn/bootstrap-accounts.ts'
+export { ensureClusterProject } from './authn/ensure-project.ts'
 export { type KnownAccount, type ReviewToken, ServiceAccounts } from './authn/service-accounts.ts'
 export { healthApi, metricsApi, type ReadinessCheck } from './health.ts'
 export { type BaseUrl, baseUrl } from './http/base-url.ts'

@@ -1,5 +1,6 @@
 import type { Admission, ModelView } from '@spout/admission'
 import { QUOTA_RESOURCES } from '@spout/model'
+import { ensureClusterProject } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'
 
 /**
@@ -11,9 +12,7 @@ export async function ensurePodNetwork(
   { network }: ControlPlaneConfig['kubernetes'],
 ): Promise<void> {
   if (network === null) return
-  const project =
-    view.list('project').find(({ name }) => name === network.project) ??
-    (await admission.createProject({ name: network.project, description: 'Of the cluster that Spout is in' }))
+  const project = await ensureClusterProject({ admission, view }, network.project)
   const present = view.list('network').find(({ projectId, name }) => projectId === project.id && name === network.name)
   if (present === undefined) await admission.setQuota(project.id, AMPLE)
   const { id, subnets } =

@@ -2,6 +2,7 @@ import type { Admission, ModelView } from '@spout/admission'
 import type { User } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import { userNameOf } from './authenticator.ts'
+import { ensureClusterProject } from './ensure-project.ts'
 import { newUser } from './new-user.ts'
 import type { KnownAccount } from './service-accounts.ts'
 
@@ -14,10 +15,8 @@ export async function bootstrapAccounts(
   accounts: readonly KnownAccount[],
 ): Promise<void> {
   for (const { account, role, projectName } of accounts) {
-    const project =
-      view.list('project').find(({ name }) => name === projectName) ??
-      (await admission.createProject({ name: projectName, description: 'Of the cluster that Spout is in' }))
-    await bring({ admission, view, clock }, userNameOf(account), [{ projectId: project.id, role }])
+    const { id: projectId } = await ensureClusterProject({ admission, view }, projectName)
+    await bring({ admission, view, clock }, userNameOf(account), [{ projectId, role }])
   }
   const names = new Set(accounts.map(({ account }) => userNameOf(account)))
   for (const { name, description, roles } of view.list('user'))

@@ -1,6 +1,7 @@
 import type { Admission, ModelView } from '@spout/admission'
 import type { User } from '@spout/model'
 import type { Clock, Secret } from '@spout/runtime'
+import { ensureProject } from './ensure-project.ts'
 import { newUser } from './new-user.ts'
 import type { Passwords } from './password.ts'
 
@@ -24,9 +25,7 @@ export async function bootstrap(
   admin: FirstAdmin,
 ): Promise<{ readonly projectId: string; readonly userId: string }> {
   const { admission, view, passwords, clock } = parts
-  const project =
-    view.list('project').find((known) => known.name === admin.projectName) ??
-    (await admission.createProject({ name: admin.projectName, description: 'Administration' }))
+  const project = await ensureProject({ admission, view }, { name: admin.projectName, description: 'Administration' })
   const known = view.list('user').find((user) => user.name === admin.userName)
   const hasRole = known?.roles.some((grant) => grant.projectId === project.id && grant.role === 'admin') === true
   const hasPassword = known !== undefined && (await passwords.verify(admin.password.reveal(), known.passwordHash))

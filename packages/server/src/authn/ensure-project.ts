@@ -1,0 +1,19 @@
+import type { Admission, ModelView } from '@spout/admission'
+import type { Project } from '@spout/model'
+
+interface ProjectParts {
+  readonly admission: Admission
+  readonly view: ModelView
+}
+
+/** The project of this name: made when there is none, and left as it is from then on. */
+export async function ensureProject(
+  { admission, view }: ProjectParts,
+  draft: Pick<Project, 'name' | 'description'>,
+): Promise<Project> {
+  return view.list('project').find(({ name }) => name === draft.name) ?? (await admission.createProject(draft))
+}
+
+/** A project for what the cluster that Spout is in needs by itself. */
+export const ensureClusterProject = (parts: ProjectParts, name: string): Promise<Project> =>
+  ensureProject(parts, { name, description: 'Of the cluster that Spout is in' })
