@@ -1,6 +1,6 @@
 import { Refused } from '@spout/client/native-api'
 import { parseIp } from '@spout/net'
-import { uidOf } from '../names.ts'
+import { shownAddresses, uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '../to-model/address-choice.ts'
@@ -117,10 +117,8 @@ const isOf = ({ document }: ShownLoadBalancer, cluster: string, uid: string): bo
   document.annotations[CLUSTER_ANNOTATION] === cluster && servicesOf(document).has(uid)
 
 async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Promise<readonly FamilyChoice[]> {
-  const shownAddresses = group.services.flatMap(({ service }) =>
-    (service.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
-  )
-  const chosen = chooseAddresses(group.wish, await context.pools(), context.defaultPools, shownAddresses)
+  const before = group.services.flatMap(({ service }) => shownAddresses(service))
+  const chosen = chooseAddresses(group.wish, await context.pools(), context.defaultPools, before)
   if ('refusal' in chosen) throw new NotWished(chosen.refusal)
   return chosen.value
 }

@@ -74,8 +74,8 @@ export class UnitBalancer {
     const { cluster, settings, busy } = this.#context
     const documents = this.#documentsOf(unit, services).map(({ document }) => document)
     if (documents.some(({ id }) => (busy.get(id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
-    const slices = services.map((service) => cluster.slicesOf(keyOf(service)))
-    const sight: UnitSight = { services, slices, nodes, documents }
+    const slices = new Map(services.map((service) => [service, cluster.slicesOf(keyOf(service))]))
+    const sight: UnitSight = { services, slices: [...slices.values()], nodes, documents }
     // Whose a Service is may change without it.
     const mayStay = services.every((service) => cluster.barred(service) === null && cluster.isClaimed(service))
     const settled = mayStay ? this.#settled.groupsOf(unit, sight) : null
@@ -89,7 +89,7 @@ export class UnitBalancer {
       cluster: settings.cluster,
       externalRanges: settings.externalRanges,
       barred: (service) => cluster.barred(service)?.refusal ?? null,
-      surroundings: (service) => ({ slices: slices[services.indexOf(service)] ?? [], nodes, mode: settings.mode }),
+      surroundings: (service) => ({ slices: slices.get(service) ?? [], nodes, mode: settings.mode }),
     })
     this.#settled.forget(unit)
     let refusals = plan.refused.length
@@ -237,12 +237,9 @@ export class UnitBalancer {
   }
 }
 
-const ofWanted = (
-  { wanted }: ExternalWish,
-  refused: ReadonlyMap<string, Refusal> | undefined,
-): readonly RefusedExternal[] =>
+const ofWanted = ({ wanted }: ExternalWish, refused: ReadonlyMap<string, Refusal>): readonly RefusedExternal[] =>
   wanted.flatMap((address) => {
-    const refusal = refused?.get(address)
+    const refusal = refused.get(address)
     return refusal === undefined ? [] : [{ address, refusal }]
   })
 
