@@ -1,4 +1,5 @@
 import {
+  type KindReflector,
   KubeCluster,
   labelsOfRules,
   NamespaceReflector,
@@ -92,10 +93,8 @@ export class BalancedCluster {
     return this.#controllers.counters
   }
 
-  get reflectors(): KubeCluster['reflectors'] {
-    const { reflector } = this.#namespaces
-    const namespaces = { kind: 'Namespace', reflector } as unknown as KubeCluster['reflectors'][number]
-    return reflector === null ? this.#cluster.reflectors : [...this.#cluster.reflectors, namespaces]
+  get reflectors(): readonly KindReflector[] {
+    return [...this.#cluster.reflectors, ...this.#namespaces.reflectors]
   }
 
   confirm(): void {

@@ -1,4 +1,9 @@
-import { externalRanges, NativeLoadBalancers, type ServiceControllerCounters } from '@spout/intent-service'
+import {
+  externalRanges,
+  type KindReflector,
+  NativeLoadBalancers,
+  type ServiceControllerCounters,
+} from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
 import { type Clock, type Logger, persist } from '@spout/runtime'
 import { BalancedCluster, type NamedProject, type OpenedProject } from './balanced-cluster.ts'
@@ -41,7 +46,7 @@ export class Balancing {
   }
 
   /** The reflectors' counters by kind; nothing before there are any. */
-  get reflectors(): BalancedCluster['reflectors'] {
+  get reflectors(): readonly KindReflector[] {
     return this.#cluster?.reflectors ?? []
   }
 

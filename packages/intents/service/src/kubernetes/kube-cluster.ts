@@ -20,6 +20,7 @@ import { type Cluster, type ClusterChange, Stale } from '../controller/cluster.t
 import { FINALIZER, MANAGED_BY, PROJECT, uidOf } from '../names.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
+import type { KindReflector } from './kind-reflector.ts'
 import { trimNode, trimService, trimSlice } from './trim.ts'
 
 export interface KubeClusterOptions {
@@ -42,6 +43,7 @@ const BY_SERVICE = 'service'
 
 /** `Cluster` over an API server: three reflectors and the writes to Services. */
 export class KubeCluster implements Cluster {
+  readonly reflectors: readonly KindReflector[]
   readonly #options: KubeClusterOptions
   readonly #services: Reflector<Service, Service>
   readonly #slices: Reflector<EndpointSlice, EndpointSlice>
@@ -70,31 +72,31 @@ export class KubeCluster implements Cluster {
       indexes: { [BY_SERVICE]: byLabel(SERVICE_NAME_LABEL) },
     })
     this.#nodes = new Reflector<Node, Node>({ ...common, resource: NODES, trim: trimNode })
+    this.reflectors = [
+      { kind: SERVICES.kind, reflector: this.#services },
+      { kind: ENDPOINT_SLICES.kind, reflector: this.#slices },
+      { kind: NODES.kind, reflector: this.#nodes },
+    ]
     this.#services.onChange((key) => this.#tell({ type: 'service', key }))
     this.#slices.onChange((key) => this.#sliceChanged(key))
     this.#nodes.onChange(() => this.#tell({ type: 'nodes' }))
   }
 
   start(): void {
-    for (const reflector of this.#reflectors) reflector.start()
+    for (const { reflector } of this.reflectors) reflector.start()
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector.close()))
+    await Promise.all(this.reflectors.map(({ reflector }) => reflector.close()))
   }
 
   /** Somebody says that what is missing is deleted indeed. */
   confirm(): void {
-    for (const reflector of this.#reflectors) reflector.confirm()
+    for (const { reflector } of this.reflectors) reflector.confirm()
   }
 
   get ready(): boolean {
-    return this.#reflectors.every(({ hasSynced }) => hasSynced)
-  }
-
-  get reflectors(): readonly { readonly kind: string; readonly reflector: Reflector<never, unknown> }[] {
-    const kinds = ['Service', 'EndpointSlice', 'Node']
-    return this.#reflectors.map((reflector, at) => ({ kind: kinds[at] ?? '', reflector }))
+    return this.reflectors.every(({ reflector }) => reflector.hasSynced)
   }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
@@ -198,10 +200,6 @@ export class KubeCluster implements Cluster {
 
   tell(service: Service, event: ServiceEvent): void {
     this.#options.tell(service, event)
-  }
-
-  get #reflectors(): readonly Reflector<never, unknown>[] {
-    return [this.#services, this.#slices, this.#nodes] as unknown as readonly Reflector<never, unknown>[]
   }
 
   /** Of this version of this object alone. */

@@ -1,6 +1,7 @@
 import { NAMESPACES, type Namespace, Reflector, type Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
 import type { NamespaceLabels } from '../tenancy/tenancy.ts'
+import type { KindReflector } from './kind-reflector.ts'
 
 export interface NamespaceReflectorOptions {
   readonly transport: Transport
@@ -14,10 +15,10 @@ type Labels = Readonly<Record<string, string>>
 
 /** The labels of a cluster's namespaces that rules look at. Reads namespaces only when there are such rules. */
 export class NamespaceReflector implements NamespaceLabels {
-  readonly reflector: Reflector<Namespace, Labels> | null
+  readonly #reflector: Reflector<Namespace, Labels> | null
 
   constructor({ transport, clock, log, labels }: NamespaceReflectorOptions) {
-    this.reflector =
+    this.#reflector =
       labels.length === 0
         ? null
         : new Reflector<Namespace, Labels>({
@@ -29,28 +30,33 @@ export class NamespaceReflector implements NamespaceLabels {
           })
   }
 
+  /** The one, or none. */
+  get reflectors(): readonly KindReflector[] {
+    return this.#reflector === null ? [] : [{ kind: NAMESPACES.kind, reflector: this.#reflector }]
+  }
+
   get ready(): boolean {
-    return this.reflector?.hasSynced ?? true
+    return this.#reflector?.hasSynced ?? true
   }
 
   of(namespace: string): Labels | null {
-    return this.reflector === null ? {} : (this.reflector.get(namespace) ?? null)
+    return this.#reflector === null ? {} : (this.#reflector.get(namespace) ?? null)
   }
 
   onChange(listener: (namespace: string) => void): () => void {
-    return this.reflector?.onChange(listener) ?? (() => {})
+    return this.#reflector?.onChange(listener) ?? (() => {})
   }
 
   start(): void {
-    this.reflector?.start()
+    this.#reflector?.start()
   }
 
   async stop(): Promise<void> {
-    await this.reflector?.close()
+    await this.#reflector?.close()
   }
 
   confirm(): void {
-    this.reflector?.confirm()
+    this.#reflector?.confirm()
   }
 }
 

@@ -1,0 +1,10 @@
+import type { KubeObject, Reflector } from '@spout/kube'
+
+/** A reflector with the kind of its objects, as those see it who do not look at the objects. */
+export interface KindReflector {
+  readonly kind: string
+  readonly reflector: Pick<
+    Reflector<KubeObject, unknown>,
+    'hasSynced' | 'size' | 'doubt' | 'counters' | 'confirm' | 'close'
+  > & { start(): unknown }
+}
