@@ -1,4 +1,4 @@
-import { StoreAdmission, StoreView } from '@spout/admission'
+import { type ModelView, StoreAdmission, StoreView } from '@spout/admission'
 import {
   type LoadBalancerStatus,
   type LoadBalancerSummary,
@@ -97,13 +97,19 @@ class TestOwnership implements OwnershipReader {
 
 /** Says that nodes let go at once of whatever is deleted, but for what a test has them hold. */
 class TestWithdrawals implements WithdrawalReader {
+  readonly #view: ModelView
   readonly #held = new Map<string, Omit<Withdrawal, 'withdrawn'>>()
   readonly #listeners = new Set<() => void>()
+
+  constructor(view: ModelView) {
+    this.#view = view
+  }
 
   withdrawal(id: string): Withdrawal {
     const held = this.#held.get(id)
     if (held !== undefined) return { ...held, withdrawn: false }
-    return { projectId: null, withdrawn: true, overdue: false, waitingFor: [] }
+    const withdrawn = this.#view.get('loadBalancer', id) === null
+    return { projectId: null, withdrawn, overdue: false, waitingFor: [] }
   }
 
   onChange(listener: () => void): () => void {
@@ -140,7 +146,7 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
   )
   const status = new TestStatus()
   const ownership = new TestOwnership()
-  const withdrawals = new TestWithdrawals()
+  const withdrawals = new TestWithdrawals(view)
   const app = createServer({ log: silentLogger() })
   const routes: { readonly method: string; readonly url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
+import type { LoadBalancerService, ShownLoadBalancer, ShownWithdrawal } from '../spout/load-balancer-service.ts'
 import { NO_LOAD_BALANCERS } from '../spout/no-load-balancers.ts'
 import { service } from '../testing/objects.ts'
 import { loadBalancerId } from '../to-model/ids.ts'
@@ -11,12 +11,13 @@ const PROJECT = '97c43460-b26b-4aa0-adbf-63f68a8d70ae'
 const SERVICE = service('web')
 
 /** Asks of which load balancers, with what the control plane says of each, and what was told. */
-async function ask(say: Partial<Awaited<ReturnType<LoadBalancerService['withdrawal']>>>, known?: readonly string[]) {
+async function ask(say: Partial<ShownWithdrawal>, known?: readonly string[], there: ShownLoadBalancer | null = null) {
   const asked: string[] = []
   const told: ServiceEvent[] = []
   const spout: LoadBalancerService = {
     ...NO_LOAD_BALANCERS,
     projectId: async () => PROJECT,
+    get: async () => there,
     withdrawal: async (id) => {
       asked.push(id)
       return { withdrawn: false, overdue: false, waitingFor: ['node1'], ...say }
@@ -36,6 +37,10 @@ test('every load balancer that was deleted for it is asked for, until one is not
 test('after a restart it is the one that the Service founded', async () => {
   const id = loadBalancerId(PROJECT, SERVICE.metadata.uid ?? '')
   expect(await ask({})).toEqual({ answer: false, asked: [id], told: [] })
+})
+
+test('one that others have now is not waited for', async () => {
+  expect(await ask({}, undefined, {} as ShownLoadBalancer)).toEqual({ answer: true, asked: [], told: [] })
 })
 
 test('what takes too long is let go of, and told', async () => {

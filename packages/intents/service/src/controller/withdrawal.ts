@@ -24,10 +24,14 @@ export async function isWithdrawn(
   return true
 }
 
-/** Who was interrupted after it deleted the load balancer knows of it by the Service's UID; none without a project. */
+/**
+ * Who was interrupted after it deleted the load balancer knows of it by the Service's UID. None without a project, and none
+ * when it is there: others that share its address have it now.
+ */
 async function foundedBy(spout: LoadBalancerService, service: Service): Promise<readonly string[]> {
   try {
-    return [loadBalancerId(await spout.projectId(), uidOf(service))]
+    const id = loadBalancerId(await spout.projectId(), uidOf(service))
+    return (await spout.get(id)) === null ? [id] : []
   } catch (error) {
     if (error instanceof Refused) return []
     throw error
