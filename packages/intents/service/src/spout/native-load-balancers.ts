@@ -135,7 +135,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
       const { withdrawn, overdue, waitingFor } = await this.#api.call<Answer>('GET', path)
       return { withdrawn, overdue, waitingFor: waitingFor.map(({ nodeName }) => nodeName) }
     } catch (error) {
-      // A control plane of an earlier version does not tell.
+      // The id is, or was, another project's, whose clients choose ids too: nothing of ours stands behind it.
       if (error instanceof Refused && error.code === 'NotFound')
         return { withdrawn: true, overdue: false, waitingFor: [] }
       throw error
