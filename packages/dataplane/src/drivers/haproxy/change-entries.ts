@@ -1,0 +1,150 @@
+import type { Command } from './command.ts'
+import { NOTHING_PLACED, type PlacedEntry } from './content.ts'
+import type { CurrentProxy } from './current-proxy.ts'
+import { changesOwners, type Move } from './ledger.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { planChanges } from './plan-changes.ts'
+import type { RenderedEntry } from './render.ts'
+import type { RunningProxy } from './running-proxy.ts'
+import { ProxyLost } from './stats-socket.ts'
+
+/**
+ * Makes entries what they shall be: by commands to the running process, or by a new one when slots of a shape are lacking.
+ * What is so already costs nothing. Never throws for an entry.
+ */
+export async function applyEntries(
+  current: CurrentProxy,
+  put: readonly RenderedEntry[],
+  remove: readonly string[],
+): Promise<ReadonlyMap<string, Outcome>> {
+  const { ledger } = current
+  const outcomes = new Map<string, Outcome>()
+  const moves = remove.filter((key) => ledger.has(key)).map((key) => ledger.moveTo(key, undefined))
+  const revision = ledger.revision
+  for (const entry of put) {
+    try {
+      moves.push(ledger.moveTo(entry.key, entry))
+      outcomes.set(entry.key, null)
+    } catch (error) {
+      outcomes.set(entry.key, outcomeOf(error))
+    }
+  }
+  try {
+    const replace = current.running === null || ledger.revision !== revision
+    const refused = replace ? await restartWith(current, moves) : await changeBy(current, moves)
+    for (const [key, message] of refused) outcomes.set(key, { reason: 'ProxyRefused', message })
+  } catch (error) {
+    for (const { key } of moves) outcomes.set(key, outcomeOf(error))
+  }
+  return outcomes
+}
+
+/** A new process with everything as it shall be. @throws when it does not start; nothing has changed then */
+export async function restartWith(current: CurrentProxy, moves: readonly Move[]): Promise<ReadonlyMap<string, string>> {
+  const takeBack = current.ledger.commitAll(moves)
+  try {
+    await current.start()
+  } catch (error) {
+    takeBack()
+    throw error
+  }
+  for (const move of moves) forgetCounters(current, move)
+  return new Map()
+}
+
+/** Makes the process be there again, with everything. */
+export async function recover(current: CurrentProxy): Promise<void> {
+  const { ledger } = current
+  if (await current.regain())
+    await changeBy(
+      current,
+      ledger.rendered.map((entry) => ledger.moveTo(entry.key, entry)),
+    )
+}
+
+/** Gives up what no entry holds: slots and servers that an earlier agent left. */
+export async function pruneUnheld(current: CurrentProxy): Promise<void> {
+  const { ledger, running } = current
+  ledger.releaseUnheld()
+  if (running === null) return
+  await changeContent(current, running, ledger.unheld(running.content), NOTHING_PLACED)
+  await current.confirm()
+}
+
+/** Changes of the running process. @returns the proxy's words for entries that it refused; those are as they were */
+async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<ReadonlyMap<string, string>> {
+  const proxy = current.running
+  if (proxy === null) throw new ProxyLost('the proxy is not running')
+  try {
+    const plans = moves.map((move) => ({
+      move,
+      plan: planChanges(proxy.content, move.placedBefore, move.placedAfter),
+    }))
+    const refused = await executeFor(
+      current,
+      proxy,
+      plans.map(({ move, plan }) => ({ move, commands: plan.raise })),
+    )
+    const willing = plans.filter(({ move }) => !refused.has(move.key))
+    const turned = willing.map(({ move, plan }) => ({ move, commands: [...plan.turn, ...plan.lower] }))
+    for (const [key, message] of await executeFor(current, proxy, turned)) refused.set(key, message)
+    for (const { move } of plans) {
+      if (refused.has(move.key)) await goBack(current, proxy, move)
+      else commit(current, move)
+    }
+    if (moves.some(changesOwners)) await current.confirm()
+    return refused
+  } catch (error) {
+    if (!(error instanceof ProxyLost)) throw error
+    for (const move of moves) commit(current, move)
+    await recover(current)
+    return new Map()
+  }
+}
+
+async function goBack(current: CurrentProxy, proxy: RunningProxy, move: Move): Promise<void> {
+  await changeContent(current, proxy, move.placedAfter, move.placedBefore)
+  current.drains.keep(move.placedBefore)
+  current.ledger.abandon(move)
+}
+
+async function changeContent(
+  current: CurrentProxy,
+  proxy: RunningProxy,
+  before: PlacedEntry,
+  want: PlacedEntry,
+): Promise<void> {
+  const { raise, turn, lower } = planChanges(proxy.content, before, want)
+  await current.execute(proxy, [...raise, ...turn, ...lower])
+}
+
+function commit(current: CurrentProxy, move: Move): void {
+  current.ledger.commit(move)
+  current.drains.keep(move.placedAfter)
+  forgetCounters(current, move)
+}
+
+function forgetCounters({ counters }: CurrentProxy, { before, after }: Move): void {
+  const services = new Set(after?.frontends.map(({ service }) => service))
+  for (const { service } of before?.frontends ?? []) if (!services.has(service)) counters.forget(service)
+}
+
+/** @returns the proxy's words by the keys of the entries whose commands it refused */
+async function executeFor(
+  current: CurrentProxy,
+  proxy: RunningProxy,
+  plans: readonly { readonly move: Move; readonly commands: readonly Command[] }[],
+): Promise<Map<string, string>> {
+  const all = plans.flatMap(({ move, commands }) => commands.map((command) => ({ key: move.key, command })))
+  const refusals = await current.execute(
+    proxy,
+    all.map(({ command }) => command),
+  )
+  const refused = new Map<string, string>()
+  for (const [index, refusal] of refusals.entries()) {
+    const { key } = all[index]!
+    // The first refusal is the cause of those that follow.
+    if (refusal !== null && !refused.has(key)) refused.set(key, refusal)
+  }
+  return refused
+}

@@ -1,0 +1,80 @@
+import type { Serial, Timer } from '@spout/runtime'
+import { restartWith } from './change-entries.ts'
+import type { CurrentProxy, CurrentProxyOptions } from './current-proxy.ts'
+import { growScarce } from './proxy-slots.ts'
+
+/** What nobody waits for: slots are made before they are lacking, and swept of what their last owners left. */
+export class SlotUpkeep {
+  readonly #current: CurrentProxy
+  readonly #serial: Serial
+  readonly #given: CurrentProxyOptions
+  #sweep: Timer | null = null
+  #growing = false
+
+  constructor(given: CurrentProxyOptions, current: CurrentProxy, serial: Serial) {
+    this.#given = given
+    this.#current = current
+    this.#serial = serial
+  }
+
+  /** Slots were given out or back. */
+  due(): void {
+    this.#growLater()
+    this.#sweepLater()
+  }
+
+  close(): void {
+    this.#sweep?.clear()
+  }
+
+  #growLater(): void {
+    const { frontends, backends } = this.#current.ledger.slots
+    if (this.#growing || this.#current.closed || frontends.scarce().length + backends.scarce().length === 0) return
+    this.#growing = true
+    const growth = this.#serial.run(async () => {
+      this.#growing = false
+      if (this.#current.closed || this.#current.running === null) return
+      const { ledger } = this.#current
+      const { revision, slots } = ledger
+      growScarce(slots)
+      if (ledger.revision !== revision) await restartWith(this.#current, [])
+    })
+    const { log, place } = this.#given
+    growth.catch((error) => log.warn({ proxy: place.name, error: String(error) }, 'slots did not grow'))
+  }
+
+  #sweepLater(): void {
+    const { ledger, drains, closed } = this.#current
+    const { frontends, backends } = ledger.slots
+    const idle = drains.size + frontends.cooling().length + backends.cooling().length === 0
+    if (idle || closed || this.#sweep !== null) return
+    const { clock, log, options, place } = this.#given
+    this.#sweep = clock.setTimer(() => {
+      this.#sweep = null
+      const sweep = this.#serial.run(() => this.#sweepOnce())
+      sweep
+        .catch((error) => log.debug({ proxy: place.name, error: String(error) }, 'sweep failed'))
+        .finally(() => this.#sweepLater())
+        .catch(() => {})
+    }, options.sweepEveryMs)
+  }
+
+  /** Deletes servers that nobody uses any more and gives slots free that are empty. */
+  async #sweepOnce(): Promise<void> {
+    const { running, drains, closed } = this.#current
+    if (running === null || closed) return
+    const due = drains.due()
+    if (due.length > 0) drains.follow(due, await running.execute(due))
+    const { frontends, backends } = this.#current.ledger.slots
+    const cooling = frontends.cooling()
+    const counters = cooling.length > 0 ? await this.#current.sample() : null
+    const empty = cooling.filter(({ id }) => (counters?.get(id)?.current ?? 0) === 0)
+    for (const { id } of empty) {
+      this.#current.counters.reclaim(id)
+      frontends.reclaim(id)
+    }
+    const emptied = backends.cooling().filter(({ id }) => !running.content.backends.has(id))
+    for (const { id } of emptied) backends.reclaim(id)
+    if (empty.length + emptied.length > 0) await this.#current.confirm()
+  }
+}
