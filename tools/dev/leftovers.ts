@@ -42,7 +42,7 @@ function processesOf(runId: string): readonly string[] {
 
 /** Namespaces of others: of labs that stay or whose maker lives, and of tests that still run (`spt<pid>...-`). */
 function belongsToSomebody(namespace: string): boolean {
-  const pid = /^spt(\d+)[a-z]*-/.exec(namespace)?.[1]
+  const pid = /^spt(\d+)(?:[a-z]\w*)?-/.exec(namespace)?.[1]
   if (pid !== undefined) return startTicks(Number(pid)) !== null
   return readRecords().some(
     ({ id, owner }) =>

@@ -405,7 +405,7 @@ describe('a domain', () => {
     expect(status).toMatch(/^Gid:\t70007\t70007\t70007\t70007$/m)
     expect(readlinkSync(`/proc/${pid}/root`)).toBe(files.root)
     expect(statSync(`/proc/${pid}/ns/net`).ino).toBe(statSync(`/run/netns/${lab.place.namespace}`).ino)
-    expect(readFileSync(`/proc/${pid}/cgroup`, 'utf8')).toContain(`memory:/spt${process.pid}/${lab.place.name}`)
+    expect(readFileSync(`/proc/${pid}/cgroup`, 'utf8')).toContain(`memory:/${lab.cgroup}/${lab.place.name}`)
     const before = driver.counters
     await put(driver, webEntry([at(web[0]!)]))
     expect(driver.counters.reloads).toBe(0)

@@ -7,6 +7,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { threadId } from 'node:worker_threads'
 import { HaproxyDriver, type HaproxyDriverOptions } from '../haproxy-driver.ts'
 import { endLeftProxies } from '../left-proxies.ts'
 import { type ProxyHost, SystemHost } from '../proxy-host.ts'
@@ -14,9 +15,10 @@ import type { ProxyPlace } from '../proxy-place.ts'
 
 /** For this folder's lab tests: one domain namespace, joined by a veth to the namespace of the test. */
 
-const ID = `spt${process.pid}`
-const NET4 = `198.19.${process.pid % 250}`
-const NET6 = `fd5e:${(process.pid & 0xffff).toString(16)}:${(process.pid >>> 16).toString(16)}:`
+// Files of one run are threads of one process.
+const ID = `spt${process.pid}p${threadId}`
+const NET4 = `198.19.${(process.pid + threadId) % 250}`
+const NET6 = `fd5e:${(process.pid & 0xffff).toString(16)}:${(process.pid >>> 16).toString(16)}:${threadId.toString(16)}:`
 
 /** Where members listen: the test's end. */
 export const MEMBER_ADDRESS = `${NET4}.1`
@@ -27,6 +29,7 @@ const must = async ([command = '', ...args]: readonly string[]) => void (await r
 const silentLog = { debug: () => {}, info: () => {}, warn: () => {} }
 
 export class ProxyLab {
+  readonly cgroup = ID
   readonly runDirectory = mkdtempSync(join(tmpdir(), 'spt-'))
   readonly place: ProxyPlace = {
     name: `${ID}-d7`,
@@ -97,7 +100,7 @@ export class ProxyLab {
     if (existsSync(`/run/netns/${ID}-d7`)) await must(['ip', 'netns', 'delete', `${ID}-d7`])
     rmSync(this.runDirectory, { recursive: true, force: true })
     for (const controller of ['memory', 'pids', 'cpu'])
-      await rmdir(`/sys/fs/cgroup/${controller}/${ID}`).catch(() => {})
+      await rmdir(`/sys/fs/cgroup/${controller}/${this.cgroup}`).catch(() => {})
   }
 }
 
