@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed, type TestBed } from './test-bed.ts'
+import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from './test-bed.ts'
 
 let bed: TestBed
 let admin: string
@@ -17,19 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-async function call(method: Method, url: string, token: string | null, payload?: unknown, headers: object = {}) {
-  const reply = await bed.app.inject({
-    method,
-    url,
-    headers: { ...(token !== null && { 'x-auth-token': token }), 'content-type': 'application/json', ...headers },
-    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
-  })
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
-  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
-  return { status: reply.statusCode, body, headers: reply.headers }
-}
+const call: TestBed['ask'] = (...all) => bed.ask(...all)
 
 const password = (change: object = {}, scope?: unknown) => ({
   auth: {

@@ -14,6 +14,7 @@ import {
 } from '@spout/model'
 import { type Clock, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { MemoryStore } from '@spout/store'
+import type { FastifyInstance } from 'fastify'
 import { authenticateBy } from './authn/authenticate.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
@@ -128,6 +129,20 @@ class TestWithdrawals implements WithdrawalReader {
   }
 }
 
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+async function inject(app: FastifyInstance, method: Method, url: string, payload: unknown, headers: object) {
+  const reply = await app.inject({
+    method,
+    url,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
+  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
+  return { status: reply.statusCode, body, headers: reply.headers }
+}
+
 /** For tests: the surfaces over a real admission, view and memory store, with an administrator in project `admin`. */
 export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: ServiceAccounts) {
   const store = new MemoryStore()
@@ -175,6 +190,15 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
 
   return {
     app,
+    /** Asks any surface, as OpenStack's clients do. */
+    ask: (method: Method, url: string, token: string | null, payload?: unknown, headers: object = {}) =>
+      inject(app, method, url, payload, { ...(token !== null && { 'x-auth-token': token }), ...headers }),
+    /** Asks the native API for a path below its own. */
+    askNative: (method: Method, path: string, token: string | null, payload?: unknown, headers: object = {}) =>
+      inject(app, method, `/api/v1${path}`, payload, {
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...headers,
+      }),
     /** Every route of every surface, known once the first request was answered. */
     routes: routes as readonly { readonly method: string; readonly url: string }[],
     store,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../native/routes.ts'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
 
 let bed: TestBed
 let balancer: string
@@ -34,17 +34,8 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-async function call(method: string, url: string, token: string | null, payload?: unknown) {
-  const reply = await bed.app.inject({
-    method: method as 'GET',
-    url,
-    headers: { ...(token !== null && { 'x-auth-token': token }), 'content-type': 'application/json' },
-    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
-  })
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
-  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
-  return { status: reply.statusCode, body, headers: reply.headers }
-}
+const call = (method: string, url: string, token: string | null, payload?: unknown) =>
+  bed.ask(method as Method, url, token, payload)
 
 /** Every operation of the native API: whether role `balancer` suffices. A new one has to be put somewhere. */
 const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {

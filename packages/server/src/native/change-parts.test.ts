@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
 import { listenerDraft, poolDraft } from './load-balancer-draft.ts'
 import { merged, mergeOf } from './merge-change.ts'
 
@@ -21,17 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-async function call(method: 'GET' | 'POST' | 'PATCH', path: string, payload?: unknown, token = member) {
-  const reply = await bed.app.inject({
-    method,
-    url: `/api/v1${path}`,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
-  })
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
-  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
-  return { status: reply.statusCode, body }
-}
+const call = (method: Method, path: string, payload?: unknown, token = member) =>
+  bed.askNative(method, path, token, payload)
 
 /** A load balancer with the paths of its parts. */
 async function create() {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { edited } from '@spout/model'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
 
 let bed: TestBed
 let member: string
@@ -25,22 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-async function call(
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-  path: string,
-  payload?: unknown,
-  token = member,
-) {
-  const reply = await bed.app.inject({
-    method,
-    url: `/api/v1${path}`,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
-  })
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
-  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
-  return { status: reply.statusCode, body }
-}
+const call = (method: Method, path: string, payload?: unknown, token = member) =>
+  bed.askNative(method, path, token, payload)
 
 const draft = (name: string, more: object = {}) => ({
   name,

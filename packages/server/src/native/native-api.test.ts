@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from '../test-bed.ts'
 import { ROUTES } from './routes.ts'
 
 let bed: TestBed
@@ -31,23 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-
-async function call(method: Method, path: string, token: string | null, payload?: unknown, headers: object = {}) {
-  const reply = await bed.app.inject({
-    method,
-    url: `/api/v1${path}`,
-    headers: {
-      ...(token !== null && { authorization: `Bearer ${token}` }),
-      'content-type': 'application/json',
-      ...headers,
-    },
-    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
-  })
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
-  const body: any = reply.body === '' ? null : JSON.parse(reply.body)
-  return { status: reply.statusCode, body, headers: reply.headers }
-}
+const call: TestBed['askNative'] = (...all) => bed.askNative(...all)
 
 const web = () => ({
   name: 'web',

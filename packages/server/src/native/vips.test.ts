@@ -17,14 +17,9 @@ beforeAll(async () => {
 afterAll(() => bed.close())
 
 async function call(method: 'GET' | 'POST', path: string, payload?: object) {
-  const reply = await bed.app.inject({
-    method,
-    url: `/api/v1${path}`,
-    headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' },
-    ...(payload !== undefined && { payload: JSON.stringify(payload) }),
-  })
-  expect(reply.statusCode, reply.body).toBeLessThan(300)
-  return reply.json()
+  const { status, body } = await bed.askNative(method, path, admin, payload)
+  expect(status, JSON.stringify(body)).toBeLessThan(300)
+  return body
 }
 
 /** The address of a load balancer that both nodes took on, in shard 2, of which n1 is master. */

@@ -19,9 +19,8 @@ beforeAll(async () => {
 afterAll(() => bed.close())
 
 const ask = async (id: string, query = '', who = token) => {
-  const url = `/api/v1/load-balancers/${id}/withdrawal${query}`
-  const reply = await bed.app.inject({ method: 'GET', url, headers: { 'x-auth-token': who } })
-  return { status: reply.statusCode, body: reply.json() as Record<string, unknown> }
+  const { status, body } = await bed.askNative('GET', `/load-balancers/${id}/withdrawal${query}`, who)
+  return { status, body }
 }
 
 const NODE = { nodeId: randomUUID(), nodeName: 'node1', connection: 'connected', message: null } as const
