@@ -5,12 +5,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '@spout/testkit'
 import { peakResidentMb } from './bed/processes.ts'
+import { countedText } from './kubernetes/audit-log.ts'
 import { type ConnectedCluster, confirmed, withConnectedCluster } from './kubernetes/connected-cluster.ts'
 import { CONNECTOR_AGENT } from './kubernetes/connector.ts'
 import { addressNode, createNode, createServices } from './kubernetes/objects.ts'
 import { countProgrammed } from './kubernetes/programmed.ts'
 import { transactionCounter } from './kubernetes/transactions.ts'
-import { countedText } from './kubernetes/writes.ts'
 import { median } from './percentile.ts'
 import { benchOptions, printRow } from './row.ts'
 
@@ -34,8 +34,8 @@ function controlPlaneMb({ lab }: ConnectedCluster): number {
 }
 
 async function coldStart(bed: ConnectedCluster): Promise<void> {
-  const { connector, writes } = bed
-  const from = writes.end
+  const { connector, audit } = bed
+  const from = audit.end
   const startedMs = performance.now()
   await connector.start()
   let active = 0
@@ -53,7 +53,7 @@ async function coldStart(bed: ConnectedCluster): Promise<void> {
   const statusesMs = performance.now() - startedMs
   const tellingSo = await countProgrammed(bed.cluster)
   const { now, peak } = connector.memoryMb
-  const written = writes.since(from, [CONNECTOR_AGENT])
+  const written = audit.writesSince(from, [CONNECTOR_AGENT])
   printRow(
     {
       name: 'cold-start',
@@ -80,11 +80,11 @@ async function coldStart(bed: ConnectedCluster): Promise<void> {
 }
 
 async function restart(bed: ConnectedCluster): Promise<void> {
-  const { lab, connector, writes } = bed
+  const { lab, connector, audit } = bed
   const transactions = await transactionCounter(lab, NODE)
   // Events are recorded after the work is done.
   await pause(OBSERVED_MS)
-  const [from, before] = [writes.end, await transactions()]
+  const [from, before] = [audit.end, await transactions()]
   const readyMs: number[] = []
   for (let round = 0; round < RESTARTS; round++) {
     await connector.kill()
@@ -94,7 +94,7 @@ async function restart(bed: ConnectedCluster): Promise<void> {
     readyMs.push(performance.now() - startedMs)
     await pause(OBSERVED_MS)
   }
-  const written = writes.since(from, [CONNECTOR_AGENT])
+  const written = audit.writesSince(from, [CONNECTOR_AGENT])
   const changed = (await transactions()) - before
   printRow(
     {

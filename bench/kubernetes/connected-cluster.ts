@@ -1,14 +1,14 @@
 import { callApi, KubernetesCluster, type KubernetesOptions } from '@spout/testkit'
 import { type SpoutBed, withSpout } from '../bed/spout-bed.ts'
+import { AuditLog } from './audit-log.ts'
 import { Connector } from './connector.ts'
 import { metric } from './prometheus.ts'
-import { WriteLog } from './writes.ts'
 
 /** A whole Spout, a Kubernetes in the network of tenant-a, and a connector between them that is not started yet. */
 export interface ConnectedCluster extends SpoutBed {
   readonly cluster: KubernetesCluster
   readonly connector: Connector
-  readonly writes: WriteLog
+  readonly audit: AuditLog
 }
 
 export interface ConnectedClusterOptions {
@@ -35,17 +35,17 @@ export async function withConnectedCluster(
     const { lab, access, gateway } = bed
     const { endpoint, admin } = access
     await callApi(endpoint, admin.token, 'POST', '/address-pools', { ...WIDE, gatewayIp: null })
-    const writes = new WriteLog(lab)
+    const audit = new AuditLog(lab)
     await using cluster = await KubernetesCluster.start(lab, {
       segment: 'tenant-a',
       images,
-      apiServerFlags: writes.flags,
+      apiServerFlags: audit.flags,
       controllerManagerFlags: workers.length === 0 ? NODES_STAY : [],
     })
     await Promise.all(workers.map((name) => cluster.addNode(name)))
     const settings = [`network.name=${gateway.networkId}`, ...set]
     const connector = await Connector.prepare({ lab, access, tenant: gateway, cluster, set: settings })
-    await work({ ...bed, cluster, connector, writes })
+    await work({ ...bed, cluster, connector, audit })
   })
 }
 

@@ -14,7 +14,7 @@ import { metric } from './prometheus.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
 const NAME = 'connector'
-/** What its writes to the API server can be told by. */
+/** What its requests to the API server can be told by. */
 export const CONNECTOR_AGENT = 'spout-connector'
 
 export interface ConnectorSetting {

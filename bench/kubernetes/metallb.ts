@@ -7,7 +7,7 @@ const IMAGE = { controller: `quay.io/metallb/controller:${VERSION}`, speaker: `q
 const NAMESPACE = 'metallb-system'
 /** `spec.loadBalancerClass` of Services that are MetalLB's. */
 export const METALLB_CLASS = 'metallb.io/peer'
-/** What its writes to the API server can be told by: the names of its programs. */
+/** What its requests to the API server can be told by: the names of its programs. */
 export const METALLB_AGENTS = ['controller/', 'speaker/', 'metallb-'] as const
 /** In the tenant's segment, beside its subnet: whoever asks needs a route there. */
 export const METALLB_RANGE = '10.0.1.0/24'

@@ -12,22 +12,27 @@ export interface AuditedWrite {
 }
 
 interface AuditEvent {
+  readonly auditID: string
   readonly stage: string
   readonly verb: string
   readonly userAgent?: string
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string }
 }
 
+const WATCH = 'watch'
 const POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
-  omitStages: ['RequestReceived', 'ResponseStarted'],
-  rules: [{ level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] }, { level: 'None' }],
+  omitStages: ['RequestReceived'],
+  rules: [
+    { level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection', WATCH] },
+    { level: 'None' },
+  ],
 }
 const PIECE_BYTES = 1 << 20
 
-/** The API server's own record of every write and who made it, refused ones too. */
-export class WriteLog {
+/** The API server's own record of every write and who made it, refused ones too, and of every watch. */
+export class AuditLog {
   readonly #file: string
   readonly #policyFile: string
 
@@ -42,21 +47,38 @@ export class WriteLog {
     return [`--audit-policy-file=${this.#policyFile}`, `--audit-log-path=${this.#file}`, '--audit-log-maxsize=10000']
   }
 
-  /** Where the record ends now: `since` takes it. */
+  /** Where the record ends now: `writesSince` takes it. */
   get end(): number {
     return existsSync(this.#file) ? statSync(this.#file).size : 0
   }
 
   /** Writes since then of those whose user agent begins with one of these words. */
-  since(from: number, userAgents: readonly string[]): readonly AuditedWrite[] {
+  writesSince(from: number, userAgents: readonly string[]): readonly AuditedWrite[] {
     const found: AuditedWrite[] = []
-    for (const line of this.#lines(from)) {
-      const { userAgent = '', verb, objectRef, stage } = JSON.parse(line) as AuditEvent
-      if (stage === 'Panic' || !userAgents.some((start) => userAgent.startsWith(start))) continue
+    for (const { userAgent = '', verb, objectRef, stage } of this.#eventsOf(userAgents, from)) {
+      if (stage === 'Panic' || verb === WATCH) continue
       const { resource = '', subresource } = objectRef ?? {}
       found.push({ userAgent, verb, resource: subresource === undefined ? resource : `${resource}/${subresource}` })
     }
     return found
+  }
+
+  /** How many watches they have open: begun to be answered, and not ended. */
+  openWatches(userAgents: readonly string[]): number {
+    const open = new Set<string>()
+    for (const { auditID, verb, stage } of this.#eventsOf(userAgents, 0)) {
+      if (verb !== WATCH) continue
+      if (stage === 'ResponseStarted') open.add(auditID)
+      else open.delete(auditID)
+    }
+    return open.size
+  }
+
+  *#eventsOf(userAgents: readonly string[], from: number): Generator<AuditEvent> {
+    for (const line of this.#lines(from)) {
+      const event = JSON.parse(line) as AuditEvent
+      if (userAgents.some((start) => event.userAgent?.startsWith(start))) yield event
+    }
   }
 
   *#lines(from: number): Generator<string> {
