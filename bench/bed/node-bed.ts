@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type LoadBalancer, type Network, POOL_FAILURE_DEFAULTS } from '@spout/model'
 import type { Write } from '@spout/store'
-import { instanceOf, Lab, memberAddress, PRODUCT_NODE_OPTIONS, run, TENANT_SUBNET, waitFor } from '@spout/testkit'
+import { instanceOf, Lab, memberAddress, productUnit, run, TENANT_SUBNET, waitFor } from '@spout/testkit'
 import type { AppliedLine } from '../programs/timed-agent.ts'
 import { ControlPlane } from './control-plane.ts'
 import { LineProgram } from './native.ts'
@@ -133,7 +133,7 @@ export class NodeBed implements AsyncDisposable {
       `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
       `haproxy.cgroup=spout-${instance}`,
     ]
-    const argv = [process.execPath, ...PRODUCT_NODE_OPTIONS, AGENT, ...settings]
+    const argv = [process.execPath, ...productUnit('agent').nodeOptions, AGENT, ...settings]
     const agent = new LineProgram(lab, node, argv)
     this.#agents.set(node, agent)
     return agent

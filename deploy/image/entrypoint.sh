@@ -11,7 +11,9 @@ control-plane | agent | connector | cli) shift ;;
   exit 2
   ;;
 esac
-# The C library keeps what is freed apart for each thread that allocated it: two such arenas leave 8 MB less.
-export MALLOC_ARENA_MAX=2
-exec "$root/node_modules/.bin/node" --max-semi-space-size=2 --no-parallel-scavenge --heap-growing-percent=50 \
+young=2
+[ "$program" = agent ] && young=1
+# The C library keeps what is freed apart for each thread that allocated it.
+export MALLOC_ARENA_MAX=1
+exec "$root/node_modules/.bin/node" --max-semi-space-size=$young --no-parallel-scavenge --heap-growing-percent=50 \
   "$root/apps/$program/src/main.ts" "$@"

@@ -43,13 +43,14 @@ describe.each([
   })
 })
 
-test('both are run alike', () => {
-  expect(agent.nodeOptions).toEqual(control.nodeOptions)
+test('both are run alike, an agent with a smaller young generation', () => {
+  expect(agent.nodeOptions).toEqual(['--max-semi-space-size=1', ...control.nodeOptions.slice(1)])
   expect(agent.environment.MALLOC_ARENA_MAX).toBe(control.environment.MALLOC_ARENA_MAX)
   for (const unit of [agent, control])
     expect(unit.environment.NODE_COMPILE_CACHE).toBe(`/var/cache/${settingOf(unit, 'CacheDirectory')}`)
   const page = readFileSync(path.join(ROOT, 'docs', 'operations.md'), 'utf8')
-  expect(page).toContain(`\`node ${agent.nodeOptions.join(' ')}\``)
+  expect(page).toContain(`\`node ${control.nodeOptions.join(' ')}\``)
+  expect(page).toContain(`\`${agent.nodeOptions[0]}\``)
   expect(page).toContain(`\`MALLOC_ARENA_MAX=${agent.environment.MALLOC_ARENA_MAX}\``)
 })
 

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import path from 'node:path'
-import { runInteractive } from '@spout/testkit'
+import { productUnit, runInteractive } from '@spout/testkit'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
 /** Every benchmark is a program in bench/ that prints one JSON object a line: name, ours, peer, ratio, goal, pass. */
@@ -38,6 +38,8 @@ export const bench: Verb = {
     for (const name of names.length > 0 ? chosen : known.keys()) {
       const code = await runInteractive([
         process.execPath,
+        // Some have parts of the control plane in them.
+        ...productUnit('control-plane').nodeOptions,
         known.get(name) ?? '',
         ...args.filter((arg) => arg.startsWith('--')),
       ])

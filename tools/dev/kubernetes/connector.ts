@@ -6,7 +6,7 @@ import {
   type Lab,
   must,
   PRODUCT_ENVIRONMENT,
-  PRODUCT_NODE_OPTIONS,
+  productUnit,
   type SystemAccess,
 } from '@spout/testkit'
 import { openstackEnv } from '../env.ts'
@@ -80,7 +80,7 @@ export function writeConnectorConfig(lab: Lab, access: SystemAccess, { id, secre
 
 /** Starts the connector with the settings that were written. */
 export async function startConnector(lab: Lab): Promise<Daemon> {
-  const argv = [process.execPath, ...PRODUCT_NODE_OPTIONS, path.join(ROOT, PROGRAM)]
+  const argv = [process.execPath, ...productUnit('control-plane').nodeOptions, path.join(ROOT, PROGRAM)]
   return lab.start('host', PROCESS, [...argv, '--config', connectorConfigFile(lab)], {
     env: PRODUCT_ENVIRONMENT,
     readyText: LISTENING,

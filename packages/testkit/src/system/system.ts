@@ -7,14 +7,12 @@ import { type Account, callApi, passwordToken, type SystemAccess } from './acces
 import { productUnit } from './product-unit.ts'
 
 const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
-/** Options of Node.js that the product's own processes are run with; the unit says why. */
-export const PRODUCT_NODE_OPTIONS: readonly string[] = productUnit('agent').nodeOptions
-const program = (app: string): readonly string[] => [
+const program = (app: 'control-plane' | 'agent'): readonly string[] => [
   process.execPath,
-  ...PRODUCT_NODE_OPTIONS,
+  ...productUnit(app).nodeOptions,
   path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
 ]
-/** Their environment. */
+/** The environment of the product's own processes; docs/operations.md says why. */
 export const PRODUCT_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...productUnit('agent').environment,
   NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache'),

@@ -64,9 +64,16 @@ it('settings are accepted, and agree with each other and with the objects around
 })
 
 it('the image starts programs as the units do, and has what they need', () => {
-  const unit = productUnit('agent')
+  const [unit, agent] = [productUnit('control-plane'), productUnit('agent')]
   const entrypoint = readFileSync(path.join(ROOT, 'deploy/image/entrypoint.sh'), 'utf8')
-  expect(entrypoint.replaceAll(/\s+/g, ' ')).toContain(`/node_modules/.bin/node" ${unit.nodeOptions.join(' ')} `)
+  for (const [program, { nodeOptions }] of [
+    ['control-plane', unit],
+    ['agent', agent],
+  ] as const) {
+    const young = program === 'agent' ? /= agent \] && young=(\d+)/ : /^young=(\d+)/m
+    const started = entrypoint.replaceAll(/\s+/g, ' ').replaceAll('$young', young.exec(entrypoint)?.[1] ?? '')
+    expect(started).toContain(`/node_modules/.bin/node" ${nodeOptions.join(' ')} `)
+  }
   expect(entrypoint).toContain(`export MALLOC_ARENA_MAX=${unit.environment.MALLOC_ARENA_MAX}`)
   const dockerfile = readFileSync(path.join(ROOT, 'deploy/image/Dockerfile'), 'utf8')
   expect(dockerfile).toContain('"/opt/spout/deploy/image/entrypoint.sh"]')
