@@ -17,6 +17,9 @@ const FORBIDDEN6 = ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLI
 export const OWN_PORTS = { first: 32_768, last: 65_535 } as const
 const TRANSLATED_PORTS = { first: 1_024, last: OWN_PORTS.first - 1 } as const
 
+/** On a packet of no flow that the driver gave a VIP as its source by hand, ahead of chain `forward`. */
+export const ANSWERED_MARK = 1 << 30
+
 /**
  * The guard of a domain: a load balancer's node is no router. Requests to a service may enter the segment, their
  * replies may leave; nothing else crosses. With return path `gateway` a reply may come first (another node carried the
@@ -95,6 +98,7 @@ function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): r
     ...protectedRules,
     `${outwards} meta l4proto { tcp, udp } ct state new accept`,
     `${outwards} ct status snat accept`,
+    `${outwards} ct state invalid meta mark 0x${ANSWERED_MARK.toString(16)} accept`,
     `iifname "${UPLINK}" oifname "${SEGMENT}" ct status snat ct direction reply accept`,
   ]
   return [

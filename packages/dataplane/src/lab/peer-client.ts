@@ -37,6 +37,12 @@ export class Peer {
   hear = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'hear', connection })
   /** Every connection this member serves gets the text, unasked. */
   push = (text: string): Promise<PeerAnswer> => this.#ask({ op: 'push', text })
+  /** Every connection this member serves ends; how many they were. */
+  part = (how: 'end' | 'reset'): Promise<PeerAnswer> => this.#ask({ op: 'part', text: how })
+  /** How the other side ends it: `ended`, `ECONNRESET`, or `ETIMEDOUT` for not at all. */
+  ending = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'ending', connection })
+  /** Ends this side of it alone: what the other still says is heard. */
+  end = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'end', connection })
   close = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'close', connection })
   /** Ends it by a reset: its port is free at once. */
   reset = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'reset', connection })

@@ -8,7 +8,19 @@ import readline from 'node:readline'
 
 export interface PeerRequest {
   readonly id: number
-  readonly op: 'serve' | 'push' | 'connect' | 'open' | 'say' | 'hear' | 'close' | 'reset' | 'datagram'
+  readonly op:
+    | 'serve'
+    | 'push'
+    | 'part'
+    | 'connect'
+    | 'open'
+    | 'say'
+    | 'hear'
+    | 'end'
+    | 'ending'
+    | 'close'
+    | 'reset'
+    | 'datagram'
   readonly address?: string
   readonly port?: number
   readonly source?: string
@@ -85,6 +97,26 @@ async function say(socket: net.Socket | undefined, text: string | undefined): Pr
   }
 }
 
+/** Resolves with how the other side ends it: `ended`, or an error's code. */
+async function ending(socket: net.Socket | undefined): Promise<string> {
+  if (socket === undefined || socket.destroyed) return 'CLOSED'
+  const how = Promise.withResolvers<string>()
+  const timer = setTimeout(() => how.resolve('ETIMEDOUT'), TIMEOUT_MS)
+  socket.once('end', () => how.resolve('ended'))
+  socket.once('error', ({ code }: NodeJS.ErrnoException) => how.resolve(code ?? 'error'))
+  socket.resume()
+  return how.promise.finally(() => clearTimeout(timer))
+}
+
+/** Every connection served ends, by FIN or by RST; how many they were. */
+function part(how: string | undefined): string {
+  const { size } = served
+  for (const socket of served)
+    if (how === 'reset') socket.resetAndDestroy()
+    else socket.end()
+  return String(size)
+}
+
 function datagram(request: PeerRequest): Promise<string> {
   const socket = dgram.createSocket(request.address?.includes(':') ? 'udp6' : 'udp4')
   const answer = Promise.withResolvers<string>()
@@ -108,6 +140,12 @@ async function answer(request: PeerRequest): Promise<string> {
   if (request.op === 'push') {
     for (const socket of served) socket.write(`${request.text}\n`)
     return String(served.size)
+  }
+  if (request.op === 'part') return part(request.text)
+  if (request.op === 'ending') return ending(open.get(request.connection!))
+  if (request.op === 'end') {
+    open.get(request.connection!)?.end()
+    return 'ended'
   }
   if (request.op === 'close' || request.op === 'reset') {
     const socket = open.get(request.connection!)

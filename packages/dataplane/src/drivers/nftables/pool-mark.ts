@@ -1,4 +1,5 @@
 import { type NodePool, SLOT_TABLE_SIZES } from '@spout/model/node-state'
+import type { Transport } from './registers.ts'
 
 /** Written out: without it the kernel draws one per rule, and nodes would deal the same flow to different members. */
 export const HASH_SEED = 0x5b0f_75a1
@@ -32,3 +33,9 @@ export const HASH_CLASSES: readonly HashClass[] = [false, true].flatMap((sourceA
 /** What a packet carries from the service lookup to the member lookup: the pool's number and how to hash. Never 0. */
 export const poolMark = (pool: Pick<NodePool, 'number' | 'slots' | 'sourceAffinity'>): number =>
   classBits(pool.slots?.size ?? 64, pool.sourceAffinity) | pool.number
+
+const ANSWERS: Readonly<Record<Transport, number>> = { tcp: 0, udp: 1 << 24, sctp: 2 << 24 }
+
+/** Names a pool by what its members answer over: the first service of that transport says as whom. Never 0. */
+export const answerMark = ({ number }: Pick<NodePool, 'number'>, transport: Transport): number =>
+  ANSWERS[transport] | number

@@ -4,10 +4,10 @@ import { effectiveSlots } from '@spout/plan/effective-slots'
 import type { Shares } from '../../checks/slow-start.ts'
 import type { WantedEntry } from '../../driver.ts'
 import type { PoolHealth } from './member-fates.ts'
-import { poolMark } from './pool-mark.ts'
+import { answerMark, poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
 import { pack, type Transport } from './registers.ts'
-import { recordBytes, SETS, type SetName } from './sets.ts'
+import { PORT_BYTES, recordBytes, SETS, type SetName } from './sets.ts'
 
 interface Endpoint {
   readonly ip: Ip
@@ -100,12 +100,13 @@ export class PoolInUse {
 
   /** Replies of these members that come before any request leave with this VIP as their source. The first VIP of a family wins. */
   renderReverse(transport: Transport, vip: { readonly ip: Ip; readonly port: number }): void {
-    const set = setOf('reverse', vip.ip.version)
-    const answer = pack({ address: vip.ip }, { port: vip.port })
+    const { version } = vip.ip
+    const own = this.#endpoints.filter((endpoint) => endpoint !== null && endpoint.ip.version === version)
+    if (own.length === 0) return
+    const mark = pack({ mark: answerMark(this.#pool, transport) })
     const protocol = pack({ transport })
-    const own = this.#endpoints.filter((endpoint) => endpoint !== null && endpoint.ip.version === vip.ip.version)
     const size = endpointBytes(vip.ip)
-    const bytes = Buffer.allocUnsafe(own.length * (size + answer.length))
+    const bytes = Buffer.allocUnsafe(own.length * (size + mark.length))
     let at = 0
     for (const endpoint of own) {
       const { packed } = endpoint!
@@ -113,9 +114,11 @@ export class PoolInUse {
       at += packed.copy(bytes, at, 0, address)
       at += protocol.copy(bytes, at)
       at += packed.copy(bytes, at, address)
-      at += answer.copy(bytes, at)
+      at += mark.copy(bytes, at)
     }
-    this.#records.addEach(set, bytes, size, answer.length)
+    this.#records.addEach(setOf('reverse', version), bytes, size, mark.length)
+    this.#records.add(setOf('answer', version), mark, pack({ address: vip.ip }))
+    this.#records.add(setOf('answerPort', version), mark, pack({ port: vip.port }).subarray(0, PORT_BYTES))
   }
 
   /** Packs the slots of one family, once: none when no member of that family can serve. */

@@ -56,8 +56,11 @@ const family = <Version extends 4 | 6>(version: Version) => {
     front: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
     /** The same for services flagged as limited or restricted: theirs are. */
     checked: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
-    /** Member . protocol . port -> VIP: for replies that come before their requests. */
-    reverse: shape('map', `${endpoint} : ${address} . inet_service`, endpointBytes, bytes + 4),
+    /** Member . protocol . port -> whose answers these are (`answerMark`): for replies that come before their requests. */
+    reverse: shape('map', `${endpoint} : mark`, endpointBytes, 4),
+    /** That mark -> VIP, and -> its port. Apart, for a packet that is no flow's is written field by field. */
+    answer: shape('map', `mark : ${address}`, 4, bytes),
+    answerPort: shape('map', 'mark : inet_service', 4, PORT_BYTES),
     /** Admitted sources of the services flagged as restricted. */
     allowed: { ...shape('set', `${endpoint} . ${address}`, endpointBytes + bytes), interval: true },
     /** VIP . protocol . port -> the service's key in `limits`, for those flagged as limited. */
@@ -88,6 +91,8 @@ export const SETS = {
   front4: v4.front,
   checked4: v4.checked,
   reverse4: v4.reverse,
+  answer4: v4.answer,
+  answerPort4: v4.answerPort,
   allowed4: v4.allowed,
   limited4: v4.limited,
   opened4: v4.opened,
@@ -101,6 +106,8 @@ export const SETS = {
   front6: v6.front,
   checked6: v6.checked,
   reverse6: v6.reverse,
+  answer6: v6.answer,
+  answerPort6: v6.answerPort,
   allowed6: v6.allowed,
   limited6: v6.limited,
   opened6: v6.opened,

@@ -1,4 +1,5 @@
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
+import { ANSWERED_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
 import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
 import type { Transport } from './registers.ts'
@@ -47,11 +48,36 @@ function body(): readonly string[] {
  */
 function replyFirst(version: 4 | 6): string {
   const ip = version === 4 ? 'ip' : 'ip6'
-  const translate = `snat ${ip} to ${ip} saddr . meta l4proto . th sport map @reverse${version}`
-  return `iifname "${SEGMENT}" oifname "${UPLINK}" ct timeout set "${AT_ONCE}" ${translate}`
+  const { address, port } = answer(version)
+  const translate = `meta l4proto { tcp, udp, sctp } snat ${ip} to ${address} : ${port}`
+  return `${OUTWARDS} ct timeout set "${AT_ONCE}" ${whoseAnswer(version)} ${translate}`
 }
 
 const AT_ONCE = 'at-once'
+const OUTWARDS = `iifname "${SEGMENT}" oifname "${UPLINK}"`
+
+/** Marks a reply with whose answer it is. Ends the rule for what no member says. */
+const whoseAnswer = (version: 4 | 6): string =>
+  `meta mark set ${version === 4 ? 'ip' : 'ip6'} saddr . meta l4proto . th sport map @reverse${version}`
+
+const answer = (version: 4 | 6) => ({
+  address: `meta mark map @answer${version}`,
+  port: `meta mark map @answerPort${version}`,
+})
+
+/**
+ * What a member says of a connection that this node does not know: that it ends, is reset, or is open now. Conntrack
+ * begins no flow by these and calls them invalid, so no nat chain sees them. They get their VIP by hand; the kernel mends
+ * the checksums. The guard lets out what is marked as done. Only what nothing counted comes here.
+ */
+const SAID_OF_UNKNOWN = `tcp flags & (fin | syn | rst | ack) { fin | ack, rst, rst | ack, syn | ack }`
+
+function answerByHand(version: 4 | 6): string {
+  const ip = version === 4 ? 'ip' : 'ip6'
+  const { address, port } = answer(version)
+  const write = `${ip} saddr set ${address} tcp sport set ${port}`
+  return `${whoseAnswer(version)} ${write} meta mark set ${hex(ANSWERED_MARK)}`
+}
 
 /**
  * The proxy's front door: a packet for a proxied service is given to the socket that the flow has, or to the one that
@@ -101,12 +127,14 @@ const FLAGGED = {
  */
 function counted(): readonly string[] {
   return [
-    ...chain('counted', 'type filter hook forward priority filter + 10; policy accept;', [
+    ...chain('counted', 'type filter hook forward priority filter - 10; policy accept;', [
       'ct direction reply goto counted-replies',
       ...counting('original', 'received', ['tcp', 'udp']),
       ...counting('reply', 'sent', ['udp']),
       ...counting('original', 'received', ['sctp']),
+      `ct state invalid ${OUTWARDS} ${SAID_OF_UNKNOWN} goto unknown`,
     ]),
+    ...chain('unknown', null, [answerByHand(4), answerByHand(6)]),
     ...chain('counted-replies', null, [
       ...counting('original', 'sent', ['tcp', 'udp']),
       ...counting('reply', 'received', ['udp']),

@@ -62,7 +62,7 @@ const rendered = (key: string) =>
         pack({ mark: pool }, { mark: Number(slot) }, address(to), { port: 80 }),
       )
       const reverse4 = Object.entries(reverse).map(([member, vip]) =>
-        pack(address(Number(member)), { transport: 'tcp' }, { port: 80 }, address(vip), { port: 81 }),
+        pack(address(Number(member)), { transport: 'tcp' }, { port: 80 }, { mark: vip }),
       )
       const records = new PackedRecords(
         new Map<SetName, readonly Buffer[]>([
