@@ -17,8 +17,14 @@ const FORBIDDEN6 = ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLI
 export const OWN_PORTS = { first: 32_768, last: 65_535 } as const
 const TRANSLATED_PORTS = { first: 1_024, last: OWN_PORTS.first - 1 } as const
 
-/** On a packet of no flow that the driver gave a VIP as its source by hand, ahead of chain `forward`. */
-export const ANSWERED_MARK = 1 << 30
+/** On a packet of no flow that the driver gave a VIP as its source by hand, ahead of chain `forward`. No service's mark has this bit. */
+export const ANSWERED_MARK = 0x4000_0000
+
+/**
+ * On what a client says of a flow that this node does not know, where the driver wants the client to say more. The kernel's
+ * answer bears it too, by sysctl `fwmark_reflect`. No service's mark has this bit.
+ */
+export const ASK_BACK_MARK = 0x8000_0000
 
 /**
  * The guard of a domain: a load balancer's node is no router. Requests to a service may enter the segment, their
@@ -150,12 +156,20 @@ const departingRules = (domain: DomainEntry): readonly string[] => [
   ...(domain.tunnel === undefined ? [] : [`oifname "${SEGMENT}" udp dport ${TUNNEL_PORT} notrack accept`]),
   // Nearly every packet ends here.
   'meta mark 0 tcp flags & (syn | ack) == ack notrack accept',
+  ...(domain.returnPath === 'gateway' ? [ASK_BACK_RULE] : []),
   ...sharedRules(domain),
   `oifname != "${SEGMENT}" goto answers`,
   'meta mark 0 meta l4proto tcp notrack',
   // A probe's INIT. Its answer begins nothing, since an association that is tracked begins with an INIT.
   'meta l4proto sctp notrack',
 ]
+
+/**
+ * A client's FIN makes no flow known, so the kernel would answer it with a reset, though every node deals the flow to the
+ * same member. As an ACK of what was never sent the same answer makes the client say where it stands (RFC 9293, 3.10.7.4).
+ * That makes the flow known, and its FIN comes again. Not tracked: it would be a flow of the node's own.
+ */
+const ASK_BACK_RULE = `oifname "${UPLINK}" meta mark 0x${ASK_BACK_MARK.toString(16)} tcp flags & (rst | ack) == rst tcp flags set ack notrack accept`
 
 /**
  * Nobody here speaks as the address that members see of all nodes. A reply of theirs for a flow that this node does not

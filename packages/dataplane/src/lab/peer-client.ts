@@ -37,6 +37,8 @@ export class Peer {
   hear = (connection: number): Promise<PeerAnswer> => this.#ask({ op: 'hear', connection })
   /** Every connection this member serves gets the text, unasked. */
   push = (text: string): Promise<PeerAnswer> => this.#ask({ op: 'push', text })
+  /** How many connections this member serves now. */
+  served = async (): Promise<number> => Number(await this.#ask({ op: 'served' }))
   /** Every connection this member serves ends; how many they were. */
   part = (how: 'end' | 'reset'): Promise<PeerAnswer> => this.#ask({ op: 'part', text: how })
   /** How the other side ends it: `ended`, `ECONNRESET`, or `ETIMEDOUT` for not at all. */

@@ -10,6 +10,7 @@ export interface PeerRequest {
   readonly id: number
   readonly op:
     | 'serve'
+    | 'served'
     | 'push'
     | 'part'
     | 'connect'
@@ -141,6 +142,7 @@ async function answer(request: PeerRequest): Promise<string> {
     for (const socket of served) socket.write(`${request.text}\n`)
     return String(served.size)
   }
+  if (request.op === 'served') return String(served.size)
   if (request.op === 'part') return part(request.text)
   if (request.op === 'ending') return ending(open.get(request.connection!))
   if (request.op === 'end') {

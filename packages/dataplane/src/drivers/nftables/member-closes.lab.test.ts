@@ -40,6 +40,9 @@ async function part(how: 'end' | 'reset', opened: readonly OpenFlow[]): Promise<
   return Promise.all(endings)
 }
 
+const served = async (): Promise<number> =>
+  (await nodes.lab.peer('red1').served()) + (await nodes.lab.peer('red2').served())
+
 const resetAll = async (opened: readonly OpenFlow[]): Promise<void> => {
   for (const { connection } of opened) await client.reset(connection)
 }
@@ -67,6 +70,22 @@ describe('a member that closes a connection which a node has not seen', () => {
     // Nothing of it stands in the way of the same ports.
     await nodes.moveReplies(first)
     await resetAll(await nodes.openFrom(opened[0]!.sourcePort))
+  })
+})
+
+describe('a client that closes a connection which a node has not seen', () => {
+  it('is heard by the member, and hears it close too', async () => {
+    await nodes.lab.peer('red1').part('reset')
+    await nodes.lab.peer('red2').part('reset')
+    await expect.poll(served).toBe(0)
+    const opened = await nodes.openFrom(41_140)
+    expect(await served()).toBe(opened.length)
+    await nodes.moveReplies(second)
+    await nodes.moveRequests(second)
+    for (const { connection } of opened) await client.end(connection)
+    const endings = opened.map(({ connection }) => client.ending(connection))
+    expect(await Promise.all(endings)).toEqual(opened.map(() => 'ended'))
+    await expect.poll(served).toBe(0)
   })
 })
 
@@ -110,10 +129,10 @@ describe('what belongs to no connection', () => {
     await run('ip', ['netns', 'exec', nodes.lab.namespace('client'), 'nft', '-f', '-'], table)
   })
 
-  it('is passed on as what a member may say of a connection: that it opens, ends or is reset', async () => {
+  it('is passed on as what a member may say of a connection: that it ends, or is reset', async () => {
     await nodes.moveReplies(second)
     const vips = ['10.9.0.140 80', 'fd09::140 80']
-    const told = ['FA', 'FPA', 'R', 'RA', 'SA']
+    const told = ['FA', 'FPA', 'R', 'RA']
     for (const flags of told) await send('red1', ADDRESS.red1, 8080, 42_000, flags)
     const expected = told.flatMap((flags) => vips.map((vip) => `${flags} ${vip}`)).sort()
     await expect.poll(() => seen(42_000)).toEqual(expected)
@@ -122,9 +141,9 @@ describe('what belongs to no connection', () => {
   it('goes nowhere as anything else, or from anybody else', async () => {
     const put = [{ ...blue, gateway: { via: 'l2' } as const }]
     expect(await first.domains.apply({ put, remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
-    for (const flags of ['S', '', 'F', 'FS', 'FPU', 'SFRA', 'FRA', 'SRA'])
+    for (const flags of ['S', 'SA', '', 'F', 'FS', 'FPU', 'SFRA', 'FRA', 'SRA'])
       await send('red1', ADDRESS.red1, 8080, 42_001, flags)
-    for (const flags of ['FA', 'R', 'RA', 'SA']) {
+    for (const flags of ['FA', 'R', 'RA']) {
       // No member's port, no member, another tenant's host.
       await send('red1', ADDRESS.red1, 8081, 42_001, flags)
       await send('red9', ADDRESS.red9, 8080, 42_001, flags)

@@ -1,5 +1,5 @@
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
-import { ANSWERED_MARK } from '../../domain/guard.ts'
+import { ANSWERED_MARK, ASK_BACK_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
 import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
 import type { Transport } from './registers.ts'
@@ -34,6 +34,7 @@ function body(): readonly string[] {
       replyFirst(6),
     ]),
     ...counted(),
+    ...unheardFins(),
   ]
 }
 
@@ -66,11 +67,12 @@ const answer = (version: 4 | 6) => ({
 })
 
 /**
- * What a member says of a connection that this node does not know: that it ends, is reset, or is open now. Conntrack
- * begins no flow by these and calls them invalid, so no nat chain sees them. They get their VIP by hand; the kernel mends
- * the checksums. The guard lets out what is marked as done. Only what nothing counted comes here.
+ * A member's last word on a connection that this node does not know. Conntrack begins no flow by it and calls it invalid,
+ * so no nat chain sees it. It gets its VIP by hand; the kernel mends the checksums. The guard lets out what is marked as
+ * done. Only what nothing counted comes here. Not so a SYN+ACK, which is invalid too: the node that saw the SYN, and saw
+ * no answer, would refuse the client's next packet; dropped, it costs the client a second.
  */
-const SAID_OF_UNKNOWN = `tcp flags & (fin | syn | rst | ack) { fin | ack, rst, rst | ack, syn | ack }`
+const LAST_WORD = `tcp flags & (fin | syn | rst | ack) { fin | ack, rst, rst | ack }`
 
 function answerByHand(version: 4 | 6): string {
   const ip = version === 4 ? 'ip' : 'ip6'
@@ -78,6 +80,24 @@ function answerByHand(version: 4 | 6): string {
   const write = `${ip} saddr set ${address} tcp sport set ${port}`
   return `${whoseAnswer(version)} ${write} meta mark set ${hex(ANSWERED_MARK)}`
 }
+
+/**
+ * A client's FIN of a flow that this node does not know. To translate it by hand is not to be had: a slot's member is one
+ * value of address and port, which only nat can take apart. It is marked, and the guard makes of the kernel's answer one
+ * that brings the client's next packet. What the proxy carries has its sockets here; its packets are not tracked, or
+ * bear a mark.
+ */
+const unheardFins = (): readonly string[] => [
+  ...chain('delivered', 'type filter hook input priority filter; policy accept;', [
+    `ct state invalid meta mark 0 iifname "${UPLINK}" tcp flags & (fin | syn | rst | ack) == (fin | ack) goto unheard`,
+  ]),
+  ...chain('unheard', null, [
+    ...([4, 6] as const).map((version) => `meta mark set ${serviceKey(version)} map @service${version}`),
+    'meta mark 0 accept',
+    `${FLAGGED.proxied} meta mark set 0 accept`,
+    `meta mark set ${hex(ASK_BACK_MARK)}`,
+  ]),
+]
 
 /**
  * The proxy's front door: a packet for a proxied service is given to the socket that the flow has, or to the one that
@@ -132,7 +152,7 @@ function counted(): readonly string[] {
       ...counting('original', 'received', ['tcp', 'udp']),
       ...counting('reply', 'sent', ['udp']),
       ...counting('original', 'received', ['sctp']),
-      `ct state invalid ${OUTWARDS} ${SAID_OF_UNKNOWN} goto unknown`,
+      `ct state invalid ${OUTWARDS} ${LAST_WORD} goto unknown`,
     ]),
     ...chain('unknown', null, [answerByHand(4), answerByHand(6)]),
     ...chain('counted-replies', null, [
