@@ -13,6 +13,8 @@ export interface AnnouncerLab {
   isFound(announcement: Announcement): Promise<boolean>
   /** Withdraws the announcement behind the announcer's back. */
   meddle(announcement: Announcement): Promise<void>
+  /** It knows what an earlier process announced by what it is told alone: the rest stays as it is. */
+  readonly keepsStrangers?: true
   /** How often the present announcer changed something on the machine. */
   changes(): number
   end(): Promise<void>
@@ -99,6 +101,63 @@ export function describeAnnouncer(name: string, make: () => Promise<AnnouncerLab
       await expectFound(lab.announcements)
       await apply([first!])
       await expectFound([first!])
+    })
+
+    describe('told the difference alone', () => {
+      type Difference = Parameters<NonNullable<Announcer['change']>>[0]
+
+      beforeEach((context) => context.skip(announcer.change === undefined, 'it is always given the whole set'))
+
+      const change = async (difference: Partial<Difference>): Promise<void> => {
+        const outcomes = await announcer.change?.({ come: [], go: [], ...difference }, signal)
+        expect(outcomes).toEqual((difference.come ?? []).map((announcement) => ({ announcement, error: null })))
+      }
+
+      it('comes to the same as given the whole set', async () => {
+        const [first, ...others] = lab.announcements
+        await change({ come: others })
+        await expectFound(others)
+        await change({ come: [first!], go: others })
+        await expectFound([first!])
+        await expectObserved([first!])
+        const before = lab.changes()
+        await apply([first!])
+        expect(lab.changes()).toBe(before)
+      })
+
+      it('reports what it cannot announce, with words, and announces the others', async () => {
+        const [first, ...others] = lab.announcements
+        await change({ come: [first!] })
+        expect(await announcer.change?.({ come: [lab.refused, ...others], go: [] }, signal)).toEqual([
+          { announcement: lab.refused, error: expect.stringMatching(/\w/) },
+          ...others.map((announcement) => ({ announcement, error: null })),
+        ])
+        await expectFound(lab.announcements)
+        await expectObserved(lab.announcements)
+      })
+
+      it('announces again what was withdrawn behind its back', async () => {
+        const [lost, ...others] = lab.announcements
+        await apply(lab.announcements)
+        await lab.meddle(lost!)
+        await expectFound(others)
+        await expectObserved(others)
+        await change({ come: [lost!] })
+        await expectFound(lab.announcements)
+        await expectObserved(lab.announcements)
+      })
+
+      it('leaves nothing of an earlier process that nobody wants', async (context) => {
+        context.skip(lab.keepsStrangers === true)
+        const [stranger, gone, ...others] = lab.announcements
+        await apply(lab.announcements)
+        announcer = await lab.restart()
+        await announcer.adopt([gone!, ...others])
+        await change({ go: [gone!] })
+        await expectFound(others)
+        await change({ come: [stranger!] })
+        await expectFound([stranger!, ...others])
+      })
     })
 
     it('announces again what was withdrawn behind its back', async () => {

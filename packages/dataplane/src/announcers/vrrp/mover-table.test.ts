@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type MoverTable, parseTable, printTable } from './mover-table.ts'
+import { type MoverTable, parseTable, printTable, rowKey } from './mover-table.ts'
 
 const row = fc.record({
   shard: fc.integer({ min: 1, max: 16 }),
@@ -16,7 +16,7 @@ const table = fc.record({
       selector: ([shard]) => shard,
     })
     .map((pairs) => new Map(pairs)),
-  rows: fc.array(row, { maxLength: 20 }),
+  rows: fc.array(row, { maxLength: 20 }).map((rows) => new Map(rows.map((each) => [rowKey(each), each]))),
 })
 
 describe('the table of the mover', () => {
@@ -32,8 +32,8 @@ describe('the table of the mover', () => {
     const rows = [
       { shard: 1, address: '10.9.0.200', netns: null, dev: 'fab0' },
       { shard: 2, address: 'fd01::200', netns: '/run/netns/n1-d1', dev: 'segment' },
-    ]
-    expect(printTable({ generation: 7, freezeMs: 80, routers: new Map([[1, 61]]), rows })).toBe(
+    ].map((each) => [rowKey(each), each] as const)
+    expect(printTable({ generation: 7, freezeMs: 80, routers: new Map([[1, 61]]), rows: new Map(rows) })).toBe(
       'generation 7\nfreeze 80\nrouter 1 61\n1 10.9.0.200 - fab0\n2 fd01::200 /run/netns/n1-d1 segment\n',
     )
   })

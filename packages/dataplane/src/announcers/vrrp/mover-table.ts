@@ -15,10 +15,14 @@ export interface MoverTable {
   readonly freezeMs: number
   /** VRID by shard. */
   readonly routers: ReadonlyMap<number, number>
-  readonly rows: readonly MoverRow[]
+  /** By `rowKey`. */
+  readonly rows: MoverRows
 }
 
-export const EMPTY_TABLE: MoverTable = { generation: 0, freezeMs: 1000, routers: new Map(), rows: [] }
+/** Its keys are the lines of the file, so that none is made twice. */
+export type MoverRows = ReadonlyMap<string, MoverRow>
+
+export const EMPTY_TABLE: MoverTable = { generation: 0, freezeMs: 1000, routers: new Map(), rows: new Map() }
 
 export const rowKey = ({ shard, address, netns, dev }: MoverRow): string => `${shard} ${address} ${netns ?? '-'} ${dev}`
 
@@ -27,7 +31,7 @@ export function printTable({ generation, freezeMs, routers, rows }: MoverTable):
     `generation ${generation}`,
     `freeze ${freezeMs}`,
     ...Array.from(routers, ([shard, routerId]) => `router ${shard} ${routerId}`),
-    ...rows.map(rowKey),
+    ...rows.keys(),
     '',
   ].join('\n')
 }
@@ -38,7 +42,7 @@ export function parseTable(text: string): MoverTable | null {
   let generation: number | null = null
   let freezeMs = EMPTY_TABLE.freezeMs
   const routers = new Map<number, number>()
-  const rows: MoverRow[] = []
+  const rows = new Map<string, MoverRow>()
   for (const line of text.slice(0, -1).split('\n')) {
     const [first = '', ...rest] = line.split(' ')
     if (first === 'generation') generation = Number(rest[0])
@@ -46,7 +50,7 @@ export function parseTable(text: string): MoverTable | null {
     else if (first === 'router') routers.set(Number(rest[0]), Number(rest[1]))
     else {
       const [address = '', netns = '', dev = ''] = rest
-      rows.push({ shard: Number(first), address, netns: netns === '-' ? null : netns, dev })
+      rows.set(line, { shard: Number(first), address, netns: netns === '-' ? null : netns, dev })
     }
   }
   return generation === null || !Number.isSafeInteger(generation) ? null : { generation, freezeMs, routers, rows }

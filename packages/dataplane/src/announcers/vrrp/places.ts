@@ -10,15 +10,22 @@ import type { MoverRow } from './mover-table.ts'
 export function rowOf(
   config: DomainConfig,
   routers: ReadonlyMap<number, number>,
-  { address, scope, domain, by }: Announcement,
+  announcement: Announcement,
 ): MoverRow | string {
-  if (by.via !== 'vrrp') return `announced via ${by.via}, not vrrp`
+  const { domain, by } = announcement
+  const row = placeOf(config, announcement)
+  if (row === null) return `announced via ${by.via}, not vrrp`
   if (routers.size === 0) return 'VRRP is not configured on this node'
-  if (!routers.has(by.shard)) return `shard ${by.shard} is none of this node's shards`
+  if (!routers.has(row.shard)) return `shard ${row.shard} is none of this node's shards`
+  if (row.netns !== null && !existsSync(row.netns)) return `domain ${domain} is not on this node`
+  return row
+}
+
+/** Where it is bound, whether or not it can be now; null for what is not announced by VRRP. */
+export function placeOf(config: DomainConfig, { address, scope, domain, by }: Announcement): MoverRow | null {
+  if (by.via !== 'vrrp') return null
   if (scope === 'fabric') return { shard: by.shard, address, netns: null, dev: config.fabricInterface }
-  const { netns } = domainNames(config, domain)
-  if (!existsSync(netns)) return `domain ${domain} is not on this node`
-  return { shard: by.shard, address, netns, dev: SEGMENT }
+  return { shard: by.shard, address, netns: domainNames(config, domain).netns, dev: SEGMENT }
 }
 
 /** Those of the rows whose address is bound now, as the kernel says. */

@@ -1,8 +1,8 @@
 import type { NativeHelper } from '@spout/sys'
 import type { Announcement } from '../../announcer.ts'
 import type { DomainConfig } from '../../domain/domain-config.ts'
-import { type MoverRow, rowKey } from './mover-table.ts'
-import { boundRows, marksOf, rowOf } from './places.ts'
+import { type MoverRow, type MoverRows, rowKey } from './mover-table.ts'
+import { boundRows, marksOf, placeOf, rowOf } from './places.ts'
 import type { StateFeed } from './state-feed.ts'
 import type { WantedTable } from './wanted-table.ts'
 
@@ -14,14 +14,25 @@ export interface ShardAddressesOptions {
   readonly isMaster: (shard: number) => boolean
 }
 
+type Difference = { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] }
 type Outcome = { readonly announcement: Announcement; readonly error: string | null }
+
+interface Placed {
+  readonly announcement: Announcement
+  /** With its key; null when it can be bound nowhere. */
+  readonly row: readonly [string, MoverRow] | null
+  readonly error: string | null
+}
 
 const TAKEN_WITHIN_MS = 5_000
 
 /** The announcements as the mover has them: bound where this node is master, ready to be bound elsewhere. */
 export class ShardAddresses {
   readonly #given: ShardAddressesOptions
-  #accepted: ReadonlyMap<string, Announcement> = new Map()
+  /** By the key of their rows. */
+  #accepted = new Map<string, Announcement>()
+  /** Rows that an earlier agent gave the mover and that nobody asked this one for: they go with the next change. */
+  #strange: ReadonlySet<string> = new Set()
   /** Rows the mover takes for bound and that are not. */
   #lost: ReadonlySet<string> = new Set()
   /** Rows that were last found to be bound, all of them, when the kernel's marks were these. */
@@ -35,39 +46,58 @@ export class ShardAddresses {
 
   /** Takes those of `previous` for accepted that an earlier agent gave the mover. */
   adopt(previous: readonly Announcement[]): void {
-    const given = new Set(this.#given.table.table.rows.map(rowKey))
+    const given = this.#given.table.table.rows
     const placed = previous.flatMap((announcement) => {
       const row = this.#rowOf(announcement)
       return typeof row === 'string' ? [] : [[rowKey(row), announcement] as const]
     })
     this.#accepted = new Map(placed.filter(([key]) => given.has(key)))
+    this.#strange = new Set(given.keys().filter((key) => !this.#accepted.has(key)))
+    this.#present = null
+  }
+
+  /** Rows may have gone from the table with their shards: those are to be asked for anew. */
+  forgetRowless(): void {
+    const { rows } = this.#given.table.table
+    for (const key of this.#accepted.keys()) if (!rows.has(key)) this.#accepted.delete(key)
     this.#present = null
   }
 
   /** Resolves once the mover has the whole set. */
   async apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    this.#present = null
-    const placed = wanted.map((announcement) => ({ announcement, row: this.#rowOf(announcement) }))
-    const rows = placed.flatMap(({ row }) => (typeof row === 'string' ? [] : [row]))
-    const late = await this.#give(rows, signal)
-    const failed = new Map(this.#given.feed.state?.failed.map(({ address, error }) => [address, error]))
-    const results = placed.map(({ announcement, row }) => {
-      if (typeof row === 'string') return { announcement, key: null, error: row }
-      const refused = this.#given.isMaster(row.shard) ? failed.get(row.address) : undefined
-      return { announcement, key: rowKey(row), error: late ?? refused ?? null }
-    })
-    this.#accepted = new Map(
-      results.flatMap(({ announcement, key, error }) =>
-        key === null || error !== null ? [] : [[key, announcement] as const],
-      ),
-    )
-    return results.map(({ announcement, error }) => ({ announcement, error }))
+    const placed = this.#place(wanted)
+    const outcomes = await this.#give(placed, new Map(rowsOf(placed)), signal)
+    this.#accepted = new Map()
+    return this.#accept(outcomes)
   }
 
-  /** Those accepted, without the ones that should be bound here and are not; the next `apply` binds them again. */
+  /** Resolves once the mover has the difference, with the outcomes of what comes. What stays is not looked at. */
+  async change({ come, go }: Difference, signal: AbortSignal): Promise<readonly Outcome[]> {
+    const { config, table } = this.#given
+    const rows = new Map(table.table.rows)
+    for (const key of this.#strange) rows.delete(key)
+    const left: string[] = []
+    for (const announcement of go) {
+      const row = placeOf(config, announcement)
+      if (row === null) continue
+      const key = rowKey(row)
+      // Another load balancer's by now: an address may move between two.
+      if ((this.#accepted.get(key)?.domain ?? announcement.domain) !== announcement.domain) continue
+      rows.delete(key)
+      left.push(key)
+    }
+    const placed = this.#place(come)
+    for (const [key, row] of rowsOf(placed)) rows.set(key, row)
+    const outcomes = await this.#give(placed, rows, signal)
+    for (const key of left) this.#accepted.delete(key)
+    return this.#accept(outcomes)
+  }
+
+  /** Those accepted, without the ones that should be bound here and are not; the next change binds them again. */
   async observe(): Promise<readonly Announcement[]> {
     const { config, helper, table, feed, isMaster } = this.#given
-    const rows = table.table.rows.filter((row) => this.#accepted.has(rowKey(row)) && isMaster(row.shard))
+    const rows: MoverRow[] = []
+    for (const [key, row] of table.table.rows) if (this.#accepted.has(key) && isMaster(row.shard)) rows.push(row)
     const marks = await marksOf(config, helper, rows)
     const isWhole = marks === this.#whole?.marks && sameRows(rows, this.#whole.rows)
     const bound = isWhole ? null : await boundRows(config, helper, rows)
@@ -86,7 +116,8 @@ export class ShardAddresses {
   /** Those this node answers for now. */
   announced(): readonly Announcement[] {
     const { table, isMaster } = this.#given
-    return table.table.rows.flatMap((row) => (isMaster(row.shard) ? (this.#accepted.get(rowKey(row)) ?? []) : []))
+    const { rows } = table.table
+    return [...rows].flatMap(([key, row]) => (isMaster(row.shard) ? (this.#accepted.get(key) ?? []) : []))
   }
 
   #rowOf(announcement: Announcement): MoverRow | string {
@@ -94,17 +125,53 @@ export class ShardAddresses {
     return rowOf(config, table.table.routers, announcement)
   }
 
+  #place(announcements: readonly Announcement[]): readonly Placed[] {
+    return announcements.map((announcement) => {
+      const row = this.#rowOf(announcement)
+      return typeof row === 'string'
+        ? { announcement, row: null, error: row }
+        : { announcement, row: [rowKey(row), row] as const, error: null }
+    })
+  }
+
+  #accept(outcomes: readonly Placed[]): readonly Outcome[] {
+    this.#present = null
+    for (const { announcement, row, error } of outcomes)
+      if (row !== null && error === null) this.#accepted.set(row[0], announcement)
+    return outcomes.map(({ announcement, error }) => ({ announcement, error }))
+  }
+
+  /**
+   * Gives the mover a table of these rows.
+   * @param placed whose addresses it is asked to try again when it failed them
+   * @returns these, with why the mover has not taken them
+   */
+  async #give(placed: readonly Placed[], rows: MoverRows, signal: AbortSignal): Promise<readonly Placed[]> {
+    this.#present = null
+    const late = await this.#write(placed, rows, signal)
+    const failed = this.#failed()
+    return placed.map((one) => {
+      if (one.row === null) return one
+      const { shard, address } = one.row[1]
+      const refused = this.#given.isMaster(shard) ? failed.get(address) : undefined
+      return { ...one, error: late ?? refused ?? null }
+    })
+  }
+
   /** @returns null, or why the mover has not taken the rows */
-  async #give(rows: readonly MoverRow[], signal: AbortSignal): Promise<string | null> {
-    const { table, feed } = this.#given
+  async #write(placed: readonly Placed[], rows: MoverRows, signal: AbortSignal): Promise<string | null> {
+    const { table } = this.#given
     if (table.table.routers.size === 0) return null
     try {
       // Given a table without the lost ones first, the mover forgets them and binds them anew.
-      if (this.#lost.size > 0)
-        await this.#taken(await table.write({ rows: rows.filter((row) => !this.#lost.has(rowKey(row))) }), signal)
+      if (this.#lost.size > 0) {
+        const held = new Map([...rows].filter(([key]) => !this.#lost.has(key)))
+        await this.#taken(await table.write({ rows: held }), signal)
+      }
       this.#lost = new Set()
-      const addresses = new Set(rows.map(({ address }) => address))
-      const again = feed.state?.failed.some(({ address }) => addresses.has(address)) ?? false
+      this.#strange = new Set()
+      const failed = this.#failed()
+      const again = failed.size > 0 && placed.some(({ row }) => row !== null && failed.has(row[1].address))
       await this.#taken(await table.write({ rows }, again), signal)
       return null
     } catch (error) {
@@ -113,11 +180,18 @@ export class ShardAddresses {
     }
   }
 
+  #failed(): ReadonlyMap<string, string> {
+    return new Map(this.#given.feed.state?.failed.map(({ address, error }) => [address, error]))
+  }
+
   async #taken(generation: number, signal: AbortSignal): Promise<void> {
     const what = `the address mover did not take table ${generation}`
     await this.#given.feed.until((state) => state.generation >= generation, what, TAKEN_WITHIN_MS, signal)
   }
 }
+
+const rowsOf = (placed: readonly Placed[]): readonly (readonly [string, MoverRow])[] =>
+  placed.flatMap(({ row }) => (row === null ? [] : [row]))
 
 const sameRows = (one: readonly MoverRow[], other: readonly MoverRow[]): boolean =>
   one.length === other.length && one.every((row, index) => row === other[index])

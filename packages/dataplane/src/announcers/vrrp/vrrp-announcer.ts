@@ -36,6 +36,7 @@ export interface VrrpAnnouncerOptions {
 }
 
 type Outcome = { readonly announcement: Announcement; readonly error: string | null }
+type Difference = { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] }
 type ShardListener = (shards: readonly ShardReport[]) => void
 
 const GIVEN_UP_WITHIN_MS = 5_000
@@ -149,7 +150,15 @@ export class VrrpAnnouncer implements Announcer {
     })
   }
 
-  /** Those accepted, without the ones that this node should have bound and has not. The next `apply` binds them again. */
+  /** Resolves once the mover has the difference: the same as `apply` of the whole set, without a look at what stays. */
+  change(difference: Difference, signal: AbortSignal): Promise<readonly Outcome[]> {
+    return this.#serial.run(async () => {
+      signal.throwIfAborted()
+      return this.#addresses.change(difference, signal)
+    })
+  }
+
+  /** Those accepted, without the ones that this node should have bound and has not. The next change binds them again. */
   observe(): Promise<readonly Announcement[]> {
     return this.#serial.run(() => this.#addresses.observe())
   }
@@ -243,8 +252,9 @@ export class VrrpAnnouncer implements Announcer {
       // Twice that: after a shorter sleep VRRP alone finds one owner, and to give way for nothing costs an outage.
       freezeMs: 2 * deathMs(settings),
       routers: new Map(settings.shards.map(({ number, routerId }) => [number, routerId])),
-      rows: this.#table.table.rows.filter(({ shard }) => numbers.includes(shard)),
+      rows: new Map([...this.#table.table.rows].filter(([, { shard }]) => numbers.includes(shard))),
     })
+    this.#addresses.forgetRowless()
     this.#giveUp.drained = settings.yield
     if (this.#keeper.running === null) await this.#keeper.ensure()
     else if (differs) await this.#keeper.reload()
@@ -259,7 +269,8 @@ export class VrrpAnnouncer implements Announcer {
     await this.#daemons.sweep()
     await removeAdvertFilter(this.#options.helper, this.#options.config)
     await this.#configFile.remove()
-    await this.#table.write({ routers: new Map(), rows: [] })
+    await this.#table.write({ routers: new Map(), rows: new Map() })
+    this.#addresses.forgetRowless()
     this.#tell()
   }
 

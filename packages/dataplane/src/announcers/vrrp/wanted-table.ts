@@ -1,5 +1,5 @@
 import { type Log, readFileOrNull, writeFileAtomically } from '@spout/sys'
-import { EMPTY_TABLE, type MoverRow, type MoverTable, parseTable, printTable, rowKey } from './mover-table.ts'
+import { EMPTY_TABLE, type MoverRows, type MoverTable, parseTable, printTable } from './mover-table.ts'
 
 /** The table as it was last given to the mover, and on disk for the next agent. */
 export class WantedTable {
@@ -50,8 +50,5 @@ function isSame(one: MoverTable, other: MoverTable): boolean {
   )
 }
 
-function sameRows(one: readonly MoverRow[], other: readonly MoverRow[]): boolean {
-  if (one.length !== other.length) return false
-  const keys = new Set(one.map(rowKey))
-  return other.every((row) => keys.has(rowKey(row)))
-}
+const sameRows = (one: MoverRows, other: MoverRows): boolean =>
+  one === other || (one.size === other.size && other.keys().every((key) => one.has(key)))

@@ -32,6 +32,7 @@ export async function l2Lab(): Promise<AnnouncerLab> {
     ...segmentLab(arrangement, instance, [{ via: 'l2' }]),
     restart: async () => (await restart()).announcer,
     changes: () => node?.announcer.counters.changes ?? 0,
+    keepsStrangers: true,
     end,
   }
 }
