@@ -1,12 +1,11 @@
 import type { ModelView } from '@spout/admission'
-import type { PlanController } from '@spout/controllers'
-import type { StatusReader } from '@spout/model'
+import type { PlanController, StatusController } from '@spout/controllers'
 import type { Metrics } from '@spout/runtime/metrics'
 import type { AgentLink } from '@spout/server'
 
 interface Described {
   readonly view: ModelView
-  readonly status: StatusReader
+  readonly status: Pick<StatusController, 'counts' | 'node'>
   readonly planner: PlanController
   readonly link: AgentLink
 }
@@ -19,11 +18,7 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link 
   )
   metrics.gauge(
     { name: 'spout_load_balancers', help: 'Load balancers by what became of them', labels: ['provisioning'] },
-    () => {
-      const counts = { pending: 0, active: 0, error: 0 }
-      for (const { id } of view.list('loadBalancer')) counts[status.loadBalancer(id).provisioning]++
-      return Object.entries(counts).map(([provisioning, value]) => ({ labels: { provisioning }, value }))
-    },
+    () => Object.entries(status.counts).map(([provisioning, value]) => ({ labels: { provisioning }, value })),
   )
   metrics.gauge({ name: 'spout_node_connected', help: '1 for a node that reports', labels: ['node'] }, () =>
     view

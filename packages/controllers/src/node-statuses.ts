@@ -34,6 +34,7 @@ export class NodeStatuses {
     const { fabricAddress, lacksFabricAddress } = said
     const addressConflicts = conflictsOf(id, said.addressConflicts, this.#ownedAddresses())
     const node = view.get('node', id)?.value ?? null
+    const counts = this.#announced
     return {
       nodeId: id,
       connection,
@@ -46,7 +47,10 @@ export class NodeStatuses {
       departure,
       addressConflicts,
       fabricAddress,
-      announced: this.#announced.of(id),
+      // Counted for who shows it alone.
+      get announced() {
+        return counts.of(id)
+      },
       problems: [
         ...problems,
         ...fabricProblems(node === null ? null : fabricAddressOf(node), lacksFabricAddress),

@@ -54,6 +54,20 @@ test('pending until the owner programmed exactly the newest entry and announces 
   await plane.stop()
 })
 
+test('load balancers are counted by what became of them', async () => {
+  const plane = await placed()
+  expect(plane.status.counts).toEqual({ pending: 1, active: 0, error: 0 })
+  await plane.put(['loadBalancer', loadBalancer(2)])
+  for (const id of [N1, N2]) await plane.confirmAll(id)
+  expect(plane.status.counts).toEqual({ pending: 0, active: 2, error: 0 })
+  await plane.report(N1, { entries: [{ ...programmed(plane, N1, []), state: 'failed', reason: 'KernelRefused' }] })
+  expect(plane.status.counts).toEqual({ pending: 0, active: 1, error: 1 })
+  await plane.admission.deleteLoadBalancer(LB, { cascade: true })
+  await plane.idle()
+  expect(plane.status.counts).toEqual({ pending: 0, active: 1, error: 0 })
+  await plane.stop()
+})
+
 test('a node that was told to give an address up hears nobody claim it', async () => {
   const plane = await placed()
   const { address } = plane.view.get('loadBalancer', LB)!.value.vips[0]!

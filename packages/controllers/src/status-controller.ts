@@ -57,6 +57,9 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   readonly #confirmed = new Map<string, Confirmed>()
   /** What listeners were last told of, as one text. */
   readonly #meanings = new Map<string, string>()
+  /** What became of those that are looked at, and how many of each. */
+  readonly #provisioning = new Map<string, Verdict['provisioning']>()
+  readonly #counts = { pending: 0, active: 0, error: 0 }
   readonly #due = new Set<string>()
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
@@ -106,11 +109,20 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   loadBalancer(id: string): LoadBalancerStatus {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     const summary = this.summary(id)
+    const holders = this.#holders
+    const sums = this.#sums
+    // Lists ask for thousands of statuses, of which they mostly show what is in the summary.
     return {
       ...summary,
-      nodes: this.#holders.confirmations(id),
-      members: loadBalancer === undefined ? new Map() : this.#holders.members(loadBalancer, summary.ownerNodeId),
-      stats: this.#sums.of(id),
+      get nodes() {
+        return holders.confirmations(id)
+      },
+      get members() {
+        return loadBalancer === undefined ? new Map() : holders.members(loadBalancer, summary.ownerNodeId)
+      },
+      get stats() {
+        return sums.of(id)
+      },
     }
   }
 
@@ -124,6 +136,12 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
       confirmedAt: confirmed?.at ?? null,
       ownerNodeId: this.#ownerOf(id),
     }
+  }
+
+  /** How many load balancers there are, by what was last told of them: costs nothing, however many there are. */
+  get counts(): Readonly<Record<Verdict['provisioning'], number>> {
+    const { active, error } = this.#counts
+    return { pending: this.#options.view.list('loadBalancer').length - active - error, active, error }
   }
 
   node(id: string): NodeStatus {
@@ -241,12 +259,14 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) {
       this.#confirmed.delete(id)
+      this.#count(id, null)
       this.#sums.forget(id)
       this.#vips.forget(id)
       if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
       return
     }
     const verdict = this.#verdict(loadBalancer)
+    this.#count(id, verdict.provisioning)
     if (verdict.confirmedBy !== null) this.#confirm(id, verdict.confirmedBy)
     this.#sums.prune(loadBalancer)
     const meaning = JSON.stringify([
@@ -259,6 +279,18 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     if (this.#meanings.get(id) === meaning) return
     this.#meanings.set(id, meaning)
     this.#tell('loadBalancer', id)
+  }
+
+  #count(id: string, now: Verdict['provisioning'] | null): void {
+    const before = this.#provisioning.get(id)
+    if (before === now) return
+    if (before !== undefined) this.#counts[before]--
+    if (now === null) {
+      this.#provisioning.delete(id)
+      return
+    }
+    this.#counts[now]++
+    this.#provisioning.set(id, now)
   }
 
   #confirm(id: string, nodeId: string): void {
