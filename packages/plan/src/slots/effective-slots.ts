@@ -30,6 +30,7 @@ export function effectiveSlots(
 ): Uint16Array {
   if (pool.slots === null) return new Uint16Array(0)
   const base = decodeSlots(pool.slots)
+  if (shares.size === 0 && areAllUp(pool.members, down)) return base
   const effective = effectiveMembers(pool, down)
   const up = pool.members.map((member) => member !== null && effective.has(member.id))
   const onBackups = pool.members.some((member, index) => member?.backup && up[index])
@@ -41,6 +42,17 @@ export function effectiveSlots(
 }
 
 const NO_SHARES: Shares = new Map()
+
+/** Nobody is down, and the ordinary members carry: the table is as it was dealt. Of thousands nothing is made to tell that. */
+function areAllUp(members: NodePool['members'], down: ReadonlySet<string>): boolean {
+  let carries = false
+  for (const member of members) {
+    if (member === null) continue
+    if (down.size > 0 && down.has(member.id)) return false
+    carries ||= member.weight > 0 && !member.backup
+  }
+  return carries
+}
 
 function dealt(size: number, weights: readonly number[]): Uint16Array {
   const table = new Uint16Array(size).fill(NO_MEMBER)

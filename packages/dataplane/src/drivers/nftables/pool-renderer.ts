@@ -12,12 +12,10 @@ import { PORT_BYTES, recordBytes, SETS, type SetName } from './sets.ts'
 interface Endpoint {
   readonly ip: Ip
   readonly port: number
-  /** Address . port as a map's value. */
-  readonly packed: Buffer
 }
 
-/** Address, protocol and port, each in whole registers. */
-const endpointBytes = ({ version }: Ip): number => (version === 4 ? 12 : 24)
+/** Registers of 4 bytes that an address fills. */
+const addressWords = (version: Family): number => (version === 4 ? 1 : 4)
 
 /** What the node knows of the members: who is down, and who is on the way up. */
 type Health = Pick<WantedEntry, 'down' | 'shares'>
@@ -59,6 +57,7 @@ export class PoolInUse {
   /** By member index; null is a free index. */
   readonly #endpoints: readonly (Endpoint | null)[]
   readonly #rendered = new Set<SetName>()
+  readonly #packed = new Map<Family, Uint32Array>()
 
   constructor(pool: NodePool, { down, shares }: Health, records: RecordBuilder) {
     this.mark = poolMark(pool)
@@ -68,8 +67,7 @@ export class PoolInUse {
     this.#records = records
     this.#endpoints = pool.members.map((member) => {
       if (member === null) return null
-      const ip = parseIp(member.address)
-      return { ip, port: member.port, packed: pack({ address: ip }, { port: member.port }) }
+      return { ip: parseIp(member.address), port: member.port }
     })
   }
 
@@ -101,22 +99,24 @@ export class PoolInUse {
   /** Replies of these members that come before any request leave with this VIP as their source. The first VIP of a family wins. */
   renderReverse(transport: Transport, vip: { readonly ip: Ip; readonly port: number }): void {
     const { version } = vip.ip
-    const own = this.#endpoints.filter((endpoint) => endpoint !== null && endpoint.ip.version === version)
-    if (own.length === 0) return
+    if (!this.#endpoints.some((endpoint) => endpoint?.ip.version === version)) return
     const mark = pack({ mark: answerMark(this.#pool, transport) })
-    const protocol = pack({ transport })
-    const size = endpointBytes(vip.ip)
-    const bytes = Buffer.allocUnsafe(own.length * (size + mark.length))
+    const [markWord = 0] = wordsOf(mark)
+    const [protocol = 0] = wordsOf(pack({ transport }))
+    const packed = this.#packedOf(version)
+    const length = addressWords(version)
+    const words = new Uint32Array(this.#endpoints.length * (length + 3))
     let at = 0
-    for (const endpoint of own) {
-      const { packed } = endpoint!
-      const address = packed.length - 4
-      at += packed.copy(bytes, at, 0, address)
-      at += protocol.copy(bytes, at)
-      at += packed.copy(bytes, at, address)
-      at += mark.copy(bytes, at)
+    for (let index = 0; index < this.#endpoints.length; index++) {
+      if (this.#endpoints[index]?.ip.version !== version) continue
+      const from = index * (length + 1)
+      for (let word = 0; word < length; word++) words[at++] = packed[from + word]!
+      words[at++] = protocol
+      words[at++] = packed[from + length]!
+      words[at++] = markWord
     }
-    this.#records.addEach(setOf('reverse', version), bytes, size, mark.length)
+    const set = setOf('reverse', version)
+    this.#records.addEach(set, Buffer.from(words.buffer, 0, 4 * at), 4 * (length + 2), mark.length)
     this.#records.add(setOf('answer', version), mark, pack({ address: vip.ip }))
     this.#records.add(setOf('answerPort', version), mark, pack({ port: vip.port }).subarray(0, PORT_BYTES))
   }
@@ -127,14 +127,11 @@ export class PoolInUse {
     this.#rendered.add(set)
     const { dataBytes } = SETS[set]
     const dataWords = dataBytes / 4
-    // By member index, register by register.
-    const values = new Uint32Array(this.#endpoints.length * dataWords)
-    const valueBytes = new Uint8Array(values.buffer)
-    const isServed = this.#endpoints.map((endpoint, index) => {
-      if (endpoint === null || endpoint.ip.version !== version || !has(endpoint.ip)) return false
-      valueBytes.set(endpoint.packed.subarray(0, dataBytes), index * dataBytes)
-      return true
-    })
+    const values = this.#packedOf(version)
+    const stride = addressWords(version) + 1
+    const isServed = this.#endpoints.map(
+      (endpoint) => endpoint !== null && endpoint.ip.version === version && has(endpoint.ip),
+    )
     const slots = this.#slots(version)
     // In the kernel's registers, which hold marks in host order; each record is of whole registers.
     const words = new Uint32Array((slots.length * recordBytes(SETS[set])) / 4)
@@ -145,9 +142,30 @@ export class PoolInUse {
       if (index === NO_MEMBER || isServed[index] !== true) continue
       words[at++] = this.mark
       words[at++] = slot
-      for (let word = 0; word < dataWords; word++) words[at++] = values[index * dataWords + word]!
+      for (let word = 0; word < dataWords; word++) words[at++] = values[index * stride + word]!
     }
     if (at > 0) this.#records.addLarge(set, Buffer.from(words.buffer, 0, 4 * at))
+  }
+
+  /** Address . port of the members of one family as the kernel has them in its registers, by member index. */
+  #packedOf(version: Family): Uint32Array {
+    const known = this.#packed.get(version)
+    if (known !== undefined) return known
+    const stride = addressWords(version) + 1
+    const words = new Uint32Array(this.#endpoints.length * stride)
+    const bytes = new DataView(words.buffer)
+    for (const [index, endpoint] of this.#endpoints.entries()) {
+      if (endpoint?.ip.version !== version) continue
+      const at = 4 * stride * index
+      if (version === 4) bytes.setUint32(at, Number(endpoint.ip.value))
+      else {
+        bytes.setBigUint64(at, endpoint.ip.value >> 64n)
+        bytes.setBigUint64(at + 8, endpoint.ip.value & 0xffff_ffff_ffff_ffffn)
+      }
+      bytes.setUint16(at + 4 * (stride - 1), endpoint.port)
+    }
+    this.#packed.set(version, words)
+    return words
   }
 
   /** Members of the other family cannot be reached from this one: their slots are dealt like those of members that are down. */
@@ -161,3 +179,6 @@ export class PoolInUse {
     return effectiveSlots({ ...this.#pool, panicThreshold: 0 }, new Set([...this.#down, ...foreign]), this.#shares)
   }
 }
+
+/** Bytes as the registers hold them. */
+const wordsOf = (bytes: Buffer): Uint32Array => new Uint32Array(Uint8Array.from(bytes).buffer)
