@@ -5,6 +5,7 @@ import {
   type KubernetesCluster,
   type Lab,
   PRODUCT_ENVIRONMENT,
+  productUnit,
   type SystemAccess,
   type Tenant,
   waitFor,
@@ -50,7 +51,8 @@ export class Connector {
       'http.port=0',
       ...set,
     ]
-    return new Connector(lab, [process.execPath, PROGRAM, ...settings.flatMap((setting) => ['--set', setting])])
+    const argv = [process.execPath, ...productUnit('control-plane').nodeOptions, PROGRAM]
+    return new Connector(lab, [...argv, ...settings.flatMap((setting) => ['--set', setting])])
   }
 
   /** Starts it; resolves once it serves its metrics, which is before it has read both sides. */

@@ -66,3 +66,16 @@ function wantsTheSame(a: Service, b: Service | undefined): boolean {
   const { resourceVersion: _b, ...after } = b.metadata
   return isDeepStrictEqual(before, after) && isDeepStrictEqual(a.spec, b.spec)
 }
+
+/** What a change of members leaves as it is is the very same in both. */
+export function differInMembersAlone(before: LoadBalancer, after: LoadBalancer): boolean {
+  const { pools, generation: _g, updatedAt: _u, ...frame } = before
+  if (!areSame(frame, after) || pools.length !== after.pools.length) return false
+  return pools.every((pool, at) => {
+    const { members: _m, updatedAt: _, ...own } = pool
+    return pool === after.pools[at] || areSame(own, after.pools[at]!)
+  })
+}
+
+const areSame = <T extends object>(some: T, all: T): boolean =>
+  (Object.keys(some) as (keyof T)[]).every((field) => some[field] === all[field])

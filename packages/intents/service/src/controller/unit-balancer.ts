@@ -13,7 +13,7 @@ import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } fro
 import { servicesOf } from './known-load-balancers.ts'
 import { LeftOut } from './left-out.ts'
 import { Confirmations } from './progress.ts'
-import { type SettledGroup, SettledUnits, type UnitSight } from './settled-units.ts'
+import { differInMembersAlone, type SettledGroup, SettledUnits, type UnitSight } from './settled-units.ts'
 import { type PlannedGroup, planUnit } from './unit-plan.ts'
 
 const POOLS_FRESH_MS = 2000
@@ -115,8 +115,11 @@ export class UnitBalancer {
   #settle(unit: string, sight: UnitSight, brought: readonly (readonly [PlannedGroup, LoadBalancer])[]): void {
     const documents = this.#documentsOf(unit, sight.services).map(({ document }) => document)
     if (documents.length !== brought.length || brought.some(([, document]) => !documents.includes(document))) return
-    // What is said follows in parts what is there: of a document that changed, the next look may say more.
-    if (!documents.every((one) => sight.documents.includes(one))) return
+    // What is said follows in parts what is there, though not the members: of a document that changed else, the next look
+    // may say more.
+    const isAsBefore = (one: LoadBalancer) =>
+      sight.documents.some((before) => before === one || differInMembersAlone(before, one))
+    if (!documents.every(isAsBefore)) return
     const groups = brought.map(([{ content: _, ...group }, { id }]) => ({ ...group, heldBy: id }))
     this.#settled.put(unit, { ...sight, documents }, groups)
   }
@@ -174,7 +177,8 @@ export class UnitBalancer {
     const notHad = await this.#tell(group, shown, refusal, refusedExternals)
     const leftOut = shown !== null && this.leftOut.has(shown.document.id)
     if (refusal !== null || leftOut || notHad > 0) return { refused: group.services.length, asWished: null }
-    return { refused: 0, asWished: brought !== null && isAsWished(group, brought) ? brought.document : null }
+    const isDone = brought !== null && isAsWished(group, brought)
+    return { refused: 0, asWished: !isDone ? null : isSameVersion(brought, shown) ? shown.document : brought.document }
   }
 
   /** Writes the statuses of a group's Services. @returns how many external addresses they do not have */
@@ -242,6 +246,12 @@ const ofWanted = ({ wanted }: ExternalWish, refused: ReadonlyMap<string, Refusal
     const refusal = refused.get(address)
     return refusal === undefined ? [] : [{ address, refusal }]
   })
+
+/** The watch may have told of what a call made before the call was answered. */
+const isSameVersion = (made: ShownLoadBalancer, shown: ShownLoadBalancer | null): shown is ShownLoadBalancer =>
+  shown !== null &&
+  made.document.generation === shown.document.generation &&
+  made.document.updatedAt === shown.document.updatedAt
 
 /** An address from a pool that is asked for by name, or a family that could not be had, may yet become another. */
 const isAsWished = ({ wish }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>

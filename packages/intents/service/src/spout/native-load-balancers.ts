@@ -7,6 +7,7 @@ import {
   refusedOr,
   type Sessions,
 } from '@spout/client/native-api'
+import { share } from '@spout/kube'
 import { edited, type LoadBalancer, type Member, type Network, type Withdrawal } from '@spout/model'
 import type { KnownPool } from '../to-model/address-choice.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
@@ -50,6 +51,11 @@ export class NativeLoadBalancers implements LoadBalancerService {
   readonly #api: NativeApi
   readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
   readonly #memberChanges: CallsTogether<MemberWish, ChangedMembers>
+  /**
+   * What is being made and the watch has yet to tell of; null until the call is answered. What the watch tells is then made
+   * of the same parts: a document is not kept twice.
+   */
+  readonly #made = new Map<string, LoadBalancer | null>()
   #projectId: string | null = null
 
   constructor(sessions: Sessions) {
@@ -102,8 +108,16 @@ export class NativeLoadBalancers implements LoadBalancerService {
     }
   }
 
-  create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer> {
-    return this.#creations.ask({ id, content, vip })
+  async create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer> {
+    this.#made.set(id, null)
+    try {
+      const made = await this.#creations.ask({ id, content, vip })
+      if (this.#made.has(id)) this.#made.set(id, made.document)
+      return made
+    } catch (error) {
+      this.#made.delete(id)
+      throw error
+    }
   }
 
   async changeMembers({ document, status }: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer> {
@@ -159,14 +173,23 @@ export class NativeLoadBalancers implements LoadBalancerService {
       if (line.type === 'BOOKMARK') yield { type: 'listed' }
       else if (line.type === 'DELETED') {
         told.delete(line.object.id)
+        this.#made.delete(line.object.id)
         yield { type: 'deleted', id: line.object.id }
       } else {
         const { id } = line.object
-        const shown = line.type === 'CHANGED' ? (edited(told.get(id), line.edits) as Shown) : line.object
+        const shown =
+          line.type === 'CHANGED' ? (edited(told.get(id), line.edits) as Shown) : this.#likeMade(line.object)
         told.set(id, shown)
         if (shown.projectId === projectId) yield { type: 'shown', loadBalancer: split(shown) }
       }
     }
+  }
+
+  /** What the watch tells, made of the parts that the call answered with. */
+  #likeMade({ status, ...document }: Shown): Shown {
+    const made = this.#made.get(document.id) ?? null
+    this.#made.delete(document.id)
+    return { ...(made === null ? document : share<LoadBalancer>(made, document)), status }
   }
 
   async #createAll(all: readonly Creation[]): Promise<readonly Outcome<ShownLoadBalancer>[]> {

@@ -15,8 +15,6 @@ export interface PoolChange {
   readonly remove: readonly Endpoint[]
 }
 
-const MEMBER_FIELDS = fieldsOf<MemberContent>({ name: 1, address: 1, port: 1, weight: 1, monitorPort: 1 })
-
 /**
  * What is to be said so that a document says what is wanted: nothing (`same`), of members alone, or all anew (`whole`).
  * The order of members does not count. Looked at often and with many members, so it makes nothing anew of them.
@@ -65,8 +63,13 @@ function changeOf(poolId: string, members: readonly Member[], wanted: readonly M
 }
 
 const keyOf = ({ address, port }: Endpoint): string => `${address} ${port}`
+/** Written out, as it is asked of millions; a test says that no field is forgotten. */
 const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
-  MEMBER_FIELDS.every((field) => member[field] === wanted[field])
+  member.address === wanted.address &&
+  member.port === wanted.port &&
+  member.name === wanted.name &&
+  member.weight === wanted.weight &&
+  member.monitorPort === wanted.monitorPort
 
 /** All but the members. */
 const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
@@ -75,8 +78,3 @@ const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
 })
 const frameOf = (document: LoadBalancer): LoadBalancerContent =>
   contentOf({ ...document, pools: document.pools.map((pool) => ({ ...pool, members: [] })) })
-
-/** Every field of a type: one that is added later cannot be forgotten. */
-function fieldsOf<T extends object>(fields: Readonly<Record<keyof T, 1>>): readonly (keyof T)[] {
-  return Object.keys(fields) as (keyof T)[]
-}

@@ -70,7 +70,7 @@ describe('whether a document says what is wanted', () => {
     ['its check', withPool({ monitor: null })],
     ['a member less', withPool({ members: [first] })],
     ['a member more', withPool({ members: [first, second, { ...second, port: 81 }] })],
-    ...(['name', 'address', 'port', 'weight', 'monitorPort'] as const).map(
+    ...Object.keys(second!).map(
       (field) => [`the ${field} of a member`, withPool({ members: [first, { ...second, [field]: 99 }] })] as const,
     ),
     ['a port', { ...wanted, listeners: wanted.listeners.map((listener) => ({ ...listener, port: 81 })) }],

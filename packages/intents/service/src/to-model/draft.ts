@@ -5,9 +5,9 @@ import { type OrRefusal, type Refusal, refuse } from '../refusal.ts'
 import { type AddressWish, addressWishOf } from './address-wish.ts'
 import { persistenceOf } from './affinity.ts'
 import { annotation, durationAnnotation } from './annotations.ts'
-import type { ListenerContent, LoadBalancerContent, PoolContent } from './content.ts'
+import type { ListenerContent, LoadBalancerContent, MemberContent, PoolContent } from './content.ts'
 import { sorted } from './content.ts'
-import { endpointMembers, type MemberDraft } from './endpoints.ts'
+import { endpointMembers } from './endpoints.ts'
 import { isLocal, type Mode, modeOf } from './mode.ts'
 import { monitorOf } from './monitor.ts'
 import { type EligibleNode, nodeMembers } from './nodes.ts'
@@ -71,12 +71,13 @@ export function draftOf(service: Service, { slices, nodes, mode: configured }: S
     }
     const monitor = monitorOf(service, port, mode.value)
     if ('refusal' in monitor) return monitor
-    const members: readonly MemberDraft[] =
-      mode.value === 'direct'
-        ? endpointMembers(slices, port, { families, preferZone: zone.value })
-        : nodeMembers(nodes, families, port.nodePort ?? 0)
     const poolName = `${uidOf(service)}/${port.key}`
     const check = monitor.value
+    const monitorPort = check?.port ?? null
+    const members: readonly MemberContent[] =
+      mode.value === 'direct'
+        ? endpointMembers(slices, port, { families, preferZone: zone.value }).map((one) => ({ ...one, monitorPort }))
+        : nodeMembers(nodes, families, port.nodePort ?? 0, monitorPort)
     drafted.push({
       port,
       parts: {
@@ -94,7 +95,7 @@ export function draftOf(service: Service, { slices, nodes, mode: configured }: S
           panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
           // A datagram client does not see that its endpoint went: its next packet goes to another one.
           drainSeconds: port.transport === 'udp' ? 0 : drainSeconds(drain.value),
-          members: members.map((member) => ({ ...member, monitorPort: check?.port ?? null })),
+          members,
           monitor: check === null ? null : { ...withoutPort(check) },
         },
       },

@@ -44,10 +44,13 @@ test('members and routes by family', () => {
   })
   const single = node('a', '10.0.0.1', { spec: { podCIDR: '10.1.1.0/24' } })
   const nodes = eligibleNodes([dual, single])
-  expect(nodeMembers(nodes, [4], 30080).map(({ address }) => address)).toEqual(['10.0.0.1', '10.0.0.2'])
-  expect(nodeMembers(nodes, [4, 6], 30080)).toHaveLength(3)
+  expect(nodeMembers(nodes, [4], 30080, null).map(({ address }) => address)).toEqual(['10.0.0.1', '10.0.0.2'])
+  expect(nodeMembers(nodes, [4, 6], 30080, null)).toHaveLength(3)
   // The same nodes for another Service.
-  expect(nodeMembers(nodes, [4], 30081).map(({ port }) => port)).toEqual([30081, 30081])
+  expect(nodeMembers(nodes, [4], 30081, 10_256).map(({ port, monitorPort }) => [port, monitorPort])).toEqual([
+    [30081, 10_256],
+    [30081, 10_256],
+  ])
   expect(podRoutes([dual, single])).toEqual([
     { to: '10.1.1.0/24', via: '10.0.0.1' },
     { to: '10.1.2.0/24', via: '10.0.0.2' },

@@ -2,6 +2,7 @@ import type { Node } from '@spout/kube'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
 import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../names.ts'
 import type { Family } from './address-wish.ts'
+import type { MemberContent } from './content.ts'
 
 /** A node that may take a Service's traffic, with its addresses by family. */
 export interface EligibleNode {
@@ -50,9 +51,14 @@ interface NodeAddress {
 /** By node set and families: every Service of a cluster asks for the same. */
 const SORTED = new WeakMap<readonly EligibleNode[], Map<string, readonly NodeAddress[]>>()
 
-/** The nodes as members for a node port, sorted by address. */
-export const nodeMembers = (nodes: readonly EligibleNode[], families: readonly Family[], port: number) =>
-  sortedAddresses(nodes, families).map(({ name, address }) => ({ name, address, port, weight: 1 }))
+/** The nodes as members for a node port, sorted by address: thousands of them, for each of hundreds of Services. */
+export const nodeMembers = (
+  nodes: readonly EligibleNode[],
+  families: readonly Family[],
+  port: number,
+  monitorPort: number | null,
+): readonly MemberContent[] =>
+  sortedAddresses(nodes, families).map(({ name, address }) => ({ name, address, port, weight: 1, monitorPort }))
 
 function sortedAddresses(nodes: readonly EligibleNode[], families: readonly Family[]): readonly NodeAddress[] {
   const known = SORTED.get(nodes) ?? new Map<string, readonly NodeAddress[]>()
