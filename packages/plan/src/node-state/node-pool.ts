@@ -10,7 +10,7 @@ import {
   type Pool,
 } from '@spout/model'
 import { poolMode } from '../resolve/protocols.ts'
-import { editSlots } from '../slots/edit-slots.ts'
+import { placeMembers } from '../slots/edit-slots.ts'
 
 export type PlacedPool = Placement['pools'][number]
 
@@ -27,9 +27,8 @@ export function planPool(
 ): { readonly placed: PlacedPool; readonly node: NodePool } {
   const mode = poolMode(loadBalancer, pool)
   const enabled = pool.members.filter((member) => member.enabled)
-  const assignment = editSlots(previous, enabled)
+  const assignment = placeMembers(previous, enabled)
   const slots = mode === 'l4' ? assignment.slots : null
-  const byId = new Map(enabled.map((member) => [member.id, member]))
   const node: NodePool = {
     id: pool.id,
     number,
@@ -37,9 +36,8 @@ export function planPool(
     algorithm: pool.algorithm,
     sourceAffinity: pool.persistence !== null || pool.algorithm === 'source-ip',
     proxyProtocol: proxyProtocolOf(pool),
-    members: assignment.members.map((id, at) => {
-      const member = id === null ? undefined : byId.get(id)
-      if (member === undefined) return null
+    members: assignment.members.map((member, at) => {
+      if (member === null) return null
       const known = nodesHad[at] ?? null
       return known !== null && isAs(known, member) ? known : nodeMember(member)
     }),
@@ -48,7 +46,8 @@ export function planPool(
     panicThreshold: pool.panicThreshold,
     ...failureSettings(pool),
   }
-  return { placed: { poolId: pool.id, number, members: [...assignment.members], slots }, node }
+  const members = assignment.members.map((member) => member?.id ?? null)
+  return { placed: { poolId: pool.id, number, members, slots }, node }
 }
 
 /** Only what differs from the defaults: other entries are what they were before there were such settings. */

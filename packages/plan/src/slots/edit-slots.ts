@@ -26,41 +26,47 @@ export interface SlotMember {
  *
  * @param wanted ids are unique
  */
-export function editSlots(
-  previous: { readonly members: readonly (string | null)[]; readonly slots: SlotTable | null } | null,
-  wanted: readonly SlotMember[],
-): SlotAssignment {
-  const byId = new Map<string, SlotMember>()
-  for (const member of wanted) byId.set(member.id, member)
-  const members = assignIndexes(previous?.members ?? [], byId)
-  const weights = members.map((id) => {
-    const member = id === null ? undefined : byId.get(id)
-    return member === undefined || member.backup ? 0 : member.weight
-  })
-  const weightsOf = (backup: boolean): readonly number[] =>
-    wanted.filter((member) => member.backup === backup && member.weight > 0).map(({ weight }) => weight)
-  const size = slotTableSize([weightsOf(false), weightsOf(true)], previous?.slots?.size ?? null)
+export function editSlots(previous: SlotsBefore | null, wanted: readonly SlotMember[]): SlotAssignment {
+  const { members, slots } = placeMembers(previous, wanted)
+  return { members: members.map((member) => member?.id ?? null), slots }
+}
+
+type SlotsBefore = { readonly members: readonly (string | null)[]; readonly slots: SlotTable | null }
+
+/** The same with the members themselves by index. Pools of thousands change by one at a time: little is made of the others. */
+export function placeMembers<M extends SlotMember>(
+  previous: SlotsBefore | null,
+  wanted: readonly M[],
+): { readonly members: readonly (M | null)[]; readonly slots: SlotTable } {
+  const members = assignIndexes(previous?.members ?? [], wanted)
+  const weights = members.map((member) => (member === null || member.backup ? 0 : member.weight))
+  const groups: [number[], number[]] = [[], []]
+  for (const { backup, weight } of wanted) if (weight > 0) groups[backup ? 1 : 0].push(weight)
+  const size = slotTableSize(groups, previous?.slots?.size ?? null)
   const slots = previous?.slots ? resizeSlots(decodeSlots(previous.slots), size) : new Uint16Array(size).fill(NO_MEMBER)
   // An index that changed hands between two edits is a free slot, not a gift to the new member.
-  for (let slot = 0; slot < slots.length; slot++) {
-    const index = slots[slot]!
-    const stays = (weights[index] ?? 0) > 0 && previous?.members[index] === members[index]
-    if (!stays) slots[slot] = NO_MEMBER
-  }
+  const stays = members.map((member, index) => weights[index]! > 0 && previous?.members[index] === member?.id)
+  for (let slot = 0; slot < slots.length; slot++) if (stays[slots[slot]!] !== true) slots[slot] = NO_MEMBER
   dealSlots(slots, weights)
   return { members, slots: encodeSlots(slots) }
 }
 
-function assignIndexes(
-  previous: readonly (string | null)[],
-  wanted: ReadonlyMap<string, SlotMember>,
-): (string | null)[] {
-  const ids = new Set(wanted.keys())
-  const members = previous.map((id) => (id !== null && ids.delete(id) ? id : null))
+function assignIndexes<M extends SlotMember>(previous: readonly (string | null)[], wanted: readonly M[]): (M | null)[] {
+  // Mostly those that stay stand as they stood, and the others behind them.
+  let same = 0
+  while (same < previous.length && previous[same] === wanted[same]?.id) same++
+  if (same === previous.length) return [...wanted]
+  const left = new Map(wanted.map((member) => [member.id, member]))
+  const members = previous.map((id) => {
+    const member = id === null ? undefined : left.get(id)
+    if (member === undefined) return null
+    left.delete(member.id)
+    return member
+  })
   let free = 0
-  for (const id of ids) {
+  for (const member of left.values()) {
     while (free < members.length && members[free] !== null) free++
-    members[free] = id
+    members[free] = member
   }
   while (members.at(-1) === null) members.pop()
   return members
