@@ -5,6 +5,7 @@
  * reached by its own path (`@spout/runtime/config`, `@spout/runtime/metrics`), and so is what only some processes have
  * (`@spout/runtime/status-server`). It knows no domain words.
  */
+export * from './at-most.ts'
 export * from './clock.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'

@@ -24,6 +24,8 @@ export interface AddressGroupContext {
   /** Names of pools for Services that name none; empty takes any. */
   readonly defaultPools: readonly string[]
   readonly pools: () => Promise<readonly KnownPool[]>
+  /** How long what is made may wait for others that are made with it. */
+  readonly patienceMs: () => number
 }
 
 export interface Brought {
@@ -98,7 +100,9 @@ async function create(context: AddressGroupContext, group: PlannedGroup): Promis
     if (context.known.get(id) !== null) continue
     try {
       return await firstGranted(primary, (vip) =>
-        withoutRefused(context, id, group.content, (content) => context.service.create(id, content, vip)),
+        withoutRefused(context, id, group.content, (content) =>
+          context.service.create(id, content, vip, context.patienceMs()),
+        ),
       )
     } catch (error) {
       if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error

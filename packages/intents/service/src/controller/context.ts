@@ -47,6 +47,8 @@ export interface ControllerContext extends ServiceControllerOptions {
   readonly working: Set<string>
   /** UIDs of Services that were shown and went, while a load balancer names them. */
   readonly departed: Set<string>
+  /** How long what is made may wait for others: not at all unless many Services wait for their turn. */
+  readonly patienceMs: () => number
   readonly addUnit: (unit: string) => void
   readonly addLeaving: (key: string) => void
 }

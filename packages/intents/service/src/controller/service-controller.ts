@@ -25,10 +25,16 @@ export interface ServiceControllerCounters {
   readonly statusWrites: number
 }
 
-/** A look waits for others nearly all the time: for the API server twice and for the control plane's store once. */
-const WORKERS = 64
+/**
+ * A look waits for others nearly all the time: for the API server twice and for the control plane's store once. So many as
+ * the control plane makes together.
+ */
+const WORKERS = 256
 /** With more keys waiting, Services are brought first, and their statuses written when it is known what became of them. */
-const MASS = WORKERS
+const MASS = 64
+/** In a mass each waits this part of what waits, in ms: what is made together costs everybody less. */
+const PATIENCE_PER_KEY_MS = 0.2
+const MOST_PATIENCE_MS = 500
 const NOT_READY_RETRY_MS = 200
 const ROUTES_IN_USE_RETRY_MS = 1000
 
@@ -72,6 +78,10 @@ export class ServiceController {
       withdrawing: new Map(),
       working: new Set(),
       departed: new Set(),
+      patienceMs: () => {
+        const { waiting } = this.#queue
+        return waiting > MASS ? Math.min(MOST_PATIENCE_MS, waiting * PATIENCE_PER_KEY_MS) : 0
+      },
       addUnit: (unit) => this.#addUnit(unit),
       addLeaving: (key) => this.#addLeaving(key),
     }

@@ -150,7 +150,7 @@ export class UnitBalancer {
 
   /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
   async #bring(group: PlannedGroup): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
-    const { cluster, service, settings, known } = this.#context
+    const { cluster, service, settings, known, patienceMs } = this.#context
     await Promise.all(
       group.services
         .filter(({ service: one }) => !cluster.isClaimed(one))
@@ -169,6 +169,7 @@ export class UnitBalancer {
         cluster: settings.cluster,
         defaultPools: settings.defaultPools,
         pools: () => this.#freshPools(),
+        patienceMs,
       },
       group,
     )

@@ -6,6 +6,7 @@ import {
   isConflict,
   isNotFound,
   KubeError,
+  type KubeRequest,
   NODES,
   type Node,
   objectPath,
@@ -15,7 +16,7 @@ import {
   type Service,
   type Transport,
 } from '@spout/kube'
-import type { Clock, Logger } from '@spout/runtime'
+import { AtMost, type Clock, type Logger } from '@spout/runtime'
 import { type Cluster, type ClusterChange, Stale } from '../controller/cluster.ts'
 import { FINALIZER, MANAGED_BY, PROJECT, uidOf } from '../names.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
@@ -40,6 +41,8 @@ export interface KubeClusterOptions {
 /** Our field manager: what we apply is ours, and what others wrote stays theirs. */
 const FIELD_MANAGER = 'spout'
 const BY_SERVICE = 'service'
+/** The API server answers so many at once as quickly as more, and refuses everybody's above 200. */
+const MOST_WRITES = 64
 
 /** `Cluster` over an API server: three reflectors and the writes to Services. */
 export class KubeCluster implements Cluster {
@@ -51,6 +54,7 @@ export class KubeCluster implements Cluster {
   readonly #listeners = new Set<(change: ClusterChange) => void>()
   /** The Service of each slice: a slice that is gone does not say it any more. */
   readonly #serviceOfSlice = new Map<string, string>()
+  readonly #writes = new AtMost(MOST_WRITES)
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
@@ -161,7 +165,11 @@ export class KubeCluster implements Cluster {
     )
   }
 
-  async writeStatus(service: Service, { ingress, conditions }: WrittenStatus): Promise<string | null> {
+  writeStatus(service: Service, status: WrittenStatus): Promise<string | null> {
+    return this.#writes.run(() => this.#applyStatus(service, status))
+  }
+
+  async #applyStatus(service: Service, { ingress, conditions }: WrittenStatus): Promise<string | null> {
     const { name, namespace = '' } = service.metadata
     const path = objectPath(SERVICES, { namespace, name }, 'status')
     // What somebody else wrote there is not taken away by an apply that does not name it.
@@ -205,17 +213,16 @@ export class KubeCluster implements Cluster {
   /** Of this version of this object alone. */
   async #patch(service: Service, metadata: Readonly<Record<string, unknown>>): Promise<void> {
     const { name, namespace = '', resourceVersion } = service.metadata
-    await this.#options.transport
-      .request({
-        method: 'PATCH',
-        path: objectPath(SERVICES, { namespace, name }),
-        query: { fieldManager: FIELD_MANAGER },
-        contentType: 'application/merge-patch+json',
-        body: { metadata: { uid: uidOf(service), resourceVersion, ...metadata } },
-        // Doing it twice would meet its own first time.
-        retry: false,
-      })
-      .catch(staleOr)
+    const request: KubeRequest = {
+      method: 'PATCH',
+      path: objectPath(SERVICES, { namespace, name }),
+      query: { fieldManager: FIELD_MANAGER },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { uid: uidOf(service), resourceVersion, ...metadata } },
+      // Doing it twice would meet its own first time.
+      retry: false,
+    }
+    await this.#writes.run(() => this.#options.transport.request(request)).catch(staleOr)
   }
 
   #sliceChanged(key: string): void {

@@ -1,10 +1,12 @@
+import { type Clock, systemClock } from '@spout/runtime'
+import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, test } from 'vitest'
 import { CallsTogether, type Outcome } from './calls-together.ts'
 
 class Malformed extends Error {}
 
 /** Calls that wait to be answered, as what they asked for. */
-function recording(most = { items: 3, bytes: 100 }) {
+function recording(most = { items: 3, bytes: 100 }, clock: Clock = systemClock) {
   const calls: string[] = []
   const answers: (() => void)[] = []
   const answered = async <T>(what: string, answer: () => T): Promise<T> => {
@@ -30,6 +32,7 @@ function recording(most = { items: 3, bytes: 100 }) {
     isAboutContent: (error) => error instanceof Malformed,
     bytesOf: (item) => (item === 'big' ? 90 : 10),
     most,
+    clock,
   })
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
   const answer = async () => {
@@ -85,5 +88,30 @@ test('a call stays below its size', async () => {
   await turn()
   for (let at = 0; at < 3; at++) await answer()
   expect(calls).toEqual(['big+a', 'big+b'])
+  await Promise.all(all)
+})
+
+test('who may wait does so for others, until the call is full, his time is over or somebody is in a hurry', async () => {
+  const clock = new FakeClock()
+  const { calls, together, turn, answer } = recording({ items: 3, bytes: 1000 }, clock)
+  const all = ['a', 'b'].map((item) => together.ask(item, 100))
+  await turn()
+  expect(calls).toEqual([])
+  all.push(together.ask('c', 100))
+  await turn()
+  expect(calls).toEqual(['a+b+c'])
+  await answer()
+  all.push(together.ask('d', 100))
+  await clock.advance(99)
+  await turn()
+  expect(calls).toHaveLength(1)
+  await clock.advance(1)
+  await turn()
+  expect(calls).toEqual(['a+b+c', 'd'])
+  await answer()
+  all.push(together.ask('e', 100), together.ask('f'))
+  await turn()
+  expect(calls).toEqual(['a+b+c', 'd', 'e+f'])
+  await answer()
   await Promise.all(all)
 })

@@ -1,3 +1,5 @@
+import { type Clock, systemClock, type Timer } from '@spout/runtime'
+
 /** What became of one of several things that were asked for in one call. */
 export type Outcome<R> = { readonly value: R } | { readonly error: unknown }
 
@@ -10,10 +12,13 @@ export interface CallsTogetherOptions<T, R> {
   /** Roughly how long the text of one gets. */
   readonly bytesOf: (item: T) => number
   readonly most: { readonly items: number; readonly bytes: number }
+  readonly clock?: Clock
 }
 
 interface Waiting<T, R> {
   readonly item: T
+  /** By when it is asked for, whoever else comes. */
+  readonly dueMs: number
   readonly resolve: (value: R) => void
   readonly reject: (error: unknown) => void
 }
@@ -22,22 +27,26 @@ interface Waiting<T, R> {
 const MOST_CALLS = 2
 
 /**
- * Gathers what is asked for while other calls are under way into one call. One alone does not wait for others, and one
- * that is refused stops no other.
+ * Gathers what is asked for while other calls are under way into one call. One alone does not wait for others unless it
+ * may, and one that is refused stops no other.
  */
 export class CallsTogether<T, R> {
   readonly #options: CallsTogetherOptions<T, R>
+  readonly #clock: Clock
   readonly #waiting: Waiting<T, R>[] = []
   #calls = 0
   #scheduled = false
+  #patience: Timer | null = null
 
   constructor(options: CallsTogetherOptions<T, R>) {
     this.#options = options
+    this.#clock = options.clock ?? systemClock
   }
 
-  ask(item: T): Promise<R> {
+  /** @param patienceMs how long it may wait for others, as many as one call takes */
+  ask(item: T, patienceMs = 0): Promise<R> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject })
+      this.#waiting.push({ item, dueMs: this.#clock.monotonicMs() + patienceMs, resolve, reject })
       this.#schedule()
     })
   }
@@ -45,6 +54,13 @@ export class CallsTogether<T, R> {
   /** After what else this turn of the event loop asks for. */
   #schedule(): void {
     if (this.#scheduled || this.#calls >= MOST_CALLS || this.#waiting.length === 0) return
+    this.#patience?.clear()
+    this.#patience = null
+    const waitMs = this.#patienceMs()
+    if (waitMs > 0) {
+      this.#patience = this.#clock.setTimer(() => this.#schedule(), waitMs)
+      return
+    }
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
@@ -55,6 +71,14 @@ export class CallsTogether<T, R> {
       })
       this.#schedule()
     })
+  }
+
+  /** How long everybody who waits may wait on. Who is in a hurry takes the others along. */
+  #patienceMs(): number {
+    if (this.#waiting.length >= this.#options.most.items) return 0
+    let dueMs = Number.POSITIVE_INFINITY
+    for (const waiting of this.#waiting) dueMs = Math.min(dueMs, waiting.dueMs)
+    return Math.max(0, dueMs - this.#clock.monotonicMs())
   }
 
   #next(): readonly Waiting<T, R>[] {

@@ -53,8 +53,11 @@ export interface LoadBalancerService {
   list(): Promise<readonly ShownLoadBalancer[]>
   /** Null when there is none of that id. */
   get(id: string): Promise<ShownLoadBalancer | null>
-  /** The primary address first; a refusal for one request is told as its field, `vips[0].address`. */
-  create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer>
+  /**
+   * The primary address first; a refusal for one request is told as its field, `vips[0].address`.
+   * @param patienceMs how long it may wait for others that are made with it; left out, not at all
+   */
+  create(id: string, content: LoadBalancerContent, vip: VipRequest, patienceMs?: number): Promise<ShownLoadBalancer>
   /** Says the whole content anew. */
   replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
   /**

@@ -108,10 +108,15 @@ export class NativeLoadBalancers implements LoadBalancerService {
     }
   }
 
-  async create(id: string, content: LoadBalancerContent, vip: VipRequest): Promise<ShownLoadBalancer> {
+  async create(
+    id: string,
+    content: LoadBalancerContent,
+    vip: VipRequest,
+    patienceMs?: number,
+  ): Promise<ShownLoadBalancer> {
     this.#made.set(id, null)
     try {
-      const made = await this.#creations.ask({ id, content, vip })
+      const made = await this.#creations.ask({ id, content, vip }, patienceMs)
       if (this.#made.has(id)) this.#made.set(id, made.document)
       return made
     } catch (error) {
