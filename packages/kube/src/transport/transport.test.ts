@@ -56,6 +56,14 @@ describe('an answer', () => {
     expect((error as Error).message).toBe('GET /api/v1/namespaces/kube-system: 422 Invalid: because')
   })
 
+  it('that nobody wants to read may be anything, but not a refusal', async () => {
+    json('not JSON')
+    expect(await transport.request({ ...GET, read: false })).toBeNull()
+    status(409, 'Conflict')
+    await expect(transport.request({ ...GET, read: false })).rejects.toMatchObject({ status: 409, reason: 'Conflict' })
+    expect(transport.counters.attempts).toBe(2)
+  })
+
   it('that is no Status is an error all the same', async () => {
     answers.push((response) => response.writeHead(404).end('<html>'))
     await expect(transport.request(GET)).rejects.toMatchObject({ status: 404, reason: '', causes: [] })

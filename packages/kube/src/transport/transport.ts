@@ -22,6 +22,8 @@ export interface KubeRequest {
   readonly maxBodyBytes?: number
   /** Whether doing it twice is doing it once. Left out: everything but POST. */
   readonly idempotent?: boolean
+  /** False: a success is not read but for its end, and `request` resolves with null. */
+  readonly read?: boolean
   /** False: one attempt, whatever comes back. */
   readonly retry?: boolean
   /** Called with the size of each piece of the answer. */
@@ -186,6 +188,10 @@ export class Transport {
       })
       const status = response.statusCode ?? 0
       if (status < 200 || status > 299) throw await this.#refusal(what, response)
+      if (request.read === false) {
+        for await (const _ of response);
+        return null
+      }
       const text = await bodyText(what, response, request.maxBodyBytes ?? this.#maxBodyBytes, request.onBytes)
       return parseJson(what, text)
     } catch (error) {

@@ -151,11 +151,10 @@ export class UnitBalancer {
   /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
   async #bring(group: PlannedGroup): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
     const { cluster, service, settings, known, patienceMs } = this.#context
-    await Promise.all(
-      group.services
-        .filter(({ service: one }) => !cluster.isClaimed(one))
-        .map(({ service: one }) => cluster.claim(one)),
-    )
+    const unclaimed = group.services.filter(({ service: one }) => !cluster.isClaimed(one))
+    // What its address may come from is asked for meanwhile.
+    if (unclaimed.length > 0 && group.heldBy === null) this.#freshPools().catch(() => {})
+    await Promise.all(unclaimed.map(({ service: one }) => cluster.claim(one)))
     const {
       shown: brought,
       refusal,

@@ -221,6 +221,8 @@ export class KubeCluster implements Cluster {
       body: { metadata: { uid: uidOf(service), resourceVersion, ...metadata } },
       // Doing it twice would meet its own first time.
       retry: false,
+      // What came of it the watch tells.
+      read: false,
     }
     await this.#writes.run(() => this.#options.transport.request(request)).catch(staleOr)
   }
