@@ -21,8 +21,11 @@ export interface LogReader {
   readonly head: number
   /** Commits after this sequence can be read. */
   readonly floor: number
-  /** The first commit after `sequence`, which is not below the floor; null at the head. */
-  after(sequence: number): LoggedCommit | null
+  /**
+   * The first commit after `sequence`, which is not below the floor; null at the head.
+   * @param kinds writes of others may be left out: to make their values can cost a lot; null is all
+   */
+  after(sequence: number, kinds: ReadonlySet<string> | null): LoggedCommit | null
 }
 
 /** How much log is kept. What is older is compacted away by itself. */

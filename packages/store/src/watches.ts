@@ -67,7 +67,7 @@ export class Watches {
     while (!ended()) {
       if (at < this.#log.floor || at > this.#log.head)
         throw new SpoutError('Gone', { revision: at < 0 ? from : this.#revision(at) })
-      const commit = this.#log.after(at)
+      const commit = this.#log.after(at, wanted)
       if (commit !== null) {
         for (const change of this.#decoder.changes(commit)) {
           if (wanted !== null && !wanted.has(kindOf(change))) continue

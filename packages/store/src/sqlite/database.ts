@@ -112,11 +112,12 @@ export class Database implements LogReader {
     return this.#edited.list(kind, scope)
   }
 
-  after(sequence: number): LoggedCommit | null {
+  after(sequence: number, kinds: ReadonlySet<string> | null): LoggedCommit | null {
     const rows = this.#statements.commitAfter.all(sequence) as unknown as readonly ChangeRow[]
     const [first] = rows
     if (first === undefined) return null
-    return { sequence: first.revision, writes: rows.flatMap((row) => this.#loggedWrite(row)) }
+    const due = kinds === null ? rows : rows.filter(({ kind }) => kinds.has(kind))
+    return { sequence: first.revision, writes: due.flatMap((row) => this.#loggedWrite(row)) }
   }
 
   /**
