@@ -170,15 +170,16 @@ await withSpout({ members: false }, async (bed) => {
   const filler = await Filler.create(bed)
   await filler.fillTo(VIPS)
   const vips = await vipsOf(access, bed.gateway, '100.')
+  const pools = await callApi<{ items: { id: string; name: string }[] }>(
+    ...([access.endpoint, access.admin.token, 'GET', '/address-pools'] as const),
+  )
+  const added = await addTo(bed, pools.items.find(({ name }) => name === 'wide')?.id ?? '', vips)
+  // After adding was measured: it binds a thousand addresses at real-time priority, for seconds.
   const theirs = Array.from({ length: VIPS }, (_, n) => `100.65.${n >> 7}.${(n & 127) + 1}`)
   const peer = await KeepalivedPair.start(lab, {
     ...{ prefix: 'kav', name: 'keepalived 20 ms', advertMs: 20, routerId: 203, index: 6 },
     vips: theirs,
   })
-  const pools = await callApi<{ items: { id: string; name: string }[] }>(
-    ...([access.endpoint, access.admin.token, 'GET', '/address-pools'] as const),
-  )
-  const added = await addTo(bed, pools.items.find(({ name }) => name === 'wide')?.id ?? '', vips)
   const pair = seenAt(bed, ours, vips[0])
   await shardsSettled(bed)
   const our = await failovers(bed, pair, vips, faults, RUNS)

@@ -9,6 +9,8 @@ export interface AuditedWrite {
   readonly verb: string
   /** With its subresource: `services/status`. */
   readonly resource: string
+  /** The status of the answer; 0 where none was given. */
+  readonly code: number
 }
 
 interface AuditEvent {
@@ -17,6 +19,7 @@ interface AuditEvent {
   readonly verb: string
   readonly userAgent?: string
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string }
+  readonly responseStatus?: { readonly code?: number }
 }
 
 const WATCH = 'watch'
@@ -55,10 +58,11 @@ export class AuditLog {
   /** Writes since then of those whose user agent begins with one of these words. */
   writesSince(from: number, userAgents: readonly string[]): readonly AuditedWrite[] {
     const found: AuditedWrite[] = []
-    for (const { userAgent = '', verb, objectRef, stage } of this.#eventsOf(userAgents, from)) {
+    for (const { userAgent = '', verb, objectRef, responseStatus, stage } of this.#eventsOf(userAgents, from)) {
       if (stage === 'Panic' || verb === WATCH) continue
       const { resource = '', subresource } = objectRef ?? {}
-      found.push({ userAgent, verb, resource: subresource === undefined ? resource : `${resource}/${subresource}` })
+      const what = subresource === undefined ? resource : `${resource}/${subresource}`
+      found.push({ userAgent, verb, resource: what, code: responseStatus?.code ?? 0 })
     }
     return found
   }
@@ -102,11 +106,13 @@ export class AuditLog {
   }
 }
 
-/** `create events 10, patch services 50`. */
+/** `create events 10; patch services 50; patch services (409) 1`. */
 export function countedText(writes: readonly AuditedWrite[]): string {
   const counts = new Map<string, number>()
-  for (const { verb, resource } of writes)
-    counts.set(`${verb} ${resource}`, (counts.get(`${verb} ${resource}`) ?? 0) + 1)
+  for (const { verb, resource, code } of writes) {
+    const what = code >= 200 && code < 300 ? `${verb} ${resource}` : `${verb} ${resource} (${code})`
+    counts.set(what, (counts.get(what) ?? 0) + 1)
+  }
   return [...counts]
     .sort()
     .map(([what, count]) => `${what} ${count}`)
