@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { failureLines, outcomesOf, replacedBy } from './test-outcome.ts'
+import { failureLines, outcomesOf } from './test-outcome.ts'
 
 let directory: string
 beforeEach(() => {
@@ -50,12 +50,6 @@ it('an error outside of every test, or no report, is a failure', () => {
   expect(outcomesOf(path.join(directory, 'none.json'), 'lab', '/root', 0)).toEqual([])
 })
 
-it('what ran again counts as it ran then', () => {
-  const first = [...reported([MIXED], 1), ...reported([{ ...MIXED, name: '/root/d.test.ts' }], 1)]
-  const again = reported([{ name: '/root/a.test.ts', status: 'passed', assertionResults: [test('passed', 'two')] }], 0)
-  expect(replacedBy(first, again).map(({ file, failures }) => [file, failures.length])).toEqual([
-    ['d.test.ts', 1],
-    ['a.test.ts', 0],
-  ])
-  expect(failureLines(first)).toContain('lab: a.test.ts > two')
+it('a failure is told by its project, its file and its test', () => {
+  expect(failureLines(reported([MIXED], 1))).toEqual(['lab: a.test.ts > two', '    two is wrong'])
 })

@@ -77,12 +77,6 @@ function readReport(file: string): VitestReport {
 
 export const hasFailed = ({ failures }: FileOutcome): boolean => failures.length > 0
 
-/** Of files that ran twice, the second time counts. */
-export const replacedBy = (first: readonly FileOutcome[], second: readonly FileOutcome[]): readonly FileOutcome[] => [
-  ...first.filter((one) => !second.some(({ project, file }) => project === one.project && file === one.file)),
-  ...second,
-]
-
 /** The failures to the eye: the file, the test, and the beginning of what it said. */
 export function failureLines(outcomes: readonly FileOutcome[]): readonly string[] {
   return outcomes.flatMap(({ project, file, failures }) =>

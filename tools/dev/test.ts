@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { ensureKubernetes, FIGURES_VARIABLE, faultTable, Lab, readFaults, runInteractive } from '@spout/testkit'
 import { leftovers, standing } from './leftovers.ts'
-import { type FileOutcome, failureLines, hasFailed, nowhere, outcomesOf, replacedBy } from './test-outcome.ts'
+import { type FileOutcome, failureLines, hasFailed, nowhere, outcomesOf } from './test-outcome.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
 const KINDS = ['unit', 'contract', 'lab', 'e2e'] as const
@@ -18,8 +18,8 @@ const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> =
 const ON_KUBERNETES: readonly string[] = ['cluster', 'beside-cluster', 'e2e']
 
 /**
- * Files that failed run once more, each alone on the machine, when they are few: a test that fails only beside others is
- * named as such and does not hold up a landing. More than these are no accident.
+ * So many files that failed run once more, each alone on the machine: what passes then failed by what ran beside it, or by
+ * chance. It has failed all the same: a fault that only load shows is a fault.
  */
 const MOST_FILES_AGAIN = 5
 
@@ -30,7 +30,7 @@ export const test: Verb = {
   summary: 'runs the tests, all of them or one kind; the last line counts what ran',
   details:
     'Before it stand a table of the faults that were tried (what happened, and the figure) and what failed; up to five ' +
-    'files that failed run again, alone, and those that pass then are named. The first run builds Kubernetes ' +
+    'files that failed run again, each alone, which tells what load alone shows: they have failed all the same. The first run builds Kubernetes ' +
     'from its Go modules, beside the tests that do without it (about 8 minutes on two cores).',
   async run(args) {
     const chosen = KINDS.filter((kind) => kind === args[0])
@@ -49,11 +49,11 @@ export const test: Verb = {
       if (needsKubernetes(project)) await kubernetes
       first.push(...(await runProject(project, filters, runId)))
     }
-    const again = await runAgain(first.filter(hasFailed), runId)
+    const passedAlone = await runAgain(first.filter(hasFailed), runId)
     const left = await leftovers(before, runId)
-    const outcomes = [...replacedBy(first, again), ...left.map((line) => nowhere('left behind', line))]
+    const outcomes = [...first, ...left.map((line) => nowhere('left behind', line))]
     printFaults(runId)
-    printFailures(first, outcomes)
+    printFailures(outcomes.filter(hasFailed), passedAlone)
     const sum = (count: (outcome: FileOutcome) => number) => outcomes.reduce((total, one) => total + count(one), 0)
     // That nothing was left behind counts as a test.
     const passed = sum((one) => one.passed) + (left.length === 0 ? 1 : 0)
@@ -63,18 +63,19 @@ export const test: Verb = {
   },
 }
 
-async function runAgain(failed: readonly FileOutcome[], runId: string): Promise<readonly FileOutcome[]> {
-  if (failed.length > MOST_FILES_AGAIN || failed.some(({ file }) => file === '')) return []
-  const again: FileOutcome[] = []
-  for (const { project, file } of failed) again.push(...(await runProject(project, [file], runId)))
-  return again
+/** @returns those files of which nothing fails alone */
+async function runAgain(failed: readonly FileOutcome[], runId: string): Promise<ReadonlySet<string>> {
+  if (failed.length > MOST_FILES_AGAIN || failed.some(({ file }) => file === '')) return new Set()
+  const passed = new Set<string>()
+  for (const { project, file } of failed)
+    if (!(await runProject(project, [file], runId)).some(hasFailed)) passed.add(file)
+  return passed
 }
 
-function printFailures(first: readonly FileOutcome[], last: readonly FileOutcome[]): void {
-  const failed = last.filter(hasFailed)
-  const alone = first.filter(hasFailed).filter((one) => !failed.some(({ file }) => file === one.file))
-  if (alone.length > 0) process.stdout.write(`\n== failed beside others, passed alone\n${text(failureLines(alone))}`)
-  if (failed.length > 0) process.stdout.write(`\n== failed\n${text(failureLines(failed))}`)
+function printFailures(failed: readonly FileOutcome[], passedAlone: ReadonlySet<string>): void {
+  const parts = Object.groupBy(failed, ({ file }) => (passedAlone.has(file) ? 'failed, but not alone' : 'failed'))
+  for (const [title, outcomes = []] of Object.entries(parts))
+    process.stdout.write(`\n== ${title}\n${text(failureLines(outcomes))}`)
 }
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
 
