@@ -15,6 +15,17 @@ export interface Announcement {
   readonly takeover?: true
 }
 
+export interface AnnouncementOutcome {
+  readonly announcement: Announcement
+  /** Why it is not announced; null when it is. */
+  readonly error: string | null
+}
+
+export interface AnnouncementDifference {
+  readonly come: readonly Announcement[]
+  readonly go: readonly Announcement[]
+}
+
 /**
  * Tells the network where an address lives. Given the whole wanted set each time; does the difference.
  * The agent calls it with an address only after the data plane confirmed, and without it before removal.
@@ -23,18 +34,12 @@ export interface Announcer {
   readonly name: string
   /** Takes over addresses that an earlier process left. */
   adopt(previous: readonly Announcement[]): Promise<void>
-  apply(
-    wanted: readonly Announcement[],
-    signal: AbortSignal,
-  ): Promise<readonly { readonly announcement: Announcement; readonly error: string | null }[]>
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]>
   /**
    * The same as `apply` of the whole set, told by its difference to the last one, so that it costs what changed.
    * Optional: who has none is always given the whole set. Resolves with the outcomes of `come`.
    */
-  change?(
-    difference: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
-    signal: AbortSignal,
-  ): Promise<readonly { readonly announcement: Announcement; readonly error: string | null }[]>
+  change?(difference: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]>
   /** What is announced now. The very same array as before says that nothing changed: nobody looks through it then. */
   observe(): Promise<readonly Announcement[]>
   close(): Promise<void>

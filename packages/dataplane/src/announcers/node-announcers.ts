@@ -7,7 +7,7 @@ import type {
 } from '@spout/model/node-report'
 import type { Announce, BgpSettings, GroupEntry } from '@spout/model/node-state'
 import { Serial } from '@spout/runtime'
-import type { Announcement, Announcer } from '../announcer.ts'
+import type { Announcement, AnnouncementDifference, Announcer } from '../announcer.ts'
 import type { FlowReplication } from '../flows/flow-replication.ts'
 import type { Departure } from '../second-chance/departure.ts'
 import type { SecondChance } from '../second-chance/second-chance.ts'
@@ -21,7 +21,6 @@ import type { VrrpAnnouncer } from './vrrp/vrrp-announcer.ts'
 type Via = Announce['via']
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
 type IsDue = (announcement: Announcement) => boolean
-type Difference = { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] }
 
 export interface NodeAnnouncersOptions {
   readonly l2: L2Announcer
@@ -156,7 +155,7 @@ export class NodeAnnouncers implements Announcer {
     })
   }
 
-  change({ come, go }: Difference, signal: AbortSignal): Promise<Outcomes> {
+  change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<Outcomes> {
     return this.#serial.run(async () => {
       const outcomes: Outcomes[] = []
       for (const each of go.filter(followsShard)) this.#following.delete(keyOf(each))
@@ -203,7 +202,12 @@ export class NodeAnnouncers implements Announcer {
   }
 
   /** Outcomes of what is not new are left out: who asked for a change hears of the change. */
-  async #changeOne(via: Via, announcer: Announcer, { come, go }: Difference, signal: AbortSignal): Promise<Outcomes> {
+  async #changeOne(
+    via: Via,
+    announcer: Announcer,
+    { come, go }: AnnouncementDifference,
+    signal: AbortSignal,
+  ): Promise<Outcomes> {
     const wanted = this.#wanted.get(via) ?? new Map<string, Announcement>()
     this.#wanted.set(via, wanted)
     for (const each of go) wanted.delete(keyOf(each))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { BgpSettings } from '@spout/model/node-state'
 import { Serial } from '@spout/runtime'
-import type { Announcement, Announcer } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../announcer.ts'
 import { rootNetns } from '../../domain/domain-config.ts'
 import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
 import { makeRunDirectory } from '../../run-directory.ts'
@@ -13,8 +13,6 @@ import { type BgpOptions, DEFAULT_ANNOUNCE_TABLE } from './options.ts'
 import { SessionWatch } from './session-watch.ts'
 import { readSettings, removeSettings, writeSettings } from './settings-file.ts'
 import { SharedRoutes } from './shared-routes.ts'
-
-type Outcome = { readonly announcement: Announcement; readonly error: string | null }
 
 /**
  * Announces addresses to routers by BGP. An address is a route in a kernel table that a BIRD beside the agent learns
@@ -86,7 +84,7 @@ export class BgpAnnouncer implements Announcer {
     })
   }
 
-  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#serial.run(() => {
       const staying = new Set(wanted.map(({ address }) => address))
       return this.#place(
@@ -97,10 +95,7 @@ export class BgpAnnouncer implements Announcer {
     })
   }
 
-  change(
-    { come, go }: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
-    signal: AbortSignal,
-  ): Promise<readonly Outcome[]> {
+  change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#serial.run(() => {
       const coming = new Set(come.map(({ address }) => address))
       return this.#place(
@@ -177,7 +172,7 @@ export class BgpAnnouncer implements Announcer {
     coming: readonly Announcement[],
     going: readonly string[],
     signal: AbortSignal,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly AnnouncementOutcome[]> {
     signal.throwIfAborted()
     const changes = new Map<string, readonly WantedRoute[]>(going.map((address) => [address, []]))
     const errors = new Map<string, string>()

@@ -1,7 +1,7 @@
 import { ipBits, parseIp } from '@spout/net'
 import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
-import type { Announcement, Announcer } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../announcer.ts'
 import { announceAddresses, stopAnnouncing } from '../../domain/announce-addresses.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
@@ -17,8 +17,6 @@ export interface L2AnnouncerOptions {
   readonly insistAfterMs?: number
   readonly clock?: Clock
 }
-
-type Outcome = { readonly announcement: Announcement; readonly error: string | null }
 
 /** One interface addresses are answered for on. */
 interface Place {
@@ -92,7 +90,7 @@ export class L2Announcer implements Announcer {
   }
 
   /** An address the kernel refuses is reported and stops no other. */
-  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#serial.run(async () => {
       const keys = new Set(wanted.map(keyOf))
       const go = [...this.#bound.values()].filter((announcement) => !keys.has(keyOf(announcement)))
@@ -100,10 +98,7 @@ export class L2Announcer implements Announcer {
     })
   }
 
-  change(
-    { come, go }: { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] },
-    signal: AbortSignal,
-  ): Promise<readonly Outcome[]> {
+  change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#serial.run(() => {
       // The same address may come and go at once: announced in another way, it stays bound.
       const coming = new Set(come.map(keyOf))
@@ -143,7 +138,7 @@ export class L2Announcer implements Announcer {
     wanted: readonly Announcement[],
     leaving: readonly Announcement[],
     signal: AbortSignal,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly AnnouncementOutcome[]> {
     signal.throwIfAborted()
     await this.#each(leaving, (place, group) => this.#unbind(place, group))
     const coming = wanted.filter((announcement) => !this.#bound.has(keyOf(announcement)))

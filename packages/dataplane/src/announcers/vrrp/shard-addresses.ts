@@ -1,5 +1,5 @@
 import type { NativeHelper } from '@spout/sys'
-import type { Announcement } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome } from '../../announcer.ts'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { type MoverRow, type MoverRows, rowKey } from './mover-table.ts'
 import { boundRows, marksOf, placeOf, rowOf } from './places.ts'
@@ -13,9 +13,6 @@ export interface ShardAddressesOptions {
   readonly feed: StateFeed
   readonly isMaster: (shard: number) => boolean
 }
-
-type Difference = { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] }
-type Outcome = { readonly announcement: Announcement; readonly error: string | null }
 
 interface Placed {
   readonly announcement: Announcement
@@ -64,7 +61,7 @@ export class ShardAddresses {
   }
 
   /** Resolves once the mover has the whole set. */
-  async apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+  async apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     const placed = this.#place(wanted)
     const outcomes = await this.#give(placed, new Map(rowsOf(placed)), signal)
     this.#accepted = new Map()
@@ -72,7 +69,7 @@ export class ShardAddresses {
   }
 
   /** Resolves once the mover has the difference, with the outcomes of what comes. What stays is not looked at. */
-  async change({ come, go }: Difference, signal: AbortSignal): Promise<readonly Outcome[]> {
+  async change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     const { config, table } = this.#given
     const rows = new Map(table.table.rows)
     for (const key of this.#strange) rows.delete(key)
@@ -134,7 +131,7 @@ export class ShardAddresses {
     })
   }
 
-  #accept(outcomes: readonly Placed[]): readonly Outcome[] {
+  #accept(outcomes: readonly Placed[]): readonly AnnouncementOutcome[] {
     this.#present = null
     for (const { announcement, row, error } of outcomes)
       if (row !== null && error === null) this.#accepted.set(row[0], announcement)

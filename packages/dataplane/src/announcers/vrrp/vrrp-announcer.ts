@@ -1,7 +1,7 @@
 import type { VrrpSettings } from '@spout/model/node-state'
 import { type Clock, pause, Serial, systemClock } from '@spout/runtime'
 import { findLink, type Log, type NativeHelper } from '@spout/sys'
-import type { Announcement, Announcer } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../announcer.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { makeRunDirectory } from '../../run-directory.ts'
 import { loadAdvertFilter, removeAdvertFilter } from './advert-filter.ts'
@@ -35,8 +35,6 @@ export interface VrrpAnnouncerOptions {
   readonly clock?: Clock
 }
 
-type Outcome = { readonly announcement: Announcement; readonly error: string | null }
-type Difference = { readonly come: readonly Announcement[]; readonly go: readonly Announcement[] }
 type ShardListener = (shards: readonly ShardReport[]) => void
 
 const GIVEN_UP_WITHIN_MS = 5_000
@@ -143,7 +141,7 @@ export class VrrpAnnouncer implements Announcer {
    * Resolves once the mover has the whole set: bound where this node is master of the shard, ready to be bound elsewhere.
    * An address that cannot be announced is reported and stops no other.
    */
-  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly Outcome[]> {
+  apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#serial.run(async () => {
       signal.throwIfAborted()
       return this.#addresses.apply(wanted, signal)
@@ -151,7 +149,7 @@ export class VrrpAnnouncer implements Announcer {
   }
 
   /** Resolves once the mover has the difference: the same as `apply` of the whole set, without a look at what stays. */
-  change(difference: Difference, signal: AbortSignal): Promise<readonly Outcome[]> {
+  change(difference: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#serial.run(async () => {
       signal.throwIfAborted()
       return this.#addresses.change(difference, signal)
