@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Announcement, Announcer } from './announcer.ts'
+import type { Announcement, AnnouncementDifference, Announcer } from './announcer.ts'
 
 /** Where a lab's announcer works, and somebody on each segment who looks for addresses. */
 export interface AnnouncerLab {
@@ -104,11 +104,9 @@ export function describeAnnouncer(name: string, make: () => Promise<AnnouncerLab
     })
 
     describe('told the difference alone', () => {
-      type Difference = Parameters<NonNullable<Announcer['change']>>[0]
-
       beforeEach((context) => context.skip(announcer.change === undefined, 'it is always given the whole set'))
 
-      const change = async (difference: Partial<Difference>): Promise<void> => {
+      const change = async (difference: Partial<AnnouncementDifference>): Promise<void> => {
         const outcomes = await announcer.change?.({ come: [], go: [], ...difference }, signal)
         expect(outcomes).toEqual((difference.come ?? []).map((announcement) => ({ announcement, error: null })))
       }
@@ -136,19 +134,11 @@ export function describeAnnouncer(name: string, make: () => Promise<AnnouncerLab
         await expectObserved(lab.announcements)
       })
 
-      it('announces again what was withdrawn behind its back', async () => {
-        const [lost, ...others] = lab.announcements
-        await apply(lab.announcements)
-        await lab.meddle(lost!)
-        await expectFound(others)
-        await expectObserved(others)
-        await change({ come: [lost!] })
-        await expectFound(lab.announcements)
-        await expectObserved(lab.announcements)
-      })
+      it('announces again what was withdrawn behind its back', () =>
+        bringsBackWhatWasWithdrawn((lost) => change({ come: [lost] })))
 
       it('leaves nothing of an earlier process that nobody wants', async (context) => {
-        context.skip(lab.keepsStrangers === true)
+        context.skip(lab.keepsStrangers === true, 'it leaves to others what it was not told of')
         const [stranger, gone, ...others] = lab.announcements
         await apply(lab.announcements)
         announcer = await lab.restart()
@@ -160,15 +150,18 @@ export function describeAnnouncer(name: string, make: () => Promise<AnnouncerLab
       })
     })
 
-    it('announces again what was withdrawn behind its back', async () => {
+    it('announces again what was withdrawn behind its back', () =>
+      bringsBackWhatWasWithdrawn(() => apply(lab.announcements)))
+
+    async function bringsBackWhatWasWithdrawn(bringBack: (lost: Announcement) => Promise<void>): Promise<void> {
       const [lost, ...others] = lab.announcements
       await apply(lab.announcements)
       await lab.meddle(lost!)
       await expectFound(others)
       await expectObserved(others)
-      await apply(lab.announcements)
+      await bringBack(lost!)
       await expectFound(lab.announcements)
       await expectObserved(lab.announcements)
-    })
+    }
   })
 }

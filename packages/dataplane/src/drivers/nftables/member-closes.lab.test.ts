@@ -47,11 +47,14 @@ const resetAll = async (opened: readonly OpenFlow[]): Promise<void> => {
   for (const { connection } of opened) await client.reset(connection)
 }
 
+/** How a member closes, and what the client's system calls that. */
+const HOW = [
+  ['end', 'ended'],
+  ['reset', 'ECONNRESET'],
+] as const
+
 describe('a member that closes a connection which a node has not seen', () => {
-  it.each([
-    ['end', 'ended'],
-    ['reset', 'ECONNRESET'],
-  ] as const)('is heard by a client that only listens: %s', async (how, heard) => {
+  it.each(HOW)('is heard by a client that only listens: %s', async (how, heard) => {
     const opened = await nodes.openFrom(how === 'end' ? 41_100 : 41_110)
     await nodes.moveReplies(second)
     await nodes.moveRequests(second)
@@ -59,10 +62,7 @@ describe('a member that closes a connection which a node has not seen', () => {
     await resetAll(opened)
   })
 
-  it.each([
-    ['end', 'ended'],
-    ['reset', 'ECONNRESET'],
-  ] as const)('is heard while the requests take another way: %s', async (how, heard) => {
+  it.each(HOW)('is heard while the requests take another way: %s', async (how, heard) => {
     const opened = await nodes.openFrom(how === 'end' ? 41_120 : 41_130)
     await nodes.moveReplies(second)
     expect(await part(how, opened)).toEqual(opened.map(() => heard))
