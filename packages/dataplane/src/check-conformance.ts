@@ -55,7 +55,7 @@ export function describeCheck(
     let check: HealthCheck
 
     beforeAll(async () => {
-      lab = await CheckLab.create(type)
+      lab = await CheckLab.create()
       check = make(lab.helper, lab.place)
     })
     afterAll(() => lab?.end())

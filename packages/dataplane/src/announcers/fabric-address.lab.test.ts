@@ -7,8 +7,8 @@ let lab: Arrangement
 let node: LabNode
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}a`)
-  node = await LabNode.start(lab, 'node1', `a${(process.pid % 46_656).toString(36)}`)
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
 })
 
 afterAll(async () => {

@@ -55,14 +55,13 @@ let first: VrrpNode
 let second: VrrpNode
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}k`)
+  lab = await Arrangement.create()
   await addHost('blue9', 'blue', ['10.0.0.99/24', 'fd01::99/64'])
-  const suffix = (process.pid % 46_656).toString(36)
-  node = await LabNode.start(lab, 'node1', `k${suffix}`)
+  node = await LabNode.start(lab, 'node1')
   await node.domains.adopt([])
   await node.domains.apply({ put: [red, blue], remove: [] }, signal)
-  first = new VrrpNode(lab, 'node1', node.config.instance)
-  second = new VrrpNode(lab, 'node2', `l${suffix}`)
+  first = new VrrpNode(lab, 'node1')
+  second = new VrrpNode(lab, 'node2')
   for (const [index, each] of [first, second].entries()) {
     await each.startAgent()
     await each.announcer.configure(pairSettings(index === 0 ? 1 : 2), signal)

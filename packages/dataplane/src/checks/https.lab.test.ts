@@ -8,7 +8,7 @@ let lab: CheckLab
 let check: ReturnType<typeof httpsCheck>
 
 beforeAll(async () => {
-  lab = await CheckLab.create('named')
+  lab = await CheckLab.create()
   check = httpsCheck(lab.helper, lab.place)
 })
 afterAll(() => lab?.end())

@@ -6,6 +6,7 @@ import type { CheckSpec, MemberHealth } from '@spout/model'
 import { createNetns, deleteNetns, ensureVeth, type Log, NativeHelper, netnsPath, runIn } from '@spout/sys'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { labPrefix } from '../lab/lab-names.ts'
 import { HELPER_PATH, silent } from '../lab/lab-node.ts'
 import { type HeardSctp, type SctpManner, sctpServers } from './lab/sctp-servers.ts'
 import { Prober } from './prober.ts'
@@ -46,7 +47,7 @@ const REASONS: Readonly<Record<SctpManner, string | null>> = {
 }
 
 describe.each(['spout-helper', 'spout-helper-asan'])('SCTP checks by %s', (program) => {
-  const prefix = `spt${process.pid}-sc${program.length}`
+  const prefix = labPrefix()
   const [domain, host] = [`${prefix}-d`, `${prefix}-h`]
   const said: object[] = []
   const log: Log = { debug: () => {}, info: () => {}, warn: (fields) => said.push(fields) }

@@ -8,7 +8,6 @@ import { joinPods, podAddress } from './lab/node-pods.ts'
 
 /** The node's own way as the segment: members are pods of the cluster that the node is in, here and on another node. */
 
-const instance = `h${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 /** What only the domain and the node's end of its cable know. */
@@ -37,10 +36,10 @@ let lab: Arrangement
 let node: LabNode
 let client: Peer
 
-const start = () => LabNode.start(lab, 'node1', instance, () => null, 0, { hostSegments: ['cluster'] })
+const start = () => LabNode.start(lab, 'node1', () => null, 0, { hostSegments: ['cluster'] })
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}h`)
+  lab = await Arrangement.create()
   await joinPods(lab)
   node = await start()
   client = lab.peer('client')
@@ -120,7 +119,7 @@ it('a new process changes nothing of it; what is lost is found and made again', 
   await node.domains.adopt([entry])
   expect(node.domains.counters.changes).toBe(0)
   expect(await node.domains.observe()).toEqual([])
-  await lab.run('node1', `ip link delete dev ${instance}h1`)
+  await lab.run('node1', `ip link delete dev ${node.config.instance}h1`)
   expect(await node.domains.observe()).toEqual(['domain/1'])
   expect(await node.domains.apply({ put: [entry], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
   await balance('pod1')
@@ -129,6 +128,6 @@ it('a new process changes nothing of it; what is lost is found and made again', 
 
 it('goes without a trace', async () => {
   expect(await node.domains.apply({ put: [], remove: [entry.key] }, signal)).toEqual([])
-  expect(await lab.run('node1', 'ip -o link show')).not.toContain(`${instance}h1`)
+  expect(await lab.run('node1', 'ip -o link show')).not.toContain(`${node.config.instance}h1`)
   expect(await lab.run('node1', 'ip route show')).not.toContain('100.127.')
 })

@@ -6,8 +6,6 @@ import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.
 import { LabNode } from '../lab/lab-node.ts'
 
 const signal = new AbortController().signal
-const instance = `i${(process.pid % 46_656).toString(36)}`
-const table = `netdev spout-${instance}`
 const VIPS = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 
 const red = domainEntry(1)
@@ -19,10 +17,11 @@ const entry = wanted('a', red, {
 
 let lab: Arrangement
 let node: LabNode
+const table = () => `netdev spout-${node.config.instance}`
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}i`)
-  node = await LabNode.start(lab, 'node1', instance)
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
   await node.domains.adopt([])
   await node.domains.apply({ put: [red], remove: [] }, signal)
   await node.driver.apply({ put: [entry], remove: [] }, signal)
@@ -46,11 +45,11 @@ const answers = async (): Promise<readonly string[]> => {
   return all
 }
 const SERVED = ['red1', 'red1']
-const withoutTable = () => onNode(`nft delete table ${table}`)
+const withoutTable = () => onNode(`nft delete table ${table()}`)
 
 describe('VIPs where their packets arrive', () => {
   it('are in the table as soon as their entry is programmed', async () => {
-    expect(await onNode(`nft list table ${table}`)).toContain(VIPS[6])
+    expect(await onNode(`nft list table ${table()}`)).toContain(VIPS[6])
   })
 
   it('are served by the table alone, and by the routes alone', async () => {
@@ -70,7 +69,7 @@ describe('VIPs where their packets arrive', () => {
   it('are in the table again once somebody looked', async () => {
     // The test before left it away.
     expect(await node.driver.observe()).toEqual([])
-    expect(await onNode(`nft list table ${table}`)).toContain(VIPS[6])
+    expect(await onNode(`nft list table ${table()}`)).toContain(VIPS[6])
   })
 
   it('tell a sender whose packet is too old', async () => {
@@ -83,7 +82,7 @@ describe('VIPs where their packets arrive', () => {
   })
 
   it('follow an uplink that was made anew', async () => {
-    await onNode(`ip link delete dev ${instance}u${red.number}`)
+    await onNode(`ip link delete dev ${node.config.instance}u${red.number}`)
     expect(await node.domains.observe()).toEqual([red.key])
     await node.domains.apply({ put: [red], remove: [] }, signal)
     expect(await node.driver.observe()).toEqual([entry.key])
@@ -97,13 +96,13 @@ describe('VIPs where their packets arrive', () => {
 
   it('stay as they are when the agent starts again, and go with their entry', async () => {
     await node.die()
-    node = await LabNode.start(lab, 'node1', instance)
+    node = await LabNode.start(lab, 'node1')
     await node.domains.adopt([red])
     await node.driver.adopt([entry])
     await node.driver.apply({ put: [entry], remove: [] }, signal)
     expect(node.driver.counters.transactions).toBe(0)
     expect(await node.driver.apply({ put: [], remove: [entry.key] }, signal)).toEqual([])
-    expect(await onNode(`nft list table ${table}`)).not.toContain(VIPS[4])
+    expect(await onNode(`nft list table ${table()}`)).not.toContain(VIPS[4])
     await node.driver.apply({ put: [entry], remove: [] }, signal)
     expect(await answers()).toEqual(SERVED)
   })

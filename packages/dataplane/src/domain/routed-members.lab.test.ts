@@ -9,7 +9,6 @@ import type { Peer } from '../lab/peer-client.ts'
 import { BEHIND, joinRoutedMember, ROUTER } from './lab/routed-member.ts'
 import { run } from './run.ts'
 
-const instance = `r${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 const SERVICES = [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })]
@@ -23,9 +22,9 @@ let node: LabNode
 let client: Peer
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}r`)
+  lab = await Arrangement.create()
   await joinRoutedMember(lab)
-  node = await LabNode.start(lab, 'node1', instance)
+  node = await LabNode.start(lab, 'node1')
   client = lab.peer('client')
   await node.domains.adopt([])
 })
@@ -59,7 +58,7 @@ async function balance(entry: typeof gateway, members = MEMBERS): Promise<void> 
   expect((await node.announcer.apply(announcements, signal)).filter(({ error }) => error !== null)).toEqual([])
 }
 
-const inDomain = (command: string) => lab.run('node1', `nsenter --net=/run/netns/${instance}-d1 ${command}`)
+const inDomain = (command: string) => lab.run('node1', `nsenter --net=/run/netns/${node.config.instance}-d1 ${command}`)
 
 describe.each([
   ['gateway', gateway, { 4: '10.9.0.9', 6: 'fd09::9' }],
@@ -128,7 +127,7 @@ describe('routes that change', () => {
     const before = many(1_000)
     await balance(withRoutes(...before))
     const { connection } = await client.open(VIP[4], 80)
-    const monitor = await RouteMonitor.start(`${instance}-d1`)
+    const monitor = await RouteMonitor.start(`${node.config.instance}-d1`)
     const moved = { to: before[500]!.to, via: '10.0.0.11' }
     const after = [...before.slice(1, 500), moved, ...before.slice(501), { to: '10.200.0.0/16', via: ROUTER[4] }]
     await domain(withRoutes(...after))
@@ -148,7 +147,7 @@ describe('routes that change', () => {
     const entry = withRoutes(...many(1_000))
     await domain(entry)
     await node.die()
-    node = await LabNode.start(lab, 'node1', instance)
+    node = await LabNode.start(lab, 'node1')
     await node.domains.adopt([entry])
     await domain(entry)
     expect(node.domains.counters.changes).toBe(0)

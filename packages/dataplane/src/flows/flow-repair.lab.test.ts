@@ -14,7 +14,7 @@ const SOON_MS = 8_000
 let lab: Arrangement
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}fr`)
+  lab = await Arrangement.create()
 }, TIMEOUT_MS)
 afterAll(() => lab[Symbol.asyncDispose]())
 

@@ -5,6 +5,7 @@ import type { FlowSettings } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { run } from '../domain/run.ts'
+import { labPrefix } from '../lab/lab-names.ts'
 import { silent } from '../lab/lab-node.ts'
 import { FlowReplication } from './flow-replication.ts'
 
@@ -57,7 +58,7 @@ it('goes on with the program that an earlier agent started, unless an upgrade br
 })
 
 it('leaves a program to itself no longer that faces another namespace', async () => {
-  const name = `spt${process.pid}fe`
+  const name = labPrefix()
   const first = await agent()
   await waitFor(async () => (await pidOf(first)) !== undefined, { what: 'the first account' })
   const pid = await pidOf(first)

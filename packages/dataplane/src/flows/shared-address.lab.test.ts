@@ -21,8 +21,8 @@ const inDomain = (command: string): Promise<string> =>
   lab.run('node1', `nsenter --net=${node.domains.netns(red.number)} ${command}`)
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}sa`)
-  node = await LabNode.start(lab, 'node1', `s${(process.pid % 46_656).toString(36)}`)
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
   await node.domains.adopt([])
   await node.domains.apply({ put: [red], remove: [] }, signal)
   await inDomain(`ip address add ${SHARED}/32 dev segment`)

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 90_000
 let lab: Arrangement
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}fl`)
+  lab = await Arrangement.create()
 }, TIMEOUT_MS)
 afterAll(() => lab[Symbol.asyncDispose]())
 

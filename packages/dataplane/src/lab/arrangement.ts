@@ -1,4 +1,5 @@
 import { run } from '../domain/run.ts'
+import { labInstance, labPrefix } from './lab-names.ts'
 import { Peer } from './peer-client.ts'
 
 /** Ports the members of the lab serve, over TCP and UDP. */
@@ -13,15 +14,14 @@ export const MEMBER_PORTS = [8080, 8081]
  * and the same in IPv6 under fd09::/64 and fd01::/64. Every switch is a bridge in one namespace.
  */
 export class Arrangement implements AsyncDisposable {
-  readonly prefix: string
+  readonly prefix = labPrefix()
   readonly #peers = new Map<string, Peer>()
+  readonly #instances = new Map<string, string>()
 
-  private constructor(prefix: string) {
-    this.prefix = prefix
-  }
+  private constructor() {}
 
-  static async create(prefix: string): Promise<Arrangement> {
-    const arrangement = new Arrangement(prefix)
+  static async create(): Promise<Arrangement> {
+    const arrangement = new Arrangement()
     try {
       await arrangement.#make()
     } catch (error) {
@@ -33,6 +33,13 @@ export class Arrangement implements AsyncDisposable {
 
   namespace(place: string): string {
     return `${this.prefix}-${place}`
+  }
+
+  /** Of the agents on a place: each new one finds what the one before left. */
+  instanceOf(place: string): string {
+    const instance = this.#instances.get(place) ?? labInstance()
+    this.#instances.set(place, instance)
+    return instance
   }
 
   peer(place: string): Peer {

@@ -33,11 +33,10 @@ export class LabNode {
     this.announcer = new L2Announcer(options)
   }
 
-  /** An agent on `place`; `instance` begins the names of its namespaces. Nothing is adopted yet. */
+  /** An agent on `place`. Nothing is adopted yet. */
   static async start(
     arrangement: Arrangement,
     place: string,
-    instance: string,
     findFrontDoor: FindFrontDoor = () => null,
     leftoversGraceMs = 0,
     further: Partial<DomainConfig> = {},
@@ -46,7 +45,7 @@ export class LabNode {
     const segments = { red: 'red0', blue: 'blue0' }
     const rootNamespace = arrangement.namespace(place)
     return new LabNode(
-      { instance, fabricInterface: 'fab0', segments, rootNamespace, ...further },
+      { instance: arrangement.instanceOf(place), fabricInterface: 'fab0', segments, rootNamespace, ...further },
       helper,
       findFrontDoor,
       leftoversGraceMs,

@@ -13,6 +13,7 @@ import { SystemHost } from '../drivers/haproxy/proxy-host.ts'
 import { proxyPlaceOf } from '../drivers/haproxy/proxy-place.ts'
 import { Arrangement } from '../lab/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
+import { labPrefix } from '../lab/lab-names.ts'
 import { LabNode, silent } from '../lab/lab-node.ts'
 import type { Peer } from '../lab/peer-client.ts'
 import { SecondChance } from './second-chance.ts'
@@ -42,10 +43,10 @@ let runDirectory: string
 let host: SystemHost
 const nodes = new Map<Name, Node>()
 const node = (name: Name): Node => nodes.get(name)!
-const cgroup = `spt${process.pid}x`
+const cgroup = labPrefix()
 
 beforeAll(async () => {
-  arrangement = await Arrangement.create(`spt${process.pid}x`)
+  arrangement = await Arrangement.create()
   client = arrangement.peer('client')
   runDirectory = await mkdtemp(join(tmpdir(), 'spt-'))
   host = await SystemHost.probe(cgroup)
@@ -73,8 +74,7 @@ async function start(name: Name, index: number): Promise<void> {
     ],
     nodeAddresses: NODE_ADDRESSES,
   })
-  const instance = `m${((process.pid * 2 + index) % 46_656).toString(36)}`
-  const lab = await LabNode.start(arrangement, name, instance, (id) => proxy.proxyPort(id))
+  const lab = await LabNode.start(arrangement, name, (id) => proxy.proxyPort(id))
   const proxy = new HaproxyDriver({
     place: proxyPlaceOf(lab.config),
     host,

@@ -30,7 +30,7 @@ let third: BgpAnnouncer
 let clock: WallClock
 
 beforeAll(async () => {
-  lab = await BgpLab.create(`spt${process.pid}u`, 3)
+  lab = await BgpLab.create(3)
   clock = await WallClock.create()
 })
 afterAll(async () => {

@@ -17,7 +17,7 @@ describe.skipIf(SKIPPED !== '')(`a router that runs FRR${SKIPPED}`, () => {
   let second: BgpAnnouncer
 
   beforeAll(async () => {
-    lab = await BgpLab.create(`spt${process.pid}j`)
+    lab = await BgpLab.create()
     router = await FrrRouter.start({
       namespace: lab.namespace('router'),
       directory: `${lab.directory}/frr`,

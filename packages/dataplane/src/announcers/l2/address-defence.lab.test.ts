@@ -38,8 +38,8 @@ let announcer: L2Announcer
 let time: ManualClock
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}q`)
-  node = await LabNode.start(lab, 'node1', `q${(process.pid % 46_656).toString(36)}`)
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
   await node.domains.adopt([])
   await node.domains.apply({ put: [red], remove: [] }, signal)
 })

@@ -33,8 +33,8 @@ let elapsedMs = 0
 const clock: Clock = { ...systemClock, monotonicMs: () => elapsedMs }
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}p`)
-  node = await LabNode.start(lab, 'node1', `p${(process.pid % 46_656).toString(36)}`)
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
   await node.domains.adopt([])
   await node.domains.apply({ put: [red], remove: [] }, signal)
 })

@@ -6,7 +6,6 @@ import { Arrangement } from '../../lab/arrangement.ts'
 import { domainEntry } from '../../lab/entries.ts'
 import { LabNode } from '../../lab/lab-node.ts'
 
-const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal
 const red = domainEntry(1)
 
@@ -18,9 +17,9 @@ let first: LabNode
 let second: LabNode
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}l`)
-  first = await LabNode.start(lab, 'node1', instanceOf('c'))
-  second = await LabNode.start(lab, 'node2', instanceOf('d'))
+  lab = await Arrangement.create()
+  first = await LabNode.start(lab, 'node1')
+  second = await LabNode.start(lab, 'node2')
   await first.domains.adopt([])
   await first.domains.apply({ put: [red], remove: [] }, signal)
 })
@@ -103,7 +102,7 @@ describe('L2Announcer', () => {
   it('adopts what an earlier process bound, without a change', async () => {
     const wanted = [fabric('10.9.0.203'), tenant('10.0.0.203')]
     await first.announcer.apply(wanted, signal)
-    const next = await LabNode.start(lab, 'node1', first.config.instance)
+    const next = await LabNode.start(lab, 'node1')
     await next.announcer.adopt(wanted)
     expect(announced(await next.announcer.apply(wanted, signal))).toEqual(wanted)
     expect(next.announcer.counters.changes).toBe(0)

@@ -36,13 +36,10 @@ let heir: L2Announcer
 let time: ManualClock
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}o`)
+  lab = await Arrangement.create()
   const started: LabNode[] = []
-  for (const [name, letter] of [
-    ['node1', 'v'],
-    ['node2', 'w'],
-  ] as const) {
-    const node = await LabNode.start(lab, name, `${letter}${(process.pid % 46_656).toString(36)}`)
+  for (const name of ['node1', 'node2']) {
+    const node = await LabNode.start(lab, name)
     await node.domains.adopt([])
     await node.domains.apply({ put: [red], remove: [] }, signal)
     started.push(node)

@@ -6,12 +6,10 @@ import type { Arrangement } from '../../lab/arrangement.ts'
 /**
  * The part of an announcer's lab that is the same for all that bind addresses on node1: hosts look for them on the fabric
  * and on the segment of domain 1, and somebody takes them away there.
- * @param instance begins the names of the node's domains
  * @param ways how the addresses are announced, taking turns
  */
 export function segmentLab(
   arrangement: Arrangement,
-  instance: string,
   ways: readonly [Announce, ...Announce[]],
 ): Pick<AnnouncerLab, 'announcements' | 'refused' | 'isFound' | 'meddle'> {
   const addresses = [
@@ -37,7 +35,7 @@ export function segmentLab(
     },
     meddle: async ({ scope, address }) => {
       const bits = address.includes(':') ? 128 : 32
-      const inside = scope === 'fabric' ? '' : `nsenter --net=/run/netns/${instance}-d1 `
+      const inside = scope === 'fabric' ? '' : `nsenter --net=/run/netns/${arrangement.instanceOf('node1')}-d1 `
       const dev = scope === 'fabric' ? 'fab0' : 'segment'
       await arrangement.run('node1', `${inside}ip address delete ${address}/${bits} dev ${dev}`)
     },

@@ -211,7 +211,7 @@ const many = (count: number): readonly string[] =>
 
 beforeAll(async () => {
   execFileSync('make', ['-s', '-C', NATIVE, 'build/spout-mover', 'build/spout-mover-asan'], { stdio: 'inherit' })
-  lab = await Arrangement.create(`spt${process.pid}m`)
+  lab = await Arrangement.create()
 }, 120_000)
 
 afterAll(async () => {

@@ -10,7 +10,6 @@ import { domainEntry } from '../../lab/entries.ts'
 import { pairSettings, VrrpNode } from './lab/vrrp-node.ts'
 import type { ShardReport } from './shard-report.ts'
 
-const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal
 const WITHIN = { timeout: 20_000, interval: 20 }
 const red = domainEntry(1)
@@ -34,9 +33,9 @@ let second: VrrpNode
 const nodes = () => [first, second] as const
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}w`)
-  first = new VrrpNode(lab, 'node1', instanceOf('e'))
-  second = new VrrpNode(lab, 'node2', instanceOf('f'))
+  lab = await Arrangement.create()
+  first = new VrrpNode(lab, 'node1')
+  second = new VrrpNode(lab, 'node2')
   for (const node of nodes()) {
     await node.startAgent()
     await node.addDomain(red)
@@ -364,7 +363,7 @@ describe('two nodes', () => {
   })
 
   it('do not listen to a speaker that is none of their peers', async () => {
-    const stranger = new VrrpNode(lab, 'client', instanceOf('h'), 'eth0')
+    const stranger = new VrrpNode(lab, 'client', 'eth0')
     try {
       const before = nodes().map(moves)
       const highest = settingsOf(0).shards.map((shard) => ({ ...shard, priority: 254 }))
@@ -397,12 +396,12 @@ describe('two nodes', () => {
 
 describe('a node that cannot', () => {
   it('says which interface is missing', async () => {
-    const node = new VrrpNode(lab, 'node1', instanceOf('i'), 'nope0')
+    const node = new VrrpNode(lab, 'client', 'nope0')
     try {
       await node.startAgent()
       const began = performance.now()
       const refused = node.announcer.configure(settingsOf(0), signal)
-      await expect(refused).rejects.toThrow(`fabric interface nope0 does not exist in ${lab.namespace('node1')}`)
+      await expect(refused).rejects.toThrow(`fabric interface nope0 does not exist in ${lab.namespace('client')}`)
       expect(node.announcer.shards()).toEqual([])
       recordFault({
         fault: 'vrrp: interface missing',
@@ -420,7 +419,7 @@ describe('a node that cannot', () => {
     const bad = first.announcer.configure(settingsOf(0, { advertMs: 7 }), signal)
     await expect(bad).rejects.toThrow('advertMs: 7 is not a whole number from 10 to 40950')
     // keepalived itself refuses the loopback interface.
-    const other = new VrrpNode(lab, 'node1', first.config.instance, 'lo')
+    const other = new VrrpNode(lab, 'node1', 'lo')
     const announcer = await other.startAgentIn(first.directory)
     const began = performance.now()
     await expect(announcer.configure(settingsOf(0), signal)).rejects.toThrow('keepalived refuses its configuration')

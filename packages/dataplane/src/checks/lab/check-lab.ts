@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createNetns, deleteNetns, ensureVeth, NativeHelper, netnsPath, runIn } from '@spout/sys'
+import { labPrefix } from '../../lab/lab-names.ts'
 import { HELPER_PATH, silent } from '../../lab/lab-node.ts'
 import { startServers } from '../../lab/server-process.ts'
 import { PORTS } from './ports.ts'
@@ -21,17 +22,14 @@ const SEGMENT = 'segment'
 
 /** A domain's namespace that the native helper probes from, and a host on its segment with something on each of `PORTS`. */
 export class CheckLab {
-  readonly #prefix: string
+  readonly #prefix = labPrefix()
   #helper: NativeHelper | null = null
   readonly #servers: ChildProcess[] = []
 
-  private constructor(prefix: string) {
-    this.#prefix = prefix
-  }
+  private constructor() {}
 
-  /** @param label makes its names differ from those of other labs of this process */
-  static async create(label: string): Promise<CheckLab> {
-    const lab = new CheckLab(`spt${process.pid}-${label}`)
+  static async create(): Promise<CheckLab> {
+    const lab = new CheckLab()
     try {
       await lab.#build()
       return lab

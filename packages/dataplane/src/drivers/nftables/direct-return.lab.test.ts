@@ -42,12 +42,12 @@ let nodes: Record<NodeName, LabNode>
 let client: Peer
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}d`)
+  lab = await Arrangement.create()
   await holdVips(lab, ['red1', 'red2'], [`${VIP[4]}/32`, `${VIP[6]}/128`, `${TENANT_VIP}/32`])
   for (const name of ['red1', 'red2'])
     for (const address of Object.values(VIP)) await lab.peer(name).serve(UDP_PORT, address)
-  const start = async (node: NodeName, letter: string) => {
-    const started = await LabNode.start(lab, node, `${letter}${(process.pid % 46_656).toString(36)}`)
+  const start = async (node: NodeName) => {
+    const started = await LabNode.start(lab, node)
     await started.domains.adopt([])
     expect(await started.domains.apply({ put: [domainOf(node)], remove: [] }, signal)).toMatchObject([
       { state: 'programmed' },
@@ -55,7 +55,7 @@ beforeAll(async () => {
     await started.driver.adopt([])
     return started
   }
-  nodes = { node1: await start('node1', 'y'), node2: await start('node2', 'z') }
+  nodes = { node1: await start('node1'), node2: await start('node2') }
   client = lab.peer('client')
 })
 
@@ -301,7 +301,7 @@ describe('the forwarding table', () => {
     await put()
     await leadTo('node1')
     const flows = await openFlows(16)
-    const next = await LabNode.start(lab, 'node1', nodes.node1.config.instance)
+    const next = await LabNode.start(lab, 'node1')
     await next.domains.adopt([domainOf('node1')])
     await next.driver.adopt([entryAt('node1')])
     await next.driver.apply({ put: [entryAt('node1')], remove: [] }, signal)
@@ -434,7 +434,7 @@ describe('members behind routers', () => {
   it('have a neighbour each while they are there, which an agent adopts and mends', async () => {
     await putFar()
     expect((await neighbours()).toSorted()).toEqual(['10.8.1.11', '10.8.2.12', 'fd08:1::11', 'fd08:2::12'])
-    const next = await LabNode.start(lab, 'node1', nodes.node1.config.instance)
+    const next = await LabNode.start(lab, 'node1')
     await next.domains.adopt([domainWithTunnel('node1')])
     await next.driver.adopt([entryOf('node1', far)])
     await next.driver.apply({ put: [entryOf('node1', far)], remove: [] }, signal)

@@ -7,6 +7,7 @@ import type { Announcement } from '../../announcer.ts'
 import type { WantedEntry } from '../../driver.ts'
 import { Arrangement } from '../../lab/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
+import { labPrefix } from '../../lab/lab-names.ts'
 import { LabNode, silent } from '../../lab/lab-node.ts'
 import type { Peer } from '../../lab/peer-client.ts'
 import { HaproxyDriver } from '../haproxy/haproxy-driver.ts'
@@ -26,6 +27,7 @@ const NODE = ['10.0.0.250', 'fd01::250']
 
 let lab: Arrangement
 let node: LabNode
+const cgroup = labPrefix()
 let proxy: HaproxyDriver
 let host: SystemHost
 let runDirectory: string
@@ -34,10 +36,10 @@ let client: Peer
 let insider: Peer
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}f`)
+  lab = await Arrangement.create()
   runDirectory = await mkdtemp(join(tmpdir(), 'spt-'))
-  host = await SystemHost.probe(`spt${process.pid}f`)
-  node = await LabNode.start(lab, 'node1', `f${(process.pid % 46_656).toString(36)}`, (id) => proxy.proxyPort(id))
+  host = await SystemHost.probe(cgroup)
+  node = await LabNode.start(lab, 'node1', (id) => proxy.proxyPort(id))
   proxy = new HaproxyDriver({ place: proxyPlaceOf(node.config), host, log: silent, options: { runDirectory } })
   client = lab.peer('client')
   await node.domains.adopt([])
@@ -52,7 +54,7 @@ afterAll(async () => {
   await lab?.[Symbol.asyncDispose]()
   await rm(runDirectory, { recursive: true, force: true })
   for (const controller of ['memory', 'pids', 'cpu'])
-    await rmdir(`/sys/fs/cgroup/${controller}/spt${process.pid}f`).catch(() => {})
+    await rmdir(`/sys/fs/cgroup/${controller}/${cgroup}`).catch(() => {})
 })
 
 /** Makes these services of one load balancer real, proxy first as an agent does. None: takes it away. */

@@ -17,7 +17,7 @@ let second: LabNode
 let client: Peer
 
 beforeAll(async () => {
-  nodes = await TwoNodes.create(['q', 'p'])
+  nodes = await TwoNodes.create()
   ;({ first, second, client } = nodes)
 })
 

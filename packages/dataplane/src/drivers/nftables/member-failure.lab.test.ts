@@ -28,8 +28,8 @@ let directory: string
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'spout-member-failure-'))
-  lab = await Arrangement.create(`spt${process.pid}z`)
-  node = await LabNode.start(lab, 'node1', `z${(process.pid % 46_656).toString(36)}`)
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
   client = lab.peer('client')
   await lab.run('client', 'ip route add 10.9.0.100/32 via 10.9.0.1')
   await lab.run('client', 'ip route add fd09::100/128 via fd09::1')

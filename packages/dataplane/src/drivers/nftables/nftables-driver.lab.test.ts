@@ -7,7 +7,6 @@ import { LabNode } from '../../lab/lab-node.ts'
 import type { Peer } from '../../lab/peer-client.ts'
 
 /** Instances are short, so that uplink names fit: these belong to this process alone. */
-const instanceOf = (place: string): string => `${place}${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal
 /** Counters are read seldom where reading them takes long. */
 const PATIENT = { timeout: 10_000 }
@@ -23,8 +22,8 @@ let node: LabNode
 let client: Peer
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}n`)
-  node = await LabNode.start(lab, 'node1', instanceOf('a'))
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
   client = lab.peer('client')
   await node.domains.adopt([])
   await node.domains.apply({ put: [red, blue], remove: [] }, signal)
@@ -388,7 +387,7 @@ describe('restarts', () => {
   it('of the agent change nothing and break no connection', async () => {
     await put(node, ...entries)
     const { connection } = await client.open('10.9.0.131', 80)
-    const next = await LabNode.start(lab, 'node1', node.config.instance)
+    const next = await LabNode.start(lab, 'node1')
     await next.domains.adopt([red, blue])
     await next.driver.adopt(entries)
     await next.announcer.adopt(announced)
@@ -407,7 +406,7 @@ describe('restarts', () => {
 
   it('of an agent that remembers nothing end in the same state, without what it does not want', async () => {
     await put(node, ...entries)
-    const next = await LabNode.start(lab, 'node1', node.config.instance)
+    const next = await LabNode.start(lab, 'node1')
     await next.domains.adopt([])
     await next.driver.adopt([])
     await next.domains.apply({ put: [red, blue], remove: [] }, signal)
@@ -425,7 +424,7 @@ describe('restarts', () => {
   it('of an agent that remembers nothing keep traffic until every portion was told', async () => {
     await put(node, ...entries)
     const { connection } = await client.open('10.9.0.132', 80)
-    const next = await LabNode.start(lab, 'node1', node.config.instance, undefined, 60_000)
+    const next = await LabNode.start(lab, 'node1', undefined, 60_000)
     await next.domains.adopt([])
     await next.driver.adopt([])
     await next.domains.apply({ put: [red], remove: [] }, signal)
@@ -495,7 +494,7 @@ describe('takeover', () => {
   }
 
   it.each(['request', 'reply'] as const)('keeps connections whose next packet is a %s', async (first) => {
-    const other = await LabNode.start(lab, 'node2', instanceOf('b'))
+    const other = await LabNode.start(lab, 'node2')
     await other.domains.adopt([])
     await other.domains.apply({ put: [idle], remove: [] }, signal)
     await put(node, entry)

@@ -9,7 +9,7 @@ let second: LabNode
 let client: Peer
 
 beforeAll(async () => {
-  nodes = await TwoNodes.create(['u', 'v'])
+  nodes = await TwoNodes.create()
   ;({ first, second, client } = nodes)
 })
 

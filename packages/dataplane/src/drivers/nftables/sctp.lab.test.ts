@@ -7,7 +7,6 @@ import { LabNode } from '../../lab/lab-node.ts'
 import { askSctp, type SctpAnswer, SctpServer } from '../../lab/sctp-peer.ts'
 import { holdVips } from './lab/direct-return.ts'
 
-const instance = `s${(process.pid % 46_656).toString(36)}`
 const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 const PORT = 3868
@@ -28,8 +27,8 @@ let node: LabNode
 const servers: SctpServer[] = []
 
 beforeAll(async () => {
-  lab = await Arrangement.create(`spt${process.pid}s`)
-  node = await LabNode.start(lab, 'node1', instance)
+  lab = await Arrangement.create()
+  node = await LabNode.start(lab, 'node1')
   await node.domains.adopt([])
   for (const name of ['red1', 'red2']) servers.push(await SctpServer.start(lab.namespace(name), name, MEMBER_PORT))
 })
@@ -76,7 +75,7 @@ async function askOften(address: string): Promise<{ members: readonly string[]; 
   return { members: distinct(0), seen: distinct(1) }
 }
 
-const inDomain = (command: string) => lab.run('node1', `nsenter --net=/run/netns/${instance}-d1 ${command}`)
+const inDomain = (command: string) => lab.run('node1', `nsenter --net=/run/netns/${node.config.instance}-d1 ${command}`)
 
 describe.each([
   ['gateway', gateway, { 4: '10.9.0.9', 6: 'fd09::9' }],

@@ -4,7 +4,7 @@ import { announcement, BgpLab, neighborOf, settingsOf, VIP_PORT } from './bgp-la
 
 /** The announcer on one node; the client looks for an address through the router. */
 export async function bgpAnnouncerLab(): Promise<AnnouncerLab> {
-  const lab = await BgpLab.create(`spt${process.pid}e`, 1)
+  const lab = await BgpLab.create(1)
   let announcer: BgpAnnouncer | null = null
   try {
     await lab.startRouter([neighborOf(1)])

@@ -5,6 +5,7 @@ import { NativeHelper } from '@spout/sys'
 import type { Announcement } from '../../../announcer.ts'
 import { run } from '../../../domain/run.ts'
 import { BgpRouter, type BgpRouterOptions, type RouterNeighbor } from '../../../lab/bgp-router.ts'
+import { labPrefix } from '../../../lab/lab-names.ts'
 import { HELPER_PATH, silent } from '../../../lab/lab-node.ts'
 import { Peer } from '../../../lab/peer-client.ts'
 import { BgpAnnouncer } from '../bgp-announcer.ts'
@@ -77,7 +78,7 @@ export const neighborOf = (node: number, own: Partial<RouterNeighbor> = {}): Rou
  * and the same in IPv6 under fd09::/64 and fd0c::/64. Each node serves on port 8080 of whatever address is its own.
  */
 export class BgpLab implements AsyncDisposable {
-  readonly prefix: string
+  readonly prefix = labPrefix()
   readonly directory: string
   readonly helper: NativeHelper
   readonly nodes: readonly number[]
@@ -85,19 +86,18 @@ export class BgpLab implements AsyncDisposable {
   readonly #peers = new Map<string, Peer>()
   #router: BgpRouter | null = null
 
-  private constructor(prefix: string, directory: string, helper: NativeHelper, nodes: number) {
-    this.prefix = prefix
+  private constructor(directory: string, helper: NativeHelper, nodes: number) {
     this.directory = directory
     this.helper = helper
     this.nodes = Array.from({ length: nodes }, (_, index) => index + 1)
   }
 
-  static async create(prefix: string, nodes = 2): Promise<BgpLab> {
+  static async create(nodes = 2): Promise<BgpLab> {
     const helper = await NativeHelper.start({ path: HELPER_PATH, log: silent })
     const directory = await mkdtemp('/run/spout-bgp-')
     // The daemons' user passes through.
     await run('chmod', ['711', directory])
-    const lab = new BgpLab(prefix, directory, helper, nodes)
+    const lab = new BgpLab(directory, helper, nodes)
     try {
       await lab.#make()
     } catch (error) {

@@ -8,12 +8,11 @@ import { segmentLab } from '../../lab/segment-lab.ts'
 export async function l2Lab(): Promise<AnnouncerLab> {
   const signal = new AbortController().signal
   const red = domainEntry(1)
-  const instance = `g${(process.pid % 46_656).toString(36)}`
-  const arrangement = await Arrangement.create(`spt${process.pid}g`)
+  const arrangement = await Arrangement.create()
   let node: LabNode | null = null
   const restart = async () => {
     await node?.die()
-    node = await LabNode.start(arrangement, 'node1', instance)
+    node = await LabNode.start(arrangement, 'node1')
     return node
   }
   const end = async () => {
@@ -29,7 +28,7 @@ export async function l2Lab(): Promise<AnnouncerLab> {
     throw error
   }
   return {
-    ...segmentLab(arrangement, instance, [{ via: 'l2' }]),
+    ...segmentLab(arrangement, [{ via: 'l2' }]),
     restart: async () => (await restart()).announcer,
     changes: () => node?.announcer.counters.changes ?? 0,
     keepsStrangers: true,

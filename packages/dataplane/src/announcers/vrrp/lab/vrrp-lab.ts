@@ -8,9 +8,8 @@ import { pairSettings, VrrpNode } from './vrrp-node.ts'
 export async function vrrpLab(): Promise<AnnouncerLab> {
   const signal = new AbortController().signal
   const red = domainEntry(1)
-  const instance = `v${(process.pid % 46_656).toString(36)}`
-  const arrangement = await Arrangement.create(`spt${process.pid}v`)
-  const node = new VrrpNode(arrangement, 'node1', instance)
+  const arrangement = await Arrangement.create()
+  const node = new VrrpNode(arrangement, 'node1')
   const settings = pairSettings(1)
   const restart = async () => {
     const announcer = await node.startAgent()
@@ -29,7 +28,7 @@ export async function vrrpLab(): Promise<AnnouncerLab> {
     throw error
   }
   return {
-    ...segmentLab(arrangement, instance, [
+    ...segmentLab(arrangement, [
       { via: 'vrrp', shard: 1 },
       { via: 'vrrp', shard: 2 },
     ]),

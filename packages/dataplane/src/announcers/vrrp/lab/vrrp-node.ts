@@ -27,11 +27,12 @@ export class VrrpNode {
   #helper: NativeHelper | null = null
   #announcer: VrrpAnnouncer | null = null
 
-  constructor(arrangement: Arrangement, place: string, instance: string, fabricInterface = 'fab0') {
+  constructor(arrangement: Arrangement, place: string, fabricInterface = 'fab0') {
     this.#arrangement = arrangement
     this.place = place
     this.directory = mkdtempSync(join(tmpdir(), 'spout-vrrp-'))
     const rootNamespace = arrangement.namespace(place)
+    const instance = arrangement.instanceOf(place)
     this.config = { instance, fabricInterface, segments: { red: 'red0', blue: 'blue0' }, rootNamespace }
   }
 
@@ -97,7 +98,7 @@ export function pairSettings(node: 1 | 2, fields: Partial<VrrpSettings> = {}): V
     source: `10.9.0.${node}`,
     peers: [`10.9.0.${3 - node}`],
     advertMs: 20,
-    missedAdverts: 10,
+    missedAdverts: 25,
     shards: [
       { number: 1, routerId: 61, priority: node === 1 ? 254 : 200 },
       { number: 2, routerId: 62, priority: node === 1 ? 200 : 254 },

@@ -34,12 +34,9 @@ export class VrrpPair implements AsyncDisposable {
     this.second = second
   }
 
-  static async create(prefix: string, letters: readonly [string, string]): Promise<VrrpPair> {
-    const lab = await Arrangement.create(prefix)
-    const [first, second] = letters.map(
-      (letter, index) => new VrrpNode(lab, `node${index + 1}`, `${letter}${(process.pid % 46_656).toString(36)}`),
-    ) as [VrrpNode, VrrpNode]
-    return new VrrpPair(lab, first, second)
+  static async create(): Promise<VrrpPair> {
+    const lab = await Arrangement.create()
+    return new VrrpPair(lab, new VrrpNode(lab, 'node1'), new VrrpNode(lab, 'node2'))
   }
 
   get nodes(): readonly [VrrpNode, VrrpNode] {
@@ -85,9 +82,10 @@ export class VrrpPair implements AsyncDisposable {
     return this.nodes.reduce((sum, node) => sum + this.shard(node, number).takeovers, 0)
   }
 
-  /** Each shard's state on each node, and since when: the same text says that nothing moved. */
+  /** Each shard's state on each node, since when and why: the same text says that nothing moved. */
   moves(): string {
-    return JSON.stringify(this.nodes.map((node) => node.announcer.shards().map(({ state, since }) => [state, since])))
+    const told = ({ state, since, lastMove }: ShardReport) => [state, since, lastMove?.reason]
+    return JSON.stringify(this.nodes.map((node) => node.announcer.shards().map(told)))
   }
 
   reach(address: string): Promise<string> {

@@ -5,6 +5,7 @@ import { createNetns, deleteNetns } from '@spout/sys'
 import type { WantedEntry } from '../../../driver.ts'
 import type { DriverLab } from '../../../driver-conformance.ts'
 import { domainEntry, member } from '../../../lab/entries.ts'
+import { labPrefix } from '../../../lab/lab-names.ts'
 import { silent } from '../../../lab/lab-node.ts'
 import { Peer } from '../../../lab/peer-client.ts'
 import { backendName } from '../content.ts'
@@ -24,7 +25,7 @@ const FOREIGN = 'taken'
 /** The proxy of one domain; client and members are in its namespace. */
 export async function haproxyLab(): Promise<DriverLab> {
   const red = domainEntry(1)
-  const parent = `spt${process.pid}h`
+  const parent = labPrefix()
   const namespace = `${parent}-d${red.number}`
   const runDirectory = await mkdtemp(join(tmpdir(), 'spt-'))
   const files = proxyFiles(join(runDirectory, namespace))

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { threadId } from 'node:worker_threads'
+import { labPrefix } from '../../../lab/lab-names.ts'
 import { HaproxyDriver, type HaproxyDriverOptions } from '../haproxy-driver.ts'
 import { endLeftProxies } from '../left-proxies.ts'
 import { type ProxyHost, SystemHost } from '../proxy-host.ts'
@@ -15,8 +16,7 @@ import type { ProxyPlace } from '../proxy-place.ts'
 
 /** For this folder's lab tests: one domain namespace, joined by a veth to the namespace of the test. */
 
-// Files of one run are threads of one process.
-const ID = `spt${process.pid}p${threadId}`
+const ID = labPrefix()
 const NET4 = `198.19.${(process.pid + threadId) % 250}`
 const NET6 = `fd5e:${(process.pid & 0xffff).toString(16)}:${(process.pid >>> 16).toString(16)}:${threadId.toString(16)}:`
 

@@ -8,24 +8,24 @@ import { holdVips } from './direct-return.ts'
 const MEMBERS = { red1: '10.0.0.11', red2: '10.0.0.12', red9: '10.0.0.99' }
 
 /** The driver on node1 of an arrangement; its client has a route for the VIPs, so nothing needs to announce them. */
-export const nftablesLab = (): Promise<DriverLab> => labOf(domainEntry(1), 'e', 8080)
+export const nftablesLab = (): Promise<DriverLab> => labOf(domainEntry(1), 8080)
 
 /** The same with return path `dsr`: members have the listeners' port and hold the VIPs. */
 export const forwardingLab = async (): Promise<DriverLab> => ({
-  ...(await labOf(domainEntry(1, { returnPath: 'dsr', gateway: null }), 'f', 80)),
+  ...(await labOf(domainEntry(1, { returnPath: 'dsr', gateway: null }), 80)),
   answersPassBy: true,
 })
 
-async function labOf(red: DomainEntry, letter: string, port: number): Promise<DriverLab> {
+async function labOf(red: DomainEntry, port: number): Promise<DriverLab> {
   const signal = new AbortController().signal
-  const instance = `${letter}${(process.pid % 46_656).toString(36)}`
-  const arrangement = await Arrangement.create(`spt${process.pid}${letter}`)
+  const arrangement = await Arrangement.create()
+  const instance = arrangement.instanceOf('node1')
   const isForwarding = red.returnPath === 'dsr'
   const table = `${isForwarding ? 'netdev' : 'inet'} spout`
   let node: LabNode | null = null
   const restart = async () => {
     await node?.die()
-    node = await LabNode.start(arrangement, 'node1', instance)
+    node = await LabNode.start(arrangement, 'node1')
     return node
   }
   const inDomain = (command: string) =>

@@ -39,12 +39,10 @@ export class TwoNodes implements AsyncDisposable {
     })
   }
 
-  /** @param letters two that no other lab of this process has: its instances begin with them, its namespaces end with the first */
-  static async create(letters: readonly [string, string]): Promise<TwoNodes> {
-    const lab = await Arrangement.create(`spt${process.pid}${letters[0]}`)
-    const instanceOf = (letter: string): string => `${letter}${(process.pid % 46_656).toString(36)}`
-    const first = await LabNode.start(lab, 'node1', instanceOf(letters[0]))
-    const second = await LabNode.start(lab, 'node2', instanceOf(letters[1]))
+  static async create(): Promise<TwoNodes> {
+    const lab = await Arrangement.create()
+    const first = await LabNode.start(lab, 'node1')
+    const second = await LabNode.start(lab, 'node2')
     const members = ['10.0.0.11', '10.0.0.12', 'fd01::11', 'fd01::12'].map((address, at) => member(`m${at}`, address))
     const entry = wanted('t', red, {
       vips: [vip('10.9.0.140'), vip('fd09::140')],
