@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { isDeepStrictEqual } from 'node:util'
 import type { VrrpSettings } from '@spout/model/node-state'
 import type { Announcement } from '../../../announcer.ts'
 import { run } from '../../../domain/run.ts'
 import { Arrangement } from '../../../lab/arrangement.ts'
 import type { ShardReport } from '../shard-report.ts'
+import { areSpread } from './spread.ts'
 import { pairSettings, VrrpNode } from './vrrp-node.ts'
 
 const signal = new AbortController().signal
@@ -55,18 +55,8 @@ export class VrrpPair implements AsyncDisposable {
     )
   }
 
-  /** Whether each is master of its own shard; helps it on. */
-  async spread(): Promise<boolean> {
-    const wanted = [
-      ['master', 'backup'],
-      ['backup', 'master'],
-    ]
-    const now = this.nodes.map((node) => this.states(node))
-    if (isDeepStrictEqual(now, wanted)) return true
-    if (now.flat().some((state) => state === 'fault' || state === 'stopped')) return false
-    if (isDeepStrictEqual(now[1], ['master', 'master'])) await this.second.announcer.handOver(1, signal)
-    if (isDeepStrictEqual(now[0], ['master', 'master'])) await this.first.announcer.handOver(2, signal)
-    return false
+  spread(): Promise<boolean> {
+    return areSpread(this.nodes)
   }
 
   states(node: VrrpNode): readonly ShardReport['state'][] {
