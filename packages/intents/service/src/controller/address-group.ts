@@ -7,7 +7,7 @@ import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '..
 import type { FamilyWish } from '../to-model/address-wish.ts'
 import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
-import { loadBalancerId } from '../to-model/ids.ts'
+import { loadBalancerIds } from '../to-model/ids.ts'
 import { bringExternals } from './external-addresses.ts'
 import { firstGranted } from './grants.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
@@ -35,9 +35,6 @@ export interface Brought {
   /** External addresses that cannot be had, and why. */
   readonly refusedExternals?: ReadonlyMap<string, Refusal>
 }
-
-/** So many ids are tried for a Service that founded an address which others have now. */
-const MOST_ATTEMPTS = 16
 
 /**
  * Brings the load balancer of one group of Services to what is wanted: nothing when it is so already, else one call for
@@ -95,8 +92,7 @@ async function create(context: AddressGroupContext, group: PlannedGroup): Promis
   const founder = group.services[0]?.service
   if (primary === undefined || founder === undefined)
     throw new NotWished({ reason: 'NoAddressPool', field: 'spec.ipFamilies', message: 'There is no address for it.' })
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    const id = loadBalancerId(context.projectId, uidOf(founder), attempt)
+  for (const id of loadBalancerIds(context.projectId, uidOf(founder))) {
     if (context.known.get(id) !== null) continue
     try {
       return await firstGranted(primary, (vip) =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { LoadBalancerService, ShownLoadBalancer, ShownWithdrawal } from '../spout/load-balancer-service.ts'
 import { NO_LOAD_BALANCERS } from '../spout/no-load-balancers.ts'
 import { service } from '../testing/objects.ts'
-import { loadBalancerId } from '../to-model/ids.ts'
+import { loadBalancerIds } from '../to-model/ids.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { Cluster } from './cluster.ts'
 import { isWithdrawn } from './withdrawal.ts'
@@ -11,13 +11,13 @@ const PROJECT = '97c43460-b26b-4aa0-adbf-63f68a8d70ae'
 const SERVICE = service('web')
 
 /** Asks of which load balancers, with what the control plane says of each, and what was told. */
-async function ask(say: Partial<ShownWithdrawal>, known?: readonly string[], there: ShownLoadBalancer | null = null) {
+async function ask(say: Partial<ShownWithdrawal>, known?: readonly string[], there: readonly string[] = []) {
   const asked: string[] = []
   const told: ServiceEvent[] = []
   const spout: LoadBalancerService = {
     ...NO_LOAD_BALANCERS,
     projectId: async () => PROJECT,
-    get: async () => there,
+    get: async (id) => (there.includes(id) ? ({} as ShownLoadBalancer) : null),
     withdrawal: async (id) => {
       asked.push(id)
       return { withdrawn: false, overdue: false, waitingFor: ['node1'], ...say }
@@ -35,12 +35,15 @@ test('every load balancer that was deleted for it is asked for, until one is not
 })
 
 test('after a restart it is the one that the Service founded', async () => {
-  const id = loadBalancerId(PROJECT, SERVICE.metadata.uid ?? '')
+  const [id] = loadBalancerIds(PROJECT, SERVICE.metadata.uid ?? '')
   expect(await ask({})).toEqual({ answer: false, asked: [id], told: [] })
 })
 
-test('one that others have now is not waited for', async () => {
-  expect(await ask({}, undefined, {} as ShownLoadBalancer)).toEqual({ answer: true, asked: [], told: [] })
+test('those that others have now are not waited for, but the one that the Service had after them', async () => {
+  const [first = '', second = '', third, ...more] = loadBalancerIds(PROJECT, SERVICE.metadata.uid ?? '')
+  expect(await ask({}, undefined, [first, second])).toEqual({ answer: false, asked: [third], told: [] })
+  const everything = [first, second, third!, ...more]
+  expect(await ask({}, undefined, everything)).toEqual({ answer: true, asked: [], told: [] })
 })
 
 test('what takes too long is let go of, and told', async () => {

@@ -2,7 +2,7 @@ import { Refused } from '@spout/client/native-api'
 import type { Service } from '@spout/kube'
 import { uidOf } from '../names.ts'
 import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
-import { loadBalancerId } from '../to-model/ids.ts'
+import { loadBalancerIds } from '../to-model/ids.ts'
 import { notWithdrawn } from '../write-back/events.ts'
 import type { ControllerContext } from './context.ts'
 
@@ -25,13 +25,14 @@ export async function isWithdrawn(
 }
 
 /**
- * Who was interrupted after it deleted the load balancer knows of it by the Service's UID. None without a project, and none
- * when it is there: others that share its address have it now.
+ * Who was interrupted after it deleted the load balancer knows of it by the Service's UID: the first id that is not there.
+ * What is there others have now, who share its address. None without a project.
  */
 async function foundedBy(spout: LoadBalancerService, service: Service): Promise<readonly string[]> {
   try {
-    const id = loadBalancerId(await spout.projectId(), uidOf(service))
-    return (await spout.get(id)) === null ? [id] : []
+    for (const id of loadBalancerIds(await spout.projectId(), uidOf(service)))
+      if ((await spout.get(id)) === null) return [id]
+    return []
   } catch (error) {
     if (error instanceof Refused) return []
     throw error

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../../../server/src/test-bed.ts'
-import { loadBalancerId } from '../to-model/ids.ts'
+import { loadBalancerIds } from '../to-model/ids.ts'
 import { NativeLoadBalancers } from './native-load-balancers.ts'
 
 let bed: TestBed
@@ -18,14 +18,14 @@ afterAll(() => bed.close())
 const node = { nodeId: 'n1', nodeName: 'node1', connection: 'connected', message: null } as const
 
 test('what nodes still hold of our project is waited for', async () => {
-  const id = loadBalancerId(projectId, 'a', 0)
+  const [id = ''] = loadBalancerIds(projectId, 'a')
   bed.withdrawals.hold(id, { projectId, overdue: false, waitingFor: [node] })
   expect(await native.withdrawal(id, 0)).toEqual({ withdrawn: false, overdue: false, waitingFor: ['node1'] })
 })
 
 test('an id that another project took is not ours to wait for', async () => {
   const { id: stranger } = await bed.admission.createProject({ name: 'stranger', description: '' })
-  const id = loadBalancerId(projectId, 'b', 0)
+  const [id = ''] = loadBalancerIds(projectId, 'b')
   bed.withdrawals.hold(id, { projectId: stranger, overdue: false, waitingFor: [node] })
   expect(await native.withdrawal(id, 0)).toEqual({ withdrawn: true, overdue: false, waitingFor: [] })
 })

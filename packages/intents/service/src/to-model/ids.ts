@@ -19,9 +19,14 @@ export function uuid5(namespace: string, name: string): string {
 /** Ids of one project's load balancers that come from Services. */
 const SERVICES_NAMESPACE = 'c47f8c6e-9f0b-5d0c-8a57-3f3f2c1f7a10'
 
+/** So many ids a Service has for what it founds. */
+const MOST_ATTEMPTS = 16
+
 /**
- * The id of the load balancer that a Service founds. It stays with the address when the founder leaves it to others;
- * then `attempt` gives the founder another one.
+ * The ids of the load balancers that a Service founds, in the order in which it takes them: the first that nobody has. One
+ * stays with its address when the founder leaves that to others; then the founder takes another.
  */
-export const loadBalancerId = (projectId: string, serviceUid: string, attempt = 0): string =>
-  uuid5(SERVICES_NAMESPACE, `${projectId}/${serviceUid}/${attempt}`)
+export const loadBalancerIds = (projectId: string, serviceUid: string): readonly string[] =>
+  Array.from({ length: MOST_ATTEMPTS }, (_, attempt) =>
+    uuid5(SERVICES_NAMESPACE, `${projectId}/${serviceUid}/${attempt}`),
+  )
