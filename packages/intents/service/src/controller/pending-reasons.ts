@@ -3,9 +3,15 @@ import type { Clock, Timer } from '@spout/runtime'
 /** A reason that stays for so long is worth telling; what is on its way to work has passed by then. */
 export const STAYS_AFTER_MS = 10_000
 
+/** What works within this time is told of once, when it does: most are, and each write of a status costs everybody who watches. */
+export const BEGINS_MS = 250
+
 interface PendingReason {
   readonly reason: string
   readonly sinceMs: number
+  /** When it began to wait, for whatever reason. */
+  readonly begunMs: number
+  /** Of `BEGINS_MS`, then of `STAYS_AFTER_MS`; null once the reason has been told. */
   readonly timer: Timer | null
 }
 
@@ -15,13 +21,13 @@ interface PendingReason {
  */
 export class PendingReasons {
   readonly #clock: Clock
-  /** Calls back with a Service's key once its reason has stayed. */
-  readonly #stayed: (key: string) => void
+  /** Calls back with a Service's key once it has begun to wait for long, and once its reason has stayed. */
+  readonly #lookAgain: (key: string) => void
   readonly #byUid = new Map<string, PendingReason>()
 
-  constructor(clock: Clock, stayed: (key: string) => void) {
+  constructor(clock: Clock, lookAgain: (key: string) => void) {
     this.#clock = clock
-    this.#stayed = stayed
+    this.#lookAgain = lookAgain
   }
 
   has(uid: string): boolean {
@@ -32,23 +38,24 @@ export class PendingReasons {
    * Takes the reason of now.
    *
    * @param known what the Service said before it was first looked at: it was told by whoever wrote it
-   * @returns `new`, or `passing` for a reason that may go by itself, `stays` once for one that stayed, then `told`
+   * @returns `begins` at first, then `passing` for a reason that may go by itself, `stays` once for one that stayed, then `told`
    */
-  look(uid: string, key: string, reason: string, known: boolean): 'new' | 'passing' | 'stays' | 'told' {
+  look(uid: string, key: string, reason: string, known: boolean): 'begins' | 'passing' | 'stays' | 'told' {
     const before = this.#byUid.get(uid)
     const nowMs = this.#clock.monotonicMs()
-    if (before?.reason === reason) {
-      if (before.timer === null) return 'told'
-      if (nowMs - before.sinceMs < STAYS_AFTER_MS) return 'passing'
-      before.timer.clear()
-      this.#byUid.set(uid, { ...before, timer: null })
-      return 'stays'
+    if (known) {
+      this.#byUid.set(uid, { reason, sinceMs: nowMs, begunMs: nowMs, timer: null })
+      return 'told'
     }
+    if (before?.reason === reason && before.timer === null) return 'told'
+    const sinceMs = before?.reason === reason ? before.sinceMs : nowMs
+    const begunMs = before?.begunMs ?? nowMs
+    const [begins, stays] = [nowMs - begunMs < BEGINS_MS, nowMs - sinceMs >= STAYS_AFTER_MS]
     before?.timer?.clear()
-    const timer = known ? null : this.#clock.setTimer(() => this.#stayed(key), STAYS_AFTER_MS)
-    this.#byUid.set(uid, { reason, sinceMs: nowMs, timer })
-    if (known) return 'told'
-    return before === undefined ? 'new' : 'passing'
+    const restMs = begins ? begunMs + BEGINS_MS - nowMs : sinceMs + STAYS_AFTER_MS - nowMs
+    const timer = stays ? null : this.#clock.setTimer(() => this.#lookAgain(key), restMs)
+    this.#byUid.set(uid, { reason, sinceMs, begunMs, timer })
+    return begins ? 'begins' : stays ? 'stays' : 'passing'
   }
 
   /** It does not wait any more. */

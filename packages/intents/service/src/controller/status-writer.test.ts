@@ -8,7 +8,7 @@ import type { Progress } from '../write-back/conditions.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 import type { Cluster } from './cluster.ts'
-import { STAYS_AFTER_MS } from './pending-reasons.ts'
+import { BEGINS_MS, STAYS_AFTER_MS } from './pending-reasons.ts'
 import { StatusWriter } from './status-writer.ts'
 
 const WISH: AddressWish = { families: [{ family: 4, required: true, address: null }], pools: null }
@@ -85,16 +85,35 @@ beforeEach(() => {
 })
 
 describe('a Service that waits for the nodes', () => {
-  test('and is programmed in time costs two writes and no event, whatever it waited for', async () => {
+  /** Looks at it for longer than it needs to begin. */
+  const lookUntilShown = async (...reasons: readonly string[]) => {
+    await one.look(waits(reasons[0] ?? ''))
+    await one.clock.advance(BEGINS_MS)
+    for (const reason of reasons) await one.look(waits(reason))
+    one.again.length = 0
+  }
+
+  test('and is programmed at once costs one write and no event, whatever it waited for', async () => {
     for (const reason of ['WaitingForPlan', 'WaitingForNode', 'WaitingForAnnouncement', 'NoOwner'])
       await one.look(waits(reason))
     await one.look(PROGRAMMED)
     await one.clock.advance(STAYS_AFTER_MS)
+    expect(one.written).toEqual([['198.51.100.7', 'Programmed']])
+    expect([one.told, one.again]).toEqual([[], []])
+  })
+
+  test('for a moment shows its address, and costs a second write when it is programmed', async () => {
+    await one.look(waits('WaitingForPlan'))
+    await one.clock.advance(BEGINS_MS)
+    expect(one.again).toEqual(['shop/web'])
+    for (const reason of ['WaitingForNode', 'WaitingForAnnouncement', 'NoOwner']) await one.look(waits(reason))
+    await one.look(PROGRAMMED)
+    await one.clock.advance(STAYS_AFTER_MS)
     expect(one.written).toEqual([
-      ['198.51.100.7', 'WaitingForPlan'],
+      ['198.51.100.7', 'WaitingForNode'],
       ['198.51.100.7', 'Programmed'],
     ])
-    expect([one.told, one.again]).toEqual([[], []])
+    expect([one.told, one.again]).toEqual([[], ['shop/web']])
   })
 
   test('among a mass of others costs one write, or is told of when it stays as it is', async () => {
@@ -107,14 +126,17 @@ describe('a Service that waits for the nodes', () => {
     const other = new OneService()
     other.isMass = true
     await other.look(waits('WaitingForNode'))
+    await other.clock.advance(BEGINS_MS)
+    await other.look(waits('WaitingForNode'))
+    expect(other.written).toEqual([])
     await other.clock.advance(STAYS_AFTER_MS)
-    expect(other.again).toEqual(['shop/web'])
+    expect(other.again).toEqual(['shop/web', 'shop/web'])
     await other.look(waits('WaitingForNode'))
     expect([other.written, other.told]).toEqual([[['198.51.100.7', 'WaitingForNode']], ['WaitingForNode']])
   })
 
   test('tells of the first reason when that one stays, once', async () => {
-    await one.look(waits('NodeDisconnected'))
+    await lookUntilShown('NodeDisconnected')
     await one.clock.advance(STAYS_AFTER_MS)
     expect(one.again).toEqual(['shop/web'])
     await one.look(waits('NodeDisconnected'))
@@ -124,8 +146,7 @@ describe('a Service that waits for the nodes', () => {
   })
 
   test('writes and tells of a later reason when that one stays', async () => {
-    await one.look(waits('WaitingForPlan'))
-    await one.look(waits('WaitingForNode'))
+    await lookUntilShown('WaitingForPlan', 'WaitingForNode')
     await one.clock.advance(STAYS_AFTER_MS)
     expect(one.again).toEqual(['shop/web'])
     await one.look(waits('WaitingForNode'))
@@ -134,7 +155,7 @@ describe('a Service that waits for the nodes', () => {
   })
 
   test('shows another address at once', async () => {
-    await one.look(waits('WaitingForPlan'))
+    await lookUntilShown('WaitingForPlan')
     await one.look(waits('WaitingForNode'), ['198.51.100.8'])
     expect(one.written.at(-1)).toEqual(['198.51.100.8', 'WaitingForNode'])
   })
@@ -147,7 +168,7 @@ describe('a Service that waits for the nodes', () => {
   })
 
   test('is not told of again after a restart', async () => {
-    await one.look(waits('WaitingForNode'))
+    await lookUntilShown('WaitingForNode')
     await one.clock.advance(STAYS_AFTER_MS)
     await one.look(waits('WaitingForNode'))
     one.restart()

@@ -78,8 +78,8 @@ export class StatusWriter {
   }
 
   /**
-   * The address with the first reason at once, or in a mass of Services with what becomes of it; another reason, and the
-   * event, only once it has stayed.
+   * The address comes with what becomes of it, or with the reason of now once it has waited for a moment, in a mass of
+   * Services for long; another reason, and the event, only once it has stayed.
    */
   async #writePending(service: Service, wanted: WrittenStatus): Promise<void> {
     const uid = uidOf(service)
@@ -87,8 +87,9 @@ export class StatusWriter {
     const reason = wanted.conditions.find(({ type }) => type === CONDITION_PROGRAMMED)?.reason ?? ''
     const stage = this.#pending.look(uid, keyOf(service), reason, shown && !this.#pending.has(uid))
     const showsNothing = (service.status?.loadBalancer?.ingress ?? []).length === 0
-    const waits = stage !== 'stays' && showsNothing && this.#isMass()
-    if (!shown && !waits && !(stage === 'passing' && differInReason(service, wanted))) {
+    const mayPass = stage === 'begins' || stage === 'passing'
+    const waits = mayPass && (showsNothing ? stage === 'begins' || this.#isMass() : differInReason(service, wanted))
+    if (!shown && !waits) {
       const before = service.status?.conditions ?? []
       await this.#put(service, wanted)
       for (const event of eventsOf(before, wanted, 'waits')) this.#cluster.tell(service, event)
