@@ -78,6 +78,23 @@ describe('selection and lifecycle, against a real API server', () => {
     )
   })
 
+  test('3: endpoints that come while the finalizer is written are in the load balancer from the start', async () => {
+    await running.stop()
+    running = await bed.start({}, undefined, async (write) => {
+      if (!write.endsWith('/services/c3-early') || running.kube.slicesOf('shop/c3-early').length > 0) return
+      await bed.slice('c3-early', {
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['10.128.0.7'], conditions: { ready: true } }],
+        ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+      })
+      await bed.until('the watch to show the slice', () => running.kube.slicesOf('shop/c3-early').length > 0)
+    })
+    const one = await bed.create('c3-early')
+    const document = await bed.until('a load balancer', () => bed.documentOf(one))
+    expect(document.generation).toBe(1)
+    expect(document.pools[0]?.members.map(({ address }) => address)).toEqual(['10.128.0.7'])
+  })
+
   test('3: deletion waits while the control plane does not answer', async () => {
     const one = await bed.create('c3-wait')
     await bed.when('c3-wait', 'an address', hasIp)

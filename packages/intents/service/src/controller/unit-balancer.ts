@@ -14,7 +14,7 @@ import { servicesOf } from './known-load-balancers.ts'
 import { LeftOut } from './left-out.ts'
 import { Confirmations } from './progress.ts'
 import { differInMembersAlone, type SettledGroup, SettledUnits, type UnitSight } from './settled-units.ts'
-import { type PlannedGroup, planUnit } from './unit-plan.ts'
+import { type PlannedGroup, planUnit, type UnitPlan } from './unit-plan.ts'
 
 const POOLS_FRESH_MS = 2000
 const NONE: ReadonlyMap<string, Refusal> = new Map()
@@ -71,11 +71,10 @@ export class UnitBalancer {
   }
 
   async #bringUnit(unit: string, services: readonly Service[], nodes: readonly EligibleNode[]): Promise<Outcome> {
-    const { cluster, settings, busy } = this.#context
+    const { cluster, busy } = this.#context
     const documents = this.#documentsOf(unit, services).map(({ document }) => document)
     if (documents.some(({ id }) => (busy.get(id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
-    const slices = new Map(services.map((service) => [service, cluster.slicesOf(keyOf(service))]))
-    const sight: UnitSight = { services, slices: [...slices.values()], nodes, documents }
+    let sight: UnitSight = { services, slices: this.#slicesOf(services), nodes, documents }
     // Whose a Service is may change without it.
     const mayStay = services.every((service) => cluster.barred(service) === null && cluster.isClaimed(service))
     const settled = mayStay ? this.#settled.groupsOf(unit, sight) : null
@@ -83,19 +82,19 @@ export class UnitBalancer {
       for (const group of settled) await this.#tell(group, this.#shownOf(group), null)
       return done
     }
-    const plan = planUnit({
-      services,
-      documents,
-      cluster: settings.cluster,
-      externalRanges: settings.externalRanges,
-      barred: (service) => cluster.barred(service)?.refusal ?? null,
-      surroundings: (service) => ({ slices: slices.get(service) ?? [], nodes, mode: settings.mode }),
-    })
+    let plan = this.#plan(sight)
     this.#settled.forget(unit)
-    let refusals = plan.refused.length
     const brought: (readonly [PlannedGroup, LoadBalancer])[] = []
+    let refusals = 0
     for (const { id } of documents) busy.set(id, unit)
     try {
+      // The endpoints of a new Service come while it is claimed: said together, they cost no second change.
+      const claimed = new Set<string>()
+      while (await this.#claim(plan, claimed)) {
+        sight = { ...sight, slices: this.#slicesOf(services) }
+        plan = this.#plan(sight)
+      }
+      refusals = plan.refused.length
       for (const group of plan.groups) {
         const { refused, asWished } = await this.#bring(group)
         refusals += refused
@@ -109,6 +108,41 @@ export class UnitBalancer {
     if (refusals > 0) this.#refused.set(unit, refusals)
     else this.#refused.delete(unit)
     return refusals > 0 ? retryAfter(REFUSED_RETRY_MS) : done
+  }
+
+  #slicesOf(services: readonly Service[]): UnitSight['slices'] {
+    return services.map((service) => this.#context.cluster.slicesOf(keyOf(service)))
+  }
+
+  #plan({ services, slices, nodes, documents }: UnitSight): UnitPlan {
+    const { cluster, settings } = this.#context
+    const slicesOf = new Map(services.map((service, at) => [service, slices[at] ?? []]))
+    return planUnit({
+      services,
+      documents,
+      cluster: settings.cluster,
+      externalRanges: settings.externalRanges,
+      barred: (service) => cluster.barred(service)?.refusal ?? null,
+      surroundings: (service) => ({ slices: slicesOf.get(service) ?? [], nodes, mode: settings.mode }),
+    })
+  }
+
+  /**
+   * Puts our finalizer on Services before anything is made for them.
+   * @param claimed UIDs of those that have it by now; more are added
+   * @returns whether one had none
+   */
+  async #claim({ groups }: UnitPlan, claimed: Set<string>): Promise<boolean> {
+    const { cluster } = this.#context
+    const isUnclaimed = ({ service }: PlannedGroup['services'][number]) =>
+      !cluster.isClaimed(service) && !claimed.has(uidOf(service))
+    const unclaimed = groups.filter(({ services }) => services.some(isUnclaimed))
+    // What an address may come from is asked for meanwhile.
+    if (unclaimed.some(({ heldBy }) => heldBy === null)) this.#freshPools().catch(() => {})
+    const services = unclaimed.flatMap((group) => group.services.filter(isUnclaimed))
+    await Promise.all(services.map(({ service }) => cluster.claim(service)))
+    for (const { service } of services) claimed.add(uidOf(service))
+    return services.length > 0
   }
 
   /** Remembers what need not be worked out again while nothing but statuses changes. */
@@ -150,11 +184,7 @@ export class UnitBalancer {
 
   /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
   async #bring(group: PlannedGroup): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
-    const { cluster, service, settings, known, patienceMs } = this.#context
-    const unclaimed = group.services.filter(({ service: one }) => !cluster.isClaimed(one))
-    // What its address may come from is asked for meanwhile.
-    if (unclaimed.length > 0 && group.heldBy === null) this.#freshPools().catch(() => {})
-    await Promise.all(unclaimed.map(({ service: one }) => cluster.claim(one)))
+    const { service, settings, known, patienceMs } = this.#context
     const {
       shown: brought,
       refusal,

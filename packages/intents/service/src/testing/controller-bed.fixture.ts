@@ -89,10 +89,14 @@ export async function openControllerBed() {
   const native = () => new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
   const running = new Set<RunningController>()
 
-  /** @param onQuestion called before the API server is asked whether a Service is gone; what it throws is the answer */
+  /**
+   * @param onQuestion called before the API server is asked whether a Service is gone; what it throws is the answer
+   * @param onWrite awaited before a write is sent, `METHOD PATH`
+   */
   async function start(
     overrides: Partial<ServiceControllerSettings> = {},
     onQuestion: () => void = () => {},
+    onWrite: (write: string) => Promise<void> = async () => {},
   ): Promise<RunningController> {
     const log = process.env['SPOUT_TEST_LOG'] ? createLogger({ name: 'test', level: 'debug' }) : silentLogger()
     const transport = new Transport({ access: access() })
@@ -100,7 +104,11 @@ export async function openControllerBed() {
     const request = transport.request.bind(transport)
     const asked: string[] = []
     transport.request = async (wanted) => {
-      if (wanted.method !== 'GET') writes.push(`${wanted.method} ${wanted.path}`)
+      const write = `${wanted.method} ${wanted.path}`
+      if (wanted.method !== 'GET') {
+        writes.push(write)
+        await onWrite(write)
+      }
       const [, name] = /^metadata\.name=(.*)$/.exec(String(wanted.query?.['fieldSelector'] ?? '')) ?? []
       if (name !== undefined) {
         asked.push(name)
