@@ -2,7 +2,7 @@
  * One more node in a cluster whose Services are reached by node ports, which changes every load balancer: from the write
  * that gives the Node its address until the load-balancer node has confirmed all. Node objects alone: nobody is behind them.
  */
-import { callApi } from '@spout/testkit'
+import { callApi, nodesInSync } from '@spout/testkit'
 import { type ConnectedCluster, withConnectedCluster } from './kubernetes/connected-cluster.ts'
 import { lookMs, watchForChange } from './kubernetes/current.ts'
 import { addressNode, createNode, createService, forEachNumber, UNCHECKED } from './kubernetes/objects.ts'
@@ -50,6 +50,8 @@ async function measure(bed: ConnectedCluster, scale: Scale): Promise<readonly nu
     const n = scale.nodes + round
     await createNode(bed.cluster.api, nodeName(n))
     await bed.connector.idle(scale.services, LONGEST_MS)
+    // Before the first round the node still takes what was set up.
+    await nodesInSync(bed.access, 1)
     const { current } = await watchForChange(bed)
     const startedMs = performance.now()
     await addressNode(bed.cluster.api, nodeName(n), nodeAddress(n))

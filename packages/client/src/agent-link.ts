@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
-import type { Edit } from '@spout/model/edits'
+import { EDITS_VERSION, type Edit } from '@spout/model/edits'
 import type { NodeReport } from '@spout/model/node-report'
 import type { NodeStateEntry } from '@spout/model/node-state'
 import { LineSplitter } from './ndjson.ts'
@@ -73,7 +73,11 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
     postJson<T>(new URL(path, identity.url), body, { agent, signal, timeout: REPORT_TIMEOUT_MS })
   return {
     state: (signal) =>
-      stateLines(new URL('/agent/v1/state?edits=1', identity.url), { agent, signal, timeout: silenceMs }),
+      stateLines(new URL(`/agent/v1/state?edits=${EDITS_VERSION}`, identity.url), {
+        agent,
+        signal,
+        timeout: silenceMs,
+      }),
     report: (report, signal) => call('/agent/v1/report', report, signal),
     renew: (csr, signal) => call('/agent/v1/renew', { csr }, signal),
     close: () => agent.destroy(),

@@ -27,6 +27,51 @@ describe('edits between two values', () => {
     }
   })
 
+  test('a long text that changes in places costs what the places do', () => {
+    const text = 'AAEC'.repeat(2000)
+    const changed = `${text.slice(0, 100)}xy${text.slice(102, 105)}z${text.slice(106, -1)}!`
+    const [before, now] = [{ pools: [{ table: text }] }, { pools: [{ table: changed }] }]
+    const edits = editsBetween(before, now)
+    expect(edits).toEqual([
+      [
+        ['pools', 0, 'table'],
+        'text',
+        [
+          [100, 'xyECAz'],
+          [7999, '!'],
+        ],
+      ],
+    ])
+    expect(after(before, edits)).toEqual(now)
+  })
+
+  test.each([
+    ['shorter than it is worth', 'a'.repeat(100), `${'a'.repeat(99)}b`],
+    ['of another length', 'a'.repeat(1000), 'a'.repeat(1001)],
+    ['that changes everywhere', 'ab'.repeat(1000), 'ba'.repeat(1000)],
+  ])('a text %s is set', (_, text, changed) => {
+    expect(editsBetween({ text }, { text: changed })).toEqual([[['text'], 'set', changed]])
+  })
+
+  test('property: edits make any long text of any other', () => {
+    const units = fc.string({ minLength: 600, maxLength: 600, unit: 'binary' })
+    const places = fc.array(fc.tuple(fc.nat(599), fc.string({ minLength: 1, maxLength: 3 })), { maxLength: 12 })
+    fc.assert(
+      fc.property(units, places, (text, changes) => {
+        const changed = changes.reduce((now, [at, put]) => now.slice(0, at) + put + now.slice(at + put.length), text)
+        expect(after({ text }, editsBetween({ text }, { text: changed }))).toEqual({ text: changed })
+      }),
+    )
+  })
+
+  test('items without an id belong together by their place', () => {
+    const [before, now] = [
+      { pools: [{ poolId: 'p', members: ['a', 'b'] }] },
+      { pools: [{ poolId: 'p', members: ['a'] }] },
+    ]
+    expect(editsBetween(before, now)).toEqual([[['pools', 0, 'members'], 'list', [[0, 1]]]])
+  })
+
   test('a copy costs nothing', () => {
     const value = { ...document, ranges: [{ first: 200, last: 299 }] }
     expect(editsBetween(value, copy(value))).toEqual([])

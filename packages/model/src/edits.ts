@@ -10,16 +10,30 @@ interface Fresh {
   readonly items: readonly unknown[]
 }
 
-/** One step from a JSON value to another: a field or item is set, a field goes, a list is put together anew. */
+/** What a text has from this place on, in UTF-16 units, instead of as many. */
+type Splice = readonly [at: number, text: string]
+
+/** One step from a JSON value to another: a field or item is set, a field goes, a list is put together anew, a text is changed in places. */
 export type Edit =
   | readonly [path: Path, what: 'set', value: unknown]
   | readonly [path: Path, what: 'drop']
   | readonly [path: Path, what: 'list', parts: readonly (Run | Fresh)[]]
+  | readonly [path: Path, what: 'text', splices: readonly Splice[]]
+
+/** Of this language: who asks for edits says which it reads. 2 since texts are changed in places. */
+export const EDITS_VERSION = '2'
 
 type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** From this length on it is told what changed in a text: tables of slots are the long ones. */
+const LONG_TEXT = 512
+/** To say where costs about as much as so many units. */
+const SPLICE_UNITS = 10
+/** Compared at once: mostly nothing in it changed. */
+const BLOCK = 128
 
 /** A field of this name cannot be set like any other. */
 const UNSAYABLE = '__proto__'
@@ -39,8 +53,28 @@ function note(before: unknown, after: unknown, path: Path, edits: Edit[]): boole
   if (Array.isArray(before) && Array.isArray(after)) return noteList(before, after, path, edits)
   if (isFields(before) && isFields(after)) return noteFields(before, after, path, edits)
   if (path.length === 0) return false
-  edits.push([path, 'set', after])
+  const splices = typeof before === 'string' && typeof after === 'string' ? splicesOf(before, after) : null
+  edits.push(splices === null ? [path, 'set', after] : [path, 'text', splices])
   return true
+}
+
+/** @returns null where that would not be much shorter than the text */
+function splicesOf(before: string, after: string): readonly Splice[] | null {
+  if (after.length < LONG_TEXT || before.length !== after.length) return null
+  const splices: Splice[] = []
+  let units = 0
+  for (let at = 0; at < after.length; at++) {
+    if (at % BLOCK === 0 && before.slice(at, at + BLOCK) === after.slice(at, at + BLOCK)) at += BLOCK - 1
+    if (at >= after.length || before.charCodeAt(at) === after.charCodeAt(at)) continue
+    let end = at + 1
+    for (let next = end; next < after.length && next < end + SPLICE_UNITS; next++)
+      if (before.charCodeAt(next) !== after.charCodeAt(next)) end = next + 1
+    units += SPLICE_UNITS + end - at
+    if (units > after.length / 4) return null
+    splices.push([at, after.slice(at, end)])
+    at = end
+  }
+  return splices
 }
 
 function noteFields(before: Fields, after: Fields, path: Path, edits: Edit[]): boolean {
@@ -65,7 +99,9 @@ function noteList(before: readonly unknown[], after: readonly unknown[], path: P
 }
 
 const keyOf = (item: unknown): unknown => (isFields(item) && typeof item['id'] === 'string' ? item['id'] : item)
-const belongTogether = (a: unknown, b: unknown): boolean => keyOf(a) === keyOf(b) || sameJson(a, b)
+/** Of one place in two lists as long as each other; those without an `id` have nothing but their place. */
+const belongTogether = (a: unknown, b: unknown): boolean =>
+  keyOf(a) === keyOf(b) || (isFields(a) && isFields(b) && keyOf(a) === a && keyOf(b) === b) || sameJson(a, b)
 
 function partsOf(before: readonly unknown[], after: readonly unknown[]): readonly (Run | Fresh)[] {
   const parts: ([number, number] | { items: unknown[] })[] = []
@@ -109,8 +145,10 @@ export const edited = (value: unknown, edits: readonly Edit[]): unknown =>
 function withEdit(value: unknown, edit: Edit, depth: number): unknown {
   const [path, what, how] = edit
   const step = path[depth]
-  if (step === undefined)
-    return what === 'list' ? listOf(value as readonly unknown[], how as readonly (Run | Fresh)[]) : how
+  if (step === undefined) {
+    if (what === 'list') return listOf(value as readonly unknown[], how)
+    return what === 'text' ? textOf(value as string, how) : how
+  }
   const isLast = depth === path.length - 1
   if (Array.isArray(value)) return value.with(step as number, withEdit(value[step as number], edit, depth + 1))
   const { [step]: before, ...others } = value as Fields
@@ -124,4 +162,15 @@ function listOf(before: readonly unknown[], parts: readonly (Run | Fresh)[]): un
     if ('items' in part) after.push(...part.items)
     else for (let at = part[0]; at < part[0] + part[1]; at++) after.push(before[at])
   return after
+}
+
+function textOf(before: string, splices: readonly Splice[]): string {
+  const parts: string[] = []
+  let from = 0
+  for (const [at, text] of splices) {
+    parts.push(before.slice(from, at), text)
+    from = at + text.length
+  }
+  parts.push(before.slice(from))
+  return parts.join('')
 }

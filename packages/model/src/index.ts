@@ -5,7 +5,7 @@
  * does I/O and holds no state.
  */
 export * from './bgp.ts'
-export { type Edit, edited, editsBetween } from './edits.ts'
+export { EDITS_VERSION, type Edit, edited, editsBetween } from './edits.ts'
 export * from './entry-hash.ts'
 export * from './errors.ts'
 export * from './health-monitor.ts'

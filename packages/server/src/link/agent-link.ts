@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admission'
-import { parseAs, SpoutError } from '@spout/model'
+import { EDITS_VERSION, parseAs, SpoutError } from '@spout/model'
 import type { Clock, Component, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -158,7 +158,7 @@ export class AgentLink implements Component {
       reply.raw.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
       // A node has one stream: an older one is a connection that the node has given up.
       this.#streams.get(nodeId)?.end()
-      const takesEdits = queryValue(request, 'edits') === '1'
+      const takesEdits = queryValue(request, 'edits') === EDITS_VERSION
       const stream = new StateStream({ states, nodeId, out: reply.raw, clock, takesEdits })
       this.#streams.set(nodeId, stream)
       log.info({ event: 'node-connected', nodeId }, 'state stream opened')
