@@ -38,9 +38,16 @@ export class PendingReasons {
    * Takes the reason of now.
    *
    * @param known what the Service said before it was first looked at: it was told by whoever wrote it
+   * @param isMass so many wait that none is looked at again before it stays
    * @returns `begins` at first, then `passing` for a reason that may go by itself, `stays` once for one that stayed, then `told`
    */
-  look(uid: string, key: string, reason: string, known: boolean): 'begins' | 'passing' | 'stays' | 'told' {
+  look(
+    uid: string,
+    key: string,
+    reason: string,
+    known: boolean,
+    isMass: boolean,
+  ): 'begins' | 'passing' | 'stays' | 'told' {
     const before = this.#byUid.get(uid)
     const nowMs = this.#clock.monotonicMs()
     if (known) {
@@ -50,7 +57,7 @@ export class PendingReasons {
     if (before?.reason === reason && before.timer === null) return 'told'
     const sinceMs = before?.reason === reason ? before.sinceMs : nowMs
     const begunMs = before?.begunMs ?? nowMs
-    const [begins, stays] = [nowMs - begunMs < BEGINS_MS, nowMs - sinceMs >= STAYS_AFTER_MS]
+    const [begins, stays] = [!isMass && nowMs - begunMs < BEGINS_MS, nowMs - sinceMs >= STAYS_AFTER_MS]
     before?.timer?.clear()
     const restMs = begins ? begunMs + BEGINS_MS - nowMs : sinceMs + STAYS_AFTER_MS - nowMs
     const timer = stays ? null : this.#clock.setTimer(() => this.#lookAgain(key), restMs)

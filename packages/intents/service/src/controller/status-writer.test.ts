@@ -130,7 +130,7 @@ describe('a Service that waits for the nodes', () => {
     await other.look(waits('WaitingForNode'))
     expect(other.written).toEqual([])
     await other.clock.advance(STAYS_AFTER_MS)
-    expect(other.again).toEqual(['shop/web', 'shop/web'])
+    expect(other.again).toEqual(['shop/web'])
     await other.look(waits('WaitingForNode'))
     expect([other.written, other.told]).toEqual([[['198.51.100.7', 'WaitingForNode']], ['WaitingForNode']])
   })

@@ -85,10 +85,11 @@ export class StatusWriter {
     const uid = uidOf(service)
     const shown = shows(service, wanted)
     const reason = wanted.conditions.find(({ type }) => type === CONDITION_PROGRAMMED)?.reason ?? ''
-    const stage = this.#pending.look(uid, keyOf(service), reason, shown && !this.#pending.has(uid))
+    const [known, isMass] = [shown && !this.#pending.has(uid), this.#isMass()]
+    const stage = this.#pending.look(uid, keyOf(service), reason, known, isMass)
     const showsNothing = (service.status?.loadBalancer?.ingress ?? []).length === 0
     const mayPass = stage === 'begins' || stage === 'passing'
-    const waits = mayPass && (showsNothing ? stage === 'begins' || this.#isMass() : differInReason(service, wanted))
+    const waits = mayPass && (showsNothing ? stage === 'begins' || isMass : differInReason(service, wanted))
     if (!shown && !waits) {
       const before = service.status?.conditions ?? []
       await this.#put(service, wanted)
