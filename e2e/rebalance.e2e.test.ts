@@ -181,7 +181,7 @@ describe('a node that returned', () => {
 
   it('is given its part, and clients of the proxy come to it before their time is up', async () => {
     const { owner, idle } = await allAtOne()
-    const seconds = 14
+    const seconds = 24
     await asAdmin('PATCH', `/node-groups/${groupId}`, { secondChanceSeconds: seconds })
     const [acme, bolt] = system.tenants as [Tenant, Tenant]
     const blogs = [
@@ -231,7 +231,7 @@ describe('a node that returned', () => {
         ])
         return !left.stdout.includes('second-chance')
       },
-      { what: 'the second chance to be over', timeoutMs: 40_000 },
+      { what: 'the second chance to be over', timeoutMs: 60_000 },
     )
     await moved.idle()
     await follow()
