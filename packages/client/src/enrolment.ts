@@ -3,6 +3,8 @@ import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { type IssuedCertificate, postJson } from './agent-link.ts'
 
 const CONTACT_TIMEOUT_MS = 5000
+/** A token counts once: who gives up while the control plane is slow has spent it. */
+const ENROL_TIMEOUT_MS = 30_000
 
 /** The two halves of an enrolment token: what the server wants, and what pins the server. */
 export interface EnrolmentSecret {
@@ -35,7 +37,7 @@ export async function enrol(
   return postJson(
     new URL('/agent/v1/enrol', url),
     { token: secret, csr },
-    { ca, minVersion: 'TLSv1.3', timeout: CONTACT_TIMEOUT_MS, agent: false },
+    { ca, minVersion: 'TLSv1.3', timeout: ENROL_TIMEOUT_MS, agent: false },
   )
 }
 
@@ -51,7 +53,7 @@ export async function enrolByServiceAccount(
   return postJson(
     new URL('/agent/v1/enrol', url),
     { serviceAccountToken, csr },
-    { ca, minVersion: 'TLSv1.3', timeout: CONTACT_TIMEOUT_MS, agent: false },
+    { ca, minVersion: 'TLSv1.3', timeout: ENROL_TIMEOUT_MS, agent: false },
   )
 }
 
