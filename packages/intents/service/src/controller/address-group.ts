@@ -93,7 +93,10 @@ async function create(context: AddressGroupContext, group: PlannedGroup): Promis
   if (primary === undefined || founder === undefined)
     throw new NotWished({ reason: 'NoAddressPool', field: 'spec.ipFamilies', message: 'There is no address for it.' })
   for (const id of loadBalancerIds(context.projectId, uidOf(founder))) {
-    if (context.known.get(id) !== null) continue
+    const shown = context.known.get(id)
+    // Whoever else leads, or still does, was quicker.
+    if (shown !== null && isOf(shown, context.cluster, uidOf(founder))) return shown
+    if (shown !== null) continue
     try {
       return await firstGranted(primary, (vip) =>
         withoutRefused(context, id, group.content, (content) =>
