@@ -177,7 +177,10 @@ class RouteMonitor {
 
   static async start(namespace: string): Promise<RouteMonitor> {
     const monitor = new RouteMonitor(namespace)
-    await monitor.#mark('192.0.2.1')
+    await monitor.#mark('192.0.2.1').catch((error: unknown) => {
+      monitor.#child.kill()
+      throw error
+    })
     monitor.#lines.length = 0
     return monitor
   }
@@ -196,7 +199,7 @@ class RouteMonitor {
         await run('ip', ['-n', this.#namespace, 'route', 'replace', 'blackhole', address, 'table', '999'])
         return this.#lines.some((line) => line.includes(address))
       },
-      { what: `${address} in ip monitor` },
+      { what: `${address} in ip monitor`, timeoutMs: 60_000 },
     )
   }
 }
