@@ -80,7 +80,7 @@ describe('selection and lifecycle, against a real API server', () => {
 
   test('3: endpoints that come while the finalizer is written are in the load balancer from the start', async () => {
     await running.stop()
-    running = await bed.start({}, undefined, async (write) => {
+    const onWrite = async (write: string) => {
       if (!write.endsWith('/services/c3-early') || running.kube.slicesOf('shop/c3-early').length > 0) return
       await bed.slice('c3-early', {
         addressType: 'IPv4',
@@ -88,7 +88,8 @@ describe('selection and lifecycle, against a real API server', () => {
         ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
       })
       await bed.until('the watch to show the slice', () => running.kube.slicesOf('shop/c3-early').length > 0)
-    })
+    }
+    running = await bed.start({}, { onWrite })
     const one = await bed.create('c3-early')
     const document = await bed.until('a load balancer', () => bed.documentOf(one))
     expect(document.generation).toBe(1)
@@ -238,6 +239,35 @@ describe('selection and lifecycle, against a real API server', () => {
     await second.stop()
   })
 
+  test('7: nor when one is shown what the other made, about to make it itself', async () => {
+    let isAbout = false
+    await running.stop()
+    const waits = (name: string) => bed.until('the second to be about to make it', () => name !== 'create' || isAbout)
+    running = await bed.start({}, { onCall: async (name) => void (await waits(name)) })
+    const first = running
+    const one = await bed.create('c7-late')
+    await bed.when('c7-late', 'claimed by the first', finalized)
+    const isShown = () => running.controller.known.ofUid(one.metadata.uid ?? '').length > 0
+    const onCall = async (name: string) => {
+      if (name !== 'addressPools') return
+      isAbout = true
+      await bed.until('what the first made to be shown', isShown)
+    }
+    running = await bed.start({}, { onCall })
+    await bed.until('the first to have made it', isShown)
+    await first.stop()
+    // A second look, which comes after the first has ended.
+    await bed.slice('c7-late', {
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.128.0.8'], conditions: { ready: true } }],
+      ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+    })
+    const ofIt = () =>
+      bed.documents().filter(({ annotations }) => annotations[`kubernetes.service.${one.metadata.uid}`])
+    await bed.until('the endpoint', () => ofIt().some(({ pools }) => pools[0]?.members.length === 1))
+    expect(ofIt()).toHaveLength(1)
+  })
+
   test('7: a load balancer stays whose Service the watch has yet to show, when the API server has it', async () => {
     const second = await bed.start()
     const watch = running.holdWatch()
@@ -264,10 +294,11 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.gone('c7-absent')
     // What cannot be answered holds it back.
     const stood: boolean[] = []
-    running = await bed.start({}, () => {
+    const onQuestion = () => {
       stood.push(bed.documentOf(one) !== undefined)
       if (stood.length <= 3) throw new Error('no answer')
-    })
+    }
+    running = await bed.start({}, { onQuestion })
     await bed.until('the load balancer to be gone', () => bed.documentOf(one) === undefined)
     expect(stood).toEqual([true, true, true, true])
     expect(running.asked).toEqual(Array(4).fill('c7-absent'))

@@ -94,9 +94,11 @@ async function create(context: AddressGroupContext, group: PlannedGroup): Promis
     throw new NotWished({ reason: 'NoAddressPool', field: 'spec.ipFamilies', message: 'There is no address for it.' })
   for (const id of loadBalancerIds(context.projectId, uidOf(founder))) {
     const shown = context.known.get(id)
-    // Whoever else leads, or still does, was quicker.
-    if (shown !== null && isOf(shown, context.cluster, uidOf(founder))) return shown
-    if (shown !== null) continue
+    if (shown !== null) {
+      // Whoever else leads, or still does, was quicker; or the founder has left it to others.
+      if (isOf(shown, context.cluster, uidOf(founder))) return shown
+      continue
+    }
     try {
       return await firstGranted(primary, (vip) =>
         withoutRefused(context, id, group.content, (content) =>

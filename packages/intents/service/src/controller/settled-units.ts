@@ -51,10 +51,13 @@ export class SettledUnits {
 const isSameSight = (a: UnitSight, b: UnitSight): boolean =>
   a.nodes === b.nodes &&
   isSameList(a.documents, b.documents) &&
-  a.slices.length === b.slices.length &&
-  a.slices.every((own, at) => isSameList(own, b.slices[at] ?? [])) &&
+  areSameSlices(a.slices, b.slices) &&
   a.services.length === b.services.length &&
   a.services.every((service, at) => wantsTheSame(service, b.services[at]))
+
+/** Of each of the same Services the very same slices. */
+export const areSameSlices = (a: UnitSight['slices'], b: UnitSight['slices']): boolean =>
+  a.length === b.length && a.every((own, at) => isSameList(own, b[at] ?? []))
 
 const isSameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
   a.length === b.length && a.every((item, at) => item === b[at])

@@ -13,7 +13,13 @@ import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } fro
 import { servicesOf } from './known-load-balancers.ts'
 import { LeftOut } from './left-out.ts'
 import { Confirmations } from './progress.ts'
-import { differInMembersAlone, type SettledGroup, SettledUnits, type UnitSight } from './settled-units.ts'
+import {
+  areSameSlices,
+  differInMembersAlone,
+  type SettledGroup,
+  SettledUnits,
+  type UnitSight,
+} from './settled-units.ts'
 import { type PlannedGroup, planUnit, type UnitPlan } from './unit-plan.ts'
 
 const POOLS_FRESH_MS = 2000
@@ -91,7 +97,9 @@ export class UnitBalancer {
       // The endpoints of a new Service come while it is claimed: said together, they cost no second change.
       const claimed = new Set<string>()
       while (await this.#claim(plan, claimed)) {
-        sight = { ...sight, slices: this.#slicesOf(services) }
+        const slices = this.#slicesOf(services)
+        if (areSameSlices(slices, sight.slices)) break
+        sight = { ...sight, slices }
         plan = this.#plan(sight)
       }
       refusals = plan.refused.length

@@ -89,14 +89,9 @@ export async function openControllerBed() {
   const native = () => new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
   const running = new Set<RunningController>()
 
-  /**
-   * @param onQuestion called before the API server is asked whether a Service is gone; what it throws is the answer
-   * @param onWrite awaited before a write is sent, `METHOD PATH`
-   */
   async function start(
     overrides: Partial<ServiceControllerSettings> = {},
-    onQuestion: () => void = () => {},
-    onWrite: (write: string) => Promise<void> = async () => {},
+    hooks: ControllerHooks = {},
   ): Promise<RunningController> {
     const log = process.env['SPOUT_TEST_LOG'] ? createLogger({ name: 'test', level: 'debug' }) : silentLogger()
     const transport = new Transport({ access: access() })
@@ -107,12 +102,12 @@ export async function openControllerBed() {
       const write = `${wanted.method} ${wanted.path}`
       if (wanted.method !== 'GET') {
         writes.push(write)
-        await onWrite(write)
+        await hooks.onWrite?.(write)
       }
       const [, name] = /^metadata\.name=(.*)$/.exec(String(wanted.query?.['fieldSelector'] ?? '')) ?? []
       if (name !== undefined) {
         asked.push(name)
-        onQuestion()
+        hooks.onQuestion?.()
       }
       return request(wanted)
     }
@@ -149,7 +144,7 @@ export async function openControllerBed() {
       tell: ({ metadata }, event) => void events.push({ service: metadata.name, event }),
     })
     const calls: string[] = []
-    const service = counting(inner, calls)
+    const service = observed(inner, calls, hooks.onCall)
     const controller = new ServiceController({ cluster: kube, service, settings, clock: systemClock, log })
     kube.start()
     controller.start()
@@ -256,14 +251,25 @@ export async function openControllerBed() {
 
 export type ControllerBed = Awaited<ReturnType<typeof openControllerBed>>
 
-function counting(inner: LoadBalancerService, calls: string[]): LoadBalancerService {
+/** What a test does before its controller goes on. */
+export interface ControllerHooks {
+  /** Before the API server is asked whether a Service is gone; what it throws is the answer. */
+  readonly onQuestion?: () => void
+  /** Before a write is sent to the API server, `METHOD PATH`. */
+  readonly onWrite?: (write: string) => Promise<void>
+  /** Before the control plane is asked for something, by its name in `LoadBalancerService`. */
+  readonly onCall?: (name: string) => Promise<void>
+}
+
+function observed(inner: LoadBalancerService, calls: string[], onCall: ControllerHooks['onCall']): LoadBalancerService {
   return new Proxy(inner, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name)
       if (typeof value !== 'function') return value
       return (...args: unknown[]) => {
         if ((CHANGING as readonly unknown[]).includes(name)) calls.push(String(name))
-        return (value as (...all: unknown[]) => unknown).apply(target, args)
+        const call = () => (value as (...all: unknown[]) => unknown).apply(target, args)
+        return onCall === undefined || name === 'watch' ? call() : onCall(String(name)).then(call)
       }
     },
   })
