@@ -81,7 +81,7 @@ export function describeCheck(
     })
 
     it('judges many targets at once, each for itself', async () => {
-      const many = Array.from({ length: 4 }, () => rows).flat()
+      const many = Array.from({ length: 10 }, () => rows).flat()
       const results = await Promise.all(
         many.map(({ situation, version }) => check.run(targetOf(situation, version), signal)),
       )

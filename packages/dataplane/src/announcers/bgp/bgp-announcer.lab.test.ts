@@ -46,7 +46,7 @@ const stateOf = async (announcer: BgpAnnouncer) => (await announcer.sessions())[
 const established = (announcer: BgpAnnouncer) => expect.poll(() => stateOf(announcer), SOON).toBe('established')
 const hopsOf = (prefix: string) => expect.poll(() => lab.router.nextHops(prefix), SOON)
 const told = async (prefix: string) => (await lab.router.routes(prefix))[0]
-/** When each of the router's sessions began: a session that was reset has another time. */
+/** The router's sessions, and when each began, in ms: one that was reset has another time. */
 const sessions = async () =>
   (await lab.router.sessions()).map(({ name, since, bgpState }) => [name, bgpState, Date.parse(`${since}Z`)] as const)
 /** They are those of before. BIRD reckons since when by the time it is asked: a millisecond may be between two answers. */

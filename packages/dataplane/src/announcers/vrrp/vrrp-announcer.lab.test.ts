@@ -7,6 +7,7 @@ import type { Announcement } from '../../announcer.ts'
 import { run } from '../../domain/run.ts'
 import { Arrangement } from '../../lab/arrangement.ts'
 import { domainEntry } from '../../lab/entries.ts'
+import { areSpread } from './lab/spread.ts'
 import { pairSettings, VrrpNode } from './lab/vrrp-node.ts'
 import type { ShardReport } from './shard-report.ts'
 
@@ -88,17 +89,8 @@ const isAlive = (pid: number): boolean => {
 }
 
 const spread = async (): Promise<boolean> => {
-  if (!(await takePart())) return false
-  if (masterOf(1) !== first) await second.announcer.handOver(1, signal)
-  if (masterOf(2) !== second) await first.announcer.handOver(2, signal)
-  const settled = isDeepStrictEqual(
-    [states(first), states(second)],
-    [
-      ['master', 'backup'],
-      ['backup', 'master'],
-    ],
-  )
-  return settled && isDeepStrictEqual(await holders(), owners(first, second))
+  if (!(await takePart()) || !(await areSpread(nodes()))) return false
+  return isDeepStrictEqual(await holders(), owners(first, second))
 }
 
 /** One node and no other is master of the shard and holds its addresses. */

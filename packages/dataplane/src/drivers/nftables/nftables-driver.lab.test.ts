@@ -6,7 +6,6 @@ import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entri
 import { LabNode } from '../../lab/lab-node.ts'
 import type { Peer } from '../../lab/peer-client.ts'
 
-/** Instances are short, so that uplink names fit: these belong to this process alone. */
 const signal = new AbortController().signal
 /** Counters are read seldom where reading them takes long. */
 const PATIENT = { timeout: 10_000 }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { VrrpNode } from './vrrp-node.ts'
 
 const signal = new AbortController().signal
@@ -8,36 +7,10 @@ const signal = new AbortController().signal
  * late, and keeps them: nothing goes back by itself.
  */
 export async function areSpread([first, second]: readonly [VrrpNode, VrrpNode]): Promise<boolean> {
-  const [ofFirst, ofSecond] = [first, second].map(({ announcer }) => announcer.shards().map(({ state }) => state))
-  if (
-    isDeepStrictEqual(
-      [ofFirst, ofSecond],
-      [
-        ['master', 'backup'],
-        ['backup', 'master'],
-      ],
-    )
+  const [first1, first2, second1, second2] = [first, second].flatMap(({ announcer }) =>
+    announcer.shards().map(({ state }) => state),
   )
-    return true
-  if (
-    isDeepStrictEqual(
-      [ofFirst, ofSecond],
-      [
-        ['backup', 'backup'],
-        ['master', 'master'],
-      ],
-    )
-  )
-    await second.announcer.handOver(1, signal)
-  if (
-    isDeepStrictEqual(
-      [ofFirst, ofSecond],
-      [
-        ['master', 'master'],
-        ['backup', 'backup'],
-      ],
-    )
-  )
-    await first.announcer.handOver(2, signal)
-  return false
+  if (first1 === 'backup' && second1 === 'master') await second.announcer.handOver(1, signal)
+  if (second2 === 'backup' && first2 === 'master') await first.announcer.handOver(2, signal)
+  return first1 === 'master' && second1 === 'backup' && first2 === 'backup' && second2 === 'master'
 }

@@ -15,11 +15,14 @@ const WANTED = PAIR_ADDRESSES.map(
   (address, index): Announcement => ({ address, scope: 'fabric', domain: 1, by: { via: 'vrrp', shard: index + 1 } }),
 )
 
-/** With priorities as they are dealt: next to each other. */
+/**
+ * With priorities as they are dealt: next to each other. Patient: a machine that is shared with others may stand still for
+ * half a second, and then a node that says that nothing moved would be wrong.
+ */
 export const closeSettings = (node: 1 | 2, fields: Partial<VrrpSettings> = {}): VrrpSettings => {
   const settings = pairSettings(node)
   const shards = settings.shards.map((shard) => ({ ...shard, priority: shard.number === node ? 254 : 253 }))
-  return { ...settings, shards, ...fields }
+  return { ...settings, shards, missedAdverts: 50, ...fields }
 }
 
 /** Two nodes with two shards, and a client beside them, for what goes wrong between them. */
