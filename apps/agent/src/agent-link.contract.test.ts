@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
@@ -254,6 +254,17 @@ test('a token works once, and only with the control plane that gave it', async (
   )
   await openIdentity(plane.url, token)
   await expect(enrol(plane.url, token, 'whatever')).rejects.toThrow('401')
+})
+
+test('an agent whose answer was lost enrols with the same token when it starts again', async () => {
+  const plane = await startControlPlane(new MemoryStore())
+  const token = await enrolmentToken(plane)
+  const file = join(directory, 'identity.json')
+  await expect(openIdentity('https://127.0.0.1:1', token)).rejects.toThrow('ECONNREFUSED')
+  const { csr } = JSON.parse(await readFile(`${file}.request`, 'utf8')) as { csr: string }
+  const { nodeId } = await enrol(plane.url, token, csr)
+  expect((await openIdentity(plane.url, token)).nodeId).toBe(nodeId)
+  expect(await readdir(directory)).not.toContain('identity.json.request')
 })
 
 test('a certificate is renewed after two thirds of its time, and the link goes on with the new one', async () => {

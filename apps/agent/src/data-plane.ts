@@ -147,8 +147,9 @@ const withoutProxies = (domains: DomainSet, haproxy: HaproxyDriver): Domains => 
 /** Flows of a domain are replicated once it is there, and until it goes. */
 const withFlows = (domains: Domains, flows: FlowReplication): Domains => ({
   adopt: async (previous) => {
-    await domains.adopt(previous)
+    const found = await domains.adopt(previous)
     await flows.adopt(previous)
+    return found
   },
   apply: async (changes, signal) => {
     await flows.follow(

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { type AgentLink, createAgentLink } from '@spout/client/agent-link'
 import { enrol, enrolByServiceAccount } from '@spout/client/enrolment'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
-import { execOk, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import { execOk, readFileOrNull, removeFile, writeFileAtomically } from '@spout/sys'
 
 /** What makes this node itself. All PEM; one file, so that key and certificate never part. */
 interface Identity {
@@ -111,8 +111,21 @@ async function isForeign({ ca }: Identity, { pod, log }: NodeIdentityOptions): P
   return true
 }
 
+interface CertificateRequest {
+  readonly key: string
+  readonly csr: string
+}
+
+/**
+ * The request is kept until it is answered: a token counts once, but for who asks with the same request again, and the
+ * answer may be lost, or this process.
+ */
 async function enrolNode({ enrolmentTokenFile, pod, file, url }: NodeIdentityOptions): Promise<Identity> {
-  const { key, csr } = await makeRequest()
+  const requestFile = `${file}.request`
+  const asked = await readFileOrNull(requestFile)
+  const request = asked === null ? await makeRequest() : (JSON.parse(asked.toString('utf8')) as CertificateRequest)
+  if (asked === null) await save(requestFile, request)
+  const { key, csr } = request
   const read = async (path: string): Promise<string> => (await readFile(path, 'utf8')).trim()
   const { nodeId, certificate, ca } = !pod
     ? await enrol(url, await read(enrolmentTokenFile), csr)
@@ -123,18 +136,19 @@ async function enrolNode({ enrolmentTokenFile, pod, file, url }: NodeIdentityOpt
       )
   const identity = { nodeId, key, certificate, ca }
   await save(file, identity)
+  await removeFile(requestFile)
   return identity
 }
 
-async function save(file: string, identity: Identity): Promise<void> {
+async function save(file: string, identity: Identity | CertificateRequest): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await writeFileAtomically(file, JSON.stringify(identity), { mode: 0o600 })
 }
 
 const PEM = /-----BEGIN (PRIVATE KEY|CERTIFICATE REQUEST)-----[^-]+-----END \1-----\n/g
 
-/** A fresh EC P-256 key and a request for it, both from openssl's standard output: the key touches no other file. */
-async function makeRequest(): Promise<{ readonly key: string; readonly csr: string }> {
+/** A fresh EC P-256 key and a request for it, both from openssl's standard output: the key touches no file of its own. */
+async function makeRequest(): Promise<CertificateRequest> {
   const output = await execOk([
     'openssl',
     ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '-'],

@@ -158,8 +158,15 @@ export interface Admission {
   createEnrolmentToken(
     draft: Pick<EnrolmentToken, 'nodeName' | 'nodeGroupId'> & { readonly ttlSeconds: number },
   ): Promise<{ readonly token: EnrolmentToken; readonly secret: string }>
-  /** Uses up the token with this secret: creates or re-certifies the node it names. */
-  enrolNode(secret: string, certificateSha256: (nodeId: string) => Promise<string>): Promise<Node>
+  /**
+   * Uses up the token with this secret: creates or re-certifies the node it names.
+   * @param request what the certificate is asked for by: the same one is answered again, while the token has not expired
+   */
+  enrolNode(
+    secret: string,
+    certificateSha256: (nodeId: string) => Promise<string>,
+    request?: string | null,
+  ): Promise<Node>
   /**
    * The same for a node that proved its name in another way. One that is known stays in the group that it is in.
    * @throws SpoutError ReferenceNotFound for a group that is not there

@@ -43,6 +43,7 @@ export async function createEnrolmentToken(
       secretSha256: sha256(secret),
       expiresAt: timestampOf(context.now() + 1000 * ttlSeconds),
       usedAt: null,
+      requestSha256: null,
     }
     return { writes: [putNew('enrolmentToken', created)], result: created }
   })
@@ -51,17 +52,20 @@ export async function createEnrolmentToken(
 
 /**
  * Uses up a token. The certificate is asked for before anything is written, so a failing one leaves the token good;
- * of two that use the same token at once, one is refused.
+ * of two that use the same token at once, one is refused. The request that used it is answered again: nobody but the
+ * holder of its key can do anything with the certificate.
  */
 export async function enrolNode(
   context: AdmissionContext,
   secret: string,
   certificateSha256: (nodeId: string) => Promise<string>,
+  request: string | null,
 ): Promise<Node> {
   const secretSha256 = sha256(secret)
-  return enrol(context, usableToken(context, secretSha256).value, certificateSha256, () => {
-    const token = usableToken(context, secretSha256)
-    const used: EnrolmentToken = { ...token.value, usedAt: timestampOf(context.now()) }
+  const requestSha256 = request === null ? null : sha256(request)
+  return enrol(context, usableToken(context, secretSha256, requestSha256).value, certificateSha256, () => {
+    const token = usableToken(context, secretSha256, requestSha256)
+    const used: EnrolmentToken = { ...token.value, usedAt: timestampOf(context.now()), requestSha256 }
     return { nodeGroupId: token.value.nodeGroupId, writes: [putOver('enrolmentToken', token, used)] }
   })
 }
@@ -122,11 +126,16 @@ async function enrol(
 }
 
 /** @throws SpoutError Unauthenticated, with the same words whatever is wrong with a secret nobody was given */
-function usableToken(context: AdmissionContext, secretSha256: string): Versioned<EnrolmentToken> {
+function usableToken(
+  context: AdmissionContext,
+  secretSha256: string,
+  requestSha256: string | null,
+): Versioned<EnrolmentToken> {
   const found = context.view.list('enrolmentToken').find((token) => token.secretSha256 === secretSha256)
   const stored = found === undefined ? null : context.view.get('enrolmentToken', found.id)
   if (stored === null) throw new SpoutError('Unauthenticated', { reason: 'the enrolment token is not known' })
-  if (stored.value.usedAt !== null)
+  const isAskedAgain = requestSha256 !== null && stored.value.requestSha256 === requestSha256
+  if (stored.value.usedAt !== null && !isAskedAgain)
     throw new SpoutError('Unauthenticated', { reason: 'the enrolment token was used already' })
   if (Date.parse(stored.value.expiresAt) <= context.now())
     throw new SpoutError('TokenExpired', { expiresAt: stored.value.expiresAt })

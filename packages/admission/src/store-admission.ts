@@ -112,7 +112,8 @@ export class StoreAdmission implements Admission {
   deleteBgpAdvertisement: Admission['deleteBgpAdvertisement'] = (id) => deleteBgpAdvertisement(this.#context, id)
 
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
-  enrolNode: Admission['enrolNode'] = (secret, certificateSha256) => enrolNode(this.#context, secret, certificateSha256)
+  enrolNode: Admission['enrolNode'] = (secret, certificateSha256, request = null) =>
+    enrolNode(this.#context, secret, certificateSha256, request)
   enrolNamedNode: Admission['enrolNamedNode'] = (wish, certificateSha256) =>
     enrolNamedNode(this.#context, wish, certificateSha256)
   setNodeScheduling: Admission['setNodeScheduling'] = (id, scheduling) => changeNode(this.#context, id, { scheduling })

@@ -278,6 +278,42 @@ test('a connection that breaks before the full set removes nothing', async () =>
   await process.end()
 })
 
+test('a new node begins with what has arrived, and is in sync with all of it', async () => {
+  const node = new RecordedNode()
+  const process = await Process.start(node)
+  process.reconciler.begin()
+  await process.take(putLine(loadBalancerEntry('a')), putLine(domainEntry(2)))
+  expect(node.take()).toEqual(['domain+ 2'])
+  await process.take(putLine(domainEntry(1)))
+  expect(node.take()).toEqual(['domain+ 1', 'put lb/a', 'announce 192.0.2.1'])
+  expect([...process.reports.values()].map(({ state }) => state)).toEqual(Array(3).fill('programmed'))
+  // What is named no more when the stream begins anew goes with the whole set, not before.
+  process.reconciler.begin()
+  await process.take(putLine(domainEntry(1)), putLine(loadBalancerEntry('bb')))
+  expect(node.take()).toEqual(['put lb/bb', 'announce 192.0.2.2'])
+  expect(process.inSync).toBe(0)
+  await process.take({ type: 'synced' })
+  expect(node.take()).toEqual(['withdraw 192.0.2.1', 'remove lb/a', 'domain- 2'])
+  expect(process.inSync).toBe(1)
+  await process.end()
+})
+
+test('what began on a new node and was cut short is not new to the next process', async () => {
+  const node = new RecordedNode()
+  const first = await Process.start(node)
+  first.reconciler.begin()
+  await first.take(putLine(domainEntry(1)), putLine(loadBalancerEntry('a')))
+  await first.end()
+  node.take()
+  const second = await Process.start(node)
+  second.reconciler.begin()
+  await second.take(putLine(domainEntry(1)), putLine(loadBalancerEntry('bb')))
+  expect(node.take()).toEqual([])
+  await second.take({ type: 'synced' })
+  expect(node.take()).toEqual(['withdraw 192.0.2.1', 'put lb/bb', 'remove lb/a', 'announce 192.0.2.2'])
+  await second.end()
+})
+
 test('with its state file lost, an agent touches nothing until it knows everything that is wanted', async () => {
   const node = new RecordedNode()
   const first = await Process.start(node)

@@ -3,7 +3,7 @@ import { type DataPlaneDriver, SlowStarts, type WantedEntry } from '@spout/datap
 import type { DomainEntry } from '@spout/model/node-state'
 import { Announcements, gatewayWishes, wishesOf } from './announcements.ts'
 import type { Domains } from './domains.ts'
-import { isLoadBalancer } from './entry-keys.ts'
+import { domainKey, isLoadBalancer } from './entry-keys.ts'
 import { EntryLedger, type EntryLedgerOptions } from './entry-ledger.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
 import { lostKeys } from './lost-keys.ts'
@@ -38,8 +38,10 @@ export class NodeReconciler {
   readonly #slowStarts: SlowStarts
   /** Keys that need a look. */
   readonly #dirty = new Set<string>()
-  /** Keys that the stream changed before its first full set was complete. */
+  /** Keys that the stream changed, and that must wait for the first full set to be complete, or for their domain. */
   readonly #arrived = new Set<string>()
+  /** Whether no earlier agent left anything here. */
+  #isNew = false
   #observeDue = false
   #syncing = false
   #running: Promise<void> | null = null
@@ -110,7 +112,8 @@ export class NodeReconciler {
       entry.kind === 'domain' && unreadable(entry) === null ? [entry] : [],
     )
     // Also without any: it prepares the machine for the first one.
-    await this.#options.domains.adopt(entries)
+    const found = await this.#options.domains.adopt(entries)
+    this.#isNew = saved.length === 0 && found.length === 0
     await this.#changes.applyDomains(
       saved.flatMap(([key, held]) => (held.entry.kind === 'domain' ? [[key, held] as const] : [])),
       new AbortController().signal,
@@ -135,19 +138,18 @@ export class NodeReconciler {
   }
 
   /**
-   * Nothing is done before the first full set is complete: what this process does not know of yet may be in use on the
-   * node, left by one whose state file was lost.
+   * Where something was left by an earlier agent, nothing is done before the first full set is complete: what this process
+   * does not know of yet may be in use, its state file lost. A new node begins with what has arrived.
    * @throws Error for a change of what is not here: the stream is to begin anew
    */
   take(lines: readonly StateLine[]): void {
     const { changed, unknown } = this.#wanted.take(lines)
     for (const key of changed) this.#arrived.add(key)
-    if (this.#wanted.complete) {
-      if (lines.some((line) => line.type === 'synced')) this.#syncing = true
-      this.look(this.#arrived)
-      this.#arrived.clear()
-      this.#settle()
-    }
+    if (lines.some((line) => line.type === 'synced')) this.#syncing = true
+    const ready = [...this.#arrived].filter((key) => this.#mayBegin(key))
+    for (const key of ready) this.#arrived.delete(key)
+    this.look(ready)
+    this.#settle()
     if (unknown.length > 0) throw new Error(`${unknown[0]} was changed from a version that is not here`)
   }
 
@@ -181,6 +183,14 @@ export class NodeReconciler {
     const timer = this.#options.clock.setTimer(() => this.#abort?.abort(), graceMs)
     await this.idle()
     timer.clear()
+  }
+
+  #mayBegin(key: string): boolean {
+    if (this.#wanted.complete) return true
+    if (!this.#isNew) return false
+    const entry = this.#wanted.get(key)?.entry
+    // Its domain may be among what is still to come.
+    return entry?.kind !== 'load-balancer' || this.#wanted.get(domainKey(entry.domain)) !== undefined
   }
 
   #wake(): void {

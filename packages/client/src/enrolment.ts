@@ -3,7 +3,7 @@ import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { type IssuedCertificate, postJson } from './agent-link.ts'
 
 const CONTACT_TIMEOUT_MS = 5000
-/** A token counts once: who gives up while the control plane is slow has spent it. */
+/** Longer than a busy control plane takes to answer. */
 const ENROL_TIMEOUT_MS = 30_000
 
 /** The two halves of an enrolment token: what the server wants, and what pins the server. */

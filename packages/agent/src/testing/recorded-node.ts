@@ -32,8 +32,10 @@ export class RecordedDomains implements Domains {
     this.#node = node
   }
 
-  async adopt(previous: readonly DomainEntry[]): Promise<void> {
+  async adopt(previous: readonly DomainEntry[]): Promise<readonly number[]> {
+    const found = [...this.#node.domains.keys()]
     for (const domain of previous) this.#put(domain)
+    return found
   }
 
   async apply(changes: {

@@ -80,12 +80,15 @@ export class DomainSet {
   /**
    * Prepares the root namespace and takes over what an earlier process left. Whole domains change nothing; what is
    * missing in others is made. Domains that no entry names are removed by the first `apply` after the grace.
+   * @returns the numbers of the domains whose namespaces were there
    */
-  async adopt(previous: readonly DomainEntry[]): Promise<void> {
+  async adopt(previous: readonly DomainEntry[]): Promise<readonly number[]> {
     this.#grace.begin()
     this.#changes += await prepareRoot(this.#run, this.#helper, this.#config)
-    this.#leftovers = new Set(await existingDomains(this.#config))
+    const found = await existingDomains(this.#config)
+    this.#leftovers = new Set(found)
     for (const entry of previous) await this.#put(entry)
+    return found
   }
 
   /**

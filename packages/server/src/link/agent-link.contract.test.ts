@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { type Agent, request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import type { NodeStates, ReportSink } from '@spout/admission'
 import { createAgentLink, enrol, type LinkIdentity, LinkRefused, type StateLine } from '@spout/client'
-import { entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
+import { LineSplitter } from '@spout/client/ndjson'
+import { EDITS_VERSION, entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
@@ -35,6 +37,12 @@ const domain = (number: number): NodeStateEntry => ({
   subnets: [],
   gateway: null,
 })
+
+const large = (members: number): NodeStateEntry =>
+  ({
+    ...{ kind: 'load-balancer', version: 1, key: 'lb/a', id: 'a', generation: 1, domain: 1, vips: [], services: [] },
+    pools: [{ id: 'p', members: Array.from({ length: members }, (_, at) => ({ id: `m${at}` })) }],
+  }) as unknown as NodeStateEntry
 
 class Table implements NodeStates {
   readonly held = new Map<string, Map<string, NodeStateEntry>>()
@@ -139,6 +147,16 @@ async function until(lines: AsyncIterator<readonly StateLine[]>, last: (line: St
   }
 }
 
+/** The types of the lines that an agent gets who asks for its state in its own way. */
+async function* typesAt({ ca, certificate: cert, key }: LinkIdentity, path: string): AsyncGenerator<string, undefined> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    httpsRequest(new URL(path, url), { ca, cert, key, agent: false }, resolve).on('error', reject).end()
+  })
+  const splitter = new LineSplitter()
+  for await (const chunk of response)
+    for (const line of splitter.push(chunk as Buffer)) yield (JSON.parse(line) as { type: string }).type
+}
+
 const refusal = async (call: Promise<unknown>): Promise<number | string> => {
   try {
     await call
@@ -153,6 +171,16 @@ describe('enrolment', () => {
     const token = await tokenFor('lb-1')
     const { nodeId } = await enrol(url, token, newRequest().csr)
     expect(bed.view.get('node', nodeId)?.value).toMatchObject({ name: 'lb-1', certificateSha256: expect.any(String) })
+    expect(await refusal(enrol(url, token, newRequest().csr))).toBe(401)
+  })
+
+  test('who lost the answer asks again with the same request, and is answered', async () => {
+    const token = await tokenFor('lb-lost')
+    const { csr } = newRequest()
+    const first = await enrol(url, token, csr)
+    const second = await enrol(url, token, csr)
+    expect(second.nodeId).toBe(first.nodeId)
+    expect(second.certificate).not.toBe(first.certificate)
     expect(await refusal(enrol(url, token, newRequest().csr))).toBe(401)
   })
 
@@ -195,6 +223,22 @@ describe('state and reports', () => {
     const changes = await until(lines, (line) => line.type === 'put')
     expect(changes).toEqual([{ type: 'put', hash: entryHash(domain(3)), entry: domain(3) }])
     await lines.return?.()
+  })
+
+  test.each([
+    [`?edits=${EDITS_VERSION}`, 'edit'],
+    ['?edits=1', 'put'],
+    ['', 'put'],
+  ])('of a large entry what changed, for an agent that reads edits as we write them: %s', async (query, expected) => {
+    const { nodeId, identity } = await enrolled(`edits${query.slice(-1)}`)
+    table.put(nodeId, large(900))
+    const lines = typesAt(identity, `/agent/v1/state${query}`)
+    for (let type = ''; type !== 'synced'; type = (await lines.next()).value ?? '');
+    table.put(nodeId, large(901))
+    let type: string | undefined = 'heartbeat'
+    while (type === 'heartbeat') type = (await lines.next()).value ?? undefined
+    expect(type).toBe(expected)
+    await lines.return(undefined)
   })
 
   test('nothing is streamed before the state is worked out: it would clear the node', async () => {

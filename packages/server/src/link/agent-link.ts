@@ -130,7 +130,7 @@ export class AgentLink implements Component {
       const node =
         'token' in body
           ? // The second half pins the authority for the agent; the secret is the first.
-            await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue)
+            await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue, body.csr)
           : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken, request.ip), issue)
       return { nodeId: node.id, certificate, ca: authority.certificate }
     })

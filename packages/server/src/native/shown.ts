@@ -48,7 +48,10 @@ export const shownUser = (_context: NativeContext, { passwordHash, ...user }: Us
   hasPassword: passwordHash !== null,
 })
 
-export const shownEnrolmentToken = (_context: NativeContext, { secretSha256: _, ...token }: EnrolmentToken) => token
+export const shownEnrolmentToken = (
+  _context: NativeContext,
+  { secretSha256: _, requestSha256: __, ...token }: EnrolmentToken,
+) => token
 
 export const shownToken = ({ userId, projectId, roles, expiresAt }: Token) => ({ userId, projectId, roles, expiresAt })
 
