@@ -11,6 +11,7 @@
 #include "domain.h"
 #include "peer.h"
 #include "promise.h"
+#include "tell.h"
 
 #define MAX_BYTES (16 << 20)
 #define MOST_FIELDS 128
@@ -221,7 +222,7 @@ static void take_domains(struct flows *flows, const struct reading *reading)
 			continue;
 		}
 		*link = domain->next;
-		peers_tell_anew(flows, domain);
+		tell_anew(flows, domain);
 		domain_free(domain);
 	}
 	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
@@ -233,7 +234,7 @@ static void apply(struct flows *flows, const struct reading *reading)
 	const struct config *before = &flows->config, *after = &reading->config;
 	bool moved = !flows->configured || before->port != after->port || !address_equal(&before->address, &after->address);
 
-	peers_flush(flows);
+	tell_flush(flows);
 	if (moved && flows->socket_fd >= 0) {
 		close(flows->socket_fd);
 		flows->socket_fd = -1;

@@ -16,9 +16,9 @@
 #include "conntrack.h"
 #include "holdings.h"
 #include "look.h"
-#include "peer.h"
 #include "promise.h"
 #include "table.h"
+#include "tell.h"
 
 struct domain *domain_find(struct flows *flows, uint32_t number)
 {
@@ -146,7 +146,7 @@ void domain_ready(struct flows *flows, struct domain *domain)
 	say_error(flows, domain->error, "%s", "");
 	look_at_all(flows, domain);
 	/* What they told of it until now found nobody. */
-	peers_ask(flows, domain);
+	tell_ask(flows, domain);
 }
 
 static void close_fd(int *fd)

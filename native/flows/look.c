@@ -9,10 +9,10 @@
 #include "conntrack.h"
 #include "domain.h"
 #include "holdings.h"
-#include "peer.h"
 #include "promise.h"
 #include "table.h"
 #include "take.h"
+#include "tell.h"
 
 #define RETRY_US US_PER_S
 /* The kernel tells whole seconds. */
@@ -58,7 +58,7 @@ static void carry(struct domain *domain, struct flow *flow, bool known)
 static void note_end(struct view *view, struct flow *flow)
 {
 	if (flow->local)
-		peers_tell(view->flows, RECORD_DELETE, &flow->record);
+		tell_change(view->flows, RECORD_DELETE, &flow->record);
 	table_remove(view->domain, flow);
 }
 
@@ -82,7 +82,7 @@ static void note_live(struct view *view, const struct sighting *seen)
 	carry(view->domain, flow, known);
 	/* Whoever has the address since a moment knows nothing of a flow that was about to begin here. */
 	if (flow->local ? news : !known)
-		peers_tell(view->flows, RECORD_PUT, &flow->record);
+		tell_change(view->flows, RECORD_PUT, &flow->record);
 }
 
 static void note_event(const struct nlmsghdr *message, void *arg)
@@ -171,7 +171,7 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 	carry(domain, flow, known);
 	lease(view, flow, !before, &seen);
 	if (flow->local)
-		peers_tell(view->flows, RECORD_PUT, &flow->record);
+		tell_change(view->flows, RECORD_PUT, &flow->record);
 }
 
 /* What the kernel no longer has: its end was missed. */

@@ -29,6 +29,7 @@
 #include "peer.h"
 #include "promise.h"
 #include "state_file.h"
+#include "tell.h"
 #include "writer.h"
 
 #define EVENTS 64
@@ -82,9 +83,9 @@ static void keep_time(struct flows *flows)
 		if (domain->event_fd >= 0 && domain->look_us <= now)
 			look_at_all(flows, domain);
 	if (flows->flush_us != 0 && flows->flush_us <= now)
-		peers_flush(flows);
+		tell_flush(flows);
 	if (flows->tell_us != 0 && flows->tell_us <= now)
-		peers_go_on(flows);
+		tell_go_on(flows);
 	if (flows->errors_changed || flows->written_us + STATE_EVERY_US <= now)
 		state_write(flows);
 }
@@ -137,7 +138,7 @@ static int run(struct flows *flows, const int *signals, const int *directory)
 		if (reload)
 			config_load(flows);
 		if (end) {
-			peers_flush(flows);
+			tell_flush(flows);
 			state_write(flows);
 			writer_finish();
 			return 0;

@@ -1,7 +1,7 @@
 #include "promise.h"
 
 #include "domain.h"
-#include "peer.h"
+#include "tell.h"
 
 /* A count and the flows that it is about leave one after the other, and one of either may be on its way. */
 #define TICKS_SHORT 2
@@ -28,7 +28,7 @@ static void tell(struct flows *flows, struct domain *domain, uint64_t now)
 		domain->counted_us = now;
 	/* While a peer is being told all, it knows less than the count. */
 	if (domain->counted_us != 0 && flows->tell_us == 0 && now - domain->counted_us <= ZERO_FOR_US)
-		peers_tell(flows, RECORD_COUNT, &count);
+		tell_change(flows, RECORD_COUNT, &count);
 }
 
 static void ask(struct flows *flows, struct domain *domain, uint64_t now)
@@ -41,7 +41,7 @@ static void ask(struct flows *flows, struct domain *domain, uint64_t now)
 	}
 	if (++promise->short_of < TICKS_SHORT || now < promise->again_us)
 		return;
-	peers_ask(flows, domain);
+	tell_ask(flows, domain);
 	promise->again_us = now + (ASK_AGAIN_US << promise->asked);
 	if (promise->asked < MOST_DOUBLED)
 		promise->asked++;
