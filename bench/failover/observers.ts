@@ -110,15 +110,15 @@ export class Flows implements AsyncDisposable {
 
   /** Closes what was there. @throws Error when not all come up, thrice */
   async open(): Promise<void> {
-    let opened = 0
+    let said = ''
     for (let round = 0; round < OPEN_ROUNDS; round++) {
-      const [now = 0, again = 0] = (await this.#program.ask('open')).split(' ').map(Number)
-      opened = now
+      said = await this.#program.ask('open')
+      const [opened = 0, again = 0] = said.split(' ', 2).map(Number)
       this.openedAgain += again
       if (opened === FLOWS.idle + FLOWS.busy) return
       this.openedAgain += FLOWS.idle + FLOWS.busy - opened
     }
-    throw new Error(`only ${opened} flows to ${this.#address} could be opened`)
+    throw new Error(`not all flows to ${this.#address} could be opened (opened, tries, ports): ${said}`)
   }
 
   /** How many idle flows have heard from their member, of themselves. */

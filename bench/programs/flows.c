@@ -3,7 +3,8 @@
  * once the last 8 came back. Tells which of them live on after something happened.
  *
  * flows ADDRESS PORT IDLE BUSY BUSY_INTERVAL_MS. Lines on stdin, each answered by one:
- * `open`         closes what was there, opens all; says how many are open, and how many took more than one try.
+ * `open`         closes what was there, opens all; says how many are open, how many took more than one try, and of some
+ *                that are not open from which port and why.
  * `heard MS`     waits until every idle flow was sent something by its member; says how many were.
  * `check MS`     sends on every idle flow and waits for the echoes, and for one more echo of every busy flow; says a
  *                JSON object: idle and busy, each {survived, reset, hung}; slowestMs, until the last idle echo;
@@ -27,6 +28,7 @@
 #define OPEN_AT_ONCE 64
 #define OPEN_LIMIT_MS 10000
 #define OPEN_AGAIN 3
+#define NAMED 8
 
 enum state { CLOSED, CONNECTING, OPEN, BROKEN };
 struct flow {
@@ -38,6 +40,8 @@ struct flow {
 	long long asked;	/* when the newest question was sent */
 	long long answered;	/* when the newest echo was whole */
 	long long due;
+	unsigned port;		/* of the client */
+	int error;		/* what broke it */
 };
 
 static struct sockaddr_in to = { .sin_family = AF_INET };
@@ -51,11 +55,13 @@ static bool is_busy(const struct flow *f)
 	return f - flows >= idle;
 }
 
-static void broken(struct flow *f)
+static void broken(struct flow *f, int error)
 {
-	if (f->state == CONNECTING)
+	/* It is on its way until its first echo. */
+	if (!f->answered)
 		connecting--;
 	f->state = BROKEN;
+	f->error = error;
 	close(f->fd);
 }
 
@@ -66,7 +72,7 @@ static void say(struct flow *f, long long now)
 	if (is_busy(f))
 		text[0] = 'B';
 	if (send(f->fd, text, MESSAGE, MSG_NOSIGNAL) != MESSAGE) {
-		broken(f);
+		broken(f, errno);
 		return;
 	}
 	f->expected += MESSAGE;
@@ -76,15 +82,19 @@ static void say(struct flow *f, long long now)
 static void begin(struct flow *f)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = f };
+	struct sockaddr_in from;
+	socklen_t length = sizeof(from);
 	int one = 1;
 
 	*f = (struct flow){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), .state = CONNECTING };
 	setsockopt(f->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	connecting++;
 	if (f->fd < 0 || (connect(f->fd, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EINPROGRESS)) {
-		broken(f);
+		broken(f, errno);
 		return;
 	}
+	if (getsockname(f->fd, (struct sockaddr *)&from, &length) == 0)
+		f->port = ntohs(from.sin_port);
 	epoll_ctl(loop, EPOLL_CTL_ADD, f->fd, &event);
 }
 
@@ -99,20 +109,16 @@ static void heard(struct flow *f, long long now)
 
 		getsockopt(f->fd, SOL_SOCKET, SO_ERROR, &error, &length);
 		if (error) {
-			broken(f);
+			broken(f, error);
 			return;
 		}
 		f->state = OPEN;
 		say(f, now);
-		if (f->state != OPEN) {
-			connecting--;
-			return;
-		}
 	}
 	while (f->state == OPEN && (size = recv(f->fd, data, sizeof(data), 0)) != 0) {
 		if (size < 0) {
 			if (errno != EAGAIN)
-				broken(f);
+				broken(f, errno);
 			return;
 		}
 		/* Messages come whole or, after losses, in multiples: a push is told by its first byte. */
@@ -133,7 +139,7 @@ static void heard(struct flow *f, long long now)
 		}
 	}
 	if (f->state == OPEN)
-		broken(f);
+		broken(f, 0);
 }
 
 /* Lets everything happen for a moment. */
@@ -178,7 +184,16 @@ static void open_all(void)
 		}
 	}
 	longest_pause = 0;
-	printf("%lld %d\n", (long long)opened, again);
+	printf("%lld %d", (long long)opened, again);
+	for (int n = 0, named = 0; n < idle + busy && named < NAMED; n++)
+		if (flows[n].state != OPEN || !flows[n].answered) {
+			const struct flow *f = &flows[n];
+			const char *why = f->state == CONNECTING ? "no answer to its SYN" : f->state == OPEN ? "no echo"
+					  : f->error ? strerror(f->error) : "closed by the member";
+
+			printf("%s%u: %s", named++ ? ", " : " ", f->port, why);
+		}
+	printf("\n");
 }
 
 static void wait_for_pushes(long long ms)

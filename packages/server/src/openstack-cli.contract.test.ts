@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_PASSWORD, openTestBed, type TestBed } from './test-bed.ts'
 
@@ -10,12 +13,18 @@ type Environment = Readonly<Record<string, string>>
 
 let bed: TestBed
 let authUrl: string
+/** Where the client keeps which of its commands is whose: without, it looks through all it has at each start. */
+let home: string
 
 beforeAll(async () => {
   bed = await openTestBed()
+  home = await mkdtemp(join(tmpdir(), 'spout-openstack-'))
   authUrl = `${await bed.app.listen({ host: '127.0.0.1', port: 0 })}/identity`
 })
-afterAll(() => bed.close())
+afterAll(async () => {
+  await bed.close()
+  await rm(home, { recursive: true, force: true })
+})
 
 const as = (userName: string, password: string, projectName: string): Environment => ({
   OS_AUTH_URL: authUrl,
@@ -33,7 +42,7 @@ const run = (
   args: readonly string[],
 ): Promise<{ code: number; out: string; error: string }> =>
   new Promise((resolve) => {
-    const env = { PATH: '/usr/bin:/bin', HOME: '/nonexistent', ...environment }
+    const env = { PATH: '/usr/bin:/bin', HOME: home, ...environment }
     execFile('/usr/bin/openstack', args, { env, timeout: 60_000 }, (error, out, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, error: stderr }),
     )

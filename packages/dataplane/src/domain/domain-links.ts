@@ -30,6 +30,9 @@ const SYSCTLS: readonly string[] = [
   'net.netfilter.nf_conntrack_tcp_loose=1',
   // Requests and replies may pass through different nodes: each sees half a window.
   'net.netfilter.nf_conntrack_tcp_be_liberal=1',
+  // What is known of the sequence numbers may be of an earlier connection of the same ports, whose end another node saw:
+  // a reset behind them would be called invalid, and never reach the member.
+  'net.netfilter.nf_conntrack_tcp_ignore_invalid_rst=1',
   // The guard knows the domain's own connections by these.
   `net.ipv4.ip_local_port_range=${OWN_PORTS.first} ${OWN_PORTS.last}`,
   // What answers a marked packet bears its mark: the guard has answers of counted connections tracked.

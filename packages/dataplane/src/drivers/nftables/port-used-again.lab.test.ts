@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LabNode } from '../../lab/lab-node.ts'
 import type { Peer } from '../../lab/peer-client.ts'
+import { SequencedClient } from '../../lab/sequenced-client.ts'
 import { type OpenFlow, TwoNodes } from './lab/two-nodes.ts'
 
 let nodes: TwoNodes
@@ -42,6 +43,8 @@ async function resetAll(opened: Opened): Promise<void> {
 async function expectOpenAgain(opened: Opened): Promise<void> {
   await resetAll(await openFrom(opened[0]!.sourcePort))
 }
+
+const PATIENT = { timeout: 5000 }
 
 const CLIENT = ['10.9.0.9', 'fd09::9']
 
@@ -100,6 +103,28 @@ describe("a client's port used again", () => {
     await moveReplies(second)
     await moveRequests(second)
     await expectOpenAgain(opened)
+  })
+
+  it('is free again where another connection of it, whose numbers were far ahead, was seen and not its end', async () => {
+    const served = async () => Promise.all(['red1', 'red2'].map((place) => nodes.lab.peer(place).served()))
+    const before = await served()
+    const vip = { address: '10.9.0.140', port: 80 }
+    const openAt = (first: number) =>
+      SequencedClient.open(nodes.lab.namespace('client'), vip, { sourcePort: 41_050, first })
+    const ahead = await openAt(3_000_000_000)
+    await moveReplies(second)
+    await moveRequests(second)
+    expect(await ahead.say('from elsewhere')).toBe('from elsewhere')
+    await ahead.reset()
+    await expect.poll(served, PATIENT).toEqual(before)
+
+    const behind = await openAt(1_000_000_000)
+    await moveReplies(first)
+    await moveRequests(first)
+    expect(await behind.say('and back')).toBe('and back')
+    await behind.reset()
+    await expect.poll(served, PATIENT).toEqual(before)
+    await (await openAt(2_000_000_000)).reset()
   })
 
   it('opens where the requests of the connection before took one node and its replies another', async () => {
