@@ -33,6 +33,9 @@ const SYSCTLS: readonly string[] = [
   // What is known of the sequence numbers may be of an earlier connection of the same ports, whose end another node saw:
   // a reset behind them would be called invalid, and never reach the member.
   'net.netfilter.nf_conntrack_tcp_ignore_invalid_rst=1',
+  // The proxy leaves no socket behind of a connection that it closed: for a minute that would take what is meant for a
+  // connection from the same port which has begun on another node since, instead of having it sent on (second-chance).
+  'net.ipv4.tcp_max_tw_buckets=0',
   // The guard knows the domain's own connections by these.
   `net.ipv4.ip_local_port_range=${OWN_PORTS.first} ${OWN_PORTS.last}`,
   // What answers a marked packet bears its mark: the guard has answers of counted connections tracked.

@@ -38,8 +38,8 @@ export const ASK_BACK_MARK = 0x8000_0000
 export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): WholeTable {
   const forward = forwardRules(domain, protectedCidrs)
   return wholeTable('inet', GUARD_TABLE, [
-    // Of what conntrack finds valid. It is part of the mark: a domain whose guard is older has its sysctls set again.
-    '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst',
+    // It is part of the mark: a domain whose guard is older has its sysctls set again.
+    '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst, tcp_max_tw_buckets',
     ...chain('claimed', 'type filter hook prerouting priority raw; policy accept;', claimRules(domain)),
     ...chain('departing', 'type filter hook output priority raw; policy accept;', departingRules(domain)),
     ...chain('answers', null, ANSWER_RULES),

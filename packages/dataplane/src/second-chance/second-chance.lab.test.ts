@@ -210,6 +210,21 @@ describe('connections of the proxy', () => {
     for (const connection of connections) expect(await inner.say(connection, 'more')).not.toBe('more')
   })
 
+  it('go on where they are also when they have the ports of others that the proxy of the new node closed', async () => {
+    const open = () => Promise.all(VIPS.map((address, at) => client.open(address, 80, { sourcePort: 42_100 + at })))
+    const before = await open()
+    const endings = before.map(({ connection }) => client.ending(connection))
+    await arrangement.peer('red1').part('end')
+    expect(await Promise.all(endings)).toEqual(['ended', 'ended'])
+    for (const { connection } of before) await client.close(connection)
+    await announcedBy('node2')
+    const opened = await open()
+    await node('node1').chance.configure(settings({ first: ADDRESS.node2, firstNode: 'n2' }))
+    await announcedBy('node1')
+    for (const { connection } of opened) expect(await client.say(connection, 'more')).toBe('more')
+    for (const { connection } of opened) await client.close(connection)
+  })
+
   it('are refused once the time is up, by the kernel alone', async () => {
     const [connection] = await openBoth()
     await node('node2').chance.configure(settings({ seconds: 1 }))
