@@ -138,6 +138,16 @@ describe('StateStream', () => {
     }) as unknown as NodeStateEntry
   const MEMBERS = Array.from({ length: 1000 }, (_, at) => ({ id: `m${at}`, address: `10.0.0.${at}` }))
 
+  test('what load balancers stand on comes before them', async () => {
+    const table = new Table()
+    table.put(large(1, 1), entry(1))
+    const { clock, reader, stream, running } = start(table)
+    await clock.advance(0)
+    expect(reader.words.slice(0, 3)).toEqual(['put domain/1', 'put lb/a', 'synced'])
+    stream.end()
+    await running
+  })
+
   test.each([true, false])('of a large entry what changed, where the reader takes that: %s', async (takesEdits) => {
     const table = new Table()
     table.put(large(1, 900))

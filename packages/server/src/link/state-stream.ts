@@ -73,7 +73,10 @@ export class StateStream {
 
   async #writeAll(): Promise<void> {
     // A change while this is written also lies in `#pending` and is sent after it.
-    for (const held of [...this.#states.entries(this.#nodeId)]) {
+    const all = [...this.#states.entries(this.#nodeId)]
+    // A new node begins with what has arrived: what load balancers stand on comes before them.
+    const isStoodOn = ({ entry }: HashedEntry) => entry.kind !== 'load-balancer'
+    for (const held of [...all.filter(isStoodOn), ...all.filter((each) => !isStoodOn(each))]) {
       if (this.#ended) return
       await this.#write(this.#lineOf(held))
     }
