@@ -43,8 +43,8 @@ static int open_connection(void)
 	return -1;
 }
 
-/* The whole answer: its head tells the length of the body. */
-static bool read_answer(int fd)
+/* The whole answer: its head tells the length of the body, and whether the connection is over with it (RFC 9112, 9.6). */
+static bool read_answer(int fd, bool *last)
 {
 	char buffer[8192];
 	size_t have = 0;
@@ -63,8 +63,11 @@ static bool read_answer(int fd)
 		length = strcasestr(buffer, "\r\ncontent-length:");
 		if (!length || length > end)
 			return false;
-		if (have >= (size_t)(end + 4 - buffer) + strtoul(length + 17, NULL, 10))
-			return memcmp(buffer + 8, " 200", 4) == 0;
+		if (have < (size_t)(end + 4 - buffer) + strtoul(length + 17, NULL, 10))
+			continue;
+		*end = 0;
+		*last = strcasestr(buffer, "\r\nconnection: close") != NULL;
+		return memcmp(buffer + 8, " 200", 4) == 0;
 	}
 }
 
@@ -79,17 +82,20 @@ static void *client(void *place)
 	int n = (int)(long)place;
 	static const char request[] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
 	int fd = -1;
+	bool last = false;
 
 	while (!ending) {
-		if (fd >= 0 && closed_meanwhile(fd)) {
+		if (fd >= 0 && (last || closed_meanwhile(fd))) {
 			close(fd);
 			fd = -1;
 			reconnects++;
 		}
-		if (fd < 0)
+		if (fd < 0) {
 			fd = open_connection();
+			last = false;
+		}
 		requests++;
-		if (fd < 0 || send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) != sizeof(request) - 1 || !read_answer(fd)) {
+		if (fd < 0 || send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) != sizeof(request) - 1 || !read_answer(fd, &last)) {
 			failed++;
 			if (fd >= 0)
 				close(fd);

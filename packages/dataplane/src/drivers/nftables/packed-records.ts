@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { SET_NAMES, type SetName } from './sets.ts'
 
 /**
@@ -37,6 +38,12 @@ export class PackedRecords {
   *entries(): Generator<readonly [SetName, Buffer]> {
     for (let at = 0; at < this.#spans.length; at += 3)
       yield [SET_NAMES[this.#spans[at]!]!, this.#bytes.subarray(this.#spans[at + 1]!, this.#spans[at + 2]!)]
+  }
+
+  /** Tells these records under this key from all others, by 128 bits. In one go: a bulk load has tens of thousands. */
+  digest(key: string): bigint {
+    const head = Buffer.from(`${key}\n${this.#spans.join()}\n`)
+    return BigInt(`0x${hash('sha256', Buffer.concat([head, this.#bytes]), 'hex').slice(0, 32)}`)
   }
 
   equals(other: PackedRecords): boolean {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { WantedEntry } from '../../driver.ts'
-import type { PackedRecords } from './packed-records.ts'
 import { SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
@@ -64,7 +63,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
     vips: entry.vips.map(({ address, scope }) => ({ address, scope })),
     services,
     records: packed,
-    digest: digestOf(wanted.key, packed),
+    digest: packed.digest(wanted.key),
   }
 }
 
@@ -125,9 +124,3 @@ const flagsOf = (service: Service): number =>
 export const isProxied = ({ protocol }: Service): boolean => protocol === 'http' || protocol === 'tcp-proxy'
 
 const transportOf = ({ protocol }: Service): Transport => (protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp')
-
-function digestOf(key: string, records: PackedRecords): bigint {
-  const hash = createHash('sha256').update(key)
-  for (const [name, bytes] of records.entries()) hash.update(`\n${name}\n`).update(bytes)
-  return BigInt(`0x${hash.digest('hex').slice(0, 32)}`)
-}
