@@ -267,7 +267,7 @@ describe('a link that flaps', () => {
   it('moves a shard away once, and flows go on', async () => {
     const { lab } = system
     const flaps = 5
-    const [owner = ''] = (await shownVip(system, shop)).owners
+    const owner = await waitFor(async () => (await shownVip(system, shop)).owners[0], { what: 'an owner' })
     const heir = owner === 'node1' ? 'node2' : 'node1'
     const held = await holdSome(client, shop, 24)
     const shardsOf = async (name: string) => (await nodes()).find((node) => node.name === name)?.status.shards ?? []

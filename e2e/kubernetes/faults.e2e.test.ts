@@ -125,7 +125,7 @@ describe('an API server that is away', () => {
     const began = performance.now()
     await controlPlane.stopApiServer()
     const shop = (await lab.loadBalancers()).find(({ vips }) => vips[0]?.address === address)!
-    const [owner = ''] = (await shownVip(lab.system, shop)).owners
+    const owner = await waitFor(async () => (await shownVip(lab.system, shop)).owners[0], { what: 'an owner' })
     const failover = await whileAsking(async () => {
       for (let asked = 0; asked < 50; asked++) await lab.ask(address)
       await powerOff(lab.system.lab, owner)
