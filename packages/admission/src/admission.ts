@@ -160,7 +160,7 @@ export interface Admission {
   ): Promise<{ readonly token: EnrolmentToken; readonly secret: string }>
   /**
    * Uses up the token with this secret: creates or re-certifies the node it names.
-   * @param request what the certificate is asked for by: the same one is answered again, while the token has not expired
+   * @param request what the certificate is asked for by: the same one is answered again while the node has what it got for it
    */
   enrolNode(
     secret: string,

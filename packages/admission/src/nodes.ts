@@ -43,7 +43,7 @@ export async function createEnrolmentToken(
       secretSha256: sha256(secret),
       expiresAt: timestampOf(context.now() + 1000 * ttlSeconds),
       usedAt: null,
-      requestSha256: null,
+      grant: null,
     }
     return { writes: [putNew('enrolmentToken', created)], result: created }
   })
@@ -52,8 +52,8 @@ export async function createEnrolmentToken(
 
 /**
  * Uses up a token. The certificate is asked for before anything is written, so a failing one leaves the token good;
- * of two that use the same token at once, one is refused. The request that used it is answered again: nobody but the
- * holder of its key can do anything with the certificate.
+ * of two that use the same token at once, one is refused. The request that used it is answered again while the node still
+ * has the certificate of the first answer: not once it was deleted, renewed its certificate or enrolled anew.
  */
 export async function enrolNode(
   context: AdmissionContext,
@@ -63,11 +63,18 @@ export async function enrolNode(
 ): Promise<Node> {
   const secretSha256 = sha256(secret)
   const requestSha256 = request === null ? null : sha256(request)
-  return enrol(context, usableToken(context, secretSha256, requestSha256).value, certificateSha256, () => {
-    const token = usableToken(context, secretSha256, requestSha256)
-    const used: EnrolmentToken = { ...token.value, usedAt: timestampOf(context.now()), requestSha256 }
-    return { nodeGroupId: token.value.nodeGroupId, writes: [putOver('enrolmentToken', token, used)] }
-  })
+  return enrol(
+    context,
+    usableToken(context, secretSha256, requestSha256).value,
+    certificateSha256,
+    (_, certificate) => {
+      const token = usableToken(context, secretSha256, requestSha256)
+      const grant =
+        requestSha256 === null || certificate === null ? null : { requestSha256, certificateSha256: certificate }
+      const used: EnrolmentToken = { ...token.value, usedAt: timestampOf(context.now()), grant }
+      return { nodeGroupId: token.value.nodeGroupId, writes: [putOver('enrolmentToken', token, used)] }
+    },
+  )
 }
 
 /** A name of several labels, too: it is another system's. */
@@ -93,13 +100,16 @@ async function enrol(
   context: AdmissionContext,
   { nodeName }: { readonly nodeName: string },
   certificateSha256: (nodeId: string) => Promise<string>,
-  admit: (present: Node | null) => { readonly nodeGroupId: string; readonly writes: readonly Write[] },
+  admit: (
+    present: Node | null,
+    certificateSha256: Node['certificateSha256'],
+  ) => { readonly nodeGroupId: string; readonly writes: readonly Write[] },
 ): Promise<Node> {
   const nodeId = nodeOf(context, nodeName)?.value.id ?? context.random.uuid()
   const certificate = parseAs(node.shape.certificateSha256, await certificateSha256(nodeId), 'certificateSha256')
   return transact(context, (claim) => {
     const present = nodeOf(context, nodeName)
-    const { nodeGroupId, writes } = admit(present?.value ?? null)
+    const { nodeGroupId, writes } = admit(present?.value ?? null, certificate)
     if (present !== null && present.value.id !== nodeId)
       throw new SpoutError('AlreadyExists', { what: 'node', id: nodeName })
     const enrolled: Node = present
@@ -134,12 +144,21 @@ function usableToken(
   const found = context.view.list('enrolmentToken').find((token) => token.secretSha256 === secretSha256)
   const stored = found === undefined ? null : context.view.get('enrolmentToken', found.id)
   if (stored === null) throw new SpoutError('Unauthenticated', { reason: 'the enrolment token is not known' })
-  const isAskedAgain = requestSha256 !== null && stored.value.requestSha256 === requestSha256
-  if (stored.value.usedAt !== null && !isAskedAgain)
+  if (stored.value.usedAt !== null && !isAskedAgain(context, stored.value, requestSha256))
     throw new SpoutError('Unauthenticated', { reason: 'the enrolment token was used already' })
   if (Date.parse(stored.value.expiresAt) <= context.now())
     throw new SpoutError('TokenExpired', { expiresAt: stored.value.expiresAt })
   return stored
+}
+
+/** By the request that used the token, of a node that has the certificate which it got for it. */
+function isAskedAgain(
+  context: AdmissionContext,
+  { grant, nodeName }: EnrolmentToken,
+  requestSha256: string | null,
+): boolean {
+  if (grant == null || grant.requestSha256 !== requestSha256) return false
+  return nodeOf(context, nodeName)?.value.certificateSha256 === grant.certificateSha256
 }
 
 function nodeOf(context: AdmissionContext, nodeName: string): Versioned<Node> | null {

@@ -41,7 +41,7 @@ const enrolment = (number: number, expiresAt: string): EnrolmentToken => ({
   secretSha256: '',
   expiresAt,
   usedAt: null,
-  requestSha256: null,
+  grant: null,
 })
 
 test('deletes what has expired and nothing else', async () => {

@@ -35,7 +35,7 @@ export const enrolmentToken = z.strictObject({
   secretSha256: z.string(),
   expiresAt: timestamp,
   usedAt: timestamp.nullable(),
-  /** The certificate request that used it up, by its hash: the answer may have been lost on its way. */
-  requestSha256: z.string().nullable().default(null),
+  /** What used it up, by hashes: the certificate request, and the certificate that answered it. The answer may be lost. */
+  grant: z.strictObject({ requestSha256: z.string(), certificateSha256: z.string() }).nullable().default(null),
 })
 export type EnrolmentToken = z.infer<typeof enrolmentToken>

@@ -184,6 +184,19 @@ describe('enrolment', () => {
     expect(await refusal(enrol(url, token, newRequest().csr))).toBe(401)
   })
 
+  test('a request is answered no more once its node was deleted, or enrolled anew', async () => {
+    for (const end of ['deleted', 'enrolled anew']) {
+      const token = await tokenFor('lb-gone')
+      const { csr } = newRequest()
+      const { nodeId } = await enrol(url, token, csr)
+      if (end === 'deleted') await bed.admission.deleteNode(nodeId)
+      else await enrol(url, await tokenFor('lb-gone'), newRequest().csr)
+      const before = bed.view.get('node', nodeId)
+      expect(await refusal(enrol(url, token, csr))).toBe(401)
+      expect(bed.view.get('node', nodeId)).toEqual(before)
+    }
+  })
+
   test('a token that names another authority sends no secret', async () => {
     const { secret } = await bed.admission.createEnrolmentToken({
       nodeName: 'lb-2',

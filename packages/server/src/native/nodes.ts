@@ -28,7 +28,7 @@ const NODE_GROUPS: Collection<'nodeGroup'> = {
   show: shownNodeGroup,
 }
 
-const publicEnrolmentToken = enrolmentToken.omit({ secretSha256: true, requestSha256: true })
+const publicEnrolmentToken = enrolmentToken.omit({ secretSha256: true, grant: true })
 
 const ENROLMENT_TOKENS: Collection<'enrolmentToken'> = {
   kind: 'enrolmentToken',

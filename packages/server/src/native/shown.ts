@@ -50,7 +50,7 @@ export const shownUser = (_context: NativeContext, { passwordHash, ...user }: Us
 
 export const shownEnrolmentToken = (
   _context: NativeContext,
-  { secretSha256: _, requestSha256: __, ...token }: EnrolmentToken,
+  { secretSha256: _, grant: __, ...token }: EnrolmentToken,
 ) => token
 
 export const shownToken = ({ userId, projectId, roles, expiresAt }: Token) => ({ userId, projectId, roles, expiresAt })
