@@ -194,7 +194,9 @@ export class NodeReconciler {
   }
 
   #wake(): void {
-    if (!this.#stopped) this.#running ??= this.#run()
+    if (this.#stopped || this.#running !== null) return
+    this.#running = this.#run()
+    this.#options.state.writeAfter(this.#running)
   }
 
   async #run(): Promise<void> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { entryHash } from '@spout/model/entry-hash'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { formatRecord, parseRecord } from './journal-record.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry } from './testing/entries.ts'
@@ -51,6 +51,43 @@ test('what was put is there after a restart, the last word of each key', async (
   expect(again.entries.get('domain/1')?.entry).toEqual(domain)
   await again.close()
 })
+
+test('records wait for the work in hand', async () => {
+  const file = await opened()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  file.writeAfter(promise)
+  put(file, 'a', 1)
+  await turns()
+  expect((await stat(path)).size).toBe(0)
+  resolve()
+  await file.flush()
+  expect((await stat(path)).size).toBeGreaterThan(0)
+  await file.close()
+})
+
+test('records do not wait for work without end', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const file = await opened()
+    file.writeAfter(new Promise(() => {}))
+    put(file, 'a', 1)
+    vi.advanceTimersByTime(2900)
+    await turns()
+    expect((await stat(path)).size).toBe(0)
+    vi.advanceTimersByTime(100)
+    await file.flush()
+    put(file, 'a', 2)
+    await file.close()
+    expect((await readFile(path, 'utf8')).trim().split('\n')).toHaveLength(2)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+/** Long enough for a write that does not wait. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await stat(path)
+}
 
 test('is readable by its owner alone', async () => {
   const file = await opened()

@@ -22,14 +22,16 @@ const SLICE = 50
 const SYNC_EVERY_MS = 1000
 /** A large entry is written by what changed, so many times. */
 const MOST_EDITS = 64
+/** Records wait so long, at most, for work in hand to be over. */
+const MOST_WAIT_MS = 3000
 /** After the disk refused. */
 const RETRY_MS = 5000
 
 /**
  * The last good state of this node on disk: an append-only journal, rewritten as it fills with what is outdated.
  *
- * Written after the data plane, never before it: a change waits for no disk. What a crash takes with it is a
- * second at most, and the full set of the next connection, or the drivers' look at what is there, brings it back.
+ * Written after the data plane, never before it: a change waits for no disk, and a bulk of them not for the records of its
+ * first ones. What a crash takes with it are seconds at most, and the full set of the next connection, or the drivers' look at what is there, brings it back.
  * A disk that refuses is reported through `onError` and tried again by rewriting; forwarding never depends on it.
  */
 export class StateFile {
@@ -47,6 +49,7 @@ export class StateFile {
   /** Large entries as the journal has them, and how often they were edited there. */
   readonly #written = new Map<string, { readonly saved: SavedEntry; readonly edits: number }>()
   #writing: Promise<void> | null = null
+  #work: { readonly over: Promise<void>; readonly untilMs: number } | null = null
   #damaged = false
   #retryAtMs = 0
   #lastSyncMs = 0
@@ -90,6 +93,11 @@ export class StateFile {
 
   delete(key: string): void {
     if (this.#saved.delete(key)) this.#note(key, 'entry')
+  }
+
+  /** Lets records wait until this work is over, MOST_WAIT_MS at most. */
+  writeAfter(work: Promise<void>): void {
+    this.#work = { over: work, untilMs: performance.now() + MOST_WAIT_MS }
   }
 
   /** Resolves once everything so far was written, or refused. Never rejects. */
@@ -136,7 +144,23 @@ export class StateFile {
     this.#writing ??= this.#write()
   }
 
+  /** Resolves when the work in hand is over, or has lasted long enough. */
+  #quiet(): Promise<void> {
+    const work = this.#work
+    const leftMs = work === null ? 0 : work.untilMs - performance.now()
+    if (work === null || leftMs <= 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, leftMs)
+      const over = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      work.over.then(over, over)
+    })
+  }
+
   async #write(): Promise<void> {
+    await this.#quiet()
     // What else this turn of the event loop changes travels along.
     await new Promise((resolve) => setImmediate(resolve))
     try {
