@@ -92,14 +92,16 @@ it('leaves a member alone that is back, and cuts what is left when a drain is ov
   const { go, take } = cutter(clock)
   await go(entryOf([m1, m2], [], { drainMs: 20_000 }))
   await go(entryOf([m1], [], { drainMs: 20_000 }))
+  // A client that opens anew from the port of a closed connection is not to meet who left.
+  const dead = Array(5).fill('tcp 10.9.0.100 80 10.0.0.12 unestablished')
   await clock.advance(19_999)
-  expect(take()).toEqual([])
+  expect(take()).toEqual(dead)
   await go(entryOf([m1, m2], [], { drainMs: 20_000 }))
   await clock.advance(60_000)
   expect(take()).toEqual([])
   await go(entryOf([m1, { ...m2, weight: 0 }], [], { drainMs: 20_000 }))
   await clock.advance(20_000)
-  expect(take()).toEqual(['tcp 10.9.0.100 80 10.0.0.12', 'udp 10.9.0.100 53 10.0.0.12'])
+  expect(take()).toEqual([...dead, 'tcp 10.9.0.100 80 10.0.0.12', 'udp 10.9.0.100 53 10.0.0.12'])
 })
 
 it('forgets what it cannot reach any more', async () => {
@@ -107,6 +109,7 @@ it('forgets what it cannot reach any more', async () => {
   const { go, cuts, take } = cutter(clock)
   await go(entryOf([m1, m2]))
   await go(entryOf([m1]))
+  take()
   cuts.forget('lb/a')
   await cuts.run()
   expect(clock.timers).toBe(0)
@@ -126,8 +129,9 @@ it('cuts short the oldest drains of a load balancer whose members change all the
       [],
       { slots: null, drainMs: 86_400_000 },
     )
+  const takeWhole = () => take().filter((line) => !line.endsWith('unestablished'))
   for (const port of [1, 2, 3]) await go(generation(port))
-  expect(take()).toEqual([])
+  expect(takeWhole()).toEqual([])
   for (const port of [4, 5]) await go(generation(port))
   let kept: readonly { readonly end: { readonly port: number } }[] = []
   for (let round = 0; round < 5; round++) {
@@ -137,7 +141,7 @@ it('cuts short the oldest drains of a load balancer whose members change all the
   }
   expect(kept).toHaveLength(10_000)
   expect(new Set(kept.map(({ end }) => end.port))).toEqual(new Set([2, 3, 4]))
-  expect(take()).not.toEqual([])
+  expect(takeWhole()).not.toEqual([])
   cuts.close()
 })
 

@@ -31,15 +31,21 @@ describe('flowChanges', () => {
     ['it stays down', health(all, ['b']), health(all, ['b']), [], []],
     ['it comes back', health(all, ['b']), health(all), ['keep 2'], ['keep 2']],
     ['too many go down for that to be true', health(all), health(all, ['b', 'c'], { panicThreshold: 50 }), [], []],
-    ['a member is removed', health(all), health([a!, c!]), ['drain 2 300000'], ['drain 2 300000']],
+    ['a member is removed', health(all), health([a!, c!]), ['drain 2 300000'], ['drain 2 300000', 'lose 2 all=false']],
     [
       'the pool has a deadline of its own',
       health(all, [], { drainMs: 7 }),
       health([a!, c!], [], { drainMs: 9 }),
       ['drain 2 7'],
-      ['drain 2 7'],
+      ['drain 2 7', 'lose 2 all=false'],
     ],
-    ['its weight becomes 0', health(all), health([a!, idle(b), c!]), ['drain 2 300000'], ['drain 2 300000']],
+    [
+      'its weight becomes 0',
+      health(all),
+      health([a!, idle(b), c!]),
+      ['drain 2 300000'],
+      ['drain 2 300000', 'lose 2 all=false'],
+    ],
     ['a member is back that was removed', health([a!]), health([a!, b!]), ['keep 2'], ['keep 2']],
     [
       'its weight is no longer 0, but it is down',
@@ -58,14 +64,14 @@ describe('flowChanges', () => {
     ],
     ['it is back after a drain', health([a!, idle(b)]), health([a!, b!]), ['keep 2'], ['keep 2']],
     ['it is made again under another id', health(all), health([a!, { ...b!, id: 'new' }, c!]), [], []],
-    ['the pool goes', health([a!]), null, ['drain 1 300000'], ['drain 1 300000']],
+    ['the pool goes', health([a!]), null, ['drain 1 300000'], ['drain 1 300000', 'lose 1 all=false']],
     ['a sound service is new', null, health(all), [], []],
     [
       'a service is new',
       null,
       health([a!, idle(b)], ['a']),
       ['lose 1 all=true', 'drain 2 300000'],
-      ['lose 1 all=false', 'drain 2 300000'],
+      ['lose 1 all=false', 'drain 2 300000', 'lose 2 all=false'],
     ],
   ])('%s', (_, before, after, udp, tcp) => {
     expect(text(flowChanges('udp', before, after))).toEqual(udp)

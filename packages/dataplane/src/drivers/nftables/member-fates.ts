@@ -49,7 +49,8 @@ export type FlowChange = { readonly end: FlowEnd } /** Whatever was to be done b
  *   a client that uses its port again would meet the dead member once more.
  * - SCTP associations of a member that is lost stay: the kernel takes up none but by its first packet. One that never
  *   came up is forgotten by the kernel within seconds.
- * - Flows of a member that leaves the pool, or has weight 0 now, stay for the pool's `drainMs`.
+ * - Flows of a member that leaves the pool, or has weight 0 now, stay for the pool's `drainMs`. Not those that are TCP and
+ *   never came up, or are closed: the connection that a client opens anew from that port would go to the member that left.
  */
 export function flowChanges(
   transport: Transport,
@@ -60,7 +61,7 @@ export function flowChanges(
   // A bulk of new services has nothing to say, and is to pay nothing for it.
   if (before === null && after !== null && isSound(after)) return []
   // Nobody was or is down or leaving: then it is for who comes and goes alone.
-  if (before !== null && after !== null && isSound(before) && isSound(after)) return exchanged(before, after)
+  if (before !== null && after !== null && isSound(before) && isSound(after)) return exchanged(transport, before, after)
   const was = before === null ? NO_FATES : memberFates(before)
   const is = after === null ? NO_FATES : memberFates(after)
   const changes: FlowChange[] = []
@@ -68,16 +69,21 @@ export function flowChanges(
     const former = was.get(key)
     const isBack = former === undefined || former.isLeaving || (former.isLost && !isLost)
     if (isBack && !isLeaving && (!isLost || former !== undefined)) changes.push({ end, what: 'keep' })
-    if (isLeaving && !former?.isLeaving) changes.push({ end, what: 'drain', afterMs: drainOf(after) })
+    if (isLeaving && !former?.isLeaving) changes.push(...leaving(transport, end, after))
     if (isLost && !former?.isLost && transport !== 'sctp')
       changes.push({ end, what: 'lose', all: transport === 'udp' || after?.pool.resetOnDown === true })
   }
-  for (const [key, { end }] of was) if (!is.has(key)) changes.push({ end, what: 'drain', afterMs: drainOf(before) })
+  for (const [key, { end }] of was) if (!is.has(key)) changes.push(...leaving(transport, end, before))
   return changes
 }
 
+function leaving(transport: Transport, end: FlowEnd, pool: PoolHealth | null): readonly FlowChange[] {
+  const drain = { end, what: 'drain', afterMs: drainOf(pool) } as const
+  return transport === 'tcp' ? [drain, { end, what: 'lose', all: false }] : [drain]
+}
+
 /** The same, at the cost of those that differ and a glance at the others. */
-function exchanged(before: PoolHealth, after: PoolHealth): readonly FlowChange[] {
+function exchanged(transport: Transport, before: PoolHealth, after: PoolHealth): readonly FlowChange[] {
   const [was, is] = [before.pool.members, after.pool.members]
   const [gone, come] = [new Map<string, FlowEnd>(), new Map<string, FlowEnd>()]
   for (let at = 0; at < Math.max(was.length, is.length); at++) {
@@ -88,7 +94,7 @@ function exchanged(before: PoolHealth, after: PoolHealth): readonly FlowChange[]
   }
   const changes: FlowChange[] = []
   for (const [key, end] of come) if (!gone.delete(key)) changes.push({ end, what: 'keep' })
-  for (const end of gone.values()) changes.push({ end, what: 'drain', afterMs: drainOf(before) })
+  for (const end of gone.values()) changes.push(...leaving(transport, end, before))
   return changes
 }
 
