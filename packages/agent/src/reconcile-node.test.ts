@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StateLine } from '@spout/client/agent-link'
@@ -95,6 +95,25 @@ describe('order', () => {
     await process.take({ type: 'delete', key: 'domain/1' }, { type: 'delete', key: 'lb/a' })
     expect(node.take()).toEqual(['withdraw 192.0.2.1', 'remove lb/a', 'domain- 1'])
     expect(process.removed.sort()).toEqual(['domain/1', 'lb/a'])
+    await process.end()
+  })
+
+  test('the records of a pass are written when nothing is left to do', async () => {
+    const node = new RecordedNode()
+    const process = await Process.start(node)
+    const journal = join(directory, 'entries.journal')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    node.gate = promise
+    process.reconciler.begin()
+    process.reconciler.take([domainEntry(1), loadBalancerEntry('a')].map(putLine))
+    process.reconciler.take([{ type: 'synced' }])
+    await expect.poll(() => process.state.entries.has('domain/1')).toBe(true)
+    // Long enough for a write that does not wait.
+    for (let turn = 0; turn < 10; turn++) expect((await stat(journal)).size).toBe(0)
+    resolve()
+    await process.reconciler.idle()
+    await process.state.flush()
+    expect((await readFile(journal, 'utf8')).trim().split('\n')).toHaveLength(2)
     await process.end()
   })
 

@@ -31,7 +31,8 @@ const RETRY_MS = 5000
  * The last good state of this node on disk: an append-only journal, rewritten as it fills with what is outdated.
  *
  * Written after the data plane, never before it: a change waits for no disk, and a bulk of them not for the records of its
- * first ones. What a crash takes with it are seconds at most, and the full set of the next connection, or the drivers' look at what is there, brings it back.
+ * first ones. What a crash takes with it are seconds at most, and the full set of the next connection, or the drivers'
+ * look at what is there, brings it back.
  * A disk that refuses is reported through `onError` and tried again by rewriting; forwarding never depends on it.
  */
 export class StateFile {

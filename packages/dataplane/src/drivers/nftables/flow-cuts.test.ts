@@ -104,6 +104,18 @@ it('leaves a member alone that is back, and cuts what is left when a drain is ov
   expect(take()).toEqual([...dead, 'tcp 10.9.0.100 80 10.0.0.12', 'udp 10.9.0.100 53 10.0.0.12'])
 })
 
+it('goes on to cut all that a lost member had, also when it leaves meanwhile', async () => {
+  const clock = new FakeClock()
+  const { go, take } = cutter(clock)
+  const resetOnDown = { resetOnDown: true }
+  await go(entryOf([m1, m2], [], resetOnDown))
+  await go(entryOf([m1, m2], ['m2'], resetOnDown))
+  await go(entryOf([m1], [], resetOnDown))
+  take()
+  await clock.advance(1_000)
+  expect(take()).toEqual(['tcp 10.9.0.100 80 10.0.0.12', 'udp 10.9.0.100 53 10.0.0.12'])
+})
+
 it('forgets what it cannot reach any more', async () => {
   const clock = new FakeClock()
   const { go, cuts, take } = cutter(clock)

@@ -144,7 +144,8 @@ export class FlowCuts {
       this.#cuts.delete(drainName({ listenerId }, end))
       return
     }
-    const all = change.what === 'drain' || change.all
+    // One that goes on cuts no less for the member that it cuts for leaving meanwhile.
+    const all = change.what === 'drain' || change.all || this.#cuts.get(lost)?.all === true
     const atMs = this.#options.clock.now().getTime() + (change.what === 'drain' ? change.afterMs : 0)
     const reason = change.what === 'drain' ? 'drained' : 'lost'
     const cut = { key: rendered.key, listenerId, transport, port, end, reason, all, atMs, roundsLeft: ROUNDS } as const
