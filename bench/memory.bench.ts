@@ -17,7 +17,7 @@ const [FEW, MANY] = options.quick ? [300, 1300] : [1000, 4000]
 /** Garbage of the start is collected, and the allocator gives back what it does not need. */
 const SETTLE_MS = 3000
 /** V8 compacts an idle heap only after several seconds. */
-const SETTLE_IDLE_MS = 12_000
+const SETTLE_FILLED_MS = 12_000
 
 function row(name: string, ours: BenchRow['ours'], goal: string, pass: boolean, detail: BenchRow['detail'] = {}): void {
   printRow(
@@ -40,7 +40,7 @@ await withSpout(BED, async (bed) => {
     return found.pid
   }
   const [controlPlane, agent] = [pidOf('control-plane'), pidOf(`agent-${NODE}`)]
-  await pause(SETTLE_IDLE_MS)
+  await pause(SETTLE_MS)
   const helpers = descendants(agent)
   const controlPlaneMb = residentMb(controlPlane)
   row('memory-control-plane', { rssMb: controlPlaneMb }, 'empty control plane <= 120 MB RSS', controlPlaneMb <= 120)
@@ -69,7 +69,7 @@ await withSpout(BED, async (bed) => {
   const filler = await Filler.create(bed)
   const filledTo = async (count: number) => {
     await filler.fillTo(count)
-    await pause(SETTLE_IDLE_MS)
+    await pause(SETTLE_FILLED_MS)
     return { agentBytes: residentMb(agent) * 2 ** 20, kernelBytes: group.kernelBytes }
   }
   const before = await filledTo(FEW)

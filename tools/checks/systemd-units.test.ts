@@ -43,8 +43,8 @@ describe.each([
   })
 })
 
-test('both are run alike, an agent with a larger young generation', () => {
-  expect(agent.nodeOptions).toEqual(['--max-semi-space-size=4', ...control.nodeOptions.slice(1)])
+test('both are run alike, an agent with a smaller young generation', () => {
+  expect(agent.nodeOptions).toEqual(['--max-semi-space-size=1', ...control.nodeOptions.slice(1)])
   expect(agent.environment.MALLOC_ARENA_MAX).toBe(control.environment.MALLOC_ARENA_MAX)
   for (const unit of [agent, control])
     expect(unit.environment.NODE_COMPILE_CACHE).toBe(`/var/cache/${settingOf(unit, 'CacheDirectory')}`)
