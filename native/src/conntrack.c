@@ -14,8 +14,10 @@
 #define TYPE(message) (NFNL_SUBSYS_CTNETLINK << 8 | (message))
 
 /* Bits of CTA_FILTER_ORIG_FLAGS and CTA_FILTER_REPLY_FLAGS; the kernel has them in no public header. */
+#define FILTER_IP_SRC (1u << 0)
 #define FILTER_IP_DST (1u << 1)
 #define FILTER_PROTO_NUM (1u << 3)
+#define FILTER_PROTO_SRC_PORT (1u << 4)
 #define FILTER_PROTO_DST_PORT (1u << 5)
 
 struct endpoint {
@@ -39,10 +41,10 @@ struct wanted {
 enum side { ORIGINAL, REPLY };
 
 static const struct {
-	uint16_t flags, tuple, other;
+	uint16_t tuple, other;
 } SIDES[] = {
-	[ORIGINAL] = {CTA_FILTER_ORIG_FLAGS, CTA_TUPLE_ORIG, CTA_TUPLE_REPLY},
-	[REPLY] = {CTA_FILTER_REPLY_FLAGS, CTA_TUPLE_REPLY, CTA_TUPLE_ORIG},
+	[ORIGINAL] = {CTA_TUPLE_ORIG, CTA_TUPLE_REPLY},
+	[REPLY] = {CTA_TUPLE_REPLY, CTA_TUPLE_ORIG},
 };
 
 struct dump {
@@ -76,26 +78,40 @@ static struct nlmsghdr *begin(void *space, uint16_t type, uint16_t flags, int fa
 	return message;
 }
 
-/* Kernels from 5.8 on dump only what matches; what older ones send too much is left out by `matches`. */
-static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, enum side side)
+/* One end of a tuple, as its source or its destination. */
+static void put_end(struct nlmsghdr *message, uint16_t tuple, bool is_source, const struct wanted *wanted, const void *address,
+		    uint16_t port)
 {
-	bool v4 = wanted->destination.family == AF_INET;
-	struct nlattr *filter = mnl_attr_nest_start(message, CTA_FILTER), *tuple, *part;
-	uint32_t flags = FILTER_IP_DST | FILTER_PROTO_NUM | FILTER_PROTO_DST_PORT;
+	uint16_t v4 = is_source ? CTA_IP_V4_SRC : CTA_IP_V4_DST, v6 = is_source ? CTA_IP_V6_SRC : CTA_IP_V6_DST;
+	struct nlattr *nest = mnl_attr_nest_start(message, tuple), *part;
 
-	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, side == ORIGINAL ? flags : 0);
-	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, side == REPLY ? flags : 0);
-	mnl_attr_nest_end(message, filter);
-	tuple = mnl_attr_nest_start(message, SIDES[side].tuple);
 	part = mnl_attr_nest_start(message, CTA_TUPLE_IP);
-	mnl_attr_put(message, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, address_len(wanted->destination.family),
-		     wanted->destination.bytes);
+	mnl_attr_put(message, wanted->destination.family == AF_INET ? v4 : v6, address_len(wanted->destination.family), address);
 	mnl_attr_nest_end(message, part);
 	part = mnl_attr_nest_start(message, CTA_TUPLE_PROTO);
 	mnl_attr_put_u8(message, CTA_PROTO_NUM, wanted->protocol);
-	mnl_attr_put_u16(message, CTA_PROTO_DST_PORT, wanted->port);
+	mnl_attr_put_u16(message, is_source ? CTA_PROTO_SRC_PORT : CTA_PROTO_DST_PORT, port);
 	mnl_attr_nest_end(message, part);
-	mnl_attr_nest_end(message, tuple);
+	mnl_attr_nest_end(message, nest);
+}
+
+/*
+ * Kernels from 5.8 on dump only what matches; what older ones send too much is left out by `gather`. By a single member
+ * too: a service may have a hundred thousand flows to others.
+ */
+static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, enum side side)
+{
+	const struct endpoint *one = wanted->members.len == sizeof(*one) ? (const void *)wanted->members.data : NULL;
+	uint32_t service = FILTER_IP_DST | FILTER_PROTO_NUM | FILTER_PROTO_DST_PORT;
+	uint32_t member = one == NULL ? 0 : FILTER_IP_SRC | FILTER_PROTO_NUM | FILTER_PROTO_SRC_PORT;
+	struct nlattr *filter = mnl_attr_nest_start(message, CTA_FILTER);
+
+	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, side == ORIGINAL ? service : member);
+	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, side == REPLY ? service : member);
+	mnl_attr_nest_end(message, filter);
+	put_end(message, SIDES[side].tuple, false, wanted, wanted->destination.bytes, wanted->port);
+	if (one != NULL)
+		put_end(message, SIDES[side].other, true, wanted, one->bytes, one->port);
 }
 
 static bool matches(const struct wanted *wanted, const struct nlattr *tuple)
