@@ -49,6 +49,7 @@ static const struct {
 	{"nft-text", op_nft_text},
 	{"addr", op_addr},
 	{"addr-list", op_addr_list},
+	{"link", op_link},
 	{"route", op_route},
 	{"route-list", op_route_list},
 	{"rtnl-mark", op_rtnl_mark},

@@ -101,7 +101,6 @@ bool op_addr_list(struct request *request)
 
 	struct listing listing = {.out = out, .ifindex = (uint32_t)ifindex};
 	reply_begin(out, request->id);
-	reply_number(out, "link", ifindex);
 	reply_list(out, "addresses");
 	if (!rtnl_dump(request, netns, message, list_address, &listing)) {
 		out->len = before;

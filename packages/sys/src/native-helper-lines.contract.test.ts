@@ -66,6 +66,8 @@ describe('a bad line', () => {
     [request('addr-list', { dev: 'lo', netns: 7 }), /^netns is not text$/],
     [request('addr-list', { dev: 'lo', netns: '/run/netns/absent' }), /^netns .*: No such file or directory$/],
     [request('addr-list', { dev: 'x'.repeat(300) }), /^dev x{64}: No such device$/],
+    [request('link', { dev: 'absent0' }), /^dev absent0: No such device$/],
+    [request('link', {}), /^dev is missing$/],
     [batch({ family: 'arp' }), /^family is not inet, ip, ip6 or netdev$/],
     [batch({ table: 'x'.repeat(256) }), /^table is empty or too long$/],
     [batch({ changes: {} }), /^changes is not a list$/],
@@ -172,6 +174,7 @@ describe('any lines', () => {
     { op: 'addr', ...at, changes: [{ do: 'add', dev: 'lo', address: '192.0.2.1', prefix: 32 }] },
     { op: 'addr', ...at, changes: [{ do: 'delete', dev: 'lo', address: '2001:db8::1', prefix: 128 }] },
     { op: 'addr-list', ...at, dev: 'lo' },
+    { op: 'link', ...at, dev: 'lo' },
     {
       op: 'route',
       ...at,

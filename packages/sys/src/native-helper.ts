@@ -143,7 +143,7 @@ export class NativeHelper {
 
   /** The kernel's number of an interface: one that is made anew under the same name has another. */
   async linkIndex(request: LinkRef): Promise<number> {
-    return (await this.#call('addr-list', request)).link as number
+    return (await this.#call('link', request)).link as number
   }
 
   /** Replaces and deletes routes; each change is tried, deleting what is absent is no error. */
