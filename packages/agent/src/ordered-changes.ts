@@ -7,6 +7,7 @@ import { domainKey, domainNumber, GROUP, isDomain, isLoadBalancer } from './entr
 import type { EntryLedger } from './entry-ledger.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
 import { PreparedEntries } from './prepared-entries.ts'
+import type { StateFile } from './state-file.ts'
 import { type Held, unreadable, type WantedState } from './wanted-state.ts'
 
 export interface OrderedChangesOptions {
@@ -17,6 +18,7 @@ export interface OrderedChangesOptions {
   readonly wanted: WantedState
   readonly ledger: EntryLedger
   readonly slowStarts: SlowStarts
+  readonly state: Pick<StateFile, 'handedOver'>
   /** A domain is another one now: what is in it needs a look. */
   readonly onDomainChanged: (number: number) => void
 }
@@ -180,7 +182,9 @@ export class OrderedChanges {
 
   /** Announces for keys that the data plane confirmed; those are done then. */
   async #announce(wishes: ReadonlyMap<string, readonly Announcement[]>, signal: AbortSignal): Promise<void> {
-    const { announcements, ledger } = this.#options
+    const { announcements, ledger, state } = this.#options
+    // A process that is killed over an address that it bound must leave word of whose it is.
+    if ([...wishes].some(([key, wanted]) => announcements.differ(key, wanted))) await state.handedOver()
     let refused: ReadonlyMap<string, string>
     try {
       refused = await announcements.apply(wishes, signal)

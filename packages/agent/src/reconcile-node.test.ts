@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StateLine } from '@spout/client/agent-link'
@@ -98,22 +99,16 @@ describe('order', () => {
     await process.end()
   })
 
-  test('the records of a pass are written when nothing is left to do', async () => {
+  test('an address is announced when the state file knows whose it is: whoever is killed then leaves no stranger', async () => {
     const node = new RecordedNode()
     const process = await Process.start(node)
-    const journal = join(directory, 'entries.journal')
-    const { promise, resolve } = Promise.withResolvers<void>()
-    node.gate = promise
-    process.reconciler.begin()
-    process.reconciler.take([domainEntry(1), loadBalancerEntry('a')].map(putLine))
-    process.reconciler.take([{ type: 'synced' }])
-    await expect.poll(() => process.state.entries.has('domain/1')).toBe(true)
-    // Long enough for a write that does not wait.
-    for (let turn = 0; turn < 10; turn++) expect((await stat(journal)).size).toBe(0)
-    resolve()
-    await process.reconciler.idle()
-    await process.state.flush()
-    expect((await readFile(journal, 'utf8')).trim().split('\n')).toHaveLength(2)
+    await process.sync(domainEntry(1))
+    let journal = ''
+    node.onAnnounce = () => {
+      journal = readFileSync(join(directory, 'entries.journal'), 'utf8')
+    }
+    await process.take(putLine(loadBalancerEntry('a', { vips: [vip('192.0.2.1')] })))
+    expect(journal).toContain('192.0.2.1')
     await process.end()
   })
 

@@ -194,9 +194,7 @@ export class NodeReconciler {
   }
 
   #wake(): void {
-    if (this.#stopped || this.#running !== null) return
-    this.#running = this.#run()
-    this.#options.state.writeAfter(this.#running)
+    if (!this.#stopped) this.#running ??= this.#run()
   }
 
   async #run(): Promise<void> {

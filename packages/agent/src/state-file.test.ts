@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { entryHash } from '@spout/model/entry-hash'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { formatRecord, parseRecord } from './journal-record.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry } from './testing/entries.ts'
@@ -52,43 +52,6 @@ test('what was put is there after a restart, the last word of each key', async (
   await again.close()
 })
 
-test('records wait for the work in hand', async () => {
-  const file = await opened()
-  const { promise, resolve } = Promise.withResolvers<void>()
-  file.writeAfter(promise)
-  put(file, 'a', 1)
-  await turns()
-  expect((await stat(path)).size).toBe(0)
-  resolve()
-  await file.flush()
-  expect((await stat(path)).size).toBeGreaterThan(0)
-  await file.close()
-})
-
-test('records do not wait for work without end', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  try {
-    const file = await opened()
-    file.writeAfter(new Promise(() => {}))
-    put(file, 'a', 1)
-    vi.advanceTimersByTime(2900)
-    await turns()
-    expect((await stat(path)).size).toBe(0)
-    vi.advanceTimersByTime(100)
-    await file.flush()
-    put(file, 'a', 2)
-    await file.close()
-    expect((await readFile(path, 'utf8')).trim().split('\n')).toHaveLength(2)
-  } finally {
-    vi.useRealTimers()
-  }
-})
-
-/** Long enough for a write that does not wait. */
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await stat(path)
-}
-
 test('is readable by its owner alone', async () => {
   const file = await opened()
   put(file, 'a', 1)
@@ -104,6 +67,17 @@ test('one change among many costs one small append', async () => {
   put(file, 'lb-500', 2)
   await file.flush()
   expect((await stat(path)).size - before).toBeLessThan(before / 500)
+  await file.close()
+})
+
+test('what was handed over is there though the process says no more', async () => {
+  const file = await opened()
+  put(file, 'a', 1)
+  put(file, 'b', 1)
+  await file.handedOver()
+  const other = await opened()
+  expect(generations(other)).toEqual({ 'lb/a': [1, []], 'lb/b': [1, []] })
+  await other.close()
   await file.close()
 })
 
@@ -204,6 +178,9 @@ test('a disk that refuses is reported and made good later', async () => {
     await file.flush()
   }
   expect(errors.length).toBeGreaterThan(0)
+  // Whoever waits for a record waits for no disk that refuses.
+  put(file, 'a', 5500)
+  await file.handedOver()
   await mkdir(directory)
   put(file, 'a', 6000)
   await file.close()

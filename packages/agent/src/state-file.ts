@@ -22,17 +22,15 @@ const SLICE = 50
 const SYNC_EVERY_MS = 1000
 /** A large entry is written by what changed, so many times. */
 const MOST_EDITS = 64
-/** Records wait so long, at most, for work in hand to be over. */
-const MOST_WAIT_MS = 3000
 /** After the disk refused. */
 const RETRY_MS = 5000
 
 /**
  * The last good state of this node on disk: an append-only journal, rewritten as it fills with what is outdated.
  *
- * Written after the data plane, never before it: a change waits for no disk, and a bulk of them not for the records of its
- * first ones. What a crash takes with it are seconds at most, and the full set of the next connection, or the drivers'
- * look at what is there, brings it back.
+ * Written after the data plane, never before it: a change waits for no disk. Only an address that is new waits until the
+ * kernel has the record (`handedOver`), else the next process would not know whose it is. What a crash of the machine takes
+ * with it is a second at most, and the full set of the next connection, or the drivers' look at what is there, brings it back.
  * A disk that refuses is reported through `onError` and tried again by rewriting; forwarding never depends on it.
  */
 export class StateFile {
@@ -50,7 +48,7 @@ export class StateFile {
   /** Large entries as the journal has them, and how often they were edited there. */
   readonly #written = new Map<string, { readonly saved: SavedEntry; readonly edits: number }>()
   #writing: Promise<void> | null = null
-  #work: { readonly over: Promise<void>; readonly untilMs: number } | null = null
+  #syncing: Promise<void> | null = null
   #damaged = false
   #retryAtMs = 0
   #lastSyncMs = 0
@@ -96,11 +94,6 @@ export class StateFile {
     if (this.#saved.delete(key)) this.#note(key, 'entry')
   }
 
-  /** Lets records wait until this work is over, MOST_WAIT_MS at most. */
-  writeAfter(work: Promise<void>): void {
-    this.#work = { over: work, untilMs: performance.now() + MOST_WAIT_MS }
-  }
-
   /** Resolves once everything so far was written, or refused. Never rejects. */
   async flush(): Promise<void> {
     while (this.#unwritten.size > 0 || this.#damaged || this.#writing !== null) {
@@ -111,8 +104,14 @@ export class StateFile {
     }
   }
 
+  /** Resolves once the kernel has everything so far: a kill of this process takes nothing with it. At once while the disk refuses. */
+  async handedOver(): Promise<void> {
+    while (this.#writing !== null && !this.#damaged) await this.#writing
+  }
+
   async close(): Promise<void> {
     await this.flush()
+    await this.#syncing
     await this.#file?.datasync().catch(this.#onError)
     await this.#file?.close()
     this.#file = null
@@ -145,23 +144,7 @@ export class StateFile {
     this.#writing ??= this.#write()
   }
 
-  /** Resolves when the work in hand is over, or has lasted long enough. */
-  #quiet(): Promise<void> {
-    const work = this.#work
-    const leftMs = work === null ? 0 : work.untilMs - performance.now()
-    if (work === null || leftMs <= 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, leftMs)
-      const over = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      work.over.then(over, over)
-    })
-  }
-
   async #write(): Promise<void> {
-    await this.#quiet()
     // What else this turn of the event loop changes travels along.
     await new Promise((resolve) => setImmediate(resolve))
     try {
@@ -171,15 +154,19 @@ export class StateFile {
       if (this.#damaged || outgrown) await this.#rewrite()
       else await this.#append()
     } catch (error) {
-      // Half a line may be in the file now, and what follows would be lost with it.
-      this.#damaged = true
-      this.#written.clear()
-      this.#unwritten.clear()
-      this.#retryAtMs = performance.now() + RETRY_MS
-      this.#onError(error)
+      this.#refused(error)
     }
     this.#writing = null
     if (this.#unwritten.size > 0) this.#writing = this.#write()
+  }
+
+  /** Half a line may be in the file now, and what follows would be lost with it. */
+  #refused(error: unknown): void {
+    this.#damaged = true
+    this.#written.clear()
+    this.#unwritten.clear()
+    this.#retryAtMs = performance.now() + RETRY_MS
+    this.#onError(error)
   }
 
   async #append(): Promise<void> {
@@ -192,10 +179,20 @@ export class StateFile {
     const { bytesWritten } = await this.#opened().write(records.join(''))
     this.#sizeBytes += bytesWritten
     this.#records += records.length
+    this.#sync()
+  }
+
+  /** Records go on meanwhile: the disk may take its time. */
+  #sync(): void {
     const now = performance.now()
-    if (now - this.#lastSyncMs < SYNC_EVERY_MS) return
+    if (this.#syncing !== null || now - this.#lastSyncMs < SYNC_EVERY_MS) return
     this.#lastSyncMs = now
-    await this.#opened().datasync()
+    this.#syncing = this.#opened()
+      .datasync()
+      .catch((error: unknown) => this.#refused(error))
+      .finally(() => {
+        this.#syncing = null
+      })
   }
 
   #recordOf(key: string, what: 'entry' | 'down'): string {
@@ -255,6 +252,7 @@ export class StateFile {
       await file.close()
       throw error
     }
+    await this.#syncing
     await this.#file?.close()
     this.#file = file
     this.#sizeBytes = sizeBytes

@@ -18,6 +18,8 @@ export class RecordedNode {
   transactions = 0
   /** Awaited by every apply: lets a test hold a pass. */
   gate: Promise<void> = Promise.resolve()
+  /** Called before an address is announced. */
+  onAnnounce = () => {}
   withdrawalsFail = false
 
   take(): string[] {
@@ -154,6 +156,7 @@ export class RecordedAnnouncer implements GroupAnnouncer {
     }
     for (const announcement of wanted) {
       if (announced.has(announcement.address)) continue
+      this.#node.onAnnounce()
       announced.set(announcement.address, announcement)
       log.push(`announce ${announcement.address}`)
     }
