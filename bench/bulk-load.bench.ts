@@ -23,7 +23,7 @@ const { lab } = bed
 await bed.startAgent(OWNER)
 await bed.connected(OWNER)
 await bed.fill(COUNT)
-await bed.inSync(OWNER)
+await bed.confirmed()
 
 const loadMs: number[] = []
 const rssMb: number[] = []
@@ -40,7 +40,7 @@ for (let round = 0; round < ROUNDS; round++) {
     lastNs = BigInt(line.doneNs)
   }
   loadMs.push(Number(lastNs - firstNs) / 1e6)
-  await bed.inSync(EMPTY)
+  await bed.confirmed()
   rssMb.push(residentMb(agent.pid))
   peakMb.push(peakResidentMb(agent.pid))
   const node = bed.controlPlane.view.list('node').find(({ name }) => name === EMPTY)

@@ -112,7 +112,7 @@ await bed.fill(LISTENERS)
 const ports = Object.values(PORTS).map((port) => ({ listener: port, member: port }))
 await bed.write([tcpLoadBalancer(bed.network, 'bench', VIP, ports, [MEMBER])])
 for (let entries = 0; entries < LISTENERS + 1; ) entries += (await nextApplied(agent)).entries
-await bed.inSync(NODE)
+await bed.confirmed()
 await addPeers(lab)
 await startFastMember(lab, 'tenant-a-member1')
 await lab.start('tenant-a-member1', 'iperf3', ['iperf3', '-s', '-p', String(PORTS.bulk)])

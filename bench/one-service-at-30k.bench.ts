@@ -28,7 +28,7 @@ await bed.connected(NODE)
 const fillStarted = performance.now()
 const loadBalancers = [...(await bed.fill(COUNT))]
 for (let entries = 0; entries < COUNT; ) entries += (await nextApplied(agent)).entries
-await bed.inSync(NODE)
+await bed.confirmed()
 const filledMs = performance.now() - fillStarted
 
 const changed = (before: LoadBalancer, port: number): LoadBalancer => ({

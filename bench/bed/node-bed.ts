@@ -148,6 +148,16 @@ export class NodeBed implements AsyncDisposable {
     await waitFor(() => this.#status(node)?.inSync, { what: `${node} to be in sync`, timeoutMs })
   }
 
+  /** Resolves once the nodes have confirmed everything that is stored: an agent goes on for a while after its drivers. */
+  async confirmed(timeoutMs = 300_000): Promise<void> {
+    const { status, view } = this.controlPlane
+    await waitFor(() => status.counts.active === view.list('loadBalancer').length, {
+      what: 'every load balancer to be confirmed',
+      timeoutMs,
+      everyMs: 100,
+    })
+  }
+
   #status(node: string) {
     const found = this.controlPlane.view.list('node').find(({ name }) => name === node)
     return found === undefined ? undefined : this.controlPlane.status.node(found.id)
