@@ -24,6 +24,7 @@ import { distribution } from './percentile.ts'
 const VIPS = Number(process.env['SPOUT_BENCH_VIPS'] ?? 1000)
 const ADDED = options.quick ? 20 : 200
 const RELOADS = options.quick ? 3 : 10
+const MOST_RELOAD_MS = 60_000
 const GOALS = { addP99Ms: 20, lastP99Ms: 150, agentMb: 100 }
 /** What nodes tell of themselves is some time on its way. */
 const SETTLED_MS = 500
@@ -139,7 +140,7 @@ async function addTo(bed: SpoutBed, poolId: string, vips: readonly string[]) {
 async function reloadsOf(bed: SpoutBed, pair: KeepalivedPair, vips: readonly string[]) {
   await using prober = await SweepProber.start(bed.lab, vips)
   const samples: number[] = []
-  let touched = 0
+  let [touched, unanswered] = [0, 0]
   let known = vips
   for (let n = 0; n < RELOADS; n++) {
     const added = `100.65.200.${n + 1}`
@@ -149,12 +150,18 @@ async function reloadsOf(bed: SpoutBed, pair: KeepalivedPair, vips: readonly str
     await prober.begin()
     const since = await one.begin()
     for (const node of pair.nodes.toSorted((a) => (a === carrier ? -1 : 1))) await pair.reload(node, known)
-    await one.answeredAfter(since, 60_000)
+    // The row is not lost with a peer that is: it counts as the longest it was waited for.
+    const answered = await one.answeredAfter(since, MOST_RELOAD_MS).then(
+      () => true,
+      () => false,
+    )
     await new Promise((resolve) => setTimeout(resolve, 500))
-    samples.push((await one.end(since)).backMs)
+    const { backMs } = await one.end(since)
+    samples.push(answered ? backMs : MOST_RELOAD_MS)
+    if (!answered) unanswered++
     touched += (await prober.end()).touched
   }
-  return { added: distribution(samples), touched }
+  return { added: distribution(samples), touched, unanswered }
 }
 
 await withSpout({ members: false }, async (bed) => {
@@ -217,6 +224,7 @@ await withSpout({ members: false }, async (bed) => {
       failoverStallMaxMs: our.stallMaxMs,
       falseMoves: our.falseMoves,
       peerFalseMoves: their.falseMoves,
+      peerReloadsUnanswered: peerAdded.unanswered,
       peerFailoverStallMaxMs: their.stallMaxMs,
     },
     distributions: {

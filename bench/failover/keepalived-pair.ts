@@ -106,7 +106,8 @@ export class KeepalivedPair implements Pair {
     writeFileSync(this.#file(node, 'log'), '')
     // One that was killed left its own behind, and then it would not start.
     for (const ending of ['pid', 'vrrp']) rmSync(this.#file(node, ending), { force: true })
-    const argv = ['keepalived', '--dont-fork', '--vrrp', '--log-console', '--log-detail']
+    // To its log file alone: without a syslog daemon the C library writes to the machine's console, which may be a serial line.
+    const argv = ['keepalived', '--dont-fork', '--vrrp', '--log-console', '--no-syslog']
     const files = ['-f', this.#file(node, 'conf'), '-p', this.#file(node, 'pid'), '-r', this.#file(node, 'vrrp')]
     await this.#lab.start(node.name, `${node.name}`, [...argv, ...files])
   }
