@@ -48,8 +48,11 @@ export class Prober implements AsyncDisposable {
     return BigInt(await this.#program.ask('begin'))
   }
 
-  /** Waits until a question sent after this time was answered, and another one a moment later. */
-  async answeredAfter(sinceNs: bigint, timeoutMs: number): Promise<void> {
+  /**
+   * Waits until a question sent after this time was answered, and another one a moment later.
+   * @returns how long after this time the first of those that it saw was sent, in ms
+   */
+  async answeredAfter(sinceNs: bigint, timeoutMs: number): Promise<number> {
     let first: bigint | null = null
     await waitFor(
       async () => {
@@ -59,6 +62,7 @@ export class Prober implements AsyncDisposable {
       },
       { what: 'the address to answer', timeoutMs, everyMs: 10 },
     )
+    return Number((first ?? sinceNs) - sinceNs) / 1e6
   }
 
   async end(sinceNs = 0n, all = false): Promise<ProbeResult> {
