@@ -56,7 +56,8 @@ describe('the finalizer of a Service (point 3)', () => {
     await lab.expose('stuck', 'web')
     const address = await lab.answering('stuck')
     const shown = (await balancerAt(address)) as ShownLoadBalancer
-    const [owner = ''] = (await shownVip(lab.system, shown)).owners
+    // It answers before its node has said so.
+    const owner = await waitFor(async () => (await shownVip(lab.system, shown)).owners[0], { what: 'an owner' })
     const agent = agentOf(lab.system.lab, owner)
     process.kill(agent.pid, 'SIGSTOP')
     try {
