@@ -8,8 +8,12 @@ import { flushCompileCache } from 'node:module'
 import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
+import { collectStartGarbage } from '@spout/runtime/start-garbage'
 import { controlPlaneConfig } from './config.ts'
 import { startControlPlane } from './control-plane.ts'
+
+/** By then what the start left behind is seen to be garbage, and nodes have just come back to ask. */
+const STARTED_MS = 1500
 
 async function main(): Promise<void> {
   const { config, print } = readCommandLine(controlPlaneConfig, 'SPOUT', process.argv.slice(2), process.env)
@@ -22,6 +26,7 @@ async function main(): Promise<void> {
   const lifecycle = await startControlPlane(config, process.env, log)
   // Where a compile cache is set, the next start finds it whatever ends this process.
   flushCompileCache()
+  setTimeout(collectStartGarbage, STARTED_MS).unref()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       log.info({ event: 'stopping', signal })
