@@ -12,7 +12,7 @@ import { collectStartGarbage } from '@spout/runtime/start-garbage'
 import { controlPlaneConfig } from './config.ts'
 import { startControlPlane } from './control-plane.ts'
 
-/** By then what the start left behind is seen to be garbage, and nodes have just come back to ask. */
+/** By then what the start left behind is garbage. */
 const STARTED_MS = 1500
 
 async function main(): Promise<void> {
