@@ -11,6 +11,8 @@
 
 /* The mover answers for IPv6 addresses without having them (native/mover/proxied.h): it keeps a local route instead. */
 static const int GROUPS[] = {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_ROUTE};
+/* What is lost while the kernel is asked leaves the answer in doubt: it is asked again, so often at most. */
+#define ASKS 16
 /* In every namespace. Routes on lo are on all nodes: they say what a domain serves, not who holds it. */
 #define LOOPBACK 1
 
@@ -88,6 +90,12 @@ static void note_route(const struct nlmsghdr *message, void *arg)
 
 static void note(const struct nlmsghdr *message, void *arg)
 {
+	struct domain *domain = arg;
+	struct netlink_refusal refusal;
+
+	/* An answer that changes overtook, or that broke off, may lack something. */
+	if ((message->nlmsg_flags & NLM_F_DUMP_INTR) || netlink_refused(message, &refusal))
+		domain->unsure = true;
 	note_address(message, arg);
 	note_route(message, arg);
 }
@@ -114,7 +122,7 @@ static int ask(struct domain *domain, uint16_t type)
 	return err != 0 ? err : netlink_receive(domain->address_fd, note, domain);
 }
 
-int holdings_ask(struct domain *domain)
+static int ask_all(struct domain *domain)
 {
 	int err;
 
@@ -127,6 +135,15 @@ int holdings_ask(struct domain *domain)
 	if (err == 0)
 		err = ask(domain, RTM_GETROUTE);
 	domain->unsure = domain->unsure || err != 0;
+	return err;
+}
+
+int holdings_ask(struct domain *domain)
+{
+	int err = ask_all(domain);
+
+	for (int asks = 1; err == 0 && domain->unsure && asks < ASKS; asks++)
+		err = ask_all(domain);
 	return err;
 }
 

@@ -7,7 +7,10 @@
 
 /* Opens what the kernel tells by; from within the domain's namespace. Says in errno why it cannot. */
 bool holdings_open(struct domain *domain);
-/* Asks for all there is, then takes what the kernel has to tell. 0 or errno; then a look asks again. */
+/*
+ * Asks for all there is, again where a loss was told meanwhile. 0 or errno; after an error, or where it is `unsure`
+ * still, a look asks again.
+ */
 int holdings_ask(struct domain *domain);
 /* Takes what the kernel has to tell; looks at all flows when something may differ. */
 void holdings_read(struct flows *flows, struct domain *domain);

@@ -218,6 +218,6 @@ void look_at_all(struct flows *flows, struct domain *domain)
 	} else {
 		say_error(flows, domain->error, "listing flows: %s", strerror(err));
 	}
-	domain->look_us = now_us() + (err == 0 ? flows->config.refresh_us : RETRY_US);
+	domain->look_us = now_us() + (err == 0 && !domain->unsure ? flows->config.refresh_us : RETRY_US);
 	buf_reset(&view.leases, 0);
 }

@@ -4,6 +4,7 @@ import { Arrangement } from '../lab/arrangement.ts'
 import { FlowNode, KEY, PORT, SHARED, SHARED6, VIP, VIP6 } from './lab/flow-node.ts'
 
 const FLOWS = 50
+const ROUNDS = 30
 const allAtMost = (most: number) => (seconds: readonly number[]) =>
   seconds.length === 3 && seconds.every((one) => one <= most)
 const TIMEOUT_MS = 90_000
@@ -225,6 +226,26 @@ describe.each(['spout-flows', 'spout-flows-asan'])('%s', { timeout: TIMEOUT_MS }
     await one.knows({ local: 0, remote: 6 })
     await one.own()
     await one.knows({ local: 6, remote: 0 })
+    await closeAll(flows)
+  })
+
+  it('holds an address that something lets go of while the kernel is asked who has it', async () => {
+    const { one, stack } = await pair()
+    await using _ = stack
+    const flows = [...(await open(VIP, 1)), ...(await open(VIP6, 1))]
+    const second = [
+      `address add ${SHARED}/32 dev fab0`,
+      `route add local ${SHARED6}/128 dev red0 table local metric 83`,
+    ]
+    const brief = [...second, ...second.map((line) => line.replace(' add ', ' delete '))]
+    // What the first one lets go of has the kernel asked; the second one's word may overtake the answer.
+    for (let round = 0; round < ROUNDS; round++) {
+      await one.start()
+      await one.ip(...Array.from({ length: 20 }, () => brief).flat())
+      // It reads what the kernel told, then writes its last account.
+      await one.stop('SIGTERM')
+      expect(one.counts(), `in round ${round}`).toEqual({ local: 2, remote: 0 })
+    }
     await closeAll(flows)
   })
 
