@@ -1,6 +1,7 @@
 /*
- * sctp: one INIT to an endpoint (RFC 9260), and what comes back: INIT ACK, ABORT, an ICMP error, or nothing. An INIT ACK
- * is answered with ABORT, so no association is ever opened.
+ * sctp: an INIT to an endpoint (RFC 9260), and what comes back: INIT ACK, ABORT, an ICMP error, or nothing. An INIT ACK
+ * is answered with ABORT, so no association is ever opened. What nobody answers goes again, as a client's does: one packet
+ * that was lost says nothing of the endpoint.
  *
  * By a raw socket for each probe, since kernels may have no SCTP. While it is there the kernel takes the answer for
  * wanted, and sends no ICMP error of its own for a protocol that it does not know.
@@ -28,6 +29,8 @@
 #define MAX_PACKET 9216
 /* A member that answers over and over, and wrongly, is not listened to any more. */
 #define MAX_SPOILT 16
+/* RFC 9260 section 16: RTO.Initial. It doubles (section 6.3.3). */
+#define FIRST_WAIT_US 1000000
 
 struct attempt {
 	struct helper *helper;
@@ -35,6 +38,8 @@ struct attempt {
 	struct timer timer;
 	int64_t id;
 	uint64_t started_us;
+	uint64_t deadline_us;
+	uint64_t wait_us; /* for an answer, until the INIT goes again */
 	int family;
 	struct sctp_init init;
 	unsigned spoilt;
@@ -84,11 +89,32 @@ static void reply_refused(struct attempt *attempt, const char *reason, int cause
 	reply_ended(attempt);
 }
 
-static void deadline(struct timer *timer)
+static void wait_for_answer(struct attempt *attempt)
+{
+	uint64_t again_us = loop_now_us() + attempt->wait_us;
+	uint64_t at_us = again_us < attempt->deadline_us ? again_us : attempt->deadline_us;
+
+	loop_timer(&attempt->helper->loop, &attempt->timer, at_us);
+}
+
+/* What the kernel says of it is said of the next packet, or by an error in the queue. */
+static void send_again(struct attempt *attempt)
+{
+	uint8_t packet[SCTP_INIT_LEN];
+
+	sctp_put_init(packet, &attempt->init);
+	(void)!send(attempt->watch.fd, packet, sizeof(packet), MSG_NOSIGNAL);
+	attempt->wait_us *= 2;
+	wait_for_answer(attempt);
+}
+
+static void waited(struct timer *timer)
 {
 	struct attempt *attempt = container_of(timer, struct attempt, timer);
 
-	if (attempt->spoilt > 0)
+	if (loop_now_us() < attempt->deadline_us)
+		send_again(attempt);
+	else if (attempt->spoilt > 0)
 		reply_refused(attempt, "wrong checksum", -1);
 	else
 		reply_unreached(attempt, ETIMEDOUT);
@@ -251,12 +277,14 @@ static bool start(struct request *request, struct netns *netns, struct attempt *
 	    !loop_watch(&helper->loop, &attempt->watch, *fd, EPOLLIN))
 		return fail_errno(request, errno, "raw socket");
 	attempt->started_us = loop_now_us();
+	attempt->deadline_us = attempt->started_us + (uint64_t)timeout_ms * 1000;
+	attempt->wait_us = FIRST_WAIT_US;
 	helper->probes++;
 	err = send_init(*fd, &target, &attempt->init);
 	if (err != 0)
 		reply_unreached(attempt, err);
 	else
-		loop_timer(&helper->loop, &attempt->timer, attempt->started_us + (uint64_t)timeout_ms * 1000);
+		wait_for_answer(attempt);
 	return true;
 }
 
@@ -272,7 +300,7 @@ bool op_sctp(struct request *request)
 	*attempt = (struct attempt){.helper = request->helper,
 				    .id = request->id,
 				    .watch = {.fd = -1, .ready = ready},
-				    .timer.fire = deadline};
+				    .timer.fire = waited};
 	if (start(request, netns, attempt, &fd))
 		return true;
 	if (fd >= 0)

@@ -14,6 +14,7 @@ export type SctpManner =
   | 'withoutCookie'
   | 'late'
   | 'flooding'
+  | 'losing'
 
 /** A line of its output: a packet that it heard. */
 export interface HeardSctp {

@@ -25,6 +25,17 @@ def spoilt(octets):
     return octets[:8] + bytes([octets[8] ^ 1]) + octets[9:]
 
 
+HEARD = set()
+
+
+def at_the_second(own, other, tag):
+    """As where the first INIT was lost."""
+    if tag in HEARD:
+        return [packet(own, other, tag, ACK)]
+    HEARD.add(tag)
+    return []
+
+
 # From the ports and the tag of an INIT to the packets that answer it.
 MANNERS = {
     "accepting": lambda own, other, tag: [packet(own, other, tag, ACK)],
@@ -35,6 +46,7 @@ MANNERS = {
     "wrongChecksum": lambda own, other, tag: [spoilt(packet(own, other, tag, ACK))],
     "wrongPort": lambda own, other, tag: [packet(own + 1, other, tag, ACK), packet(own, other ^ 1, tag, ACK)],
     "withoutCookie": lambda own, other, tag: [packet(own, other, tag, chunk(INIT_ACK, 0, init_value(PEER_TAG)))],
+    "losing": at_the_second,
     # A wrong one and then a right one; wrong ones without end.
     "late": lambda own, other, tag: [spoilt(packet(own, other, tag, ACK)), packet(own, other, tag, ACK)],
     "flooding": lambda own, other, tag: [spoilt(packet(own, other, tag, ACK))] * 100,
