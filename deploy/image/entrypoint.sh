@@ -13,6 +13,7 @@ control-plane | agent | connector | cli) shift ;;
 esac
 young=2
 [ "$program" = agent ] && young=1
+[ "$program" = connector ] && young=8
 # The C library keeps what is freed apart for each thread that allocated it.
 export MALLOC_ARENA_MAX=1
 exec "$root/node_modules/.bin/node" --max-semi-space-size=$young --no-parallel-scavenge --heap-growing-percent=50 \

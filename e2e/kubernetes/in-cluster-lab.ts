@@ -34,6 +34,13 @@ export async function startInClusterLab() {
     return outcome.ok && outcome.value.status === 200 ? (JSON.parse(outcome.value.body) as PodAnswer) : null
   }
   const service = (name: string) => cluster.api.get<BalancedService>(`/api/v1/namespaces/default/services/${name}`)
+  /** The load balancer of this name, if a node announces it: who, and what the control plane knows it by. */
+  const announced = async (name: string): Promise<{ readonly id: string; readonly owner: string } | null> => {
+    const { items } = await cluster.api.list<ShownLoadBalancer>('/apis/spout.dev/v1alpha1/loadbalancers')
+    const found = items.find(({ spec }) => spec.name === name)
+    const owner = found?.status?.owner ?? ''
+    return found === undefined || owner === '' ? null : { id: found.metadata.name, owner }
+  }
   return {
     lab,
     cluster,
@@ -60,15 +67,10 @@ export async function startInClusterLab() {
         },
         { what: `${name} to answer`, timeoutMs: 60_000 },
       ),
+    announced,
     /** The node that announces the load balancer of this name. */
     owner: async (name: string): Promise<string> =>
-      waitFor(
-        async () => {
-          const { items } = await cluster.api.list<ShownLoadBalancer>('/apis/spout.dev/v1alpha1/loadbalancers')
-          return items.find(({ spec }) => spec.name === name)?.status?.owner
-        },
-        { what: `an owner of ${name}` },
-      ),
+      (await waitFor(() => announced(name), { what: `an owner of ${name}` })).owner,
     destroy: async () => {
       await client[Symbol.asyncDispose]()
       await cluster.destroy()

@@ -130,6 +130,8 @@ describe('Spout in the cluster that it serves', () => {
 
   it('a volume that is lost costs no address: all follow the new control plane once they are started anew', async () => {
     const address = await lab.answering('web')
+    const before = await lab.announced('default/web')
+    expect(before).not.toBeNull()
     const restart = (...what: readonly string[]) => lab.kubectl('rollout', 'restart', '--namespace', 'spout', ...what)
     await lab.kubectl('scale', '--namespace', 'spout', 'deployment/control-plane', '--replicas=0')
     await waitFor(async () => (await lab.pods('control-plane')).length === 0, { what: 'it to end', timeoutMs: 40_000 })
@@ -143,20 +145,27 @@ describe('Spout in the cluster that it serves', () => {
         .map(({ metadata }) => metadata.name)
     const old = await names()
     await restart('daemonset/agent', 'deployment/connector', 'deployment/configuration')
-    await waitFor(async () => (await names()).every((name) => !old.includes(name)), {
-      what: 'new pods',
-      timeoutMs: 90_000,
-    })
+    // Taken away and given back is lost too: it is looked at on the way.
+    const shown = new Set<string>()
+    const look = async () => shown.add((await lab.service('web')).status?.loadBalancer?.ingress?.[0]?.ip ?? 'none')
+    const areNew = async () => (await look()) && (await names()).every((name) => !old.includes(name))
+    await waitFor(areNew, { what: 'new pods', timeoutMs: 90_000 })
+    await waitFor(
+      async () => {
+        await look()
+        const now = await lab.announced('default/web')
+        return now !== null && now.id !== before?.id
+      },
+      { what: 'the new control plane to have it announced', timeoutMs: 60_000 },
+    )
     for (const [component, count] of [
       ['configuration', 1],
       ['connector', 2],
       ['agent', 2],
     ] as const)
       await lab.ready(component, count)
+    expect([...shown]).toEqual([address])
     expect(await lab.answering('web')).toBe(address)
-    await waitFor(async () => (await lab.owner('default/web')) !== '', {
-      what: 'the new control plane to know who has it',
-    })
   }, 300_000)
 
   it('a node whose power is lost gives its addresses to the other', async () => {

@@ -16,8 +16,8 @@ const FIGURES: AgentFigures = {
   reloads: 2,
 }
 
-async function serve(listen: string): Promise<StatusServer> {
-  const metrics = agentMetrics({ listen, figures: () => FIGURES })
+async function serve(listen: string, figures = () => FIGURES): Promise<StatusServer> {
+  const metrics = agentMetrics({ listen, figures })
   await metrics.start()
   onTestFinished(() => metrics.stop())
   return metrics
@@ -45,6 +45,24 @@ test.each(['127.0.0.1', '[::1]'])('figures are served on %s, and nothing else is
     expect(Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1])).toBeGreaterThan(0)
   expect((await fetch(`http://${host}:${port}/`)).status).toBe(404)
   expect((await fetch(`http://${host}:${port}/metrics`, { method: 'POST' })).status).toBe(404)
+})
+
+test('an agent is ready once its node has what it shall have and can take over', async () => {
+  let figures: AgentFigures = { ...FIGURES, inSync: false }
+  const { port } = await serve('127.0.0.1:0', () => figures)
+  const ask = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
+    return [answer.status, await answer.text()]
+  }
+  expect(await ask()).toEqual([
+    503,
+    'what the control plane wants of this node has not arrived, or was not tried yet\n',
+  ])
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+  figures = { ...FIGURES, shards: { master: 0, backup: 2, fault: 0, stopped: 2 } }
+  expect(await ask()).toEqual([503, '2 VRRP shards are not running\n'])
+  figures = FIGURES
+  expect(await ask()).toEqual([200, 'ok\n'])
 })
 
 test('the setting: nowhere by default, an address and a port', () => {

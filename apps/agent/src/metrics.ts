@@ -1,6 +1,7 @@
 import type { AgentFigures } from '@spout/agent'
 import { Metrics } from '@spout/runtime/metrics'
 import { StatusServer } from '@spout/runtime/status-server'
+import { readiness } from './readiness.ts'
 
 export interface AgentMetricsOptions {
   /** `address:port`, IPv6 in brackets. */
@@ -9,15 +10,16 @@ export interface AgentMetricsOptions {
 }
 
 /**
- * Serves `GET /metrics` in the Prometheus format. Loaded only where it was asked for: the library that prints it would
- * stay in the memory of every agent.
+ * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only where it was asked for: the library that
+ * prints figures would stay in the memory of every agent.
  */
 export function agentMetrics({ listen, figures }: AgentMetricsOptions): StatusServer {
   const at = listen.lastIndexOf(':')
   const host = listen.slice(0, at).replace(/^\[(.*)\]$/, '$1')
   const metrics = new Metrics()
   describe(metrics, figures)
-  return new StatusServer({ name: 'metrics', host, port: Number(listen.slice(at + 1)), metrics })
+  const port = Number(listen.slice(at + 1))
+  return new StatusServer({ name: 'metrics', host, port, metrics, readiness: () => readiness(figures()) })
 }
 
 const one = (value: number) => [{ labels: {}, value }]

@@ -30,7 +30,10 @@ const CONTROLLERS = [
 ]
 
 /** Half the usual garbage for a little more time: every megabyte is one that a test machine has not. */
-const SMALL_MEMORY = { GOGC: '50' }
+const GARBAGE: Readonly<Record<ControlPlaneSpec['garbage'], Readonly<Record<string, string>>>> = {
+  small: { GOGC: '50' },
+  usual: {},
+}
 
 export interface ControlPlaneSpec {
   readonly lab: Lab
@@ -43,6 +46,7 @@ export interface ControlPlaneSpec {
   /** Flags of the API server beside ours; the last of a name wins. */
   readonly apiServerFlags: readonly string[]
   readonly controllerManagerFlags: readonly string[]
+  readonly garbage: 'small' | 'usual'
 }
 
 export type ControlPlaneRole = 'etcd' | 'kube-apiserver' | 'kube-controller-manager'
@@ -225,7 +229,7 @@ export class KubernetesControlPlane {
   async #start(role: ControlPlaneRole, flags: readonly string[], options: { readonly readyText?: string } = {}) {
     const { lab, name, program } = this.spec
     const argv = [program, role, ...flags]
-    await lab.start(name, this.#daemonName(role), argv, { env: SMALL_MEMORY, ...options })
+    await lab.start(name, this.#daemonName(role), argv, { env: GARBAGE[this.spec.garbage], ...options })
   }
 
   async #stop(role: ControlPlaneRole, signal: NodeJS.Signals): Promise<void> {

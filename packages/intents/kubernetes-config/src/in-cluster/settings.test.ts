@@ -66,11 +66,10 @@ it('settings are accepted, and agree with each other and with the objects around
 it('the image starts programs as the units do, and has what they need', () => {
   const [unit, agent] = [productUnit('control-plane'), productUnit('agent')]
   const entrypoint = readFileSync(path.join(ROOT, 'deploy/image/entrypoint.sh'), 'utf8')
-  for (const [program, { nodeOptions }] of [
-    ['control-plane', unit],
-    ['agent', agent],
+  for (const [young, { nodeOptions }] of [
+    [/^young=(\d+)/m, unit],
+    [/= agent \] && young=(\d+)/, agent],
   ] as const) {
-    const young = program === 'agent' ? /= agent \] && young=(\d+)/ : /^young=(\d+)/m
     const started = entrypoint.replaceAll(/\s+/g, ' ').replaceAll('$young', young.exec(entrypoint)?.[1] ?? '')
     expect(started).toContain(`/node_modules/.bin/node" ${nodeOptions.join(' ')} `)
   }

@@ -172,7 +172,8 @@ const agent: KubernetesObject = {
         CACHE,
       ],
       container: {
-        readinessProbe: { ...probe('/metrics', AGENT_METRICS_PORT, undefined, '127.0.0.1'), periodSeconds: 10 },
+        // The next node's agent is replaced once this node could take its addresses.
+        readinessProbe: { ...probe('/readyz', AGENT_METRICS_PORT, undefined, '127.0.0.1'), periodSeconds: 5 },
         resources: { requests: { cpu: '100m', memory: '96Mi' } },
         securityContext: { privileged: true },
       },
