@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Secret } from '@spout/runtime'
+import { randomSecret } from '@spout/runtime/random-secret'
 
 /** The administrator's password: the configured one, else one made up at the first start and kept beside the data. */
 export function adminPassword(stateDirectory: string, configured: Secret<string> | undefined): Secret<string> {
@@ -12,7 +12,7 @@ export function adminPassword(stateDirectory: string, configured: Secret<string>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  const password = randomBytes(18).toString('base64url')
+  const password = randomSecret(18)
   mkdirSync(stateDirectory, { recursive: true, mode: 0o700 })
   writeFileSync(file, `${password}\n`, { mode: 0o600, flag: 'wx' })
   return new Secret(password)

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { call } from '@spout/client/api'
 import { SpoutError } from '@spout/model'
+import { randomSecret } from '@spout/runtime/random-secret'
 import type { Resource, Row } from '../resources/resource.ts'
 import { collection, ownedBy } from './collection.ts'
 import type { Noun } from './noun.ts'
@@ -15,7 +15,7 @@ export const users = (resource: Resource): Noun => ({
     if (role !== undefined && project === undefined) throw new SpoutError('MissingField', { field: '--project' })
     const { projectId } = await ownedBy(session, project)
     const roles = projectId === undefined ? [] : [{ projectId, role: role ?? 'member' }]
-    const made = passwordFile === undefined ? randomBytes(MADE_PASSWORD_BYTES).toString('base64url') : null
+    const made = passwordFile === undefined ? randomSecret(MADE_PASSWORD_BYTES) : null
     const password = made ?? passwordIn(String(passwordFile))
     const created = await call<Row>(session, 'POST', resource.path, { name, ...rest, password, roles })
     return made === null ? created : { ...created, password: made }

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { randomSecret } from '@spout/runtime/random-secret'
 
-/** A new bearer secret: 256 random bits, safe in a header. */
-export const newSecret = (): string => randomBytes(32).toString('base64url')
+/** A new bearer secret: 32 random bytes, safe in a header and on a command line. */
+export const newSecret = (): string => randomSecret(32)
 
 /** What a secret is stored and found by. Nothing to slow down here: 256 bits cannot be guessed. */
 export const secretSha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
