@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { WantedEntry } from '../../driver.ts'
-import { SERVICE_FLAGS } from './pool-mark.ts'
+import { DOOR_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
 import { pack, type Transport } from './registers.ts'
@@ -88,7 +88,7 @@ function renderDoor(
   { port }: FrontDoor,
 ): void {
   const isChecked = service.connectionLimit !== null || service.allowedCidrs !== null
-  records.add(setOf('proxied', version), identity)
+  records.add(setOf('proxied', version), identity, pack({ mark: isChecked ? DOOR_MARKS.checked : DOOR_MARKS.front }))
   records.add(setOf(isChecked ? 'checked' : 'front', version), identity, pack({ port }).subarray(0, PORT_BYTES))
 }
 

@@ -50,8 +50,8 @@ const family = <Version extends 4 | 6>(version: Version) => {
       ...shape('map', `mark . mark : ${address}`, 8, bytes),
       typeof: `meta mark . numgen inc mod 2 : ${version === 4 ? 'ip' : 'ip6'} daddr`,
     },
-    /** What the proxy carries: asked for every packet of a domain. */
-    proxied: shape('set', endpoint, endpointBytes),
+    /** What the proxy carries -> `DOOR_MARKS`: asked for every packet of a domain. */
+    proxied: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** VIP . protocol . port -> the proxy's port, for services without flags of their own: their flows are not tracked. */
     front: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
     /** The same for services flagged as limited or restricted: theirs are. */
