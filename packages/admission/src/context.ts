@@ -1,5 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type Kind, type QuotaResource, SpoutError } from '@spout/model'
+import { randomSecret } from '@spout/runtime/random-secret'
 import type { Store, Write } from '@spout/store'
 import type { Claim, Claims } from './claims.ts'
 import type { DenyList } from './deny-list.ts'
@@ -9,13 +10,13 @@ import type { ModelView, ObjectOf, Versioned } from './view.ts'
 /** Where ids and secrets come from. */
 export interface RandomSource {
   uuid(): string
-  /** At least 256 bits, in URL-safe text without dots. */
+  /** Of 32 random bytes, in text that is safe in URLs and on command lines, without dots. */
   secret(): string
 }
 
 export const systemRandom: RandomSource = {
   uuid: () => randomUUID(),
-  secret: () => randomBytes(32).toString('base64url'),
+  secret: () => randomSecret(32),
 }
 
 /** What every part of admission works with. */

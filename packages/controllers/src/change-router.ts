@@ -31,6 +31,8 @@ export class ChangeRouter {
   /** What of a group its load balancers' entries are made of, as one text. */
   readonly #groupWords = new Map<string, string>()
   readonly #features = new Map<string, readonly string[]>()
+  /** What is being kept of nodes just now: each says its address several times before it is stored. */
+  readonly #seeing = new Map<string, string>()
   readonly #connected = new Set<string>()
   #unsubscribe: readonly (() => void)[] = []
 
@@ -154,18 +156,22 @@ export class ChangeRouter {
   #nodeSpoke(nodeId: string): void {
     const { features, fabricAddress } = this.#options.status.node(nodeId)
     this.#featuresChanged(nodeId, features)
-    if (fabricAddress !== null && this.#view.get('node', nodeId)?.value.seenFabricAddress !== fabricAddress)
+    if (fabricAddress === null || this.#seeing.get(nodeId) === fabricAddress) return
+    if (this.#view.get('node', nodeId)?.value.seenFabricAddress !== fabricAddress)
       void this.#seeFabricAddress(nodeId, fabricAddress)
   }
 
   /** Durable, so that after a restart neighbours know each other before they spoke again. */
   async #seeFabricAddress(nodeId: string, address: string): Promise<void> {
     const { admission, log } = this.#options
+    this.#seeing.set(nodeId, address)
     try {
       await admission.seeFabricAddress(nodeId, address)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       log.warn({ event: 'fabric-address-refused', nodeId, reason }, 'what the node sees as its address is not taken')
+    } finally {
+      this.#seeing.delete(nodeId)
     }
   }
 

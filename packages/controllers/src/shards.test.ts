@@ -1,6 +1,6 @@
 import type { DomainEntry, GroupEntry, LoadBalancer, LoadBalancerEntry, ShardReport, ShardState } from '@spout/model'
 import { MemoryStore, type Store } from '@spout/store'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ControlPlane } from './testing/control-plane.ts'
 import { loadBalancer, network, node, nodeGroup, uuid, vrrpGroup } from './testing/model.ts'
 
@@ -129,6 +129,19 @@ describe('what nodes of a vrrp group get', () => {
     expect(plane.entry(N3, 'group')).toMatchObject({ vrrp: { source: '192.0.2.33' } })
     expect((plane.entry(N1, 'group') as GroupEntry).vrrp?.peers).toEqual(['192.0.2.2', '192.0.2.33'])
     expect(plane.status.node(N3).problems).toEqual([])
+    await plane.stop()
+  })
+
+  test('an address that is told several times before it is kept is asked for once', async () => {
+    const plane = await cluster()
+    await plane.put(['node', node(3, { seenFabricAddress: null })])
+    const asked = vi.spyOn(plane.admission, 'seeFabricAddress')
+    const told = ['l4.tcp', 'l4.udp', 'l7.http'].map((feature) =>
+      plane.report(uuid('node', 3), { fabricAddress: '192.0.2.33', features: [feature] }),
+    )
+    await Promise.all(told)
+    expect(asked).toHaveBeenCalledTimes(1)
+    expect(plane.view.get('node', uuid('node', 3))?.value.seenFabricAddress).toBe('192.0.2.33')
     await plane.stop()
   })
 

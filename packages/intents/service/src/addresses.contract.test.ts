@@ -252,10 +252,47 @@ describe('addresses and status, against a real API server', () => {
     const refused = await bed.when('c39-only', 'a refusal', is('AddressPoolDraining'))
     expect(condition(refused)?.message).toMatch(/poolId.*address pool old is draining: it gives no new addresses/)
     expect(ips(await bed.get('c39-before'))).toEqual([bed.documentOf(before)?.vips[0]?.address])
-    // What goes is removed as ever, and makes the refused ask again.
+    // A change of a pool makes the refused ask again; what goes is removed as ever.
     await admission.changeAddressPool(bed.pools.old.id, { draining: false })
+    expect(ips(await bed.when('c39-only', 'an address', hasIp))[0]).toMatch(/^192\.0\.2\.10\d$/)
     await bed.remove('c39-before')
     await bed.gone('c39-before')
-    expect(ips(await bed.when('c39-only', 'an address', hasIp))[0]).toMatch(/^192\.0\.2\.10\d$/)
+  })
+
+  test('a Service that was there before its pool has an address once there is one', async () => {
+    await bed.create('early', {}, { 'spout.dev/address-pool': 'late' })
+    await bed.when('early', 'a refusal', is('PoolNotFound'))
+    await makePool('late', '192.0.2.210')
+    expect(ips(await bed.when('early', 'an address', hasIp))).toEqual(['192.0.2.210'])
+  })
+
+  test('a control plane that lost everything gives the addresses again that Services show, once it has the pool', async () => {
+    await running.stop()
+    await bed.api.create('/api/v1/namespaces', { metadata: { name: 'lost' } })
+    // Any pool will do: there are others all the time.
+    const settings = { cluster: 'lost-cluster', namespaces: ['lost'], defaultPools: [] }
+    const pool = await makePool('brief', '192.0.2.220')
+    running = await bed.start(settings)
+    const one = await bed.create('kept', {}, {}, 'lost')
+    expect(ips(await bed.when('kept', 'an address', hasIp, 'lost'))).toEqual(['192.0.2.220'])
+    await running.stop()
+    await bed.spout.admission.deleteLoadBalancer(bed.documentOf(one)?.id ?? '', { cascade: true })
+    await bed.spout.admission.deleteAddressPool(pool.id)
+
+    running = await bed.start(settings)
+    const waiting = await bed.when('kept', 'word of it', is('AddressPoolAwaited'), 'lost')
+    expect(ips(waiting)).toEqual(['192.0.2.220'])
+    expect(bed.documentOf(one)).toBeUndefined()
+    await makePool('brief', '192.0.2.220')
+    await bed.until('the load balancer', () => bed.documentOf(one) !== undefined)
+    expect(bed.documentOf(one)?.vips.map(({ address }) => address)).toEqual(['192.0.2.220'])
+    await idle()
+    expect(ips(await bed.get('kept', 'lost'))).toEqual(['192.0.2.220'])
   })
 })
+
+const makePool = (name: string, address: string) =>
+  bed.spout.admission.createAddressPool({
+    ...{ name, description: '', cidr: '192.0.2.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 },
+    ranges: [{ first: address, last: address }],
+  })

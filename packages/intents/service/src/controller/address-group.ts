@@ -1,9 +1,15 @@
 import { Refused } from '@spout/client/native-api'
-import { parseIp } from '@spout/net'
+import { formatIp, isIp, parseIp } from '@spout/net'
 import { shownAddresses, uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
-import { chooseAddresses, type FamilyChoice, isWished, type KnownPool } from '../to-model/address-choice.ts'
+import {
+  chooseAddresses,
+  type FamilyChoice,
+  isWished,
+  type KnownPool,
+  poolsHolding,
+} from '../to-model/address-choice.ts'
 import type { FamilyWish } from '../to-model/address-wish.ts'
 import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
@@ -24,6 +30,8 @@ export interface AddressGroupContext {
   /** Names of pools for Services that name none; empty takes any. */
   readonly defaultPools: readonly string[]
   readonly pools: () => Promise<readonly KnownPool[]>
+  /** Addresses that the Services show and the control plane does not know may come back with their pools. */
+  readonly awaitsPools: boolean
   /** How long what is made may wait for others that are made with it. */
   readonly patienceMs: () => number
 }
@@ -32,6 +40,8 @@ export interface Brought {
   readonly shown: ShownLoadBalancer | null
   /** Why it is not as wished; what is there stays in force. */
   readonly refusal: Refusal | null
+  /** It is not refused: it waits for what the refusal says is missing. */
+  readonly waits?: boolean
   /** External addresses that cannot be had, and why. */
   readonly refusedExternals?: ReadonlyMap<string, Refusal>
 }
@@ -56,7 +66,8 @@ export async function bringTo(context: AddressGroupContext, group: PlannedGroup)
     return { ...(await balanceFamilies(context, group, externals.shown)), refusedExternals: externals.refused }
   } catch (error) {
     if (!(error instanceof Refused) && !(error instanceof NotWished)) throw error
-    return { shown: group.heldBy === null ? shown : known.get(group.heldBy), refusal: refusalOf(error) }
+    const stands = group.heldBy === null ? shown : known.get(group.heldBy)
+    return { shown: stands, refusal: refusalOf(error), waits: error instanceof PoolAwaited }
   }
 }
 
@@ -67,6 +78,17 @@ class NotWished extends Error {
   constructor(refusal: Refusal) {
     super(refusal.message)
     this.refusal = refusal
+  }
+}
+
+/** The address that Services show is in a pool that is yet to come. */
+class PoolAwaited extends NotWished {
+  constructor(address: string) {
+    super({
+      reason: 'AddressPoolAwaited',
+      field: 'status.loadBalancer.ingress',
+      message: `${address} is in no address pool of the control plane, which knows no load balancer of this cluster: it may be about to be configured again.`,
+    })
   }
 }
 
@@ -123,10 +145,16 @@ const isOf = ({ document }: ShownLoadBalancer, cluster: string, uid: string): bo
 
 async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Promise<readonly FamilyChoice[]> {
   const before = group.services.flatMap(({ service }) => shownAddresses(service))
-  const chosen = chooseAddresses(group.wish, await context.pools(), context.defaultPools, before)
+  const pools = await context.pools()
+  const lost = context.awaitsPools ? before.find((address) => isIp(address) && !isInPool(address, pools)) : undefined
+  if (lost !== undefined) throw new PoolAwaited(lost)
+  const chosen = chooseAddresses(group.wish, pools, context.defaultPools, before)
   if ('refusal' in chosen) throw new NotWished(chosen.refusal)
   return chosen.value
 }
+
+const isInPool = (address: string, pools: readonly KnownPool[]): boolean =>
+  poolsHolding(formatIp(parseIp(address)), pools).length > 0
 
 /** Adds the families that are missing and takes away what nobody asks for any more. The first address stays. */
 async function balanceFamilies(

@@ -7,6 +7,8 @@ import type { OwnershipSettings } from '../to-model/ownership.ts'
 import type { PodWay } from '../to-model/pod-routes.ts'
 import type { Cluster } from './cluster.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
+import type { KnownPools } from './known-pools.ts'
+import type { Restoration } from './restoration.ts'
 import type { ServiceIndex } from './service-index.ts'
 import type { StatusWriter } from './status-writer.ts'
 
@@ -37,6 +39,8 @@ export interface ServiceControllerOptions {
 /** What the parts of the controller share. */
 export interface ControllerContext extends ServiceControllerOptions {
   readonly known: KnownLoadBalancers
+  readonly pools: KnownPools
+  readonly restoration: Restoration
   readonly index: ServiceIndex
   readonly statuses: StatusWriter
   /** Who changes a load balancer just now, by its id. */

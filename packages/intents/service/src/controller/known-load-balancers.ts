@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { keepWatching } from '@spout/client/keep-watching'
 import type { LoadBalancer } from '@spout/model'
-import { type Clock, type Logger, persist } from '@spout/runtime'
+import type { Clock, Logger } from '@spout/runtime'
 import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { CLUSTER_ANNOTATION, SERVICE_ANNOTATION_PREFIX } from '../to-model/draft.ts'
-
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 10_000
 
 /** The Services that a document is for: `namespace/name` by UID. */
 export function servicesOf(document: LoadBalancer): ReadonlyMap<string, string> {
@@ -127,7 +125,7 @@ export class KnownLoadBalancers {
 
   /** Follows the watch until `signal` aborts, however often it breaks. */
   async follow(signal: AbortSignal): Promise<void> {
-    const attempt = async (goesWell: () => void) => {
+    const watch = async (goesWell: () => void) => {
       try {
         for await (const event of this.#service.watch(signal)) {
           if (event.type === 'listing') this.#seen = new Set()
@@ -136,21 +134,16 @@ export class KnownLoadBalancers {
           else this.#endList()
           if (event.type !== 'listing') goesWell()
         }
-        return 'again' as const
       } finally {
         this.#seen = null
       }
     }
-    await persist(attempt, {
+    await keepWatching(watch, {
+      path: '/load-balancers',
+      meanwhile: 'load balancers are as they were last seen',
       clock: this.#clock,
+      log: this.#log,
       signal,
-      firstPauseMs: FIRST_PAUSE_MS,
-      longestPauseMs: LONGEST_PAUSE_MS,
-      onFailure: ({ message }, pauseMs) =>
-        this.#log.warn(
-          { event: 'control-plane-watch-broke', reason: message, pauseMs },
-          'load balancers are as they were last seen; will try again',
-        ),
     })
   }
 

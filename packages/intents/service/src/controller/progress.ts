@@ -23,7 +23,7 @@ export class Confirmations {
     }
     const confirmed = this.#answers.get(document.id)
     // After a restart nobody remembers: what the Service says stands until the nodes say otherwise.
-    const stands = confirmed === undefined ? wasProgrammed(service) : confirmed === answers
+    const stands = confirmed === undefined ? wasProgrammed(service, document) : confirmed === answers
     return stands ? { type: 'programmed', notice } : { type: 'pending', reason, message }
   }
 
@@ -32,8 +32,15 @@ export class Confirmations {
   }
 }
 
-const wasProgrammed = ({ status }: Service): boolean =>
-  (status?.conditions ?? []).some(({ type, status: state }) => type === CONDITION_PROGRAMMED && state === 'True')
+/** Conditions have whole seconds. */
+const SECOND_MS = 1000
+
+/** Whether the Service said so since this load balancer is there: of an earlier one it tells nothing about this one. */
+function wasProgrammed({ status }: Service, { createdAt }: LoadBalancer): boolean {
+  const shown = status?.conditions?.find(({ type }) => type === CONDITION_PROGRAMMED)
+  if (shown?.status !== 'True') return false
+  return Date.parse(shown.lastTransitionTime ?? '') + SECOND_MS > Date.parse(createdAt)
+}
 
 /** Addresses and listeners: what a client can tell. */
 const answersOf = ({ vips, listeners }: LoadBalancer): string =>

@@ -8,7 +8,9 @@ import { type ClusterChange, Stale } from './cluster.ts'
 import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions, SHORTLY_MS } from './context.ts'
 import { leave } from './departures.ts'
 import { KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
+import { KnownPools } from './known-pools.ts'
 import { bringRoutes } from './pod-network.ts'
+import { Restoration } from './restoration.ts'
 import { ServiceIndex } from './service-index.ts'
 import { StatusWriter } from './status-writer.ts'
 import { UnitBalancer } from './unit-balancer.ts'
@@ -59,7 +61,9 @@ export class ServiceController {
   readonly #stop = new AbortController()
   #nodes: readonly EligibleNode[] = []
   #nodesStale = true
-  #following: Promise<void> | null = null
+  /** The control plane listed nothing of this cluster, and nobody has looked yet what that means. */
+  #listedNothing = false
+  #following: Promise<unknown> | null = null
   #unsubscribe: readonly (() => void)[] = []
 
   constructor(options: ServiceControllerOptions) {
@@ -67,6 +71,8 @@ export class ServiceController {
     this.#context = {
       ...options,
       known: new KnownLoadBalancers({ service, cluster: settings.cluster, clock, log }),
+      pools: new KnownPools({ service, clock, log, onChange: () => this.#tryRefusedAgain() }),
+      restoration: new Restoration(clock),
       index: new ServiceIndex(),
       statuses: new StatusWriter(
         cluster,
@@ -118,14 +124,14 @@ export class ServiceController {
   }
 
   start(): void {
-    const { cluster, known } = this.#context
+    const { cluster, known, pools } = this.#context
     this.#unsubscribe = [
       cluster.onChange((change) => this.#changed(change)),
       known.onChange((documents) => this.#shown(documents)),
     ]
     for (const service of cluster.services()) this.#changed({ type: 'service', key: keyOf(service) })
     this.#changed({ type: 'nodes' })
-    this.#following = known.follow(this.#stop.signal)
+    this.#following = Promise.all([known, pools].map((one) => one.follow(this.#stop.signal)))
     this.#reconciler.start()
   }
 
@@ -192,9 +198,23 @@ export class ServiceController {
     if (before !== undefined && after === undefined && known.get(before.id) === null) {
       this.#units.forget(before.id)
       // An address is free that somebody may have been refused.
-      for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
+      this.#tryRefusedAgain()
     }
-    if (documents.length === 0) for (const unit of index.units()) this.#addUnit(unit)
+    if (documents.length > 0) return
+    this.#listedNothing = known.size === 0
+    for (const unit of index.units()) this.#addUnit(unit)
+  }
+
+  #tryRefusedAgain(): void {
+    for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
+  }
+
+  /** Before anything is done on an empty list: what Services show of ours, the control plane has lost. */
+  #lookForLosses(): void {
+    if (!this.#listedNothing) return
+    this.#listedNothing = false
+    const { cluster, restoration } = this.#context
+    restoration.begin([...cluster.services()].filter((service) => cluster.isClaimed(service)))
   }
 
   #addUnitOf(key: string): void {
@@ -214,6 +234,7 @@ export class ServiceController {
 
   async #look(key: string): Promise<Outcome> {
     if (!this.ready) return retryAfter(NOT_READY_RETRY_MS)
+    this.#lookForLosses()
     try {
       if (key === NODES) {
         this.#currentNodes()

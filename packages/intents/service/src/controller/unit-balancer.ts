@@ -5,9 +5,9 @@ import { done, type Outcome, retryAfter } from '@spout/runtime'
 import { keyOf, shownAddresses, uidOf } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
 import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
-import type { KnownPool } from '../to-model/address-choice.ts'
 import { type ExternalWish, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import type { EligibleNode } from '../to-model/nodes.ts'
+import type { Progress } from '../write-back/conditions.ts'
 import { bringTo } from './address-group.ts'
 import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } from './context.ts'
 import { servicesOf } from './known-load-balancers.ts'
@@ -22,7 +22,6 @@ import {
 } from './settled-units.ts'
 import { type PlannedGroup, planUnit, type UnitPlan } from './unit-plan.ts'
 
-const POOLS_FRESH_MS = 2000
 const NONE: ReadonlyMap<string, Refusal> = new Map()
 
 /** Brings the load balancers of the Services that are decided on together to what they want, and writes their statuses. */
@@ -33,7 +32,6 @@ export class UnitBalancer {
   readonly #settled = new SettledUnits()
   /** How many Services of a unit do not have what they wish. */
   readonly #refused = new Map<string, number>()
-  #pools: { readonly pools: Promise<readonly KnownPool[]>; readonly untilMs: number } | null = null
 
   constructor(context: ControllerContext) {
     this.#context = context
@@ -146,7 +144,7 @@ export class UnitBalancer {
       !cluster.isClaimed(service) && !claimed.has(uidOf(service))
     const unclaimed = groups.filter(({ services }) => services.some(isUnclaimed))
     // What an address may come from is asked for meanwhile.
-    if (unclaimed.some(({ heldBy }) => heldBy === null)) this.#freshPools().catch(() => {})
+    if (unclaimed.some(({ heldBy }) => heldBy === null)) this.#context.pools.fresh().catch(() => {})
     const services = unclaimed.flatMap((group) => group.services.filter(isUnclaimed))
     await Promise.all(services.map(({ service }) => cluster.claim(service)))
     for (const { service } of services) claimed.add(uidOf(service))
@@ -192,10 +190,11 @@ export class UnitBalancer {
 
   /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
   async #bring(group: PlannedGroup): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
-    const { service, settings, known, patienceMs } = this.#context
+    const { service, settings, known, pools, restoration, patienceMs } = this.#context
     const {
       shown: brought,
       refusal,
+      waits = false,
       refusedExternals,
     } = await bringTo(
       {
@@ -205,14 +204,17 @@ export class UnitBalancer {
         projectId: await service.projectId(),
         cluster: settings.cluster,
         defaultPools: settings.defaultPools,
-        pools: () => this.#freshPools(),
+        pools: () => pools.fresh(),
+        awaitsPools: group.services.some((one) => restoration.awaits(one.service)),
         patienceMs,
       },
       group,
     )
     // The watch may have shown a newer status than the answer to the call did.
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
-    const notHad = await this.#tell(group, shown, refusal, refusedExternals)
+    const notMade: Progress | null =
+      refusal === null ? null : waits ? { type: 'pending', ...refusal } : { type: 'refused', refusal }
+    const notHad = await this.#tell(group, shown, notMade, refusedExternals)
     const leftOut = shown !== null && this.leftOut.has(shown.document.id)
     if (refusal !== null || leftOut || notHad > 0) return { refused: group.services.length, asWished: null }
     const isDone = brought !== null && isAsWished(group, brought)
@@ -223,7 +225,7 @@ export class UnitBalancer {
   async #tell(
     group: SettledGroup,
     shown: ShownLoadBalancer | null,
-    refusal: Refusal | null,
+    notMade: Progress | null,
     refusedExternals: ReadonlyMap<string, Refusal> = NONE,
   ): Promise<number> {
     let refused = 0
@@ -233,15 +235,14 @@ export class UnitBalancer {
       await this.#context.statuses.write({
         service,
         wish,
-        addresses: shown === null ? [] : ownAddresses(shown.document),
+        addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
         refusedExternals: notHad,
         progress:
-          refusal !== null
-            ? { type: 'refused', refusal }
-            : shown === null
-              ? { type: 'pending', reason: 'Allocating', message: 'It is being made.' }
-              : this.#confirmations.progressOf(shown, service, this.#noticeOf(shown.document.id, service, notice)),
+          notMade ??
+          (shown === null
+            ? { type: 'pending', reason: 'Allocating', message: 'It is being made.' }
+            : this.#confirmations.progressOf(shown, service, this.#noticeOf(shown.document.id, service, notice))),
       })
     }
     return refused
@@ -257,25 +258,20 @@ export class UnitBalancer {
     return { reason: 'EndpointsLeftOut', field: 'endpoints', message: `${left.count} left out: ${left.reason}` }
   }
 
-  async #refuse(service: Service, refusal: Refusal): Promise<void> {
-    const { cluster, known, statuses } = this.#context
-    const addresses = cluster.barred(service)?.keepsAddresses
-      ? shownAddresses(service)
-      : known.ofUid(uidOf(service)).flatMap(({ document }) => document.vips.map(({ address }) => address))
-    await statuses.write({ service, wish: null, addresses, ports: [], progress: { type: 'refused', refusal } })
+  /** What a Service shows of a control plane that has lost its state. */
+  #awaitedAddresses(service: Service): readonly string[] {
+    return this.#context.restoration.awaits(service) ? shownAddresses(service) : []
   }
 
-  /** Those who ask at once share one call. */
-  #freshPools(): Promise<readonly KnownPool[]> {
-    const { clock, service } = this.#context
-    if (this.#pools === null || this.#pools.untilMs <= clock.monotonicMs()) {
-      const pools = service.addressPools()
-      this.#pools = { pools, untilMs: clock.monotonicMs() + POOLS_FRESH_MS }
-      pools.catch(() => {
-        this.#pools = null
-      })
-    }
-    return this.#pools.pools
+  async #refuse(service: Service, refusal: Refusal): Promise<void> {
+    const { cluster, known, statuses } = this.#context
+    const held = known.ofUid(uidOf(service)).flatMap(({ document }) => document.vips.map(({ address }) => address))
+    const addresses = cluster.barred(service)?.keepsAddresses
+      ? shownAddresses(service)
+      : held.length > 0
+        ? held
+        : this.#awaitedAddresses(service)
+    await statuses.write({ service, wish: null, addresses, ports: [], progress: { type: 'refused', refusal } })
   }
 }
 

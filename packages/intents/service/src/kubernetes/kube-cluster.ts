@@ -18,7 +18,7 @@ import {
 } from '@spout/kube'
 import { AtMost, type Clock, type Logger } from '@spout/runtime'
 import { type Cluster, type ClusterChange, Stale } from '../controller/cluster.ts'
-import { FINALIZER, MANAGED_BY, PROJECT, uidOf } from '../names.ts'
+import { FINALIZER, keyOf, MANAGED_BY, PROJECT, uidOf } from '../names.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 import type { KindReflector } from './kind-reflector.ts'
@@ -44,6 +44,12 @@ const BY_SERVICE = 'service'
 /** The API server answers so many at once as quickly as more, and refuses everybody's above 200. */
 const MOST_WRITES = 64
 
+interface Claim {
+  readonly version: string
+  readonly finalizers: readonly string[]
+  readonly annotations: Readonly<Record<string, string>>
+}
+
 /** `Cluster` over an API server: three reflectors and the writes to Services. */
 export class KubeCluster implements Cluster {
   readonly reflectors: readonly KindReflector[]
@@ -55,6 +61,8 @@ export class KubeCluster implements Cluster {
   /** The Service of each slice: a slice that is gone does not say it any more. */
   readonly #serviceOfSlice = new Map<string, string>()
   readonly #writes = new AtMost(MOST_WRITES)
+  /** What was put on a Service, by key, until the watch shows more than the version it was put on. */
+  readonly #claims = new Map<string, Claim>()
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
@@ -81,7 +89,10 @@ export class KubeCluster implements Cluster {
       { kind: ENDPOINT_SLICES.kind, reflector: this.#slices },
       { kind: NODES.kind, reflector: this.#nodes },
     ]
-    this.#services.onChange((key) => this.#tell({ type: 'service', key }))
+    this.#services.onChange((key) => {
+      if (this.#claims.get(key)?.version !== this.#services.identity(key)?.resourceVersion) this.#claims.delete(key)
+      this.#tell({ type: 'service', key })
+    })
     this.#slices.onChange((key) => this.#sliceChanged(key))
     this.#nodes.onChange(() => this.#tell({ type: 'nodes' }))
   }
@@ -112,7 +123,18 @@ export class KubeCluster implements Cluster {
     const service = this.#services.get(key)
     const identity = this.#services.identity(key)
     if (service === undefined || identity === undefined) return undefined
-    return { ...service, metadata: { ...service.metadata, resourceVersion: identity.resourceVersion } }
+    const { resourceVersion } = identity
+    const claim = this.#claims.get(key)
+    const { finalizers, annotations } = claim?.version === resourceVersion ? claim : service.metadata
+    return {
+      ...service,
+      metadata: {
+        ...service.metadata,
+        resourceVersion,
+        ...(finalizers === undefined ? {} : { finalizers }),
+        ...(annotations === undefined ? {} : { annotations: { ...service.metadata.annotations, ...annotations } }),
+      },
+    }
   }
 
   *services(): Iterable<Service> {
@@ -154,8 +176,14 @@ export class KubeCluster implements Cluster {
   /** @param projectId written down too where there are several projects */
   async claim(service: Service, projectId?: string): Promise<void> {
     const finalizers = [...new Set([...(service.metadata.finalizers ?? []), FINALIZER])]
-    const project = projectId === undefined ? {} : { [PROJECT]: projectId }
-    await this.#patch(service, { finalizers, annotations: { [MANAGED_BY]: this.#options.className, ...project } })
+    const project: Record<string, string> = projectId === undefined ? {} : { [PROJECT]: projectId }
+    const annotations = { [MANAGED_BY]: this.#options.className, ...project }
+    await this.#patch(service, { finalizers, annotations })
+    // A watch that lags must not make it be claimed twice.
+    const key = keyOf(service)
+    const { resourceVersion: version = '' } = service.metadata
+    if (this.#services.identity(key)?.resourceVersion === version)
+      this.#claims.set(key, { version, finalizers, annotations })
   }
 
   async release(service: Service): Promise<void> {

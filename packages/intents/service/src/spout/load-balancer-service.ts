@@ -77,6 +77,8 @@ export interface LoadBalancerService {
   /** What exists, then changes, until `signal` aborts or the connection ends. */
   watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent>
   addressPools(): Promise<readonly KnownPool[]>
+  /** Once at first, then whenever the pools change or may have, until `signal` aborts or the connection ends. */
+  poolChanges(signal: AbortSignal): AsyncIterable<void>
   /** A network of the project, by name or id. */
   network(nameOrId: string): Promise<RoutedNetwork>
   replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void>

@@ -222,6 +222,16 @@ export class NativeLoadBalancers implements LoadBalancerService {
     return (await this.#api.call<{ items: readonly KnownPool[] }>('GET', '/address-pools')).items
   }
 
+  async *poolChanges(signal: AbortSignal): AsyncIterable<void> {
+    let listed = false
+    for await (const { type } of this.#api.watch('/address-pools', signal)) {
+      // The first bookmark ends the list; later ones only say that nothing happened.
+      const ends = type === 'BOOKMARK'
+      if (ends !== listed) yield
+      listed ||= ends
+    }
+  }
+
   async network(nameOrId: string): Promise<RoutedNetwork> {
     const { items } = await this.#api.call<{ items: readonly Network[] }>(
       'GET',

@@ -24,6 +24,10 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
     if (!signal.aborted) await once(signal, 'abort')
   },
   addressPools: async () => [],
+  async *poolChanges(signal): AsyncGenerator<void> {
+    yield
+    if (!signal.aborted) await once(signal, 'abort')
+  },
   network: refused,
   replaceRoutes: refused,
 }

@@ -26,7 +26,7 @@ const MOST_ATTEMPTS = 16
  * The ids of the load balancers that a Service founds, in the order in which it takes them: the first that nobody has. One
  * stays with its address when the founder leaves that to others; then the founder takes another.
  */
-export const loadBalancerIds = (projectId: string, serviceUid: string): readonly string[] =>
-  Array.from({ length: MOST_ATTEMPTS }, (_, attempt) =>
-    uuid5(SERVICES_NAMESPACE, `${projectId}/${serviceUid}/${attempt}`),
-  )
+export function* loadBalancerIds(projectId: string, serviceUid: string): Generator<string, void> {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++)
+    yield uuid5(SERVICES_NAMESPACE, `${projectId}/${serviceUid}/${attempt}`)
+}
