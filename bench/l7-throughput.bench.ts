@@ -1,6 +1,8 @@
 /**
  * HTTP through a tenant's proxy as Spout runs it, beside a hand-written haproxy.cfg for the same job: same program, one
- * thread, two members, in a namespace of the same node over the same hops. Rounds take turns.
+ * thread, two members, in a namespace of the same node over the same hops. Rounds take turns. Two copies of one and the
+ * same proxy differ by some percent for as long as they live, by where the kernel puts them and what they share: so all is
+ * set up anew many times, and each time counts once.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -19,7 +21,8 @@ const NODE = 'node1'
 const SEGMENT = 'tenant-b'
 const HAND_WRITTEN_VIP = '192.0.2.3'
 const options = benchOptions()
-const ROUNDS = options.quick ? 5 : 31
+const SITTINGS = options.quick ? 1 : 21
+const ROUNDS = 5
 const SECONDS = 1
 
 async function startHandWritten(lab: Lab): Promise<void> {
@@ -52,38 +55,59 @@ async function startHandWritten(lab: Lab): Promise<void> {
   await lab.start('proxy', 'hand-written', ['haproxy', '-db', '-f', file])
 }
 
-await withSpout({ nodes: [NODE], members: false }, async ({ lab, access, publicPoolId, snat }) => {
-  for (const n of [1, 2]) await startFastMember(lab, `${SEGMENT}-member${n}`)
-  const members = [0, 1].map((index) => ({ address: memberAddress(index), protocol_port: FAST_PORTS.first }))
-  const created = await createTree(access, snat, { name: 'bench', networkId: publicPoolId, protocol: 'HTTP', members })
-  await untilActive(access, snat, created.id)
-  await startHandWritten(lab)
-  await using prober = new LineProgram(lab, 'client', [await compile(lab, 'first-byte')])
-  for (const address of [created.vip_address, HAND_WRITTEN_VIP])
-    if ((await prober.ask(`${address} 80`)).startsWith('-1')) throw new Error(`${address} does not answer`)
+type Results = Readonly<Record<'spout' | 'handWritten', number[]>>
 
-  const results: Record<'spout' | 'handWritten', number[]> = { spout: [], handWritten: [] }
-  const ways = [
-    ['spout', created.vip_address],
-    ['handWritten', HAND_WRITTEN_VIP],
-  ] as const
-  for (let round = 0; round < ROUNDS; round++)
-    for (const [way, address] of round % 2 === 0 ? ways : ways.toReversed())
-      results[way].push(await requestsPerSecond(lab, `http://${address}/`, SECONDS))
-  const ratio = pairedRatio(results.spout, results.handWritten)
-  const range = (samples: readonly number[]): string =>
-    `${Math.round(Math.min(...samples))}-${Math.round(Math.max(...samples))}`
-  printRow(
-    {
-      name: 'l7-throughput',
-      ours: { perSecond: median(results.spout) },
-      peer: { perSecond: median(results.handWritten) },
-      comparedWith: 'a hand-written haproxy.cfg for the same job in a namespace of the same node',
-      ratio,
-      goal: `>= ${GOAL} of the hand-written one (median of the rounds' ratios)`,
-      pass: ratio >= GOAL,
-      detail: { rounds: ROUNDS, ours: range(results.spout), handWritten: range(results.handWritten) },
+/** Rounds on a system that is set up for them. */
+async function sitting(results: Results): Promise<void> {
+  await withSpout({ nodes: [NODE], members: false }, async ({ lab, access, publicPoolId, snat }) => {
+    for (const n of [1, 2]) await startFastMember(lab, `${SEGMENT}-member${n}`)
+    const members = [0, 1].map((index) => ({ address: memberAddress(index), protocol_port: FAST_PORTS.first }))
+    const created = await createTree(access, snat, {
+      name: 'bench',
+      networkId: publicPoolId,
+      protocol: 'HTTP',
+      members,
+    })
+    await untilActive(access, snat, created.id)
+    await startHandWritten(lab)
+    await using prober = new LineProgram(lab, 'client', [await compile(lab, 'first-byte')])
+    for (const address of [created.vip_address, HAND_WRITTEN_VIP])
+      if ((await prober.ask(`${address} 80`)).startsWith('-1')) throw new Error(`${address} does not answer`)
+    const ways = [
+      ['spout', created.vip_address],
+      ['handWritten', HAND_WRITTEN_VIP],
+    ] as const
+    for (let round = 0; round < ROUNDS; round++)
+      for (const [way, address] of round % 2 === 0 ? ways : ways.toReversed())
+        results[way].push(await requestsPerSecond(lab, `http://${address}/`, SECONDS))
+  })
+}
+
+const range = (samples: readonly number[]): string =>
+  `${Math.round(Math.min(...samples))}-${Math.round(Math.max(...samples))}`
+
+const results: Results = { spout: [], handWritten: [] }
+const ratios: number[] = []
+for (let n = 0; n < SITTINGS; n++) {
+  await sitting(results)
+  ratios.push(pairedRatio(results.spout.slice(-ROUNDS), results.handWritten.slice(-ROUNDS)))
+}
+const ratio = median(ratios)
+printRow(
+  {
+    name: 'l7-throughput',
+    ours: { perSecond: median(results.spout) },
+    peer: { perSecond: median(results.handWritten) },
+    comparedWith: 'a hand-written haproxy.cfg for the same job in a namespace of the same node',
+    ratio,
+    goal: `>= ${GOAL} of the hand-written one (median of the sittings' ratios)`,
+    pass: ratio >= GOAL,
+    detail: {
+      sittings: ratios.map((one) => one.toFixed(3)).join(' '),
+      roundsOfEach: ROUNDS,
+      ours: range(results.spout),
+      handWritten: range(results.handWritten),
     },
-    options,
-  )
-})
+  },
+  options,
+)

@@ -22,6 +22,19 @@ export function descendants(pid: number): readonly number[] {
 const kilobytes = (file: string, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1])
 
+/** Ticks of the clock in which Linux tells processes' times (USER_HZ, the same on every architecture we run on). */
+const TICKS_PER_SECOND = 100
+
+/** Seconds of processor time that a process and those of its children that run have had, in user and kernel mode. */
+export function cpuSeconds(pid: number): number {
+  const ticks = [pid, ...descendants(pid)].flatMap((each) => {
+    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    // proc(5): utime and stime are fields 14 and 15; behind the name comes the third.
+    return fields.slice(11, 13).map(Number)
+  })
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND
+}
+
 /** Resident memory of a process in MB. */
 export const residentMb = (pid: number): number => kilobytes(`/proc/${pid}/status`, 'VmRSS') / 1024
 export const peakResidentMb = (pid: number): number => kilobytes(`/proc/${pid}/status`, 'VmHWM') / 1024

@@ -41,6 +41,7 @@ export async function withConnectedCluster(
       images,
       apiServerFlags: audit.flags,
       controllerManagerFlags: workers.length === 0 ? NODES_STAY : [],
+      garbage: 'usual',
     })
     await Promise.all(workers.map((name) => cluster.addNode(name)))
     const settings = [`network.name=${gateway.networkId}`, ...set]

@@ -13,8 +13,11 @@ import {
 import { peakResidentMb, residentMb } from '../bed/processes.ts'
 import { metric } from './prometheus.ts'
 
+const ENTRY_POINT = path.resolve(import.meta.dirname, '../../deploy/image/entrypoint.sh')
 const PROGRAM = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
 const NAME = 'connector'
+/** As the image starts it. */
+const YOUNG = `--max-semi-space-size=${/= connector \] && young=(\d+)/.exec(readFileSync(ENTRY_POINT, 'utf8'))?.[1]}`
 /** What its requests to the API server can be told by. */
 export const CONNECTOR_AGENT = 'spout-connector'
 
@@ -51,7 +54,7 @@ export class Connector {
       'http.port=0',
       ...set,
     ]
-    const argv = [process.execPath, ...productUnit('control-plane').nodeOptions, PROGRAM]
+    const argv = [process.execPath, ...productUnit('control-plane').nodeOptions, YOUNG, PROGRAM]
     return new Connector(lab, [...argv, ...settings.flatMap((setting) => ['--set', setting])])
   }
 

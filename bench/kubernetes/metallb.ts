@@ -24,6 +24,12 @@ export async function metallbImages(): Promise<NonNullable<KubernetesOptions['im
  * member list traffic unencrypted, because its key comes in a volume too: the test bed's pods have none.
  */
 export async function startMetallb(cluster: KubernetesCluster): Promise<void> {
+  await installMetallb(cluster)
+  await giveMetallbPool(cluster, METALLB_RANGE)
+}
+
+/** Its programs alone, ready: without a pool they give no Service an address. */
+export async function installMetallb(cluster: KubernetesCluster): Promise<void> {
   const manifest = path.join(await moduleDirectory(), 'config/manifests/metallb-native.yaml')
   const wanted = /^kind: (Namespace|CustomResourceDefinition|ServiceAccount|(Cluster)?Role(Binding)?)$/m
   const parts = readFileSync(manifest, 'utf8').split(/^---$/m)
@@ -34,13 +40,17 @@ export async function startMetallb(cluster: KubernetesCluster): Promise<void> {
   await cluster.api.create(`${apps}/deployments`, { metadata: { name: 'controller' }, spec: controllerSpec() })
   await cluster.api.create(`${apps}/daemonsets`, { metadata: { name: 'speaker' }, spec: speakerSpec() })
   await cluster.readyPods(1 + cluster.nodes.length, 'app=metallb', NAMESPACE)
+}
+
+/** @param range addresses it may give, as CIDR */
+export async function giveMetallbPool(cluster: KubernetesCluster, range: string): Promise<void> {
   const custom = `/apis/metallb.io/v1beta1/namespaces/${NAMESPACE}`
   const made = { namespace: NAMESPACE, name: 'bench' }
   await waitFor(
     () =>
       cluster.api.apply(`${custom}/ipaddresspools/bench`, {
         ...{ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata: made },
-        spec: { addresses: [METALLB_RANGE] },
+        spec: { addresses: [range] },
       }),
     { what: 'the address pool to be taken', everyMs: 100 },
   )

@@ -2,7 +2,10 @@ import { type Kubernetes, type KubernetesCluster, type KubernetesList, waitFor }
 import { SERVICES } from './objects.ts'
 
 interface ShownService extends Kubernetes.KubernetesObject {
-  readonly status?: { readonly conditions?: readonly Kubernetes.Condition[] }
+  readonly status?: {
+    readonly conditions?: readonly Kubernetes.Condition[]
+    readonly loadBalancer?: { readonly ingress?: readonly unknown[] }
+  }
 }
 
 type Page = KubernetesList<ShownService> & { readonly metadata: { readonly continue?: string } }
@@ -20,14 +23,21 @@ export const untilProgrammed = ({ api }: KubernetesCluster, name: string): Promi
     everyMs: 20,
   })
 
+const hasAddress = ({ status }: ShownService): boolean => (status?.loadBalancer?.ingress ?? []).length > 0
+
 /** How many Services say so. */
-export async function countProgrammed({ api }: KubernetesCluster): Promise<number> {
-  let count = 0
+export const countProgrammed = (cluster: KubernetesCluster): Promise<number> => count(cluster, isProgrammed)
+
+/** How many Services have an address. */
+export const countAddressed = (cluster: KubernetesCluster): Promise<number> => count(cluster, hasAddress)
+
+async function count({ api }: KubernetesCluster, which: (service: ShownService) => boolean): Promise<number> {
+  let found = 0
   let from = ''
   do {
     const page: Page = await api.request('GET', `${SERVICES}?limit=${PAGE}${from}`, { timeoutMs: 60_000 })
-    count += page.items.filter(isProgrammed).length
+    found += page.items.filter(which).length
     from = page.metadata.continue ? `&continue=${encodeURIComponent(page.metadata.continue)}` : ''
   } while (from !== '')
-  return count
+  return found
 }
