@@ -30,6 +30,8 @@ const BESIDE_CLUSTER = ['e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2
 export default defineConfig({
   test: {
     pool: 'threads',
+    // A report has the message alone: `[ Array(1) ]` would not say what was in it.
+    chaiConfig: { truncateThreshold: 2000 },
     projects: [
       {
         test: {

@@ -8,7 +8,7 @@ const SKELETON = `
 add table ip lb { comment "generation 7"; }
 add map ip lb services { type ipv4_addr . inet_proto . inet_service : mark; }
 add map ip lb members { type mark . mark : ipv4_addr . inet_service; }
-add set ip lb caps { type ipv4_addr . inet_proto . inet_service; flags dynamic; ct count over 5; }
+add set ip lb caps { type ipv4_addr . inet_proto . inet_service; ct count over 5; }
 add set ip lb admitted { type ipv4_addr . ipv4_addr; flags interval; }
 `
 const SERVICE = { do: 'add', set: 'services', keyBytes: 12, dataBytes: 4 } as const

@@ -50,7 +50,9 @@ export async function tellStory(lab: Lab, access: SystemAccess, teller: Teller):
   if (fresh) {
     teller.heading('A member of each tenant is killed')
     for (const tenant of DEMO_TENANTS) await killMember(lab, tenant, vips.get(tenant.project) ?? '', teller)
-    await Promise.all(DEMO_TENANTS.map((tenant) => startMember(lab, `${tenant.segment}-member1`)))
+    const killed = DEMO_TENANTS.map((tenant) => `${tenant.segment}-member1`)
+    await Promise.all(killed.map((place) => startMember(lab, place)))
+    teller.event(`${killed.join(' and ')} run again, and are back as soon as their check says so`)
     for (const tenant of DEMO_TENANTS) await bothAnswer(lab, tenant, vips, teller)
     teller.heading('The node that carries the traffic dies')
     survived = await nodeDies(lab, access, vips.get(DEMO_TENANTS[0]!.project) ?? '', teller)

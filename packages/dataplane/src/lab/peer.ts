@@ -100,6 +100,8 @@ async function say(socket: net.Socket | undefined, text: string | undefined): Pr
 
 /** Resolves with how the other side ends it: `ended`, or an error's code. */
 async function ending(socket: net.Socket | undefined): Promise<string> {
+  // It may have ended before anybody asked: nothing tells of that once more.
+  if (socket?.readableEnded) return 'ended'
   if (socket === undefined || socket.destroyed) return 'CLOSED'
   const how = Promise.withResolvers<string>()
   const timer = setTimeout(() => how.resolve('ETIMEDOUT'), TIMEOUT_MS)

@@ -92,7 +92,8 @@ describe('an answer', () => {
   })
 
   it('that never comes is a deadline', async () => {
-    answers.push(() => {})
+    // A timer may be a moment early, and then there is time for one more attempt.
+    for (let attempt = 0; attempt < 5; attempt++) answers.push(() => {})
     use({ deadlineMs: 60 })
     await expect(transport.request(GET)).rejects.toMatchObject({ name: 'KubeUnreachable', reason: 'deadline' })
   })

@@ -10,10 +10,16 @@ import { render } from './render.ts'
 import type { Rendered } from './rendered.ts'
 
 let directory: string
+/** What began by itself as its time came, and may be writing still. */
+let runs: Promise<void>[]
 beforeEach(async () => {
+  runs = []
   directory = await mkdtemp(join(tmpdir(), 'spout-cuts-'))
 })
-afterEach(() => rm(directory, { recursive: true }))
+afterEach(async () => {
+  await Promise.all(runs)
+  await rm(directory, { recursive: true })
+})
 
 const m1 = member('m1', '10.0.0.11')
 const m2 = member('m2', '10.0.0.12')
@@ -49,7 +55,7 @@ function cutter(clock: FakeClock, file: string | null = null) {
     clock,
     log: { debug: () => {}, info: () => {}, warn: () => {} },
     file,
-    onDue: () => void cuts.run(),
+    onDue: () => void runs.push(cuts.run()),
   })
   return {
     asked,

@@ -128,6 +128,23 @@ describe('a proxied listener', () => {
     for (const { connection } of [plain, limited]) await client.close(connection)
   })
 
+  it('is reached by clients that the kernel answered with a SYN cookie: their connection has no socket yet', async () => {
+    await put(proxied('plain', 80), proxied('limited', 81, { connectionLimit: 5 }))
+    await inDomain('sysctl -qw net.ipv4.tcp_syncookies=2')
+    try {
+      for (const address of ['10.9.0.100', 'fd09::100'])
+        for (const port of [80, 81]) {
+          const { connection, line } = await client.open(address, port)
+          expect(line).toMatch(/^red1/)
+          expect(await client.say(connection, 'more')).toBe('more')
+          await client.close(connection)
+        }
+      expect(await inDomain('nstat -asz TcpExtSyncookiesRecv')).toMatch(/TcpExtSyncookiesRecv +4 /)
+    } finally {
+      await inDomain('sysctl -qw net.ipv4.tcp_syncookies=1')
+    }
+  })
+
   it('is refused at once where the proxy carries nothing', async () => {
     await put(proxied('empty', 80, { pool: null }), proxied('plain', 81))
     await proxy.apply({ put: [], remove: ['lb/a'] })
