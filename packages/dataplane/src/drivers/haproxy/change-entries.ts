@@ -80,6 +80,7 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
       move,
       plan: planChanges(proxy.content, move.placedBefore, move.placedAfter),
     }))
+    await countFromHere(current, proxy, moves)
     const refused = await executeFor(
       current,
       proxy,
@@ -100,6 +101,15 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
     await recover(current)
     return new Map()
   }
+}
+
+/** Frontend slots that entries get count for them from now on. */
+async function countFromHere({ counters }: CurrentProxy, proxy: RunningProxy, moves: readonly Move[]): Promise<void> {
+  const given = moves.flatMap(({ placedBefore, placedAfter }) => {
+    const had = new Set(placedBefore.frontends.map(({ slot }) => slot))
+    return placedAfter.frontends.map(({ slot }) => slot).filter((slot) => !had.has(slot))
+  })
+  if (given.length > 0) counters.begin(given, await proxy.countersOf(given))
 }
 
 async function goBack(current: CurrentProxy, proxy: RunningProxy, move: Move): Promise<void> {

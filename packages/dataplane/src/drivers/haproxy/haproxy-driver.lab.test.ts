@@ -268,6 +268,22 @@ describe('a busy service', () => {
   })
 })
 
+describe('counters', () => {
+  it('begin at zero, also behind a port that somebody asked while nobody had it', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)]))
+    const port = portOf(driver, 'web-80')! + 1
+    for (let turn = 0; turn < 3; turn++) expect((await ask({ host, port })).status).toBe(503)
+    const next = [sampleService('next-80')]
+    await put(driver, sampleEntry('next', next, [samplePool(2, { number: 1, members: [at(web[1]!)] })]))
+    expect(portOf(driver, 'next-80')).toBe(port)
+    const counted = async () => (await driver.stats()).find(({ listenerId }) => listenerId === 'next-80')
+    expect(await counted()).toMatchObject({ totalConnections: 0, bytesIn: 0, bytesOut: 0, requestErrors: 0 })
+    expect((await ask({ host, port })).member).toBe(web[1]!.name)
+    expect(await counted()).toMatchObject({ totalConnections: 1 })
+  })
+})
+
 describe('a killed process', () => {
   it('is back with the state of its members, and counters do not fall', async () => {
     const driver = lab.driver()

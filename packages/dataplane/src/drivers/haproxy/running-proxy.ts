@@ -1,7 +1,7 @@
 import { type Clock, pause } from '@spout/runtime'
 import { isRunning, type ProcessIdentity } from '@spout/sys'
 import { type Command, commandText, follow, refusal } from './command.ts'
-import { backendName, MAPS, type ProxyContent } from './content.ts'
+import { backendName, frontendName, MAPS, type ProxyContent } from './content.ts'
 import type { ProxyFiles } from './proxy-files.ts'
 import {
   type FrontendCounters,
@@ -14,6 +14,8 @@ import {
 import { StatsSocket } from './stats-socket.ts'
 
 const LOOK_EVERY_MS = 2
+/** Each costs the process a walk over all its sections. */
+const MOST_ASKED_ALONE = 8
 
 /** A proxy process that is spoken to, and what it holds. */
 export class RunningProxy {
@@ -96,10 +98,17 @@ export class RunningProxy {
     this.#content = await readContent(this.#socket, this.#files)
   }
 
-  /** @throws ProxyLost */
+  /** Counters of all frontends, by slot. @throws ProxyLost */
   async counters(): Promise<ReadonlyMap<number, FrontendCounters>> {
     const [csv = ''] = await this.#socket.execute(['show stat -1 1 -1\n'])
     return parseFrontendStats(csv)
+  }
+
+  /** Counters of some frontends, or of more when these are many. @throws ProxyLost */
+  async countersOf(slots: readonly number[]): Promise<ReadonlyMap<number, FrontendCounters>> {
+    if (slots.length > MOST_ASKED_ALONE) return this.counters()
+    const replies = await this.#socket.execute(slots.map((slot) => `show stat ${frontendName(slot)} 1 -1\n`))
+    return new Map(replies.flatMap((csv) => [...parseFrontendStats(csv)]))
   }
 
   /** Counters of the servers of some backends, by slot. @throws ProxyLost */

@@ -20,9 +20,10 @@ describe('ServiceCounters', () => {
   it('begin at zero in a slot that somebody else had', () => {
     const counters = new ServiceCounters()
     counters.take(sample(3, 10))
-    counters.reclaim(3)
+    // Asked while nobody had it.
+    counters.begin([3], sample(3, 11))
     expect(counters.of('next', 3)).toEqual(counted(0))
-    counters.take(sample(3, 12))
+    counters.take(sample(3, 13))
     expect(counters.of('next', 3)).toEqual(counted(2))
     expect(new ServiceCounters(counters.baselines).of('next', 3)).toEqual(counted(0))
   })

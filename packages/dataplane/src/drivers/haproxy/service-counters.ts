@@ -39,9 +39,9 @@ export class ServiceCounters {
     return combine(counted, this.#carried.get(service) ?? ZERO, 1)
   }
 
-  /** The slot is free again: its next owner counts from here. */
-  reclaim(slot: number): void {
-    this.#baselines.set(slot, this.#sample.get(slot) ?? ZERO)
+  /** Slots are given out: what was counted in them before is not their new owners'. */
+  begin(slots: readonly number[], counted: ReadonlyMap<number, FrontendCounters>): void {
+    for (const slot of slots) this.#baselines.set(slot, counted.get(slot) ?? ZERO)
   }
 
   forget(service: string): void {

@@ -69,10 +69,7 @@ export class SlotUpkeep {
     const cooling = frontends.cooling()
     const counters = cooling.length > 0 ? await this.#current.sample() : null
     const empty = cooling.filter(({ id }) => (counters?.get(id)?.current ?? 0) === 0)
-    for (const { id } of empty) {
-      this.#current.counters.reclaim(id)
-      frontends.reclaim(id)
-    }
+    for (const { id } of empty) frontends.reclaim(id)
     const emptied = backends.cooling().filter(({ id }) => !running.content.backends.has(id))
     for (const { id } of emptied) backends.reclaim(id)
     if (empty.length + emptied.length > 0) await this.#current.confirm()
