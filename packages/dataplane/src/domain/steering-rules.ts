@@ -8,12 +8,24 @@ import type { Run } from './run.ts'
 const STEERING_PREFERENCE = 10
 const LOCAL_PREFERENCE = 100
 
-/** Never a rule without a protocol: it would catch the ARP request for the VIP, which then has no answer. */
-const STEERED = { 4: ['tcp', 'udp', 'sctp', 'icmp'], 6: ['tcp', 'udp', 'sctp'] } as const
+/**
+ * The kernel's numbers: names of protocols and tables are what files in /etc make of them, which a small system need not
+ * have.
+ */
+const PROTOCOL = { icmp: 1, tcp: 6, udp: 17, sctp: 132 } as const
+const LOCAL_TABLE = '255'
 
+/** Never a rule without a protocol: it would catch the ARP request for the VIP, which then has no answer. */
+const STEERED = {
+  4: [PROTOCOL.tcp, PROTOCOL.udp, PROTOCOL.sctp, PROTOCOL.icmp],
+  6: [PROTOCOL.tcp, PROTOCOL.udp, PROTOCOL.sctp],
+} as const
+
+/** As `ip -N -j` shows it. */
 interface Rule {
   readonly priority: number
   readonly iif?: string
+  /** Such as `ipproto-6`. */
   readonly ipproto?: string
   readonly table?: string
 }
@@ -31,14 +43,14 @@ export async function prepareRoot(run: Run, helper: NativeHelper, config: Domain
 
 async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<number> {
   const ip = [...(config.rootNamespace ? ['-n', config.rootNamespace] : []), version === 4 ? '-4' : '-6']
-  const rules = JSON.parse(await run('ip', [...ip, '-j', 'rule', 'show'])) as readonly Rule[]
+  const rules = JSON.parse(await run('ip', [...ip, '-N', '-j', 'rule', 'show'])) as readonly Rule[]
   const table = String(config.steeringTable ?? DEFAULT_STEERING_TABLE)
-  const isSteering = (rule: Rule, protocol: string): boolean =>
+  const isSteering = (rule: Rule, protocol: number): boolean =>
     rule.priority === STEERING_PREFERENCE &&
     rule.iif === config.fabricInterface &&
-    rule.ipproto === protocol &&
+    rule.ipproto === `ipproto-${protocol}` &&
     rule.table === table
-  const locals = rules.filter((rule) => rule.table === 'local').map((rule) => rule.priority)
+  const locals = rules.filter((rule) => rule.table === LOCAL_TABLE).map((rule) => rule.priority)
   const lines: string[] = []
   // First the new place, then the old one goes: in the other order the node loses its own addresses for a moment.
   if (!locals.some((priority) => priority > STEERING_PREFERENCE))
