@@ -77,9 +77,11 @@ it('the image starts programs as the units do, and has what they need', () => {
   const dockerfile = readFileSync(path.join(ROOT, 'deploy/image/Dockerfile'), 'utf8')
   expect(dockerfile).toContain('"/opt/spout/deploy/image/entrypoint.sh"]')
   const page = readFileSync(path.join(ROOT, 'docs/installing.md'), 'utf8')
-  const debian = /^# apt-get install (.*)$/m.exec(page)?.[1]?.split(' ') ?? []
+  const debian = [...page.matchAll(/^# apt-get install (.*)$/gm)].flatMap(([, names = '']) => names.split(' '))
   expect(debian.length).toBeGreaterThan(8)
   for (const name of debian) expect(dockerfile).toContain(name)
+  const installed = /^(?:RUN|#) (npm ci .*rebuild \S+)/m
+  expect(installed.exec(dockerfile)?.[1]).toBe(installed.exec(page)?.[1])
   for (const [, source = ''] of dockerfile.matchAll(/^COPY ([^-\s]\S*) /gm))
     expect(existsSync(path.join(ROOT, source))).toBe(true)
 })
