@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import packageJson from '../package.json' with { type: 'json' }
 import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
 import { addImport } from './commands/import-metallb.ts'
@@ -41,6 +42,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
 export function buildProgram(context: CommandContext): Command {
   const program = new Command('spout')
     .description('load balancers for clouds that have none')
+    .version(packageJson.version, '--version', 'output the version number')
     .addHelpText('after', '\nSPOUT_ENDPOINT and SPOUT_TOKEN say where the control plane is and who asks.')
     .showSuggestionAfterError()
     .exitOverride()

@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { z } from 'zod'
+import packageJson from '../package.json' with { type: 'json' }
 import { ConfigError, loadConfig } from './config.ts'
 
 export interface CommandLine<T> {
   readonly config: T
-  /** What `--print-config` asked for, else null. */
+  /** What `--print-config`, `--help` or `--version` asked for, else null. */
   readonly print: string | null
 }
 
 /**
- * The settings of a program: `[--config FILE] [--set section.key=value]... [--print-config]`, and its environment.
+ * The settings of a program: `[--config FILE] [--set section.key=value]... [--print-config]`, and its environment. Who
+ * asks for help or the version gets that and the defaults.
  * @param prefix of environment variables, such as `SPOUT_AGENT`
  * @throws ConfigError also for a command line that cannot be read
  */
@@ -20,7 +22,11 @@ export function readCommandLine<S extends z.ZodObject>(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): CommandLine<z.output<S>> {
-  const { config: file, set, 'print-config': wantsPrint } = parse(argv)
+  const { config: file, set, 'print-config': wantsPrint, help, version } = parse(argv)
+  if (help || version) {
+    const { config } = loadConfig(schema, { set: [] })
+    return { config, print: help ? usage(prefix) : packageJson.version }
+  }
   const loaded = loadConfig(schema, {
     ...(file === undefined ? {} : { file: { name: file, text: read(file) } }),
     environment: { prefix, variables: env },
@@ -37,12 +43,24 @@ function parse(argv: readonly string[]) {
         config: { type: 'string' },
         set: { type: 'string', multiple: true },
         'print-config': { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean' },
       },
     }).values
   } catch (error) {
-    throw new ConfigError((error as Error).message)
+    throw new ConfigError(`${(error as Error).message}; --help lists the options`)
   }
 }
+
+const usage = (prefix: string): string => `Options:
+  --config FILE            settings, as YAML
+  --set section.key=value  a setting; given any number of times
+  --print-config           prints the settings in force and where each comes from, and ends
+  --version                prints the version, and ends
+  -h, --help               prints this, and ends
+
+Settings also come from the environment: log.level from ${prefix}_LOG_LEVEL. Of the three the file is the weakest, --set the strongest.
+docs/configuration.md has all of them.`
 
 function read(file: string): string {
   try {
