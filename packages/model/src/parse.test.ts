@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { bfdSettings } from './bgp.ts'
 import { canonicalJson, entryHash, hashEntry } from './entry-hash.ts'
 import { ERRORS, SpoutError } from './errors.ts'
 import { healthMonitor } from './health-monitor.ts'
@@ -127,6 +129,33 @@ describe('parseAs', () => {
     expect(refusal(() => parseAs(healthMonitor, { ...aMonitor, http: { ...aMonitor.http, host } })).field).toBe(
       'http.host',
     )
+  })
+  describe('of a value that may have one of several forms', () => {
+    const login = z.union([
+      z.strictObject({ userName: z.string(), password: z.string(), projectName: z.string().optional() }),
+      z.strictObject({ applicationCredentialId: z.string(), secret: z.string().min(1) }),
+      z.strictObject({ serviceAccountToken: z.string() }),
+    ])
+    it.each([
+      [{ user: 'alice', password: 'x' }, 'MissingField', 'login.userName', undefined],
+      [{ userName: 'alice', password: 1 }, 'InvalidField', 'login.password', 'must be text'],
+      [{ userName: 'alice', password: 'x', project: 'y' }, 'UnknownField', 'login.project', undefined],
+      [{ applicationCredentialId: 'x', secret: '' }, 'InvalidField', 'login.secret', 'at least 1'],
+      ['alice', 'InvalidField', 'login', 'must be an object'],
+    ])('says of %j what is wrong with the nearest', (value, code, field, reason = '') => {
+      const refused = refusal(() => parseAs(login, value, 'login'))
+      expect(refused).toMatchObject({ code, field })
+      expect(refused.message).toContain(reason)
+    })
+
+    it.each([
+      ['quick', 'bfd', 'must be one of none, default, fast'],
+      [{ minTransmitMs: 1, minReceiveMs: 10, multiplier: 3 }, 'bfd.minTransmitMs', 'must be at least 5'],
+    ])('says of %j as BFD what is wrong with the nearest', (value, field, reason) => {
+      const refused = refusal(() => parseAs(z.strictObject({ bfd: bfdSettings }), { bfd: value }))
+      expect(refused).toMatchObject({ code: 'InvalidField', field })
+      expect(refused.message).toContain(reason)
+    })
   })
   it('wants at least one range in a pool', () => {
     const pool = { ...meta, ranges: [], cidr: '10.0.0.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 }

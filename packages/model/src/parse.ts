@@ -16,7 +16,7 @@ const pathText = (path: readonly PropertyKey[]): string =>
 export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix = ''): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const issue = result.error.issues[0]
+  const issue = result.error.issues.slice(0, 1).map(likelyMeant)[0]
   if (issue === undefined) throw new SpoutError('InvalidField', { field: prefix || '(body)', reason: 'is not valid' })
   const path = [...(prefix ? [prefix] : []), ...issue.path]
   if (issue.code === 'unrecognized_keys')
@@ -29,6 +29,21 @@ export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix =
 }
 
 type Issue = z.core.$ZodIssue
+
+/** Of the forms that a value may have, what is wrong with the one that it is nearest to. */
+function likelyMeant(issue: Issue): Issue {
+  if (issue.code !== 'invalid_union') return issue
+  const [nearest] = issue.errors.toSorted((a, b) => distance(a) - distance(b))
+  const inner = nearest?.[0]
+  return inner === undefined ? issue : likelyMeant({ ...inner, path: [...issue.path, ...inner.path] })
+}
+
+/** Something of another kind altogether is farthest off, then come fields that the form does not know. */
+const distance = (issues: readonly Issue[]): number =>
+  issues.reduce((sum, { code, path, ...issue }) => {
+    if (path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')) return sum + 1_000_000
+    return sum + ('keys' in issue ? issue.keys.length * 1000 : 1)
+  }, 0)
 
 /** The schema library's finding in our words; where a schema brought words of its own, those. */
 function reasonOf(issue: Issue): string {
