@@ -75,6 +75,11 @@ export class VrrpPair implements AsyncDisposable {
     return this.nodes.reduce((sum, node) => sum + this.shard(node, number).takeovers, 0)
   }
 
+  /** What each node says of a shard, for whoever wants to know why it moved. */
+  account(number: number): Readonly<Record<'first' | 'second', ShardReport>> {
+    return { first: this.shard(this.first, number), second: this.shard(this.second, number) }
+  }
+
   /** Each shard's state on each node, since when and why: the same text says that nothing moved. */
   moves(): string {
     const told = ({ state, since, lastMove }: ShardReport) => [state, since, lastMove?.reason]
