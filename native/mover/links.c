@@ -9,6 +9,7 @@
 
 #include "../src/netlink.h"
 #include "closer.h"
+#include "unsent.h"
 
 #define RUNS (IFF_UP | IFF_RUNNING)
 #define EVENTS 16
@@ -81,6 +82,9 @@ bool links_read(struct mover *mover)
 		/* What did not fit into the queue may have been just that. */
 		while (netlink_receive(place->link_fd, note_link, place) == ENOBUFS)
 			place->back = true;
+		/* The fabric alone: tenants' segments carry no adverts. */
+		if (place->back && place->path == NULL)
+			unsent_forget(place);
 		if (place->back)
 			any = forget_proxied(mover, place) || any;
 		place->back = false;

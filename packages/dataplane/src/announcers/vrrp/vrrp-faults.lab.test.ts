@@ -59,6 +59,24 @@ describe('a link that flaps', () => {
     })
   })
 
+  it('says nothing any more of what it had to say when it was cut', async () => {
+    const before = pair.shard(pair.second, 1).takeovers
+    await pair.cable(pair.first, 'down')
+    await expect.poll(() => pair.states(pair.second), WITHIN).toEqual(['master', 'master'])
+    // As keepalived does until it hears of the cable; the kernel keeps it for when the neighbour is found.
+    await pair.advertise(pair.first, { routerId: 61, priority: 254, to: '10.9.0.2' })
+    await pair.cable(pair.first, 'up')
+    const reaches = () =>
+      pair.lab.run(pair.first.place, 'ping -c 1 -W 1 10.9.0.2').then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(reaches, WITHIN).toBe(true)
+    await expect.poll(() => pair.states(pair.first), WITHIN).toEqual(['backup', 'backup'])
+    expect(pair.states(pair.second)).toEqual(['master', 'master'])
+    expect(pair.shard(pair.second, 1)).toMatchObject({ takeovers: before + 1 })
+  })
+
   it('moves it away once also behind a switch whose port waits before it passes frames', async () => {
     let moves = 0
     for (let flap = 0; flap < FLAPS; flap++) {

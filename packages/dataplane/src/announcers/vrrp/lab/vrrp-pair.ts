@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import type { VrrpSettings } from '@spout/model/node-state'
+import { netnsPath } from '@spout/sys'
 import type { Announcement } from '../../../announcer.ts'
 import { run } from '../../../domain/run.ts'
 import { Arrangement } from '../../../lab/arrangement.ts'
@@ -7,6 +9,7 @@ import type { ShardReport } from '../shard-report.ts'
 import { areSpread } from './spread.ts'
 import { pairSettings, VrrpNode } from './vrrp-node.ts'
 
+const ADVERTISE = fileURLToPath(new URL('advertise.py', import.meta.url))
 const signal = new AbortController().signal
 
 /** Of shard 1, which node1 is the first of, and of shard 2, which node2 is. */
@@ -98,6 +101,12 @@ export class VrrpPair implements AsyncDisposable {
   async neighbour(address: string): Promise<string> {
     const shown = await this.lab.run('client', `ip -j neigh show to ${address}`)
     return /"lladdr":"([0-9a-f:]+)"/.exec(shown)?.[1] ?? ''
+  }
+
+  /** Sends an advert (RFC 5798 section 5.1) as a node's keepalived would. */
+  advertise(from: VrrpNode, advert: { readonly routerId: number; readonly priority: number; readonly to: string }) {
+    const words = [advert.to, advert.routerId, advert.priority].map(String)
+    return run('nsenter', [`--net=${netnsPath(this.lab.namespace(from.place))}`, 'python3', ADVERTISE, ...words])
   }
 
   /** The cable between a node and the fabric. */
