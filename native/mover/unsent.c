@@ -1,9 +1,7 @@
 #include "unsent.h"
 
-#include <errno.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 
 #include "../src/netlink.h"
 

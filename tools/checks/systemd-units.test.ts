@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readCommandLine } from '@spout/runtime/command-line'
+import { type CommandLine, readCommandLine } from '@spout/runtime/command-line'
 import { INSTALLED_AT, productUnit } from '@spout/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { agentConfig } from '../../apps/agent/src/config.ts'
@@ -55,13 +55,17 @@ test('both are run alike, an agent with a smaller young generation', () => {
 })
 
 test('the example settings are accepted, and the directories are those that the units make', () => {
-  const read = (name: string) => ['--config', path.join(UNITS, name)]
-  const { config: agentSettings } = readCommandLine(agentConfig, 'SPOUT_AGENT', read('agent.yaml'), {})
+  const file = (name: string) => ['--config', path.join(UNITS, name)]
+  const settings = <T>(asked: CommandLine<T>): T => {
+    if (asked.print !== null) throw new Error(asked.print)
+    return asked.config
+  }
+  const agentSettings = settings(readCommandLine(agentConfig, 'SPOUT_AGENT', file('agent.yaml'), {}))
   expect(agentSettings.stateDirectory).toBe(`/var/lib/${settingOf(agent, 'StateDirectory')}`)
   const { haproxy, vrrp, bgp, flows } = agentSettings
   for (const directory of [haproxy.runDirectory, vrrp.directory, bgp.directory, flows.directory])
     expect(path.dirname(directory)).toBe(`/run/${settingOf(agent, 'RuntimeDirectory')}`)
-  const { config } = readCommandLine(controlPlaneConfig, 'SPOUT', read('control-plane.yaml'), {})
+  const config = settings(readCommandLine(controlPlaneConfig, 'SPOUT', file('control-plane.yaml'), {}))
   expect(config.stateDirectory).toBe(`/var/lib/${settingOf(control, 'StateDirectory')}`)
   expect(config.agentLink.names).toContain(new URL(agentSettings.server.url).hostname)
   expect(config.agentLink.port).toBe(Number(new URL(agentSettings.server.url).port))

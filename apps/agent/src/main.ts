@@ -13,11 +13,11 @@ import { readSettings } from './settings.ts'
 async function main(): Promise<void> {
   const settings = readSettings(process.argv.slice(2))
   if (typeof settings === 'number') process.exit(settings)
-  const { config, print } = settings
-  if (print !== null) {
-    process.stdout.write(`${print}\n`)
+  if (settings.print !== null) {
+    process.stdout.write(`${settings.print}\n`)
     return
   }
+  const { config } = settings
   const log = createLogger({ name: 'spout-agent', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lifecycle = await startAgent(config, log)

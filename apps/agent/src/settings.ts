@@ -1,12 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
+import type { CommandLine } from '@spout/runtime/command-line'
 import type { AgentConfig } from './config.ts'
-
-export interface Settings {
-  readonly config: AgentConfig
-  /** What `--print-config` asked for, else null. */
-  readonly print: string | null
-}
 
 const PROGRAM = path.join(import.meta.dirname, 'settings-program.ts')
 
@@ -15,10 +10,10 @@ const PROGRAM = path.join(import.meta.dirname, 'settings-program.ts')
  * memory of an agent that runs for months on every node, and they are a tenth of it.
  * @returns the exit code instead when they are wrong, which has been told by then
  */
-export function readSettings(argv: readonly string[]): Settings | number {
+export function readSettings(argv: readonly string[]): CommandLine<AgentConfig> | number {
   const { status, stdout, error } = spawnSync(process.execPath, [PROGRAM, ...argv], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   if (error) throw error
-  return status === 0 ? (JSON.parse(stdout.toString('utf8')) as Settings) : (status ?? 1)
+  return status === 0 ? (JSON.parse(stdout.toString('utf8')) as CommandLine<AgentConfig>) : (status ?? 1)
 }

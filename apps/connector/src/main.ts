@@ -16,11 +16,12 @@ import { startConfiguration } from './configuration.ts'
 import { startConnector } from './connector.ts'
 
 async function main(): Promise<void> {
-  const { config, print } = readCommandLine(connectorConfig, 'SPOUT_CONNECTOR', process.argv.slice(2), process.env)
-  if (print !== null) {
-    process.stdout.write(`${print}\n`)
+  const asked = readCommandLine(connectorConfig, 'SPOUT_CONNECTOR', process.argv.slice(2), process.env)
+  if (asked.print !== null) {
+    process.stdout.write(`${asked.print}\n`)
     return
   }
+  const { config } = asked
   const log = createLogger({ name: 'spout-connector', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lost = (reason: string) => {

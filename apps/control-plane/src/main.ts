@@ -16,11 +16,12 @@ import { startControlPlane } from './control-plane.ts'
 const STARTED_MS = 1500
 
 async function main(): Promise<void> {
-  const { config, print } = readCommandLine(controlPlaneConfig, 'SPOUT', process.argv.slice(2), process.env)
-  if (print !== null) {
-    process.stdout.write(`${print}\n`)
+  const asked = readCommandLine(controlPlaneConfig, 'SPOUT', process.argv.slice(2), process.env)
+  if (asked.print !== null) {
+    process.stdout.write(`${asked.print}\n`)
     return
   }
+  const { config } = asked
   const log = createLogger({ name: 'spout-control-plane', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lifecycle = await startControlPlane(config, process.env, log)

@@ -16,8 +16,9 @@ const pathText = (path: readonly PropertyKey[]): string =>
 export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix = ''): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const issue = result.error.issues.slice(0, 1).map(likelyMeant)[0]
-  if (issue === undefined) throw new SpoutError('InvalidField', { field: prefix || '(body)', reason: 'is not valid' })
+  const [first] = result.error.issues
+  if (first === undefined) throw new SpoutError('InvalidField', { field: prefix || '(body)', reason: 'is not valid' })
+  const issue = likelyMeant(first)
   const path = [...(prefix ? [prefix] : []), ...issue.path]
   if (issue.code === 'unrecognized_keys')
     throw new SpoutError('UnknownField', { field: pathText([...path, issue.keys[0] ?? '']) })

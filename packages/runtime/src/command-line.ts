@@ -4,15 +4,11 @@ import type { z } from 'zod'
 import packageJson from '../package.json' with { type: 'json' }
 import { ConfigError, loadConfig } from './config.ts'
 
-export interface CommandLine<T> {
-  readonly config: T
-  /** What `--print-config`, `--help` or `--version` asked for, else null. */
-  readonly print: string | null
-}
+/** What is to be printed, for whoever asked by `--print-config`, `--help` or `--version`; else the settings. */
+export type CommandLine<T> = { readonly print: string } | { readonly print: null; readonly config: T }
 
 /**
- * The settings of a program: `[--config FILE] [--set section.key=value]... [--print-config]`, and its environment. Who
- * asks for help or the version gets that and the defaults.
+ * The settings of a program: `[--config FILE] [--set section.key=value]... [--print-config]`, and its environment.
  * @param prefix of environment variables, such as `SPOUT_AGENT`
  * @throws ConfigError also for a command line that cannot be read
  */
@@ -23,16 +19,14 @@ export function readCommandLine<S extends z.ZodObject>(
   env: Readonly<Record<string, string | undefined>>,
 ): CommandLine<z.output<S>> {
   const { config: file, set, 'print-config': wantsPrint, help, version } = parse(argv)
-  if (help || version) {
-    const { config } = loadConfig(schema, { set: [] })
-    return { config, print: help ? usage(prefix) : packageJson.version }
-  }
+  if (help) return { print: usage(prefix) }
+  if (version) return { print: packageJson.version }
   const loaded = loadConfig(schema, {
     ...(file === undefined ? {} : { file: { name: file, text: read(file) } }),
     environment: { prefix, variables: env },
     set: set ?? [],
   })
-  return { config: loaded.config, print: wantsPrint ? loaded.print() : null }
+  return wantsPrint ? { print: loaded.print() } : { print: null, config: loaded.config }
 }
 
 function parse(argv: readonly string[]) {

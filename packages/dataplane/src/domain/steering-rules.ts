@@ -1,5 +1,6 @@
 import type { NativeHelper } from '@spout/sys'
 import { chain, loadTable, type WholeTable, wholeTable } from '../nft/whole-table.ts'
+import { PROTOCOL_NUMBERS } from '../protocols.ts'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
 import { hostLinkPrefix } from './domain-names.ts'
 import type { Run } from './run.ts'
@@ -8,18 +9,11 @@ import type { Run } from './run.ts'
 const STEERING_PREFERENCE = 10
 const LOCAL_PREFERENCE = 100
 
-/**
- * The kernel's numbers: names of protocols and tables are what files in /etc make of them, which a small system need not
- * have.
- */
-const PROTOCOL = { icmp: 1, tcp: 6, udp: 17, sctp: 132 } as const
+/** By its number, as protocols: names are what files in /etc make of them, which a small system need not have. */
 const LOCAL_TABLE = '255'
 
 /** Never a rule without a protocol: it would catch the ARP request for the VIP, which then has no answer. */
-const STEERED = {
-  4: [PROTOCOL.tcp, PROTOCOL.udp, PROTOCOL.sctp, PROTOCOL.icmp],
-  6: [PROTOCOL.tcp, PROTOCOL.udp, PROTOCOL.sctp],
-} as const
+const STEERED = { 4: ['tcp', 'udp', 'sctp', 'icmp'], 6: ['tcp', 'udp', 'sctp'] } as const
 
 /** As `ip -N -j` shows it. */
 interface Rule {
@@ -57,7 +51,7 @@ async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<nu
     lines.push(`rule add preference ${LOCAL_PREFERENCE} lookup local`)
   for (const priority of locals)
     if (priority <= STEERING_PREFERENCE) lines.push(`rule delete preference ${priority} lookup local`)
-  for (const protocol of STEERED[version])
+  for (const protocol of STEERED[version].map((name) => PROTOCOL_NUMBERS[name]))
     if (!rules.some((rule) => isSteering(rule, protocol)))
       lines.push(
         `rule add preference ${STEERING_PREFERENCE} iif ${config.fabricInterface} ipproto ${protocol} lookup ${table}`,

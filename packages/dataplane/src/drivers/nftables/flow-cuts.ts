@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@spout/runtime'
 import { type FlowEnd, type Log, type NativeHelper, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import type { Transport } from '../../protocols.ts'
 import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
-import type { Transport } from './registers.ts'
 import type { Rendered, RenderedService } from './rendered.ts'
 
 /**

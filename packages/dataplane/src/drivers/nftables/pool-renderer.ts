@@ -3,10 +3,11 @@ import { formatIp, type Ip, parseIp } from '@spout/net'
 import { effectiveSlots } from '@spout/plan/effective-slots'
 import type { Shares } from '../../checks/slow-start.ts'
 import type { WantedEntry } from '../../driver.ts'
+import type { Transport } from '../../protocols.ts'
 import type { PoolHealth } from './member-fates.ts'
 import { answerMark, poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
-import { pack, type Transport } from './registers.ts'
+import { pack } from './registers.ts'
 import { PORT_BYTES, recordBytes, SETS, type SetName } from './sets.ts'
 
 interface Endpoint {

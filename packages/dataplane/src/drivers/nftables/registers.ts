@@ -1,11 +1,9 @@
 import { endianness } from 'node:os'
 import { formatIp, type Ip } from '@spout/net'
+import { PROTOCOL_NUMBERS, type Transport } from '../../protocols.ts'
 
 /** Marks lie in host order in the kernel's registers, everything else in network order. */
 const LITTLE_ENDIAN_HOST = endianness() === 'LE'
-
-export const PROTOCOL_NUMBERS = { tcp: 6, udp: 17, sctp: 132 } as const
-export type Transport = keyof typeof PROTOCOL_NUMBERS
 
 /** Fields of a concatenation, each padded to 4 bytes. */
 export type Field =

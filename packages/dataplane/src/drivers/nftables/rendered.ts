@@ -1,6 +1,6 @@
+import type { Transport } from '../../protocols.ts'
 import type { PoolHealth } from './member-fates.ts'
 import type { PackedRecords } from './packed-records.ts'
-import type { Transport } from './registers.ts'
 
 /** A listener that is balanced here, as its counters and flows are looked up. */
 export interface RenderedService {

@@ -1,6 +1,7 @@
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
 import { ANSWERED_MARK, ASK_BACK_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
+import type { Transport } from '../../protocols.ts'
 import {
   CLASS_MASK,
   DOOR_MARKS,
@@ -10,7 +11,6 @@ import {
   SERVICE_FLAGS,
   SPECIAL_MASK,
 } from './pool-mark.ts'
-import type { Transport } from './registers.ts'
 import { type SetName, TRANSLATING_SETS } from './sets.ts'
 import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf } from './skeleton-text.ts'
 

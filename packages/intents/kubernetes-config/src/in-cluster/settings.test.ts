@@ -30,7 +30,9 @@ function read<S extends z.ZodType>(schema: S, program: keyof typeof SETTINGS): z
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const file = path.join(directory, `${program}.yaml`)
   writeFileSync(file, SETTINGS[program])
-  return readCommandLine(schema as never, 'SPOUT', ['--config', file], {}).config as z.output<S>
+  const asked = readCommandLine(schema as never, 'SPOUT', ['--config', file], {})
+  if (asked.print !== null) throw new Error(asked.print)
+  return asked.config as z.output<S>
 }
 
 it('settings are accepted, and agree with each other and with the objects around them', () => {
