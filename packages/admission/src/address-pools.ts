@@ -89,12 +89,12 @@ export async function deleteAddressPool(context: AdmissionContext, id: string): 
     const stored = find(context, 'addressPool', id, 'address pool')
     const addresses = context.ledger.addressesOf(id)
     const used = addresses.filter(isInUse).length
-    if (used > 0) throw new SpoutError('InUse', { what: 'address pool', id, user: `${used} addresses taken from it` })
+    const inUseBy = (user: string) => new SpoutError('InUse', { what: 'address pool', id: stored.value.name, user })
+    if (used > 0) throw inUseBy(`${used} ${used === 1 ? 'address' : 'addresses'} taken from it`)
     const said = context.view
       .list('bgpAdvertisement')
       .find(({ addressPoolIds }) => addressPoolIds?.includes(id) === true)
-    if (said !== undefined)
-      throw new SpoutError('InUse', { what: 'address pool', id, user: `BGP advertisement ${said.name}` })
+    if (said !== undefined) throw inUseBy(`BGP advertisement ${said.name}`)
     const resting = addresses.flatMap((address) => context.view.get('address', address.id) ?? [])
     return {
       writes: [deleteOf('addressPool', stored), ...resting.map((address) => deleteOf('address', address))],

@@ -236,7 +236,10 @@ describe('networks and pools refuse', () => {
     const { admission, network, subnet, pool, project } = office
     expect((await refusal(admission.deleteNetwork(network.id))).code).toBe('InUse')
     expect((await refusal(admission.removeSubnet(network.id, subnet.id))).code).toBe('InUse')
-    expect((await refusal(admission.deleteAddressPool(pool.id))).code).toBe('InUse')
+    expect(await refusal(admission.deleteAddressPool(pool.id))).toMatchObject({
+      code: 'InUse',
+      message: `address pool ${pool.name} is in use by 1 address taken from it`,
+    })
     expect((await refusal(admission.deleteProject(project.id))).code).toBe('HasChildren')
     await admission.deleteLoadBalancer(id, { cascade: true })
     await admission.removeSubnet(network.id, subnet.id)

@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission'
-import { isProxied, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
+import { isProxied, type Listener, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
 import { KeySets } from './key-sets.ts'
 
 /** The group that carries what names none: the one called `default`, else the oldest. */
@@ -18,6 +18,10 @@ export class ClusterIndex {
   readonly #nodesByGroup = new KeySets()
   /** network id -> its load balancers with a proxied listener at an address of the network itself */
   readonly #byInnerProxy = new KeySets()
+  /** network id -> its load balancers with a listener whose connections the kernel tracks */
+  readonly #byTracked = new KeySets()
+  /** network id -> those that have listeners, and none such */
+  readonly #byUntracked = new KeySets()
   /** `<network id> <group id>` -> load balancers there */
   readonly #byPlace = new KeySets()
   /** network id -> groups that carry load balancers of it */
@@ -48,6 +52,10 @@ export class ClusterIndex {
     this.#byGroup.set(id, groupId)
     this.#byNetwork.set(id, networkId)
     this.#byInnerProxy.set(id, loadBalancer !== undefined && hasInnerProxy(loadBalancer) ? networkId : null)
+    const listeners = loadBalancer?.listeners ?? []
+    const isTracked = listeners.some(needsTracking)
+    this.#byTracked.set(id, isTracked ? networkId : null)
+    this.#byUntracked.set(id, listeners.length > 0 && !isTracked ? networkId : null)
     const before = this.#byPlace.keyOf(id)
     const place = groupId === null || networkId === null ? null : `${networkId} ${groupId}`
     this.#byPlace.set(id, place)
@@ -88,6 +96,11 @@ export class ClusterIndex {
     return this.#byInnerProxy.of(networkId).size > 0
   }
 
+  /** Whether the listeners in the network leave the kernel nothing to track. Without any nobody knows yet. */
+  isUntracked(networkId: string): boolean {
+    return this.#byUntracked.of(networkId).size > 0 && this.#byTracked.of(networkId).size === 0
+  }
+
   /** Networks of which this group carries load balancers. */
   networksOfGroup(groupId: string): readonly string[] {
     return [...this.#groupsOf].flatMap(([networkId, groups]) => (groups.has(groupId) ? [networkId] : []))
@@ -115,3 +128,7 @@ export class ClusterIndex {
 
 const hasInnerProxy = ({ vips, listeners }: LoadBalancer): boolean =>
   vips.some(({ scope }) => scope === 'tenant') && listeners.some(({ protocol }) => isProxied(protocol))
+
+/** What is balanced is translated; what is counted, or asks who comes, is known by its flow. */
+const needsTracking = ({ protocol, connectionLimit, allowedCidrs }: Listener): boolean =>
+  !isProxied(protocol) || connectionLimit !== null || allowedCidrs !== null

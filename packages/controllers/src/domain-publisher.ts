@@ -1,6 +1,6 @@
 import type { ModelView, StoreAdmission } from '@spout/admission'
 import { type Announce, type DomainEntry, type Network, type Node, type NodeStateEntry, SpoutError } from '@spout/model'
-import { planDomain } from '@spout/plan'
+import { type DomainUse, planDomain } from '@spout/plan'
 import { type Logger, Serial } from '@spout/runtime'
 import type { ClusterIndex } from './cluster-index.ts'
 import type { NodeStateTable } from './node-state-table.ts'
@@ -27,6 +27,7 @@ interface PublishedDomain {
   readonly gateway: string
   readonly groups: string
   readonly hasInnerProxy: boolean
+  readonly untracked: boolean
 }
 
 const ADDRESS_RETRY_MS = 5000
@@ -48,6 +49,7 @@ export class DomainPublisher {
     const { cluster } = this.#options
     if (published === undefined || published.groups !== cluster.groupsOfNetwork(networkId)) return true
     if (published.hasInnerProxy !== cluster.hasInnerProxy(networkId)) return true
+    if (published.untracked !== cluster.isUntracked(networkId)) return true
     return published.gateway !== this.#gatewayWords(networkId)
   }
 
@@ -64,24 +66,23 @@ export class DomainPublisher {
     const key = `domain/${network.number}`
     const gateway = this.#gatewayWords(networkId)
     const hasInnerProxy = cluster.hasInnerProxy(networkId)
-    this.#published.set(networkId, { key, gateway, groups: cluster.groupsOfNetwork(networkId), hasInnerProxy })
+    const untracked = cluster.isUntracked(networkId)
+    const groups = cluster.groupsOfNetwork(networkId)
+    this.#published.set(networkId, { key, gateway, groups, hasInnerProxy, untracked })
     await this.#ensureAddresses(network, nodes)
-    const shared = this.#sharesAddresses(network)
-    const all = hasInnerProxy ? this.#addressesOf(network, nodes) : undefined
+    const use: DomainUse = {
+      ...(this.#sharesAddresses(network) ? { sharedAddresses: admission.sharedAddresses(networkId) } : {}),
+      // One object for the entries of all nodes.
+      ...(hasInnerProxy ? { allAddresses: this.#addressesOf(network, nodes) } : {}),
+      untracked,
+    }
     const entries = nodes.map((node): [string, NodeStateEntry] => [
       node.id,
-      planDomain(
-        network,
-        admission.nodeAddresses(networkId, node.id),
-        this.#gatewayOn(networkId, node),
-        shared ? admission.sharedAddresses(networkId) : undefined,
-        all,
-      ),
+      planDomain(network, admission.nodeAddresses(networkId, node.id), this.#gatewayOn(networkId, node), use),
     ])
     nodeStates.set(key, new Map(entries))
   }
 
-  /** One object for the entries of all nodes. */
   #addressesOf({ id }: Network, nodes: readonly Node[]): DomainEntry['nodeAddresses'] {
     const { admission } = this.#options
     return Object.fromEntries(nodes.map((node) => [node.id, [...admission.nodeAddresses(id, node.id).values()]]))

@@ -31,6 +31,11 @@ export interface DomainEntry {
    * over the segment. Absent where no VIP of the network itself leads to a proxy.
    */
   readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
+  /**
+   * All that is served here are proxied listeners that neither count their connections nor list their clients: nothing is
+   * translated, and the kernel need track nothing. Absent: it does.
+   */
+  readonly untracked?: true
 }
 
 export interface DomainRoute {

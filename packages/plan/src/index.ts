@@ -35,7 +35,7 @@ export {
 export { NumberRuns } from './ipam/number-runs.ts'
 export { followsHolder } from './node-state/follows-holder.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
-export { planDomain, tunnelGateway } from './node-state/plan-domain.ts'
+export { type DomainUse, planDomain, tunnelGateway } from './node-state/plan-domain.ts'
 export {
   type Announcing,
   type LoadBalancerPlan,

@@ -48,6 +48,7 @@ const routed: DomainEntry = { ...gateway, routes }
 const routedSnat: DomainEntry = { ...snat, routes }
 const hosted: DomainEntry = { ...routedSnat, segment: { physicalNetwork: 'cluster', vlan: null } }
 const hosting: DomainConfig = { ...config, hostSegments: ['cluster'] }
+const untracked: DomainEntry = { ...gateway, untracked: true }
 const dsr: DomainEntry = { ...snat, returnPath: 'dsr' }
 const tunnel: DomainEntry = {
   ...dsr,
@@ -61,7 +62,7 @@ const tunnel: DomainEntry = {
 }
 
 describe('layout', () => {
-  it.each(Object.entries({ gateway, snat, dsr, 'dsr-tunnel': tunnel, routed, 'routed-snat': routedSnat }))(
+  it.each(Object.entries({ gateway, snat, untracked, dsr, 'dsr-tunnel': tunnel, routed, 'routed-snat': routedSnat }))(
     'of return path %s',
     async (name, entry) => {
       const { guard, ...layout } = layOutDomain(config, entry)
@@ -129,7 +130,7 @@ describe('guards', () => {
   })
 
   it.runIf(process.getuid?.() === 0)('are accepted by nft', () => {
-    const guards = [gateway, snat, shared, dsr, routed, routedSnat].map((domain) => renderGuard(domain).text)
+    const guards = [gateway, snat, shared, untracked, dsr, routed, routedSnat].map((domain) => renderGuard(domain).text)
     for (const text of [...guards, renderRootGuard(config).text, renderRootGuard(hosting).text])
       execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
   })

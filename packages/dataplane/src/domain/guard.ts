@@ -36,18 +36,27 @@ export const ASK_BACK_MARK = 0x8000_0000
  * @param protectedCidrs prefixes beside the standing ones that are never a destination
  */
 export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): WholeTable {
-  const forward = forwardRules(domain, protectedCidrs)
   return wholeTable('inet', GUARD_TABLE, [
     // It is part of the mark: a domain whose guard is older has its sysctls set again.
     '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst, tcp_max_tw_buckets',
     ...chain('claimed', 'type filter hook prerouting priority raw; policy accept;', claimRules(domain)),
     ...chain('departing', 'type filter hook output priority raw; policy accept;', departingRules(domain)),
     ...chain('answers', null, ANSWER_RULES),
-    ...chain('refused', 'type nat hook input priority 100; policy drop;', refusedRules(domain)),
-    ...chain('source', 'type nat hook postrouting priority srcnat + 1; policy accept;', sourceRules(domain)),
-    ...chain('forward', 'type filter hook forward priority filter; policy drop;', forward),
+    ...(domain.untracked === true ? CLOSED : trackedChains(domain, protectedCidrs)),
   ])
 }
+
+/**
+ * Where only the proxy serves, nothing is forwarded. What comes for a VIP and finds no socket the kernel refuses by
+ * itself; a rule that asks conntrack would have every packet tracked.
+ */
+const CLOSED: readonly string[] = chain('forward', 'type filter hook forward priority filter; policy drop;', [])
+
+const trackedChains = (domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] => [
+  ...chain('refused', 'type nat hook input priority 100; policy drop;', refusedRules(domain)),
+  ...chain('source', 'type nat hook postrouting priority srcnat + 1; policy accept;', sourceRules(domain)),
+  ...chain('forward', 'type filter hook forward priority filter; policy drop;', forwardRules(domain, protectedCidrs)),
+]
 
 /**
  * A member speaks as an address of its own network: as any other it could make a VIP answer to a place that it may not

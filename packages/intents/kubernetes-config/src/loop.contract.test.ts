@@ -153,7 +153,7 @@ describe('address pools', () => {
     const held = await bed.when('AddressPool', 'used', 'held', hasReason('InUse'))
     expect(held.metadata.deletionTimestamp).toBeDefined()
     expect(condition(held)?.message).toMatch(
-      /^Cannot be deleted yet\. .*1 addresses taken from it: load balancers shop\. It gives no new addresses; those in use stay\.$/,
+      /^Cannot be deleted yet\. .*1 address taken from it: load balancers shop\. It gives no new addresses; those in use stay\.$/,
     )
     expect(poolNamed('used')).toMatchObject({ draining: true })
     await expect(loadBalancer('late', String(made.status?.['id']))).rejects.toMatchObject({

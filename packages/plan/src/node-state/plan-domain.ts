@@ -1,19 +1,26 @@
 import { type Announce, type DomainEntry, type DomainTunnel, type Network, NODE_STATE_VERSION } from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 
+/** What else decides how a node sees a network, alike for all that carry it. */
+export interface DomainUse {
+  /** What members see with return path `snat`, by subnet id; left out where each node keeps its own. */
+  readonly sharedAddresses?: ReadonlyMap<string, string>
+  /** Own addresses of all nodes that carry it, by node id; left out where nobody asks for them. */
+  readonly allAddresses?: DomainEntry['nodeAddresses']
+  /** Whether its load balancers leave the kernel nothing to track. */
+  readonly untracked?: boolean
+}
+
 /**
  * A tenant network as one node sees it.
  * @param nodeAddresses this node's own addresses by subnet id; a subnet without one is left out
  * @param gateway how this node answers for addresses that nodes share; null leaves them to another node
- * @param sharedAddresses what members see with return path `snat`, by subnet id; empty where each node keeps its own
- * @param allAddresses those of all nodes that carry it, by node id; left out where nobody asks for them
  */
 export function planDomain(
   network: Network,
   nodeAddresses: ReadonlyMap<string, string>,
   gateway: Announce | null,
-  sharedAddresses: ReadonlyMap<string, string> = new Map(),
-  allAddresses?: DomainEntry['nodeAddresses'],
+  { sharedAddresses = new Map(), allAddresses, untracked = false }: DomainUse = {},
 ): DomainEntry {
   // One node at a time must answer for a shared address, the one that the network's VIPs are at.
   const shared = network.returnPath === 'snat' && gateway?.via === 'vrrp' ? sharedAddresses : new Map<string, string>()
@@ -35,6 +42,7 @@ export function planDomain(
     ...(tunnelled.length === 0 ? {} : { tunnel: { vni: network.number, subnets: tunnelled } }),
     ...(routes.length === 0 ? {} : { routes }),
     ...(allAddresses === undefined ? {} : { nodeAddresses: allAddresses }),
+    ...(untracked && network.returnPath !== 'dsr' ? { untracked } : {}),
   }
 }
 

@@ -4,10 +4,11 @@ import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
 import { GENERATION_MAP, isAtGeneration } from '../../nft/generation.ts'
 import { type WholeTable, withoutTable } from '../../nft/whole-table.ts'
 import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
+import { renderFrontDoors } from './front-doors.ts'
 import type { Rendered, TableKind } from './rendered.ts'
-import { FORWARDING_SETS, type SetName, TRANSLATING_SETS, TUNNELLING_SETS } from './sets.ts'
+import { FORWARDING_SETS, PROXYING_SETS, type SetName, TRANSLATING_SETS, TUNNELLING_SETS } from './sets.ts'
 import { renderSkeleton } from './skeleton.ts'
-import { SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
+import { DOORS_TABLE, SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
 import { type Plan, TableContent } from './table-content.ts'
 
 /** How often a transaction is tried over a helper that dies under it. */
@@ -26,6 +27,7 @@ interface TableShape {
 
 const SHAPES: Readonly<Record<TableKind, TableShape>> = {
   translating: { table: SPOUT_TABLE, family: 'inet', sets: TRANSLATING_SETS, devices: [], skeleton: renderSkeleton },
+  proxying: { table: DOORS_TABLE, family: 'inet', sets: PROXYING_SETS, devices: [], skeleton: renderFrontDoors },
   forwarding: {
     table: SPOUT_TABLE,
     family: 'netdev',
@@ -46,7 +48,7 @@ const SHAPES: Readonly<Record<TableKind, TableShape>> = {
 export type Wanted = ReadonlyMap<string, Rendered | null>
 
 /**
- * Table `spout` of one domain, of family `inet` or `netdev`. Every change is one transaction that also writes the generation, so after any loss
+ * One of the tables of a domain. Every change is one transaction that also writes the generation, so after any loss
  * one small read tells whether it was done. What the kernel refuses is halved until the culprit stands alone.
  */
 export class DomainTable {
@@ -113,7 +115,7 @@ export class DomainTable {
   async apply(wanted: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, HelperError>> {
     const failures = new Map<string, HelperError>()
     if (this.#isLeftEmpty(wanted)) {
-      await this.#drop()
+      await this.drop()
       return failures
     }
     if (!this.#stale) {
@@ -137,8 +139,8 @@ export class DomainTable {
     return true
   }
 
-  /** Works also when an interface that the table needs is gone. */
-  async #drop(): Promise<void> {
+  /** Takes the table away. Works also when an interface that it needs is gone. */
+  async drop(): Promise<void> {
     const { netns, family, table } = this.#at
     this.#transactions++
     await this.#helper.nftText({ netns, text: withoutTable(family, table) })
@@ -181,6 +183,7 @@ export class DomainTable {
       this.#transactions++
       await this.#helper.nftText({ netns: this.#at.netns, text: skeleton.text })
     }
+    this.#exists = true
     const content = this.#empty()
     const plan = content.plan([...entries].filter(([, rendered]) => rendered !== null))
     const flushes = [...sets, GENERATION_MAP].map((set): NftChange => ({ do: 'flush', set }))

@@ -4,8 +4,8 @@ import type { Rendered, TableKind } from './rendered.ts'
 import { EndsOfTunnels, TunnelNeighbours } from './tunnel-neighbours.ts'
 
 /**
- * The tables of one domain. An entry is in one of them: in which one is its network's return path, and all entries of a
- * network share it. The other is not even made.
+ * The tables of one domain. An entry is in one of them: in which one is its network's return path and whether anything in
+ * it is tracked, and all entries of a network share it. The others are not there: every packet would meet them.
  */
 export class DomainTables {
   readonly #tables: Readonly<Record<TableKind, DomainTable>>
@@ -14,6 +14,7 @@ export class DomainTables {
   constructor(options: { readonly helper: NativeHelper; readonly log: Log; readonly netns: string }) {
     this.#tables = {
       translating: new DomainTable({ ...options, kind: 'translating' }),
+      proxying: new DomainTable({ ...options, kind: 'proxying' }),
       forwarding: new DomainTable({ ...options, kind: 'forwarding' }),
       tunnelling: new DomainTable({ ...options, kind: 'tunnelling' }),
     }
@@ -90,8 +91,15 @@ export class DomainTables {
       for (const key of failures.keys()) leaving.delete(key)
       await apply(table, leaving)
     }
+    await this.#dropAbandoned()
     await this.#neighbours.keepOnly(new Set([...tunnelling.entries.values()].flatMap(({ remotes }) => remotes)))
     return failures
+  }
+
+  /** The only table of a domain stays when its last entry goes: the next one comes sooner than a table is made. */
+  async #dropAbandoned(): Promise<void> {
+    if (this.size === 0) return
+    for (const table of this.#all) if (table.isInUse && table.entries.size === 0) await table.drop()
   }
 
   /** Without the entries whose members could not be told from those of others. */

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Service } from '@spout/model/node-state'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { DomainEntry, Service } from '@spout/model/node-state'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
 import type { WantedEntry } from '../../driver.ts'
 import { Arrangement } from '../../lab/arrangement.ts'
@@ -20,6 +20,8 @@ import { proxyPlaceOf } from '../haproxy/proxy-place.ts'
 
 const signal = new AbortController().signal
 const red = domainEntry(1)
+/** The same, where only plain listeners of the proxy are. */
+const untracked = domainEntry(1, { untracked: true })
 const members = [member('m1', '10.0.0.11')]
 const VIPS = ['10.9.0.100', 'fd09::100', '10.0.0.100']
 /** How members see the proxy. */
@@ -57,9 +59,11 @@ afterAll(async () => {
     await rmdir(`/sys/fs/cgroup/${controller}/${cgroup}`).catch(() => {})
 })
 
+const put = (...services: readonly Service[]): Promise<void> => putInto(red, ...services)
+
 /** Makes these services of one load balancer real, proxy first as an agent does. None: takes it away. */
-async function put(...services: readonly Service[]): Promise<void> {
-  const entry: WantedEntry = wanted('a', red, {
+async function putInto(domain: DomainEntry, ...services: readonly Service[]): Promise<void> {
+  const entry: WantedEntry = wanted('a', domain, {
     vips: VIPS.map((address) => vip(address, address === '10.0.0.100' ? 'tenant' : 'fabric')),
     services,
     pools: [
@@ -233,5 +237,112 @@ describe('the proxy', () => {
     expect(await client.connect('10.9.0.100', 80)).toMatch(/^red1/)
     await put()
     await node.domains.apply({ put: [red], remove: [] }, signal)
+  })
+})
+
+describe('a domain that tracks nothing', () => {
+  const enter = async (domain: DomainEntry): Promise<void> => {
+    const applied = await node.domains.apply({ put: [domain], remove: [] }, signal)
+    expect(applied.filter(({ state }) => state === 'failed')).toEqual([])
+  }
+  const tables = async (): Promise<readonly string[]> =>
+    (await inDomain('nft list tables')).split('\n').filter((line) => line !== '')
+  const TRACKED = ['table inet spout-guard', 'table inet spout']
+  const UNTRACKED = ['table inet spout-guard', 'table inet spout-doors']
+
+  beforeEach(() => enter(untracked))
+  afterEach(async () => {
+    await put()
+    await enter(red)
+  })
+
+  it('serves the proxy at all its VIPs, and has the kernel keep no flow', async () => {
+    await putInto(untracked, proxied('plain', 80), service('web', 81, 5, { protocol: 'http' }))
+    expect((await tables()).toSorted()).toEqual(UNTRACKED.toSorted())
+    await inDomain('conntrack -F')
+    expect(await client.connect('10.9.0.100', 80)).toBe(`red1 ${NODE[0]}`)
+    expect(await client.connect('fd09::100', 80)).toBe(`red1 ${NODE[0]}`)
+    expect(await lab.peer('red9').connect('10.0.0.100', 80)).toBe(`red1 ${NODE[0]}`)
+    expect(await lab.peer('red9').connect('10.9.0.100', 80)).toBe(`red1 ${NODE[0]}`)
+    const status = ['-s', '-m', '3', '-o', '/dev/null', '-w', '%{http_code}'].join(' ')
+    expect(await lab.run('client', `curl ${status} http://10.9.0.100:81/`)).toBe('502')
+    for (const address of ['10.9.0.100', 'fd09::100']) await lab.run('client', `ping -c1 -W2 ${address}`)
+    expect(await tracked()).toBe(0)
+  })
+
+  it('refuses at once what nothing serves', async () => {
+    await putInto(untracked, proxied('plain', 80))
+    for (const address of ['10.9.0.100', 'fd09::100']) {
+      expect(await client.connect(address, 82)).toBe('ECONNREFUSED')
+      expect(await client.datagram(address, 80)).toBe('ECONNREFUSED')
+    }
+    await proxy.stopDomain(red.number)
+    for (const address of ['10.9.0.100', 'fd09::100']) expect(await client.connect(address, 80)).toBe('ECONNREFUSED')
+  })
+
+  it('takes clients whom the kernel answered with a SYN cookie', async () => {
+    await putInto(untracked, proxied('plain', 80))
+    await inDomain('sysctl -qw net.ipv4.tcp_syncookies=2')
+    try {
+      for (const address of ['10.9.0.100', 'fd09::100']) {
+        const { connection, line } = await client.open(address, 80)
+        expect(line).toMatch(/^red1/)
+        expect(await client.say(connection, 'more')).toBe('more')
+        await client.close(connection)
+      }
+    } finally {
+      await inDomain('sysctl -qw net.ipv4.tcp_syncookies=1')
+    }
+  })
+
+  it('is a router for nobody', async () => {
+    await putInto(untracked, proxied('plain', 80))
+    await client.serve(9001)
+    // A member, by its gateway; and the proxy, were it somebody else's.
+    const heard = ['10.9.0.9', 'fd09::9'].flatMap((address) => [
+      lab.peer('red9').connect(address, 9001),
+      insider.connect(address, 9001),
+      insider.datagram(address, 9001),
+    ])
+    for (const line of await Promise.all(heard)) expect(line).not.toMatch(/^client/)
+    expect(await insider.connect('10.0.0.11', 8080)).toMatch(/^red1/)
+    const { firstPort } = DEFAULT_OPTIONS
+    for (const vip of ['10.9.0.100', 'fd09::100']) expect(await client.connect(vip, firstPort)).toBe('ECONNREFUSED')
+    for (const address of ['127.0.0.1', '::1', '10.0.0.250', '10.9.0.100'])
+      expect(await insider.connect(address, firstPort)).not.toMatch(/^red1/)
+  })
+
+  it('keeps the connections of the proxy when it begins to track, and when it ends', async () => {
+    await putInto(untracked, proxied('plain', 80))
+    const open = await Promise.all(VIPS.slice(0, 2).map((address) => client.open(address, 80)))
+    const expectAlive = async () => {
+      for (const { connection } of open) expect(await client.say(connection, 'still there?')).toBe('still there?')
+    }
+    await enter(red)
+    await expectAlive()
+    await put(proxied('plain', 80), service('balanced', 81, 7), proxied('limited', 82, { connectionLimit: 1 }))
+    expect((await tables()).toSorted()).toEqual(TRACKED.toSorted())
+    await expectAlive()
+    for (const address of ['10.9.0.100', 'fd09::100'])
+      for (const port of [80, 81, 82]) expect(await client.connect(address, port)).toMatch(/^red1/)
+    await enter(untracked)
+    await expectAlive()
+    await putInto(untracked, proxied('plain', 80))
+    expect((await tables()).toSorted()).toEqual(UNTRACKED.toSorted())
+    await expectAlive()
+    for (const address of ['10.9.0.100', 'fd09::100']) {
+      expect(await client.connect(address, 80)).toMatch(/^red1/)
+      expect(await client.connect(address, 81)).toBe('ECONNREFUSED')
+    }
+    for (const { connection } of open) await client.close(connection)
+  })
+
+  it('serves what has to be tracked as well, until its network says so', async () => {
+    await putInto(untracked, proxied('plain', 80), proxied('limited', 82, { connectionLimit: 1 }))
+    const { connection, line } = await client.open('10.9.0.100', 82)
+    expect(line).toMatch(/^red1/)
+    expect(await client.connect('10.9.0.100', 82)).toBe('ECONNREFUSED')
+    expect(await client.connect('10.9.0.100', 80)).toMatch(/^red1/)
+    await client.close(connection)
   })
 })

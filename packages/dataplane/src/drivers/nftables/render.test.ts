@@ -5,12 +5,14 @@ import type { WantedEntry } from '../../driver.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
 import { describe as describeRendered } from './describe.ts'
 import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
+import { renderFrontDoors } from './front-doors.ts'
 import { render } from './render.ts'
 import { renderSkeleton } from './skeleton.ts'
 
 const domain = domainEntry(7)
 const snatDomain = domainEntry(7, { returnPath: 'snat', gateway: null })
 
+const untrackedDomain = domainEntry(7, { untracked: true })
 const dsrDomain = domainEntry(7, { returnPath: 'dsr', gateway: null })
 
 const lb = (
@@ -83,6 +85,15 @@ const cases: Record<string, WantedEntry> = {
       tunnel: { vni: 7, subnets: ['10.8.0.0/16', 'fd08::/48'].map((cidr) => ({ cidr, via: '10.0.0.1' })) },
     }),
   ),
+  'proxied-untracked': lb(
+    {
+      vips: [vip('203.0.113.10'), vip('2001:db8::10')],
+      services: [service('l7', 80, 5, { protocol: 'http' }), service('elsewhere', 81, 5, { protocol: 'http' })],
+      pools: [pool(5, two, { mode: 'http', slots: null })],
+    },
+    [],
+    untrackedDomain,
+  ),
   'proxied-and-limited': lb({
     services: [service('l7', 80, 5, { protocol: 'http', connectionLimit: 10 })],
     pools: [pool(5, two, { mode: 'http', slots: null })],
@@ -107,6 +118,20 @@ describe('render', () => {
   })
 
   it.each([
+    ['is balanced', { protocol: 'tcp' }],
+    ['counts its connections', { connectionLimit: 10 }],
+    ['lists its clients', { allowedCidrs: ['198.51.100.0/24'] }],
+  ] as const)('translates still where nothing should be tracked but a listener %s', (_why, fields) => {
+    const services = [service('l7', 80, 5, { protocol: 'http' }), service('l8', 81, 6, { protocol: 'http', ...fields })]
+    const pools = [pool(5, two, { mode: 'http', slots: null }), pool(6, two)]
+    const [here, tracked] = [untrackedDomain, domain].map((each) =>
+      render(lb({ services, pools }, [], each), findFrontDoor),
+    )
+    expect(here?.table).toBe('translating')
+    expect(here?.digest).toBe(tracked?.digest)
+  })
+
+  it.each([
     ['has a connection limit', { connectionLimit: 10 }],
     ['is proxied (http)', { protocol: 'http' }],
     ['has a member with port 80, not 81', { port: 81 }],
@@ -128,6 +153,7 @@ describe('render', () => {
 
 describe.each([
   ['skeleton', renderSkeleton],
+  ['front-doors', renderFrontDoors],
   ['forwarding-skeleton', () => renderForwardingSkeleton('2.3')],
   ['tunnelling-skeleton', () => renderTunnellingSkeleton('2.3.4.5')],
 ] as const)('%s', (name, renderText) => {

@@ -7,7 +7,7 @@ import { DOOR_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
-import type { Rendered, RenderedService } from './rendered.ts'
+import type { Rendered, RenderedService, TableKind } from './rendered.ts'
 import { PORT_BYTES } from './sets.ts'
 
 /** Where the proxy of the domain accepts what is meant for a listener: a port of its loopback addresses, transparently. */
@@ -27,7 +27,8 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
   const vips = entry.vips.map((vip) => ({ address: vip.address, scope: vip.scope, ip: parseIp(vip.address) }))
   const pools = new PoolRenderer(entry.pools, wanted, records)
   const services: RenderedService[] = []
-  const forwards = wanted.domain.returnPath === 'dsr'
+  const table = tableOf(wanted)
+  const forwards = table === 'forwarding' || table === 'tunnelling'
   const tunnelled = (wanted.domain.tunnel?.subnets ?? []).map(({ cidr }) => parseCidr(cidr))
   const isRemote = (ip: Ip): boolean => tunnelled.some((cidr) => cidrContains(cidr, ip))
   const remotes = new Set<string>()
@@ -39,9 +40,10 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
     for (const address of pool?.addresses(isRemote) ?? []) remotes.add(address)
     for (const { ip, scope } of vips) {
       const identity = pack({ address: ip }, { transport }, { port: service.port })
+      if (front !== null) renderDoor(records, service, ip.version, identity, front)
+      if (table === 'proxying') continue
       records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
       renderAdmission(records, service, ip.version, identity)
-      if (front !== null) renderDoor(records, service, ip.version, identity, front)
       // The proxy counts for itself.
       if (!isProxied(service)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
@@ -59,13 +61,20 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
     key: wanted.key,
     loadBalancerId: entry.id,
     domain: entry.domain,
-    table: forwards ? (tunnelled.length > 0 ? 'tunnelling' : 'forwarding') : 'translating',
+    table,
     remotes: [...remotes],
     vips: entry.vips.map(({ address, scope }) => ({ address, scope })),
     services,
     records: packed,
     digest: packed.digest(wanted.key),
   }
+}
+
+/** An entry that has something to track may be there a moment longer than its network's last wish to have it tracked. */
+function tableOf({ domain, entry }: WantedEntry): TableKind {
+  if (domain.returnPath === 'dsr') return (domain.tunnel?.subnets ?? []).length > 0 ? 'tunnelling' : 'forwarding'
+  const isPlain = (service: Service): boolean => isProxied(service) && !isChecked(service)
+  return domain.untracked === true && entry.services.every(isPlain) ? 'proxying' : 'translating'
 }
 
 /**
@@ -88,10 +97,13 @@ function renderDoor(
   identity: Buffer,
   { port }: FrontDoor,
 ): void {
-  const isChecked = service.connectionLimit !== null || service.allowedCidrs !== null
-  records.add(setOf('proxied', version), identity, pack({ mark: isChecked ? DOOR_MARKS.checked : DOOR_MARKS.front }))
-  records.add(setOf(isChecked ? 'checked' : 'front', version), identity, pack({ port }).subarray(0, PORT_BYTES))
+  const kind = isChecked(service) ? 'checked' : 'front'
+  records.add(setOf('proxied', version), identity, pack({ mark: DOOR_MARKS[kind] }))
+  records.add(setOf(kind, version), identity, pack({ port }).subarray(0, PORT_BYTES))
 }
+
+const isChecked = ({ connectionLimit, allowedCidrs }: Service): boolean =>
+  connectionLimit !== null || allowedCidrs !== null
 
 /** Connection limit and admitted sources: alike for balanced and proxied services. */
 function renderAdmission(records: RecordBuilder, service: Service, version: Family, identity: Buffer): void {

@@ -12,10 +12,11 @@ export interface RenderedService {
 }
 
 /**
- * `translating` is the table of return paths `gateway` and `snat`; `forwarding` that of `dsr`, which leaves packets as
- * they are; `tunnelling` the same in networks with members behind routers.
+ * `translating` is the table of return paths `gateway` and `snat`, `proxying` the one in its place where nothing is
+ * tracked; `forwarding` that of `dsr`, which leaves packets as they are; `tunnelling` the same in networks with members
+ * behind routers.
  */
-export type TableKind = 'translating' | 'forwarding' | 'tunnelling'
+export type TableKind = 'translating' | 'proxying' | 'forwarding' | 'tunnelling'
 
 /** One load balancer as elements of its domain's table. Compact: all that is kept of an entry for later differences. */
 export interface Rendered {

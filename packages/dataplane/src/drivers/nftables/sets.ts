@@ -136,6 +136,8 @@ export const FORWARDING_SETS = [
 ] as const satisfies readonly SetName[]
 /** Sets of the table that also forwards through tunnels. */
 export const TUNNELLING_SETS = [...FORWARDING_SETS, 'remote4', 'remote6'] as const satisfies readonly SetName[]
+/** Sets of the table that holds nothing but doors of the proxy. */
+export const PROXYING_SETS = ['proxied4', 'front4', 'proxied6', 'front6'] as const satisfies readonly SetName[]
 /** Sets of the table that translates. */
 export const TRANSLATING_SETS = SET_NAMES.filter((name) => !/^(nexthop|remote|inner)/.test(name))
 

@@ -2,16 +2,9 @@ import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
 import { ANSWERED_MARK, ASK_BACK_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
 import type { Transport } from '../../protocols.ts'
-import {
-  CLASS_MASK,
-  DOOR_MARKS,
-  HASH_CLASSES,
-  type HashClass,
-  POOL_MASK,
-  SERVICE_FLAGS,
-  SPECIAL_MASK,
-} from './pool-mark.ts'
-import { type SetName, TRANSLATING_SETS } from './sets.ts'
+import { doors } from './front-doors.ts'
+import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
+import { TRANSLATING_SETS } from './sets.ts'
 import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf } from './skeleton-text.ts'
 
 /**
@@ -22,7 +15,7 @@ function body(): readonly string[] {
   return [
     ...declareSets(TRANSLATING_SETS),
     `  ct timeout ${AT_ONCE} { protocol tcp; policy = { syn_sent : 0 }; }`,
-    ...doors(),
+    ...doors('front', 'checked'),
     ...chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
       'meta mark set 0',
       usual(4),
@@ -106,35 +99,6 @@ const unheardFins = (): readonly string[] => [
     `meta mark set ${hex(ASK_BACK_MARK)}`,
   ]),
 ]
-
-/**
- * The proxy's front door: a packet for a proxied service is given to the socket that the flow has, or to the one that
- * listens for the service. Nothing is translated, so nothing need be tracked; a service that counts or checks its flows
- * has them tracked, for which their packets are marked: so the guard knows the answers. A rule whose socket is not there
- * ends, and the flow is refused like any that no rule took.
- *
- * Packets of a connection find its socket by themselves, and with it the route that it remembers: handed over, each would
- * be routed anew, which made the proxy 3 % slower. All that is left for `tproxy` is a flow's first packet and what has no
- * socket yet, as after a SYN cookie.
- */
-function doors(): readonly string[] {
-  const door = (version: 4 | 6): readonly string[] => {
-    const [ip, loopback] = version === 4 ? ['ip', '127.0.0.1'] : ['ip6', '[::1]']
-    const to = (map: SetName) => `tproxy ${ip} to ${loopback}:${serviceKey(version)} map @${map}`
-    return [
-      'tcp flags & (syn | ack) != syn socket transparent 1 goto connected',
-      `meta mark ${DOOR_MARKS.front} meta l4proto tcp ${to(`front${version}`)} notrack accept`,
-      `meta l4proto tcp ${to(`checked${version}`)} accept`,
-    ]
-  }
-  const entrance = (version: 4 | 6) => `meta mark set ${serviceKey(version)} map @proxied${version} goto door${version}`
-  return [
-    ...chain('doors', 'type filter hook prerouting priority raw; policy accept;', [entrance(4), entrance(6)]),
-    ...chain('connected', null, [`meta mark ${DOOR_MARKS.front} notrack`, 'accept']),
-    ...chain('door4', null, door(4)),
-    ...chain('door6', null, door(6)),
-  ]
-}
 
 /** Without a flag, and hashed in the first class: so is a packet that no lookup has given a mark. */
 const IS_USUAL = `meta mark & 0x${SPECIAL_MASK.toString(16)} == 0`
