@@ -177,8 +177,13 @@ describe('the native helper killed', () => {
     const owner = await ownerOf(acme, shop)
     const helper = helperOf(system.lab, owner)
     await system.lab.stop(helper!, 'SIGKILL')
-    for (const namespace of domainNamespaces(system.lab, owner))
-      await must(['ip', 'netns', 'exec', namespace, 'nft', 'delete table inet spout'])
+    for (const namespace of domainNamespaces(system.lab, owner)) {
+      const inside = ['ip', 'netns', 'exec', namespace, 'nft']
+      const tables = (await must([...inside, 'list', 'tables'])).split('\n').filter((line) => line !== '')
+      const served = tables.filter((table) => !table.includes('guard'))
+      expect(served).not.toEqual([])
+      for (const table of served) await must([...inside, `delete ${table}`])
+    }
     await must(['ip', '-n', system.lab.namespace(owner), 'addr', 'flush', 'dev', 'fab0', 'to', `${vipOf(shop)}/32`])
     await waitFor(async () => (await system.boundAddresses(owner)).includes(vipOf(shop)), {
       what: 'the address to be back',
