@@ -1,4 +1,4 @@
-/* conntrack-delete: forgets the flows of one service, or of some of its members alone. */
+/* conntrack-delete: forgets the flows of services, or of some of their members alone. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
@@ -25,6 +25,7 @@ struct endpoint {
 	uint16_t port;	   /* network order */
 };
 
+/* A service whose flows go. */
 struct wanted {
 	struct address destination;
 	uint8_t protocol;
@@ -48,8 +49,8 @@ static const struct {
 };
 
 struct dump {
-	const struct wanted *wanted;
-	enum side side;
+	const struct wanted *wanted; /* in order */
+	size_t services;
 	struct buf deletes;
 	uint32_t count;
 	struct netlink_refusal refusal;
@@ -96,7 +97,7 @@ static void put_end(struct nlmsghdr *message, uint16_t tuple, bool is_source, co
 }
 
 /*
- * Kernels from 5.8 on dump only what matches; what older ones send too much is left out by `gather`. By a single member
+ * Kernels from 5.8 on dump only what matches this one service; what older ones send too much is left out by `gather`. By a single member
  * too: a service may have a hundred thousand flows to others.
  */
 static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, enum side side)
@@ -114,17 +115,34 @@ static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, en
 		put_end(message, SIDES[side].other, true, wanted, one->bytes, one->port);
 }
 
-static bool matches(const struct wanted *wanted, const struct nlattr *tuple)
+static int compare_services(const void *a, const void *b)
 {
-	bool v4 = wanted->destination.family == AF_INET;
-	const struct nlattr *ip = attr_in(attr_in(tuple, CTA_TUPLE_IP), v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST);
-	const struct nlattr *proto = attr_in(tuple, CTA_TUPLE_PROTO);
-	const struct nlattr *number = attr_in(proto, CTA_PROTO_NUM), *port = attr_in(proto, CTA_PROTO_DST_PORT);
-	uint8_t len = address_len(wanted->destination.family);
+	const struct wanted *one = a, *other = b;
+	int order = one->destination.family - other->destination.family;
 
-	return ip != NULL && number != NULL && port != NULL && mnl_attr_get_payload_len(ip) == len &&
-	       memcmp(mnl_attr_get_payload(ip), wanted->destination.bytes, len) == 0 &&
-	       mnl_attr_get_u8(number) == wanted->protocol && mnl_attr_get_u16(port) == wanted->port;
+	if (order == 0)
+		order = memcmp(one->destination.bytes, other->destination.bytes, address_len(one->destination.family));
+	if (order == 0)
+		order = one->protocol - other->protocol;
+	return order != 0 ? order : one->port - other->port;
+}
+
+/* To which service a packet with this tuple is sent. */
+static bool read_destination(const struct nlattr *tuple, struct wanted *out)
+{
+	const struct nlattr *addresses = attr_in(tuple, CTA_TUPLE_IP), *proto = attr_in(tuple, CTA_TUPLE_PROTO);
+	const struct nlattr *v4 = attr_in(addresses, CTA_IP_V4_DST), *v6 = attr_in(addresses, CTA_IP_V6_DST);
+	const struct nlattr *number = attr_in(proto, CTA_PROTO_NUM), *port = attr_in(proto, CTA_PROTO_DST_PORT);
+	const struct nlattr *address = v4 != NULL ? v4 : v6;
+
+	out->destination.family = v4 != NULL ? AF_INET : AF_INET6;
+	if (address == NULL || number == NULL || port == NULL ||
+	    mnl_attr_get_payload_len(address) != address_len(out->destination.family))
+		return false;
+	memcpy(out->destination.bytes, mnl_attr_get_payload(address), mnl_attr_get_payload_len(address));
+	out->protocol = mnl_attr_get_u8(number);
+	out->port = mnl_attr_get_u16(port);
+	return true;
 }
 
 static int compare_endpoints(const void *a, const void *b)
@@ -171,28 +189,51 @@ static bool is_unestablished(const struct nlattr *info)
 	}
 }
 
+static int family_of(const struct nlmsghdr *message)
+{
+	return ((const struct nfgenmsg *)mnl_nlmsg_get_payload(message))->nfgen_family;
+}
+
+/* @to: the tuple of its requests, @from: that of its members' answers. A service may be there twice, for members each. */
+static bool is_wanted(const struct dump *dump, const struct nlattr *to, const struct nlattr *from, const struct nlattr *info)
+{
+	const struct wanted *end = dump->wanted + dump->services, *at;
+	struct wanted key = {0};
+
+	if (!read_destination(to, &key))
+		return false;
+	at = bsearch(&key, dump->wanted, dump->services, sizeof(key), compare_services);
+	if (at == NULL)
+		return false;
+	while (at > dump->wanted && compare_services(at - 1, &key) == 0)
+		at--;
+	for (; at < end && compare_services(at, &key) == 0; at++)
+		if ((!at->only_members || is_members(at, from)) && (!at->unestablished || is_unestablished(info)))
+			return true;
+	return false;
+}
+
 static void gather(const struct nlmsghdr *message, void *arg)
 {
 	struct dump *dump = arg;
-	const struct wanted *wanted = dump->wanted;
-	const struct nlattr *attr, *tuple = NULL, *other = NULL, *info = NULL;
+	const struct nlattr *attr, *original = NULL, *reply = NULL, *info = NULL;
 	struct nlmsghdr *delete;
 
 	if (netlink_refused(message, &dump->refusal) || message->nlmsg_type != TYPE(IPCTNL_MSG_CT_NEW))
 		return;
 	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
 		uint16_t type = mnl_attr_get_type(attr);
-		if (type == SIDES[dump->side].tuple)
-			tuple = attr;
-		else if (type == SIDES[dump->side].other)
-			other = attr;
+		if (type == CTA_TUPLE_ORIG)
+			original = attr;
+		else if (type == CTA_TUPLE_REPLY)
+			reply = attr;
 		else if (type == CTA_PROTOINFO)
 			info = attr;
 	}
-	if (tuple == NULL || !matches(wanted, tuple) || (wanted->only_members && !is_members(wanted, other)) ||
-	    (wanted->unestablished && !is_unestablished(info)))
+	if (original == NULL || reply == NULL ||
+	    (!is_wanted(dump, original, reply, info) && !is_wanted(dump, reply, original, info)))
 		return;
-	delete = begin(buf_reserve(&dump->deletes, 512), IPCTNL_MSG_CT_DELETE, 0, wanted->destination.family);
+	delete = begin(buf_reserve(&dump->deletes, 512), IPCTNL_MSG_CT_DELETE, 0, family_of(message));
 	/* The id makes sure that a younger flow with the same tuple is not the one that goes. */
 	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
 		uint16_t type = mnl_attr_get_type(attr);
@@ -236,11 +277,11 @@ static int64_t delete_gathered(struct request *request, int fd, const struct dum
 }
 
 /* Members of the other family have no flows to this destination. */
-static bool read_members(struct request *request, struct wanted *out)
+static bool read_members(struct request *request, const struct json *service, struct wanted *out)
 {
 	const struct json *member;
 
-	if (!field_list(request, request->fields, "members", &member))
+	if (!field_list(request, service, "members", &member))
 		return false;
 	for (; member != NULL; member = member->next) {
 		struct endpoint endpoint = {0};
@@ -261,7 +302,7 @@ static bool read_members(struct request *request, struct wanted *out)
 	return true;
 }
 
-static bool read_wanted(struct request *request, struct wanted *out)
+static bool read_service(struct request *request, const struct json *service, struct wanted *out)
 {
 	static const struct {
 		const char *name;
@@ -270,14 +311,14 @@ static bool read_wanted(struct request *request, struct wanted *out)
 	const char *protocol;
 	int64_t port;
 
-	if (!field_text(request, request->fields, "protocol", &protocol) ||
-	    !field_address(request, request->fields, "destination", &out->destination) ||
-	    !field_number(request, request->fields, "port", 1, 65535, &port) ||
-	    !field_flag(request, request->fields, "unestablished", &out->unestablished))
+	if (!field_text(request, service, "protocol", &protocol) ||
+	    !field_address(request, service, "destination", &out->destination) ||
+	    !field_number(request, service, "port", 1, 65535, &port) ||
+	    !field_flag(request, service, "unestablished", &out->unestablished))
 		return false;
 	out->port = htons((uint16_t)port);
-	out->only_members = json_member(request->fields, "members") != NULL;
-	if (out->only_members && !read_members(request, out))
+	out->only_members = json_member(service, "members") != NULL;
+	if (out->only_members && !read_members(request, service, out))
 		return false;
 	for (size_t i = 0; i < sizeof(PROTOCOLS) / sizeof(*PROTOCOLS); i++)
 		if (strcmp(PROTOCOLS[i].name, protocol) == 0) {
@@ -287,17 +328,31 @@ static bool read_wanted(struct request *request, struct wanted *out)
 	return fail(request, "protocol is not tcp, udp or sctp");
 }
 
-/* Flows of one side deleted; -1 with the failure said. */
-static int64_t delete_side(struct request *request, int fd, const struct wanted *wanted, enum side side)
+/* In order. */
+static bool read_services(struct request *request, struct buf *out)
 {
-	_Alignas(struct nlmsghdr) char space[512];
-	struct dump dump = {.wanted = wanted, .side = side};
-	struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, wanted->destination.family);
-	int64_t deleted = -1;
-	int err;
+	const struct json *service;
 
-	put_filter(message, wanted, side);
-	err = netlink_send(fd, message, message->nlmsg_len);
+	if (!field_list(request, request->fields, "services", &service))
+		return false;
+	for (; service != NULL; service = service->next) {
+		struct wanted wanted = {0};
+		bool is_right = read_service(request, service, &wanted);
+		buf_put(out, &wanted, sizeof(wanted));
+		if (!is_right)
+			return false;
+	}
+	if (out->len > 0)
+		qsort(out->data, out->len / sizeof(struct wanted), sizeof(struct wanted), compare_services);
+	return true;
+}
+
+/* Flows deleted of those that the kernel dumps; -1 with the failure said. */
+static int64_t delete_dumped(struct request *request, int fd, struct dump dump, const struct nlmsghdr *message)
+{
+	int64_t deleted = -1;
+	int err = netlink_send(fd, message, message->nlmsg_len);
+
 	if (err == 0)
 		err = netlink_receive(fd, gather, &dump);
 	if (err == 0)
@@ -310,29 +365,56 @@ static int64_t delete_side(struct request *request, int fd, const struct wanted 
 	return deleted;
 }
 
+/*
+ * The kernel walks over the flows of all namespaces for a dump, which takes as long whether there are any. For one service
+ * it is asked for each side, and filters; several share a walk, for which it tells all flows of the namespace.
+ */
+static int64_t delete_flows(struct request *request, int fd, const struct dump *dump)
+{
+	_Alignas(struct nlmsghdr) char space[512];
+	int64_t deleted = 0, more;
+
+	if (dump->services == 0)
+		return 0;
+	if (dump->services > 1)
+		return delete_dumped(request, fd, *dump, begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC));
+	for (enum side side = ORIGINAL; side <= REPLY; side++) {
+		struct nlmsghdr *message =
+			begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, dump->wanted->destination.family);
+		put_filter(message, dump->wanted, side);
+		more = delete_dumped(request, fd, *dump, message);
+		if (more < 0)
+			return more;
+		deleted += more;
+	}
+	return deleted;
+}
+
 bool op_conntrack_delete(struct request *request)
 {
-	struct wanted wanted = {0};
+	struct buf services = {0};
 	struct netns *netns;
-	int64_t deleted = -1, more = 0;
+	int64_t deleted = -1;
+	struct dump dump;
 	int fd;
 
 	if (!request_netns(request, &netns))
 		return false;
-	if (read_wanted(request, &wanted)) {
+	if (read_services(request, &services)) {
 		fd = netns_netfilter(netns);
+		dump = (struct dump){.wanted = (const void *)services.data, .services = services.len / sizeof(struct wanted)};
 		if (fd < 0)
 			fail_errno(request, errno, "netlink socket");
 		else
-			deleted = delete_side(request, fd, &wanted, ORIGINAL);
-		if (deleted >= 0)
-			more = delete_side(request, fd, &wanted, REPLY);
+			deleted = delete_flows(request, fd, &dump);
 	}
-	buf_reset(&wanted.members, 0);
-	if (deleted < 0 || more < 0)
+	for (size_t at = 0; at < services.len; at += sizeof(struct wanted))
+		buf_reset(&((struct wanted *)(void *)(services.data + at))->members, 0);
+	buf_reset(&services, 0);
+	if (deleted < 0)
 		return false;
 	reply_begin(&request->helper->out, request->id);
-	reply_number(&request->helper->out, "deleted", deleted + more);
+	reply_number(&request->helper->out, "deleted", deleted);
 	reply_end(&request->helper->out);
 	return true;
 }

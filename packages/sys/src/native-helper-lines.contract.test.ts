@@ -97,7 +97,12 @@ describe('a bad line', () => {
     [request('route', { changes: [{ do: 'replace', to: '::/0', via: '192.0.2.1', table: 5 }] }), /another family/],
     [request('addr', { changes: [{ do: 'add', dev: 'lo', address: '192.0.2.1', prefix: 40 }] }), /^prefix is not from/],
     [request('announce', { dev: 'lo', addresses: ['x'], count: 1, intervalMs: 1 }), /something that is no address$/],
-    [request('conntrack-delete', { protocol: 'icmp', destination: '::1', port: 1 }), /^protocol is not/],
+    [request('conntrack-delete', {}), /^services is missing$/],
+    [request('conntrack-delete', { services: 7 }), /^services is not a list$/],
+    [
+      request('conntrack-delete', { services: [{ protocol: 'icmp', destination: '::1', port: 1 }] }),
+      /^protocol is not/,
+    ],
     ...(
       [
         [{ members: {} }, /^members is not a list$/],
@@ -107,7 +112,12 @@ describe('a bad line', () => {
         [{ unestablished: 1 }, /^unestablished is not true or false$/],
       ] as const
     ).map(([fields, error]): [string, RegExp] => [
-      request('conntrack-delete', { protocol: 'tcp', destination: '::1', port: 1, ...fields }),
+      request('conntrack-delete', {
+        services: [
+          { protocol: 'tcp', destination: '::1', port: 1 },
+          { protocol: 'tcp', destination: '::1', port: 1, ...fields },
+        ],
+      }),
       error,
     ]),
   ])('number %# is refused for what is wrong with it', async (line, error) => {
@@ -190,18 +200,23 @@ describe('any lines', () => {
     { op: 'ping', ...at, address: '::1' },
     { op: 'udp', ...at, address: '127.0.0.1', port: 9, timeoutMs: 1 },
     { op: 'udp', ...at, address: '::1', port: 9, timeoutMs: 1 },
-    { op: 'conntrack-delete', ...at, protocol: 'tcp', destination: '192.0.2.1', port: 80 },
+    { op: 'conntrack-delete', ...at, services: [{ protocol: 'tcp', destination: '192.0.2.1', port: 80 }] },
     {
       op: 'conntrack-delete',
       ...at,
-      protocol: 'tcp',
-      destination: '2001:db8::1',
-      port: 80,
-      members: [
-        { address: '2001:db8::9', port: 80 },
-        { address: '192.0.2.9', port: 80 },
+      services: [
+        { protocol: 'udp', destination: '192.0.2.1', port: 80 },
+        {
+          protocol: 'tcp',
+          destination: '2001:db8::1',
+          port: 80,
+          members: [
+            { address: '2001:db8::9', port: 80 },
+            { address: '192.0.2.9', port: 80 },
+          ],
+          unestablished: true,
+        },
       ],
-      unestablished: true,
     },
     { op: 'hello', ...at },
     { op: 'stats', ...at },

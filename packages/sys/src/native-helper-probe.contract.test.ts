@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findLink } from './links.ts'
+import type { ServiceFlows } from './native-protocol.ts'
 import { runIn } from './netns.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
 import { BUILDS } from './testing/native-builds.ts'
@@ -167,36 +168,39 @@ describe.each(BUILDS)('probes and announcements through the helper, $name build'
     ])
     await connect(8001)
     await connect(8002)
-    const forget = (port: number) =>
-      on.helper.conntrackDelete({ netns: on.netns, protocol: 'tcp', destination: FAR.ip, port })
-    expect(await forget(8001)).toBeGreaterThan(0)
-    expect(await forget(8001)).toBe(0)
-    expect(await forget(8002)).toBeGreaterThan(0)
-    expect(await on.helper.conntrackDelete({ netns: on.netns, protocol: 'udp', destination: FAR.ip6, port: 53 })).toBe(
-      0,
-    )
+    const forgetAll = (...services: ServiceFlows[]) => on.helper.conntrackDelete({ netns: on.netns, services })
+    const to = (port: number): ServiceFlows => ({ protocol: 'tcp', destination: FAR.ip, port })
+    expect(await forgetAll(to(8001))).toBeGreaterThan(0)
+    expect(await forgetAll(to(8001))).toBe(0)
+    expect(await forgetAll(to(8002))).toBeGreaterThan(0)
+    const elsewhere: ServiceFlows = { protocol: 'udp', destination: FAR.ip6, port: 53 }
+    expect(await forgetAll(elsewhere)).toBe(0)
+    expect(await forgetAll()).toBe(0)
+    // Several at once, of which others may be found in the table, too.
+    for (const port of [8001, 8002, 8003]) await connect(port)
+    expect(await forgetAll(elsewhere, to(8003), to(8001), { ...to(8001), protocol: 'udp' })).toBe(2)
+    expect(await forgetAll(to(8003), to(8001))).toBe(0)
     // Those of some members alone, and those over which nothing can pass.
     await connect(8001)
-    const of = (address: string, port: number, unestablished = false) =>
-      on.helper.conntrackDelete({
-        netns: on.netns,
-        protocol: 'tcp',
-        destination: FAR.ip,
-        port: 8001,
-        members: [
-          { address: NEAR.ip, port: 1 },
-          { address: FAR.ip6, port: 8001 },
-          { address, port },
-        ],
-        unestablished,
-      })
-    expect(await of(FAR.ip, 8002)).toBe(0)
-    expect(await of(NEAR.ip, 8001)).toBe(0)
-    const others = { netns: on.netns, protocol: 'tcp', destination: FAR.ip, port: 8001 } as const
-    expect(await on.helper.conntrackDelete({ ...others, members: [{ address: FAR.ip6, port: 8001 }] })).toBe(0)
-    const closed = await of(FAR.ip, 8001, true)
+    const of = (address: string, port: number, unestablished = false): ServiceFlows => ({
+      ...to(8001),
+      members: [
+        { address: NEAR.ip, port: 1 },
+        { address: FAR.ip6, port: 8001 },
+        { address, port },
+      ],
+      unestablished,
+    })
+    for (const beside of [[], [elsewhere], [of(NEAR.ip, 9)]]) {
+      expect(await forgetAll(of(FAR.ip, 8002), ...beside)).toBe(0)
+      expect(await forgetAll(of(NEAR.ip, 8001), ...beside)).toBe(0)
+      expect(await forgetAll({ ...to(8001), members: [{ address: FAR.ip6, port: 8001 }] }, ...beside)).toBe(0)
+    }
+    // The same service twice, for other members each; 8002 is still there from before.
+    expect(await forgetAll(of(FAR.ip, 8002), { ...to(8002), members: [{ address: FAR.ip, port: 8002 }] })).toBe(1)
+    const closed = await forgetAll(of(NEAR.ip, 8001), of(FAR.ip, 8001, true))
     expect(closed).toBeGreaterThan(0)
-    expect(await of(FAR.ip, 8001)).toBe(0)
+    expect(await forgetAll(of(FAR.ip, 8001))).toBe(0)
   })
 })
 

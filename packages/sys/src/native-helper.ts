@@ -242,7 +242,7 @@ export class NativeHelper {
         }
   }
 
-  /** Forgets flows of a service, all of them or those of some members; resolves with how many. */
+  /** Forgets flows of services, all of them or those of some members; resolves with how many. */
   async conntrackDelete(request: ConntrackDelete): Promise<number> {
     return (await this.#call('conntrack-delete', request)).deleted as number
   }

@@ -229,7 +229,16 @@ export type SctpResult =
       readonly durationMs: number
     }
 
+/**
+ * The kernel walks over the flows of all namespaces, twice for one service and once for several; those of the namespace
+ * are then told one by one.
+ */
 export interface ConntrackDelete extends InNetns {
+  readonly services: readonly ServiceFlows[]
+}
+
+/** Flows to a service, all of them or some. */
+export interface ServiceFlows {
   readonly protocol: 'tcp' | 'udp' | 'sctp'
   /** What clients send to: the VIP. */
   readonly destination: string

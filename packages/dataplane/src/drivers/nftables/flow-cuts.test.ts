@@ -39,20 +39,31 @@ const entryOf = (members: Parameters<typeof pool>[1], down: readonly string[] = 
     () => null,
   )
 
-function cutter(clock: FakeClock, file: string | null = null) {
+/** @param takesMs how long the kernel takes for a cut */
+function cutter(clock: FakeClock, file: string | null = null, takesMs = 0) {
   const asked: string[] = []
+  let spentMs = 0
+  let walks = 0
   let now: Rendered | null = null
   const helper = {
-    conntrackDelete: async ({ protocol, destination, port, members = [], unestablished }: ConntrackDelete) => {
-      const ends = members.map(({ address }) => address).join()
-      asked.push(`${protocol} ${destination} ${port} ${ends}${unestablished ? ' unestablished' : ''}`)
+    conntrackDelete: async ({ services }: ConntrackDelete) => {
+      spentMs += takesMs
+      walks++
+      for (const { protocol, destination, port, members = [], unestablished } of services) {
+        const ends = members.map(({ address }) => address).join()
+        asked.push(`${protocol} ${destination} ${port} ${ends}${unestablished ? ' unestablished' : ''}`)
+      }
       return 1
     },
   }
   const cuts = new FlowCuts({
     helper,
     find: () => (now === null ? undefined : { netns: '/run/netns/d1', rendered: now }),
-    clock,
+    clock: {
+      now: () => clock.now(),
+      monotonicMs: () => clock.monotonicMs() + spentMs,
+      setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+    },
     log: { debug: () => {}, info: () => {}, warn: () => {} },
     file,
     onDue: () => void runs.push(cuts.run()),
@@ -70,6 +81,7 @@ function cutter(clock: FakeClock, file: string | null = null) {
       return cuts.adopt([there])
     },
     take: () => asked.splice(0),
+    walks: () => walks,
   }
 }
 
@@ -120,6 +132,43 @@ it('goes on to cut all that a lost member had, also when it leaves meanwhile', a
   take()
   await clock.advance(1_000)
   expect(take()).toEqual(['tcp 10.9.0.100 80 10.0.0.12', 'udp 10.9.0.100 53 10.0.0.12'])
+})
+
+/** So many services, each with two members of which some are down. */
+const many = (count: number, down: readonly string[] = []): Rendered => {
+  const services = Array.from({ length: count }, (_, at) => service(`l${at}`, 1000 + at, 5))
+  const pools = [pool(5, [m1, m2], { resetOnDown: true })]
+  return render(wanted('a', domainEntry(1), { vips: [vip('10.9.0.100')], services, pools }, down), () => null)
+}
+const cutsOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `tcp 10.9.0.100 ${1000 + at} 10.0.0.12`)
+
+it('lets others go first when the kernel takes long, and leaves nobody out', async () => {
+  const clock = new FakeClock()
+  const { go, take } = cutter(clock, null, 20)
+  await go(many(8))
+  await go(many(8, ['m2']))
+  const first = take()
+  expect(first).toEqual(cutsOf(8).slice(0, 3))
+  await clock.advance(0)
+  expect([...first, ...take()]).toEqual(cutsOf(8))
+  for (let round = 1; round < 5; round++) {
+    await clock.advance(1_000)
+    expect(take()).toEqual(cutsOf(8))
+  }
+  await clock.advance(60_000)
+  expect(take()).toEqual([])
+})
+
+it('asks once for many services of a domain', async () => {
+  const clock = new FakeClock()
+  const { go, take, walks } = cutter(clock, null, 20)
+  await go(many(2_000))
+  await go(many(2_000, ['m2']))
+  expect(take()).toEqual(cutsOf(2_000))
+  expect(walks()).toBe(1)
+  await clock.advance(60_000)
+  expect(walks()).toBe(5)
 })
 
 it('forgets what it cannot reach any more', async () => {

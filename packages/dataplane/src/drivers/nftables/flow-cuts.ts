@@ -1,5 +1,12 @@
 import type { Clock, Timer } from '@spout/runtime'
-import { type FlowEnd, type Log, type NativeHelper, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import {
+  type FlowEnd,
+  type Log,
+  type NativeHelper,
+  readFileOrNull,
+  type ServiceFlows,
+  writeFileAtomically,
+} from '@spout/sys'
 import type { Transport } from '../../protocols.ts'
 import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
 import type { Rendered, RenderedService } from './rendered.ts'
@@ -13,7 +20,14 @@ const ROUND_MS = 1_000
 /** Of one load balancer at a time: a drain may last a day, and its members may change every second. */
 const MOST_DRAINS = 10_000
 /** Members in one request. */
-const MOST_MEMBERS = 1_000
+const MOST_MEMBERS = 10_000
+/**
+ * How long `run` goes on before it lets others go first. The kernel walks over its whole table of flows for a cut, those of
+ * other domains included: the members of one tenant that die all at once must not hold up the changes of others.
+ */
+const TURN_MS = 50
+/** Of so many services of a domain the kernel is asked for the flows of each alone; more of them share a walk. */
+const FEW_SERVICES = 8
 
 /** Flows that are to be forgotten. Plain data: those that wait for the end of a drain are kept over a restart. */
 interface Cut {
@@ -29,6 +43,9 @@ interface Cut {
   readonly atMs: number
   readonly roundsLeft: number
 }
+
+/** Cuts of one service that are made alike. */
+type Group = readonly Cut[]
 
 export interface FlowCutsOptions {
   readonly helper: Pick<NativeHelper, 'conntrackDelete'>
@@ -91,20 +108,25 @@ export class FlowCuts {
     this.#drop((cut) => cut.key === key)
   }
 
-  /** Makes the cuts that are due. Never throws: what fails is tried again in the next round. */
+  /**
+   * Makes the cuts that are due, but for those that it has no time for: `onDue` comes again for them. Never throws: what
+   * fails is tried again in the next round.
+   */
   async run(): Promise<void> {
-    const now = this.#options.clock.now().getTime()
+    const { clock } = this.#options
+    const now = clock.now().getTime()
     const due = [...this.#cuts].filter(([, { atMs }]) => atMs <= now)
-    for (const [name, cut] of due) {
-      if (cut.roundsLeft > 1) this.#cuts.set(name, { ...cut, atMs: now + ROUND_MS, roundsLeft: cut.roundsLeft - 1 })
-      else this.#cuts.delete(name)
+    // Whoever has waited longest: where a round takes longer than a second, the first of it are due again before its last.
+    due.sort(([, one], [, other]) => one.atMs - other.atMs)
+    const endMs = clock.monotonicMs() + TURN_MS
+    for (const batch of this.#batches(due.map(([, cut]) => cut))) {
+      for (const cut of batch.flat())
+        if (cut.roundsLeft > 1)
+          this.#cuts.set(nameOf(cut), { ...cut, atMs: now + ROUND_MS, roundsLeft: cut.roundsLeft - 1 })
+        else this.#cuts.delete(nameOf(cut))
+      await this.#cut(batch)
+      if (clock.monotonicMs() >= endMs) break
     }
-    const groups = Map.groupBy(due, ([, { key, listenerId, all }]) => `${key} ${listenerId} ${all}`)
-    for (const group of groups.values())
-      await this.#cut(
-        group[0]![1],
-        group.map(([, { end }]) => end),
-      )
     this.#schedule()
     await this.#save()
   }
@@ -114,26 +136,43 @@ export class FlowCuts {
     this.#timer = null
   }
 
-  async #cut({ key, transport, port, all }: Cut, ends: readonly FlowEnd[]): Promise<void> {
+  /** What is done in one go: the cuts of a service each, or of all services of a domain where there are many. */
+  #batches(due: readonly Cut[]): readonly (readonly Group[])[] {
+    const groups = [...Map.groupBy(due, ({ key, listenerId, all }) => `${key} ${listenerId} ${all}`).values()]
+    const domains = Map.groupBy(groups, ([cut]) => this.#options.find(cut!.key)?.netns)
+    return [...domains.values()].flatMap((inDomain) =>
+      inDomain.length > FEW_SERVICES ? [inDomain] : inDomain.map((group) => [group]),
+    )
+  }
+
+  /** @param batch of one domain */
+  async #cut(batch: readonly Group[]): Promise<void> {
     const { helper, log, find } = this.#options
-    const found = find(key)
-    if (found === undefined) return
-    for (const { address } of found.rendered.vips) {
+    const netns = find(batch[0]![0]!.key)?.netns
+    if (netns === undefined) return
+    const services = batch.flatMap((group) => this.#servicesOf(group))
+    for (const some of services.length > FEW_SERVICES ? inRequests(services) : services.map((one) => [one]))
+      try {
+        await helper.conntrackDelete({ netns, services: some })
+      } catch (error) {
+        const { destination, port } = some[0]!
+        const of = { key: batch[0]![0]!.key, address: destination, port, services: some.length }
+        log.warn({ ...of, error: String(error) }, 'flows of members not ended')
+      }
+  }
+
+  /** The flows of a service at each of its VIPs. */
+  #servicesOf(group: Group): readonly ServiceFlows[] {
+    const { key, transport: protocol, port, all } = group[0]!
+    const ends = group.map(({ end }) => end)
+    return (this.#options.find(key)?.rendered.vips ?? []).flatMap(({ address }) => {
       const members = ends.filter((end) => end.address.includes(':') === address.includes(':'))
-      for (let at = 0; at < members.length; at += MOST_MEMBERS)
-        try {
-          await helper.conntrackDelete({
-            netns: found.netns,
-            protocol: transport,
-            destination: address,
-            port,
-            members: members.slice(at, at + MOST_MEMBERS),
-            unestablished: transport === 'tcp' && !all,
-          })
-        } catch (error) {
-          log.warn({ key, address, port, error: String(error) }, 'flows of members not ended')
-        }
-    }
+      const unestablished = protocol === 'tcp' && !all
+      return Array.from({ length: Math.ceil(members.length / MOST_MEMBERS) }, (_, at) => ({
+        ...{ protocol, destination: address, port, unestablished },
+        members: members.slice(at * MOST_MEMBERS, (at + 1) * MOST_MEMBERS),
+      }))
+    })
   }
 
   #note(rendered: Rendered, { listenerId, transport, port }: RenderedService, change: FlowChange): void {
@@ -199,6 +238,21 @@ export class FlowCuts {
       log.warn({ file, error: String(error) }, 'drains cannot be kept over a restart')
     }
   }
+}
+
+/** Services that together have no more members than a request takes. */
+function inRequests(services: readonly ServiceFlows[]): readonly (readonly ServiceFlows[])[] {
+  const requests: ServiceFlows[][] = []
+  let members = Number.POSITIVE_INFINITY
+  for (const service of services) {
+    members += service.members?.length ?? 0
+    if (members > MOST_MEMBERS) {
+      requests.push([])
+      members = service.members?.length ?? 0
+    }
+    requests.at(-1)!.push(service)
+  }
+  return requests
 }
 
 const NO_FATES: ReturnType<typeof memberFates> = new Map()
