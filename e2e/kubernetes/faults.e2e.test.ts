@@ -201,6 +201,8 @@ describe('a connector that is killed', () => {
           const all = await services()
           const documented = await lab.loadBalancers()
           return (
+            // Not one that was going when it was looked for, and is gone by now.
+            names.every((name) => all.some(({ metadata }) => metadata.name === name)) &&
             all.every((one) => one.metadata.deletionTimestamp === undefined && lab.addressOf(one) !== '') &&
             documented.length === all.length
           )
