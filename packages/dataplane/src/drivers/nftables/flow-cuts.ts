@@ -22,10 +22,10 @@ const MOST_DRAINS = 10_000
 /** Members in one request. */
 const MOST_MEMBERS = 10_000
 /**
- * How long `run` goes on before it lets others go first. The kernel walks over its whole table of flows for a cut, those of
- * other domains included: the members of one tenant that die all at once must not hold up the changes of others.
+ * Requests after which `run` lets others go first. The kernel walks over its whole table of flows for each, those of other
+ * domains included: members that die all at once must not hold up the changes of others.
  */
-const TURN_MS = 50
+const MOST_REQUESTS = 8
 /** Of so many services of a domain the kernel is asked for the flows of each alone; more of them share a walk. */
 const FEW_SERVICES = 8
 
@@ -109,23 +109,22 @@ export class FlowCuts {
   }
 
   /**
-   * Makes the cuts that are due, but for those that it has no time for: `onDue` comes again for them. Never throws: what
+   * Makes the cuts that are due, but for those that are too many for one time: `onDue` comes again for them. Never throws: what
    * fails is tried again in the next round.
    */
   async run(): Promise<void> {
-    const { clock } = this.#options
-    const now = clock.now().getTime()
+    const now = this.#options.clock.now().getTime()
     const due = [...this.#cuts].filter(([, { atMs }]) => atMs <= now)
     // Whoever has waited longest: where a round takes longer than a second, the first of it are due again before its last.
     due.sort(([, one], [, other]) => one.atMs - other.atMs)
-    const endMs = clock.monotonicMs() + TURN_MS
+    let requests = 0
     for (const batch of this.#batches(due.map(([, cut]) => cut))) {
       for (const cut of batch.flat())
         if (cut.roundsLeft > 1)
           this.#cuts.set(nameOf(cut), { ...cut, atMs: now + ROUND_MS, roundsLeft: cut.roundsLeft - 1 })
         else this.#cuts.delete(nameOf(cut))
-      await this.#cut(batch)
-      if (clock.monotonicMs() >= endMs) break
+      requests += await this.#cut(batch)
+      if (requests >= MOST_REQUESTS) break
     }
     this.#schedule()
     await this.#save()
@@ -145,13 +144,14 @@ export class FlowCuts {
     )
   }
 
-  /** @param batch of one domain */
-  async #cut(batch: readonly Group[]): Promise<void> {
+  /** @param batch of one domain @returns how many requests it took */
+  async #cut(batch: readonly Group[]): Promise<number> {
     const { helper, log, find } = this.#options
     const netns = find(batch[0]![0]!.key)?.netns
-    if (netns === undefined) return
+    if (netns === undefined) return 0
     const services = batch.flatMap((group) => this.#servicesOf(group))
-    for (const some of services.length > FEW_SERVICES ? inRequests(services) : services.map((one) => [one]))
+    const requests = services.length > FEW_SERVICES ? inRequests(services) : services.map((one) => [one])
+    for (const some of requests)
       try {
         await helper.conntrackDelete({ netns, services: some })
       } catch (error) {
@@ -159,6 +159,7 @@ export class FlowCuts {
         const of = { key: batch[0]![0]!.key, address: destination, port, services: some.length }
         log.warn({ ...of, error: String(error) }, 'flows of members not ended')
       }
+    return requests.length
   }
 
   /** The flows of a service at each of its VIPs. */
