@@ -1,6 +1,6 @@
 import type { DomainEntry, Listener, LoadBalancer, Network } from '@spout/model'
 import { MemoryStore } from '@spout/store'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ControlPlane } from './testing/control-plane.ts'
 import { loadBalancer, network, node, uuid, vrrpGroup } from './testing/model.ts'
 
@@ -58,6 +58,28 @@ test('a network whose packets are forwarded as they are has nothing tracked anyw
   const direct: Network = { ...network(1), returnPath: 'dsr' }
   await plane.put(['network', direct])
   await put(1, { protocol: 'http' })
+  expect(isUntracked()).toBe(false)
+  await plane.stop()
+})
+
+test('a load balancer waits until nodes are told what it needs of its network, also where that takes long', async () => {
+  const { plane, isUntracked, put } = await oneNode()
+  await put(1, { protocol: 'http' })
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const ensure = plane.admission.ensureNodeAddresses.bind(plane.admission)
+  vi.spyOn(plane.admission, 'ensureNodeAddresses').mockImplementationOnce(() => held.then(ensure))
+  // A node whose addresses are still to be found: all plans for the network wait for them.
+  const changes = [plane.put(['node', node(2)])]
+  for (const number of [2, 3]) changes.push(put(number, { protocol: 'tcp' }))
+  await vi.waitFor(() => expect(plane.view.get('loadBalancer', loadBalancer(3).id)).not.toBeNull())
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(isUntracked()).toBe(true)
+  const told = () =>
+    [...plane.nodeStates.entries(NODE)].flatMap(({ entry }) => (entry.kind === 'load-balancer' ? [entry.id] : []))
+  expect(told()).toEqual([loadBalancer(1).id])
+  release()
+  await Promise.all(changes)
+  expect(told().toSorted()).toEqual([1, 2, 3].map((number) => loadBalancer(number).id).toSorted())
   expect(isUntracked()).toBe(false)
   await plane.stop()
 })

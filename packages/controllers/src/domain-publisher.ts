@@ -37,23 +37,54 @@ export class DomainPublisher {
   readonly #options: DomainPublisherOptions
   /** By network id. */
   readonly #published = new Map<string, PublishedDomain>()
+  /** By network id: a network's load balancers wait for what another of them began. */
+  readonly #underWay = new Map<string, Promise<void>>()
   readonly #ensuring = new Serial()
 
   constructor(options: DomainPublisherOptions) {
     this.#options = options
   }
 
-  /** Whether load balancers want another domain than the one that was published. */
-  isOutdated(networkId: string): boolean {
-    const published = this.#published.get(networkId)
-    const { cluster } = this.#options
-    if (published === undefined || published.groups !== cluster.groupsOfNetwork(networkId)) return true
-    if (published.hasInnerProxy !== cluster.hasInnerProxy(networkId)) return true
-    if (published.untracked !== cluster.isUntracked(networkId)) return true
-    return published.gateway !== this.#gatewayWords(networkId)
+  /** Resolves when nodes were told all that the network's load balancers want of it. */
+  async bringUpToDate(networkId: string): Promise<void> {
+    while (this.#isOutdated(networkId)) {
+      const underWay = this.#underWay.get(networkId)
+      if (underWay === undefined) return this.publish(networkId)
+      await underWay
+    }
   }
 
+  #isOutdated(networkId: string): boolean {
+    const published = this.#published.get(networkId)
+    if (published === undefined) return true
+    const now = this.#madeOf(networkId)
+    return (Object.keys(now) as (keyof typeof now)[]).some((part) => now[part] !== published[part])
+  }
+
+  /**
+   * Resolves when nodes are told of the network as it is then: who waited for their addresses may find it changed. What it
+   * is known to be made of is from before the wait: what changed since is looked at again.
+   */
   async publish(networkId: string): Promise<void> {
+    const work = this.#publish(networkId)
+    this.#underWay.set(networkId, work)
+    try {
+      await work
+    } finally {
+      if (this.#underWay.get(networkId) === work) this.#underWay.delete(networkId)
+    }
+  }
+
+  async #publish(networkId: string): Promise<void> {
+    const { view, cluster } = this.#options
+    const network = view.get('network', networkId)?.value
+    const nodes = cluster.nodesOfNetwork(networkId)
+    const made = this.#madeOf(networkId)
+    if (network !== undefined && nodes.length > 0) await this.#ensureAddresses(network, nodes)
+    this.#publishNow(networkId, made)
+  }
+
+  #publishNow(networkId: string, made: Omit<PublishedDomain, 'key'>): void {
     const { view, cluster, nodeStates, admission } = this.#options
     const network = view.get('network', networkId)?.value
     const published = this.#published.get(networkId)
@@ -63,24 +94,29 @@ export class DomainPublisher {
       if (published !== undefined) nodeStates.set(published.key, new Map())
       return
     }
-    const key = `domain/${network.number}`
-    const gateway = this.#gatewayWords(networkId)
-    const hasInnerProxy = cluster.hasInnerProxy(networkId)
-    const untracked = cluster.isUntracked(networkId)
-    const groups = cluster.groupsOfNetwork(networkId)
-    this.#published.set(networkId, { key, gateway, groups, hasInnerProxy, untracked })
-    await this.#ensureAddresses(network, nodes)
     const use: DomainUse = {
       ...(this.#sharesAddresses(network) ? { sharedAddresses: admission.sharedAddresses(networkId) } : {}),
       // One object for the entries of all nodes.
-      ...(hasInnerProxy ? { allAddresses: this.#addressesOf(network, nodes) } : {}),
-      untracked,
+      ...(cluster.hasInnerProxy(networkId) ? { allAddresses: this.#addressesOf(network, nodes) } : {}),
+      untracked: cluster.isUntracked(networkId),
     }
     const entries = nodes.map((node): [string, NodeStateEntry] => [
       node.id,
       planDomain(network, admission.nodeAddresses(networkId, node.id), this.#gatewayOn(networkId, node), use),
     ])
+    const key = `domain/${network.number}`
     nodeStates.set(key, new Map(entries))
+    this.#published.set(networkId, { key, ...made })
+  }
+
+  #madeOf(networkId: string): Omit<PublishedDomain, 'key'> {
+    const { cluster } = this.#options
+    return {
+      gateway: this.#gatewayWords(networkId),
+      groups: cluster.groupsOfNetwork(networkId),
+      hasInnerProxy: cluster.hasInnerProxy(networkId),
+      untracked: cluster.isUntracked(networkId),
+    }
   }
 
   #addressesOf({ id }: Network, nodes: readonly Node[]): DomainEntry['nodeAddresses'] {

@@ -58,7 +58,7 @@ export class LoadBalancerPublisher {
     })
     await placements.put(plan.placement, loadBalancer.projectId)
     // A node must know the domain before it hears of what lives in it.
-    if (network !== null && domains.isOutdated(network.id)) await domains.publish(network.id)
+    if (network !== null) await domains.bringUpToDate(network.id)
     nodeStates.set(loadBalancerKey(id), plan.entries)
     if (networkBefore !== network?.id) queue.network(networkBefore)
   }
