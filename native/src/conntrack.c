@@ -11,6 +11,8 @@
 #include "request.h"
 
 #define DELETES_PER_SEND 256
+/* To be told of so many flows takes as long as to have the kernel look for those of one service; for more see below. */
+#define FLOWS_OF_ONE 4000
 #define TYPE(message) (NFNL_SUBSYS_CTNETLINK << 8 | (message))
 
 /* Bits of CTA_FILTER_ORIG_FLAGS and CTA_FILTER_REPLY_FLAGS; the kernel has them in no public header. */
@@ -365,9 +367,32 @@ static int64_t delete_dumped(struct request *request, int fd, struct dump dump, 
 	return deleted;
 }
 
+static void read_count(const struct nlmsghdr *message, void *arg)
+{
+	const struct nlattr *attr;
+
+	if (message->nlmsg_type == TYPE(IPCTNL_MSG_CT_GET_STATS))
+		mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg))
+			if (mnl_attr_get_type(attr) == CTA_STATS_GLOBAL_ENTRIES)
+				*(uint32_t *)arg = ntohl(mnl_attr_get_u32(attr));
+}
+
+/* How many flows the namespace has; when the kernel does not say, more than anybody wants to be told of. */
+static uint32_t count_flows(int fd)
+{
+	_Alignas(struct nlmsghdr) char space[512];
+	struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET_STATS, NLM_F_ACK, AF_UNSPEC);
+	uint32_t count = UINT32_MAX;
+
+	if (netlink_send(fd, message, message->nlmsg_len) == 0)
+		netlink_receive(fd, read_count, &count);
+	return count;
+}
+
 /*
- * The kernel walks over the flows of all namespaces for a dump, which takes as long whether there are any. For one service
- * it is asked for each side, and filters; several share a walk, for which it tells all flows of the namespace.
+ * For a dump the kernel walks over the flows of all namespaces, which takes as long when there are none. It can look for
+ * those of one service, a walk for each side, at which it looks at every flow of the namespace; or it walks once, and tells
+ * them all, which takes six times as long for each. Where both take the same, the flows grow about as the square of services.
  */
 static int64_t delete_flows(struct request *request, int fd, const struct dump *dump)
 {
@@ -376,17 +401,18 @@ static int64_t delete_flows(struct request *request, int fd, const struct dump *
 
 	if (dump->services == 0)
 		return 0;
-	if (dump->services > 1)
+	if (count_flows(fd) / FLOWS_OF_ONE < dump->services * dump->services)
 		return delete_dumped(request, fd, *dump, begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC));
-	for (enum side side = ORIGINAL; side <= REPLY; side++) {
-		struct nlmsghdr *message =
-			begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, dump->wanted->destination.family);
-		put_filter(message, dump->wanted, side);
-		more = delete_dumped(request, fd, *dump, message);
-		if (more < 0)
-			return more;
-		deleted += more;
-	}
+	for (const struct wanted *one = dump->wanted; one < dump->wanted + dump->services; one++)
+		for (enum side side = ORIGINAL; side <= REPLY; side++) {
+			const struct dump alone = {.wanted = one, .services = 1};
+			struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, one->destination.family);
+			put_filter(message, one, side);
+			more = delete_dumped(request, fd, alone, message);
+			if (more < 0)
+				return more;
+			deleted += more;
+		}
 	return deleted;
 }
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findLink } from './links.ts'
 import type { ServiceFlows } from './native-protocol.ts'
@@ -159,6 +162,40 @@ describe.each(BUILDS)('probes and announcements through the helper, $name build'
     // Frames sent before the call-off are out; a request behind it shows that the loop went on without sending more.
     await connect(8002, { send: Buffer.from('x'), timeoutMs: 50 })
     expect(await holder()).toContain('02:00:00:00:00:99')
+  })
+
+  test('finds the flows of few services among many', async () => {
+    const flow = (at: number, to: string, port: number, member: string) => {
+      const client = `10.7.${at >> 8}.${at & 255}`
+      return [
+        ...['-A', '-p', 'tcp', '-s', client, '-d', to, '--sport', '1024', '--dport', port],
+        ...['--reply-src', member, '--reply-dst', client, '--reply-port-src', '8080', '--reply-port-dst', '1024'],
+        ...['-t', '600', '--state', 'ESTABLISHED', '-u', 'ASSURED,SEEN_REPLY'],
+      ].join(' ')
+    }
+    const [vip, other] = ['192.0.2.80', '192.0.2.81']
+    const lines = [
+      // More than the helper wants to be told of for two services.
+      ...Array.from({ length: 17_000 }, (_, at) => flow(at, other, 81, '10.250.0.99')),
+      ...[1, 2, 3].map((at) => flow(at, vip, 80, '10.250.0.1')),
+      ...[4, 5].map((at) => flow(at, vip, 80, '10.250.0.2')),
+      flow(6, vip, 82, '10.250.0.2'),
+    ]
+    const directory = await mkdtemp(join(tmpdir(), 'spout-flows-'))
+    await writeFile(join(directory, 'flows'), `${lines.join('\n')}\n`)
+    await runIn(on.segment.near, ['conntrack', '-R', join(directory, 'flows')])
+    await rm(directory, { recursive: true })
+    const to = (port: number, ...members: string[]): ServiceFlows => {
+      const ends = members.map((address) => ({ address, port: 8080 }))
+      return { protocol: 'tcp', destination: vip, port, ...(members.length > 0 ? { members: ends } : {}) }
+    }
+    const forget = (...services: ServiceFlows[]) => on.helper.conntrackDelete({ netns: on.netns, services })
+    expect(await forget(to(80, '10.250.0.9'))).toBe(0)
+    expect(await forget(to(80, '10.250.0.1'))).toBe(3)
+    expect(await forget(to(80, '10.250.0.1', '10.250.0.9'), to(82, '10.250.0.2'))).toBe(1)
+    expect(await forget(to(80), to(82))).toBe(2)
+    const all = { protocol: 'tcp', destination: other, port: 81 } as const
+    expect(await forget(all)).toBe(17_000)
   })
 
   test('forgets flows to one destination alone', async () => {

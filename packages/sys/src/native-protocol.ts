@@ -230,8 +230,8 @@ export type SctpResult =
     }
 
 /**
- * The kernel walks over the flows of all namespaces, twice for one service and once for several; those of the namespace
- * are then told one by one.
+ * For a request the kernel walks over the flows of all namespaces at least once: services that lose flows at the same time
+ * belong into one.
  */
 export interface ConntrackDelete extends InNetns {
   readonly services: readonly ServiceFlows[]

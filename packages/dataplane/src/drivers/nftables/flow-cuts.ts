@@ -26,8 +26,6 @@ const MOST_MEMBERS = 10_000
  * domains included: members that die all at once must not hold up the changes of others.
  */
 const MOST_REQUESTS = 8
-/** Of so many services of a domain the kernel is asked for the flows of each alone; more of them share a walk. */
-const FEW_SERVICES = 8
 
 /** Flows that are to be forgotten. Plain data: those that wait for the end of a drain are kept over a restart. */
 interface Cut {
@@ -135,13 +133,10 @@ export class FlowCuts {
     this.#timer = null
   }
 
-  /** What is done in one go: the cuts of a service each, or of all services of a domain where there are many. */
-  #batches(due: readonly Cut[]): readonly (readonly Group[])[] {
+  /** By domain: its services share what the kernel is asked. */
+  #batches(due: readonly Cut[]): Iterable<readonly Group[]> {
     const groups = [...Map.groupBy(due, ({ key, listenerId, all }) => `${key} ${listenerId} ${all}`).values()]
-    const domains = Map.groupBy(groups, ([cut]) => this.#options.find(cut!.key)?.netns)
-    return [...domains.values()].flatMap((inDomain) =>
-      inDomain.length > FEW_SERVICES ? [inDomain] : inDomain.map((group) => [group]),
-    )
+    return Map.groupBy(groups, ([cut]) => this.#options.find(cut!.key)?.netns).values()
   }
 
   /** @param batch of one domain @returns how many requests it took */
@@ -149,15 +144,12 @@ export class FlowCuts {
     const { helper, log, find } = this.#options
     const netns = find(batch[0]![0]!.key)?.netns
     if (netns === undefined) return 0
-    const services = batch.flatMap((group) => this.#servicesOf(group))
-    const requests = services.length > FEW_SERVICES ? inRequests(services) : services.map((one) => [one])
-    for (const some of requests)
+    const requests = inRequests(batch.flatMap((group) => this.#servicesOf(group)))
+    for (const services of requests)
       try {
-        await helper.conntrackDelete({ netns, services: some })
+        await helper.conntrackDelete({ netns, services })
       } catch (error) {
-        const { destination, port } = some[0]!
-        const of = { key: batch[0]![0]!.key, address: destination, port, services: some.length }
-        log.warn({ ...of, error: String(error) }, 'flows of members not ended')
+        log.warn({ netns, services: services.length, error: String(error) }, 'flows of members not ended')
       }
     return requests.length
   }
