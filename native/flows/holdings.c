@@ -104,7 +104,6 @@ static int ask(struct domain *domain, uint16_t type)
 {
 	_Alignas(struct nlmsghdr) char space[256];
 	struct nlmsghdr *message = mnl_nlmsg_put_header(space);
-	int err;
 
 	message->nlmsg_type = type;
 	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
@@ -118,8 +117,7 @@ static int ask(struct domain *domain, uint16_t type)
 		body->rtm_table = RT_TABLE_LOCAL;
 		body->rtm_type = RTN_LOCAL;
 	}
-	err = netlink_send(domain->address_fd, message, message->nlmsg_len);
-	return err != 0 ? err : netlink_receive(domain->address_fd, note, domain);
+	return netlink_ask(domain->address_fd, message, message->nlmsg_len, note, domain);
 }
 
 static int ask_all(struct domain *domain)

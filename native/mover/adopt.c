@@ -96,13 +96,11 @@ static int dump_addresses(struct adoption *adoption)
 	_Alignas(struct nlmsghdr) uint8_t space[128];
 	struct nlmsghdr *message = mnl_nlmsg_put_header(space);
 	struct ifaddrmsg *body = mnl_nlmsg_put_extra_header(message, sizeof(*body));
-	int err;
 
 	message->nlmsg_type = RTM_GETADDR;
 	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	body->ifa_index = (uint32_t)adoption->place->ifindex;
-	err = netlink_send(adoption->place->route_fd, message, message->nlmsg_len);
-	return err == 0 ? netlink_receive(adoption->place->route_fd, note_address, adoption) : err;
+	return netlink_ask(adoption->place->route_fd, message, message->nlmsg_len, note_address, adoption);
 }
 
 static int dump(struct adoption *adoption, uint16_t kind)

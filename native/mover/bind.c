@@ -77,9 +77,7 @@ static void ask(const struct place *place, struct batch *batch)
 		const struct entry *entry = batch->entries[i];
 		len += (entry->proxied ? proxied_put : put_address)(data + len, place, &entry->address, batch->bind, (uint32_t)i);
 	}
-	err = netlink_send(place->route_fd, data, len);
-	if (err == 0)
-		err = netlink_receive(place->route_fd, note_refusal, batch);
+	err = netlink_ask(place->route_fd, data, len, note_refusal, batch);
 	for (size_t i = 0; i < batch->count && err != 0; i++)
 		batch->entries[i]->err = err;
 }

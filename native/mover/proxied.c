@@ -73,8 +73,8 @@ bool proxied_possible(const struct place *place)
 	message->nlmsg_flags = NLM_F_REQUEST;
 	body->ncm_family = AF_INET6;
 	mnl_attr_put_u32(message, NETCONFA_IFINDEX, (uint32_t)place->ifindex);
-	return place->prepared && netlink_send(place->route_fd, message, message->nlmsg_len) == 0 &&
-	       netlink_receive(place->route_fd, note_settings, &possible) == 0 && possible;
+	return place->prepared &&
+	       netlink_ask(place->route_fd, message, message->nlmsg_len, note_settings, &possible) == 0 && possible;
 }
 
 static size_t put_route(uint8_t *at, const struct place *place, const struct address *address, bool bind, uint32_t seq)
@@ -127,7 +127,6 @@ int proxied_dump(const struct place *place, uint16_t type, void (*message)(const
 {
 	_Alignas(struct nlmsghdr) uint8_t space[128];
 	struct nlmsghdr *request = mnl_nlmsg_put_header(space);
-	int err;
 
 	request->nlmsg_type = type;
 	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
@@ -144,8 +143,7 @@ int proxied_dump(const struct place *place, uint16_t type, void (*message)(const
 		body->ndm_flags = NTF_PROXY;
 		mnl_attr_put_u32(request, NDA_IFINDEX, (uint32_t)place->ifindex);
 	}
-	err = netlink_send(place->route_fd, request, request->nlmsg_len);
-	return err == 0 ? netlink_receive(place->route_fd, message, arg) : err;
+	return netlink_ask(place->route_fd, request, request->nlmsg_len, message, arg);
 }
 
 static bool read_route(const struct place *place, const struct nlmsghdr *message, const struct nlattr **to)

@@ -49,15 +49,13 @@ static int ask(struct batch *batch)
 	_Alignas(struct nlmsghdr) uint8_t space[128];
 	struct nlmsghdr *request = mnl_nlmsg_put_header(space);
 	struct ndmsg *body = mnl_nlmsg_put_extra_header(request, sizeof(*body));
-	int err;
 
 	request->nlmsg_type = RTM_GETNEIGH;
 	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	body->ndm_family = AF_UNSPEC;
 	mnl_attr_put_u32(request, NDA_IFINDEX, (uint32_t)batch->place->ifindex);
 	batch->len = batch->count = 0;
-	err = netlink_send(batch->place->route_fd, request, request->nlmsg_len);
-	return err == 0 ? netlink_receive(batch->place->route_fd, note_unresolved, batch) : err;
+	return netlink_ask(batch->place->route_fd, request, request->nlmsg_len, note_unresolved, batch);
 }
 
 static void ignore(const struct nlmsghdr *message, void *arg)

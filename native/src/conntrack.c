@@ -99,8 +99,8 @@ static void put_end(struct nlmsghdr *message, uint16_t tuple, bool is_source, co
 }
 
 /*
- * Kernels from 5.8 on dump only what matches this one service; what older ones send too much is left out by `gather`. By a single member
- * too: a service may have a hundred thousand flows to others.
+ * Kernels from 5.8 on dump only what matches this one service; what older ones send too much is left out by `gather`. By a
+ * single member too: a service may have a hundred thousand flows to others.
  */
 static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, enum side side)
 {
@@ -266,9 +266,7 @@ static int64_t delete_gathered(struct request *request, int fd, const struct dum
 		int err;
 		for (int i = 0; i < DELETES_PER_SEND && at < dump->deletes.len; i++)
 			at += NLMSG_ALIGN(((const struct nlmsghdr *)(const void *)(dump->deletes.data + at))->nlmsg_len);
-		err = netlink_send(fd, dump->deletes.data + start, at - start);
-		if (err == 0)
-			err = netlink_receive(fd, count_gone, &deleted);
+		err = netlink_ask(fd, dump->deletes.data + start, at - start, count_gone, &deleted);
 		if (err != 0) {
 			fail_errno(request, err, "deleting flows");
 			return -1;
@@ -353,10 +351,8 @@ static bool read_services(struct request *request, struct buf *out)
 static int64_t delete_dumped(struct request *request, int fd, struct dump dump, const struct nlmsghdr *message)
 {
 	int64_t deleted = -1;
-	int err = netlink_send(fd, message, message->nlmsg_len);
+	int err = netlink_ask(fd, message, message->nlmsg_len, gather, &dump);
 
-	if (err == 0)
-		err = netlink_receive(fd, gather, &dump);
 	if (err == 0)
 		err = dump.refusal.err;
 	if (err != 0)
@@ -381,11 +377,10 @@ static void read_count(const struct nlmsghdr *message, void *arg)
 static uint32_t count_flows(int fd)
 {
 	_Alignas(struct nlmsghdr) char space[512];
-	struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET_STATS, NLM_F_ACK, AF_UNSPEC);
+	struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET_STATS, 0, AF_UNSPEC);
 	uint32_t count = UINT32_MAX;
 
-	if (netlink_send(fd, message, message->nlmsg_len) == 0)
-		netlink_receive(fd, read_count, &count);
+	netlink_ask(fd, message, message->nlmsg_len, read_count, &count);
 	return count;
 }
 

@@ -60,6 +60,13 @@ int netlink_receive(int fd, void (*message)(const struct nlmsghdr *message, void
 	}
 }
 
+int netlink_ask(int fd, const void *messages, size_t len, void (*message)(const struct nlmsghdr *message, void *arg), void *arg)
+{
+	int err = netlink_send(fd, messages, len);
+
+	return err == 0 ? netlink_receive(fd, message, arg) : err;
+}
+
 bool netlink_refused(const struct nlmsghdr *message, struct netlink_refusal *out)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);

@@ -13,6 +13,8 @@ void netlink_set_up(int fd);
 int netlink_send(int fd, const void *messages, size_t len);
 /* Calls `message` for everything there is; also drives a dump to its end. 0 or errno. */
 int netlink_receive(int fd, void (*message)(const struct nlmsghdr *message, void *arg), void *arg);
+/* Sends, and receives what there is to it. 0 or errno. */
+int netlink_ask(int fd, const void *messages, size_t len, void (*message)(const struct nlmsghdr *message, void *arg), void *arg);
 
 struct netlink_refusal {
 	uint32_t seq;

@@ -95,9 +95,7 @@ static int ask(int fd, const struct asked *asked, struct counting *counting)
 		messages.len = 0;
 		for (uint32_t i = first; i < first + KEYS_PER_SEND && i < counting->keys; i++)
 			put_key(&messages, asked, &form, i);
-		err = netlink_send(fd, messages.data, messages.len);
-		if (err == 0)
-			err = netlink_receive(fd, count, counting);
+		err = netlink_ask(fd, messages.data, messages.len, count, counting);
 	}
 	buf_reset(&messages, 0);
 	return err != 0 ? err : counting->refusal.err;

@@ -90,9 +90,7 @@ static bool ask(struct request *request, struct netns *netns, struct buf *messag
 	if (fd < 0)
 		return fail_errno(request, errno, "netlink socket");
 	request->helper->netlink_messages++;
-	err = netlink_send(fd, message->data, message->len);
-	if (err == 0)
-		err = netlink_receive(fd, read, answer);
+	err = netlink_ask(fd, message->data, message->len, read, answer);
 	return err == 0 || fail_errno(request, err, "netlink");
 }
 

@@ -52,9 +52,7 @@ static bool send_some(struct request *request, int fd, struct buf *messages, str
 	int err;
 
 	request->helper->netlink_messages += run->count;
-	err = netlink_send(fd, messages->data, messages->len);
-	if (err == 0)
-		err = netlink_receive(fd, note_refusal, run);
+	err = netlink_ask(fd, messages->data, messages->len, note_refusal, run);
 	run->count = 0;
 	messages->len = 0;
 	return err == 0 || fail_errno(request, err, "rtnetlink");
@@ -151,9 +149,7 @@ bool rtnl_dump(struct request *request, struct netns *netns, struct nlmsghdr *me
 		return fail_errno(request, errno, "netlink socket");
 	message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	request->helper->netlink_messages++;
-	err = netlink_send(fd, message, message->nlmsg_len);
-	if (err == 0)
-		err = netlink_receive(fd, dump_message, &dump);
+	err = netlink_ask(fd, message, message->nlmsg_len, dump_message, &dump);
 	if (err == 0)
 		err = dump.refusal.err;
 	/* A table that does not exist has no routes. */

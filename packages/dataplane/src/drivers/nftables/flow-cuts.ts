@@ -107,8 +107,8 @@ export class FlowCuts {
   }
 
   /**
-   * Makes the cuts that are due, but for those that are too many for one time: `onDue` comes again for them. Never throws: what
-   * fails is tried again in the next round.
+   * Makes the cuts that are due, but for those that are too many for one time: `onDue` comes again for them. Never throws:
+   * what fails is tried again in the next round.
    */
   async run(): Promise<void> {
     const now = this.#options.clock.now().getTime()
