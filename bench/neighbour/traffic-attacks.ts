@@ -1,0 +1,63 @@
+import type { Lab } from '@spout/testkit'
+import { compile, LineProgram } from '../bed/native.ts'
+import type { Attack } from './attack.ts'
+
+/** Attacks end by themselves after so long, whatever becomes of the benchmark. */
+const LONGEST_SECONDS = '120'
+
+interface Program {
+  readonly name: string
+  /** A program of `bench/programs`, or one of the machine's by its argument vector. */
+  readonly argv: readonly string[]
+  readonly words: (lastLine: string) => string
+}
+
+const attackBy = (lab: Lab, { name, argv, words }: Program): Attack => ({
+  name,
+  plane: 'data',
+  begin: async () => {
+    const program = new LineProgram(lab, 'client', argv)
+    return {
+      end: async () => {
+        try {
+          return words(await program.finish())
+        } finally {
+          await program[Symbol.asyncDispose]()
+        }
+      },
+    }
+  },
+})
+
+/** The addresses of the attacker's own load balancers: each attack goes where its tenant may ask for traffic. */
+export interface Targets {
+  /** Balanced on the packet path. */
+  readonly tcp: string
+  readonly udp: string
+  /** Served by the tenant's proxy. */
+  readonly http: string
+}
+
+export async function trafficAttacks(lab: Lab, { tcp, udp, http }: Targets): Promise<readonly Attack[]> {
+  const flood = await compile(lab, 'flood')
+  const slow = await compile(lab, 'slow-clients')
+  const burst = await compile(lab, 'request-burst')
+  const sent = (line: string) => `${line} packets sent`
+  return [
+    attackBy(lab, { name: 'syn-flood', argv: [flood, 'syn', tcp, '80', '100000', LONGEST_SECONDS], words: sent }),
+    attackBy(lab, { name: 'million-flows', argv: [flood, 'udp', udp, '80', '250000', LONGEST_SECONDS], words: sent }),
+    attackBy(lab, {
+      name: 'requests-50k',
+      argv: [burst, http, '80', '128', '50000', LONGEST_SECONDS],
+      words: (line) => `${line} requests answered`,
+    }),
+    attackBy(lab, {
+      name: 'slow-clients-4000',
+      argv: [slow, http, '80', '4000', LONGEST_SECONDS],
+      words: (line) => {
+        const [most, opened, closed] = line.split(' ')
+        return `${most} open at most, ${opened} opened, ${closed} closed by the proxy`
+      },
+    }),
+  ]
+}
