@@ -53,3 +53,63 @@ test('but not for ever, and nobody who comes back later prolongs it', async () =
   expect(liveness.of('next')).toBe('lost')
   liveness.close()
 })
+
+test("a standstill of the control plane is nobody's silence", async () => {
+  const { clock, liveness } = start()
+  const nodes = ['a', 'b', 'c']
+  const changes: string[] = []
+  for (const node of nodes) liveness.heardOf(node)
+  liveness.onChange((node) => changes.push(`${node} ${liveness.of(node)}`))
+  for (const standstillMs of [2999, 3001, 6000, 60_000]) {
+    await clock.advance(900)
+    clock.stall(standstillMs)
+    // Timers fire before the sockets are read.
+    await clock.advance(1)
+    for (const node of nodes) liveness.heardOf(node)
+    await clock.advance(900)
+    for (const node of nodes) liveness.heardOf(node)
+  }
+  expect(changes).toEqual([])
+  liveness.close()
+})
+
+test('after a long standstill every node has the whole time to be heard of, and a dead one is lost after it', async () => {
+  const { clock, liveness } = start()
+  for (const node of ['alive', 'dead']) liveness.heardOf(node)
+  await clock.advance(2900)
+  clock.stall(10_000)
+  await clock.advance(2900)
+  expect(liveness.of('dead')).toBe('connected')
+  liveness.heardOf('alive')
+  await clock.advance(2099)
+  expect([liveness.of('alive'), liveness.of('dead')]).toEqual(['connected', 'disconnected'])
+  await clock.advance(1000)
+  expect([liveness.of('alive'), liveness.of('dead')]).toEqual(['disconnected', 'lost'])
+  liveness.close()
+})
+
+test('a control plane that stands still again and again finds a dead node all the same', async () => {
+  const { clock, liveness } = start()
+  liveness.heardOf('dead')
+  let rounds = 0
+  while (liveness.of('dead') !== 'lost' && rounds++ < 100) {
+    await clock.advance(1000)
+    clock.stall(4000)
+  }
+  // It had 12 times 5 s of time in which the process ran.
+  expect(rounds).toBeGreaterThan(1)
+  expect(rounds).toBeLessThanOrEqual(60)
+  liveness.close()
+})
+
+test('busy moments count', async () => {
+  const { clock, liveness } = start()
+  liveness.heardOf('dead')
+  for (let moment = 0; moment < 13; moment++) {
+    await clock.advance(1)
+    clock.stall(400)
+  }
+  await clock.advance(1)
+  expect(liveness.of('dead')).toBe('lost')
+  liveness.close()
+})

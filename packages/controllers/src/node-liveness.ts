@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '@spout/runtime'
+import { AwakeTime } from './awake-time.ts'
 
 export interface LivenessOptions {
   readonly clock: Clock
@@ -17,22 +18,33 @@ interface Watched {
   timer: Timer | null
 }
 
-/** A node that was never heard of is not given more than so many times `moveAfterMs`, whoever else comes meanwhile. */
-const MOST_ARRIVAL_TIMES = 12
+/** A silent node is not given more than so many times `moveAfterMs`, whoever else comes and however we stand still. */
+const MOST_TIMES = 12
 
 /**
  * Who is heard of. A report is the only sign of life. After a start of the control plane every node gets the full
  * `moveAfterMs` to be heard of, so that a restart moves nothing. While others are heard of for the first time that time
  * begins anew: a thousand of them come one after the other, and who is late in the queue is not gone.
+ *
+ * A standstill of this process is nobody's silence. After one that is long enough for agents to have given up a request,
+ * every node gets the full time again, as after a start.
  */
 export class NodeLiveness {
   readonly #options: LivenessOptions
   readonly #nodes = new Map<string, Watched>()
   readonly #listeners = new Set<(nodeId: string) => void>()
+  readonly #awake: AwakeTime
   #lastArrivalMs = Number.NEGATIVE_INFINITY
+  #lastStandstillMs = Number.NEGATIVE_INFINITY
 
   constructor(options: LivenessOptions) {
     this.#options = options
+    this.#awake = new AwakeTime({
+      clock: options.clock,
+      onStandstill: (standstillMs) => {
+        if (standstillMs >= options.disconnectedAfterMs) this.#lastStandstillMs = this.#awake.ms()
+      },
+    })
   }
 
   of(nodeId: string): Liveness {
@@ -42,7 +54,7 @@ export class NodeLiveness {
   /** Starts to expect reports from a node; harmless for one that is watched already. */
   watch(nodeId: string): void {
     if (this.#nodes.has(nodeId)) return
-    const watched: Watched = { lastHeardMs: this.#options.clock.monotonicMs(), liveness: 'new', timer: null }
+    const watched: Watched = { lastHeardMs: this.#awake.ms(), liveness: 'new', timer: null }
     this.#nodes.set(nodeId, watched)
     this.#arm(nodeId, watched)
   }
@@ -56,7 +68,7 @@ export class NodeLiveness {
     this.watch(nodeId)
     const watched = this.#nodes.get(nodeId)
     if (watched === undefined) return
-    watched.lastHeardMs = this.#options.clock.monotonicMs()
+    watched.lastHeardMs = this.#awake.ms()
     if (watched.liveness === 'connected') return
     if (watched.liveness === 'new') this.#lastArrivalMs = watched.lastHeardMs
     this.#become(nodeId, watched, 'connected')
@@ -70,6 +82,7 @@ export class NodeLiveness {
   }
 
   close(): void {
+    this.#awake.close()
     for (const nodeId of [...this.#nodes.keys()]) this.forget(nodeId)
   }
 
@@ -90,10 +103,11 @@ export class NodeLiveness {
   }
 
   #silentMs({ liveness, lastHeardMs }: Watched): number {
-    const nowMs = this.#options.clock.monotonicMs()
+    const nowMs = this.#awake.ms()
     const silentMs = nowMs - lastHeardMs
-    if (liveness !== 'new' || silentMs >= MOST_ARRIVAL_TIMES * this.#options.moveAfterMs) return silentMs
-    return Math.min(silentMs, nowMs - this.#lastArrivalMs)
+    if (silentMs >= MOST_TIMES * this.#options.moveAfterMs) return silentMs
+    const arrivedMs = liveness === 'new' ? this.#lastArrivalMs : Number.NEGATIVE_INFINITY
+    return Math.min(silentMs, nowMs - Math.max(arrivedMs, this.#lastStandstillMs))
   }
 
   #become(nodeId: string, watched: Watched, liveness: Liveness): void {

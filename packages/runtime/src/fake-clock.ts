@@ -41,6 +41,11 @@ export class FakeClock implements Clock {
     this.#epochMs += byMs
   }
 
+  /** Time passes and nothing runs, as in a process that is stopped: what fell due fires with the next `advance`. */
+  stall(byMs: number): void {
+    this.#elapsedMs += byMs
+  }
+
   /** Moves time on, firing what falls due in order; promises settle between two timers. */
   async advance(byMs: number): Promise<void> {
     const end = this.#elapsedMs + byMs

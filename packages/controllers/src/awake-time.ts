@@ -1,0 +1,56 @@
+import type { Clock, Timer } from '@spout/runtime'
+
+export interface AwakeTimeOptions {
+  readonly clock: Clock
+  /** Called right after a standstill, with the milliseconds of it that do not count. */
+  readonly onStandstill: (standstillMs: number) => void
+}
+
+/** So often the time is looked at. */
+const TICK_MS = 250
+/** A look that comes so much later than it should is a busy moment and counts; what is beyond that does not. */
+const BUSY_MS = 250
+
+/**
+ * Time in which this process ran. A process that was stopped, swapped out or collecting garbage received nothing
+ * meanwhile, so nobody was silent: messages wait in its sockets, and its timers fire before it reads them.
+ */
+export class AwakeTime {
+  readonly #options: AwakeTimeOptions
+  #lookedAtMs: number
+  #excusedMs = 0
+  #timer: Timer | null
+
+  constructor(options: AwakeTimeOptions) {
+    this.#options = options
+    this.#lookedAtMs = options.clock.monotonicMs()
+    this.#timer = this.#tick()
+  }
+
+  /** Milliseconds that never go back and stand still while the process does. */
+  ms(): number {
+    this.#look()
+    return this.#options.clock.monotonicMs() - this.#excusedMs
+  }
+
+  close(): void {
+    this.#timer?.clear()
+    this.#timer = null
+  }
+
+  #look(): void {
+    const nowMs = this.#options.clock.monotonicMs()
+    const standstillMs = nowMs - this.#lookedAtMs - TICK_MS - BUSY_MS
+    this.#lookedAtMs = nowMs
+    if (standstillMs <= 0) return
+    this.#excusedMs += standstillMs
+    this.#options.onStandstill(standstillMs)
+  }
+
+  #tick(): Timer {
+    return this.#options.clock.setTimer(() => {
+      this.#look()
+      if (this.#timer !== null) this.#timer = this.#tick()
+    }, TICK_MS)
+  }
+}
