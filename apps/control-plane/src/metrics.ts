@@ -5,7 +5,7 @@ import type { AgentLink } from '@spout/server'
 
 interface Described {
   readonly view: ModelView
-  readonly status: Pick<StatusController, 'counts' | 'node'>
+  readonly status: Pick<StatusController, 'counts' | 'node' | 'ignored'>
   readonly planner: PlanController
   readonly link: AgentLink
 }
@@ -24,6 +24,14 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link 
     view
       .list('node')
       .map(({ id, name }) => ({ labels: { node: name }, value: status.node(id).connection === 'connected' ? 1 : 0 })),
+  )
+  metrics.counters(
+    {
+      name: 'spout_node_words_ignored_total',
+      help: 'Things that a node reported on and was never given: 0 is right',
+      labels: ['node'],
+    },
+    () => view.list('node').map(({ id, name }) => ({ labels: { node: name }, value: status.ignored(id) })),
   )
   metrics.gauge({ name: 'spout_plan_backlog', help: 'Keys that wait to be planned', labels: [] }, () => [
     { labels: {}, value: planner.backlog },

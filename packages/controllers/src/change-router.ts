@@ -1,7 +1,7 @@
 import type { ModelView, StoreAdmission } from '@spout/admission'
 import type { Kind, StatusReader } from '@spout/model'
 import { advertisementsByPool, neededFeatures } from '@spout/plan'
-import type { Logger } from '@spout/runtime'
+import type { Clock, Logger, Timer } from '@spout/runtime'
 import type { ClusterIndex } from './cluster-index.ts'
 import type { GroupPublisher } from './group-publisher.ts'
 import type { NodeLiveness } from './node-liveness.ts'
@@ -17,8 +17,12 @@ export interface ChangeRouterOptions {
   readonly liveness: NodeLiveness
   readonly status: StatusReader
   readonly admission: Pick<StoreAdmission, 'seeFabricAddress'>
+  readonly clock: Clock
   readonly log: Logger
 }
+
+/** A node's address is stored at most so often, however often the node says another. */
+const SEE_AGAIN_MS = 1000
 
 /** What a change leads to: which load balancers and networks are planned again, and whose part in a group. */
 export class ChangeRouter {
@@ -31,8 +35,8 @@ export class ChangeRouter {
   /** What of a group its load balancers' entries are made of, as one text. */
   readonly #groupWords = new Map<string, string>()
   readonly #features = new Map<string, readonly string[]>()
-  /** What is being kept of nodes just now: each says its address several times before it is stored. */
-  readonly #seeing = new Map<string, string>()
+  /** Nodes whose address was looked at a moment ago: each says it several times before it is stored. */
+  readonly #seeing = new Map<string, Timer>()
   readonly #connected = new Set<string>()
   #unsubscribe: readonly (() => void)[] = []
 
@@ -66,6 +70,8 @@ export class ChangeRouter {
 
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const timer of this.#seeing.values()) timer.clear()
+    this.#seeing.clear()
   }
 
   #changed(changed: readonly { readonly kind: Kind; readonly id: string }[]): void {
@@ -156,22 +162,30 @@ export class ChangeRouter {
   #nodeSpoke(nodeId: string): void {
     const { features, fabricAddress } = this.#options.status.node(nodeId)
     this.#featuresChanged(nodeId, features)
-    if (fabricAddress === null || this.#seeing.get(nodeId) === fabricAddress) return
-    if (this.#view.get('node', nodeId)?.value.seenFabricAddress !== fabricAddress)
+    if (fabricAddress === null || this.#seeing.has(nodeId)) return
+    const node = this.#view.get('node', nodeId)?.value
+    if (node !== undefined && node.seenFabricAddress !== fabricAddress)
       void this.#seeFabricAddress(nodeId, fabricAddress)
   }
 
   /** Durable, so that after a restart neighbours know each other before they spoke again. */
   async #seeFabricAddress(nodeId: string, address: string): Promise<void> {
-    const { admission, log } = this.#options
-    this.#seeing.set(nodeId, address)
+    const { admission, clock, log } = this.#options
+    const again = () => {
+      this.#seeing.delete(nodeId)
+      const now = this.#options.status.node(nodeId).fabricAddress
+      if (now !== address) this.#nodeSpoke(nodeId)
+    }
+    const timer = clock.setTimer(again, SEE_AGAIN_MS)
+    this.#seeing.set(nodeId, timer)
     try {
       await admission.seeFabricAddress(nodeId, address)
     } catch (error) {
+      // Nothing was stored: the next one need not wait.
+      timer.clear()
+      this.#seeing.delete(nodeId)
       const reason = error instanceof Error ? error.message : String(error)
       log.warn({ event: 'fabric-address-refused', nodeId, reason }, 'what the node sees as its address is not taken')
-    } finally {
-      this.#seeing.delete(nodeId)
     }
   }
 

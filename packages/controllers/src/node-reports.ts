@@ -116,7 +116,8 @@ export class NodeReports {
     this.#nodes.delete(nodeId)
   }
 
-  merge(nodeId: string, report: NodeReport, at: string): ReportDifference {
+  /** @param isMember whether there still is a member of this id: what was said of others is forgotten in time */
+  merge(nodeId: string, report: NodeReport, at: string, isMember: (id: string) => boolean): ReportDifference {
     const known = this.#nodes.get(nodeId)
     const sameSession = known?.session === report.session
     if (known !== undefined && sameSession && report.sequence <= known.sequence) return IGNORED
@@ -142,7 +143,7 @@ export class NodeReports {
       keys,
       removed: report.removed,
       whole: report.inSync,
-      loadBalancers: mergeMembers(node, report.members),
+      loadBalancers: mergeMembers(node, report.members, isMember),
       node: known === undefined || wordsBefore !== wordsOf(node),
       stats: report.stats,
       announced,
@@ -150,6 +151,9 @@ export class NodeReports {
     }
   }
 }
+
+/** Words on so many members of a load balancer are looked through for those of members that are gone. */
+const PRUNED_FROM = 64
 
 const newNode = (): NodeView => ({
   session: '',
@@ -236,7 +240,11 @@ function mergeEntries(node: NodeView, report: NodeReport, announced: AnnouncedDi
   return keys
 }
 
-function mergeMembers(node: NodeView, members: readonly MemberHealth[]): ReadonlySet<string> {
+function mergeMembers(
+  node: NodeView,
+  members: readonly MemberHealth[],
+  isMember: (id: string) => boolean,
+): ReadonlySet<string> {
   const changed = new Set<string>()
   for (const member of members) {
     const known = node.members.get(member.loadBalancerId) ?? new Map<string, MemberHealth>()
@@ -245,6 +253,9 @@ function mergeMembers(node: NodeView, members: readonly MemberHealth[]): Readonl
     // A restarted agent knows the health but not since when.
     known.set(member.memberId, before?.health === member.health ? { ...member, since: before.since } : member)
     if (before?.health !== member.health || before.reason !== member.reason) changed.add(member.loadBalancerId)
+    // At each power of two, so that it costs little: members come and go for as long as their load balancer is there.
+    if (before === undefined && known.size >= PRUNED_FROM && (known.size & (known.size - 1)) === 0)
+      for (const id of known.keys()) if (!isMember(id)) known.delete(id)
   }
   return changed
 }

@@ -4,6 +4,9 @@ import type { Reason } from '@spout/plan'
 
 type Listener = (keys: readonly string[]) => void
 
+/** Keys remembered of a node that does not say that it let them go: it is away, and tells of all that it holds when it is back. */
+const MOST_UNGIVEN = 10_000
+
 /** What every node shall hold, in memory. The plan controller writes it; the agent link and the status read it. */
 export class NodeStateTable implements NodeStates {
   /** key -> node id -> entry */
@@ -13,6 +16,8 @@ export class NodeStateTable implements NodeStates {
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #keyListeners = new Set<(key: string) => void>()
   readonly #problems = new Map<string, readonly Reason[]>()
+  /** node id -> keys that it was to hold and has not said that it let go; of a node that never says so the newest. */
+  readonly #ungiven = new Map<string, Set<string>>()
   #ready = false
 
   get(nodeId: string, key: string): HashedEntry | null {
@@ -24,6 +29,23 @@ export class NodeStateTable implements NodeStates {
       const held = this.get(nodeId, key)
       if (held !== null) yield { key, ...held }
     }
+  }
+
+  /** Whether the node was to hold this key, shall not any more, and has not said that it let it go. */
+  wasGiven(nodeId: string, key: string): boolean {
+    return this.#ungiven.get(nodeId)?.has(key) ?? false
+  }
+
+  /** The node said that it does not hold this key. */
+  letGo(nodeId: string, key: string): void {
+    const keys = this.#ungiven.get(nodeId)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#ungiven.delete(nodeId)
+  }
+
+  /** The node is gone. */
+  letGoAll(nodeId: string): void {
+    this.#ungiven.delete(nodeId)
   }
 
   /** Ids of the nodes that shall hold this key. */
@@ -113,6 +135,10 @@ export class NodeStateTable implements NodeStates {
     const keys = this.#keys.get(nodeId)
     keys?.delete(key)
     if (keys?.size === 0) this.#keys.delete(nodeId)
+    const ungiven = this.#ungiven.get(nodeId) ?? new Set<string>()
+    this.#ungiven.set(nodeId, ungiven.add(key))
+    const [oldest] = ungiven
+    if (ungiven.size > MOST_UNGIVEN && oldest !== undefined) ungiven.delete(oldest)
   }
 
   #tell(nodeId: string, key: string): void {

@@ -4,6 +4,7 @@ import { addressProblems, conflictsOf, fabricProblems } from './address-problems
 import { AnnouncedVips } from './announced-vips.ts'
 import { flowProblems } from './flow-problems.ts'
 import type { Holders } from './holders.ts'
+import { NodeAddresses } from './node-addresses.ts'
 import type { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 
@@ -18,10 +19,12 @@ export interface NodeStatusesOptions {
 export class NodeStatuses {
   readonly #options: NodeStatusesOptions
   readonly #announced: AnnouncedVips
+  readonly #addresses: NodeAddresses
 
   constructor(options: NodeStatusesOptions) {
     this.#options = options
     this.#announced = new AnnouncedVips(options)
+    this.#addresses = new NodeAddresses(options)
   }
 
   of(id: string): NodeStatus {
@@ -32,7 +35,8 @@ export class NodeStatuses {
     if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
     const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
     const { fabricAddress, lacksFabricAddress } = said
-    const addressConflicts = conflictsOf(id, said.addressConflicts, this.#ownedAddresses())
+    const claimed = said.addressConflicts.filter(({ address }) => this.#addresses.has(id, address))
+    const addressConflicts = conflictsOf(id, claimed, this.#ownedAddresses())
     const node = view.get('node', id)?.value ?? null
     const counts = this.#announced
     return {
@@ -68,6 +72,7 @@ export class NodeStatuses {
   /** What nodes shall hold under this key changed. */
   keyChanged(key: string): void {
     this.#announced.keyChanged(key)
+    this.#addresses.keyChanged()
   }
 
   /** What the node itself refused of its part in the group: an announcer's words. */

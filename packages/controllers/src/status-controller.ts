@@ -16,6 +16,7 @@ import type { NodeLiveness } from './node-liveness.ts'
 import { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 import { NodeStatuses } from './node-statuses.ts'
+import { ReportScope } from './report-scope.ts'
 import { ServiceSums } from './service-sums.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from './shard-table.ts'
 import { generationOf, type Verdict, verdictOn } from './verdict.ts'
@@ -49,6 +50,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   readonly withdrawals: Withdrawals
   readonly #options: StatusControllerOptions
   readonly #reports = new NodeReports()
+  readonly #scope: ReportScope
   readonly #shards: ShardTable
   readonly #holders: Holders
   readonly #nodes: NodeStatuses
@@ -68,6 +70,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   constructor(options: StatusControllerOptions) {
     this.#options = options
     const { view, nodeStates, liveness } = options
+    this.#scope = new ReportScope({ ...options, reports: this.#reports })
     this.#shards = new ShardTable(options)
     this.#holders = new Holders({ ...options, reports: this.#reports })
     this.withdrawals = new Withdrawals({ ...options, holders: this.#holders, reports: this.#reports })
@@ -90,11 +93,13 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     ]
   }
 
-  report(nodeId: string, report: NodeReport): { readonly resend: boolean } {
+  report(nodeId: string, told: NodeReport): { readonly resend: boolean } {
     const { clock, liveness } = this.#options
     liveness.heardOf(nodeId)
     const at = clock.now().toISOString()
-    const difference = this.#reports.merge(nodeId, report, at)
+    const isMember = (id: string) => this.#options.view.child(id) !== null
+    const difference = this.#reports.merge(nodeId, this.#scope.within(nodeId, told), at, isMember)
+    this.#scope.merged(nodeId, told, difference.whole && !difference.resend)
     if (difference.keys.size > 0 || difference.shards !== null) this.#nodes.nodeChanged(nodeId)
     this.withdrawals.reported(nodeId, difference)
     this.#shards.report(nodeId, difference.shards)
@@ -146,6 +151,11 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
 
   node(id: string): NodeStatus {
     return this.#nodes.of(id)
+  }
+
+  /** How many things a node spoke of that it was not given: they were left out. */
+  ignored(nodeId: string): number {
+    return this.#scope.ignored(nodeId)
   }
 
   features(nodeId: string): readonly string[] {
@@ -214,6 +224,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
   #nodeChanged(nodeId: string): void {
     if (this.#options.view.get('node', nodeId) === null) {
       this.#reports.forget(nodeId)
+      this.#scope.forget(nodeId)
       this.#nodes.nodeChanged(nodeId)
       this.#shards.forget(nodeId)
     }

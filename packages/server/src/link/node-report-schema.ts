@@ -3,9 +3,18 @@ import { z } from 'zod'
 
 const id = z.string().max(128)
 const words = z.string().max(4096)
-const count = z.number().min(0).finite()
+/** Sums over all nodes and restarts must stay numbers. */
+const count = z.number().min(0).max(1e18)
 
-const time = z.string().max(64)
+/** RFC 3339, of the node's clock; empty where an agent does not know it. */
+const time = z
+  .string()
+  .max(64)
+  .regex(/^[0-9TZ:.+-]*$/, 'is not a time')
+const mac = z
+  .string()
+  .max(64)
+  .regex(/^[0-9a-fA-F:.-]*$/, 'is not a hardware address')
 const shardState = z.enum(['master', 'backup', 'fault', 'stopped'])
 const shard = z.object({
   number: z.number().int().min(1).max(16),
@@ -67,7 +76,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
       memberId: id,
       health: z.enum(['up', 'down', 'unknown']),
       reason: words.nullable(),
-      since: z.string().max(64),
+      since: time,
     }),
   ),
   stats: z.array(
@@ -88,7 +97,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
   flows: flows.nullable().optional(),
   departure: z.object({ since: time, busyProxies: count.nullable() }).nullable().optional(),
   addressConflicts: z
-    .array(z.object({ address: z.string().max(64), mac: z.string().max(64), since: time }))
+    .array(z.object({ address: z.string().max(64), mac, since: time }))
     .max(100)
     .optional(),
   fabricAddress: z.string().max(64).nullable().optional(),
