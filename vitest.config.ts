@@ -24,7 +24,9 @@ const ON_A_CLUSTER = [
   'apps/cli/src/commands/import-metallb.contract.test.ts',
 ]
 
-const BESIDE = ['e2e/{bad-input,dsr,isolation,l4,openstack,routed-members,sctp,systemd-units,untracked}.e2e.test.ts']
+const BESIDE = [
+  'e2e/{bad-input,dev-up,dsr,isolation,l4,openstack,routed-members,sctp,systemd-units,untracked}.e2e.test.ts',
+]
 const BESIDE_CLUSTER = ['e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2e.test.ts']
 
 export default defineConfig({

@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { LoadBalancer } from '@spout/model'
 import { must } from '@spout/testkit'
-import { fillAddress, NodeBed, nextApplied } from './bed/node-bed.ts'
+import { appliedSince, fillAddress, NodeBed, nextApplied } from './bed/node-bed.ts'
 import { domainNamespaces } from './bed/processes.ts'
 import { percentile } from './percentile.ts'
 import { benchOptions, printRow } from './row.ts'
@@ -68,7 +68,7 @@ for (let turn = 0; turn < CHANGES; turn++) {
     { op: 'put', kind: 'loadBalancer', id: after.id, scope: after.projectId, value: after },
   ])
   const committed = process.hrtime.bigint()
-  const line = await nextApplied(agent)
+  const line = await appliedSince(agent, started)
   if (line.lastKey !== `lb/${after.id}`) throw new Error(`the agent applied ${line.lastKey}`)
   commitMs.push(Number(committed - started) / 1e6)
   totalMs.push(Number(BigInt(line.doneNs) - committed) / 1e6)

@@ -230,3 +230,15 @@ export async function nextApplied(agent: LineProgram): Promise<AppliedLine> {
     if (line.entries > 0) return line
   }
 }
+
+/**
+ * The next apply that was done after a moment. The agent may apply an entry twice, so more lines may be left of what was
+ * done before than were counted.
+ * @param sinceNs on CLOCK_MONOTONIC
+ */
+export async function appliedSince(agent: LineProgram, sinceNs: bigint): Promise<AppliedLine> {
+  for (;;) {
+    const line = await nextApplied(agent)
+    if (BigInt(line.doneNs) >= sinceNs) return line
+  }
+}

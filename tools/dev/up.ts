@@ -3,6 +3,7 @@ import { Lab, NODES, type SystemAccess, startAgent, startControlPlane } from '@s
 import { buildKubernetes } from './kubernetes/build.ts'
 import { tellKubernetesStory } from './kubernetes/story.ts'
 import { resumeKubernetes, seedKubernetes } from './kubernetes/system.ts'
+import { freePort, holderOf, holderText, isFree } from './port.ts'
 import { readState, removeState, requireUp, type UpKind, writeState } from './state.ts'
 import { seedDemo } from './story/seed.ts'
 import { tellStory } from './story/story.ts'
@@ -89,11 +90,30 @@ function parseOptions(args: readonly string[]) {
   }
 }
 
+/**
+ * Where the control plane listens: the usual port, or another one where somebody has that, so that two checkouts can be up
+ * at once.
+ * @throws UsageError when a port that was asked for is taken
+ */
+async function choosePort(set: readonly string[], teller: Teller): Promise<number> {
+  const asked = set.findLast((setting) => setting.startsWith('api.port='))?.slice('api.port='.length)
+  const port = asked === undefined ? DEFAULT_PORT : Number(asked)
+  // What is no port the control plane itself refuses, and 0 is any that is free.
+  if (!(port > 0) || (await isFree(port))) return port
+  const holder = holderText(await holderOf(port))
+  if (asked !== undefined)
+    throw new UsageError(`port ${port} is taken by ${holder}: end it, or choose another with --set api.port=PORT`)
+  const other = await freePort()
+  teller.event(`port ${port} is taken by ${holder}: the control plane gets ${other}; ./dev env knows it`)
+  return other
+}
+
 async function begin({ kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
+  const port = await choosePort(set, teller)
   const lab = await Lab.create({ persistent: true })
   try {
     teller.event(`lab ${lab.id}: a fabric, a router, a client, two load-balancer nodes, ${TENANTS_OF[kind]}`)
-    const access = await startControlPlane(lab, { port: DEFAULT_PORT, set })
+    const access = await startControlPlane(lab, { port, set })
     writeState(lab, kind, access)
     teller.event(`control plane at ${access.endpoint}`)
     if (kind === 'bare') return access
@@ -114,12 +134,15 @@ const TENANTS_OF: Readonly<Record<UpKind, string>> = {
   kubernetes: 'segments for tenants',
 }
 
+/** Who was given the endpoint finds the control plane there again. */
+const portOf = ({ endpoint }: SystemAccess): number => Number(new URL(endpoint).port)
+
 /** Starts again what ended meanwhile. */
 async function resume(lab: Lab, access: SystemAccess, { kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const alive = lab.process('control-plane') !== null
   const current = alive
     ? access
-    : { ...(await startControlPlane(lab, { port: DEFAULT_PORT, set })), projects: access.projects }
+    : { ...(await startControlPlane(lab, { port: portOf(access), set })), projects: access.projects }
   if (kind !== 'bare')
     for (const node of NODES) if (lab.process(`agent-${node}`) === null) await startAgent(lab, current, node)
   if (kind === 'kubernetes') await resumeKubernetes(lab)

@@ -7,6 +7,7 @@
  */
 import { flushCompileCache } from 'node:module'
 import { createLogger } from '@spout/runtime/logger'
+import { startFailure } from '@spout/runtime/start-failure'
 import { startAgent } from './agent.ts'
 import { readSettings } from './settings.ts'
 
@@ -34,6 +35,6 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  process.stderr.write(`spout-agent: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  process.stderr.write(`spout-agent: ${startFailure(error)}\n`)
   process.exit(1)
 }

@@ -11,6 +11,7 @@ import { AccessError } from '@spout/kube'
 import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
+import { startFailure } from '@spout/runtime/start-failure'
 import { connectorConfig } from './config.ts'
 import { startConfiguration } from './configuration.ts'
 import { startConnector } from './connector.ts'
@@ -43,9 +44,7 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  const wrong = error instanceof ConfigError || error instanceof AccessError
-  process.stderr.write(
-    `spout-connector: ${wrong || !(error instanceof Error) ? (error as Error).message : (error.stack ?? error.message)}\n`,
-  )
-  process.exit(wrong ? 2 : 1)
+  const why = error instanceof AccessError ? error.message : startFailure(error)
+  process.stderr.write(`spout-connector: ${why}\n`)
+  process.exit(error instanceof ConfigError || error instanceof AccessError ? 2 : 1)
 }

@@ -8,6 +8,7 @@ import { flushCompileCache } from 'node:module'
 import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'
 import { createLogger } from '@spout/runtime/logger'
+import { startFailure } from '@spout/runtime/start-failure'
 import { collectStartGarbage } from '@spout/runtime/start-garbage'
 import { controlPlaneConfig } from './config.ts'
 import { startControlPlane } from './control-plane.ts'
@@ -38,9 +39,6 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  const wrong = error instanceof ConfigError
-  process.stderr.write(
-    `spout-control-plane: ${wrong || !(error instanceof Error) ? (error as Error).message : (error.stack ?? error.message)}\n`,
-  )
-  process.exit(wrong ? 2 : 1)
+  process.stderr.write(`spout-control-plane: ${startFailure(error)}\n`)
+  process.exit(error instanceof ConfigError ? 2 : 1)
 }

@@ -29,6 +29,8 @@ export interface ReportDifference {
   readonly announced: readonly AnnouncedDifference[]
   /** All that the node says of its shards, when it said so; null when nothing is new. */
   readonly shards: readonly ShardReport[] | null
+  /** What is known of its shards comes from an earlier session of the agent: this report does not confirm it. */
+  readonly shardsAreOld: boolean
 }
 
 export interface AnnouncedDifference {
@@ -70,6 +72,7 @@ const IGNORED: ReportDifference = {
   stats: [],
   announced: [],
   shards: null,
+  shardsAreOld: true,
 }
 
 /** All that nodes told, merged by node. A silent node keeps what it last said. */
@@ -129,6 +132,7 @@ export class NodeReports {
     }
     const wordsBefore = wordsOf(node)
     const shards = shardsTold(node, report)
+    const shardsAreOld = node.staleAnnouncer && report.shards === undefined && !report.inSync
     node.sequence = report.sequence
     node.inSync = report.inSync
     node.features = report.features
@@ -148,6 +152,7 @@ export class NodeReports {
       stats: report.stats,
       announced,
       shards,
+      shardsAreOld,
     }
   }
 }

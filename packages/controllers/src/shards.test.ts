@@ -345,6 +345,20 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
+  test('a node that comes back does not confirm what it said before it died, until it has looked at its shards', async () => {
+    const plane = await carried()
+    await plane.report(N2, { shards: [shard(1, 'master', { since: '2026-01-01T00:00:20.000Z' })] })
+    await plane.report(N2, { entries: [programmed(plane, N2, [VIP])] })
+    await pass(plane, 2000, [N2])
+    const settled = { state: 'settled', masterNodeIds: [N2] }
+    await plane.report(N1, { session: 'restarted', sequence: 1, inSync: false })
+    expect(plane.status.shard(GROUP, 1)).toMatchObject(settled)
+    const stopped = [shard(1, 'stopped', { since: '2026-01-01T00:00:40.000Z' })]
+    await plane.report(N1, { session: 'restarted', sequence: 2, inSync: false, shards: stopped })
+    expect(plane.status.shard(GROUP, 1)).toMatchObject(settled)
+    await plane.stop()
+  })
+
   test('a silent master keeps its word while nobody takes over; a new session without shards takes it back', async () => {
     const plane = await carried()
     await pass(plane, 7000, [N2])

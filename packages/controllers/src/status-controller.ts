@@ -102,7 +102,7 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
     this.#scope.merged(nodeId, told, difference.whole && !difference.resend)
     if (difference.keys.size > 0 || difference.shards !== null) this.#nodes.nodeChanged(nodeId)
     this.withdrawals.reported(nodeId, difference)
-    this.#shards.report(nodeId, difference.shards)
+    if (!difference.shardsAreOld) this.#shards.report(nodeId, difference.shards)
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
     for (const stats of difference.stats) this.#sums.report(nodeId, stats)
     for (const id of difference.loadBalancers) this.#tell('loadBalancer', id)

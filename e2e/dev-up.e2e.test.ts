@@ -1,0 +1,68 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type RunResult, run } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/** Two checkouts on one machine: each has its own state file, as each checkout has. */
+
+const PROGRAM = path.resolve(import.meta.dirname, '../tools/dev/main.ts')
+const directory = mkdtempSync(path.join(tmpdir(), 'spout-dev-up-'))
+const dev = (checkout: string, args: readonly string[]): Promise<RunResult> =>
+  run([process.execPath, PROGRAM, ...args], {
+    env: { SPOUT_DEV_STATE: path.join(directory, checkout), SPOUT_TOKEN: '', NO_COLOR: '1' },
+    timeoutMs: 120_000,
+  })
+const endpointOf = (checkout: string): string =>
+  (JSON.parse(readFileSync(path.join(directory, checkout), 'utf8')) as { access: { endpoint: string } }).access.endpoint
+
+let holder: Server
+let taken = 0
+
+beforeAll(async () => {
+  // Whoever has the usual port on this machine: this test, or somebody else.
+  holder = createServer()
+  await new Promise<void>((resolve) => {
+    holder.once('error', () => resolve()).listen(9130, '127.0.0.1', resolve)
+  })
+  const other = createServer()
+  await new Promise<void>((resolve) => {
+    other.listen(0, '127.0.0.1', resolve)
+  })
+  taken = (other.address() as AddressInfo).port
+  holder.once('close', () => other.close())
+})
+afterAll(async () => {
+  for (const checkout of ['first', 'second']) await dev(checkout, ['down'])
+  holder.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+describe('./dev up --bare with the port taken', () => {
+  it('takes another one and says who has the usual one; two are up at once, and env knows which is which', async () => {
+    const [first, second] = [await dev('first', ['up', '--bare']), await dev('second', ['up', '--bare'])]
+    for (const { code, stdout, stderr } of [first, second]) {
+      expect(code, stderr).toBe(0)
+      expect(stdout).toMatch(
+        /port 9130 is taken by process \d+ \(.+\): the control plane gets \d+; \.\/dev env knows it/,
+      )
+    }
+    expect(endpointOf('first')).not.toBe(endpointOf('second'))
+    for (const checkout of ['first', 'second']) {
+      const env = await dev(checkout, ['env', '--admin'])
+      expect(env.stdout).toContain(`export SPOUT_ENDPOINT='${endpointOf(checkout)}'`)
+      const projects = await dev(checkout, ['spout', 'project', 'list'])
+      expect(projects.code, projects.stderr).toBe(0)
+      expect(projects.stdout).toContain('admin')
+    }
+  })
+
+  it('refuses a port that was asked for, naming who has it, without a stack', async () => {
+    const refused = await dev('third', ['up', '--bare', '--set', `api.port=${taken}`])
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain(`port ${taken} is taken by process ${process.pid} (`)
+    expect(refused.stderr).toContain('choose another with --set api.port=PORT')
+    expect(refused.stderr).not.toMatch(/\n\s+at /)
+  })
+})

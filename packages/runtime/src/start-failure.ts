@@ -1,0 +1,27 @@
+/**
+ * Why a process could not start, for its operator. A mistake in the settings or an address that cannot be listened on is
+ * one sentence; anything else keeps its stack, because it is ours to mend.
+ */
+export function startFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'ConfigError') return error.message
+  const { syscall, code, address, port } = error as ListenError
+  const reason = syscall === 'listen' || syscall === 'bind' ? LISTEN_REASONS[code ?? ''] : undefined
+  if (reason === undefined || port === undefined) return error.stack ?? error.message
+  const where = address?.includes(':') === true ? `[${address}]:${port}` : `${address ?? '*'}:${port}`
+  return `cannot listen on ${where}: ${reason}`
+}
+
+/** What Node.js adds to an error of `listen`. */
+interface ListenError extends Error {
+  readonly syscall?: string
+  readonly code?: string
+  readonly address?: string
+  readonly port?: number
+}
+
+const LISTEN_REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process has that port (`ss -ltnp` names it); end it, or choose another port',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  EACCES: 'this process may not use that port',
+}
