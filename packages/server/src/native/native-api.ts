@@ -37,7 +37,8 @@ export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
 async function answer(context: NativeContext, known: Route, request: FastifyRequest, reply: FastifyReply) {
   const principal = admit(context, known, request)
   const params = request.params as Readonly<Record<string, string>>
-  const result = await known.handle(context, { request, reply, principal, params, body: request.body })
+  const again = () => admit(context, known, request)
+  const result = await known.handle(context, { request, reply, principal, params, body: request.body, again })
   // A watch has taken the connection over.
   if (reply.sent) return reply
   reply.code(known.answer.status)

@@ -14,6 +14,8 @@ export interface Call<Body> {
   readonly principal: Principal
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
+  /** Checks anew whether the caller may call, for answers that stay open. @throws SpoutError like the first check */
+  readonly again: () => Principal
 }
 
 export interface Answer {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 
 interface Line {
@@ -15,6 +16,7 @@ let bed: TestBed
 let url: string
 let projectId: string
 let poolId: string
+let otherId: string
 let member: { userId: string; token: string }
 let stranger: string
 
@@ -22,14 +24,14 @@ beforeAll(async () => {
   bed = await openTestBed()
   url = await bed.app.listen({ host: '127.0.0.1', port: 0 })
   projectId = (await bed.admission.createProject({ name: 'one', description: '' })).id
-  const other = (await bed.admission.createProject({ name: 'two', description: '' })).id
+  otherId = (await bed.admission.createProject({ name: 'two', description: '' })).id
   member = await bed.login('m', projectId, 'member')
   const pool = await bed.admission.createAddressPool({
     ...{ name: 'p', description: '', cidr: '198.51.100.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 },
     ranges: [{ first: '198.51.100.1', last: '198.51.100.9' }],
   })
   poolId = pool.id
-  stranger = (await bed.login('s', other, 'member')).token
+  stranger = (await bed.login('s', otherId, 'member')).token
 })
 afterAll(() => bed.close())
 
@@ -80,11 +82,83 @@ test("another tenant's changes are not told", async () => {
   await bed.admission.deleteNetwork(made.id)
   expect(await mine.next()).toMatchObject({ type: 'DELETED' })
   await bed.authenticator.revokeUser(bed.view.list('user').find((user) => user.name === 's')?.id ?? '')
-  await network('after')
-  // The stranger's token is gone, so the first change ends the stream: all it ever told is that.
+  // The stranger's token is gone, which ends the stream: all it ever told is that.
   expect(await theirs.next()).toMatchObject({ type: 'ERROR', error: { code: 'Unauthenticated' } })
   expect(await theirs.next()).toBeNull()
   mine.close()
+})
+
+describe('a reader who may not read on', () => {
+  const userOf = (id: string) => bed.view.get('user', id)!.value
+  const change = (id: string, changed: object) => bed.admission.putUser({ ...userOf(id), ...changed })
+  const untilBookmark = async (stream: Awaited<ReturnType<typeof watch>>) => {
+    for (let line = await stream.next(true); line?.type !== 'BOOKMARK'; line = await stream.next(true))
+      expect(line?.type).toBe('ADDED')
+  }
+
+  // Nothing else happens in any of these: the change of the reader alone ends the watch, and not the next bookmark, 10 s later.
+  const timeout = 8000
+  test.each([
+    ['user is disabled', 'Unauthenticated', (id: string) => change(id, { enabled: false })],
+    ['user is deleted', 'Unauthenticated', (id: string) => bed.admission.deleteUser(id)],
+    ['role on the project is taken away', 'Unauthenticated', (id: string) => change(id, { roles: [] })],
+    ['role becomes a lesser one', 'Forbidden', (id: string) => change(id, { roles: [{ projectId, role: 'reader' }] })],
+    ['tokens are revoked', 'Unauthenticated', (id: string) => bed.authenticator.revokeUser(id)],
+  ])('is told so and nothing else, with nothing going on, once his %s', { timeout }, async (what, code, lose) => {
+    const { userId, token } = await bed.login(`reader whose ${what}`, projectId, 'member')
+    const stream = await watch('/networks?watch=1', token)
+    await untilBookmark(stream)
+    await lose(userId)
+    expect(await stream.next()).toMatchObject({ type: 'ERROR', error: { code } })
+    expect(await stream.next()).toBeNull()
+  })
+
+  test('is told so once his application credential is deleted', { timeout }, async () => {
+    const owner = await bed.login('owner of a credential', projectId, 'member')
+    const made = await bed.ask('POST', `/identity/v3/users/${owner.userId}/application_credentials`, owner.token, {
+      application_credential: { name: 'cluster' },
+    })
+    const { id, secret } = made.body.application_credential
+    const issued = await bed.authenticator.loginWithCredential({ id }, secret, '127.0.0.1')
+    const stream = await watch('/load-balancers?watch=1', issued.secret)
+    await untilBookmark(stream)
+    await bed.admission.deleteApplicationCredential(id)
+    expect(await stream.next()).toMatchObject({ type: 'ERROR', error: { code: 'Unauthenticated' } })
+    expect(await stream.next()).toBeNull()
+  })
+
+  test('learns nothing of a status that changes after an administrator was demoted', async () => {
+    const made = await bed.admission.createLoadBalancer({
+      ...{ projectId: otherId, name: 'theirs', description: '', tags: [], enabled: true, listeners: [], pools: [] },
+      ...{ vips: [{ from: 'pool', poolId, address: null }], nodeGroupId: null, annotations: {} },
+    })
+    const { userId, token } = await bed.login('former administrator', projectId, 'admin')
+    const stream = await watch('/load-balancers?watch=1', token)
+    await untilBookmark(stream)
+    const demoted = change(userId, { roles: [{ projectId, role: 'member' }] })
+    // In the same turn as the view shows that he is demoted, before anything else runs.
+    const unsubscribe = bed.view.onChange(() => bed.status.set(made.id, { provisioning: 'active', reason: 'Secret' }))
+    await demoted
+    unsubscribe()
+    expect(await stream.next()).toMatchObject({ type: 'ERROR', error: { code: 'Forbidden' } })
+    expect(await stream.next()).toBeNull()
+    await bed.admission.deleteLoadBalancer(made.id, { cascade: false })
+  })
+
+  test('is told so when his token expires, without a change of anything', { timeout }, async () => {
+    const clock = new FakeClock()
+    const own = await openTestBed(clock)
+    const address = await own.app.listen({ host: '127.0.0.1', port: 0 })
+    const token = await own.adminLogin()
+    const reply = await fetch(`${address}/api/v1/nodes?watch=1`, { headers: { 'x-auth-token': token } })
+    const text = reply.text()
+    await clock.advance(8 * 3_600_000)
+    expect(JSON.parse((await text).trim().split('\n').at(-1) ?? '')).toMatchObject({
+      type: 'ERROR',
+      error: { code: 'TokenExpired' },
+    })
+    await own.close()
+  })
 })
 
 test('a status that changes is told as the object modified', async () => {

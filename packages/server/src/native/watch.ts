@@ -3,21 +3,23 @@ import type { ObjectOf } from '@spout/admission'
 import type { Kind } from '@spout/model'
 import type { Change, Revision } from '@spout/store'
 import { isAdmin } from '../authn/access.ts'
-import { sessionOf } from '../authn/authenticate.ts'
 import { errorOf } from '../http/error-of.ts'
 import { queryValue } from '../http/query.ts'
 import { BriefLines } from './brief-lines.ts'
 import type { Collection } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { problemOf } from './problem.ts'
+import { followReader } from './reader.ts'
 import type { Call } from './route.ts'
 
 /** A reader that takes nothing for so long is cut off; it can come back with `from`. */
 const STALLED_READER_MS = 15_000
 
 /**
- * Streams a collection's changes as NDJSON until the client goes, its token ends or the server closes. Objects are
+ * Streams a collection's changes as NDJSON until the client goes, may not read on or the server closes. Objects are
  * shown as they are when their turn comes, so changes of one object may coalesce. `from` resumes after a revision.
+ *
+ * A reader who is demoted, disabled or deleted, or whose token ends, gets an ERROR line at once and nothing behind it.
  */
 export async function watchCollection<K extends Kind>(
   collection: Collection<K>,
@@ -37,7 +39,12 @@ export async function watchCollection<K extends Kind>(
     'cache-control': 'no-store',
     'x-openstack-request-id': request.id,
   })
-  const write = lineWriter(raw, signal, () => gone.abort())
+  const reader = followReader(context, call)
+  const over = AbortSignal.any([signal, reader.lost])
+  const writeAnyhow = lineWriter(raw, signal, over, () => gone.abort())
+  const write: Write = async (line) => {
+    if (!reader.lost.aborted) await writeAnyhow(line)
+  }
   const told = from === null ? new Set<string>() : null
   const lines = linesOf(collection, context, queryValue(request, 'brief') === '1')
   const unsubscribe = followStatus(collection, context, call, told, lines, write)
@@ -53,14 +60,16 @@ export async function watchCollection<K extends Kind>(
         }
       await write({ type: 'BOOKMARK', revision: start })
     }
-    for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal })) {
-      sessionOf(context.authenticator, request)
+    for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal: over })) {
       if (change.type === 'delete') told?.delete(change.ref.id)
       await writeChange(collection, context, call, change, told, lines, write)
     }
-  } catch (error) {
-    if (!signal.aborted) await write({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
+    if (reader.refusal !== null) throw reader.refusal
+  } catch (thrown) {
+    const error = reader.refusal ?? thrown
+    if (!signal.aborted) await writeAnyhow({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
   } finally {
+    reader.stop()
     unsubscribe()
     gone.abort()
     raw.end()
@@ -136,8 +145,12 @@ function followStatus<K extends Kind>(
   })
 }
 
-/** Writes lines one after the other, each once the reader has taken what is before it. Resolves also when cut off. */
-function lineWriter(raw: ServerResponse, signal: AbortSignal, cutOff: () => void): Write {
+/**
+ * Writes lines one after the other, each once the reader has taken what is before it. Resolves also when cut off.
+ * @param signal after which nothing is written
+ * @param over after which nothing is waited for
+ */
+function lineWriter(raw: ServerResponse, signal: AbortSignal, over: AbortSignal, cutOff: () => void): Write {
   /** Thousands of status lines may wait at once: for one and the same thing. */
   let taken: Promise<void> | null = null
   const cut = () => {
@@ -153,18 +166,19 @@ function lineWriter(raw: ServerResponse, signal: AbortSignal, cutOff: () => void
       const finish = () => {
         clearTimeout(timer)
         raw.off('drain', finish)
-        signal.removeEventListener('abort', finish)
+        over.removeEventListener('abort', finish)
         taken = null
         resolve()
       }
       raw.once('drain', finish)
-      signal.addEventListener('abort', finish, { once: true })
+      over.addEventListener('abort', finish, { once: true })
     })
   return async (line) => {
     if (signal.aborted) return
     if (raw.write(`${JSON.stringify(line)}\n`)) return
     // Status lines do not wait for each other; nobody may make us hold more than this.
     if (raw.writableLength > MAX_BUFFERED_BYTES) return cut()
+    if (over.aborted) return
     taken ??= untilTaken()
     await taken
   }

@@ -1,0 +1,75 @@
+import type { ChangedObject, Principal } from '@spout/admission'
+import { SpoutError } from '@spout/model'
+import { sessionOf } from '../authn/authenticate.ts'
+import { credentialOf } from '../authn/grant.ts'
+import type { NativeContext } from './context.ts'
+import type { Call } from './route.ts'
+
+/**
+ * Who reads a stream. A request is checked once; a stream is open for days, so its reader is checked again whenever his
+ * user, token, project or application credential changes, and when the token expires.
+ */
+export interface Reader {
+  /** Aborts when the reader may not read on as he did. */
+  readonly lost: AbortSignal
+  /** Why; null until then. */
+  readonly refusal: unknown
+  stop(): void
+}
+
+/** Begins to follow the reader of a call. `stop` must be called when the stream ends. */
+export function followReader({ view, clock, authenticator }: NativeContext, call: Call<undefined>): Reader {
+  const { token } = sessionOf(authenticator, call.request)
+  const lost = new AbortController()
+  let refusal: unknown = null
+  const end = (reason: unknown) => {
+    refusal ??= reason
+    lost.abort()
+  }
+  const check = () => {
+    try {
+      if (!sameRights(call.principal, call.again()))
+        end(new SpoutError('Forbidden', { reason: 'the roles of this token have changed, ask again' }))
+    } catch (error) {
+      end(error)
+    }
+  }
+  const ids = new Map([
+    ['user', token.userId],
+    ['token', token.id],
+    ['project', token.projectId],
+    ['applicationCredential', credentialOf(token)],
+  ])
+  const isAboutReader = ({ kind, id }: ChangedObject): boolean => ids.get(kind) === id
+  const unsubscribe = view.onChange((changed) => {
+    if (changed.some(isAboutReader)) check()
+  })
+  // The wall clock may be set back: then the check finds the token valid, and the timer runs again.
+  const untilExpiry = () => {
+    const leftMs = Math.max(Date.parse(token.expiresAt) - clock.now().getTime(), SHORTEST_WAIT_MS)
+    return clock.setTimer(() => {
+      check()
+      if (!lost.signal.aborted) timer = untilExpiry()
+    }, leftMs)
+  }
+  let timer = untilExpiry()
+  // What changed between the check of the request and the subscription.
+  check()
+  return {
+    lost: lost.signal,
+    get refusal() {
+      return refusal
+    },
+    stop: () => {
+      unsubscribe()
+      timer.clear()
+    },
+  }
+}
+
+const SHORTEST_WAIT_MS = 10
+
+const sameRights = (before: Principal, now: Principal): boolean =>
+  before.projectId === now.projectId &&
+  before.roles.length === now.roles.length &&
+  before.roles.every((role) => now.roles.includes(role))
