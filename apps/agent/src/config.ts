@@ -53,6 +53,16 @@ export const agentConfig = z.strictObject({
     runDirectory: z.string().min(1).max(60).default('/run/spout/haproxy'),
     /** The proxy of domain N runs as user and group `firstUid + N`. */
     firstUid: z.number().int().min(100_000).max(0x7000_0000).default(0x2000_0000),
+    /** Most connections of one tenant network's proxy at a time; more wait. */
+    maxConnections: z.number().int().min(16).max(200_000).default(4_000),
+    /** Most of them that one source may have, as a share; 1 is no bound. */
+    sourceShare: z.number().min(0.01).max(1).default(0.5),
+    /** How long the header of a request may take. */
+    requestSeconds: z.number().min(1).max(600).default(10),
+    /** Memory of one tenant network's proxy, the processes that it replaced included. */
+    memoryMegabytes: z.number().int().min(32).max(1_000_000).default(256),
+    /** Processor time of the same, in processors: 0.5 is half of one. */
+    processors: z.number().min(0.05).max(1_024).default(1),
     /** Control group above those of the domains. */
     cgroup: z
       .string()

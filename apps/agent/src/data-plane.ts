@@ -4,6 +4,7 @@ import type { Domains } from '@spout/agent'
 import {
   BgpAnnouncer,
   type DataPlaneDriver,
+  DEFAULT_LIMITS,
   Departure,
   type DomainConfig,
   DomainSet,
@@ -62,13 +63,17 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     protectedCidrs: config.protectedCidrs,
   }
   const domainSet = new DomainSet({ config: domainConfig, helper, log })
-  const { cgroup, ...options } = config.haproxy
+  const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
   const haproxy = new HaproxyDriver({
     place: proxyPlaceOf(domainConfig),
-    host: await SystemHost.probe(cgroup),
+    host: await SystemHost.probe(cgroup, {
+      ...DEFAULT_LIMITS,
+      memoryBytes: memoryMegabytes * 1024 * 1024,
+      cpus: processors,
+    }),
     clock,
     log,
-    options,
+    options: { ...options, requestWithinMs: requestSeconds * 1_000 },
   })
   const nftables = new NftablesDriver({
     config: domainConfig,

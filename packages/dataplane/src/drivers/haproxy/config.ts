@@ -3,9 +3,10 @@ import { backendName, type FrontendValues, frontendName, MAPS, type MapName, typ
 import type { RenderedServer } from './render.ts'
 import { type BackendShape, type Balance, type Forwarded, type FrontendShape, frontendKind } from './shape.ts'
 import type { Slot } from './slot-table.ts'
+import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
 
 /** What a process is started with, beside its slots and their content. Paths and numbers of our own making. */
-export interface ProcessSettings {
+export interface ProcessSettings extends SourceBounds {
   readonly uid: number
   readonly gid: number
   /** An empty directory. */
@@ -15,8 +16,8 @@ export interface ProcessSettings {
   readonly addresses: readonly string[]
   /** Local port of frontend slot 0; slot n listens n above. */
   readonly firstPort: number
-  /** Most connections at a time; more wait in the kernel's queue. */
-  readonly maxConnections: number
+  /** How long the header of a request may take. */
+  readonly requestWithinMs: number
   /** How long a process that was replaced may keep its connections. */
   readonly leaveAfterMs: number
   readonly mapPath: (map: MapName) => string
@@ -37,6 +38,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
   const servers = new Map(entries.flatMap((entry) => entry.backends.map(({ slot, servers }) => [slot, servers])))
   return `${[
     ...globalSection(settings),
+    ...sourceTable(settings),
     ...defaultsSections({ settings, frontends }),
     ...frontends.flatMap((slot) => frontendSection(slot, settings)),
     ...backends.flatMap((slot) => backendSection(slot, servers.get(slot.id) ?? [])),
@@ -96,12 +98,12 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
     ...[...kinds].flatMap(([kind, { mode, forwarded }]) => [
       `defaults ${kind}-frontend`,
       `    mode ${mode}`,
-      // Nothing behind it: closed before a byte is read.
-      ...(mode === 'tcp' ? [`    tcp-request connection reject unless { ${target(settings)} -m found }`] : []),
       // A process that was replaced closes each connection behind an answer that says so, idle ones when their time is up.
       ...(mode === 'http' ? ['    option idle-close-on-response'] : []),
       // For `source-port`, which has no balance keyword of its own.
       '    tcp-request connection set-var(sess.port) src_port',
+      // Nothing behind it: closed before a byte is read. Not counted with the connections that a source had too many of.
+      ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => HEADERS[each]),
     ]),
@@ -124,11 +126,22 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     ...settings.addresses.map((address) => {
       return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent`
     }),
+    ...sourceRules(settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
+    ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
     // Without an answer there is no such backend, which is 503.
     `    use_backend %[${target(settings)}]`,
   ]
 }
+
+/** An idle connection is kept as long as a silent one, but no longer than any client keeps one for its next request. */
+const MOST_IDLE_MS = 300_000
+
+/** A client that sends its header a byte at a time is never silent for long: the header as a whole has its time. */
+const requestTimeouts = (clientMs: number, { requestWithinMs }: ProcessSettings): readonly string[] => [
+  `    timeout http-request ${Math.min(clientMs || requestWithinMs, requestWithinMs)}ms`,
+  `    timeout http-keep-alive ${Math.min(clientMs || MOST_IDLE_MS, MOST_IDLE_MS)}ms`,
+]
 
 /** 0 is no time-out, about which HAProxy warns: nearly the longest that it knows comes to the same. */
 const timeoutText = (timeoutMs: number): string => (timeoutMs === 0 ? '24d' : `${timeoutMs}ms`)

@@ -157,7 +157,7 @@ export class DomainProxy {
     })
   }
 
-  /** Has a process replaced that runs another program than the one that is installed. */
+  /** Has a process replaced that runs another program than the one that is installed, or with other bounds. */
   renew(): Promise<void> {
     return this.#serial.run(async () => {
       const { closed, running, launcher } = this.#current

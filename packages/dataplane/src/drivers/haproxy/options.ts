@@ -14,6 +14,10 @@ export interface HaproxyOptions {
   readonly mostBackends: number
   /** Most connections of a process at a time; more wait in the kernel's queue. */
   readonly maxConnections: number
+  /** Most of them that one source may have, as a share; 1 is no bound. Less, the fuller the process (see `sourceRules`). */
+  readonly sourceShare: number
+  /** How long the header of a request may take. */
+  readonly requestWithinMs: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
   /** How long connections to a removed member may last. */
@@ -32,8 +36,14 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
   mostFrontends: 12_000,
   mostBackends: 12_000,
   maxConnections: 4_000,
+  sourceShare: 0.5,
+  requestWithinMs: 10_000,
   leaveAfterMs: 3_600_000,
   drainMs: 300_000,
   sweepEveryMs: 1_000,
   graceMs: 60_000,
 }
+
+/** Equal for processes that bind their clients alike. */
+export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs }: HaproxyOptions): string =>
+  `${maxConnections}/${sourceShare}/${requestWithinMs}`

@@ -14,8 +14,12 @@ export interface ProxyHost {
   release(name: string): Promise<void>
 }
 
-/** What all processes of one domain may use together: the running one and those that it replaced. */
-export const DEFAULT_LIMITS: CgroupLimits = { memoryBytes: 256 * 1024 * 1024, pids: 16 }
+/**
+ * What all processes of one domain may use together: the running one and those that it replaced. One has a single thread,
+ * so only where replaced ones are busy beside it do they meet the bound on processor time; below it, groups of one parent
+ * have equal weight.
+ */
+export const DEFAULT_LIMITS: CgroupLimits = { memoryBytes: 256 * 1024 * 1024, pids: 16, cpus: 1 }
 
 /** This machine. Where it has no control groups, processes are unbounded. */
 export class SystemHost implements ProxyHost {

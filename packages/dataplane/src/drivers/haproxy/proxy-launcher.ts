@@ -3,7 +3,7 @@ import { readFile, rm, stat } from 'node:fs/promises'
 import { endProcess, identifyProcess, isRunning, readFileOrNull, writeFileAtomically } from '@spout/sys'
 import type { ProcessSettings } from './config.ts'
 import { contentOf, type PlacedEntry, type ProxySlots } from './content.ts'
-import type { HaproxyOptions } from './options.ts'
+import { boundsOf, type HaproxyOptions } from './options.ts'
 import { proxyFiles, removeProxyFiles, writeProxyFiles } from './proxy-files.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
@@ -29,6 +29,8 @@ export class ProxyLauncher {
   readonly #given: ProxyLauncherOptions
   readonly #files: ReturnType<typeof proxyFiles>
   #generation = 0
+  /** Those of the process that runs, which an earlier agent may have started. */
+  #bounds: string | undefined
 
   constructor(given: ProxyLauncherOptions) {
     this.#given = given
@@ -47,6 +49,7 @@ export class ProxyLauncher {
   ): Promise<RunningProxy> {
     const { host, options, place } = this.#given
     const generation = ++this.#generation
+    this.#bounds = boundsOf(options)
     await writeProxyFiles(this.#files, {
       settings: this.#settings(generation),
       frontends: slots.frontends.slots,
@@ -94,7 +97,11 @@ export class ProxyLauncher {
       return { saved: null, proxy: null }
     }
     this.#generation = saved.generation
+    this.#bounds = saved.bounds
     if (!(await isRunning(saved.process))) return { saved, proxy: null }
+    const { host, place } = this.#given
+    // The bounds may be others now. Where they cannot be had yet (less memory than it holds), those of its start stay.
+    await host.confine(place.name, saved.process.pid).catch(() => {})
     try {
       return { saved, proxy: await this.#attach(saved.process, saved.generation, null) }
     } catch {
@@ -104,8 +111,9 @@ export class ProxyLauncher {
     }
   }
 
-  /** Whether it runs another program than a new process would: the package was upgraded meanwhile. */
+  /** Whether it runs another program than a new process would, or binds its clients otherwise: Spout or the program was upgraded. */
   async isOutdated({ process }: RunningProxy): Promise<boolean> {
+    if (this.#bounds !== boundsOf(this.#given.options)) return true
     const [running, installed] = await Promise.all(
       [`/proc/${process.pid}/exe`, this.#given.options.executable].map((path) => stat(path).catch(() => null)),
     )
@@ -116,7 +124,10 @@ export class ProxyLauncher {
   /** Keeps what `adopt` of the next agent needs. */
   save(proxy: RunningProxy, state: Pick<SavedState, 'frontends' | 'backends' | 'baselines'>): Promise<void> {
     const { process, generation } = proxy
-    return writeState(this.#files.state, { generation, process, addresses: this.#addresses, ...state })
+    return writeState(this.#files.state, {
+      ...{ generation, process, addresses: this.#addresses, ...state },
+      ...(this.#bounds === undefined ? {} : { bounds: this.#bounds }),
+    })
   }
 
   /** Which drain of the node clients were last seen off for; null before the first. */
@@ -174,6 +185,8 @@ export class ProxyLauncher {
       addresses: this.#addresses,
       firstPort: options.firstPort,
       maxConnections: options.maxConnections,
+      sourceShare: options.sourceShare,
+      requestWithinMs: options.requestWithinMs,
       leaveAfterMs: options.leaveAfterMs,
       mapPath: this.#files.map,
     }

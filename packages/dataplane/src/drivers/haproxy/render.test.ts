@@ -118,6 +118,8 @@ describe.each(Object.entries(CASES))('%s', (name, wanted) => {
     addresses: ['127.0.0.1', '::1'],
     firstPort: 20_000,
     maxConnections: 1_000,
+    sourceShare: 0.5,
+    requestWithinMs: 10_000,
     leaveAfterMs: 60_000,
     mapPath: (map) => `${base}/${map}.map`,
   })

@@ -11,6 +11,8 @@ export interface SavedState {
   /** Counts the processes of this domain; names the stats socket. */
   readonly generation: number
   readonly process: ProcessIdentity
+  /** What clients of the process are bound to (`boundsOf`); absent in what was written before there were bounds. */
+  readonly bounds?: string
   /** What the process listens on: a process of other addresses is not taken over. */
   readonly addresses: readonly string[]
   readonly frontends: readonly Slot<FrontendShape>[]

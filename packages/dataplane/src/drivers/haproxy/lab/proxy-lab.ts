@@ -20,6 +20,9 @@ const ID = labPrefix()
 const NET4 = `198.19.${(process.pid + threadId) % 250}`
 const NET6 = `fd5e:${(process.pid & 0xffff).toString(16)}:${(process.pid >>> 16).toString(16)}:${threadId.toString(16)}:`
 
+const SOURCES4 = `198.18.${(process.pid + threadId) % 250}`
+const SOURCES6 = `2001:db8:${(process.pid & 0xffff).toString(16)}:`
+
 /** Where members listen: the test's end. */
 export const MEMBER_ADDRESS = `${NET4}.1`
 
@@ -75,6 +78,16 @@ export class ProxyLab {
     const table = ['table inet door {', 'chain door {', 'type filter hook prerouting priority raw', rule, '}', '}']
     const text = ['add table inet door', 'delete table inet door', ...table].join('\n')
     await must(['ip', 'netns', 'exec', `${ID}-d7`, 'nft', text])
+  }
+
+  /** Gives the test's end one more address to come from: number 2 to 200, or one of a /64 of documentation addresses. */
+  async source(number: number, network6: number | null = null): Promise<string> {
+    const inside = ['ip', '-n', `${ID}-d7`, 'route', 'replace']
+    const address = network6 === null ? `${SOURCES4}.${number}` : `${SOURCES6}${network6.toString(16)}::${number}`
+    const length = network6 === null ? 32 : 128
+    await must(['ip', 'addr', 'replace', `${address}/${length}`, 'dev', `${ID}a`, 'nodad'])
+    await must([...inside, `${address}/${length}`, 'dev', 'uplink'])
+    return address
   }
 
   driver(change: Partial<HaproxyDriverOptions> = {}): HaproxyDriver {
@@ -174,6 +187,8 @@ export interface Ask {
   readonly port: number
   readonly headers?: http.OutgoingHttpHeaders
   readonly agent?: http.Agent
+  /** The address that it comes from. */
+  readonly localAddress?: string
 }
 
 /** One request. Like any HTTP client it tries once more when an idle connection was closed under its hands. */
@@ -233,6 +248,39 @@ export function askForever(request: Ask): {
     return { asked, failures }
   }
   return { stop, asked: () => asked }
+}
+
+/** Opens connections from an address to a proxy, each with these first bytes; those that the proxy closes are counted. */
+export function crowd(to: { readonly host: string; readonly port: number }, first: string) {
+  const sockets: net.Socket[] = []
+  let connected = 0
+  let closed = 0
+  const enter = (source: string, count: number): void => {
+    for (let index = 0; index < count; index++) {
+      const socket = net.connect({ ...to, localAddress: source }, () => {
+        connected++
+        socket.write(first)
+      })
+      socket.on('error', () => {})
+      socket.on('close', () => closed++)
+      socket.resume()
+      sockets.push(socket)
+    }
+  }
+  return {
+    enter,
+    connected: () => connected,
+    closed: () => closed,
+    /** Those that neither are open nor were closed again. */
+    pending: () => sockets.filter((socket) => socket.connecting).length,
+    /** One more byte on each that is open. */
+    drip: (byte: string) => {
+      for (const socket of sockets) if (!socket.destroyed && !socket.connecting) socket.write(byte)
+    },
+    end: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
 }
 
 /** A TCP connection whose received text is kept. */
