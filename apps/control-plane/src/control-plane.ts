@@ -16,7 +16,6 @@ import {
   bootstrapAccounts,
   CertificateAuthority,
   createServer,
-  type HostOptions,
   healthApi,
   identityApi,
   metricsApi,
@@ -107,10 +106,13 @@ export async function startControlPlane(
     labels: ['method', 'route', 'status'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   })
-  const serverCertificate = new ServerCertificate({ authority, hosts: config.agentLink.names, clock, log })
+  const serverCertificate = new ServerCertificate({
+    ...{ authority, hosts: config.agentLink.names, clock, log },
+    tls: { minVersion: 'TLSv1.3' },
+  })
   const app = createServer({
     log,
-    ...(config.api.tls && { https: await tlsOf(serverCertificate) }),
+    ...(config.api.tls && { https: await serverCertificate.context() }),
     onAnswer: ({ method, route, status: code, durationMs }) =>
       answered.observe({ method, route, status: String(code) }, durationMs / 1000),
   })
@@ -195,8 +197,3 @@ const openStore = (config: ControlPlaneConfig): Promise<Store> | Store =>
   config.store.engine === 'memory'
     ? new MemoryStore()
     : SqliteStore.open({ path: path.join(config.stateDirectory, 'spout.db') })
-
-async function tlsOf(certificate: ServerCertificate): Promise<NonNullable<HostOptions['https']>> {
-  const { key, certificate: cert } = await certificate.issue()
-  return { key, cert, minVersion: 'TLSv1.3' }
-}

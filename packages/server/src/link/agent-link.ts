@@ -66,7 +66,11 @@ export class AgentLink implements Component {
   constructor(options: AgentLinkOptions) {
     this.#options = options
     this.#certificates = new NodeCertificates(options)
-    this.#serverCertificate = new ServerCertificate(options)
+    this.#serverCertificate = new ServerCertificate({
+      ...options,
+      // Each connection shows its certificate: none is resumed.
+      tls: { ca: options.authority.certificate, minVersion: 'TLSv1.3', secureOptions: SSL_OP_NO_TICKET },
+    })
   }
 
   /** Where it listens, once started. */
@@ -81,21 +85,15 @@ export class AgentLink implements Component {
   }
 
   async start(): Promise<void> {
-    const { authority, log, listen, view } = this.#options
-    const { key, certificate } = await this.#serverCertificate.issue()
+    const { log, listen, view } = this.#options
     const app = createServer({
       log,
       bodyLimitBytes: SMALL_LIMIT_BYTES,
       https: {
-        key,
-        cert: certificate,
-        ca: authority.certificate,
-        minVersion: 'TLSv1.3',
+        ...(await this.#serverCertificate.context()),
         requestCert: true,
         // Enrolment comes without a certificate; every other call is refused in `#nodeOf`.
         rejectUnauthorized: false,
-        // Each connection shows its certificate: none is resumed.
-        secureOptions: SSL_OP_NO_TICKET,
       },
     })
     this.#routes(app)

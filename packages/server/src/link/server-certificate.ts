@@ -1,7 +1,7 @@
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Clock, Logger, Timer } from '@spout/runtime'
 import type { FastifyInstance } from 'fastify'
-import type { CertificateAuthority, Credentials } from './certificate-authority.ts'
+import type { CertificateAuthority } from './certificate-authority.ts'
 
 const RENEWAL_MS = 24 * 3_600_000
 
@@ -9,6 +9,8 @@ export interface ServerCertificateOptions {
   readonly authority: CertificateAuthority
   /** Names and addresses that it is good for. */
   readonly hosts: readonly string[]
+  /** What the server promises beside its certificate. A renewal replaces the whole context, so it is said again each time. */
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'minVersion' | 'secureOptions'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -22,22 +24,25 @@ export class ServerCertificate {
     this.#options = options
   }
 
-  issue(): Promise<Credentials> {
-    return this.#options.authority.issueServer(this.#options.hosts)
+  /** All that a server's TLS is made of, with a new certificate. */
+  async context(): Promise<SecureContextOptions> {
+    const { authority, hosts, tls } = this.#options
+    const { key, certificate } = await authority.issueServer(hosts)
+    return { ...tls, key, cert: certificate }
   }
 
   /** Renews it on this server from now on. */
   keep(app: FastifyInstance): void {
-    const { authority, clock, log } = this.#options
+    const { clock, log } = this.#options
     this.#renewal = clock.setTimer(() => {
       const renew = async () => {
         try {
-          const { key, certificate } = await this.issue()
+          const context = await this.context()
           // Checked before it is taken into use.
-          createSecureContext({ key, cert: certificate })
+          createSecureContext(context)
           const { server } = app
           if ('setSecureContext' in server && typeof server.setSecureContext === 'function')
-            server.setSecureContext({ key, cert: certificate, ca: authority.certificate, minVersion: 'TLSv1.3' })
+            server.setSecureContext(context)
         } catch (error) {
           log.error({ event: 'certificate-renewal-failed', err: error }, 'will try again')
         }
