@@ -1,4 +1,4 @@
-import { type Bad, NOBODY } from './refusal.ts'
+import { type Bad, NOBODY, oddIds } from './refusal.ts'
 
 const domain = { name: 'Default' }
 /** A password log-in. */
@@ -7,6 +7,7 @@ export const logIn = (name: string, password: string): object => ({
 })
 
 export const KEYSTONE: readonly Bad[] = [
+  ...oddIds('/projects', ['"code":404', 'title']),
   {
     what: 'a wrong password',
     path: () => '/auth/tokens',

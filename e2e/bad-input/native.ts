@@ -1,5 +1,5 @@
 import { balancer, member, PORT } from '../fixtures.ts'
-import { type Bad, FORBIDDEN_MEMBERS, type Known, NOBODY } from './refusal.ts'
+import { type Bad, FORBIDDEN_MEMBERS, type Known, NOBODY, oddIds } from './refusal.ts'
 
 /** A load balancer that is to be created, with a VIP of the pool that has free ones unless the body says otherwise. */
 const create = (
@@ -53,6 +53,7 @@ const BAD_FAILURE_SETTINGS: readonly (readonly [
 ]
 
 export const NATIVE: readonly Bad[] = [
+  ...oddIds('/load-balancers', ['"code":"NotFound"', 'instance']),
   create('an unknown field', () => ({ ...balancer('bad', 'tcp'), colour: 'red' }), 400, 'colour', 'not known'),
   create(
     'an unknown field deep inside',

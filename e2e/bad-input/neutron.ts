@@ -1,6 +1,7 @@
-import { type Bad, NOBODY } from './refusal.ts'
+import { type Bad, NOBODY, oddIds } from './refusal.ts'
 
 export const NEUTRON: readonly Bad[] = [
+  ...oddIds('/networks', ['NeutronError', 'type', 'message']),
   {
     what: 'an unknown field',
     path: () => '/networks',

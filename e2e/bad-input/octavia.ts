@@ -1,5 +1,5 @@
 import { PORT } from '../fixtures.ts'
-import { type Bad, FORBIDDEN_MEMBERS, type Known, NOBODY } from './refusal.ts'
+import { type Bad, FORBIDDEN_MEMBERS, type Known, NOBODY, oddIds } from './refusal.ts'
 
 type Answered = Omit<Bad, 'what'>
 type Says = readonly (string | RegExp)[]
@@ -33,6 +33,7 @@ const monitorOf = (more: object, status: number, ...says: Says): Answered => ({
 })
 
 export const OCTAVIA: readonly Bad[] = [
+  ...oddIds('/loadbalancers', ['faultcode', 'faultstring', 'not found']),
   { what: 'an unknown field', ...listener({ colour: 'red' }, 400, 'colour') },
   { what: 'a wrong type', ...listener({ protocol_port: 'eighty' }, 400, 'protocol_port') },
   { what: 'a port out of range', ...listener({ protocol_port: 70000 }, 400, 'protocol_port') },

@@ -51,3 +51,13 @@ export const FORBIDDEN_MEMBERS: readonly (readonly [address: string, why: RegExp
   ['192.0.2.10', /the address of (a|this) load balancer/],
   ['10.0.0.1', /gateway/],
 ]
+
+/** A look at something whose id no client can mean: each surface answers in its own words. */
+export const oddIds = (collection: string, says: Bad['says']): readonly Bad[] =>
+  ['a'.repeat(300), '%', '%zz', '%c3'].map((id) => ({
+    what: `${collection}: an id that is none, ${id.slice(0, 8)}`,
+    method: 'GET',
+    path: () => `${collection}/${id}`,
+    status: 404,
+    says,
+  }))

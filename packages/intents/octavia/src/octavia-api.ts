@@ -80,8 +80,6 @@ function faultFor(error: unknown, request: FastifyRequest): OctaviaFault {
       return faultOf(new SpoutError('BodyTooLarge', { limitBytes: request.routeOptions.bodyLimit ?? 0 }))
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new OctaviaFault(415, `Unknown mimetype: ${request.headers['content-type'] ?? ''}`)
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new OctaviaFault(404, 'Not Found')
   }
   request.log.error({ event: 'request-threw', err: error, bug: true }, 'unexpected error')
   return faultOf(new SpoutError('Internal', { reference: request.id }))

@@ -18,7 +18,6 @@ export function errorOf(error: unknown, request: FastifyRequest): SpoutError {
     return new SpoutError('MalformedJson', { reason: 'its content type is not application/json' })
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH')
     return new SpoutError('MalformedJson', { reason: 'it is not as long as Content-Length says' })
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new SpoutError('NotFound', { what: 'Path', id: request.method })
   request.log.error({ event: 'request-threw', err: error, bug: true }, 'unexpected error')
   return new SpoutError('Internal', { reference: request.id }, { cause: error })
 }

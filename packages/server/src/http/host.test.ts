@@ -19,7 +19,9 @@ beforeEach(() => {
     plugin: async (scope) => {
       answerWithProblems(scope)
       scope.post('/echo', async (request) => ({ body: request.body ?? null }))
-      scope.get('/things/:id', async () => ({}))
+      scope.get('/things/:id', async (request) => {
+        throw new SpoutError('NotFound', { what: 'Thing', id: (request.params as { id: string }).id })
+      })
       scope.get('/bug', async () => {
         throw new Error('canary-secret in /etc/path')
       })
@@ -40,6 +42,21 @@ beforeEach(() => {
 afterEach(() => app.close())
 
 const json = { 'content-type': 'application/json' }
+
+describe('a URL that names nothing is answered by its surface', () => {
+  test.each([
+    ['an id of 300 characters', `/small/things/${'a'.repeat(300)}`],
+    ['a percent sign that encodes nothing', '/small/things/%'],
+    ['a percent sign that encodes half a character', '/small/things/%c3'],
+    ['letters that are no hexadecimal digits', '/small/things/%zz?x=%zz'],
+    ['a path that is none', '/small/%ff/echo'],
+  ])('%s', async (_, url) => {
+    const reply = await app.inject({ method: 'GET', url })
+    expect(reply.statusCode).toBe(404)
+    expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/)
+    expect(reply.json()).toMatchObject({ status: 404, code: 'NotFound' })
+  })
+})
 
 describe('limits and bodies', () => {
   test.each([
@@ -93,7 +110,7 @@ describe('every answer', () => {
 
   test('is counted by its route, not by its path', async () => {
     await app.inject({ url: '/small/things/42?token=secret' })
-    expect(answers).toMatchObject([{ method: 'GET', route: '/small/things/:id', status: 200 }])
+    expect(answers).toMatchObject([{ method: 'GET', route: '/small/things/:id', status: 404 }])
   })
 })
 

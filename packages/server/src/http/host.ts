@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { ServerOptions as HttpsOptions } from 'node:https'
 import type { Logger } from '@spout/runtime/logger'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, fastify, LogController } from 'fastify'
 import { acceptStrictJson } from './strict-json.ts'
+import { wellFormedUrl } from './well-formed-url.ts'
 
 export interface HostOptions {
   readonly log: Logger
@@ -62,7 +64,9 @@ export function createServer(options: HostOptions): FastifyInstance {
     genReqId: () => `req-${randomUUID()}`,
     requestIdHeader: false,
     forceCloseConnections: 'idle',
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 255 },
+    // What is longer than any id is no error of the router: its surface knows no such thing.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADER_BYTES },
+    rewriteUrl: (request: IncomingMessage) => wellFormedUrl(request.url ?? '/'),
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
   } as const
   const limits = {
