@@ -1,6 +1,7 @@
 import { type Address, addressKey, type LoadBalancer, type Network } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
+import { DocumentSizes } from './document-sizes.ts'
 import { MemberCounts } from './member-counts.ts'
 import type { ModelView } from './view.ts'
 
@@ -33,6 +34,7 @@ export class Ledger {
   readonly #nodeAddresses = new Map<string, Address>()
   readonly #boundTo = new Map<string, Set<string>>()
   readonly #members = new MemberCounts()
+  readonly #sizes = new DocumentSizes()
   readonly #inNetwork = new Map<string, Set<string>>()
   readonly #numbers = new NumberRuns()
   #nodeFabric: ReadonlySet<string> = new Set()
@@ -135,6 +137,11 @@ export class Ledger {
     return this.#counted.get(key)?.usage ?? NO_USAGE
   }
 
+  /** What a document counts for. @param before the one that it was made of; null for a new one */
+  usageOf(next: LoadBalancer, before: LoadBalancer | null): Usage {
+    return { ...usageOf(next), bytes: this.#sizes.of(next, before) }
+  }
+
   #learnNodes(): void {
     this.#nodeFabric = new Set(
       this.#view
@@ -177,7 +184,7 @@ export class Ledger {
       this.#loadBalancers.set(id, next)
       if (next.networkId !== null) addTo(this.#inNetwork, next.networkId, id)
     }
-    this.#count(`loadBalancer/${id}`, next && { projectId: next.projectId, usage: usageOf(next) })
+    this.#count(`loadBalancer/${id}`, next && { projectId: next.projectId, usage: this.usageOf(next, before ?? null) })
   }
 
   #replaceAddress(id: string, next: Address | null): void {

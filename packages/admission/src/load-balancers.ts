@@ -1,11 +1,11 @@
 import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
-import { usageOf } from '@spout/plan'
 import { type NewAddressWish, ownWrite, takeAddress } from './addresses.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './admission.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
 import { parseChange, parseDraft } from './load-balancer-draft.ts'
 import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'
+import { claimRoom } from './load-balancer-room.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
 import { withMembers } from './member-change.ts'
 
@@ -32,10 +32,10 @@ export class LoadBalancers {
       const meta = { ...drawn, id: draft.id ?? drawn.id }
       if (draft.id !== undefined && context.view.get('loadBalancer', draft.id) !== null)
         throw new SpoutError('AlreadyExists', { what: 'Load balancer', id: draft.id })
-      claim.quota(projectId, [{ key: `loadBalancer/${meta.id}`, usage: usageOf(draft) }])
       const { vips, writes } = planVips(context, claim, { ...draft, id: meta.id }, draft.vips)
       const loadBalancer: LoadBalancer = { ...draft, ...meta, generation: 1, networkId: null, vips: [...vips] }
       const created = { ...loadBalancer, networkId: checkedNetworkId(context, loadBalancer) }
+      claimRoom(context, claim, null, created)
       return { writes: [putNew('loadBalancer', created), ...writes], result: created }
     })
   }
@@ -45,7 +45,7 @@ export class LoadBalancers {
       const fields = parseChange(current, change(current))
       if (Object.keys(fields).length === 0) return { next: current, writes: [] }
       const next = this.#next(current, fields)
-      claim.quota(current.projectId, [{ key: `loadBalancer/${id}`, usage: usageOf(next) }])
+      claimRoom(this.#context, claim, current, next)
       return { next, writes: [] }
     }
     return existing(id, await this.#queue.run(id, step, { alone: false }))

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type LoadBalancer, type Member, member, type Pool, parseAs, SpoutError } from '@spout/model'
-import { addedMemberProblem, usageOf } from '@spout/plan'
+import { addedMemberProblem } from '@spout/plan'
 import type { Endpoint, MemberChange } from './admission.ts'
 import type { Claim } from './claims.ts'
 import type { AdmissionContext } from './context.ts'
 import { checkedNetworkId, nodeWords, resolveContextOf } from './load-balancer-check.ts'
 import { MOST } from './load-balancer-draft.ts'
+import { claimRoom } from './load-balancer-room.ts'
 
 /**
  * The document with a change of a pool's members, checked by what comes alone: the rest was checked when it came.
@@ -28,7 +29,7 @@ export function withMembers(
   const pools = current.pools.with(at, { ...pool, members: [...changed.members], updatedAt: now })
   const next = { ...current, pools, updatedAt: now }
   const networkId = put.length === 0 ? current.networkId : checkedNetwork(context, next, at, put)
-  claim.quota(current.projectId, [{ key: `loadBalancer/${current.id}`, usage: usageOf(next) }])
+  claimRoom(context, claim, current, next)
   const matters = changed.matters || networkId !== current.networkId
   return { ...next, networkId, generation: current.generation + (matters ? 1 : 0) }
 }

@@ -1,13 +1,4 @@
-import {
-  type Project,
-  parseAs,
-  project,
-  QUOTA_RESOURCES,
-  type Quota,
-  type QuotaResource,
-  quota,
-  SpoutError,
-} from '@spout/model'
+import { type Project, parseAs, project, type Quota, type QuotaResource, quotaLimits, SpoutError } from '@spout/model'
 import { z } from 'zod'
 import type { Admission } from './admission.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
@@ -51,7 +42,7 @@ export async function deleteProject(context: AdmissionContext, id: string): Prom
 }
 
 const limitsSchema = z.strictObject({
-  limits: z.partialRecord(z.enum(QUOTA_RESOURCES), quota.shape.limits.valueType),
+  limits: quotaLimits.partial(),
 })
 
 /** Limits that are not named stay as they are. */
@@ -64,7 +55,9 @@ export async function setQuota(
   return transact(context, () => {
     find(context, 'project', projectId, 'project')
     const stored = context.view.get('quota', projectId)
-    const merged = { ...context.defaultQuota, ...stored?.value.limits, ...wanted.limits }
+    // Bytes that nobody set go on following the others.
+    const { bytes: _, ...defaults } = context.defaultQuota
+    const merged = { ...defaults, ...stored?.value.limits, ...wanted.limits }
     const meta = stored?.value ?? { ...newMeta(context, { name: '', description: '' }), id: projectId }
     const next: Quota = {
       ...meta,

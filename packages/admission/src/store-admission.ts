@@ -1,4 +1,4 @@
-import { DEFAULT_QUOTA, type QuotaResource } from '@spout/model'
+import { DEFAULT_QUOTA, limitsOf, type QuotaResource } from '@spout/model'
 import { Serial } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
@@ -121,7 +121,7 @@ export class StoreAdmission implements Admission {
   deleteNode: Admission['deleteNode'] = (id) => deleteNode(this.#context, id)
 
   quotaOf: Admission['quotaOf'] = (projectId) => ({
-    limits: { ...this.#context.defaultQuota, ...this.#context.view.get('quota', projectId)?.value.limits },
+    limits: limitsOf(this.#context.view.get('quota', projectId)?.value.limits ?? {}, this.#context.defaultQuota),
     used: this.#context.ledger.usage(projectId),
   })
 

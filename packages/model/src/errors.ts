@@ -33,6 +33,11 @@ const row = (kind: ErrorKind, retry: Retry, template: string): ErrorRow => ({ ki
 export const ERRORS = {
   MalformedJson: row('invalid', 'never', 'The body is not valid JSON: {reason}'),
   BodyTooLarge: row('tooLarge', 'never', 'The body is larger than {limitBytes} bytes'),
+  ObjectTooLarge: row(
+    'tooLarge',
+    'never',
+    '{what} {id} would take {bytes} bytes with all that is in it: at most {limitBytes} are stored',
+  ),
   UnknownField: row('invalid', 'never', 'Field {field} is not known here'),
   MissingField: row('invalid', 'never', 'Field {field} is required'),
   InvalidField: row('invalid', 'never', 'Field {field}: {reason}'),

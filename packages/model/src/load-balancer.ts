@@ -3,6 +3,25 @@ import { listener } from './listener.ts'
 import { pool } from './pool.ts'
 import { ipText, metaShape, tags, uuid } from './scalars.ts'
 
+/** One document as JSON: 40,000 members and more. */
+export const MOST_LOAD_BALANCER_BYTES = 32 * 1024 * 1024
+
+/** The Octavia API keeps up to three words of each listener and monitor. */
+const MOST_ANNOTATIONS = 8192
+const MOST_ANNOTATIONS_CHARACTERS = 1_048_576
+
+const annotations = z.record(z.string().max(64), z.string().max(4096)).superRefine((all, context) => {
+  const entries = Object.entries(all)
+  if (entries.length > MOST_ANNOTATIONS)
+    context.addIssue({ code: 'custom', message: `must have at most ${MOST_ANNOTATIONS} entries` })
+  const characters = entries.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+  if (characters > MOST_ANNOTATIONS_CHARACTERS)
+    context.addIssue({
+      code: 'custom',
+      message: `must have at most ${MOST_ANNOTATIONS_CHARACTERS} characters in all, names and values`,
+    })
+})
+
 /** One address of a load balancer. The Address object of that id owns it; the text is repeated for readers. */
 export const vip = z.strictObject({
   addressId: uuid,
@@ -37,6 +56,6 @@ export const loadBalancer = z.strictObject({
   /** Node group that carries it; null is the default group. */
   nodeGroupId: uuid.nullable(),
   /** Words that only one way in understands, keyed by its name; never read by the planner or a node. */
-  annotations: z.record(z.string().max(64), z.string().max(4096)),
+  annotations,
 })
 export type LoadBalancer = z.infer<typeof loadBalancer>

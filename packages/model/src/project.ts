@@ -5,32 +5,50 @@ import { metaShape, timestamp, uuid } from './scalars.ts'
 export const project = z.strictObject({ ...metaShape, enabled: z.boolean() })
 export type Project = z.infer<typeof project>
 
-export const QUOTA_RESOURCES = [
-  'loadBalancers',
-  'listeners',
-  'pools',
-  'members',
-  'healthMonitors',
-  'networks',
-  'addresses',
-] as const
-export type QuotaResource = (typeof QUOTA_RESOURCES)[number]
+const count = z.number().int().min(0).max(1_000_000)
+/** Of load balancers as JSON, with all that is in them. */
+const bytes = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 40)
 
-/** Limits of one project; `id` is the project's. Every limit is finite: -1 does not exist here. */
-export const quota = z.strictObject({
-  ...metaShape,
-  limits: z.record(z.enum(QUOTA_RESOURCES), z.number().int().min(0).max(1_000_000)),
+/** What a project may have: every limit is finite, -1 does not exist here. */
+export const quotaLimits = z.strictObject({
+  loadBalancers: count,
+  listeners: count,
+  pools: count,
+  members: count,
+  healthMonitors: count,
+  networks: count,
+  addresses: count,
+  bytes,
 })
+export type QuotaLimits = z.infer<typeof quotaLimits>
+export type QuotaResource = keyof QuotaLimits
+export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaResource[]
+
+/** Limits of one project; `id` is the project's. Bytes that nobody set follow the others. */
+export const quota = z.strictObject({ ...metaShape, limits: quotaLimits.partial({ bytes: true }) })
 export type Quota = z.infer<typeof quota>
 
-export const DEFAULT_QUOTA: Readonly<Record<QuotaResource, number>> = {
-  loadBalancers: 100,
-  listeners: 500,
-  pools: 500,
-  members: 5000,
-  healthMonitors: 500,
-  networks: 20,
-  addresses: 200,
+const COUNTS = { loadBalancers: 100, listeners: 500, pools: 500, members: 5000, healthMonitors: 500 } as const
+
+/**
+ * What so many objects may take together, in bytes: far more than they do unless names, descriptions and tags are long.
+ * A project that was given more members has more room for them.
+ */
+export const roomFor = (limits: Readonly<Record<keyof typeof COUNTS, number>>): number =>
+  2048 * limits.members +
+  4096 * (limits.listeners + limits.pools + limits.healthMonitors) +
+  8192 * (limits.loadBalancers + 1)
+
+export const DEFAULT_QUOTA: QuotaLimits = { ...COUNTS, networks: 20, addresses: 200, bytes: roomFor(COUNTS) }
+
+/** A project's limits. @param own what was set for it */
+export const limitsOf = (own: Partial<QuotaLimits>, defaults: QuotaLimits = DEFAULT_QUOTA): QuotaLimits => {
+  const limits = { ...defaults, ...own }
+  return { ...limits, bytes: own.bytes ?? Math.max(defaults.bytes, roomFor(limits)) }
 }
 
 /** `balancer` writes load balancers and reads what they are made of, and nothing else; a member may do that too. */

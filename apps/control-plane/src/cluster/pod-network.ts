@@ -30,4 +30,6 @@ export async function ensurePodNetwork(
 }
 
 /** Every limit is finite; its Services are counted by the cluster's own quotas. */
-const AMPLE = Object.fromEntries(QUOTA_RESOURCES.map((resource) => [resource, 1_000_000]))
+const AMPLE = Object.fromEntries(
+  QUOTA_RESOURCES.filter((resource) => resource !== 'bytes').map((resource) => [resource, 1_000_000]),
+)

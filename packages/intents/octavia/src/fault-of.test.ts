@@ -6,6 +6,12 @@ import { faultBody } from './wire/fault.ts'
 const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ['MalformedJson', { reason: 'x' }, 400, 'Request is not in valid JSON format'],
   ['BodyTooLarge', { limitBytes: 9 }, 413, 'The body is larger than 9 bytes'],
+  [
+    'ObjectTooLarge',
+    { what: 'Load balancer', id: 'x', bytes: 9, limitBytes: 8 },
+    413,
+    'Load balancer x would take 9 bytes with all that is in it: at most 8 are stored',
+  ],
   ['UnknownField', { field: 'pools[0].colour' }, 400, 'Unknown attribute for argument pools: colour'],
   [
     'MissingField',

@@ -79,6 +79,8 @@ export function faultOf(error: SpoutError): OctaviaFault {
       return new OctaviaFault(409, `No more IP addresses available on network ${text('pool')}.`)
     case 'AddressPoolDraining':
       return new OctaviaFault(409, `Network ${text('pool')} gives no new IP addresses: it is being drained.`)
+    case 'ObjectTooLarge':
+      return new OctaviaFault(413, error.message)
     case 'OverQuota':
       return new OctaviaFault(403, `Quota has been met for resources: ${quotaWord(text('resource'))}`)
     case 'Unsupported':
@@ -125,6 +127,7 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
   healthMonitors: 'Health Monitor',
   networks: 'Network',
   addresses: 'Address',
+  bytes: 'Storage Bytes',
 }
 const quotaWord = (resource: string): string =>
   Object.entries(QUOTA_WORDS).find(([name]) => name === resource)?.[1] ?? resource

@@ -11,9 +11,10 @@ export const NO_USAGE: Usage = Object.freeze({
   healthMonitors: 0,
   networks: 0,
   addresses: 0,
+  bytes: 0,
 })
 
-/** What one load-balancer document counts for. Its addresses are counted by their own objects. */
+/** What one load-balancer document counts for, without its bytes. Its addresses are counted by their own objects. */
 export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Usage {
   let members = 0
   let healthMonitors = 0
@@ -39,6 +40,7 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
   healthMonitors: each(a.healthMonitors, b.healthMonitors),
   networks: each(a.networks, b.networks),
   addresses: each(a.addresses, b.addresses),
+  bytes: each(a.bytes, b.bytes),
 })
 
 export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y)

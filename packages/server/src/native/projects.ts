@@ -1,4 +1,4 @@
-import { project, QUOTA_RESOURCES, quota, SpoutError, user } from '@spout/model'
+import { project, quotaLimits, SpoutError, user } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { newUser } from '../authn/new-user.ts'
@@ -30,14 +30,8 @@ const USERS: Collection<'user'> = {
   show: shownUser,
 }
 
-const limit = quota.shape.limits.valueType
-const limits = z.strictObject(
-  Object.fromEntries(QUOTA_RESOURCES.map((resource) => [resource, limit.optional()])) as Record<
-    (typeof QUOTA_RESOURCES)[number],
-    z.ZodOptional<typeof limit>
-  >,
-)
-const usage = z.strictObject({ limits: quota.shape.limits, used: quota.shape.limits })
+const limits = quotaLimits.partial()
+const usage = z.strictObject({ limits: quotaLimits, used: quotaLimits })
 
 const password = z.string().min(1).max(1024)
 const userDraft = z.strictObject({

@@ -1,15 +1,9 @@
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
-import { QUOTA_RESOURCES, quota } from '@spout/model'
+import { quotaLimits } from '@spout/model'
 import { z } from 'zod'
 import { GROUP, ready, reason, VERSION } from './words.ts'
 
-const limit = quota.shape.limits.valueType
-const counts = z.strictObject(
-  Object.fromEntries(QUOTA_RESOURCES.map((resource) => [resource, limit.optional()])) as Record<
-    (typeof QUOTA_RESOURCES)[number],
-    z.ZodOptional<typeof limit>
-  >,
-)
+const counts = quotaLimits.partial()
 
 export const tenantQuotaSpec = z.strictObject({
   project: z.string().min(1).max(64).describe('The name of the project. Cannot be changed.'),

@@ -1,4 +1,4 @@
-import { DEFAULT_QUOTA, QUOTA_RESOURCES } from '@spout/model'
+import { DEFAULT_QUOTA, limitsOf, QUOTA_RESOURCES } from '@spout/model'
 import { isAdmin, listScope, requireProject } from '../access.ts'
 import { type LimitEdits, type Limits, quotaResource } from '../resources/quota.ts'
 import { readBody } from '../to-model.ts'
@@ -20,7 +20,7 @@ function list(call: Call) {
   const quotas = call.context.view
     .list('quota')
     .filter((quota) => scope === null || quota.id === scope)
-    .map((quota) => ({ projectId: quota.id, limits: { ...DEFAULT_QUOTA, ...quota.limits } }))
+    .map((quota) => ({ projectId: quota.id, limits: limitsOf(quota.limits) }))
     .filter(({ limits }) => OWN.some((resource) => limits[resource] !== DEFAULT_QUOTA[resource]))
   return { [plural]: quotas.map((quota) => printObject(fields, quota)), [`${plural}_links`]: [] }
 }
