@@ -5,12 +5,23 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
-import { Secret } from '@spout/runtime'
+import { Secret, type Timer } from '@spout/runtime'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import { FakeApiServer } from '../testing/fake-api-server.ts'
 import { KubeError, KubeUnreachable } from './errors.ts'
 import { type KubeRequest, Transport, type TransportOptions } from './transport.ts'
+
+/** Counts the timers that were set. */
+class ArmedClock extends FakeClock {
+  armed = 0
+  override setTimer(callback: () => void, delayMs: number): Timer {
+    this.armed++
+    return super.setTimer(callback, delayMs)
+  }
+}
 
 let server: FakeApiServer
 let transport: Transport
@@ -201,6 +212,22 @@ describe('lines', () => {
       for await (const _ of transport.lines({ path: '/x', signal: new AbortController().signal, silenceMs: 50 }));
     }
     await expect(read()).rejects.toMatchObject({ reason: 'silent' })
+  })
+
+  it('may be silent behind their head for as long as the reader said, not only for as long as an attempt may take', async () => {
+    const clock = new ArmedClock()
+    use({ clock, attemptMs: 30_000 })
+    answers.push((response) => response.writeHead(200).flushHeaders())
+    const first = transport.lines({ path: '/x', signal: new AbortController().signal, silenceMs: 330_000 }).next()
+    const ended = first.then(
+      () => 'a line',
+      (error: unknown) => (error as KubeUnreachable).reason,
+    )
+    await waitFor(() => clock.armed === 2, { what: 'the head' })
+    await clock.advance(329_000)
+    expect(await Promise.race([ended, Promise.resolve('open')])).toBe('open')
+    await clock.advance(1000)
+    expect(await ended).toBe('silent')
   })
 
   it('are refused with a Status', async () => {

@@ -134,6 +134,10 @@ export class Transport {
     const arm = (ms: number) =>
       this.#clock.setTimer(() => controller.abort(new KubeUnreachable(what, 'silent', `no byte for ${ms} ms`)), ms)
     let timer = arm(Math.min(request.silenceMs, this.#attemptMs))
+    const rearm = (ms: number) => {
+      timer.clear()
+      timer = arm(ms)
+    }
     this.#counters.attempts++
     try {
       const response = await this.#connection.send({
@@ -144,10 +148,11 @@ export class Transport {
         signal: controller.signal,
       })
       if (response.statusCode !== 200) throw await this.#refusal(what, response)
+      // The head is the answer: where nothing happens, the first byte behind it may be minutes away.
+      rearm(request.silenceMs)
       const splitter = new LineSplitter()
       for await (const chunk of response) {
-        timer.clear()
-        timer = arm(request.silenceMs)
+        rearm(request.silenceMs)
         request.onBytes?.((chunk as Buffer).length)
         const lines = linesOf(what, splitter, chunk as Buffer)
         if (lines.length > 0) yield lines
