@@ -19,6 +19,7 @@ import {
   NodeAnnouncers,
   pingCheck,
   proxyPlaceOf,
+  refuseKnownBad,
   SecondChance,
   ShardDepartures,
   SystemHost,
@@ -43,7 +44,10 @@ export interface DataPlane extends Component {
   readonly checks: readonly HealthCheck[]
 }
 
-/** Starts the native helper and builds drivers, announcer and checks upon it. Nothing on the machine changes yet. */
+/**
+ * Starts the native helper and builds drivers, announcer and checks upon it. Nothing on the machine changes yet.
+ * @throws Error when the proxy's build is known to be bad; what runs goes on
+ */
 export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logger): Promise<DataPlane> {
   // Passable, whoever makes a directory of his own in it: some daemons give up root.
   for (const directory of [
@@ -53,6 +57,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     config.flows.directory,
   ])
     await mkdir(dirname(directory), { recursive: true, mode: 0o755 })
+  await refuseKnownBad(config.haproxy.executable)
   const helper = await NativeHelper.start({ path: config.helper.path, log })
   const domainConfig: DomainConfig = {
     instance: config.instance,

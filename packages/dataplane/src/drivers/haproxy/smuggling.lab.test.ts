@@ -1,0 +1,267 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { recordFault, waitFor } from '@spout/testkit'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { MEMBER_ADDRESS, ProxyLab } from './lab/proxy-lab.ts'
+import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
+
+/**
+ * Requests that two parsers read differently (RFC 9112 section 11.2). What the proxy sends to a member is read without
+ * any mercy: a message that leaves room for a second reading is a failure, whatever it would be read as.
+ */
+
+const lab = await ProxyLab.create()
+const connections: Buffer[] = []
+const sockets = new Set<Socket>()
+let port = 0
+
+/** Keeps what it is sent as it came, and answers each request that the strict reader finds. */
+const member = createServer((socket) => {
+  const index = connections.push(Buffer.alloc(0)) - 1
+  let answered = 0
+  sockets.add(socket)
+  socket.on('error', () => {})
+  socket.on('close', () => sockets.delete(socket))
+  socket.on('data', (data: Buffer) => {
+    connections[index] = Buffer.concat([connections[index]!, data])
+    const { whole } = read(connections[index]!)
+    for (; answered < whole.length; answered++) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+  })
+})
+
+beforeAll(() => new Promise<void>((resolve) => member.listen(0, MEMBER_ADDRESS, resolve)))
+beforeEach(async () => {
+  const driver = lab.driver()
+  const pool = samplePool(1, {
+    members: [sampleMember(1, { address: MEMBER_ADDRESS, port: (member.address() as AddressInfo).port })],
+  })
+  await driver.apply({
+    put: [
+      sampleWanted(
+        sampleEntry(
+          'web',
+          [sampleService('web', { timeouts: { clientMs: 1_000, connectMs: 1_000, memberMs: 1_000 } })],
+          [pool],
+        ),
+      ),
+    ],
+    remove: [],
+  })
+  port = driver.proxyPort('web')!.port
+})
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  connections.length = 0
+  await lab.clear()
+})
+afterAll(async () => {
+  member.close()
+  await lab.down()
+})
+
+interface Read {
+  /** Request lines of whole messages. */
+  readonly whole: readonly string[]
+  /** What stands in the way of reading it one way only; null when nothing does. */
+  readonly doubt: string | null
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+/** Reads requests as RFC 9112 has a sender write them. */
+function read(bytes: Buffer): Read {
+  const text = bytes.toString('latin1')
+  const whole: string[] = []
+  let at = 0
+  const doubt = (why: string): Read => ({ whole, doubt: why })
+  for (;;) {
+    const end = text.indexOf('\r\n\r\n', at)
+    if (end < 0) return { whole, doubt: null }
+    const [line = '', ...fields] = text.slice(at, end).split('\r\n')
+    if (/[\r\n\0]/.test(text.slice(at, end).replaceAll('\r\n', ''))) return doubt('a line end or NUL inside a line')
+    if (!/^[A-Z]+ [\x21-\x7e]+ HTTP\/1\.[01]$/.test(line)) return doubt(`request line ${JSON.stringify(line)}`)
+    const lengths: string[] = []
+    const codings: string[] = []
+    for (const field of fields) {
+      const colon = field.indexOf(':')
+      const name = field.slice(0, colon)
+      if (colon < 1 || !TOKEN.test(name)) return doubt(`field ${JSON.stringify(field)}`)
+      const value = field.slice(colon + 1).trim()
+      if (name.toLowerCase() === 'content-length') lengths.push(value)
+      if (name.toLowerCase() === 'transfer-encoding') codings.push(value)
+    }
+    if (lengths.length + codings.length > 1) return doubt(`framed by ${[...lengths, ...codings].join(' and ')}`)
+    let next = end + 4
+    if (lengths.length === 1) {
+      if (!/^\d{1,9}$/.test(lengths[0]!)) return doubt(`length ${lengths[0]}`)
+      next += Number(lengths[0])
+    }
+    if (codings.length === 1) {
+      if (codings[0]!.toLowerCase() !== 'chunked') return doubt(`coding ${codings[0]}`)
+      for (let size = -1; size !== 0; ) {
+        const eol = text.indexOf('\r\n', next)
+        if (eol < 0) return { whole, doubt: null }
+        const word = text.slice(next, eol)
+        if (!/^[0-9a-fA-F]{1,8}$/.test(word)) return doubt(`chunk size ${JSON.stringify(word)}`)
+        size = Number.parseInt(word, 16)
+        next = eol + 2 + size
+        if (size === 0) {
+          // Fields of a trailer frame nothing (RFC 9110 section 6.5.1).
+          const trailerEnd = text.indexOf('\r\n\r\n', eol)
+          if (trailerEnd < 0) return { whole, doubt: null }
+          next = trailerEnd + 2
+        }
+        if (next + 2 > text.length) return { whole, doubt: null }
+        if (text.slice(next, next + 2) !== '\r\n') return doubt('a chunk that does not end where it says')
+        next += 2
+      }
+    }
+    if (next > text.length) return { whole, doubt: null }
+    whole.push(line)
+    at = next
+  }
+}
+
+/** Sends bytes on one connection, says that no more come, and waits until the proxy closes. */
+async function send(bytes: string): Promise<string> {
+  const socket = connect({ host: lab.place.address4!, port })
+  let answer = ''
+  socket.on('data', (data: Buffer) => {
+    answer += data.toString('latin1')
+  })
+  socket.on('error', () => {})
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  socket.end(Buffer.from(bytes, 'latin1'))
+  await closed
+  return answer
+}
+
+const head = (line: string, ...fields: readonly string[]): string => [line, 'Host: a', ...fields, '', ''].join('\r\n')
+const POST = 'POST /sent HTTP/1.1'
+const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
+const CHUNKED = 'Transfer-Encoding: chunked'
+const chunk = (text: string, extension = ''): string => `${text.length.toString(16)}${extension}\r\n${text}\r\n`
+const LAST = '0\r\n\r\n'
+
+/**
+ * What is sent, and which requests a member may see of it: those that the one reading of RFC 9112 finds, of which the
+ * proxy may refuse any, with all behind it.
+ */
+const CORPUS: readonly (readonly [name: string, bytes: string, mayBeSeen: readonly string[]])[] = [
+  ['two honest requests in a row', head('GET /one HTTP/1.1') + head('GET /two HTTP/1.1'), ['/one', '/two']],
+  ['an honest body', `${head(POST, 'Content-Length: 5')}hello`, ['/sent']],
+  ['honest chunks', head(POST, CHUNKED) + chunk('hello') + LAST, ['/sent']],
+  ['CL.TE', head(POST, `Content-Length: ${LAST.length + SMUGGLED.length}`, CHUNKED) + LAST + SMUGGLED, ['/sent']],
+  ['TE.CL', head(POST, CHUNKED, 'Content-Length: 4') + chunk(SMUGGLED) + LAST, ['/sent']],
+  ['CL.TE, in HTTP/1.0', head('POST /sent HTTP/1.0', 'Content-Length: 5', CHUNKED) + LAST + SMUGGLED, ['/sent']],
+  ...[
+    'Transfer-Encoding: xchunked',
+    'Transfer-Encoding : chunked',
+    'Transfer-Encoding:\x0bchunked',
+    'Transfer-Encoding: chunked, identity',
+    'Transfer-Encoding: identity, chunked',
+    'Transfer-Encoding: chunked\r\nTransfer-Encoding: cow',
+    'Transfer-Encoding: cow\r\nTransfer-Encoding: chunked',
+    'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked',
+    'Transfer-Encoding: "chunked"',
+    'X: y\nTransfer-Encoding: chunked',
+    'X: y\rTransfer-Encoding: chunked',
+    'Transfer-Encoding\r\n : chunked',
+    'Transfer-Encoding:\r\n chunked',
+    'Transfer_Encoding: chunked',
+    'Transfer-Encoding\0: chunked',
+    '\0Transfer-Encoding: chunked',
+  ].map((field) => {
+    const body = LAST + SMUGGLED
+    const bytes = `${head(POST, `Content-Length: ${body.length}`, field)}${body}`
+    return [`TE.TE ${JSON.stringify(field)}`, bytes, ['/sent']] as const
+  }),
+  ...['+5', '-5', '0x5', '5,6', '5, 5', '', '5 5', '5;', '05', '99999999999999999999', '\x0b5', '5\0'].map(
+    (length) =>
+      [`length ${JSON.stringify(length)}`, `${head(POST, `Content-Length: ${length}`)}hello`, ['/sent']] as const,
+  ),
+  ['two lengths', `${head(POST, 'Content-Length: 5', `Content-Length: ${5 + SMUGGLED.length}`)}hello${SMUGGLED}`, []],
+  ['no length in CVE-2023-40225', head(POST, 'Content-Length:') + SMUGGLED, ['/sent', '/smuggled']],
+  ['bare LF throughout', 'GET /sent HTTP/1.1\nHost: a\n\n', ['/sent']],
+  [
+    'bare LF hides the end of the header',
+    `POST /sent HTTP/1.1\r\nHost: a\r\nContent-Length: ${SMUGGLED.length}\n\n${SMUGGLED}`,
+    ['/sent'],
+  ],
+  ['bare CR as the end of the header', `GET /sent HTTP/1.1\r\nHost: a\r\rGET /smuggled HTTP/1.1\r\n\r\n`, ['/sent']],
+  [
+    'obs-fold',
+    `GET /sent HTTP/1.1\r\nHost: a\r\nX: one\r\n two\r\n\tContent-Length: 5\r\n\r\n${SMUGGLED}`,
+    ['/sent', '/smuggled'],
+  ],
+  ['obs-fold in the first field', `GET /sent HTTP/1.1\r\n Content-Length: 5\r\nHost: a\r\n\r\n${SMUGGLED}`, []],
+  [
+    'an empty name, CVE-2023-25725',
+    `POST /sent HTTP/1.1\r\nHost: a\r\n: x\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+    ['/sent'],
+  ],
+  [
+    'a name of 270 characters, CVE-2021-40346',
+    `POST /sent HTTP/1.1\r\nHost: a\r\nContent-Length0${'a'.repeat(255)}:\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+    ['/sent'],
+  ],
+  [
+    'a space before the name',
+    `GET /sent HTTP/1.1\r\nHost: a\r\nX: y\r\n Content-Length: 9\r\n\r\n${SMUGGLED}`,
+    ['/sent', '/smuggled'],
+  ],
+  ['a field without a colon', `GET /sent HTTP/1.1\r\nHost: a\r\nContent-Length 5\r\n\r\n${SMUGGLED}`, []],
+  ['chunk extension', head(POST, CHUNKED) + chunk('hello', ';name=value') + LAST, ['/sent']],
+  ['chunk extension with a bare LF', `${head(POST, CHUNKED)}5;\nhello\r\n${LAST}${SMUGGLED}`, ['/sent', '/smuggled']],
+  [
+    'chunk extension with a bare CR',
+    `${head(POST, CHUNKED)}5;\rx\r\nhello\r\n${LAST}${SMUGGLED}`,
+    ['/sent', '/smuggled'],
+  ],
+  ['a chunk of more than 64 bits', `${head(POST, CHUNKED)}10000000000000005\r\nhello\r\n${LAST}${SMUGGLED}`, ['/sent']],
+  ['a chunk of -5', `${head(POST, CHUNKED)}-5\r\nhello\r\n${LAST}${SMUGGLED}`, ['/sent']],
+  ['a chunk of 0x5', `${head(POST, CHUNKED)}0x5\r\nhello\r\n${LAST}${SMUGGLED}`, ['/sent']],
+  ['a chunk of many zeros', `${head(POST, CHUNKED)}${'0'.repeat(300)}5\r\nhello\r\n${LAST}`, ['/sent']],
+  ['a chunk that does not end', `${head(POST, CHUNKED)}5\r\nhelloXX${LAST}${SMUGGLED}`, ['/sent']],
+  [
+    'a trailer that frames',
+    `${head(POST, CHUNKED)}0\r\nContent-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
+    ['/sent', '/smuggled'],
+  ],
+  ['a body of GET', `${head('GET /sent HTTP/1.1', `Content-Length: ${SMUGGLED.length}`)}${SMUGGLED}`, ['/sent']],
+  ['a line end in the target', `GET /sent\rX HTTP/1.1\r\nHost: a\r\n\r\n`, []],
+  ['two spaces and a version in the target', `GET /sent HTTP/1.1 HTTP/1.1\r\nHost: a\r\n\r\n`, []],
+  ['HTTP/0.9', 'GET /sent\r\n\r\n', ['/sent']],
+  ['HTTP/1.1 with a suffix', 'GET /sent HTTP/1.1x\r\nHost: a\r\n\r\n', []],
+  ['an empty line first', `\r\n\r\n${head('GET /sent HTTP/1.1')}`, ['/sent']],
+]
+
+it('a member sees the requests that were sent and no other, whatever a client makes of them', async () => {
+  const wrong: string[] = []
+  let seenInAll = 0
+  for (const [name, bytes, mayBeSeen] of CORPUS) {
+    connections.length = 0
+    for (const socket of sockets) socket.destroy()
+    const answer = await send(bytes)
+    const reads = connections.map(read)
+    const seen = reads.flatMap(({ whole }) => whole.map((line) => line.split(' ')[1]!))
+    const doubts = reads.flatMap(({ doubt }) => doubt ?? [])
+    const good = answer.split('HTTP/1.1 200 ').length - 1
+    seenInAll += seen.length
+    if (doubts.length > 0) wrong.push(`${name}: forwarded with ${doubts.join(', ')}`)
+    if (seen.join() !== mayBeSeen.slice(0, seen.length).join()) wrong.push(`${name}: seen ${seen.join(' ')}`)
+    if (seen.length !== good) wrong.push(`${name}: ${seen.length} seen, ${good} answered`)
+  }
+  expect(wrong).toEqual([])
+  for (const honest of CORPUS.slice(0, 3)) {
+    connections.length = 0
+    await send(honest[1])
+    const paths = () => connections.flatMap((each) => read(each).whole.map((line) => line.split(' ')[1]))
+    await waitFor(() => paths().length === honest[2].length, { what: 'all honest requests' })
+    expect(paths()).toEqual(honest[2])
+  }
+  recordFault({
+    fault: `${CORPUS.length} ways to smuggle a request past a proxy (HTTP/1)`,
+    outcome: 'a member sees what was sent, each message with one reading, or nothing',
+    figure: `${seenInAll} seen, 0 smuggled`,
+  })
+})
