@@ -1,9 +1,20 @@
+import { parseCidr } from '@spout/net'
 import { secret } from '@spout/runtime/config'
 import { z } from 'zod'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 const account = z.string().regex(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/, 'is not like namespace/name')
+const prefix = z.string().refine(isCidr, 'is not a prefix like 192.0.2.0/24')
 const tcpPort = z.number().int().min(0).max(65535)
+
+function isCidr(text: string): boolean {
+  try {
+    parseCidr(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Every setting of the control plane with its default. `docs/configuration.md` explains them. */
 export const controlPlaneConfig = z.strictObject({
@@ -18,6 +29,10 @@ export const controlPlaneConfig = z.strictObject({
     settleMs: z.number().int().min(0).max(10_000).default(400),
     /** HTTPS, with a certificate of the agent link's own authority for `agentLink.names`. */
     tls: z.boolean().default(false),
+    /** Proxies in front of the API, as prefixes: their word on who the client is counts. */
+    trustedProxies: z.array(prefix).max(64).default([]),
+    /** Where they say it. Only one place, because a client itself may send what its proxy does not set. */
+    clientAddressFrom: z.enum(['x-forwarded-for', 'forwarded', 'proxy-protocol']).default('x-forwarded-for'),
   }).prefault({}),
   agentLink: section({
     host: z.string().default('0.0.0.0'),
@@ -91,6 +106,10 @@ export const controlPlaneConfig = z.strictObject({
   }).prefault({}),
   tokens: section({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
+    /** Of one user by password, and of each application credential; the oldest goes when one more is issued. */
+    perGrant: z.number().int().min(1).max(100_000).default(250),
+    /** Application credentials of one user. */
+    credentialsPerUser: z.number().int().min(0).max(10_000).default(100),
   }).prefault({}),
   log: section({
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),

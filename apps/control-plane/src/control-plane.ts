@@ -4,6 +4,7 @@ import path from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
 import { NodeLiveness, NodeStateTable, PlanController, Rebalancer, StatusController, Sweeper } from '@spout/controllers'
 import { DEFAULT_PROVIDERS, octaviaApi } from '@spout/intent-octavia'
+import { parseCidr } from '@spout/net'
 import { Lifecycle, systemClock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
 import { Metrics } from '@spout/runtime/metrics'
@@ -18,6 +19,7 @@ import {
   createServer,
   healthApi,
   identityApi,
+  LocalSocket,
   metricsApi,
   mount,
   nativeApi,
@@ -64,6 +66,7 @@ export async function startControlPlane(
   const authenticator = new Authenticator({
     ...{ store, view, clock, log },
     tokenTtlMs: config.tokens.lifetimeSeconds * 1000,
+    tokensPerGrant: config.tokens.perGrant,
     ...(home && { serviceAccounts: home.serviceAccounts }),
   })
   const password = adminPassword(config.stateDirectory, config.admin.password)
@@ -112,6 +115,10 @@ export async function startControlPlane(
   })
   const app = createServer({
     log,
+    proxies: {
+      trustedProxies: config.api.trustedProxies.map((text) => parseCidr(text)),
+      clientAddressFrom: config.api.clientAddressFrom,
+    },
     ...(config.api.tls && { https: await serverCertificate.context() }),
     onAnswer: ({ method, route, status: code, durationMs }) =>
       answered.observe({ method, route, status: String(code) }, durationMs / 1000),
@@ -155,7 +162,10 @@ export async function startControlPlane(
   )
   mount(
     app,
-    identityApi({ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES }),
+    identityApi({
+      ...{ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },
+      credentialsPerUser: config.tokens.credentialsPerUser,
+    }),
   )
   mount(app, networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults }))
   mount(app, {
@@ -185,6 +195,7 @@ export async function startControlPlane(
         return app.close()
       },
     })
+  lifecycle.add(new LocalSocket({ app, path: path.join(config.stateDirectory, 'api.sock'), log }))
   if (home !== null) lifecycle.add({ name: 'home-cluster', start: () => {}, stop: () => home.close() })
   const { authorityConfigMap: configMap } = config.kubernetes
   if (home !== null && configMap !== '')

@@ -11,6 +11,7 @@ export { ensureClusterProject } from './authn/ensure-project.ts'
 export { type KnownAccount, type ReviewToken, ServiceAccounts } from './authn/service-accounts.ts'
 export { healthApi, metricsApi, type ReadinessCheck } from './health.ts'
 export { type BaseUrl, baseUrl } from './http/base-url.ts'
+export { CLIENT_ADDRESS_SOURCES, type ProxyTrust } from './http/client-address.ts'
 export { errorOf, HTTP_STATUS } from './http/error-of.ts'
 export {
   createServer,
@@ -20,6 +21,7 @@ export {
   OPENSTACK_BODY_LIMIT_BYTES,
   type Surface,
 } from './http/host.ts'
+export { LocalSocket } from './http/local-socket.ts'
 export { queryOf, queryValue } from './http/query.ts'
 export { type CatalogService, SERVICES } from './identity/catalog.ts'
 export type { IdentityContext } from './identity/context.ts'

@@ -18,6 +18,7 @@ import type { FastifyInstance } from 'fastify'
 import { authenticateBy } from './authn/authenticate.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
+import { LOCAL_ADDRESS } from './authn/login-source.ts'
 import { newUser } from './authn/new-user.ts'
 import type { ServiceAccounts } from './authn/service-accounts.ts'
 import { baseUrl } from './http/base-url.ts'
@@ -144,7 +145,11 @@ async function inject(app: FastifyInstance, method: Method, url: string, payload
 }
 
 /** For tests: the surfaces over a real admission, view and memory store, with an administrator in project `admin`. */
-export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: ServiceAccounts) {
+export async function openTestBed(
+  clock: Clock = systemClock,
+  serviceAccounts?: ServiceAccounts,
+  limits: { readonly tokensPerGrant?: number; readonly credentialsPerUser?: number } = {},
+) {
   const store = new MemoryStore()
   const stop = new AbortController()
   const view = await StoreView.open(store, { signal: stop.signal })
@@ -152,6 +157,7 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
   const authenticator = new Authenticator({
     ...{ store, view, clock, log: silentLogger() },
     ...(serviceAccounts && { serviceAccounts }),
+    ...(limits.tokensPerGrant !== undefined && { tokensPerGrant: limits.tokensPerGrant }),
   })
   const { passwords } = authenticator
   const password = new Secret(ADMIN_PASSWORD)
@@ -170,7 +176,8 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
   const base = baseUrl(null)
   const networkDefaults = { returnPath: 'snat', segment: () => ({ physicalNetwork: 'physnet1', vlan: null }) } as const
   const common = { admission, view, authenticator, clock, baseUrl: base }
-  mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES }))
+  const credentialsPerUser = limits.credentialsPerUser ?? 100
+  mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }))
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }))
   mount(app, nativeApi({ ...common, store, status, ownership, withdrawals, linkPin: 'f'.repeat(32), networkDefaults }))
 
@@ -178,7 +185,7 @@ export async function openTestBed(clock: Clock = systemClock, serviceAccounts?: 
   const login = async (name: string, projectId: string, role: Role) => {
     const user = {
       ...newUser({ name, description: '' }, clock),
-      passwordHash: await passwords.hash('pw'),
+      passwordHash: await passwords.hash('pw', { user: name, source: LOCAL_ADDRESS }),
       roles: [{ projectId, role }],
     }
     await admission.putUser(user)

@@ -103,6 +103,56 @@ describe('logins', () => {
   })
 })
 
+describe('bounds', () => {
+  test('a hundred wrong passwords from a shared address refuse nobody who knows his own', async () => {
+    for (let at = 0; at < 100; at++) {
+      const turn = bed.authenticator.loginWithPassword({ name: `user${at % 25}` }, 'wrong', null, FROM)
+      await expect(turn).rejects.toThrow('not valid')
+    }
+    const right = admin()
+    await clock.advance(500)
+    expect((await right).principal.userName).toBe('admin')
+  }, 60_000)
+
+  test('of one user the oldest token by password makes room, and no token of his credentials or of others', async () => {
+    await bed.close()
+    bed = await openTestBed(clock, undefined, { tokensPerGrant: 3 })
+    const owner = await bed.login('owner', bed.admin.projectId, 'member')
+    const made = await bed.ask('POST', `/identity/v3/users/${owner.userId}/application_credentials`, owner.token, {
+      application_credential: { name: 'cluster' },
+    })
+    const { id, secret } = made.body.application_credential
+    const byCredential = (await bed.authenticator.loginWithCredential({ id }, secret, FROM)).secret
+    const other = await bed.adminLogin()
+    const later: string[] = []
+    for (let time = 0; time < 3; time++)
+      later.push((await bed.authenticator.loginWithPassword({ name: 'owner' }, 'pw', null, FROM)).secret)
+    expect(code(() => bed.authenticator.session(owner.token))).toBe('Unauthenticated')
+    for (const token of [...later, byCredential, other])
+      expect(code(() => bed.authenticator.session(token))).toBe('accepted')
+    const traded = await bed.authenticator.loginWithToken(later[2] ?? '', null)
+    expect(code(() => bed.authenticator.session(traded.secret))).toBe('accepted')
+    expect(code(() => bed.authenticator.session(later[0] ?? ''))).toBe('Unauthenticated')
+    expect(bed.view.list('token').filter(({ userId }) => userId === owner.userId)).toHaveLength(4)
+  })
+
+  test('a user has so many application credentials, also when he makes them at once', async () => {
+    await bed.close()
+    bed = await openTestBed(clock, undefined, { credentialsPerUser: 2 })
+    const owner = await bed.login('owner', bed.admin.projectId, 'member')
+    const path = `/identity/v3/users/${owner.userId}/application_credentials`
+    const make = (name: string) => bed.ask('POST', path, owner.token, { application_credential: { name } })
+    const made = await Promise.all(['a', 'b', 'c', 'd'].map(make))
+    expect(made.map(({ status }) => status).toSorted()).toEqual([201, 201, 403, 403])
+    const refused = made.find(({ status }) => status === 403)
+    expect(refused?.body.error.message).toBe('Quota for application_credentials is 2, 2 in use, 1 more wanted')
+    const kept = made.find(({ status }) => status === 201)
+    const { id } = kept?.body.application_credential ?? {}
+    expect((await bed.ask('DELETE', `${path}/${id}`, owner.token)).status).toBe(204)
+    expect((await make('e')).status).toBe(201)
+  })
+})
+
 describe('bootstrap', () => {
   const again = (password: string) =>
     bootstrap(

@@ -4,7 +4,9 @@ import type { Clock, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { mayOnlyBalance } from './balancer.ts'
 import { credentialOf, type Method } from './grant.ts'
+import { GrantTokens } from './grant-tokens.ts'
 import { LoginLimiter } from './login-limiter.ts'
+import { sourceOf } from './login-source.ts'
 import { Passwords } from './password.ts'
 import { holds, rolesOn, withIncluded } from './roles.ts'
 import type { ServiceAccounts } from './service-accounts.ts'
@@ -16,6 +18,8 @@ export interface AuthenticatorOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly tokenTtlMs?: number
+  /** Of one user by password, and of each application credential: the oldest makes room for one more. */
+  readonly tokensPerGrant?: number
   /** Of the cluster that we are in; without it tokens of service accounts are refused. */
   readonly serviceAccounts?: ServiceAccounts
 }
@@ -38,6 +42,8 @@ export interface IssuedToken extends Session {
 }
 
 const DEFAULT_TTL_MS = 8 * 3_600_000
+/** A script that logs in for each call makes many, and uses each for seconds. */
+const DEFAULT_TOKENS_PER_GRANT = 250
 const SWEEP_INTERVAL_MS = 60_000
 const SWEEP_BATCH = 500
 
@@ -51,12 +57,14 @@ export class Authenticator {
   readonly passwords = new Passwords()
   readonly #options: AuthenticatorOptions
   readonly #limiter: LoginLimiter
+  readonly #tokens: GrantTokens
   readonly #ttlMs: number
   #sweep: { clear(): void } | null = null
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options
     this.#limiter = new LoginLimiter(options.clock)
+    this.#tokens = new GrantTokens(options.view)
     this.#ttlMs = options.tokenTtlMs ?? DEFAULT_TTL_MS
   }
 
@@ -69,11 +77,16 @@ export class Authenticator {
     return { principal, token }
   }
 
-  /** @param address the client's, for the limit on failures */
+  /**
+   * @param address the client's, for the limit on failures
+   * @throws SpoutError Unauthenticated, Unavailable when too many wait
+   */
   async loginWithPassword(user: UserName, password: string, scope: Scope, address: string): Promise<IssuedToken> {
     const known = this.#findUser(user)
-    const found = await this.#checked('id' in user ? user.id : user.name, address, async () => {
-      const right = await this.passwords.verify(password, known?.passwordHash ?? null)
+    const name = known?.id ?? unknownName('id' in user ? user.id : user.name)
+    const found = await this.#checked(name, address, async (atTurn) => {
+      const asker = { user: name, source: sourceOf(address) }
+      const right = await this.passwords.verify(password, known?.passwordHash ?? null, asker, atTurn)
       return right && known?.enabled === true ? known : null
     })
     return this.#issue(found, this.#projectOf(found, scope), null, 'password', '', null)
@@ -85,9 +98,10 @@ export class Authenticator {
     address: string,
   ): Promise<IssuedToken> {
     const known = this.#findCredential(wanted)
-    const name = 'id' in wanted ? wanted.id : wanted.name
-    const credential = await this.#checked(name, address, async () => {
-      const right = await this.passwords.verify(secret, known?.secretHash ?? null)
+    const name = known?.id ?? unknownName('id' in wanted ? wanted.id : wanted.name)
+    const credential = await this.#checked(name, address, async (atTurn) => {
+      const asker = { user: known?.userId ?? name, source: sourceOf(address) }
+      const right = await this.passwords.verify(secret, known?.secretHash ?? null, asker, atTurn)
       return right && known !== null && !this.#isPast(known.expiresAt) ? known : null
     })
     const user = this.#options.view.get('user', credential.userId)?.value
@@ -133,8 +147,9 @@ export class Authenticator {
   /** Whether this is the user's password, for one who changes it. */
   async isPassword(userId: string, password: string, address: string): Promise<boolean> {
     const user = this.#options.view.get('user', userId)?.value
-    const check = this.#checked(userId, address, async () =>
-      (await this.passwords.verify(password, user?.passwordHash ?? null)) ? true : null,
+    const asker = { user: userId, source: sourceOf(address) }
+    const check = this.#checked(userId, address, async (atTurn) =>
+      (await this.passwords.verify(password, user?.passwordHash ?? null, asker, atTurn)) ? true : null,
     )
     return check.catch((error: unknown) => {
       if (error instanceof SpoutError && error.code === 'Unauthenticated') return false
@@ -188,9 +203,9 @@ export class Authenticator {
   }
 
   /** Runs a check of a secret within the limit on failures. */
-  async #checked<T>(name: string, address: string, check: () => Promise<T | null>): Promise<T> {
-    if (!this.#limiter.allows(name, address)) throw unauthenticated('too many failed logins, wait a minute')
-    const found = await check()
+  async #checked<T>(name: string, address: string, check: (atTurn: () => void) => Promise<T | null>): Promise<T> {
+    await this.#limiter.turn(name, address)
+    const found = await check(() => this.#limiter.check(name, address))
     if (found === null) {
       this.#limiter.failed(name, address)
       this.#options.log.info({ event: 'login-failed', address }, 'login refused')
@@ -228,6 +243,7 @@ export class Authenticator {
     const write = { op: 'put', kind: 'token', id: token.id, scope: null, value: token, ifRevision: 'absent' } as const
     const { revision } = await store.commit([write])
     await view.caughtUp(revision)
+    await this.#delete(this.#tokens.beyond(token, this.#options.tokensPerGrant ?? DEFAULT_TOKENS_PER_GRANT))
     const principal = { userId: user.id, userName: user.name, projectId, roles, expiresAt: token.expiresAt }
     return { secret, token, principal }
   }
@@ -288,6 +304,9 @@ export class Authenticator {
 
 /** Users of service accounts have no password. */
 export const userNameOf = (account: string): string => `kubernetes:${account}`
+
+/** Counted apart from every id, so that a name that looks like one reaches nobody's count. */
+const unknownName = (typed: string): string => `?${typed}`
 
 const unauthenticated = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })
 const badCredentials = (): SpoutError => unauthenticated('the user, password, credential or scope is not valid')

@@ -1,49 +1,128 @@
+import { SpoutError } from '@spout/model'
 import type { Clock } from '@spout/runtime'
+import { LOCAL_ADDRESS, sourceOf } from './login-source.ts'
+import { Pace } from './pace.ts'
+
+const WINDOW_MS = 60_000
+/** Of one user at one source: then also the right password is refused. */
+const MAX_FAILURES = 10
+/** Somebody who tries many names from one source. */
+const MAX_FAILURES_OF_SOURCE = 100
+/** Somebody who tries one name from many sources. */
+const MAX_FAILURES_OF_USER = 50
+const MAX_KEYS = 10_000
+/** Guesses that remain once too many failed: 120 a minute. */
+const PACE_MS = 500
+const MAX_WAITING = 32
+const MAX_WAITING_EACH = 2
+const MAX_KNOWN_PLACES = 20_000
+
+/**
+ * Bounds guessing without a way to lock others out. Failures are counted by user and source, where ten refuse; by source
+ * over all users and by user over all sources, where too many only make logins wait for their turn. A user waits for
+ * nobody at a source where he logged in well before, and who is on the machine itself is never limited.
+ *
+ * Memory is bounded: the entry that was used longest ago makes room.
+ */
+export class LoginLimiter {
+  readonly #clock: Clock
+  readonly #failures: FailureCounts
+  readonly #failuresOfSource: FailureCounts
+  readonly #failuresOfUser: FailureCounts
+  readonly #known = new Map<string, true>()
+  readonly #paces = new Map<string, Pace>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#failures = new FailureCounts(clock)
+    this.#failuresOfSource = new FailureCounts(clock)
+    this.#failuresOfUser = new FailureCounts(clock)
+  }
+
+  /** Resolves when the login's turn has come. @throws SpoutError Unauthenticated, Unavailable when too many wait */
+  async turn(user: string, address: string): Promise<void> {
+    this.check(user, address)
+    const source = sourceOf(address)
+    if (address === LOCAL_ADDRESS || this.#known.has(pairOf(user, source))) return
+    if (this.#failuresOfSource.of(source) >= MAX_FAILURES_OF_SOURCE) await this.#pace(`source ${source}`).turn(user)
+    if (this.#failuresOfUser.of(user) >= MAX_FAILURES_OF_USER) await this.#pace(`user ${user}`).turn(source)
+  }
+
+  /** Also right before a secret is looked at: failures may have come in while this one waited. @throws SpoutError Unauthenticated */
+  check(user: string, address: string): void {
+    if (address === LOCAL_ADDRESS) return
+    if (this.#failures.of(pairOf(user, sourceOf(address))) >= MAX_FAILURES)
+      throw new SpoutError('Unauthenticated', { reason: 'too many failed logins, wait a minute' })
+  }
+
+  failed(user: string, address: string): void {
+    if (address === LOCAL_ADDRESS) return
+    const source = sourceOf(address)
+    this.#failures.add(pairOf(user, source))
+    this.#failuresOfSource.add(source)
+    this.#failuresOfUser.add(user)
+  }
+
+  succeeded(user: string, address: string): void {
+    const pair = pairOf(user, sourceOf(address))
+    this.#failures.forget(pair)
+    this.#known.delete(pair)
+    this.#known.set(pair, true)
+    dropOldest(this.#known, MAX_KNOWN_PLACES)
+  }
+
+  #pace(key: string): Pace {
+    const known = this.#paces.get(key)
+    if (known !== undefined) return known
+    const options = {
+      clock: this.#clock,
+      intervalMs: PACE_MS,
+      maxWaiting: MAX_WAITING,
+      maxWaitingEach: MAX_WAITING_EACH,
+    }
+    const pace = new Pace(options, () => this.#paces.delete(key))
+    this.#paces.set(key, pace)
+    return pace
+  }
+}
 
 interface Failures {
   readonly count: number
   readonly untilMs: number
 }
 
-const WINDOW_MS = 60_000
-const MAX_FAILURES = 10
-/** Somebody who tries many names from one address. */
-const MAX_FAILURES_OF_ADDRESS = 100
-const MAX_KEYS = 10_000
-
-/** Counts failed logins by user and address. Bounded: the entry that failed longest ago makes room. */
-export class LoginLimiter {
+/** Failures by key. Each one keeps the count for another minute. */
+class FailureCounts {
   readonly #clock: Clock
-  readonly #failures = new Map<string, Failures>()
+  readonly #counts = new Map<string, Failures>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  allows(user: string, address: string): boolean {
-    return this.#count(userKey(user, address)) < MAX_FAILURES && this.#count(address) < MAX_FAILURES_OF_ADDRESS
-  }
-
-  failed(user: string, address: string): void {
-    for (const key of [userKey(user, address), address]) {
-      const count = this.#count(key) + 1
-      this.#failures.delete(key)
-      this.#failures.set(key, { count, untilMs: this.#clock.monotonicMs() + WINDOW_MS })
-    }
-    for (const oldest of this.#failures.keys()) {
-      if (this.#failures.size <= MAX_KEYS) break
-      this.#failures.delete(oldest)
-    }
-  }
-
-  succeeded(user: string, address: string): void {
-    this.#failures.delete(userKey(user, address))
-  }
-
-  #count(key: string): number {
-    const found = this.#failures.get(key)
+  of(key: string): number {
+    const found = this.#counts.get(key)
     return found === undefined || found.untilMs <= this.#clock.monotonicMs() ? 0 : found.count
+  }
+
+  add(key: string): void {
+    const count = this.of(key) + 1
+    this.#counts.delete(key)
+    this.#counts.set(key, { count, untilMs: this.#clock.monotonicMs() + WINDOW_MS })
+    dropOldest(this.#counts, MAX_KEYS)
+  }
+
+  forget(key: string): void {
+    this.#counts.delete(key)
   }
 }
 
-const userKey = (user: string, address: string): string => `${address} ${user}`
+const dropOldest = (map: Map<string, unknown>, most: number): void => {
+  for (const oldest of map.keys()) {
+    if (map.size <= most) break
+    map.delete(oldest)
+  }
+}
+
+// A source has no space in it, so no user's name can make one pair look like another.
+const pairOf = (user: string, source: string): string => `${source} ${user}`

@@ -1,35 +1,37 @@
 import { describe, expect, test } from 'vitest'
 import { Passwords } from './password.ts'
 
+const ASKER = { user: 'ann', source: '192.0.2.1' }
+
 describe('Passwords', () => {
   test('a record verifies its password alone, and two records of one password differ', async () => {
     const passwords = new Passwords()
-    const [first, second] = await Promise.all([passwords.hash('päss word'), passwords.hash('päss word')])
+    const [first, second] = await Promise.all([passwords.hash('päss word', ASKER), passwords.hash('päss word', ASKER)])
     expect(first).toMatch(/^scrypt\$15\$8\$1\$[\w-]{22}\$[\w-]{43}$/)
     expect(second).not.toBe(first)
-    expect(await passwords.verify('päss word', first)).toBe(true)
-    expect(await passwords.verify('pass word', first)).toBe(false)
-    expect(await passwords.verify('', first)).toBe(false)
+    expect(await passwords.verify('päss word', first, ASKER)).toBe(true)
+    expect(await passwords.verify('pass word', first, ASKER)).toBe(false)
+    expect(await passwords.verify('', first, ASKER)).toBe(false)
   })
 
   test('the same text in another Unicode form is the same password', async () => {
     const passwords = new Passwords()
-    expect(await passwords.verify('pa\u0308ss', await passwords.hash('p\u00e4ss'))).toBe(true)
+    expect(await passwords.verify('pa\u0308ss', await passwords.hash('p\u00e4ss', ASKER), ASKER)).toBe(true)
   })
 
   test('no record verifies nothing, not even what the stand-in was made of', async () => {
     const passwords = new Passwords()
-    expect(await passwords.verify('', null)).toBe(false)
-    expect(await passwords.verify('A', null)).toBe(false)
+    expect(await passwords.verify('', null, ASKER)).toBe(false)
+    expect(await passwords.verify('A', null, ASKER)).toBe(false)
   })
 
-  test('too many at once are turned away, the others answered', async () => {
+  test('of one user too many at once are turned away, the others answered', async () => {
     const passwords = new Passwords()
     const cheap = 'scrypt$4$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
-    const results = await Promise.allSettled(Array.from({ length: 80 }, () => passwords.verify('x', cheap)))
+    const results = await Promise.allSettled(Array.from({ length: 80 }, () => passwords.verify('x', cheap, ASKER)))
     const turnedAway = results.filter((result) => result.status === 'rejected')
-    expect(turnedAway).toHaveLength(80 - 2 - 64)
+    expect(turnedAway).toHaveLength(80 - 2 - 32)
     expect(turnedAway.every((result) => result.reason.code === 'Unavailable')).toBe(true)
-    expect(await passwords.verify('x', cheap)).toBe(false)
+    expect(await passwords.verify('x', cheap, ASKER)).toBe(false)
   })
 })

@@ -30,11 +30,12 @@ export interface ServiceAccountsOptions {
 }
 
 const MAX_TOKEN_LENGTH = 16_384
-const LIMITED = 'service account'
+const MAX_SUBJECT_LENGTH = 512
 
 /**
  * Service accounts of the cluster that we are in: who they are here is said by our settings, never by their tokens. Each
- * one that is tried is a question to the cluster's API server, so an address that many were refused from has to wait.
+ * one that is tried is a question to the cluster's API server, so who was refused often has to wait. Failures are counted
+ * by the account that a token claims to be of: a pod that guesses locks no other account of its node out.
  */
 export class ServiceAccounts {
   readonly #options: ServiceAccountsOptions
@@ -76,14 +77,15 @@ export class ServiceAccounts {
 
   /** Runs a check of whose token it is within the limit on failures. */
   async #checked<T>(token: string, address: string, check: (found: AccountOfToken) => T): Promise<T> {
-    if (!this.#limiter.allows(LIMITED, address)) throw refusal('too many failed logins, wait a minute')
+    const claimed = claimedSubject(token)
+    await this.#limiter.turn(claimed, address)
     try {
       const known = check(await this.#review(token))
-      this.#limiter.succeeded(LIMITED, address)
+      this.#limiter.succeeded(claimed, address)
       return known
     } catch (error) {
       if (error instanceof SpoutError && error.code === 'Unauthenticated') {
-        this.#limiter.failed(LIMITED, address)
+        this.#limiter.failed(claimed, address)
         this.#options.log.info({ event: 'login-failed', address }, 'login refused')
       }
       throw error
@@ -109,9 +111,21 @@ function endOf(token: string): string {
   return new Date(claims.exp * 1000).toISOString()
 }
 
-function parseClaims(part: string): { readonly exp?: unknown } | null {
+/** The claim `sub` of a token that nobody has verified yet: good enough to count by, and for nothing else. */
+function claimedSubject(token: string): string {
+  if (token.length > MAX_TOKEN_LENGTH) return ''
+  const subject = parseClaims(token.split('.')[1] ?? '')?.sub
+  return typeof subject === 'string' ? subject.slice(0, MAX_SUBJECT_LENGTH) : ''
+}
+
+interface Claims {
+  readonly exp?: unknown
+  readonly sub?: unknown
+}
+
+function parseClaims(part: string): Claims | null {
   try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8')) as { readonly exp?: unknown }
+    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8')) as Claims
   } catch {
     return null
   }

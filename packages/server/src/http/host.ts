@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { ServerOptions as HttpsOptions } from 'node:https'
 import type { Logger } from '@spout/runtime/logger'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, fastify, LogController } from 'fastify'
+import { clientAddress, type ProxyTrust } from './client-address.ts'
+import { acceptProxyHeaders } from './proxy-protocol.ts'
 import { acceptStrictJson } from './strict-json.ts'
 import { wellFormedUrl } from './well-formed-url.ts'
 
@@ -14,6 +16,8 @@ export interface HostOptions {
   readonly requestTimeoutMs?: number
   /** How long requests under way get when the server closes; what is open then is cut off. */
   readonly closeGraceMs?: number
+  /** Proxies in front of us, and where they say for whom. Without it a client is its connection's other end. */
+  readonly proxies?: ProxyTrust
   /** TLS when given. */
   readonly https?: HttpsOptions
   /** Told of every answered request. */
@@ -80,6 +84,8 @@ export function createServer(options: HostOptions): FastifyInstance {
     ? (fastify({ ...common, https: { ...options.https, ...limits } }) as unknown as FastifyInstance)
     : fastify({ ...common, http: limits })
   acceptStrictJson(app)
+  if (options.proxies !== undefined && options.proxies.trustedProxies.length > 0)
+    trust(app, options.proxies, options.log)
   app.addHook('preClose', async () => {
     setTimeout(() => app.server.closeAllConnections(), options.closeGraceMs ?? 5000).unref()
   })
@@ -98,6 +104,21 @@ export function createServer(options: HostOptions): FastifyInstance {
     request.log.debug({ event: 'answered', ...answer })
   })
   return app
+}
+
+/** Makes `request.ip` the client's address behind trusted proxies. */
+function trust(app: FastifyInstance, proxies: ProxyTrust, log: Logger): void {
+  const { trustedProxies, clientAddressFrom } = proxies
+  if (clientAddressFrom === 'proxy-protocol') {
+    // Once all who listen for connections do: they are to see the client's address.
+    app.addHook('onReady', async () => acceptProxyHeaders(app.server, { trustedProxies, log }))
+    return
+  }
+  app.addHook('onRequest', async (request) => {
+    const header = request.headers[clientAddressFrom]
+    const value = clientAddress(proxies, request.ip, Array.isArray(header) ? header.join(',') : header)
+    if (value !== request.ip) Object.defineProperty(request, 'ip', { value })
+  })
 }
 
 const SECURITY_HEADERS = [

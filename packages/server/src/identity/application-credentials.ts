@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type ApplicationCredential, parseAs, type Role, SpoutError } from '@spout/model'
+import { Serial } from '@spout/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import type { Session } from '../authn/authenticator.ts'
 import { credentialOf } from '../authn/grant.ts'
+import { sourceOf } from '../authn/login-source.ts'
 import { holds } from '../authn/roles.ts'
 import { newSecret } from '../authn/token-secret.ts'
 import type { IdentityContext } from './context.ts'
@@ -53,6 +55,17 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
     if (request.params.user !== principal.userId && !isAdmin(principal)) throw notFound('User', request.params.user)
     return session
   }
+  const creations = new Serial()
+  const requireRoom = (userId: string): void => {
+    const used = view.list('applicationCredential').filter((credential) => credential.userId === userId).length
+    if (used >= context.credentialsPerUser)
+      throw new SpoutError('OverQuota', {
+        resource: 'application_credentials',
+        limit: context.credentialsPerUser,
+        used,
+        wanted: 1,
+      })
+  }
   const known = (request: FastifyRequest<Owned>): ApplicationCredential => {
     const credential = view.get('applicationCredential', request.params.id)?.value
     if (credential?.userId !== request.params.user) throw notFound('Application credential', request.params.id)
@@ -82,7 +95,9 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
       .list('applicationCredential')
       .some((other) => other.userId === principal.userId && other.name === wanted.name)
     if (taken) throw new SpoutError('NameTaken', { field: 'name', what: 'application credential', name: wanted.name })
+    requireRoom(principal.userId)
     const secret = wanted.secret ?? newSecret()
+    const asker = { user: principal.userId, source: sourceOf(request.ip) }
     const credential: ApplicationCredential = {
       id: randomUUID(),
       name: wanted.name,
@@ -95,10 +110,14 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
         wanted.roles == null
           ? [...principal.roles]
           : wanted.roles.map((role, at) => ownRole(principal.roles, role, at)),
-      secretHash: await authenticator.passwords.hash(secret),
       expiresAt: wanted.expires_at == null ? null : expiry(wanted.expires_at, clock.now()),
+      secretHash: await authenticator.passwords.hash(secret, asker),
     }
-    await admission.putApplicationCredential(credential)
+    // Others of this user may have come to be while this one was hashed.
+    await creations.run(async () => {
+      requireRoom(principal.userId)
+      await admission.putApplicationCredential(credential)
+    })
     return reply.code(201).send({ application_credential: { ...shown(context, request, credential), secret } })
   })
 

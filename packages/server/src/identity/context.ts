@@ -13,4 +13,6 @@ export interface IdentityContext {
   readonly baseUrl: BaseUrl
   readonly region: string
   readonly services: readonly CatalogService[]
+  /** How many application credentials one user may have. */
+  readonly credentialsPerUser: number
 }

@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isAdmin, requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
+import type { Asker } from '../authn/fair-turns.ts'
+import { sourceOf } from '../authn/login-source.ts'
 import { newUser } from '../authn/new-user.ts'
 import { rolesOn } from '../authn/roles.ts'
 import type { IdentityContext } from './context.ts'
@@ -38,6 +40,8 @@ const draft = z.object({ user: z.strictObject(fields) })
 const change = z.object({ user: z.strictObject({ ...fields, name: fields.name.optional() }) })
 const passwordChange = z.object({ user: z.object({ password, original_password: z.string().max(1024) }) })
 
+const askerOf = (user: string, request: FastifyRequest): Asker => ({ user, source: sourceOf(request.ip) })
+
 type ById = { Params: { id: string } }
 
 export function userRoutes(scope: FastifyInstance, context: IdentityContext): void {
@@ -67,20 +71,28 @@ export function userRoutes(scope: FastifyInstance, context: IdentityContext): vo
   }))
 
   scope.post('/v3/users', async (request, reply) => {
-    requireRole(sessionOf(authenticator, request).principal, 'admin')
+    const { principal } = sessionOf(authenticator, request)
+    requireRole(principal, 'admin')
     const wanted = parseAs(draft, request.body).user
     const user = await admission.putUser({
       ...newUser({ name: wanted.name, description: wanted.description ?? '' }, clock),
       enabled: wanted.enabled ?? true,
-      passwordHash: wanted.password == null ? null : await authenticator.passwords.hash(wanted.password),
+      passwordHash:
+        wanted.password == null
+          ? null
+          : await authenticator.passwords.hash(wanted.password, askerOf(principal.userId, request)),
     })
     return reply.code(201).send({ user: shownUser(context, request, user) })
   })
 
   scope.patch<ById>('/v3/users/:id', async (request) => {
-    requireRole(sessionOf(authenticator, request).principal, 'admin')
+    const { principal } = sessionOf(authenticator, request)
+    requireRole(principal, 'admin')
     const wanted = parseAs(change, request.body).user
-    const hash = wanted.password == null ? undefined : await authenticator.passwords.hash(wanted.password)
+    const hash =
+      wanted.password == null
+        ? undefined
+        : await authenticator.passwords.hash(wanted.password, askerOf(principal.userId, request))
     const user = known(request, request.params.id)
     const changed = await admission.putUser({
       ...user,
@@ -99,7 +111,7 @@ export function userRoutes(scope: FastifyInstance, context: IdentityContext): vo
     const { id } = known(request, request.params.id)
     if (!(await authenticator.isPassword(id, wanted.original_password, request.ip)))
       throw new SpoutError('Unauthenticated', { reason: 'the original password is not right' })
-    const hash = await authenticator.passwords.hash(wanted.password)
+    const hash = await authenticator.passwords.hash(wanted.password, askerOf(id, request))
     const user = known(request, id)
     await admission.putUser({ ...user, passwordHash: hash, updatedAt: clock.now().toISOString() })
     await authenticator.revokeUser(id)

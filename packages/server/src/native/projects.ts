@@ -1,6 +1,7 @@
 import { project, quotaLimits, SpoutError, user } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
+import { sourceOf } from '../authn/login-source.ts'
 import { newUser } from '../authn/new-user.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { type Collection, find } from './collection.ts'
@@ -87,9 +88,10 @@ export const projectRoutes: readonly Route[] = [
     access: 'admin',
     body: userDraft,
     answer: { status: 201, schema: publicUser },
-    handle: async (context, { body }) => {
+    handle: async (context, { principal, body, request }) => {
       const { password: given, ...own } = body
-      const passwordHash = given === undefined ? null : await context.authenticator.passwords.hash(given)
+      const asker = { user: principal.userId, source: sourceOf(request.ip) }
+      const passwordHash = given === undefined ? null : await context.authenticator.passwords.hash(given, asker)
       const created = await context.admission.putUser({ ...newUser(own, context.clock), ...own, passwordHash })
       return shownUser(context, created)
     },
@@ -102,11 +104,12 @@ export const projectRoutes: readonly Route[] = [
     access: 'admin',
     body: userDraft,
     answer: { status: 200, schema: publicUser },
-    handle: async (context, { principal, params, body }) => {
+    handle: async (context, { principal, params, body, request }) => {
       const id = params.id ?? ''
       find(USERS, context, principal, id)
       const { password: given, ...own } = body
-      const hash = given === undefined ? undefined : await context.authenticator.passwords.hash(given)
+      const asker = { user: principal.userId, source: sourceOf(request.ip) }
+      const hash = given === undefined ? undefined : await context.authenticator.passwords.hash(given, asker)
       const known = find(USERS, context, principal, id)
       const changed = await context.admission.putUser({
         ...known,

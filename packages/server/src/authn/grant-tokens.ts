@@ -1,0 +1,53 @@
+import type { ModelView } from '@spout/admission'
+import type { Token } from '@spout/model'
+import { credentialOf } from './grant.ts'
+
+/**
+ * Which tokens were earned alike: by a user's password (or traded for such a token), or by one application credential.
+ * An index over the view's tokens, oldest first, so that the bound on their number costs a login no walk over all of them.
+ */
+export class GrantTokens {
+  readonly #view: ModelView
+  readonly #byGrant = new Map<string, Set<string>>()
+  readonly #grants = new Map<string, string>()
+
+  /** The view outlives it: both end with the process. */
+  constructor(view: ModelView) {
+    this.#view = view
+    for (const token of view.list('token')) this.#note(token)
+    view.onChange((changed) => {
+      for (const { kind, id } of changed) if (kind === 'token') this.#look(id)
+    })
+  }
+
+  /** The ids of the oldest tokens of the same grant, but for the newest `most`. */
+  beyond(token: Token, most: number): readonly string[] {
+    const ids = this.#byGrant.get(grantOf(token))
+    return ids === undefined || ids.size <= most ? [] : [...ids].slice(0, ids.size - most)
+  }
+
+  #look(id: string): void {
+    const token = this.#view.get('token', id)?.value
+    if (token !== undefined) this.#note(token)
+    else this.#forget(id)
+  }
+
+  #forget(id: string): void {
+    const grant = this.#grants.get(id)
+    if (grant === undefined) return
+    this.#grants.delete(id)
+    const ids = this.#byGrant.get(grant)
+    ids?.delete(id)
+    if (ids?.size === 0) this.#byGrant.delete(grant)
+  }
+
+  #note(token: Token): void {
+    const grant = grantOf(token)
+    const ids = this.#byGrant.get(grant) ?? new Set<string>()
+    this.#byGrant.set(grant, ids)
+    ids.add(token.id)
+    this.#grants.set(token.id, grant)
+  }
+}
+
+const grantOf = (token: Token): string => `${token.userId} ${credentialOf(token) ?? ''}`

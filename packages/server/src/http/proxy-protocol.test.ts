@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { parseCidr } from '@spout/net'
+import { silentLogger } from '@spout/runtime'
+import fc from 'fast-check'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createServer, type HostOptions } from './host.ts'
+import { readProxyHeader } from './proxy-header.ts'
+
+const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
+const v2 = (command: number, family: number, addresses: string): Buffer => {
+  const body = Buffer.from(addresses, 'hex')
+  const fixed = Buffer.alloc(4)
+  fixed.writeUInt8(0x20 | command, 0)
+  fixed.writeUInt8(family, 1)
+  fixed.writeUInt16BE(body.length, 2)
+  return Buffer.concat([SIGNATURE, fixed, body])
+}
+const V1 = Buffer.from('PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n')
+const V2 = v2(1, 0x11, 'c0000207c63364011267 01bb'.replace(' ', ''))
+
+describe('readProxyHeader', () => {
+  test.each([
+    ['version 1', V1, '192.0.2.7'],
+    ['version 1 of IPv6', Buffer.from('PROXY TCP6 2001:db8::7 2001:db8::1 4711 443\r\n'), '2001:db8::7'],
+    ['version 1 of something else', Buffer.from('PROXY UNKNOWN ffff:f...\r\n'), null],
+    ['version 2', V2, '192.0.2.7'],
+    ['version 2 of IPv6', v2(1, 0x21, `20010db8${'0'.repeat(22)}07${'0'.repeat(40)}`), '2001:db8::7'],
+    ['version 2 with TLVs behind', v2(1, 0x11, 'c0000207c6336401126701bb0300040000abcd'), '192.0.2.7'],
+    ["version 2 of the proxy's own check", v2(0, 0, ''), null],
+  ])('%s', (_what, bytes, address) => {
+    for (let length = 0; length < bytes.length; length++) expect(readProxyHeader(bytes.subarray(0, length))).toBeNull()
+    const more = Buffer.concat([bytes, Buffer.from('GET /')])
+    expect(readProxyHeader(more)).toEqual({ lengthBytes: bytes.length, address })
+  })
+
+  test.each([
+    ['no header', Buffer.from('GET / HTTP/1.1\r\n')],
+    ['an address that is none', Buffer.from('PROXY TCP4 192.0.2.300 198.51.100.1 1 2\r\n')],
+    ['a line without an end', Buffer.from(`PROXY TCP4 ${'1'.repeat(107)}`)],
+    ['an unknown version', Buffer.concat([SIGNATURE, Buffer.from('31110000', 'hex')])],
+    ['too short for its addresses', v2(1, 0x11, 'c0000207')],
+    ['longer than anybody needs', Buffer.concat([SIGNATURE, Buffer.from('2111ffff', 'hex')])],
+  ])('refuses %s', (_what, bytes) => {
+    expect(() => readProxyHeader(bytes)).toThrow()
+  })
+
+  test('never reads beyond what there is', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), fc.boolean(), (bytes, signed) => {
+        const input = signed ? Buffer.concat([SIGNATURE, bytes]) : Buffer.from(bytes)
+        try {
+          expect(readProxyHeader(input)?.lengthBytes ?? 0).toBeLessThanOrEqual(input.length)
+        } catch (error) {
+          expect((error as Error).message).toContain('PROXY header')
+        }
+      }),
+    )
+  })
+})
+
+describe('a server behind a proxy', () => {
+  let app: FastifyInstance
+  afterEach(() => app.close())
+
+  async function listen(trusted: string, https?: HostOptions['https']): Promise<number> {
+    const proxies = { trustedProxies: [parseCidr(trusted)], clientAddressFrom: 'proxy-protocol' } as const
+    app = createServer({ log: silentLogger(), proxies, ...(https && { https }) })
+    app.post('/who', async (request) => ({ address: request.ip, body: request.body }))
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const address = app.server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+  const REQUEST = 'POST /who HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 7\r\n'
+  const request = (ending: string) => Buffer.from(`${REQUEST}${ending}\r\n\r\n{"a":1}`)
+  const CLOSE = request('connection: close')
+  const all = (socket: Socket): Promise<string> =>
+    new Promise((resolve) => {
+      let text = ''
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      socket.on('error', () => {})
+      socket.on('close', () => resolve(text))
+    })
+
+  test.each([
+    ['version 1', V1],
+    ['version 2', V2],
+  ])(
+    'takes the header of %s off, also when all comes at once and more than one request follows',
+    async (_what, header) => {
+      const port = await listen('127.0.0.0/8')
+      const socket = connectTcp(port, '127.0.0.1')
+      const text = all(socket)
+      socket.write(Buffer.concat([header, request('x: y'), CLOSE]))
+      const answers = (await text).split('HTTP/1.1 ').slice(1)
+      expect(answers).toHaveLength(2)
+      for (const answer of answers) expect(answer).toContain('{"address":"192.0.2.7","body":{"a":1}}')
+    },
+  )
+
+  test('takes it off when it comes a byte at a time', async () => {
+    const port = await listen('127.0.0.0/8')
+    const socket = connectTcp(port, '127.0.0.1')
+    socket.setNoDelay(true)
+    const text = all(socket)
+    for (const byte of V2) await new Promise<void>((resolve) => socket.write(Buffer.from([byte]), () => resolve()))
+    socket.write(CLOSE)
+    expect(await text).toContain('{"address":"192.0.2.7"')
+  })
+
+  test('takes it off before TLS', async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'spout-proxy-'))
+    const [keyFile, certFile] = [path.join(directory, 'key'), path.join(directory, 'cert')]
+    const subject = ['-subj', '/CN=localhost', '-days', '1', '-nodes']
+    const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
+    execFileSync('openssl', ['req', '-x509', ...ec, '-keyout', keyFile, '-out', certFile, ...subject], {
+      stdio: 'ignore',
+    })
+    const [key, cert] = [readFileSync(keyFile), readFileSync(certFile)]
+    rmSync(directory, { recursive: true })
+    const port = await listen('127.0.0.0/8', { key, cert })
+    const raw = connectTcp(port, '127.0.0.1')
+    raw.write(V1)
+    const socket = connectTls({ socket: raw, ca: cert, servername: 'localhost' })
+    const text = all(socket)
+    socket.write(CLOSE)
+    expect(await text).toContain('{"address":"192.0.2.7"')
+  })
+
+  test('cuts off a proxy that sends none', async () => {
+    const port = await listen('127.0.0.0/8')
+    const socket = connectTcp(port, '127.0.0.1')
+    const text = all(socket)
+    socket.write(CLOSE)
+    expect(await text).toBe('')
+  })
+
+  test('takes a header of somebody else for the nonsense that it is', async () => {
+    const port = await listen('10.0.0.0/8')
+    const socket = connectTcp(port, '127.0.0.1')
+    const text = all(socket)
+    socket.write(Buffer.concat([V1, CLOSE]))
+    expect(await text).toMatch(/^HTTP\/1.1 400 /)
+    const direct = connectTcp(port, '127.0.0.1')
+    const answer = all(direct)
+    direct.write(CLOSE)
+    expect(await answer).toContain('{"address":"127.0.0.1"')
+  })
+})
