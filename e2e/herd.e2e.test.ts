@@ -49,7 +49,13 @@ beforeAll(async () => {
   const groupIds: string[] = []
   for (let group = 0; group < GROUPS; group++)
     groupIds.push(
-      (await asAdmin<{ id: string }>('POST', '/node-groups', { name: `herd-${group}`, announcer: 'l2' })).id,
+      (
+        await asAdmin<{ id: string }>('POST', '/node-groups', {
+          name: `herd-${group}`,
+          announcer: 'l2',
+          projectIds: null,
+        })
+      ).id,
     )
   herd = await startHerd(lab, access, { groupIds, perGroup: PER_GROUP })
   const made: string[] = []

@@ -1,4 +1,4 @@
-import { type Address, type LoadBalancer, SpoutError } from '@spout/model'
+import { type Address, type LoadBalancer, mayUseGroup, SpoutError } from '@spout/model'
 import { type NewAddressWish, ownWrite, takeAddress } from './addresses.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './admission.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
@@ -26,7 +26,9 @@ export class LoadBalancers {
       const { projectId, nodeGroupId } = draft
       if (context.view.get('project', projectId) === null)
         throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
-      if (nodeGroupId !== null && context.view.get('nodeGroup', nodeGroupId) === null)
+      const group = nodeGroupId === null ? null : context.view.get('nodeGroup', nodeGroupId)
+      // A group that was given to others is none for this project.
+      if (nodeGroupId !== null && (group === null || !mayUseGroup(group.value, projectId)))
         throw new SpoutError('ReferenceNotFound', { field: 'nodeGroupId', what: 'node group', id: nodeGroupId })
       const drawn = newMeta(context, draft)
       const meta = { ...drawn, id: draft.id ?? drawn.id }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  DEFAULT_GROUP_NAME,
   groupBgpSettings,
   type NodeGroup,
   nodeGroup,
@@ -32,6 +33,8 @@ export const nodeGroupDraft = z.strictObject({
   bgp: optionalBgp.nullable().default(null),
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,
   rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
+  /** Null opens it to all. Left out, it is closed, unless it is the one that carries what names none. */
+  projectIds: nodeGroup.shape.projectIds.unwrap().nullable().optional(),
 })
 export type NodeGroupDraft = z.input<typeof nodeGroupDraft>
 
@@ -51,6 +54,8 @@ export const nodeGroupChange = z
       .nullable(),
     secondChanceSeconds: nodeGroup.shape.secondChanceSeconds.unwrap(),
     rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
+    /** Null opens it to all. */
+    projectIds: nodeGroup.shape.projectIds.unwrap().nullable(),
   })
   .partial()
 export type NodeGroupChange = z.input<typeof nodeGroupChange>
@@ -59,6 +64,7 @@ export async function createNodeGroup(context: AdmissionContext, wish: NodeGroup
   const draft = parseAs(nodeGroupDraft, wish)
   return transact(context, (claim) => {
     refuseTakenName(context, claim, draft.name, null)
+    const isDefault = draft.name === DEFAULT_GROUP_NAME || context.view.list('nodeGroup').length === 0
     const whole: NodeGroup = {
       ...newMeta(context, draft),
       announcer: draft.announcer,
@@ -66,6 +72,7 @@ export async function createNodeGroup(context: AdmissionContext, wish: NodeGroup
       bgp: draft.bgp && parseAs(groupBgpSettings, draft.bgp, 'bgp'),
       secondChanceSeconds: draft.secondChanceSeconds,
       ...(draft.rebalanceAfterSeconds !== undefined && { rebalanceAfterSeconds: draft.rebalanceAfterSeconds }),
+      ...checkedProjects(context, draft.projectIds === undefined && !isDefault ? [] : draft.projectIds),
       flowsKey: newKey(context),
     }
     const created = settle(context, claim, whole, draft.vrrp.routerIds !== undefined)
@@ -81,11 +88,13 @@ export async function changeNodeGroup(
   const change = parseAs(nodeGroupChange, wish)
   return transact(context, (claim) => {
     const stored = find(context, 'nodeGroup', id, 'node group')
-    const { vrrp, bgp, ...plain } = change
+    const { vrrp, bgp, projectIds, ...plain } = change
+    const { projectIds: projectsBefore, ...before } = stored.value
     if (plain.name !== undefined && plain.name !== stored.value.name) refuseTakenName(context, claim, plain.name, id)
     const whole: NodeGroup = {
-      ...stored.value,
+      ...before,
       ...plain,
+      ...checkedProjects(context, projectIds === undefined ? projectsBefore : projectIds),
       vrrp: parseAs(vrrpSettings, { ...stored.value.vrrp, ...vrrp }, 'vrrp'),
       bgp:
         bgp === undefined ? stored.value.bgp : bgp && parseAs(groupBgpSettings, { ...stored.value.bgp, ...bgp }, 'bgp'),
@@ -110,6 +119,18 @@ export async function rebalanceNodeGroup(
     const next: NodeGroup = { ...stored.value, rebalance: { askedAt: timestampOf(context.now()), moves: [...moves] } }
     return { writes: [putOver('nodeGroup', stored, next)], result: next }
   })
+}
+
+/** As it is stored: what is open to all says nothing. @throws SpoutError ReferenceNotFound for a project that is not there */
+function checkedProjects(
+  { view }: AdmissionContext,
+  projectIds: readonly string[] | null | undefined,
+): Pick<NodeGroup, 'projectIds'> {
+  if (projectIds === null || projectIds === undefined) return {}
+  for (const [index, projectId] of projectIds.entries())
+    if (view.get('project', projectId) === null)
+      throw new SpoutError('ReferenceNotFound', { field: `projectIds[${index}]`, what: 'project', id: projectId })
+  return { projectIds: [...new Set(projectIds)] }
 }
 
 /** 32 random bytes, hex. */

@@ -1,9 +1,14 @@
 import type { ModelView } from '@spout/admission'
-import { isProxied, type Listener, type LoadBalancer, type Node, type NodeGroup } from '@spout/model'
+import {
+  DEFAULT_GROUP_NAME,
+  isProxied,
+  type Listener,
+  type LoadBalancer,
+  type Node,
+  type NodeGroup,
+} from '@spout/model'
 import { KeySets } from './key-sets.ts'
 
-/** The group that carries what names none: the one called `default`, else the oldest. */
-const DEFAULT_GROUP_NAME = 'default'
 /** Stands for the default group where there is no group at all yet. */
 const NO_GROUP = ''
 

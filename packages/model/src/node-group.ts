@@ -65,6 +65,8 @@ export const nodeGroup = z.strictObject({
   rebalance: z.strictObject({ askedAt: timestamp, moves: z.array(plannedMove).max(MOST_SHARDS) }).optional(),
   /** Shards are evened out by themselves once nothing has changed for so long; left out or 0: never. */
   rebalanceAfterSeconds: z.number().int().min(0).max(86_400).optional(),
+  /** Projects whose load balancers may name it; left out, all may. What names no group is in the default one, whoever's it is. */
+  projectIds: z.array(uuid).max(10_000).optional(),
   /** What its nodes prove to know when they tell each other of flows: hex, made with the group, shown to nobody else. */
   flowsKey: z
     .string()
@@ -72,6 +74,13 @@ export const nodeGroup = z.strictObject({
     .optional(),
 })
 export type NodeGroup = z.infer<typeof nodeGroup>
+
+/** Whether a load balancer of this project may name the group. */
+export const mayUseGroup = ({ projectIds }: Pick<NodeGroup, 'projectIds'>, projectId: string | null): boolean =>
+  projectIds === undefined || (projectId !== null && projectIds.includes(projectId))
+
+/** The group that carries what names none: the one of this name, else the oldest. */
+export const DEFAULT_GROUP_NAME = 'default'
 
 /** What may be shown of it. */
 export const publicNodeGroup = nodeGroup.omit({ flowsKey: true })

@@ -1,4 +1,4 @@
-import { at, column, type Field, numberList, type Resource, type Row, wholeNumber } from './resource.ts'
+import { at, column, commaList, type Field, numberList, type Resource, type Row, wholeNumber } from './resource.ts'
 
 interface Shard {
   readonly number: number
@@ -89,6 +89,12 @@ export const node: Resource = {
   verbs: ['list', 'show', 'set', 'delete'],
 }
 
+/** Ids of the projects that may name it. */
+function projectsOf({ projectIds }: Row): unknown {
+  if (!Array.isArray(projectIds)) return 'all'
+  return projectIds.length === 0 ? 'none' : projectIds
+}
+
 const groupFields: readonly Field[] = [
   { flags: '--description <text>', description: 'free text', field: 'description' },
   { flags: '--announcer <announcer>', description: 'l2, vrrp or bgp; vrrp unless named', field: 'announcer' },
@@ -135,6 +141,12 @@ const groupFields: readonly Field[] = [
     field: 'rebalanceAfterSeconds',
     parse: wholeNumber,
   },
+  {
+    flags: '--projects <projects>',
+    description: "whose load balancers may name it, comma-separated; 'all' or 'none'; none unless named",
+    field: 'projectIds',
+    parse: (text) => (text === 'all' ? null : text === 'none' ? [] : commaList(text)),
+  },
 ]
 
 export const nodeGroup: Resource = {
@@ -155,8 +167,10 @@ export const nodeGroup: Resource = {
     column('DRAIN S', 'bgp.drainSeconds', true),
     column('CHANCE S', 'secondChanceSeconds', true),
     column('REBALANCE S', 'rebalanceAfterSeconds', true),
+    { title: 'PROJECTS', wide: true, value: projectsOf },
     column('ID', 'id', true),
   ],
   fields: groupFields,
+  references: { projectIds: { path: '/projects', title: 'project' } },
   verbs: ['list', 'show', 'create', 'set', 'delete'],
 }

@@ -395,6 +395,22 @@ describe('the others', () => {
     await call('PUT', `/projects/${projectId}/quota`, admin, { limits: { pools: 500 } })
   })
 
+  test('a node group is there for the projects that it was given alone', async () => {
+    const made = await call('POST', '/node-groups', admin, { name: 'theirs', projectIds: [projectId] })
+    expect(made.body.projectIds).toEqual([projectId])
+    const path = `/node-groups/${made.body.id}`
+    expect((await call('GET', path, member)).status).toBe(200)
+    expect((await call('GET', path, stranger)).status).toBe(404)
+    const listed = await call('GET', '/node-groups?name=theirs', stranger)
+    expect(listed.body.items).toEqual([])
+    const wished = await call('POST', '/load-balancers', stranger, { ...web(), nodeGroupId: made.body.id })
+    expect(wished).toMatchObject({ status: 400, body: { code: 'ReferenceNotFound', field: 'nodeGroupId' } })
+    const opened = await call('PATCH', path, admin, { projectIds: null })
+    expect(opened.body).not.toHaveProperty('projectIds')
+    expect((await call('GET', path, stranger)).status).toBe(200)
+    expect((await call('DELETE', path, admin)).status).toBe(204)
+  })
+
   test('an enrolment token carries the pin and is shown once', async () => {
     const group = await call('POST', '/node-groups', admin, { name: 'g' })
     const made = await call('POST', '/enrolment-tokens', admin, { nodeName: 'lb-1', nodeGroupId: group.body.id })

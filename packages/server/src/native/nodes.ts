@@ -1,5 +1,5 @@
 import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission'
-import { enrolmentToken, node, publicNodeGroup, uuid } from '@spout/model'
+import { enrolmentToken, mayUseGroup, node, publicNodeGroup, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
 import { adminRoutes } from './admin-routes.ts'
@@ -24,7 +24,7 @@ const NODE_GROUPS: Collection<'nodeGroup'> = {
   what: 'Node group',
   access: 'reader',
   schema: publicNodeGroup,
-  visible: () => true,
+  visible: (principal, group) => isAdmin(principal) || mayUseGroup(group, principal.projectId),
   show: shownNodeGroup,
 }
 
