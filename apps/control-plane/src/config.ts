@@ -34,6 +34,20 @@ export const controlPlaneConfig = z.strictObject({
     /** Where they say it. Only one place, because a client itself may send what its proxy does not set. */
     clientAddressFrom: z.enum(['x-forwarded-for', 'forwarded', 'proxy-protocol']).default('x-forwarded-for'),
   }).prefault({}),
+  /** What one project, one address or all together may use of the API. Over it: 429 with Retry-After. */
+  limits: section({
+    /** Requests of a project, of whatever surface; every 16 KiB that are sent or answered count as one more. */
+    requestsPerSecond: z.number().int().min(10).max(1_000_000).default(1000),
+    /** What a project that was quiet may ask at once. */
+    requestBurst: z.number().int().min(10).max(10_000_000).default(5000),
+    /** Requests without a token from one IPv4 address or IPv6 /64, logins among them. */
+    strangerRequestsPerSecond: z.number().int().min(1).max(1_000_000).default(50),
+    /** Watches that a project may have open. */
+    watches: z.number().int().min(1).max(100_000).default(128),
+    /** Connections of all, and of one IPv4 address or IPv6 /64. */
+    connections: z.number().int().min(16).max(1_000_000).default(8192),
+    connectionsOfAddress: z.number().int().min(4).max(1_000_000).default(4096),
+  }).prefault({}),
   agentLink: section({
     host: z.string().default('0.0.0.0'),
     port: tcpPort.default(9131),

@@ -34,6 +34,7 @@ import { adminPassword } from './admin-password.ts'
 import { describeAnnouncements } from './announcement-metrics.ts'
 import { ensurePodNetwork } from './cluster/pod-network.ts'
 import type { ControlPlaneConfig } from './config.ts'
+import { openLimits } from './limits.ts'
 import { describeObjects } from './metrics.ts'
 import { readinessChecks } from './readiness.ts'
 
@@ -100,6 +101,7 @@ export async function startControlPlane(
     ...(home && { cluster: { serviceAccounts: home.serviceAccounts, nodeGroup: config.kubernetes.nodeGroup } }),
   })
 
+  const limits = openLimits(config.limits, { authenticator, clock })
   const metrics = new Metrics()
   describeObjects(metrics, { view, status, planner, link })
   describeAnnouncements(metrics, { view, status })
@@ -123,6 +125,7 @@ export async function startControlPlane(
     onAnswer: ({ method, route, status: code, durationMs }) =>
       answered.observe({ method, route, status: String(code) }, durationMs / 1000),
   })
+  limits.watch(app.server)
   const authenticate = authenticateBy(authenticator)
   const publicUrl = config.api.publicUrl === '' ? null : config.api.publicUrl
   const base = baseUrl(publicUrl)
@@ -158,7 +161,9 @@ export async function startControlPlane(
       clock,
       linkPin: authority.pin,
       networkDefaults,
+      streams: limits.streams,
     }),
+    limits.gate,
   )
   mount(
     app,
@@ -166,13 +171,19 @@ export async function startControlPlane(
       ...{ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },
       credentialsPerUser: config.tokens.credentialsPerUser,
     }),
+    limits.gate,
   )
-  mount(app, networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults }))
-  mount(app, {
-    prefix: '/load-balancer',
-    bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
-    plugin: (scope) => octaviaApi(scope, octavia),
-  })
+  mount(app, networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults }), limits.gate)
+  mount(
+    app,
+    {
+      prefix: '/load-balancer',
+      bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
+      open: [''],
+      plugin: (scope) => octaviaApi(scope, octavia),
+    },
+    limits.gate,
+  )
 
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'store', start: () => {}, stop: () => store.close() })
@@ -192,6 +203,7 @@ export async function startControlPlane(
       },
       stop: () => {
         serverCertificate.stop()
+        limits.close()
         return app.close()
       },
     })

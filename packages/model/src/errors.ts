@@ -15,6 +15,7 @@ export type ErrorKind =
   | 'tooLarge'
   | 'overQuota'
   | 'unsupported'
+  | 'throttled'
   | 'unavailable'
   | 'internal'
 
@@ -80,6 +81,7 @@ export const ERRORS = {
   OverQuota: row('overQuota', 'onChange', 'Quota for {resource} is {limit}, {used} in use, {wanted} more wanted'),
   Unsupported: row('unsupported', 'never', 'Field {field}: {reason}'),
   Gone: row('gone', 'backoff', 'Revision {revision} has been compacted away: list again'),
+  TooManyRequests: row('throttled', 'backoff', 'Too many requests: {reason}; try again in {seconds} s'),
   StoreUnavailable: row('unavailable', 'backoff', 'The store does not accept writes: {reason}'),
   Unavailable: row('unavailable', 'backoff', '{what} is not available: {reason}'),
   Internal: row('internal', 'backoff', 'Internal error {reference}'),

@@ -12,9 +12,10 @@ export { type KnownAccount, type ReviewToken, ServiceAccounts } from './authn/se
 export { healthApi, metricsApi, type ReadinessCheck } from './health.ts'
 export { type BaseUrl, baseUrl } from './http/base-url.ts'
 export { CLIENT_ADDRESS_SOURCES, type ProxyTrust } from './http/client-address.ts'
-export { errorOf, HTTP_STATUS } from './http/error-of.ts'
+export { errorOf, HTTP_STATUS, retryAfterOf } from './http/error-of.ts'
 export {
   createServer,
+  type Gate,
   type HostOptions,
   mount,
   NATIVE_BODY_LIMIT_BYTES,
@@ -26,6 +27,11 @@ export { queryOf, queryValue } from './http/query.ts'
 export { type CatalogService, SERVICES } from './identity/catalog.ts'
 export type { IdentityContext } from './identity/context.ts'
 export { identityApi } from './identity/identity-api.ts'
+export { type ApiGateOptions, apiGate } from './limits/api-gate.ts'
+export { BodyBudget, type BodyLimits } from './limits/body-budget.ts'
+export { type ConnectionLimits, limitConnections } from './limits/connection-limit.ts'
+export { OpenStreams, type StreamLimits } from './limits/open-streams.ts'
+export { RequestShares, type ShareLimits } from './limits/request-shares.ts'
 export { AgentLink, type AgentLinkOptions } from './link/agent-link.ts'
 export { CertificateAuthority } from './link/certificate-authority.ts'
 export { ServerCertificate } from './link/server-certificate.ts'

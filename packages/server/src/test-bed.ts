@@ -25,6 +25,10 @@ import { baseUrl } from './http/base-url.ts'
 import { createServer, mount } from './http/host.ts'
 import { SERVICES } from './identity/catalog.ts'
 import { identityApi } from './identity/identity-api.ts'
+import { apiGate } from './limits/api-gate.ts'
+import { BodyBudget } from './limits/body-budget.ts'
+import { OpenStreams } from './limits/open-streams.ts'
+import { RequestShares } from './limits/request-shares.ts'
 import { nativeApi } from './native/native-api.ts'
 import { networkApi } from './network/network-api.ts'
 
@@ -176,10 +180,16 @@ export async function openTestBed(
   const base = baseUrl(null)
   const networkDefaults = { returnPath: 'snat', segment: () => ({ physicalNetwork: 'physnet1', vlan: null }) } as const
   const common = { admission, view, authenticator, clock, baseUrl: base }
+  const plenty = { perSecond: 100_000, burst: 100_000 }
+  const shares = new RequestShares({ clock: systemClock, ...plenty })
+  const bodies = new BodyBudget({ mostBytes: 64 * 1024 * 1024, mostBytesOfOne: 8 * 1024 * 1024 })
+  const gate = apiGate({ authenticator, shares, bodies, project: plenty, stranger: plenty })
   const credentialsPerUser = limits.credentialsPerUser ?? 100
-  mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }))
-  mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }))
-  mount(app, nativeApi({ ...common, store, status, ownership, withdrawals, linkPin: 'f'.repeat(32), networkDefaults }))
+  mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }), gate)
+  mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }), gate)
+  const streams = new OpenStreams({ mostOfProject: 64, mostBytesOfProject: 32 * 1024 * 1024 })
+  const parts = { store, status, ownership, withdrawals, streams, networkDefaults }
+  mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)
 
   /** A user with one role on one project, and a token for it. */
   const login = async (name: string, projectId: string, role: Role) => {

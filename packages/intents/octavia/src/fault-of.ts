@@ -85,6 +85,8 @@ export function faultOf(error: SpoutError): OctaviaFault {
       return new OctaviaFault(403, `Quota has been met for resources: ${quotaWord(text('resource'))}`)
     case 'Unsupported':
       return unsupportedOption(`${field}: ${text('reason')}`)
+    case 'TooManyRequests':
+      return new OctaviaFault(429, error.message)
     case 'Gone':
     case 'StoreUnavailable':
     case 'Unavailable':

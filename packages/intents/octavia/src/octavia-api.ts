@@ -32,6 +32,8 @@ export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given)
         'www-authenticate',
         `Keystone uri="${baseUrl(context, request)}${context.options.identityPath}"`,
       )
+    if (error instanceof SpoutError && error.kind === 'throttled')
+      void reply.header('retry-after', String(error.params['seconds'] ?? 1))
     return reply.code(fault.status).send(faultBody(fault))
   })
 

@@ -37,6 +37,13 @@ export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
   tooLarge: 413,
   overQuota: 403,
   unsupported: 400,
+  throttled: 429,
   unavailable: 503,
   internal: 500,
+}
+
+/** Seconds for `Retry-After` (RFC 9110, section 10.2.3); null where trying the same again does not help by itself. */
+export function retryAfterOf({ kind, params }: SpoutError): string | null {
+  if (kind === 'throttled') return String(params['seconds'] ?? 1)
+  return kind === 'unavailable' ? '1' : null
 }

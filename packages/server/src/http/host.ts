@@ -37,7 +37,12 @@ export interface Surface {
   readonly prefix: string
   readonly bodyLimitBytes: number
   readonly plugin: FastifyPluginAsync
+  /** Patterns below the prefix that need no token, such as the one that gives tokens. */
+  readonly open?: readonly string[]
 }
+
+/** Decides on requests by their headers, before a body is read. `open` tells routes that need no token by their pattern. */
+export type Gate = (scope: FastifyInstance, open: (pattern: string) => boolean) => void
 
 /** What oslo's sizelimit middleware allows; OpenStack's surfaces answer larger bodies with 413. */
 export const OPENSTACK_BODY_LIMIT_BYTES = 114_688
@@ -128,16 +133,26 @@ const SECURITY_HEADERS = [
   ['referrer-policy', 'no-referrer'],
 ] as const
 
+/** What anybody may send: a login, with the longest token of a service account. */
+const OPEN_BODY_LIMIT_BYTES = 32_768
+
 /** Mounts a surface. Its hooks, error handler and limits reach no other one. */
-export function mount(app: FastifyInstance, surface: Surface): void {
+export function mount(app: FastifyInstance, surface: Surface, gate: Gate | null = null): void {
+  const openPatterns = new Set(surface.open?.map((pattern) => patternOf(`${surface.prefix}${pattern}`)))
+  const isOpen = (pattern: string) => openPatterns.has(patternOf(pattern))
   void app.register(
     (scope, _options, done) => {
       scope.addHook('onRoute', (route) => {
-        route.bodyLimit ??= surface.bodyLimitBytes
+        route.bodyLimit ??= isOpen(route.url)
+          ? Math.min(surface.bodyLimitBytes, OPEN_BODY_LIMIT_BYTES)
+          : surface.bodyLimitBytes
       })
+      gate?.(scope, isOpen)
       void scope.register(surface.plugin)
       done()
     },
     { prefix: surface.prefix },
   )
 }
+
+const patternOf = (path: string): string => path.replace(/\/+$/, '')

@@ -15,18 +15,21 @@ import { roleRoutes } from './role-routes.ts'
 import { userRoutes } from './users.ts'
 import { versionRoutes } from './versions.ts'
 
-/** What needs no token, and what a token that may only balance may call: to log in again, and to learn where we are. */
-const OPEN: ReadonlySet<string> = new Set(['', '/', '/v3', '/v3/', '/v3/auth/tokens', '/v3/auth/catalog'])
+/** What needs no token, or checks by itself which one it is shown. */
+const OPEN = ['', '/v3', '/v3/auth/tokens'] as const
+/** What a token that may only balance may call: to log in again, and to learn where we are. */
+const FOR_ALL: ReadonlySet<string> = new Set(['', '/', '/v3', '/v3/', '/v3/auth/tokens', '/v3/auth/catalog'])
 
 /** A Keystone v3 facade over our own users and projects, as far as unmodified clients need one. */
 export const identityApi = (context: IdentityContext): Surface => ({
   prefix: '/identity',
   bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
+  open: OPEN,
   plugin: async (scope) => {
     answerLikeKeystone(scope)
     scope.addHook('preHandler', async (request) => {
       const { url } = request.routeOptions
-      if (url === undefined || OPEN.has(url.replace(/^\/identity/, ''))) return
+      if (url === undefined || FOR_ALL.has(url.replace(/^\/identity/, ''))) return
       refuseBalancer(sessionOf(context.authenticator, request).principal)
     })
     versionRoutes(scope, context.baseUrl)

@@ -346,6 +346,21 @@ describe('strangers', () => {
     expect(await get({ key, cert: certificate })).toBe(401)
   })
 
+  test('a report of 32 MiB is refused before it is sent', async () => {
+    const socket = connect({ host: '127.0.0.1', port: link.port, ca: authority.certificate })
+    let said = ''
+    socket.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    socket.on('error', () => {})
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    const length = 32 * 1024 * 1024
+    socket.write(`POST /agent/v1/report HTTP/1.1\r\nHost: spout\r\nContent-Length: ${length}\r\n\r\n`)
+    await closed
+    expect(said).toMatch(/^HTTP\/1\.1 401 /)
+    expect(said).toMatch(/connection: close/i)
+  })
+
   test('TLS 1.2', async () => {
     const refused = await new Promise<string>((resolve) => {
       const socket = connect({ host: '127.0.0.1', port: link.port, ca: authority.certificate, maxVersion: 'TLSv1.2' })

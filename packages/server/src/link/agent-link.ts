@@ -7,9 +7,14 @@ import type { Clock, Component, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { sourceOf } from '../authn/login-source.ts'
 import type { ServiceAccounts } from '../authn/service-accounts.ts'
 import { createServer } from '../http/host.ts'
 import { queryValue } from '../http/query.ts'
+import { admitByHeaders } from '../limits/admit.ts'
+import { BodyBudget } from '../limits/body-budget.ts'
+import { limitConnections } from '../limits/connection-limit.ts'
+import { RequestShares } from '../limits/request-shares.ts'
 import { answerWithProblems } from '../native/problem.ts'
 import { type CertificateAuthority, nodeIdOf } from './certificate-authority.ts'
 import { NodeCertificates } from './node-certificates.ts'
@@ -45,6 +50,18 @@ const REPORT_LIMIT_BYTES = 32 * 1024 * 1024
 const STALLED_READER_MS = 15_000
 const SMALL_LIMIT_BYTES = 65_536
 const SSL_OP_NO_TICKET = 1 << 14
+const ENROL_PATH = '/agent/v1/enrol'
+
+/** A node reports every second; what it tells after a restart of ours may be megabytes. */
+const NODE_SHARE = { perSecond: 1000, burst: 5000 } as const
+/** A rack of nodes may enrol from behind one address. */
+const STRANGER_SHARE = { perSecond: 50, burst: 200 } as const
+/** Whole reports of many nodes come at once after a restart of ours: those without room come again. */
+const BODIES = { mostBytes: 256 * 1024 * 1024, mostBytesOfOne: REPORT_LIMIT_BYTES } as const
+/** A node has two or three; a thousand nodes may be behind one address. */
+const CONNECTIONS = { most: 16_384, mostOfSource: 8192 } as const
+/** A client that begins a TLS handshake and does not end it. */
+const HANDSHAKE_MS = 10_000
 
 /**
  * The agent link of docs/design/0003: its own HTTPS server, TLS 1.3, certificates of our own authority. Who a node is
@@ -60,12 +77,15 @@ export class AgentLink implements Component {
   /** Who is at the other end of a socket: with TLS 1.3 that never changes, and a node reports every second. */
   readonly #peers = new WeakMap<TLSSocket, Peer>()
   readonly #streams = new Map<string, StateStream>()
+  readonly #shares: RequestShares
+  readonly #bodies = new BodyBudget(BODIES)
   #app: FastifyInstance | null = null
   #unsubscribe: () => void = () => {}
 
   constructor(options: AgentLinkOptions) {
     this.#options = options
     this.#certificates = new NodeCertificates(options)
+    this.#shares = new RequestShares({ clock: options.clock, ...NODE_SHARE })
     this.#serverCertificate = new ServerCertificate({
       ...options,
       // Each connection shows its certificate: none is resumed.
@@ -91,10 +111,18 @@ export class AgentLink implements Component {
       bodyLimitBytes: SMALL_LIMIT_BYTES,
       https: {
         ...(await this.#serverCertificate.context()),
+        handshakeTimeout: HANDSHAKE_MS,
         requestCert: true,
         // Enrolment comes without a certificate; every other call is refused in `#nodeOf`.
         rejectUnauthorized: false,
       },
+    })
+    limitConnections(app.server, CONNECTIONS)
+    const strangerOf = (request: FastifyRequest) => ({ who: `address ${sourceOf(request.ip)}`, limits: STRANGER_SHARE })
+    admitByHeaders(app, {
+      ...{ shares: this.#shares, bodies: this.#bodies, strangerOf },
+      askerOf: (request) =>
+        request.routeOptions.url === ENROL_PATH ? strangerOf(request) : { who: `node ${this.#nodeOf(request)}` },
     })
     this.#routes(app)
     this.#app = app
@@ -107,6 +135,7 @@ export class AgentLink implements Component {
 
   async stop(): Promise<void> {
     this.#unsubscribe()
+    this.#shares.close()
     this.#serverCertificate.stop()
     for (const stream of this.#streams.values()) stream.end()
     for (const sockets of this.#sockets.values()) for (const socket of sockets.keys()) socket.destroy()
@@ -117,7 +146,7 @@ export class AgentLink implements Component {
     const { admission, authority, reports } = this.#options
     answerWithProblems(app)
 
-    app.post('/agent/v1/enrol', async (request) => {
+    app.post(ENROL_PATH, async (request) => {
       const body = parseAs(enrolment, request.body)
       let certificate = ''
       const issue = async (nodeId: string): Promise<string> => {

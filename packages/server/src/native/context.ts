@@ -3,6 +3,7 @@ import type { Network, OwnershipReader, StatusReader, WithdrawalReader } from '@
 import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { Authenticator } from '../authn/authenticator.ts'
+import type { OpenStreams } from '../limits/open-streams.ts'
 
 /** What the native API stands on. */
 export interface NativeContext {
@@ -14,6 +15,8 @@ export interface NativeContext {
   readonly withdrawals: WithdrawalReader
   readonly authenticator: Authenticator
   readonly clock: Clock
+  /** Watches that are open. */
+  readonly streams: OpenStreams
   /** The half of an enrolment token that pins the link's authority (`CertificateAuthority.pin`). */
   readonly linkPin: string
   /** What a new network gets where its maker says nothing. */

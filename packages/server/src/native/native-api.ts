@@ -18,6 +18,7 @@ const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: []
 export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
+  open: [...ROUTES.filter(({ access }) => access === 'anyone').map(({ path }) => path), '/openapi.json'],
   plugin: async (scope) => {
     const closing = new AbortController()
     // A server waits for open requests when it closes: watches must end first.

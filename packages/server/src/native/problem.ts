@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { errorOf, HTTP_STATUS } from '../http/error-of.ts'
+import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
 
 /** RFC 9457, with what a machine needs to act: which error of the table, which field, whether trying again can help. */
 export const problemSchema = z.strictObject({
@@ -39,9 +39,11 @@ export const problemIn = (request: FastifyRequest, error: unknown): Problem =>
 /** Answers every error of a scope with a problem document. */
 export function answerWithProblems(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(errorOf(error, request), request.id)
+    const known = errorOf(error, request)
+    const problem = problemOf(known, request.id)
     if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
-    if (problem.status === 503) reply.header('retry-after', '1')
+    const retryAfter = retryAfterOf(known)
+    if (retryAfter !== null) reply.header('retry-after', retryAfter)
     return reply.code(problem.status).type('application/problem+json').send(problem)
   })
   scope.setNotFoundHandler((request, reply) => {

@@ -5,6 +5,7 @@ import type { Change, Revision } from '@spout/store'
 import { isAdmin } from '../authn/access.ts'
 import { errorOf } from '../http/error-of.ts'
 import { queryValue } from '../http/query.ts'
+import type { OpenStream } from '../limits/open-streams.ts'
 import { BriefLines } from './brief-lines.ts'
 import type { Collection } from './collection.ts'
 import type { NativeContext } from './context.ts'
@@ -28,6 +29,7 @@ export async function watchCollection<K extends Kind>(
 ): Promise<void> {
   const { request, reply, principal } = call
   const from = queryValue(request, 'from')
+  const stream = context.streams.open(principal.projectId ?? principal.userId)
   const gone = new AbortController()
   const signal = AbortSignal.any([gone.signal, context.closing])
   reply.hijack()
@@ -41,7 +43,7 @@ export async function watchCollection<K extends Kind>(
   })
   const reader = followReader(context, call)
   const over = AbortSignal.any([signal, reader.lost])
-  const writeAnyhow = lineWriter(raw, signal, over, () => gone.abort())
+  const writeAnyhow = lineWriter(raw, { signal, over, stream, cutOff: () => gone.abort() })
   const write: Write = async (line) => {
     if (!reader.lost.aborted) await writeAnyhow(line)
   }
@@ -57,6 +59,9 @@ export async function watchCollection<K extends Kind>(
           told?.add(object.id)
           const line = lines.of(object, 'ADDED')
           if (line !== null) await write(line)
+          // A long list is told in pieces, between which others have their turn.
+          await new Promise<void>((resolve) => setImmediate(resolve))
+          if (over.aborted) break
         }
       await write({ type: 'BOOKMARK', revision: start })
     }
@@ -69,6 +74,7 @@ export async function watchCollection<K extends Kind>(
     const error = reader.refusal ?? thrown
     if (!signal.aborted) await writeAnyhow({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
   } finally {
+    stream.close()
     reader.stop()
     unsubscribe()
     gone.abort()
@@ -145,12 +151,17 @@ function followStatus<K extends Kind>(
   })
 }
 
-/**
- * Writes lines one after the other, each once the reader has taken what is before it. Resolves also when cut off.
- * @param signal after which nothing is written
- * @param over after which nothing is waited for
- */
-function lineWriter(raw: ServerResponse, signal: AbortSignal, over: AbortSignal, cutOff: () => void): Write {
+interface LineWriterOptions {
+  /** After which nothing is written. */
+  readonly signal: AbortSignal
+  /** After which nothing is waited for. */
+  readonly over: AbortSignal
+  readonly stream: OpenStream
+  readonly cutOff: () => void
+}
+
+/** Writes lines one after the other, each once the reader has taken what is before it. Resolves also when cut off. */
+function lineWriter(raw: ServerResponse, { signal, over, stream, cutOff }: LineWriterOptions): Write {
   /** Thousands of status lines may wait at once: for one and the same thing. */
   let taken: Promise<void> | null = null
   const cut = () => {
@@ -167,6 +178,7 @@ function lineWriter(raw: ServerResponse, signal: AbortSignal, over: AbortSignal,
         clearTimeout(timer)
         raw.off('drain', finish)
         over.removeEventListener('abort', finish)
+        stream.holds(raw.writableLength)
         taken = null
         resolve()
       }
@@ -177,11 +189,9 @@ function lineWriter(raw: ServerResponse, signal: AbortSignal, over: AbortSignal,
     if (signal.aborted) return
     if (raw.write(`${JSON.stringify(line)}\n`)) return
     // Status lines do not wait for each other; nobody may make us hold more than this.
-    if (raw.writableLength > MAX_BUFFERED_BYTES) return cut()
+    if (!stream.holds(raw.writableLength)) return cut()
     if (over.aborted) return
     taken ??= untilTaken()
     await taken
   }
 }
-
-const MAX_BUFFERED_BYTES = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 import type { SpoutError } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
-import { errorOf, HTTP_STATUS } from '../http/error-of.ts'
+import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
 
 /** Neutron's names for what clients may look at; others go by our own code. */
 function typeOf(error: SpoutError): string {
@@ -9,6 +9,7 @@ function typeOf(error: SpoutError): string {
   if (error.code === 'AddressTaken') return 'IpAddressInUse'
   if (error.code === 'InUse') return `${String(error.params.what).replaceAll(/\W/g, '')}InUse`
   if (error.kind === 'overQuota') return 'OverQuota'
+  if (error.kind === 'throttled') return 'TooManyRequests'
   if (error.kind === 'unauthenticated') return 'Unauthorized'
   if (error.kind === 'forbidden') return 'PolicyNotAuthorized'
   return error.kind === 'invalid' || error.kind === 'unsupported' ? 'HTTPBadRequest' : error.code
@@ -22,6 +23,8 @@ export function answerLikeNeutron(scope: FastifyInstance): void {
     const known = errorOf(error, request)
     const status = known.kind === 'overQuota' ? 409 : HTTP_STATUS[known.kind]
     if (status === 401) reply.header('www-authenticate', `Keystone uri="${request.protocol}://${request.host}"`)
+    const retryAfter = retryAfterOf(known)
+    if (retryAfter !== null) reply.header('retry-after', retryAfter)
     return reply.code(status).send(body(typeOf(known), known.message))
   })
   scope.setNotFoundHandler((_request, reply) =>

@@ -10,6 +10,7 @@ import { networkRoutes } from './network-routes.ts'
 export const networkApi = (given: NetworkContext): Surface => ({
   prefix: '/network',
   bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
+  open: [''],
   plugin: async (scope) => {
     const context: NetworkContext = {
       ...given,

@@ -1,0 +1,178 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { SpoutError } from '@spout/model'
+import { silentLogger } from '@spout/runtime'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { waitFor } from '@spout/testkit'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createServer, mount } from '../http/host.ts'
+import { answerWithProblems } from '../native/problem.ts'
+import { admitByHeaders } from './admit.ts'
+import { BodyBudget } from './body-budget.ts'
+import { limitConnections } from './connection-limit.ts'
+import { RequestShares } from './request-shares.ts'
+
+const MIB = 1024 * 1024
+
+let app: FastifyInstance
+let clock: FakeClock
+let shares: RequestShares
+let bodies: BodyBudget
+let port: number
+let finish: (() => void) | null
+const sockets: Socket[] = []
+
+beforeEach(async () => {
+  clock = new FakeClock()
+  shares = new RequestShares({ clock, perSecond: 10, burst: 1000 })
+  bodies = new BodyBudget({ mostBytes: 10 * MIB, mostBytesOfOne: 4 * MIB })
+  finish = null
+  app = createServer({ log: silentLogger(), closeGraceMs: 50 })
+  const gate: Parameters<typeof mount>[2] = (scope, open) =>
+    admitByHeaders(scope, {
+      ...{ shares, bodies, strangerOf: () => ({ who: 'stranger' }) },
+      askerOf: (request) => {
+        const { authorization } = request.headers
+        if (open(request.routeOptions.url ?? '')) return { who: 'stranger' }
+        if (authorization === undefined) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
+        return { who: authorization }
+      },
+    })
+  const surface = {
+    prefix: '/s',
+    bodyLimitBytes: 32 * MIB,
+    open: ['/login'],
+    plugin: async (scope: FastifyInstance) => {
+      answerWithProblems(scope)
+      scope.post('/login', async () => ({}))
+      scope.post('/put', async () => ({}))
+      scope.post('/slow', () => new Promise<object>((resolve) => (finish = () => resolve({}))))
+      scope.get('/large', async () => ({ text: 'x'.repeat(16_384 * 1500) }))
+    },
+  }
+  mount(app, surface, gate)
+  limitConnections(app.server, { most: 6, mostOfSource: 5 })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  port = (app.server.address() as AddressInfo).port
+})
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  shares.close()
+  await app.close()
+})
+
+/** A connection and all that came on it. */
+async function connected(): Promise<{ readonly socket: Socket; said(): string; ended(): boolean }> {
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  let [said, ended] = ['', false]
+  socket.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    ended = true
+  })
+  await once(socket, 'connect')
+  return { socket, said: () => said, ended: () => ended }
+}
+const head = (path: string, length: number, more = ''): string =>
+  `POST ${path} HTTP/1.1\r\nHost: spout\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`
+
+describe('a stranger with a body', () => {
+  test('is answered before he sends it, and his connection is closed', async () => {
+    const { socket, said, ended } = await connected()
+    socket.write(head('/s/put', 32 * MIB))
+    await waitFor(() => ended(), { what: 'the connection to be closed' })
+    expect(said()).toMatch(/^HTTP\/1\.1 401 /)
+    expect(said()).toContain('"code":"Unauthenticated"')
+    expect(said()).toMatch(/connection: close/i)
+    expect(bodies.bytes).toBe(0)
+  })
+
+  test('a chunked one likewise; a path that is none likewise', async () => {
+    const { socket, said, ended } = await connected()
+    socket.write('POST /s/put HTTP/1.1\r\nHost: spout\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n')
+    await waitFor(() => ended(), { what: 'the connection to be closed' })
+    expect(said()).toMatch(/^HTTP\/1\.1 401 /)
+    const nowhere = await connected()
+    nowhere.socket.write(head('/s/nowhere', 32 * MIB))
+    await waitFor(() => nowhere.ended(), { what: 'the connection to be closed' })
+    expect(nowhere.said()).toMatch(/^HTTP\/1\.1 404 /)
+  })
+
+  test('a short one costs no connection', async () => {
+    const { socket, said, ended } = await connected()
+    for (const _ of [1, 2]) socket.write(`${head('/s/put', 2)}{}`)
+    await waitFor(() => said().match(/HTTP\/1\.1 401 /g)?.length === 2, { what: 'two answers' })
+    expect(ended()).toBe(false)
+  })
+
+  test('may log in with no more than a login needs', async () => {
+    const text = JSON.stringify({ a: 'x'.repeat(40_000) })
+    const headers = { 'content-type': 'application/json' }
+    expect((await app.inject({ method: 'POST', url: '/s/login', headers, payload: text })).statusCode).toBe(413)
+    expect((await app.inject({ method: 'POST', url: '/s/login', headers, payload: '{}' })).statusCode).toBe(200)
+  })
+})
+
+describe('bodies under way', () => {
+  const authorization = 'Authorization: one\r\n'
+
+  test('are bounded for each; the next is told when to come again, and the connection goes on', async () => {
+    const { socket } = await connected()
+    socket.write(head('/s/slow', 3 * MIB, authorization))
+    await waitFor(() => bodies.bytes === 3 * MIB, { what: 'the first to be counted' })
+    const second = await connected()
+    second.socket.write(head('/s/put', 2 * MIB, authorization))
+    await waitFor(() => second.ended(), { what: 'the second to be refused' })
+    expect(second.said()).toMatch(/^HTTP\/1\.1 429 /)
+    expect(second.said()).toMatch(/retry-after: 1/i)
+    const other = await connected()
+    other.socket.write(`${head('/s/put', 2, 'Authorization: other\r\n')}{}`)
+    await waitFor(() => other.said().startsWith('HTTP/1.1 200'), { what: 'another client to be served' })
+    socket.destroy()
+    await waitFor(() => bodies.bytes === 0, { what: 'what was held to be given back' })
+  })
+
+  test('are given back when they are answered', async () => {
+    const { socket, said } = await connected()
+    socket.write(`${head('/s/slow', 2, authorization)}{}`)
+    await waitFor(() => finish !== null, { what: 'the handler' })
+    expect(bodies.bytes).toBe(2)
+    finish?.()
+    await waitFor(() => said().startsWith('HTTP/1.1 200') && bodies.bytes === 0, { what: 'the answer' })
+  })
+})
+
+test('what is answered is charged: who reads much asks less often, others as often as before', async () => {
+  const get = (who: string) => app.inject({ method: 'GET', url: '/s/large', headers: { authorization: who } })
+  expect((await get('reader')).statusCode).toBe(200)
+  const waiting = get('reader')
+  await waitFor(() => shares.waiting === 1, { what: 'the reader to wait' })
+  expect((await app.inject({ method: 'POST', url: '/s/put', headers: { authorization: 'other' } })).statusCode).toBe(
+    200,
+  )
+  await clock.advance(1100)
+  const refused = await waiting
+  expect(refused.statusCode).toBe(429)
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(10)
+})
+
+test('connections of one address are bounded; one that ends makes room', async () => {
+  const open = await Promise.all([1, 2, 3, 4, 5].map(() => connected()))
+  const { ended, socket } = await connected()
+  socket.write('GET /s/nowhere HTTP/1.1\r\nHost: spout\r\n\r\n')
+  await waitFor(() => ended(), { what: 'the sixth to be ended' })
+  open[0]?.socket.destroy()
+  await waitFor(
+    async () => {
+      const next = await connected()
+      next.socket.write('GET /s/nowhere HTTP/1.1\r\nHost: spout\r\n\r\n')
+      await waitFor(() => next.said() !== '' || next.ended(), { what: 'an answer or the end' })
+      return next.said().startsWith('HTTP/1.1 404')
+    },
+    { what: 'room for another' },
+  )
+})

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify'
+import { isAdmin } from '../authn/access.ts'
+import { sessionOf } from '../authn/authenticate.ts'
+import type { Authenticator } from '../authn/authenticator.ts'
+import { sourceOf } from '../authn/login-source.ts'
+import type { Gate } from '../http/host.ts'
+import { type Asker, admitByHeaders } from './admit.ts'
+import type { BodyBudget } from './body-budget.ts'
+import type { RequestShares, ShareLimits } from './request-shares.ts'
+
+export interface ApiGateOptions {
+  readonly authenticator: Authenticator
+  readonly shares: RequestShares
+  readonly bodies: BodyBudget
+  /** Of each project. */
+  readonly project: ShareLimits
+  /** Of each address that shows no token. */
+  readonly stranger: ShareLimits
+}
+
+/** An operator mends what tenants cannot: he is slowed last. */
+const OPERATORS_FACTOR = 10
+
+/** The gate of the surfaces that tenants reach: a token names the project whose share a request is of. */
+export function apiGate({ authenticator, shares, bodies, project, stranger }: ApiGateOptions): Gate {
+  const operator: ShareLimits = {
+    perSecond: project.perSecond * OPERATORS_FACTOR,
+    burst: project.burst * OPERATORS_FACTOR,
+  }
+  const strangerOf = (request: FastifyRequest): Asker => ({
+    who: `address ${sourceOf(request.ip)}`,
+    limits: stranger,
+  })
+  const known = (request: FastifyRequest): Asker => {
+    const { principal } = sessionOf(authenticator, request)
+    if (isAdmin(principal)) return { who: `operator ${principal.userId}`, limits: operator }
+    if (principal.projectId === null) return { who: `user ${principal.userId}`, limits: stranger }
+    return { who: `project ${principal.projectId}`, limits: project }
+  }
+  return (scope, open) =>
+    admitByHeaders(scope, {
+      shares,
+      bodies,
+      strangerOf,
+      askerOf: (request) => (open(request.routeOptions.url ?? '') ? strangerOf(request) : known(request)),
+    })
+}

@@ -1,0 +1,111 @@
+import type { SpoutError } from '@spout/model'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { RequestShares } from './request-shares.ts'
+
+let clock: FakeClock
+let shares: RequestShares
+const order: string[] = []
+
+beforeEach(() => {
+  order.length = 0
+  clock = new FakeClock()
+  shares = new RequestShares({ clock, perSecond: 10, burst: 100, mostWaiting: 50 })
+})
+afterEach(() => shares.close())
+
+/** Notes when the turn came, or what was said. */
+const ask = async (who: string): Promise<void> => {
+  try {
+    await shares.turn(who)
+    order.push(who)
+  } catch (error) {
+    order.push(`${who} ${(error as SpoutError).code} ${(error as SpoutError).params.seconds}`)
+  }
+}
+const round = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('turns', () => {
+  test('who asks once waits for one request of a busy neighbour, not for all of them', async () => {
+    const all = [...Array.from({ length: 40 }, () => ask('busy')), ask('quiet')]
+    await Promise.all(all)
+    expect(order.indexOf('quiet')).toBeLessThan(3)
+    expect(order).toHaveLength(41)
+  })
+
+  test('in each round every share has one, however many wait', async () => {
+    const all = ['a', 'b', 'c'].flatMap((who) => Array.from({ length: 5 }, () => ask(who)))
+    await Promise.all(all)
+    for (let at = 0; at < 15; at += 3) expect(new Set(order.slice(at, at + 3))).toEqual(new Set(['a', 'b', 'c']))
+  })
+
+  test('who is alone does not wait at all', async () => {
+    await shares.turn('alone')
+    await round()
+    let now = false
+    void shares.turn('alone').then(() => {
+      now = true
+    })
+    await Promise.resolve()
+    expect(now).toBe(true)
+  })
+})
+
+describe('budgets', () => {
+  const spend = async (who: string, units: number): Promise<void> => {
+    await ask(who)
+    shares.charge(who, units)
+  }
+
+  test('a share that is used up is slowed to its rate, then refused with the time to wait; others go on', async () => {
+    await spend('greedy', 109)
+    const waiting = ask('greedy')
+    await clock.advance(990)
+    await round()
+    expect(order).toEqual(['greedy'])
+    await ask('other')
+    await clock.advance(20)
+    await waiting
+    expect(order).toEqual(['greedy', 'other', 'greedy TooManyRequests 1'])
+    await clock.advance(200)
+    await ask('greedy')
+    expect(order.at(-1)).toBe('greedy')
+  })
+
+  test('one that waits is served as soon as there is something again', async () => {
+    await spend('greedy', 101)
+    const waiting = ask('greedy')
+    await clock.advance(500)
+    await waiting
+    expect(order).toEqual(['greedy', 'greedy'])
+  })
+
+  test('the line of a share is bounded, and says at once that it is', async () => {
+    await spend('greedy', 1000)
+    const all = Array.from({ length: 60 }, () => ask('greedy'))
+    await round()
+    expect(order.filter((one) => one.includes('TooManyRequests'))).toHaveLength(10)
+    expect(shares.waiting).toBe(50)
+    await clock.advance(1100)
+    await Promise.all(all)
+    expect(shares.waiting).toBe(0)
+  })
+
+  test('a debt is bounded: after two bursts’ time everybody is served again', async () => {
+    await spend('greedy', 1e9)
+    await clock.advance(20_100)
+    await ask('greedy')
+    expect(order).toEqual(['greedy', 'greedy'])
+  })
+
+  test('what is remembered is bounded', async () => {
+    shares.close()
+    shares = new RequestShares({ clock, perSecond: 1, burst: 1, mostShares: 3 })
+    await spend('first', 1)
+    for (const who of ['second', 'third', 'fourth']) await ask(who)
+    await round()
+    // Forgotten, and so as good as new.
+    await ask('first')
+    expect(order.at(-1)).toBe('first')
+  })
+})

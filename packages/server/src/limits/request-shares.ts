@@ -1,0 +1,170 @@
+import { SpoutError } from '@spout/model'
+import type { Clock, Timer } from '@spout/runtime'
+
+export interface ShareLimits {
+  /** Units a second that a share gets back. A request costs one, and what it carries costs more. */
+  readonly perSecond: number
+  /** The most that a share saves up. */
+  readonly burst: number
+}
+
+export interface RequestSharesOptions extends ShareLimits {
+  readonly clock: Clock
+  /** Requests of one share that wait at a time. Default 256. */
+  readonly mostWaiting?: number
+  /** How long one waits before it is refused. Default 1 s: a client that asks in a loop is slowed, not fed with refusals. */
+  readonly longestWaitMs?: number
+  /** Shares that are remembered. Default 10,000. */
+  readonly mostShares?: number
+}
+
+interface Waiting {
+  readonly sinceMs: number
+  readonly go: () => void
+  readonly refuse: (error: SpoutError) => void
+}
+
+interface Share {
+  units: number
+  refilledAtMs: number
+  readonly perSecond: number
+  readonly burst: number
+  readonly waiting: Waiting[]
+}
+
+/** How often shares that have used up their units are looked at. */
+const LOOK_EVERY_MS = 10
+
+/**
+ * Turns and budgets of those who ask. In one round of the event loop each share begins one request; the others of that
+ * share wait for the next round. So whoever asks for one thing waits for one request of a busy neighbour, not for all that
+ * he has under way. A share that has used up its units waits until it has some again, and is refused when that takes long.
+ */
+export class RequestShares {
+  readonly #options: RequestSharesOptions
+  readonly #shares = new Map<string, Share>()
+  /** Shares that have had their turn in this round. */
+  readonly #served = new Set<string>()
+  /** Shares with somebody waiting. */
+  readonly #busy = new Set<string>()
+  #round: NodeJS.Immediate | null = null
+  #look: Timer | null = null
+
+  constructor(options: RequestSharesOptions) {
+    this.#options = options
+  }
+
+  /** Requests that wait now, of all shares. */
+  get waiting(): number {
+    let count = 0
+    for (const who of this.#busy) count += this.#shares.get(who)?.waiting.length ?? 0
+    return count
+  }
+
+  /**
+   * Resolves when the request may begin.
+   * @param limits of this share, where they are not those of all
+   * @throws SpoutError TooManyRequests
+   */
+  turn(who: string, limits: ShareLimits = this.#options): Promise<void> {
+    const share = this.#shareOf(who, limits)
+    if (share.waiting.length === 0 && share.units > 0 && !this.#served.has(who)) {
+      this.#serve(who, share)
+      return Promise.resolve()
+    }
+    if (share.waiting.length >= (this.#options.mostWaiting ?? 256)) return Promise.reject(tooMany(share))
+    return new Promise((go, refuse) => {
+      share.waiting.push({ sinceMs: this.#nowMs(), go, refuse })
+      this.#busy.add(who)
+      this.#nextRound()
+    })
+  }
+
+  /** What a request turned out to cost beside its turn. The debt of a share is bounded by its burst. */
+  charge(who: string, units: number): void {
+    const share = this.#shares.get(who)
+    if (share !== undefined) share.units = Math.max(-share.burst, share.units - units)
+  }
+
+  close(): void {
+    if (this.#round !== null) clearImmediate(this.#round)
+    this.#look?.clear()
+    for (const share of this.#shares.values())
+      for (const { refuse } of share.waiting.splice(0))
+        refuse(new SpoutError('Unavailable', { what: 'The server', reason: 'it is closing' }))
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs()
+  }
+
+  #shareOf(who: string, { perSecond, burst }: ShareLimits): Share {
+    const nowMs = this.#nowMs()
+    const known = this.#shares.get(who)
+    if (known !== undefined) {
+      const grown = known.units + ((nowMs - known.refilledAtMs) / 1000) * known.perSecond
+      known.units = Math.min(known.burst, grown)
+      known.refilledAtMs = nowMs
+      return known
+    }
+    const share: Share = { units: burst, refilledAtMs: nowMs, perSecond, burst, waiting: [] }
+    this.#shares.set(who, share)
+    this.#forgetIdle()
+    return share
+  }
+
+  /** Those that asked longest ago make room; a share in which somebody waits stays. */
+  #forgetIdle(): void {
+    const most = this.#options.mostShares ?? 10_000
+    for (const [who, share] of this.#shares) {
+      if (this.#shares.size <= most) return
+      if (share.waiting.length === 0) this.#shares.delete(who)
+    }
+  }
+
+  #serve(who: string, share: Share): void {
+    share.units -= 1
+    this.#served.add(who)
+    this.#nextRound()
+  }
+
+  #nextRound(): void {
+    this.#round ??= setImmediate(() => {
+      this.#round = null
+      this.#served.clear()
+      this.#serveWaiting()
+    })
+  }
+
+  #serveWaiting(): void {
+    const { longestWaitMs = 1000, clock } = this.#options
+    const nowMs = this.#nowMs()
+    let served = false
+    for (const who of [...this.#busy]) {
+      const share = this.#shares.get(who)
+      if (share === undefined) continue
+      this.#shareOf(who, share)
+      if (share.units > 0) {
+        const next = share.waiting.shift()
+        if (next !== undefined) {
+          this.#serve(who, share)
+          served = true
+          next.go()
+        }
+      }
+      while ((share.waiting[0]?.sinceMs ?? nowMs) + longestWaitMs <= nowMs)
+        share.waiting.shift()?.refuse(tooMany(share))
+      if (share.waiting.length === 0) this.#busy.delete(who)
+    }
+    if (served || this.#busy.size === 0 || this.#look !== null) return
+    this.#look = clock.setTimer(() => {
+      this.#look = null
+      this.#serveWaiting()
+    }, LOOK_EVERY_MS)
+  }
+}
+
+function tooMany({ units, perSecond }: Share): SpoutError {
+  const seconds = Math.max(1, Math.ceil((1 - units) / perSecond))
+  return new SpoutError('TooManyRequests', { reason: 'the share of this project or client is used up', seconds })
+}
