@@ -37,6 +37,8 @@ export class EntryLedger {
   readonly #applied = new AppliedState()
   readonly #retries: RetrySchedule
   readonly #broken: BrokenKeys
+  /** Why what failed last did: what depends on it fails for the same reason. */
+  readonly #failures = new Map<string, Failure>()
 
   constructor(options: EntryLedgerOptions) {
     this.#options = options
@@ -49,6 +51,11 @@ export class EntryLedger {
     return this.#applied.get(key)
   }
 
+  /** Why the entry is not as it shall be; null when nothing is known against it. */
+  failure(key: string): Failure | null {
+    return this.#failures.get(key) ?? null
+  }
+
   /** How many load balancers the data plane holds in a domain. */
   countIn(domain: number): number {
     return this.#applied.countIn(domain)
@@ -57,6 +64,7 @@ export class EntryLedger {
   /** The data plane holds it. It counts as done once its addresses are announced too. */
   confirm(key: string, held: Held, down: ReadonlySet<string>, shares?: Shares): void {
     this.#applied.put(key, held)
+    this.#failures.delete(key)
     this.#broken.mended(key)
     if (held.entry.kind === 'load-balancer') this.#options.onApplied(key, held.entry)
     this.#options.state.put(key, held.hash, held.entry, down, shares)
@@ -64,6 +72,7 @@ export class EntryLedger {
 
   /** Nothing is left to do for what was confirmed. */
   done(key: string): void {
+    this.#failures.delete(key)
     this.#retries.succeeded(key)
     this.#report(key, this.#applied.get(key)?.hash ?? '', null)
   }
@@ -71,6 +80,7 @@ export class EntryLedger {
   /** It keeps its previous state and is tried again. */
   fail(key: string, failure: Failure): void {
     const hash = this.#options.wanted.get(key)?.hash ?? this.#applied.get(key)?.hash ?? ''
+    this.#failures.set(key, failure)
     this.#retries.failed(key)
     const attempts = this.#retries.attempts(key)
     this.#options.log[attempts === 1 ? 'warn' : 'debug'](
@@ -89,6 +99,7 @@ export class EntryLedger {
   forget(key: string): void {
     this.#broken.mended(key)
     this.#applied.delete(key)
+    this.#failures.delete(key)
     this.#retries.succeeded(key)
     this.#options.state.delete(key)
     if (isLoadBalancer(key)) this.#options.onApplied(key, null)

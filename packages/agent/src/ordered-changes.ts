@@ -222,7 +222,8 @@ export class OrderedChanges {
     const why = unreadable(entry)
     const ready = why === null ? this.#withDomain(key, held) : null
     if (ready !== null) return this.#prepared.take(ready)
-    const message = `domain ${entry.domain} is not there on this node`
+    const cause = ledger.failure(domainKey(entry.domain))?.message
+    const message = `domain ${entry.domain} is not there on this node${cause === undefined ? '' : `: ${cause}`}`
     const missing = { reason: 'DomainUnavailable', message }
     ledger.fail(key, why === null ? missing : { reason: 'UnsupportedVersion', message: why })
     return null

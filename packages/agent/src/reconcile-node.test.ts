@@ -202,7 +202,11 @@ describe('order', () => {
     node.refusals.set('domain/2', 'no such physical network')
     await process.sync(domainEntry(1), domainEntry(2), loadBalancerEntry('a'), loadBalancerEntry('bb', { domain: 2 }))
     expect(node.take()).toEqual(['domain+ 1', 'put lb/a', 'announce 192.0.2.1'])
-    expect(process.reports.get('lb/bb')).toMatchObject({ state: 'failed', reason: 'DomainUnavailable' })
+    expect(process.reports.get('lb/bb')).toMatchObject({
+      state: 'failed',
+      reason: 'DomainUnavailable',
+      message: 'domain 2 is not there on this node: no such physical network',
+    })
     node.refusals.clear()
     await process.clock.advance(200)
     await process.reconciler.idle()
