@@ -209,7 +209,7 @@ describe('names that try to be something else', () => {
     `${MARK}\n    server evil 198.51.100.2:22`,
     `${MARK}"; add rule inet spout requests4 accept; #`,
     `${MARK}'; touch /tmp/${MARK}; $(id) \`id\``,
-    `${MARK}\u0000\u0001\u001b[2J\u007f\r\n`,
+    `${MARK}\u0001\u001b[2J\u007f\r\n`,
     `${MARK}\\x22 %[src] {{7*7}} \${HOME} \u202e`,
   ]
 
@@ -245,6 +245,13 @@ describe('names that try to be something else', () => {
       expect(await octavia.json()).toMatchObject({ loadbalancer: { name } })
     },
   )
+
+  it('text that holds NUL is refused by its field, and nothing is made', async () => {
+    const before = (await system.api<{ items: unknown[] }>(acme, 'GET', '/load-balancers')).items.length
+    const description = `${MARK}\u0000`
+    await expect(system.createLoadBalancer(acme, { name: 'nul', description })).rejects.toThrow(/description/)
+    expect((await system.api<{ items: unknown[] }>(acme, 'GET', '/load-balancers')).items).toHaveLength(before)
+  })
 
   it('is in no file of a node, no log, no ruleset and no command line', async () => {
     const { lab } = system

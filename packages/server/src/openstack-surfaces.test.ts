@@ -190,7 +190,7 @@ describe('network', () => {
     expect(Object.keys(body.networks[0])).toEqual(['id', 'name'])
     const after = await call('GET', `/network/v2.0/networks?limit=1&marker=${body.networks[0].id}`, member)
     expect(after.body.networks).toEqual([])
-    for (const query of ['marker=x', 'limit=x', 'colour=red'])
+    for (const query of ['marker=x', 'limit=x', 'limit=1&limit=2', 'colour=red'])
       expect((await call('GET', `/network/v2.0/networks?${query}`, member)).status).toBe(400)
   })
 })

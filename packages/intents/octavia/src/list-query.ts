@@ -29,8 +29,18 @@ const NOT_FILTERS = new Set(['limit', 'marker', 'sort', 'sort_key', 'sort_dir', 
 
 const badFilter = () => new OctaviaFault(400, 'One or more arguments are either duplicate or invalid')
 
+/** What is said once: which of two counts would be a guess. */
+const SINGLE = ['limit', 'marker', 'page_reverse', 'sort', 'sort_key', 'sort_dir'] as const
+
+/** @throws OctaviaFault 400 when a parameter is given more than once */
+export function refuseTwice(query: URLSearchParams, names: readonly string[]): void {
+  const name = names.find((one) => query.getAll(one).length > 1)
+  if (name !== undefined) throw new OctaviaFault(400, `Parameter '${name}' is given more than once.`)
+}
+
 /** @throws OctaviaFault 400 */
 export function parseListQuery(query: URLSearchParams): ListQuery {
+  refuseTwice(query, SINGLE)
   const names = [...new Set(query.keys())]
   const filters = names
     .filter((name) => !NOT_FILTERS.has(name))

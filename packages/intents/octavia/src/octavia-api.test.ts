@@ -1048,6 +1048,8 @@ describe('bad input', () => {
   test.each([
     ['/loadbalancers?colour=red', 'One or more arguments are either duplicate or invalid'],
     ['/loadbalancers?name=a&name=b', 'One or more arguments are either duplicate or invalid'],
+    ['/loadbalancers?limit=1&limit=2', "Parameter 'limit' is given more than once."],
+    ['/pools?marker=a&marker=a', "Parameter 'marker' is given more than once."],
     ['/loadbalancers?sort=colour', "Supplied sort key 'colour' is not valid."],
     ['/loadbalancers?sort=name:up', "Supplied sort direction 'up' is not valid."],
     ['/loadbalancers?limit=few', "Supplied pagination limit 'few' is not valid."],

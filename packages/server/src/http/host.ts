@@ -5,7 +5,7 @@ import type { Logger } from '@spout/runtime/logger'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, fastify, LogController } from 'fastify'
 import { clientAddress, type ProxyTrust } from './client-address.ts'
 import { acceptProxyHeaders } from './proxy-protocol.ts'
-import { acceptStrictJson } from './strict-json.ts'
+import { acceptStrictJson, type NulInText } from './strict-json.ts'
 import { wellFormedUrl } from './well-formed-url.ts'
 
 export interface HostOptions {
@@ -18,6 +18,7 @@ export interface HostOptions {
   readonly closeGraceMs?: number
   /** Proxies in front of us, and where they say for whom. Without it a client is its connection's other end. */
   readonly proxies?: ProxyTrust
+  readonly nulInText?: NulInText
   /** TLS when given. */
   readonly https?: HttpsOptions
   /** Told of every answered request. */
@@ -88,7 +89,7 @@ export function createServer(options: HostOptions): FastifyInstance {
   const app: FastifyInstance = options.https
     ? (fastify({ ...common, https: { ...options.https, ...limits } }) as unknown as FastifyInstance)
     : fastify({ ...common, http: limits })
-  acceptStrictJson(app)
+  acceptStrictJson(app, options.nulInText ?? 'refused')
   if (options.proxies !== undefined && options.proxies.trustedProxies.length > 0)
     trust(app, options.proxies, options.log)
   app.addHook('preClose', async () => {

@@ -1,3 +1,4 @@
+import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 
 /** The query as it was sent: every value of a repeated name, in order. */
@@ -13,6 +14,12 @@ export function queryOf(request: FastifyRequest): ReadonlyMap<string, readonly s
   return values
 }
 
-/** The last value of a name, or null. */
-export const queryValue = (request: FastifyRequest, name: string): string | null =>
-  queryOf(request).get(name)?.at(-1) ?? null
+/** The value of a name, or null. @throws SpoutError InvalidField when it is given more than once: which one counts would be a guess */
+export function queryValue(request: FastifyRequest, name: string): string | null {
+  const [value = null, ...more] = queryOf(request).get(name) ?? []
+  if (more.length > 0) throw givenTwice(name)
+  return value
+}
+
+export const givenTwice = (name: string): SpoutError =>
+  new SpoutError('InvalidField', { field: name, reason: 'is given more than once' })

@@ -26,6 +26,20 @@ describe('parseStrictJson', () => {
     expect(refusal(body)).toBe(`MalformedJson: The body is not valid JSON: ${reason}`)
   })
 
+  test.each([
+    ['{"name":"a\\u0000b"}', 'name'],
+    ['{"pool":{"members":[{"tags":["x","\\u0000"]}]}}', 'pool.members[0].tags[1]'],
+    ['{"annotations":{"a\\u0000":1}}', 'annotations'],
+    ['"\\u0000"', '(body)'],
+  ])('%s has a NUL in text', (body, field) => {
+    expect(refusal(body)).toBe(`InvalidField: Field ${field}: must not contain the character U+0000`)
+    expect(parseStrictJson(Buffer.from(body), 'taken')).toBeDefined()
+  })
+
+  test('text about NUL is text', () => {
+    expect(parseStrictJson(Buffer.from('"\\\\u0000"'))).toBe('\\u0000')
+  })
+
   test('deep nesting costs no stack', () => {
     expect(refusal('['.repeat(100_000) + ']'.repeat(100_000))).toMatch(/^MalformedJson/)
   })

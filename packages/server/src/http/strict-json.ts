@@ -1,6 +1,9 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 
+/** Whether text may hold U+0000. What people and programs read as text may not: half of them end it there. */
+export type NulInText = 'refused' | 'taken'
+
 const MAX_DEPTH = 64
 /** Names by which a careless merge of parsed JSON reaches every object of the process. */
 const POISONOUS = new Set(['__proto__', 'constructor', 'prototype'])
@@ -8,20 +11,38 @@ const POISONOUS = new Set(['__proto__', 'constructor', 'prototype'])
 /**
  * Parses a JSON body.
  * @throws SpoutError MalformedJson for bytes that are no UTF-8, text that is no JSON, nesting beyond 64 levels and names
- *   that could reach a prototype
+ *   that could reach a prototype; InvalidField for text with U+0000
  */
-export function parseStrictJson(body: Uint8Array): unknown {
+export function parseStrictJson(body: Uint8Array, nul: NulInText = 'refused'): unknown {
+  let text: string
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    value = JSON.parse(text)
   } catch (error) {
     // The parser's own words can quote the body, and a body can hold a password.
     const reason = error instanceof SyntaxError ? 'it does not parse' : 'it is not UTF-8'
     throw new SpoutError('MalformedJson', { reason })
   }
   refuseHostileShapes(value)
+  // JSON has it escaped or not at all.
+  if (nul === 'refused' && text.includes('\\u0000')) refuseNul(value, '')
   return value
 }
+
+/** The depth was checked before. @throws SpoutError InvalidField naming the first text that has it */
+function refuseNul(value: unknown, path: string): void {
+  if (typeof value === 'string' && value.includes('\0')) throw hasNul(path)
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, field] of Object.entries(value)) {
+    if (name.includes('\0')) throw hasNul(path)
+    const place = Array.isArray(value) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+    refuseNul(field, place)
+  }
+}
+
+const hasNul = (field: string): SpoutError =>
+  new SpoutError('InvalidField', { field: field || '(body)', reason: 'must not contain the character U+0000' })
 
 function refuseHostileShapes(root: unknown): void {
   let level: unknown[] = [root]
@@ -44,14 +65,14 @@ function refuseHostileShapes(root: unknown): void {
 }
 
 /** JSON is the one body that is read. An empty one is no body: OpenStack's clients send DELETE with a content type. */
-export function acceptStrictJson(app: FastifyInstance): void {
+export function acceptStrictJson(app: FastifyInstance, nul: NulInText): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
     async (_request: unknown, body: string | Buffer) => {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
-      return bytes.length === 0 ? undefined : parseStrictJson(bytes)
+      return bytes.length === 0 ? undefined : parseStrictJson(bytes, nul)
     },
   )
 }

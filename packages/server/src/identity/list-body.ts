@@ -1,6 +1,6 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
-import { queryOf } from '../http/query.ts'
+import { givenTwice, queryOf } from '../http/query.ts'
 import type { IdentityContext } from './context.ts'
 
 type Shown = Readonly<Record<string, unknown>>
@@ -8,6 +8,7 @@ type Shown = Readonly<Record<string, unknown>>
 /** A list as Keystone sends it, narrowed by the query's filters on its own top-level attributes. */
 export function listBody(context: IdentityContext, request: FastifyRequest, plural: string, items: readonly Shown[]) {
   const filters = [...queryOf(request)].filter(([name]) => items.some((item) => Object.hasOwn(item, name)))
+  for (const [name, values] of filters) if (values.length > 1) throw givenTwice(name)
   const path = request.url.split('?', 1)[0]
   return {
     [plural]: items.filter((item) => filters.every(([name, values]) => values.includes(String(item[name])))),

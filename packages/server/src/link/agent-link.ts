@@ -109,6 +109,8 @@ export class AgentLink implements Component {
     const app = createServer({
       log,
       bodyLimitBytes: SMALL_LIMIT_BYTES,
+      // A kernel's or a proxy's own words are no reason to lose a report.
+      nulInText: 'taken',
       https: {
         ...(await this.#serverCertificate.context()),
         handshakeTimeout: HANDSHAKE_MS,

@@ -395,6 +395,19 @@ describe('the others', () => {
     await call('PUT', `/projects/${projectId}/quota`, admin, { limits: { pools: 500 } })
   })
 
+  test('a query parameter that is given twice is refused by its name', async () => {
+    for (const query of ['name=a&name=b', 'watch=0&watch=1', 'project=x&project=x']) {
+      const refused = await call('GET', `/load-balancers?${query}`, admin)
+      const field = query.split('=', 1)[0]
+      expect(refused).toMatchObject({ status: 400, body: { code: 'InvalidField', field } })
+    }
+  })
+
+  test('a name that holds NUL is refused by its field', async () => {
+    const refused = await call('POST', '/projects', admin, { name: 'a\0b' })
+    expect(refused).toMatchObject({ status: 400, body: { code: 'InvalidField', field: 'name' } })
+  })
+
   test('a node group is there for the projects that it was given alone', async () => {
     const made = await call('POST', '/node-groups', admin, { name: 'theirs', projectIds: [projectId] })
     expect(made.body.projectIds).toEqual([projectId])

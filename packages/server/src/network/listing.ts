@@ -1,6 +1,6 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
-import { queryOf } from '../http/query.ts'
+import { givenTwice, queryOf } from '../http/query.ts'
 
 export type Shown = Readonly<Record<string, unknown>>
 
@@ -61,8 +61,9 @@ function sorted(items: readonly Shown[], query: Query): readonly Shown[] {
 }
 
 function paged(items: readonly Shown[], query: Query): readonly Shown[] {
-  const marker = query.get('marker')?.at(-1)
-  const limit = query.get('limit')?.at(-1)
+  for (const name of ['limit', 'marker', 'page_reverse']) if ((query.get(name)?.length ?? 0) > 1) throw givenTwice(name)
+  const marker = query.get('marker')?.[0]
+  const limit = query.get('limit')?.[0]
   const start = marker === undefined ? 0 : items.findIndex((item) => item.id === marker) + 1
   if (marker !== undefined && start === 0)
     throw new SpoutError('InvalidField', { field: 'marker', reason: 'is not in the list' })

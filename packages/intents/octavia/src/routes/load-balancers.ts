@@ -1,5 +1,5 @@
 import { isAdmin, ownerOfNew, requireRole } from '../access.ts'
-import { parseListQuery, printPage } from '../list-query.ts'
+import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
 import { loadBalancerResource } from '../resources/load-balancer.ts'
 import { loadBalancerDraft, ownChange, readBody, readLoadBalancer } from '../to-model.ts'
 import { policyForbidden, unsupportedAction } from '../wire/fault.ts'
@@ -43,6 +43,7 @@ async function update(call: Call) {
 
 async function remove(call: Call) {
   findLoadBalancer(call, call.id, 'member')
+  refuseTwice(call.query, ['cascade'])
   const cascade = boolean.queryText?.(call.query.get('cascade') ?? 'false') === 'true'
   await call.context.admission.deleteLoadBalancer(call.id, { cascade })
 }

@@ -1,6 +1,6 @@
 import type { LoadBalancer } from '@spout/model'
 import { addMember, changeMember, type MemberSet, removeMember, replaceMembers } from '../edit-graph.ts'
-import { parseListQuery, printPage } from '../list-query.ts'
+import { parseListQuery, printPage, refuseTwice } from '../list-query.ts'
 import { blankMember, memberResource } from '../resources/member.ts'
 import { graphChange, readBody, rootOf } from '../to-model.ts'
 import { invalidInput } from '../wire/fault.ts'
@@ -56,6 +56,7 @@ async function replace(call: Call) {
 }
 
 function readMemberSet({ body, query, stamp }: Call): MemberSet {
+  refuseTwice(query, ['additive_only'])
   const items = rootOf(plural, 'members_', body)
   if (!Array.isArray(items)) throw invalidInput(plural, pythonText(items), 'Value not a valid list.')
   const at = { path: `members_.${plural}`, stamp }
