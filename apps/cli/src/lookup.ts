@@ -4,14 +4,29 @@ import type { Row } from './resources/resource.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** A session that looks for names in one project: projects may use a name each. */
+export interface ScopedSession extends Session {
+  readonly projectId?: string
+}
+
+/** Where what is there belongs to projects. */
+const OWNED: ReadonlySet<string> = new Set(['/load-balancers', '/networks', '/addresses'])
+
+/** @param project its name or id; left out, names are looked for in all that the token may see */
+export async function scopedTo(session: Session, project: string | undefined): Promise<ScopedSession> {
+  if (project === undefined) return session
+  return { ...session, projectId: String((await findByName(session, '/projects', 'project', project)).id) }
+}
+
 interface Items {
   readonly items: readonly Row[]
 }
 
 /** Takes an id as it is and turns a name into the id of the one object that has it. @throws SpoutError */
-export async function findByName(session: Session, path: string, what: string, nameOrId: string): Promise<Row> {
+export async function findByName(session: ScopedSession, path: string, what: string, nameOrId: string): Promise<Row> {
   if (UUID.test(nameOrId)) return call<Row>(session, 'GET', `${path}/${nameOrId}`)
-  const { items } = await call<Items>(session, 'GET', `${path}?name=${encodeURIComponent(nameOrId)}`)
+  const query = new URLSearchParams({ name: nameOrId, ...ownerQuery(session, path) })
+  const { items } = await call<Items>(session, 'GET', `${path}?${query}`)
   return theOnly(items, what, nameOrId)
 }
 
@@ -27,9 +42,17 @@ function theOnly(found: readonly Row[], what: string, name: string): Row {
   const [first, second] = found
   if (first === undefined) throw new SpoutError('NotFound', { what, id: name })
   if (second !== undefined)
-    throw new SpoutError('InvalidField', { field: what, reason: `${found.length} have the name ${name}: use the id` })
+    throw new SpoutError('InvalidField', {
+      field: what,
+      reason: `${found.length} have the name ${name}: use the id, or name the project`,
+    })
   return first
 }
 
-export const listOf = async (session: Session, path: string): Promise<readonly Row[]> =>
-  (await call<Items>(session, 'GET', path)).items
+export const listOf = async (session: ScopedSession, path: string): Promise<readonly Row[]> => {
+  const query = new URLSearchParams(ownerQuery(session, path))
+  return (await call<Items>(session, 'GET', query.size === 0 ? path : `${path}?${query}`)).items
+}
+
+const ownerQuery = ({ projectId }: ScopedSession, path: string): Readonly<Record<string, string>> =>
+  projectId !== undefined && OWNED.has(path) ? { project: projectId } : {}

@@ -174,6 +174,34 @@ describe('quotas', () => {
   })
 })
 
+test('an administrator says whose name is meant, wherever one is given', async () => {
+  const spec = { project: 'bolt', user: 'bob', password: 'bob-in-the-lab', segment: 'tenant-b' } as const
+  const other = await createTenant(access, { ...spec, returnPath: 'snat' })
+  for (const who of [tenant, other]) await done(who, 'lb create shared')
+  const { admin } = access
+  const both = await spout(admin, 'explain lb shared')
+  expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining('use the id, or name the project') })
+
+  await done(admin, 'listener create shared l --protocol tcp --port 80 --project bolt')
+  await done(admin, 'pool create shared p --protocol tcp --listener l --project bolt')
+  await done(admin, 'member create shared p one --address 10.0.0.11 --port 80 --project bolt')
+  await done(admin, 'member set shared p one --weight 7 --project bolt')
+  await done(admin, 'lb set shared --description theirs --project bolt')
+  const theirs = await shown(admin, 'lb show shared --project bolt')
+  expect(theirs).toMatchObject({ projectId: other.projectId, description: 'theirs', listeners: [{ name: 'l' }] })
+  expect(theirs.pools[0].members[0].weight).toBe(7)
+  expect(await shown(admin, 'lb show shared --project acme')).toMatchObject({ description: '', listeners: [] })
+  const explained = await done(admin, 'explain lb shared --project bolt --json')
+  expect(JSON.parse(explained).loadBalancer.id).toBe(theirs.id)
+  const [{ address }] = theirs.vips
+  expect(await shown(admin, `vip show ${address} --project bolt`)).toMatchObject({ loadBalancerId: theirs.id })
+  expect(await spout(admin, `vip show ${address} --project acme`)).toMatchObject({ code: 1 })
+  expect(await shown(admin, 'lb list --project acme')).not.toContainEqual(expect.objectContaining({ id: theirs.id }))
+  await done(admin, 'lb delete shared --project bolt')
+  expect((await shown(admin, 'lb show shared')).projectId).toBe(tenant.projectId)
+  await done(admin, 'lb delete shared --project acme')
+})
+
 test('every error ends with its code', async () => {
   const said = async (who: Pick<Account, 'token'>, words: string) => (await spout(who, words)).stderr
   expect(await said(tenant, 'lb show nosuch')).toBe('spout: load balancer nosuch not found (NotFound)\n')

@@ -1,11 +1,11 @@
 import { call } from '@spout/client/api'
 import type { Command } from 'commander'
-import { findByName } from '../lookup.ts'
+import { findByName, scopedTo } from '../lookup.ts'
 import { type CommandContext, sessionOf } from './context.ts'
 import { explainText } from './explain-text.ts'
 import { explainVipText, type VipExplanation } from './explain-vip-text.ts'
 import type { Explanation } from './explanation.ts'
-import { vipPath } from './vip.ts'
+import { type VipChoice, vipPath } from './vip.ts'
 
 /** Adds `spout explain lb NAME` and `spout explain vip ADDRESS`. */
 export function addExplain(program: Command, context: CommandContext): void {
@@ -15,10 +15,12 @@ export function addExplain(program: Command, context: CommandContext): void {
     .description('who announces an address, who decides it, and the part of every node')
     .argument('<address>')
     .option('--lb <name>', 'the load balancer that has it, where projects use one address twice')
+    .option('--project <project>', 'the same by the project')
     .option('--json', 'as data')
-    .action(async (address: string, options: { readonly json?: boolean; readonly lb?: string }) => {
-      const path = vipPath(address, '/explain', options.lb)
-      const explanation = await call<VipExplanation>(sessionOf(context), 'GET', path)
+    .action(async (address: string, options: VipChoice & { readonly json?: boolean }) => {
+      const session = sessionOf(context)
+      const path = await vipPath(session, address, '/explain', options)
+      const explanation = await call<VipExplanation>(session, 'GET', path)
       context.write(
         options.json ? `${JSON.stringify(explanation, null, 2)}\n` : explainVipText(explanation, context.colour),
       )
@@ -27,9 +29,10 @@ export function addExplain(program: Command, context: CommandContext): void {
     .command('lb')
     .description('the path of a load balancer hop by hop, with reasons')
     .argument('<name>')
+    .option('--project <project>', 'the project whose names are meant, where several use one')
     .option('--json', 'as data')
-    .action(async (name: string, options: { readonly json?: boolean }) => {
-      const session = sessionOf(context)
+    .action(async (name: string, options: { readonly json?: boolean; readonly project?: string }) => {
+      const session = await scopedTo(sessionOf(context), options.project)
       const { id } = await findByName(session, '/load-balancers', 'load balancer', name)
       const explanation = await call<Explanation>(session, 'GET', `/load-balancers/${String(id)}/explain`)
       context.write(

@@ -15,9 +15,19 @@ interface VipOptions {
 const output = (): Option =>
   new Option('-o, --output <format>', 'how it is printed').choices([...FORMATS]).default('table')
 
+/** Which one is meant where projects use one address twice: the load balancer's name or id, the project's. */
+export interface VipChoice {
+  readonly lb?: string
+  readonly project?: string
+}
+
 /** The path of what belongs to an address, `part` such as `/history`. */
-export const vipPath = (address: string, part: string, loadBalancer: string | undefined): string =>
-  `/vips/${encodeURIComponent(address)}${part}${loadBalancer === undefined ? '' : `?loadBalancer=${encodeURIComponent(loadBalancer)}`}`
+export async function vipPath(session: Session, address: string, part: string, choice: VipChoice): Promise<string> {
+  const query = new URLSearchParams()
+  if (choice.lb !== undefined) query.set('loadBalancer', choice.lb)
+  if (choice.project !== undefined) query.set('project', await projectId(session, choice.project))
+  return `/vips/${encodeURIComponent(address)}${part}${query.size === 0 ? '' : `?${query}`}`
+}
 
 /** The id of the object with this name in a query, which takes ids. */
 const projectId = async (session: Session, name: string): Promise<string> => {
@@ -48,9 +58,11 @@ export function addVip(program: Command, context: CommandContext): void {
     .description('shows one address')
     .argument('<address>')
     .option('--lb <name>', 'the load balancer that has it, where projects use one address twice')
+    .option('--project <project>', 'the same by the project')
     .addOption(output())
     .action(async (address: string, options: VipOptions) => {
-      const row = await call<Row>(sessionOf(context), 'GET', vipPath(address, '', options.lb))
+      const session = sessionOf(context)
+      const row = await call<Row>(session, 'GET', await vipPath(session, address, '', options))
       context.write(printOne(row, vip.columns, printing(options)))
     })
   command
@@ -58,10 +70,12 @@ export function addVip(program: Command, context: CommandContext): void {
     .description('the moves of one address, oldest first, since the control plane started')
     .argument('<address>')
     .option('--lb <name>', 'the load balancer that has it, where projects use one address twice')
+    .option('--project <project>', 'the same by the project')
     .addOption(output())
     .action(async (address: string, options: VipOptions) => {
-      const path = vipPath(address, '/history', options.lb)
-      const { items } = await call<{ items: readonly Row[] }>(sessionOf(context), 'GET', path)
+      const session = sessionOf(context)
+      const path = await vipPath(session, address, '/history', options)
+      const { items } = await call<{ items: readonly Row[] }>(session, 'GET', path)
       context.write(printList(items, MOVE_COLUMNS, printing(options)))
     })
 }

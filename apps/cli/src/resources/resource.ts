@@ -50,6 +50,9 @@ export interface Resource {
   body?(fields: Row): Row
 }
 
+/** Whether what it lies in, or it, belongs to a project: two projects may use one name. */
+export const isOwned = ({ path }: Resource): boolean => /^\/(load-balancers|networks|addresses)\b/.test(path)
+
 /** The flags of a verb. */
 export const fieldsOf = ({ fields }: Resource, verb: 'create' | 'set'): readonly Field[] =>
   fields.filter(({ only }) => only === undefined || only === verb)

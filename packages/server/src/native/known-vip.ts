@@ -45,9 +45,12 @@ export function vipsOf(
 export function theVip(context: NativeContext, call: Call<unknown>): KnownVip {
   const address = parseAs(ipText, call.params.address ?? '', 'address')
   const wanted = queryValue(call.request, 'loadBalancer')
+  const project = queryValue(call.request, 'project')
   const found = knownVips(context, call).filter(
     ({ vip, loadBalancer }) =>
-      vip.address === address && (wanted === null || loadBalancer.id === wanted || loadBalancer.name === wanted),
+      vip.address === address &&
+      (project === null || loadBalancer.projectId === project) &&
+      (wanted === null || loadBalancer.id === wanted || loadBalancer.name === wanted),
   )
   const [first, second] = found
   if (first === undefined) throw new SpoutError('NotFound', { what: 'VIP', id: address })

@@ -31,7 +31,10 @@ const shownVip = z.strictObject({
 })
 
 const tag = 'vips'
-const byAddress = { loadBalancer: 'The load balancer that has it, where projects use one address twice' } as const
+const byAddress = {
+  loadBalancer: 'The load balancer that has it, where projects use one address twice',
+  project: 'The project that has it, the same',
+} as const
 
 /** Who announces what. Tenants see their own addresses. */
 export const vipRoutes: readonly Route[] = [
