@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
+import { addAudit } from './commands/audit.ts'
 import type { CommandContext } from './commands/context.ts'
 import { addExplain } from './commands/explain.ts'
 import { addImport } from './commands/import-metallb.ts'
@@ -54,5 +55,6 @@ export function buildProgram(context: CommandContext): Command {
   addExplain(program, context)
   addPlan(program, context)
   addImport(program, context)
+  addAudit(program, context)
   return program
 }

@@ -52,6 +52,36 @@ async function done(who: Pick<Account, 'token'>, words: string, input?: string):
 /** The printed object as data. */
 const shown = async (who: Pick<Account, 'token'>, words: string) => JSON.parse(await done(who, `${words} -o json`))
 
+describe('audit', () => {
+  test('tells who did what through which surface: of the own project, and an administrator of all', async () => {
+    const octavia = await fetch(`${access.endpoint}/load-balancer/v2.0/lbaas/loadbalancers`, {
+      method: 'POST',
+      headers: { 'x-auth-token': tenant.token, 'content-type': 'application/json' },
+      body: JSON.stringify({ loadbalancer: { name: 'audited', vip_subnet_id: randomUUID() } }),
+    })
+    expect(octavia.ok).toBe(false)
+    const lb = await shown(tenant, 'lb create audited')
+    await done(tenant, 'lb delete audited')
+    const records = JSON.parse(await done(tenant, `audit --object ${lb.id} --since 1h -o json`))
+    expect(records).toMatchObject([
+      { operation: 'DELETE /api/v1/load-balancers/:id', userName: 'alice', status: 204, objectProjectId: lb.projectId },
+      { operation: 'POST /api/v1/load-balancers', userName: 'alice', status: 201, object: `load-balancers/${lb.id}` },
+    ])
+    expect(await done(access.admin, 'audit --user alice --limit 3')).toMatch(
+      /^TIME +WHO +FROM +WHAT +OBJECT +RESULT\n.* alice +127\.0\.0\.1 +DELETE /,
+    )
+    const all = JSON.parse(await done(tenant, 'audit -o json'))
+    expect(all).toContainEqual(
+      expect.objectContaining({
+        ...{ surface: 'octavia', operation: 'POST /load-balancer/v2.0/lbaas/loadbalancers' },
+        ...{ status: octavia.status, userName: 'alice' },
+      }),
+    )
+    for (const { userName } of all) expect(userName).not.toBe('admin')
+    expect((await spout(tenant, 'audit --since yesterday')).code).toBe(2)
+  })
+})
+
 describe('set', () => {
   const name = `web-${randomUUID().slice(0, 8)}`
 

@@ -125,6 +125,12 @@ export const controlPlaneConfig = z.strictObject({
     /** Application credentials of one user. */
     credentialsPerUser: z.number().int().min(0).max(10_000).default(100),
   }).prefault({}),
+  /** Who did what, as JSON lines in the state directory. */
+  audit: section({
+    fileMegabytes: z.number().int().min(1).max(1024).default(16),
+    /** How many files are kept. */
+    files: z.number().int().min(2).max(1000).default(16),
+  }).prefault({}),
   log: section({
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
   }).prefault({}),

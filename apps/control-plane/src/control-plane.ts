@@ -10,7 +10,9 @@ import type { Logger } from '@spout/runtime/logger'
 import { Metrics } from '@spout/runtime/metrics'
 import {
   AgentLink,
+  AuditLog,
   Authenticator,
+  auditDirectory,
   authenticateBy,
   baseUrl,
   bootstrap,
@@ -24,6 +26,7 @@ import {
   mount,
   nativeApi,
   networkApi,
+  noteError,
   OPENSTACK_BODY_LIMIT_BYTES,
   SERVICES,
   ServerCertificate,
@@ -87,7 +90,13 @@ export async function startControlPlane(
   if (home !== null) await ensurePodNetwork({ admission, view }, config.kubernetes)
 
   const authority = await CertificateAuthority.open(path.join(config.stateDirectory, 'agent-link'))
+  const audit = new AuditLog({
+    ...{ directory: auditDirectory(config.stateDirectory), clock, log },
+    fileLimitBytes: config.audit.fileMegabytes * 1024 * 1024,
+    fileLimit: config.audit.files,
+  })
   const link = new AgentLink({
+    audit,
     authority,
     store,
     view,
@@ -101,9 +110,9 @@ export async function startControlPlane(
     ...(home && { cluster: { serviceAccounts: home.serviceAccounts, nodeGroup: config.kubernetes.nodeGroup } }),
   })
 
-  const limits = openLimits(config.limits, { authenticator, clock })
+  const limits = openLimits(config, { authenticator, clock })
   const metrics = new Metrics()
-  describeObjects(metrics, { view, status, planner, link })
+  describeObjects(metrics, { view, status, planner, link, audit })
   describeAnnouncements(metrics, { view, status })
   const answered = metrics.histogram({
     name: 'spout_http_request_seconds',
@@ -117,6 +126,7 @@ export async function startControlPlane(
   })
   const app = createServer({
     log,
+    audit: { sink: audit, view, clock },
     proxies: {
       trustedProxies: config.api.trustedProxies.map((text) => parseCidr(text)),
       clientAddressFrom: config.api.clientAddressFrom,
@@ -142,6 +152,7 @@ export async function startControlPlane(
     view,
     status,
     authenticate,
+    noteError,
     clock,
     newId: randomUUID,
     options: { providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
@@ -158,6 +169,7 @@ export async function startControlPlane(
       ownership: status,
       withdrawals: status.withdrawals,
       authenticator,
+      audit,
       clock,
       linkPin: authority.pin,
       networkDefaults,
@@ -188,6 +200,7 @@ export async function startControlPlane(
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'store', start: () => {}, stop: () => store.close() })
     .add({ name: 'view', start: () => {}, stop: () => closing.abort() })
+    .add(audit)
     .add(planner)
     .add({ name: 'authenticator', start: () => authenticator.start(), stop: () => authenticator.stop() })
     .add(new Sweeper({ view, store, clock, log }))

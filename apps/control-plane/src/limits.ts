@@ -1,4 +1,5 @@
 import type { Server } from 'node:net'
+import { parseCidr } from '@spout/net'
 import type { Clock } from '@spout/runtime'
 import {
   type Authenticator,
@@ -28,7 +29,7 @@ export interface Limits {
 
 /** Everything that bounds what one project or one address can use of the API. */
 export function openLimits(
-  config: ControlPlaneConfig['limits'],
+  { limits: config, api }: Pick<ControlPlaneConfig, 'limits' | 'api'>,
   { authenticator, clock }: { readonly authenticator: Authenticator; readonly clock: Clock },
 ): Limits {
   const project = { perSecond: config.requestsPerSecond, burst: config.requestBurst }
@@ -41,7 +42,10 @@ export function openLimits(
     gate: apiGate({ authenticator, shares, bodies: new BodyBudget(BODIES), project, stranger }),
     streams: new OpenStreams({ mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES }),
     watch: (server) =>
-      limitConnections(server, { most: config.connections, mostOfSource: config.connectionsOfAddress }),
+      limitConnections(server, {
+        ...{ most: config.connections, mostOfSource: config.connectionsOfAddress },
+        trustedProxies: api.trustedProxies.map((text) => parseCidr(text)),
+      }),
     close: () => shares.close(),
   }
 }

@@ -1,17 +1,18 @@
 import type { ModelView } from '@spout/admission'
 import type { PlanController, StatusController } from '@spout/controllers'
 import type { Metrics } from '@spout/runtime/metrics'
-import type { AgentLink } from '@spout/server'
+import type { AgentLink, AuditLog } from '@spout/server'
 
 interface Described {
   readonly view: ModelView
   readonly status: Pick<StatusController, 'counts' | 'node' | 'ignored'>
   readonly planner: PlanController
   readonly link: AgentLink
+  readonly audit: AuditLog
 }
 
 /** Metrics of objects, read at scrape time: the number of series follows kinds and nodes, never tenants' objects. */
-export function describeObjects(metrics: Metrics, { view, status, planner, link }: Described): void {
+export function describeObjects(metrics: Metrics, { view, status, planner, link, audit }: Described): void {
   const kinds = ['loadBalancer', 'network', 'addressPool', 'address', 'node', 'project'] as const
   metrics.gauge({ name: 'spout_objects', help: 'Stored objects', labels: ['kind'] }, () =>
     kinds.map((kind) => ({ labels: { kind }, value: view.list(kind).length })),
@@ -36,6 +37,17 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link 
   metrics.gauge({ name: 'spout_plan_backlog', help: 'Keys that wait to be planned', labels: [] }, () => [
     { labels: {}, value: planner.backlog },
   ])
+  metrics.counters(
+    {
+      name: 'spout_audit_lost_total',
+      help: 'Records that are not in the audit log: `disk` took none (0 is right), or strangers came too often',
+      labels: ['why'],
+    },
+    () => [
+      { labels: { why: 'disk' }, value: audit.lost },
+      { labels: { why: 'strangers' }, value: audit.strangersLeftOut },
+    ],
+  )
   metrics.gauge({ name: 'spout_agent_streams', help: 'Agents with an open state stream', labels: [] }, () => [
     { labels: {}, value: link.connected },
   ])

@@ -4,6 +4,7 @@
  * Neutral on purpose: the words of Octavia, Kubernetes or the Gateway API stay in their intent's folder. Pure: it never
  * does I/O and holds no state.
  */
+export * from './audit-record.ts'
 export * from './bgp.ts'
 export { EDITS_VERSION, type Edit, edited, editsBetween } from './edits.ts'
 export * from './entry-hash.ts'

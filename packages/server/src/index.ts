@@ -2,6 +2,8 @@
  * The HTTP host and its surfaces: native API, Keystone and Neutron facades, agent link, health. Surfaces check who asks
  * and translate; every wish goes through admission, every answer comes from the view. Nothing here decides or plans.
  */
+export { AuditLog, auditDirectory } from './audit/audit-log.ts'
+export { noteError } from './audit/audit-notes.ts'
 export { isAdmin, listScope, mayKnow, projectForNew, requireRole } from './authn/access.ts'
 export { type Authenticate, authenticateBy, sessionOf, tokenOf } from './authn/authenticate.ts'
 export { Authenticator, type AuthenticatorOptions, type Session } from './authn/authenticator.ts'

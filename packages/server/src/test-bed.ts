@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { type ModelView, StoreAdmission, StoreView } from '@spout/admission'
 import {
   type LoadBalancerStatus,
@@ -15,6 +18,7 @@ import {
 import { type Clock, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { MemoryStore } from '@spout/store'
 import type { FastifyInstance } from 'fastify'
+import { AuditLog } from './audit/audit-log.ts'
 import { authenticateBy } from './authn/authenticate.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
@@ -172,7 +176,10 @@ export async function openTestBed(
   const status = new TestStatus()
   const ownership = new TestOwnership()
   const withdrawals = new TestWithdrawals(view)
-  const app = createServer({ log: silentLogger() })
+  const directory = mkdtempSync(path.join(tmpdir(), 'spout-audit-'))
+  const audit = new AuditLog({ ...{ directory, clock, log: silentLogger() }, fileLimitBytes: 1 << 20, fileLimit: 4 })
+  audit.start()
+  const app = createServer({ log: silentLogger(), audit: { sink: audit, view, clock } })
   const routes: { readonly method: string; readonly url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') routes.push({ method: each, url })
@@ -188,7 +195,7 @@ export async function openTestBed(
   mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }), gate)
   mount(app, networkApi({ ...common, authenticate: authenticateBy(authenticator), networkDefaults }), gate)
   const streams = new OpenStreams({ mostOfProject: 64, mostBytesOfProject: 32 * 1024 * 1024 })
-  const parts = { store, status, ownership, withdrawals, streams, networkDefaults }
+  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)
 
   /** A user with one role on one project, and a token for it. */
@@ -222,6 +229,8 @@ export async function openTestBed(
     view,
     admission,
     authenticator,
+    audit,
+    auditDirectory: directory,
     status,
     ownership,
     withdrawals,
@@ -231,6 +240,8 @@ export async function openTestBed(
     close: async () => {
       await app.close()
       authenticator.stop()
+      await audit.stop()
+      rmSync(directory, { recursive: true })
       admission.close()
       stop.abort()
       await store.close()

@@ -1,5 +1,5 @@
 import type { Admission, ModelView, Principal } from '@spout/admission'
-import type { StatusReader } from '@spout/model'
+import type { SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { FastifyRequest } from 'fastify'
 
@@ -10,6 +10,8 @@ export interface OctaviaContext {
   readonly status: StatusReader
   /** @throws SpoutError Unauthenticated, TokenExpired */
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
+  /** Told of each error that is answered. */
+  readonly noteError?: (request: FastifyRequest, error: SpoutError) => void
   readonly clock: Pick<Clock, 'now'>
   readonly newId: () => string
   readonly options: OctaviaOptions

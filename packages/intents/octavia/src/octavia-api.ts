@@ -26,6 +26,7 @@ export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given)
   })
   app.setNotFoundHandler((_request, reply) => reply.code(404).send(faultBody(new OctaviaFault(404, 'Not Found'))))
   app.setErrorHandler((error, request, reply) => {
+    if (error instanceof SpoutError) context.noteError?.(request, error)
     const fault = faultFor(error, request)
     if (fault.status === 401)
       void reply.header(

@@ -1,6 +1,7 @@
 import type { Principal } from '@spout/admission'
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
+import { noteSession } from '../audit/audit-notes.ts'
 import type { Authenticator, Session } from './authenticator.ts'
 
 /** What every surface is given to learn who asks. @throws SpoutError Unauthenticated, TokenExpired */
@@ -20,7 +21,9 @@ export function sessionOf(authenticator: Authenticator, request: FastifyRequest)
   const secret = tokenOf(request)
   if (secret === null) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
   if (secret.length > MAX_TOKEN_LENGTH) throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
-  return authenticator.session(secret)
+  const session = authenticator.session(secret)
+  noteSession(request, session)
+  return session
 }
 
 export const authenticateBy =

@@ -157,6 +157,21 @@ export class Authenticator {
     })
   }
 
+  /** Whom a login would be of, for the audit log; null for a name that nobody has: people type passwords there. */
+  ownerOf(
+    wanted:
+      | UserName
+      | { readonly credential: { readonly id: string } | { readonly name: string; readonly user: UserName } },
+  ): { readonly userId: string; readonly userName: string; readonly credentialId?: string } | null {
+    const credential = 'credential' in wanted ? this.#findCredential(wanted.credential) : null
+    const user =
+      'credential' in wanted
+        ? (this.#options.view.get('user', credential?.userId ?? '')?.value ?? null)
+        : this.#findUser(wanted)
+    if (user === null) return null
+    return { userId: user.id, userName: user.name, ...(credential && { credentialId: credential.id }) }
+  }
+
   async revoke(tokenId: string): Promise<void> {
     await this.#delete([tokenId])
   }

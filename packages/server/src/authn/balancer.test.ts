@@ -42,6 +42,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'POST /tokens': 'may',
   'GET /tokens/current': 'may',
   'DELETE /tokens/current': 'may',
+  'GET /audit': 'must not',
   'GET /load-balancers': 'may',
   'GET /load-balancers/:id': 'may',
   'POST /load-balancers': 'may',

@@ -1,11 +1,18 @@
 import { type ErrorKind, SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
+import { noteError } from '../audit/audit-notes.ts'
 
 /**
  * Whatever a handler threw, as an error of the table. What is not one is a bug: it is logged with the request's id, and
  * the client learns nothing but that id.
  */
 export function errorOf(error: unknown, request: FastifyRequest): SpoutError {
+  const known = knownError(error, request)
+  noteError(request, known)
+  return known
+}
+
+function knownError(error: unknown, request: FastifyRequest): SpoutError {
   if (error instanceof SpoutError) {
     if (error.kind === 'internal' || error.kind === 'unavailable')
       request.log.warn({ event: 'request-failed', err: error }, 'request failed')

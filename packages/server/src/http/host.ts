@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ServerOptions as HttpsOptions } from 'node:https'
 import type { Logger } from '@spout/runtime/logger'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, fastify, LogController } from 'fastify'
+import { type AuditOptions, auditRequests } from '../audit/audit-requests.ts'
 import { clientAddress, type ProxyTrust } from './client-address.ts'
 import { acceptProxyHeaders } from './proxy-protocol.ts'
 import { acceptStrictJson, type NulInText } from './strict-json.ts'
@@ -19,6 +20,8 @@ export interface HostOptions {
   /** Proxies in front of us, and where they say for whom. Without it a client is its connection's other end. */
   readonly proxies?: ProxyTrust
   readonly nulInText?: NulInText
+  /** Where it is written down who did what. */
+  readonly audit?: AuditOptions
   /** TLS when given. */
   readonly https?: HttpsOptions
   /** Told of every answered request. */
@@ -92,6 +95,7 @@ export function createServer(options: HostOptions): FastifyInstance {
   acceptStrictJson(app, options.nulInText ?? 'refused')
   if (options.proxies !== undefined && options.proxies.trustedProxies.length > 0)
     trust(app, options.proxies, options.log)
+  if (options.audit !== undefined) auditRequests(app, options.audit)
   app.addHook('preClose', async () => {
     setTimeout(() => app.server.closeAllConnections(), options.closeGraceMs ?? 5000).unref()
   })

@@ -1,5 +1,6 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { noteLogin, noteSession, notesOf } from '../audit/audit-notes.ts'
 import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import type { IssuedToken, Session } from '../authn/authenticator.ts'
@@ -18,6 +19,7 @@ export function authRoutes(scope: FastifyInstance, context: IdentityContext): vo
 
   scope.post('/v3/auth/tokens', async (request, reply) => {
     const issued = await login(context, request)
+    noteSession(request, issued)
     return reply
       .code(201)
       .header('x-subject-token', issued.secret)
@@ -70,9 +72,16 @@ export function authRoutes(scope: FastifyInstance, context: IdentityContext): vo
 function login(context: IdentityContext, request: FastifyRequest): Promise<IssuedToken> {
   const wanted = authRequest(request.body)
   const { authenticator } = context
-  if (wanted.method === 'password')
+  if (wanted.method === 'password') {
+    noteLogin(request, { ...authenticator.ownerOf(wanted.user), method: 'password' })
     return authenticator.loginWithPassword(wanted.user, wanted.password, wanted.scope, request.ip)
-  if (wanted.method === 'token') return authenticator.loginWithToken(wanted.secret, wanted.scope)
+  }
+  if (wanted.method === 'token') {
+    noteLogin(request, { method: 'token' })
+    return authenticator.loginWithToken(wanted.secret, wanted.scope)
+  }
+  const { credential } = wanted
+  noteLogin(request, { ...authenticator.ownerOf({ credential }), method: 'application_credential' })
   return authenticator.loginWithCredential(wanted.credential, wanted.secret, request.ip)
 }
 
@@ -83,6 +92,8 @@ function subjectOf(context: IdentityContext, request: FastifyRequest): { secret:
   if (typeof secret !== 'string') throw new SpoutError('MissingField', { field: 'X-Subject-Token' })
   try {
     const session = context.authenticator.session(secret)
+    // Somebody looks at, or ends, another's token.
+    if (session.principal.userId !== asker.principal.userId) notesOf(request).isSensitive = true
     if (isAdmin(asker.principal) || session.principal.userId === asker.principal.userId) return { secret, session }
   } catch (error) {
     if (!(error instanceof SpoutError) || error.kind !== 'unauthenticated') throw error

@@ -8,7 +8,7 @@ import { connect } from 'node:tls'
 import type { NodeStates, ReportSink } from '@spout/admission'
 import { createAgentLink, enrol, type LinkIdentity, LinkRefused, type StateLine } from '@spout/client'
 import { LineSplitter } from '@spout/client/ndjson'
-import { EDITS_VERSION, entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
+import { type AuditRecord, EDITS_VERSION, entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
@@ -84,6 +84,7 @@ beforeAll(async () => {
   link = new AgentLink({
     ...{ authority, store: bed.store, view: bed.view, admission: bed.admission, states: table, reports: sink },
     ...{ clock: systemClock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
+    audit: bed.audit,
   })
   await link.start()
   url = `https://127.0.0.1:${link.port}`
@@ -305,6 +306,26 @@ describe('state and reports', () => {
     expect(await refusal(after.report(report(2), never))).toBe('accepted')
     expect(await refusal(before.report(report(3), never))).toBe(401)
   })
+})
+
+test('enrolments and renewals are in the audit log, reports and secrets are not', async () => {
+  const { nodeId, identity } = await enrolled('audited-1')
+  const client = linkOf(identity)
+  await client.report(report(1), never)
+  await client.renew(newRequest().csr, never)
+  const token = await tokenFor('audited-2')
+  expect(await refusal(enrol(url, `${'x'.repeat(43)}.${authority.pin}`, newRequest().csr))).toBe(401)
+  const page = { show: (record: AuditRecord) => record, since: null, before: null }
+  const { items } = await bed.audit.read({ ...page, limit: 3 })
+  expect(items).toMatchObject([
+    { operation: 'POST /agent/v1/enrol', status: 401, method: 'enrolment_token', object: 'enrol' },
+    { operation: 'POST /agent/v1/renew', status: 200, method: 'certificate', object: `nodes/${nodeId}` },
+    { operation: 'POST /agent/v1/enrol', status: 200, method: 'enrolment_token', object: `nodes/${nodeId}` },
+  ])
+  for (const item of items) expect(item).toMatchObject({ surface: 'agent-link', from: '127.0.0.1' })
+  const all = JSON.stringify((await bed.audit.read({ ...page, limit: 1000 })).items)
+  for (const secret of [token.split('.')[0] ?? '', 'BEGIN CERTIFICATE', '/agent/v1/report'])
+    expect(all).not.toContain(secret)
 })
 
 describe('strangers', () => {

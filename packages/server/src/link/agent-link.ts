@@ -7,6 +7,8 @@ import type { Clock, Component, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { noteLogin, notesOf } from '../audit/audit-notes.ts'
+import type { AuditSink } from '../audit/audit-requests.ts'
 import { sourceOf } from '../authn/login-source.ts'
 import type { ServiceAccounts } from '../authn/service-accounts.ts'
 import { createServer } from '../http/host.ts'
@@ -31,6 +33,8 @@ export interface AgentLinkOptions {
   readonly reports: ReportSink
   readonly clock: Clock
   readonly log: Logger
+  /** Where it is written down which nodes enrolled and renewed. */
+  readonly audit?: AuditSink
   readonly listen: { readonly host: string; readonly port: number }
   /** Names and addresses that agents reach this server by. */
   readonly hosts: readonly string[]
@@ -105,9 +109,10 @@ export class AgentLink implements Component {
   }
 
   async start(): Promise<void> {
-    const { log, listen, view } = this.#options
+    const { clock, audit, log, listen, view } = this.#options
     const app = createServer({
       log,
+      ...(audit && { audit: { sink: audit, view, clock } }),
       bodyLimitBytes: SMALL_LIMIT_BYTES,
       // A kernel's or a proxy's own words are no reason to lose a report.
       nulInText: 'taken',
@@ -150,6 +155,7 @@ export class AgentLink implements Component {
 
     app.post(ENROL_PATH, async (request) => {
       const body = parseAs(enrolment, request.body)
+      noteLogin(request, { method: 'token' in body ? 'enrolment_token' : 'service_account' })
       let certificate = ''
       const issue = async (nodeId: string): Promise<string> => {
         const issued = await authority.issueNode(body.csr, nodeId)
@@ -161,11 +167,14 @@ export class AgentLink implements Component {
           ? // The second half pins the authority for the agent; the secret is the first.
             await admission.enrolNode(body.token.split('.', 1)[0] ?? '', issue, body.csr)
           : await admission.enrolNamedNode(await this.#clusterNode(body.serviceAccountToken, request.ip), issue)
+      notesOf(request).object = `nodes/${node.id}`
       return { nodeId: node.id, certificate, ca: authority.certificate }
     })
 
     app.post('/agent/v1/renew', async (request) => {
       const nodeId = this.#nodeOf(request)
+      noteLogin(request, { method: 'certificate' })
+      notesOf(request).object = `nodes/${nodeId}`
       const { csr } = parseAs(renewal, request.body)
       const issued = await authority.issueNode(csr, nodeId)
       await this.#certificates.renew(nodeId, issued.sha256)

@@ -2,6 +2,7 @@ import type { Admission, ModelView } from '@spout/admission'
 import type { Network, OwnershipReader, StatusReader, WithdrawalReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'
+import type { AuditPage, AuditQuery } from '../audit/audit-reader.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { OpenStreams } from '../limits/open-streams.ts'
 
@@ -14,6 +15,7 @@ export interface NativeContext {
   readonly ownership: OwnershipReader
   readonly withdrawals: WithdrawalReader
   readonly authenticator: Authenticator
+  readonly audit: { read(query: AuditQuery): Promise<AuditPage> }
   readonly clock: Clock
   /** Watches that are open. */
   readonly streams: OpenStreams

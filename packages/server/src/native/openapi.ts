@@ -1,6 +1,7 @@
 import {
   address,
   addressPool,
+  auditRecord,
   bgpAdvertisement,
   bgpPeer,
   healthMonitor,
@@ -29,6 +30,7 @@ type Json = Readonly<Record<string, unknown>>
 const NAMED = {
   Address: address,
   AddressPool: addressPool,
+  AuditRecord: auditRecord,
   BgpAdvertisement: bgpAdvertisement,
   BgpPeer: bgpPeer,
   HealthMonitor: healthMonitor,

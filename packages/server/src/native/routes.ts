@@ -1,3 +1,4 @@
+import { auditRoutes } from './audit.ts'
 import { bgpRoutes } from './bgp.ts'
 import { loadBalancerBatchRoutes } from './load-balancer-batch.ts'
 import { loadBalancerMemberRoutes } from './load-balancer-members.ts'
@@ -28,4 +29,5 @@ export const ROUTES: readonly Route[] = [
   ...bgpRoutes,
   ...vipRoutes,
   ...projectRoutes,
+  ...auditRoutes,
 ]

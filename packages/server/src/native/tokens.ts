@@ -1,5 +1,6 @@
 import { ROLES, uuid } from '@spout/model'
 import { z } from 'zod'
+import { noteLogin, noteSession } from '../audit/audit-notes.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import type { NativeContext } from './context.ts'
 import { type Route, route } from './route.ts'
@@ -44,13 +45,18 @@ export const tokenRoutes: readonly Route[] = [
       const { authenticator } = context
       if ('applicationCredentialId' in body) {
         const wanted = { id: body.applicationCredentialId }
+        noteLogin(request, { ...authenticator.ownerOf({ credential: wanted }), method: 'application_credential' })
         const issued = await authenticator.loginWithCredential(wanted, body.secret, request.ip)
+        noteSession(request, issued)
         return { ...shownToken(issued.token), token: issued.secret }
       }
       if ('serviceAccountToken' in body) {
+        noteLogin(request, { method: 'service_account' })
         const issued = await authenticator.loginWithServiceAccount(body.serviceAccountToken, request.ip)
+        noteSession(request, issued)
         return { ...shownToken(issued.token), token: issued.secret }
       }
+      noteLogin(request, { ...authenticator.ownerOf({ name: body.userName }), method: 'password' })
       const scope =
         body.projectId !== undefined
           ? { id: body.projectId }
@@ -58,6 +64,7 @@ export const tokenRoutes: readonly Route[] = [
             ? { name: body.projectName }
             : null
       const issued = await authenticator.loginWithPassword({ name: body.userName }, body.password, scope, request.ip)
+      noteSession(request, issued)
       return { ...shownToken(issued.token), token: issued.secret }
     },
   }),

@@ -1,0 +1,156 @@
+import type { ModelView } from '@spout/admission'
+import type { AuditRecord, AuditSurface } from '@spout/model'
+import type { Clock } from '@spout/runtime'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isAdmin } from '../authn/access.ts'
+import { credentialOf, methodOf } from '../authn/grant.ts'
+import type { AuditNotes } from './audit-notes.ts'
+import { notesOf } from './audit-notes.ts'
+import { objectsIn, pathOf, projectOf } from './audited-object.ts'
+
+export interface AuditSink {
+  /** Takes a record and returns at once. */
+  record(record: AuditRecord): void
+  /** One was left out. */
+  leftOut(): void
+}
+
+export interface AuditOptions {
+  readonly sink: AuditSink
+  readonly view: ModelView
+  readonly clock: Clock
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** A node reports every second, and changes nothing that anybody asked for. */
+const NOT_AUDITED: ReadonlySet<string> = new Set(['/agent/v1/report'])
+const SURFACES: readonly (readonly [string, AuditSurface])[] = [
+  ['/api/', 'native'],
+  ['/load-balancer/', 'octavia'],
+  ['/identity/', 'identity'],
+  ['/network/', 'network'],
+  ['/agent/', 'agent-link'],
+]
+const TOKEN_DIGITS = 12
+/** What strangers may have written down: a flood of theirs is not to push out what users did. */
+const STRANGERS_AT_ONCE = 200
+const STRANGERS_EACH_SECOND = 5
+
+/**
+ * Writes down every write on every surface, every login and what else was noted as sensitive, when it is answered: also
+ * when the client has gone by then.
+ */
+export function auditRequests(app: FastifyInstance, { sink, view, clock }: AuditOptions): void {
+  const strangers = new Allowance(clock)
+  app.addHook('preHandler', (request, _reply, done) => {
+    // What is deleted has no project afterwards.
+    if (isAudited(request)) notesOf(request).objectProjectId = projectOf(view, pathIn(request))
+    done()
+  })
+  app.addHook('preSerialization', (request, _reply, payload, done) => {
+    if (request.auditNotes !== undefined && isAudited(request)) request.auditNotes.answer = payload
+    done(null, payload)
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isAudited(request)) {
+      const notes = notesOf(request)
+      // Who has used up his share is refused as fast as he asks.
+      const isKnown = notes.session !== undefined && reply.statusCode !== 429
+      if (isKnown || reply.statusCode < 400 || strangers.take())
+        for (const record of recordsOf(request, reply, notes, clock)) sink.record(record)
+      else sink.leftOut()
+    }
+    done(null, payload)
+  })
+}
+
+function isAudited(request: FastifyRequest): boolean {
+  const { url } = request.routeOptions
+  if (url === undefined || NOT_AUDITED.has(url)) return false
+  return !READS.has(request.method) || request.auditNotes?.isSensitive === true
+}
+
+const pathIn = (request: FastifyRequest): string | null =>
+  pathOf(request.routeOptions.url ?? '', (request.params ?? {}) as Readonly<Record<string, string | undefined>>)
+
+/** One record; of many objects that one request made or changed one each. */
+function recordsOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  notes: AuditNotes,
+  clock: Clock,
+): readonly AuditRecord[] {
+  const { url = '' } = request.routeOptions
+  const status = reply.statusCode
+  const caller = callerOf(notes)
+  const path = notes.object ?? pathIn(request)
+  const base = {
+    time: clock.now().toISOString(),
+    requestId: request.id,
+    surface: SURFACES.find(([prefix]) => url.startsWith(prefix))?.[1] ?? 'native',
+    operation: `${request.method} ${url}`,
+    ...caller,
+    from: request.ip ?? null,
+    status,
+    code: notes.code ?? null,
+  } as const
+  // A tenant's failed try on what is another's says nothing of whose it is; what succeeded was his own.
+  const own = status < 400 ? caller.projectId : null
+  const isForAdmin = notes.session !== undefined && isAdmin(notes.session.principal)
+  const owner = isForAdmin ? (notes.objectProjectId ?? null) : own
+  const shown = status < 400 && !isLogin(request) ? objectsIn(notes.answer) : []
+  if (shown.length === 0) return [{ ...base, object: path, objectProjectId: owner }]
+  return shown.map(({ id, projectId }) => ({
+    ...base,
+    object: path === null || path.includes(id) ? path : `${path}/${id}`,
+    objectProjectId: projectId ?? owner,
+  }))
+}
+
+const isLogin = ({ routeOptions: { url = '' } }: FastifyRequest): boolean => url.endsWith('/tokens')
+
+function callerOf({
+  session,
+  caller,
+}: AuditNotes): Pick<AuditRecord, 'userId' | 'userName' | 'projectId' | 'method' | 'credentialId' | 'token'> {
+  if (session === undefined)
+    return {
+      userId: caller?.userId ?? null,
+      userName: caller?.userName ?? null,
+      projectId: caller?.projectId ?? null,
+      method: caller?.method ?? null,
+      credentialId: caller?.credentialId ?? null,
+      token: null,
+    }
+  const { principal, token } = session
+  return {
+    userId: principal.userId,
+    userName: principal.userName,
+    projectId: principal.projectId,
+    method: caller?.method ?? methodOf(token),
+    credentialId: credentialOf(token),
+    token: token.id.slice(0, TOKEN_DIGITS),
+  }
+}
+
+/** So many at once, and so many more each second. */
+class Allowance {
+  readonly #clock: Clock
+  #left = STRANGERS_AT_ONCE
+  #atMs: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#atMs = clock.monotonicMs()
+  }
+
+  take(): boolean {
+    const nowMs = this.#clock.monotonicMs()
+    const more = ((nowMs - this.#atMs) / 1000) * STRANGERS_EACH_SECOND
+    this.#left = Math.min(STRANGERS_AT_ONCE, this.#left + more)
+    this.#atMs = nowMs
+    if (this.#left < 1) return false
+    this.#left--
+    return true
+  }
+}

@@ -1,0 +1,74 @@
+import type { ModelView } from '@spout/admission'
+import type { Kind } from '@spout/model'
+
+type Params = Readonly<Record<string, string | undefined>>
+
+const MAX_ID_LENGTH = 64
+/** Of paths: no kinds, but the surface and its version. */
+const NO_KINDS: ReadonlySet<string> = new Set([
+  '',
+  'api',
+  'identity',
+  'network',
+  'load-balancer',
+  'lbaas',
+  'octavia',
+  'agent',
+])
+const isVersion = (word: string): boolean => /^v\d+(\.\d+)?$/.test(word)
+
+/** The path of a route with its ids put in: from the first word on that names a kind. */
+export function pathOf(pattern: string, params: Params): string | null {
+  const words = pattern.split('/').filter((word) => !NO_KINDS.has(word) && !isVersion(word))
+  const parts = words.map((word) =>
+    word.startsWith(':') ? (params[word.slice(1)] ?? '').slice(0, MAX_ID_LENGTH) : word,
+  )
+  return parts.length === 0 ? null : parts.join('/')
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  'load-balancers': 'loadBalancer',
+  loadbalancers: 'loadBalancer',
+  networks: 'network',
+  addresses: 'address',
+}
+const CHILDREN: ReadonlySet<string> = new Set(['listeners', 'pools', 'members', 'healthmonitors'])
+
+/** The project of what a path names, while it is there. */
+export function projectOf(view: ModelView, path: string | null): string | null {
+  const [word = '', id = ''] = path?.split('/') ?? []
+  const uuid = uuidOf(id)
+  const kind = KINDS[word]
+  if (kind !== undefined) return projectIn(view.get(kind, uuid)?.value)
+  if (word === 'projects') return view.get('project', uuid) === null ? null : uuid
+  if (!CHILDREN.has(word)) return null
+  const lb = view.child(uuid)?.loadBalancerId
+  return lb === undefined ? null : projectIn(view.get('loadBalancer', lb)?.value)
+}
+
+/** Ids are 32 digits in some of OpenStack's clients. */
+const uuidOf = (id: string): string =>
+  /^[0-9a-f]{32}$/.test(id) ? id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5') : id
+
+/**
+ * The objects that an answer shows: the one at its root (the native API) or under its only name (OpenStack), each of
+ * `results` where many were asked for at once. Looks at `id` and the project alone.
+ */
+export function objectsIn(answer: unknown): readonly { readonly id: string; readonly projectId: string | null }[] {
+  if (!isRecord(answer)) return []
+  if (Array.isArray(answer.results)) return answer.results.flatMap((each: unknown) => objectsIn(each))
+  if (typeof answer.id === 'string') return [{ id: answer.id, projectId: projectIn(answer) }]
+  if (typeof answer.loadBalancerId === 'string' && !('error' in answer))
+    return [{ id: answer.loadBalancerId, projectId: null }]
+  const [only, ...more] = Object.values(answer)
+  return more.length === 0 && isRecord(only) && typeof only.id === 'string' ? objectsIn(only) : []
+}
+
+function projectIn(value: unknown): string | null {
+  if (!isRecord(value)) return null
+  const projectId = value.projectId ?? value.project_id
+  return typeof projectId === 'string' ? projectId : null
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
