@@ -40,8 +40,8 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
   const params = request.params as Readonly<Record<string, string>>
   const again = () => admit(context, known, request)
   const result = await known.handle(context, { request, reply, principal, params, body: request.body, again })
-  // A watch has taken the connection over.
-  if (reply.sent) return reply
+  // A watch has taken the connection over; a long list is on its way.
+  if (reply.sent || result === reply) return reply
   reply.code(known.answer.status)
   if (known.path === '/load-balancers/:id' && known.method === 'GET') {
     const current = context.view.get('loadBalancer', params.id ?? '')?.value

@@ -1,6 +1,7 @@
 import type { Kind } from '@spout/model'
 import { queryValue } from '../http/query.ts'
 import { type Collection, find } from './collection.ts'
+import { sendList } from './list-answer.ts'
 import { type Route, route } from './route.ts'
 import { watchCollection } from './watch.ts'
 
@@ -33,13 +34,12 @@ export function readRoutes<K extends Kind>(collection: Collection<K>): readonly 
         // Taken first: watching from it may repeat what the list shows, and misses nothing.
         const revision = await context.store.revision()
         await context.view.caughtUp(revision)
-        const items = context.view
+        const objects = context.view
           .list(kind)
           .filter((object) => visible(call.principal, object))
           .filter((object) => name === null || object.name === name)
           .filter((object) => project === null || ('projectId' in object && object.projectId === project))
-          .map((object) => show(context, object))
-        return { items, revision }
+        return sendList(call.reply, objects, (object) => show(context, object), { revision })
       },
     }),
     route({

@@ -1,0 +1,57 @@
+import { get, type IncomingMessage } from 'node:http'
+import fc from 'fast-check'
+import { fastify } from 'fastify'
+import { expect, test } from 'vitest'
+import { piecesOf, sendList } from './list-answer.ts'
+
+const textOf = async (pieces: AsyncIterable<string>): Promise<string> => {
+  let text = ''
+  for await (const piece of pieces) text += piece
+  return text
+}
+
+test('the pieces are the JSON of the whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.dictionary(fc.string(), fc.string({ maxLength: 20_000 }))),
+      fc.dictionary(fc.constantFrom('revision', 'next'), fc.string()),
+      async (items, rest) => {
+        const text = await textOf(piecesOf(items, (item) => item, rest))
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify({ items, ...rest })))
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+const large = Array.from({ length: 4000 }, (_, index) => ({ id: index, text: 'x'.repeat(5000) }))
+
+test('a long list is made as its reader takes it, and others have their turn meanwhile', async () => {
+  let shown = 0
+  const show = (object: object) => {
+    shown++
+    return object
+  }
+  const app = fastify()
+  app.get('/', (_request, reply) => sendList(reply, large, show, { revision: 'r' }))
+  app.get('/short', (_request, reply) => sendList(reply, large.slice(0, 2), show, { revision: 'r' }))
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  try {
+    // Nobody reads: what the sockets' buffers take is far less than all.
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(address, { agent: false }, resolve).on('error', reject)
+    })
+    response.pause()
+    expect(await (await fetch(`${address}/short`)).json()).toMatchObject({ items: [{ id: 0 }, { id: 1 }] })
+    expect(shown).toBeGreaterThan(0)
+    expect(shown).toBeLessThan(large.length)
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    const all = JSON.parse(Buffer.concat(chunks).toString()) as { items: unknown[]; revision: string }
+    expect(all.items).toHaveLength(large.length)
+    expect(all.revision).toBe('r')
+  } finally {
+    app.server.closeAllConnections()
+    await app.close()
+  }
+})
