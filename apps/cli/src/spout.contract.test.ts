@@ -77,7 +77,14 @@ describe('audit', () => {
         ...{ status: octavia.status, userName: 'alice' },
       }),
     )
-    for (const { userName } of all) expect(userName).not.toBe('admin')
+    // What the administrator did to the project's own network, without where he was; nothing else of him.
+    for (const { userName, from, objectProjectId } of all)
+      if (userName !== 'alice')
+        expect({ userName, from, objectProjectId }).toEqual({
+          userName: 'admin',
+          from: null,
+          objectProjectId: lb.projectId,
+        })
     expect((await spout(tenant, 'audit --since yesterday')).code).toBe(2)
   })
 })

@@ -15,7 +15,7 @@ import {
   type Withdrawal,
   type WithdrawalReader,
 } from '@spout/model'
-import { type Clock, Secret, silentLogger, systemClock } from '@spout/runtime'
+import { type Clock, type Logger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { MemoryStore } from '@spout/store'
 import type { FastifyInstance } from 'fastify'
 import { AuditLog } from './audit/audit-log.ts'
@@ -156,14 +156,15 @@ async function inject(app: FastifyInstance, method: Method, url: string, payload
 export async function openTestBed(
   clock: Clock = systemClock,
   serviceAccounts?: ServiceAccounts,
-  limits: { readonly tokensPerGrant?: number; readonly credentialsPerUser?: number } = {},
+  limits: { readonly tokensPerGrant?: number; readonly credentialsPerUser?: number; readonly log?: Logger } = {},
 ) {
+  const log = limits.log ?? silentLogger()
   const store = new MemoryStore()
   const stop = new AbortController()
   const view = await StoreView.open(store, { signal: stop.signal })
   const admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
   const authenticator = new Authenticator({
-    ...{ store, view, clock, log: silentLogger() },
+    ...{ store, view, clock, log },
     ...(serviceAccounts && { serviceAccounts }),
     ...(limits.tokensPerGrant !== undefined && { tokensPerGrant: limits.tokensPerGrant }),
   })
@@ -177,9 +178,9 @@ export async function openTestBed(
   const ownership = new TestOwnership()
   const withdrawals = new TestWithdrawals(view)
   const directory = mkdtempSync(path.join(tmpdir(), 'spout-audit-'))
-  const audit = new AuditLog({ ...{ directory, clock, log: silentLogger() }, fileLimitBytes: 1 << 20, fileLimit: 4 })
+  const audit = new AuditLog({ ...{ directory, clock, log }, fileLimitBytes: 1 << 20, fileLimit: 4 })
   audit.start()
-  const app = createServer({ log: silentLogger(), audit: { sink: audit, view, clock } })
+  const app = createServer({ log, audit: { sink: audit, view, clock } })
   const routes: { readonly method: string; readonly url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') routes.push({ method: each, url })
