@@ -277,7 +277,7 @@ bool op_connect(struct request *request)
 	connection->helper = request->helper;
 	connection->id = request->id;
 	connection->watch = (struct watch){.fd = -1, .ready = ready};
-	connection->timer.fire = deadline;
+	connection->timer = (struct timer){.fire = deadline, .request = request->id};
 	if (start(request, netns, connection, &fd))
 		return true;
 	if (fd >= 0)

@@ -108,6 +108,20 @@ void loop_untimer(struct loop *loop, struct timer *timer)
 		sift(loop, last, at);
 }
 
+void loop_give_up(struct loop *loop, int64_t request)
+{
+	for (size_t at = 0; at < loop->timers; at++) {
+		struct timer *timer = loop->heap[at];
+
+		if (timer->request != request)
+			continue;
+		timer->given_up = true;
+		loop_untimer(loop, timer);
+		timer->fire(timer);
+		return;
+	}
+}
+
 void loop_free(struct loop *loop, void *memory)
 {
 	if (loop->garbage_len == loop->garbage_cap)

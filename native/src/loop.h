@@ -15,6 +15,8 @@ struct timer {
 	uint64_t at_us;
 	size_t place; /* in the heap, counted from 1; 0 is off */
 	void (*fire)(struct timer *timer);
+	int64_t request; /* that waits by it and may be given up; 0 for none */
+	bool given_up;	 /* it fires now, and nothing is to be tried again */
 };
 
 struct loop {
@@ -42,6 +44,8 @@ void loop_close(struct watch *watch);
 /* Sets or moves the timer. */
 void loop_timer(struct loop *loop, struct timer *timer, uint64_t at_us);
 void loop_untimer(struct loop *loop, struct timer *timer);
+/* Fires the timer by which a request waits. Without such a timer nothing happens: the request has been answered. */
+void loop_give_up(struct loop *loop, int64_t request);
 
 /* Frees memory after this round: events of the round may still point to it. */
 void loop_free(struct loop *loop, void *memory);

@@ -223,7 +223,7 @@ bool op_ping(struct request *request)
 			      .id = request->id,
 			      .address = address,
 			      .started_us = loop_now_us(),
-			      .timer.fire = deadline,
+			      .timer = {.fire = deadline, .request = request->id},
 			      .sequence = sequence};
 	helper->pings->by_sequence[sequence] = ping;
 	helper->probes++;

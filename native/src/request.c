@@ -34,6 +34,17 @@ static bool op_stats(struct request *request)
 	return true;
 }
 
+/* A probe that nobody waits for any more: it is answered now, as if its time were over. */
+static bool op_give_up(struct request *request)
+{
+	int64_t target = 0;
+
+	if (!field_number(request, request->fields, "request", 1, INT64_MAX, &target))
+		return false;
+	loop_give_up(&request->helper->loop, target);
+	return reply_done(request);
+}
+
 static const struct {
 	const char *name;
 	operation *run;
@@ -57,6 +68,7 @@ static const struct {
 	{"arp-probe", op_arp_probe},
 	{"defend", op_defend},
 	{"conntrack-delete", op_conntrack_delete},
+	{"give-up", op_give_up},
 	{"hello", op_hello},
 	{"stats", op_stats},
 };

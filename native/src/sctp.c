@@ -112,7 +112,7 @@ static void waited(struct timer *timer)
 {
 	struct attempt *attempt = container_of(timer, struct attempt, timer);
 
-	if (loop_now_us() < attempt->deadline_us)
+	if (loop_now_us() < attempt->deadline_us && !timer->given_up)
 		send_again(attempt);
 	else if (attempt->spoilt > 0)
 		reply_refused(attempt, "wrong checksum", -1);
@@ -300,7 +300,7 @@ bool op_sctp(struct request *request)
 	*attempt = (struct attempt){.helper = request->helper,
 				    .id = request->id,
 				    .watch = {.fd = -1, .ready = ready},
-				    .timer.fire = waited};
+				    .timer = {.fire = waited, .request = request->id}};
 	if (start(request, netns, attempt, &fd))
 		return true;
 	if (fd >= 0)

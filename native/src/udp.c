@@ -96,7 +96,7 @@ bool op_udp(struct request *request)
 	exchange->id = request->id;
 	exchange->started_us = loop_now_us();
 	exchange->watch = (struct watch){.fd = -1, .ready = ready};
-	exchange->timer.fire = deadline;
+	exchange->timer = (struct timer){.fire = deadline, .request = request->id};
 	if (err == 0 && !loop_watch(&request->helper->loop, &exchange->watch, fd, EPOLLIN)) {
 		err = errno;
 		close(fd);

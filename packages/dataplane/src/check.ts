@@ -15,7 +15,10 @@ export interface CheckResult {
   readonly durationMs: number
 }
 
-/** One kind of probe. Never throws for a failing target: that is a result. */
+/**
+ * One kind of probe. Never throws for a failing target: that is a result. When `signal` aborts, it lets go of everything at
+ * once; what it says then means nothing.
+ */
 export interface HealthCheck {
   readonly type: CheckSpec['type']
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckResult>

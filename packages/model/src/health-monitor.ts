@@ -29,6 +29,9 @@ export const httpProbe = z.strictObject({
 })
 export type HttpProbe = z.infer<typeof httpProbe>
 
+/** A probe waits no longer for its answer, whatever time-out its monitor has: it occupies a place that others wait for. */
+export const MOST_CHECK_TIMEOUT_MS = 60_000
+
 /** How the members of one pool are probed. */
 export const healthMonitor = z.strictObject({
   ...metaShape,
@@ -37,6 +40,7 @@ export const healthMonitor = z.strictObject({
   type: z.enum(MONITOR_TYPES),
   /** Time between two probes of an endpoint. */
   intervalMs: z.number().int().min(100).max(86_400_000),
+  /** Nodes wait `MOST_CHECK_TIMEOUT_MS` at most. */
   timeoutMs: z.number().int().min(10).max(86_400_000),
   /** Successes in a row that bring a member up. */
   rise: z.number().int().min(1).max(10),

@@ -21,6 +21,8 @@ interface Exchange {
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: Error) => void
   failed: boolean
+  /** Of its newest line; null before it was sent. */
+  id: number | null
 }
 
 interface Pending {
@@ -90,8 +92,9 @@ export class HelperChannel {
     return this.#enqueue(this.#changes, single(op, fields))
   }
 
-  probe(op: string, fields: object): Promise<Reply> {
-    return this.#enqueue(this.#probes, single(op, fields))
+  /** @param signal frees the probe's place at once: its answer then means nothing, and one that was not sent rejects */
+  probe(op: string, fields: object, signal?: AbortSignal): Promise<Reply> {
+    return this.#enqueue(this.#probes, single(op, fields), signal)
   }
 
   batch(lines: Iterable<BatchLine>): Promise<Reply> {
@@ -106,12 +109,39 @@ export class HelperChannel {
     clearTimeout(kill)
   }
 
-  #enqueue(lane: Lane, lines: Iterator<Line>): Promise<Reply> {
+  #enqueue(lane: Lane, lines: Iterator<Line>, signal?: AbortSignal): Promise<Reply> {
     return new Promise((resolve, reject) => {
       if (this.#lostReason !== null) return reject(new HelperLost(this.#lostReason))
-      lane.queue.push({ lines, resolve, reject, failed: false })
+      if (signal?.aborted === true) return reject(new HelperError('given up'))
+      const giveUp = () => this.#giveUp(lane, exchange)
+      const done = () => signal?.removeEventListener('abort', giveUp)
+      const exchange: Exchange = {
+        lines,
+        resolve: (reply) => {
+          done()
+          resolve(reply)
+        },
+        reject: (error) => {
+          done()
+          reject(error)
+        },
+        failed: false,
+        id: null,
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      lane.queue.push(exchange)
       this.#pump()
     })
+  }
+
+  #giveUp(lane: Lane, exchange: Exchange): void {
+    const at = lane.queue.indexOf(exchange)
+    if (at >= 0) {
+      lane.queue.splice(at, 1)
+      exchange.reject(new HelperError('given up'))
+    } else if (exchange.id !== null && this.#lostReason === null)
+      // Its own answer follows, and the place is free with that.
+      this.call('give-up', { request: exchange.id }).catch(() => undefined)
   }
 
   #pump(): void {
@@ -129,6 +159,7 @@ export class HelperChannel {
     }
     if (next.value.last) lane.queue.shift()
     const id = ++this.#lastId
+    exchange.id = id
     this.#pending.set(id, { exchange, lane, line: next.value })
     lane.inFlight++
     this.#blocked = !this.#child.stdin.write(next.value.text(id))

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findLink } from './links.ts'
 import type { ServiceFlows } from './native-protocol.ts'
@@ -57,6 +58,25 @@ describe.each(BUILDS)('probes and announcements through the helper, $name build'
     const long = await connect(8004, { send, maxBytes: 65_536 })
     expect(long).toMatchObject({ end: 'full' })
     expect(long.connected && long.received.length).toBe(65_536)
+  })
+
+  test('gives a probe up at once when nobody waits for it any more, of every kind, sent or not', async () => {
+    const target = { netns: on.netns, address: '10.77.0.222', timeoutMs: 3_600_000 }
+    const gone = new AbortController()
+    const helper = on.helper
+    const kinds: readonly (() => Promise<unknown>)[] = [
+      () => helper.connect({ ...target, port: 80 }, gone.signal),
+      () => helper.udp({ ...target, port: 80 }, gone.signal),
+      () => helper.ping(target, gone.signal),
+      () => helper.sctp({ ...target, port: 80 }, gone.signal),
+    ]
+    const open = kinds.flatMap((ask) => Array.from({ length: 20 }, ask))
+    await waitFor(async () => (await helper.stats()).probesInFlight === open.length, { what: 'the probes to be open' })
+    gone.abort()
+    await Promise.allSettled(open)
+    expect((await helper.stats()).probesInFlight).toBe(0)
+    expect(await refusal(helper.ping(target, gone.signal))).toMatchObject({ message: 'given up' })
+    expect((await connect(8001)).connected).toBe(true)
   })
 
   test('keeps hundreds of probes in flight without holding up others', async () => {

@@ -194,9 +194,9 @@ export class NativeHelper {
   }
 
   /** TCP connect, optionally with TLS and one exchange. A target that does not answer is a result, not an error. */
-  async connect(request: Connect): Promise<ConnectResult> {
+  async connect(request: Connect, signal?: AbortSignal): Promise<ConnectResult> {
     const send = request.send === undefined ? undefined : base64(request.send)
-    const reply = await this.#probe('connect', { ...request, send })
+    const reply = await this.#probe('connect', { ...request, send }, signal)
     const durationMs = (reply.us as number) / 1000
     return reply.connected === true
       ? {
@@ -211,17 +211,17 @@ export class NativeHelper {
       : { connected: false, reason: reply.reason as string, durationMs }
   }
 
-  /** One ICMP or ICMPv6 echo. */
-  async ping(request: Ping): Promise<PingResult> {
-    const reply = await this.#probe('ping', request)
+  /** One ICMP or ICMPv6 echo. @param signal gives it up, as those of the next ones: what it says then means nothing */
+  async ping(request: Ping, signal?: AbortSignal): Promise<PingResult> {
+    const reply = await this.#probe('ping', request, signal)
     return reply.answered === true
       ? { answered: true, durationMs: (reply.us as number) / 1000 }
       : { answered: false, reason: reply.reason as string }
   }
 
   /** An empty datagram: whether it was answered, refused or met with silence. */
-  async udp(request: Udp): Promise<UdpResult> {
-    const reply = await this.#probe('udp', request)
+  async udp(request: Udp, signal?: AbortSignal): Promise<UdpResult> {
+    const reply = await this.#probe('udp', request, signal)
     const durationMs = (reply.us as number) / 1000
     return reply.answered === true
       ? { answered: true, durationMs }
@@ -229,8 +229,8 @@ export class NativeHelper {
   }
 
   /** An INIT: whether an SCTP association would be taken up. None is. */
-  async sctp(request: Sctp): Promise<SctpResult> {
-    const reply = await this.#probe('sctp', request)
+  async sctp(request: Sctp, signal?: AbortSignal): Promise<SctpResult> {
+    const reply = await this.#probe('sctp', request, signal)
     const durationMs = (reply.us as number) / 1000
     return reply.accepted === true
       ? { accepted: true, durationMs }
@@ -267,8 +267,8 @@ export class NativeHelper {
     return this.#running().call(op, fields)
   }
 
-  async #probe(op: string, fields: object): Promise<Reply> {
-    return this.#running().probe(op, fields)
+  async #probe(op: string, fields: object, signal?: AbortSignal): Promise<Reply> {
+    return this.#running().probe(op, fields, signal)
   }
 
   async #open(): Promise<void> {

@@ -13,18 +13,19 @@ export interface Conversation extends Pick<Connect, 'send' | 'maxBytes' | 'tls'>
 
 /** A check that is one connection, in one request to the helper. */
 export interface ConnectingCheck extends HealthCheck {
-  run(target: CheckTarget): Promise<CheckResult>
+  run(target: CheckTarget, signal?: AbortSignal): Promise<CheckResult>
 }
 
 export const connectingCheck =
   (type: CheckSpec['type'], converse: (target: CheckTarget) => Conversation | Promise<Conversation>) =>
   (connector: TcpConnector, place: ProbePlace): ConnectingCheck => ({
     type,
-    run: async (target) => {
+    run: async (target, signal) => {
       const { judge, ...said } = await converse(target)
       const { address, port, domain, spec } = target
       const { timeoutMs } = spec
-      const answer = await connector.connect({ netns: place(domain), address, port, timeoutMs, ...said })
+      const asked = { netns: place(domain), address, port, timeoutMs, ...said }
+      const answer = await connector.connect(asked, signal)
       const reason = answer.connected ? judge(answer) : connectFailure(answer.reason, timeoutMs)
       return { ok: reason === null, reason, durationMs: answer.durationMs }
     },

@@ -2,22 +2,22 @@ import type { Connect, ConnectResult, Ping, PingResult, Sctp, SctpResult, Udp, U
 
 /** The part of the native helper that TCP and HTTP probes use. */
 export interface TcpConnector {
-  connect(request: Connect): Promise<ConnectResult>
+  connect(request: Connect, signal?: AbortSignal): Promise<ConnectResult>
 }
 
 /** The part of the native helper that ping probes use. */
 export interface Pinger {
-  ping(request: Ping): Promise<PingResult>
+  ping(request: Ping, signal?: AbortSignal): Promise<PingResult>
 }
 
 /** The part of the native helper that UDP probes use. */
 export interface UdpProber {
-  udp(request: Udp): Promise<UdpResult>
+  udp(request: Udp, signal?: AbortSignal): Promise<UdpResult>
 }
 
 /** The part of the native helper that SCTP probes use. */
 export interface SctpProber {
-  sctp(request: Sctp): Promise<SctpResult>
+  sctp(request: Sctp, signal?: AbortSignal): Promise<SctpResult>
 }
 
 /** Path of a domain's network namespace; undefined for the agent's own. */

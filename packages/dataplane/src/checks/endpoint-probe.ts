@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@spout/runtime'
 import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
 import { type HealthState, nextHealth, UNKNOWN } from './health-state.ts'
 import type { CheckRecord } from './passive-checks.ts'
-import type { ProbeGate } from './probe-gate.ts'
+import type { ProbeGate, ProbeOwner } from './probe-gate.ts'
 
 /** The first probe comes within this time, so that a new member is known soon and 10,000 of them do not start at once. */
 const FIRST_WITHIN_MS = 1_000
@@ -27,6 +27,11 @@ export interface EndpointProbeOptions {
   /** A probe that could not be made (not: one that failed). */
   readonly onError: (error: unknown) => void
 }
+
+const ownerOf = ({ domain, address, port }: CheckTarget): ProbeOwner => ({
+  owner: domain,
+  target: `${domain} ${address} ${port}`,
+})
 
 /** Probes one endpoint over and over, never twice at a time. */
 export class EndpointProbe {
@@ -78,7 +83,8 @@ export class EndpointProbe {
     const startedAt = clock.monotonicMs()
     let again = false
     try {
-      const result = await gate.pass(() => check.run(target, this.#abort.signal), this.#abort.signal)
+      const { signal } = this.#abort
+      const result = await gate.pass(ownerOf(target), () => check.run(target, signal), signal)
       if (result !== null && !this.#abort.signal.aborted) {
         again = !this.#stalled && !result.ok && result.durationMs > target.spec.timeoutMs + STALL_MS
         this.#stalled = again

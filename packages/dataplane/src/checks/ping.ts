@@ -5,8 +5,8 @@ import { connectFailure, type Pinger, type ProbePlace } from './connector.ts'
 export const pingCheck = (pinger: Pinger, place: ProbePlace) =>
   ({
     type: 'ping',
-    run: async ({ address, domain, spec }: CheckTarget): Promise<CheckResult> => {
-      const answer = await pinger.ping({ netns: place(domain), address, timeoutMs: spec.timeoutMs })
+    run: async ({ address, domain, spec }: CheckTarget, signal?: AbortSignal): Promise<CheckResult> => {
+      const answer = await pinger.ping({ netns: place(domain), address, timeoutMs: spec.timeoutMs }, signal)
       return answer.answered
         ? { ok: true, reason: null, durationMs: answer.durationMs }
         : { ok: false, reason: connectFailure(answer.reason, spec.timeoutMs), durationMs: spec.timeoutMs }

@@ -2,6 +2,7 @@ import type { CheckSpec, MemberHealth } from '@spout/model'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, it } from 'vitest'
 import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import { PROBE_LIMITS } from './probe-gate.ts'
 import { type ProbeSubscriber, probesOf, type WantedProbe } from './probe-plan.ts'
 import { Prober, type ProberOptions } from './prober.ts'
 
@@ -22,6 +23,8 @@ class ScriptedCheck implements HealthCheck {
   readonly down = new Set<string>()
   readonly #clock: FakeClock
   durationMs = 1
+  /** By address. */
+  readonly slow = new Map<string, number>()
   runs: string[] = []
   running = 0
   mostRunning = 0
@@ -34,7 +37,7 @@ class ScriptedCheck implements HealthCheck {
   async run({ address }: CheckTarget): Promise<CheckResult> {
     this.runs.push(address)
     this.mostRunning = Math.max(this.mostRunning, ++this.running)
-    await new Promise<void>((resolve) => this.#clock.setTimer(resolve, this.durationMs))
+    await new Promise<void>((resolve) => this.#clock.setTimer(resolve, this.slow.get(address) ?? this.durationMs))
     this.running--
     if (this.broken) throw new Error('the helper is gone')
     const ok = !this.down.has(address)
@@ -129,7 +132,7 @@ describe('Prober', () => {
   })
 
   it('runs no more at a time than allowed, and gets round to all', async () => {
-    const { clock, check, prober } = setUp({ concurrency: 3 })
+    const { clock, check, prober } = setUp({ limits: { ...PROBE_LIMITS, most: 3, ownShare: 3 } })
     check.durationMs = 10
     const many = Array.from({ length: 20 }, (_, index) => probe(who(`m${index}`), { address: `10.0.0.${index}` }))
     prober.put('lb/1', many)
@@ -139,6 +142,44 @@ describe('Prober', () => {
     prober.put('lb/1', many.slice(0, 5))
     await clock.advance(5_000)
     expect(check.running).toBe(0)
+  })
+
+  it('sees that a member died as quickly beside another tenant whose members never answer, also once those are gone', async () => {
+    const { clock, check, prober } = setUp()
+    const silent = Array.from({ length: 10_000 }, (_, index) =>
+      probe(who(`s${index}`, 'silent', 'other'), { domain: 2, address: '10.0.0.250', port: index + 1 }),
+    )
+    check.slow.set('10.0.0.250', 60_000)
+    prober.put('lb/other', silent)
+    await clock.advance(5_000)
+    const dies = async (): Promise<number> => {
+      check.down.delete('10.0.0.1')
+      prober.put('lb/1', [probe(who('m1'))])
+      await clock.advance(3_000)
+      expect(prober.health('lb/1')).toMatchObject([{ health: 'up' }])
+      check.down.add('10.0.0.1')
+      const since = clock.monotonicMs()
+      while (prober.health('lb/1')[0]?.health !== 'down') await clock.advance(50)
+      prober.remove('lb/1')
+      return clock.monotonicMs() - since
+    }
+    // Two failures in a row, a second apart.
+    const bound = 2 * spec.intervalMs + 50
+    expect(await dies()).toBeLessThanOrEqual(bound)
+    prober.remove('lb/other')
+    expect(await dies()).toBeLessThanOrEqual(bound)
+    prober.close()
+  })
+
+  it('gives the place of a probe back at once when nobody wants it any more', async () => {
+    const { clock, check, prober } = setUp({ limits: { ...PROBE_LIMITS, most: 1, ownShare: 1, mostOfOwner: 1 } })
+    check.slow.set('10.0.0.250', 3_600_000)
+    prober.put('lb/silent', [probe(who('s'), { address: '10.0.0.250' })])
+    await clock.advance(1_000)
+    prober.remove('lb/silent')
+    prober.put('lb/1', [probe(who('m1'))])
+    await clock.advance(1_500)
+    expect(prober.health('lb/1')).toMatchObject([{ health: 'up' }])
   })
 
   it('learns nothing from a probe that could not be made', async () => {

@@ -5,7 +5,7 @@ import type { CheckTarget, HealthCheck } from '../check.ts'
 import { EndpointProbe } from './endpoint-probe.ts'
 import type { HealthState } from './health-state.ts'
 import type { CheckRecord } from './passive-checks.ts'
-import { ProbeGate } from './probe-gate.ts'
+import { ProbeGate, type ProbeLimits } from './probe-gate.ts'
 import { type ProbeSubscriber, probeKey, type WantedProbe } from './probe-plan.ts'
 
 /** What a restart of the agent remembers of an endpoint. */
@@ -18,8 +18,8 @@ export interface SavedProbe {
 export interface ProberOptions {
   readonly checks: readonly HealthCheck[]
   readonly log: Log
-  /** Most probes under way at a time. Default 512. */
-  readonly concurrency?: number
+  /** What tenants may have probed at a time, and how often. Default `PROBE_LIMITS`. */
+  readonly limits?: ProbeLimits
   readonly clock?: Clock
   /** Uniform in [0, 1); spreads the probes. */
   readonly random?: () => number
@@ -51,8 +51,13 @@ export class Prober {
   constructor(options: ProberOptions) {
     this.#options = options
     this.#checks = new Map(options.checks.map((check) => [check.type, check]))
-    this.#gate = new ProbeGate(options.concurrency ?? 512)
+    this.#gate = new ProbeGate(options.clock ?? systemClock, options.limits)
     this.#saved = new Map(options.saved?.map((saved) => [probeKey(saved.target), saved]))
+  }
+
+  /** Probes that had to wait for a place or for their tenant's rate, since the start. */
+  get delayed(): number {
+    return this.#gate.delayed
   }
 
   /** Endpoints that are probed. */
@@ -118,6 +123,7 @@ export class Prober {
 
   close(): void {
     for (const { probe } of this.#probes.values()) probe.close()
+    this.#gate.close()
     this.#probes.clear()
     this.#wanted.clear()
   }

@@ -5,8 +5,8 @@ import { connectFailure, type ProbePlace, type SctpProber } from './connector.ts
 export const sctpCheck = (prober: SctpProber, place: ProbePlace) =>
   ({
     type: 'sctp',
-    run: async ({ address, port, domain, spec }: CheckTarget): Promise<CheckResult> => {
-      const answer = await prober.sctp({ netns: place(domain), address, port, timeoutMs: spec.timeoutMs })
+    run: async ({ address, port, domain, spec }: CheckTarget, signal?: AbortSignal): Promise<CheckResult> => {
+      const answer = await prober.sctp({ netns: place(domain), address, port, timeoutMs: spec.timeoutMs }, signal)
       const reason = answer.accepted ? null : describe(answer.reason, answer.cause, spec.timeoutMs)
       return { ok: answer.accepted, reason, durationMs: answer.durationMs }
     },

@@ -27,8 +27,9 @@ export function udpCheck(prober: UdpProber, place: ProbePlace, now: () => number
   }
   return {
     type: 'udp',
-    run: async ({ address, port, domain, spec }: CheckTarget): Promise<CheckResult> => {
-      const answer = await prober.udp({ netns: place(domain), address, port, timeoutMs: spec.timeoutMs })
+    run: async ({ address, port, domain, spec }: CheckTarget, signal?: AbortSignal): Promise<CheckResult> => {
+      const asked = { netns: place(domain), address, port, timeoutMs: spec.timeoutMs }
+      const answer = await prober.udp(asked, signal)
       const isSilent = !answer.answered && answer.reason === 'timed out'
       const endpoint = `${domain} ${address} ${port}`
       if (!isSilent) refusals.delete(endpoint)

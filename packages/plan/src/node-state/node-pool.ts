@@ -2,6 +2,7 @@ import {
   type CheckSpec,
   DEFAULT_DRAIN_MS,
   type LoadBalancer,
+  MOST_CHECK_TIMEOUT_MS,
   type NodeMember,
   type NodePool,
   type PassiveCheck,
@@ -97,7 +98,7 @@ const isAs = (known: NodeMember, member: Pool['members'][number]): boolean =>
 const checkSpec = (monitor: NonNullable<Pool['monitor']>): CheckSpec => ({
   type: monitor.type,
   intervalMs: monitor.intervalMs,
-  timeoutMs: monitor.timeoutMs,
+  timeoutMs: Math.min(monitor.timeoutMs, MOST_CHECK_TIMEOUT_MS),
   rise: monitor.rise,
   fall: monitor.fall,
   http: monitor.http,
