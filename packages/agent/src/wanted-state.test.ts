@@ -38,3 +38,16 @@ test('one of what is not here changes nothing and is told, and what came with it
   expect([[...changed], unknown]).toEqual([['lb/b'], ['lb/a']])
   expect(wanted.get('lb/a')?.entry).toEqual(first)
 })
+
+test('changes that come twice, late or out of order change nothing and are told', () => {
+  const wanted = new WantedState()
+  wanted.begin()
+  wanted.take([put(first!), { type: 'synced' }])
+  const [one, two] = [edit(first!, second!), edit(second!, third!)]
+  wanted.take([one, two])
+  for (const lines of [[one], [two], [two, one]]) {
+    const { changed, unknown } = wanted.take(lines)
+    expect([changed.size, unknown]).toEqual([0, lines.map(() => 'lb/a')])
+    expect(wanted.get('lb/a')).toEqual({ hash: entryHash(third!), entry: third })
+  }
+})

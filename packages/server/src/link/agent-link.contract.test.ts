@@ -277,6 +277,33 @@ describe('state and reports', () => {
     expect(await refusal(client.report({ ...report(3), sequence: -1 }, never))).toBe(400)
   })
 
+  test('a control plane of another authority is told nothing and taken nothing from, whatever it knows', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'spout-rogue-'))
+    const other = await CertificateAuthority.open(elsewhere)
+    // It has the whole store, as who stole a backup would: all but the authority's key.
+    const rogue = new AgentLink({
+      ...{ authority: other, store: bed.store, view: bed.view, admission: bed.admission, states: table, reports: sink },
+      ...{ clock: systemClock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
+      audit: bed.audit,
+    })
+    await rogue.start()
+    try {
+      const { identity, nodeId } = await enrolled('loyal-1')
+      table.put(nodeId, domain(9))
+      const client = linkOf({ ...identity, url: `https://127.0.0.1:${rogue.port}` })
+      const before = reports.length
+      const stream = client.state(never)[Symbol.asyncIterator]()
+      await expect(stream.next()).rejects.toThrow(/certificate/i)
+      await expect(client.report(report(1), never)).rejects.toThrow(/certificate/i)
+      await expect(client.renew(newRequest().csr, never)).rejects.toThrow(/certificate/i)
+      expect(reports).toHaveLength(before)
+      expect(rogue.connected).toBe(0)
+    } finally {
+      await rogue.stop()
+      rmSync(elsewhere, { recursive: true, force: true })
+    }
+  })
+
   test('a deleted node is cut off at once and comes back no more', async () => {
     const { nodeId, identity } = await enrolled('revoked-1')
     const client = linkOf(identity)
