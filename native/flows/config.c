@@ -8,6 +8,7 @@
 
 #include "../daemon/directory.h"
 #include "../daemon/text.h"
+#include "datagram.h"
 #include "domain.h"
 #include "peer.h"
 #include "promise.h"
@@ -163,6 +164,7 @@ static void take_peers(struct flows *flows, const struct reading *reading)
 			peer = peer_add(flows, &wanted->address);
 		peer->port = wanted->port;
 		peer->kept = true;
+		datagram_keys(flows, peer);
 	}
 	for (struct peer **link = &flows->peers; *link != NULL;) {
 		struct peer *peer = *link;

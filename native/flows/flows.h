@@ -117,6 +117,12 @@ struct peer {
 	uint64_t heard_seq;
 	/* Handshake: what it has to echo to prove that it is there now, and what we have to echo. */
 	uint64_t challenge, echo;
+	/* Of what goes to it and what comes from it (datagram.h, version 2). */
+	uint8_t send_key[KEY_BYTES], receive_key[KEY_BYTES];
+	/* When it last showed that it understands version 2; 0: never, or too long ago. */
+	uint64_t understood_us;
+	/* It speaks version 2 since then: version 1 is not believed. */
+	bool speaks_two;
 	uint64_t sent_seq;
 	uint64_t sent, received, lost, refused;
 	int64_t heard_ms;  /* since the epoch; 0: never */

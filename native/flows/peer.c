@@ -92,8 +92,13 @@ static void greet(struct flows *flows, struct peer *peer)
 
 void peers_greet(struct flows *flows)
 {
-	for (struct peer *peer = flows->peers; peer != NULL; peer = peer->next)
+	for (struct peer *peer = flows->peers; peer != NULL; peer = peer->next) {
+		if (peer->understood_us != 0 && now_us() - peer->understood_us > DATAGRAM_UNDERSTOOD_US) {
+			peer->understood_us = 0;
+			peer->speaks_two = false;
+		}
 		greet(flows, peer);
+	}
 }
 
 static void heard(struct peer *peer)
@@ -194,8 +199,18 @@ static bool take(struct flows *flows, struct peer *peer, const uint8_t *data, si
 {
 	struct datagram datagram;
 
-	if (!datagram_read(flows, data, len, &datagram))
+	if (!datagram_read(flows, peer, data, len, &datagram))
 		return false;
+	if (datagram.version == 1 && peer->speaks_two) {
+		/* A process that was started anew does not know yet what we understand: our answer tells it. */
+		if (datagram.kind == DATAGRAM_HELLO)
+			greet(flows, peer);
+		return datagram.kind == DATAGRAM_HELLO;
+	}
+	if (datagram.version == 2 || (datagram.kind == DATAGRAM_HELLO && datagram.count == 2))
+		peer->understood_us = now_us();
+	if (datagram.version == 2)
+		peer->speaks_two = true;
 	if (datagram.kind == DATAGRAM_HELLO && datagram.len == HELLO_BODY)
 		return take_hello(flows, peer, &datagram);
 	return datagram.kind == DATAGRAM_FLOWS && take_flows(flows, peer, &datagram);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Arrangement } from '../lab/arrangement.ts'
 import { FlowNode, KEY, PORT, SHARED, SHARED6, VIP, VIP6 } from './lab/flow-node.ts'
@@ -108,6 +109,41 @@ describe.each(['spout-flows', 'spout-flows-asan'])('%s', { timeout: TIMEOUT_MS }
     await expect.poll(() => two.state()?.strangers, { timeout: 10_000 }).toBe(1)
     expect(two.counts()).toEqual({ local: 0, remote: 3 })
     await closeAll(flows)
+  })
+
+  it('does not take its own words for those of its peer, however often they come back', async () => {
+    const { one, two, stack } = await pair()
+    await using _ = stack
+    await one.start()
+    const flows = await open(VIP, 3)
+    await one.knows({ local: 3, remote: 0 })
+    const peer = () => one.state()?.peers[0] ?? { received: -1, refused: -1 }
+    const tried: number[] = []
+    // Before the peer was met, and with what is said to a peer that was.
+    for (const metBefore of [false, true]) {
+      if (metBefore) {
+        await two.start()
+        await two.knows({ local: 0, remote: 3 })
+        await two.stop()
+      }
+      const before = peer().refused
+      await using _mirror = await two.mirror()
+      // What the peer itself said last is counted by then.
+      await expect.poll(() => peer().refused, { timeout: 15_000 }).toBeGreaterThan(before + 1)
+      const { received, refused } = peer()
+      await expect.poll(() => peer().refused, { timeout: 15_000 }).toBeGreaterThanOrEqual(refused + 8)
+      expect(peer().received).toBe(received)
+      tried.push(peer().refused - refused)
+    }
+    // Who comes after the mirror is met as ever.
+    await two.start()
+    await two.knows({ local: 0, remote: 3 })
+    await closeAll(flows)
+    recordFault({
+      fault: `${program}: its datagrams are sent back to it`,
+      outcome: 'all are refused; the peer is met as ever after it',
+      figure: `0 of ${tried.join(' and ')} believed`,
+    })
   })
 
   it('forgets what nobody renews, and keeps idle flows that are left to it', async () => {

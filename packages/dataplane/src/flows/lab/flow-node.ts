@@ -17,6 +17,16 @@ export const SHARED6 = 'fd01::50'
 export const PORT = 7300
 export const KEY = 'a5'.repeat(32)
 
+const MIRROR = `
+import socket, sys
+door = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+door.bind((sys.argv[1], int(sys.argv[2])))
+print('ready')
+while True:
+    data, sender = door.recvfrom(2048)
+    door.sendto(data, sender)
+`
+
 const rulesTo = (member4: string, member6: string): string => `
 table inet lab {
   chain prerouting {
@@ -141,6 +151,20 @@ export class FlowNode implements AsyncDisposable {
     const table = 'inet mute'
     const drop = `table ${table} { chain in { type filter hook input priority 0; udp dport ${PORT} drop; }; }`
     await this.nft(`add table ${table}`, `delete table ${table}`, ...(isMute ? [drop] : []))
+  }
+
+  /** Sends every datagram of the replication back to who sent it, in place of the program, until it is disposed of. */
+  async mirror(): Promise<AsyncDisposable> {
+    const words = ['netns', 'exec', this.#lab.namespace(this.place), 'python3', '-uc', MIRROR]
+    const child = spawn('ip', [...words, `10.9.0.${this.#last}`, `${PORT}`], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    await new Promise((resolve) => child.stdout.once('data', resolve))
+    return {
+      [Symbol.asyncDispose]: async () => {
+        child.kill('SIGKILL')
+        await ended
+      },
+    }
   }
 
   /** Answers for the addresses, and for nobody else's. */
