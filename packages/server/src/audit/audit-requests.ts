@@ -1,12 +1,19 @@
 import type { ModelView } from '@spout/admission'
 import type { AuditRecord, AuditSurface } from '@spout/model'
 import type { Clock } from '@spout/runtime'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onSendHookHandler,
+  preHandlerHookHandler,
+  preSerializationHookHandler,
+} from 'fastify'
 import { isAdmin } from '../authn/access.ts'
 import { credentialOf, methodOf } from '../authn/grant.ts'
 import type { AuditNotes } from './audit-notes.ts'
 import { notesOf } from './audit-notes.ts'
-import { objectsIn, pathOf, projectOf } from './audited-object.ts'
+import { objectsIn, type PathParams, pathOf, projectOf, wordsOf } from './audited-object.ts'
 
 export interface AuditSink {
   /** Takes a record and returns at once. */
@@ -22,6 +29,8 @@ export interface AuditOptions {
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** What tells of a token that was shown: another's is noted. */
+const SENSITIVE_READS: ReadonlySet<string> = new Set(['/identity/v3/auth/tokens'])
 /** A node reports every second, and changes nothing that anybody asked for. */
 const NOT_AUDITED: ReadonlySet<string> = new Set(['/agent/v1/report'])
 const SURFACES: readonly (readonly [string, AuditSurface])[] = [
@@ -38,40 +47,43 @@ const STRANGERS_EACH_SECOND = 5
 
 /**
  * Writes down every write on every surface, every login and what else was noted as sensitive, when it is answered: also
- * when the client has gone by then.
+ * when the client has gone by then. Routes that only read are left as they are: most requests are for them.
  */
 export function auditRequests(app: FastifyInstance, { sink, view, clock }: AuditOptions): void {
   const strangers = new Allowance(clock)
-  app.addHook('preHandler', (request, _reply, done) => {
-    // What is deleted has no project afterwards.
-    if (isAudited(request)) notesOf(request).objectProjectId = projectOf(view, pathIn(request))
-    done()
-  })
-  app.addHook('preSerialization', (request, _reply, payload, done) => {
-    if (request.auditNotes !== undefined && isAudited(request)) request.auditNotes.answer = payload
-    done(null, payload)
-  })
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (isAudited(request)) {
+  app.addHook('onRoute', (route) => {
+    const isRead = [route.method].flat().every((method) => READS.has(method))
+    if (NOT_AUDITED.has(route.url) || (isRead && !SENSITIVE_READS.has(route.url))) return
+    const words = wordsOf(route.url)
+    const isAudited = (request: FastifyRequest): boolean => !isRead || request.auditNotes?.isSensitive === true
+    const preHandler: preHandlerHookHandler = (request, _reply, done) => {
       const notes = notesOf(request)
-      // Who has used up his share is refused as fast as he asks.
-      const isKnown = notes.session !== undefined && reply.statusCode !== 429
-      if (isKnown || reply.statusCode < 400 || strangers.take())
-        for (const record of recordsOf(request, reply, notes, clock)) sink.record(record)
-      else sink.leftOut()
+      notes.object = pathOf(words, request.params as PathParams)
+      // What is deleted has no project afterwards.
+      notes.objectProjectId = projectOf(view, notes.object)
+      done()
     }
-    done(null, payload)
+    const preSerialization: preSerializationHookHandler<unknown> = (request, _reply, payload, done) => {
+      notesOf(request).answer = payload
+      done(null, payload)
+    }
+    const onSend: onSendHookHandler<unknown> = (request, reply, payload, done) => {
+      if (isAudited(request)) {
+        const notes = notesOf(request)
+        notes.object ??= pathOf(words, request.params as PathParams)
+        // Who has used up his share is refused as fast as he asks.
+        const isKnown = notes.session !== undefined && reply.statusCode !== 429
+        if (isKnown || reply.statusCode < 400 || strangers.take())
+          for (const record of recordsOf(request, reply, notes, clock)) sink.record(record)
+        else sink.leftOut()
+      }
+      done(null, payload)
+    }
+    route.preHandler = [preHandler, ...[route.preHandler ?? []].flat()]
+    route.preSerialization = [...[route.preSerialization ?? []].flat(), preSerialization]
+    route.onSend = [...[route.onSend ?? []].flat(), onSend]
   })
 }
-
-function isAudited(request: FastifyRequest): boolean {
-  const { url } = request.routeOptions
-  if (url === undefined || NOT_AUDITED.has(url)) return false
-  return !READS.has(request.method) || request.auditNotes?.isSensitive === true
-}
-
-const pathIn = (request: FastifyRequest): string | null =>
-  pathOf(request.routeOptions.url ?? '', (request.params ?? {}) as Readonly<Record<string, string | undefined>>)
 
 /** One record; of many objects that one request made or changed one each. */
 function recordsOf(
@@ -83,7 +95,7 @@ function recordsOf(
   const { url = '' } = request.routeOptions
   const status = reply.statusCode
   const caller = callerOf(notes)
-  const path = notes.object ?? pathIn(request)
+  const path = notes.object ?? null
   const base = {
     time: clock.now().toISOString(),
     requestId: request.id,

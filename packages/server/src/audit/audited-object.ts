@@ -1,7 +1,7 @@
 import type { ModelView } from '@spout/admission'
 import type { Kind } from '@spout/model'
 
-type Params = Readonly<Record<string, string | undefined>>
+export type PathParams = Readonly<Record<string, string | undefined>>
 
 const MAX_ID_LENGTH = 64
 /** Of paths: no kinds, but the surface and its version. */
@@ -17,14 +17,13 @@ const NO_KINDS: ReadonlySet<string> = new Set([
 ])
 const isVersion = (word: string): boolean => /^v\d+(\.\d+)?$/.test(word)
 
-/** The path of a route with its ids put in: from the first word on that names a kind. */
-export function pathOf(pattern: string, params: Params): string | null {
-  const words = pattern.split('/').filter((word) => !NO_KINDS.has(word) && !isVersion(word))
-  const parts = words.map((word) =>
-    word.startsWith(':') ? (params[word.slice(1)] ?? '').slice(0, MAX_ID_LENGTH) : word,
-  )
-  return parts.length === 0 ? null : parts.join('/')
-}
+/** The words of a route's pattern, from the first one on that names a kind. */
+export const wordsOf = (pattern: string): readonly string[] =>
+  pattern.split('/').filter((word) => !NO_KINDS.has(word) && !isVersion(word))
+
+/** A route's words with the ids put in: `load-balancers/ID/pools/ID`. */
+export const pathOf = (words: readonly string[], params: PathParams): string =>
+  words.map((word) => (word.startsWith(':') ? (params[word.slice(1)] ?? '').slice(0, MAX_ID_LENGTH) : word)).join('/')
 
 const KINDS: Readonly<Record<string, Kind>> = {
   'load-balancers': 'loadBalancer',
@@ -35,8 +34,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 const CHILDREN: ReadonlySet<string> = new Set(['listeners', 'pools', 'members', 'healthmonitors'])
 
 /** The project of what a path names, while it is there. */
-export function projectOf(view: ModelView, path: string | null): string | null {
-  const [word = '', id = ''] = path?.split('/') ?? []
+export function projectOf(view: ModelView, path: string): string | null {
+  const [word = '', id = ''] = path.split('/')
   const uuid = uuidOf(id)
   const kind = KINDS[word]
   if (kind !== undefined) return projectIn(view.get(kind, uuid)?.value)
