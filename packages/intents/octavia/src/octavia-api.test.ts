@@ -249,6 +249,24 @@ describe('children', () => {
     expect(member).toMatchObject({ weight: 1, backup: false, subnet_id: null, operating_status: 'NO_MONITOR' })
   })
 
+  test('are not updated when another one is', async () => {
+    const { id, listener, pool, member, monitor } = await tree()
+    const paths = [`/pools/${pool.id}/members/${member.id}`, `/healthmonitors/${monitor.id}`, `/pools/${pool.id}`]
+    const times = async () => {
+      const replies = await Promise.all(paths.map((path) => service.call('GET', path)))
+      return replies.map(
+        ({ body }) => Object.values(body as Record<string, { updated_at: string | null }>)[0]?.updated_at,
+      )
+    }
+    service.confirm(id, { confirmedAt: '2099-01-01T00:00:01.000Z' })
+    const before = await times()
+    expect(before).not.toContain(null)
+    await service.call('PUT', `/listeners/${listener.id}`, { listener: { name: 'f', connection_limit: 7 } })
+    expect(await times()).toEqual(before)
+    service.confirm(id, { confirmedAt: '2099-01-01T00:00:02.000Z' })
+    expect(await times()).toEqual(before)
+  })
+
   test('are changed and deleted', async () => {
     const { id, listener, pool, member, monitor } = await tree()
     const put = (path: string, root: string, fields: object) => service.call('PUT', path, { [root]: fields })

@@ -62,11 +62,12 @@ export function childProvisioning({ provisioning, status }: Snapshot, child: Dat
   return status.confirmedAt !== null && child.createdAt > status.confirmedAt ? 'PENDING_CREATE' : 'PENDING_UPDATE'
 }
 
-/** Octavia writes the object when it becomes ACTIVE, and clients parse the time: never null from then on. */
-export const updatedAt = ({ provisioning, status }: Snapshot, object: Dated): string | null =>
-  object.updatedAt ?? (provisioning === 'ACTIVE' ? laterOf(status.confirmedAt, object.createdAt) : null)
-
-const laterOf = (a: string | null, b: string): string => (a !== null && a > b ? a : b)
+/**
+ * Octavia writes the object when it becomes ACTIVE, and clients parse the time: never null from then on. Of what was never
+ * changed it is the time that it was made at: when a node confirmed it last says something of its load balancer alone.
+ */
+export const updatedAt = (snapshot: Snapshot, object: Dated): string | null =>
+  object.updatedAt ?? (childProvisioning(snapshot, object) === 'PENDING_CREATE' ? null : object.createdAt)
 
 /** `2026-01-31T12:00:00.000Z` as Python prints it: no zone, microseconds. */
 export const wireTime = (timestamp: string | null): string | null => timestamp?.replace(/Z$/, '000') ?? null
