@@ -2,6 +2,7 @@ import { type AddressPool, addressPool, parseAs, SpoutError } from '@spout/model
 import {
   cidrContains,
   forbiddenRange,
+  forbiddenWithin,
   formatIpRange,
   type IpRange,
   parseCidr,
@@ -55,6 +56,12 @@ function checkRanges(draft: Pick<AddressPool, 'ranges' | 'cidr' | 'gatewayIp'>, 
     if (parseIp(first).value > parseIp(last).value)
       throw new SpoutError('InvalidField', { field: `ranges[${index}].last`, reason: 'comes before first' })
     const range = rangeOf({ first, last })
+    const within = forbiddenWithin(range)
+    if (within !== null)
+      throw new SpoutError('InvalidField', {
+        field: `ranges[${index}]`,
+        reason: `it holds addresses that are ${within}`,
+      })
     const other = taken.find((one) => rangesOverlap(one, range))
     if (other !== undefined)
       throw new SpoutError('InvalidField', {

@@ -38,9 +38,10 @@ export class DenyList {
 
   /** Why a tenant may not have this subnet; null when he may. */
   whyForbiddenSubnet(cidr: Cidr): string | null {
-    const special = forbiddenRange(firstIp(cidr)) ?? forbiddenRange(lastIp(cidr))
-    if (special !== null) return special
-    return this.#managementOverlap(cidr)
+    const whole = forbiddenRange(firstIp(cidr))
+    if (whole !== null && whole === forbiddenRange(lastIp(cidr))) return whole
+    const special = forbiddenOverlap(cidr)
+    return special === null ? this.#managementOverlap(cidr) : `it overlaps ${special}`
   }
 
   /** Why no route of a tenant may lead to a part of this prefix; null when one may. */

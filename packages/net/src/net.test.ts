@@ -128,5 +128,20 @@ describe('forbiddenRange', () => {
     ['ff02::1', 'multicast'],
     ['0.0.0.0', 'the unspecified network'],
   ])('%s is %s', (text, what) => expect(net.forbiddenRange(net.parseIp(text))).toBe(what))
+  it.each([
+    ['64:ff9b::7f00:1', 'a NAT64 prefix'],
+    ['64:ff9b:1::7f00:1', 'a NAT64 prefix'],
+    ['2002:7f00:1::1', 'a 6to4 prefix'],
+    ['2001::7f00:1', 'the Teredo prefix'],
+    ['::7f00:1', 'IPv4-compatible'],
+    ['::ffff:127.0.0.1', 'loopback'],
+  ])('an IPv4 address in another form: %s is %s', (text, what) =>
+    expect(net.forbiddenRange(net.parseIp(text))).toBe(what),
+  )
+  it('looks at whole ranges, not at their ends', () => {
+    expect(net.forbiddenWithin(net.parseIpRange('126.0.0.1-128.0.0.1'))).toBe('loopback')
+    expect(net.forbiddenWithin(net.parseIpRange('10.0.0.1-10.0.0.9'))).toBeNull()
+    expect(net.forbiddenWithin(net.parseIpRange('::1:0:0:0:0-64:ff9c::'))).toBe('a NAT64 prefix')
+  })
   it('lets ordinary addresses pass', () => expect(net.forbiddenRange(net.parseIp('10.0.0.5'))).toBeNull())
 })

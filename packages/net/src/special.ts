@@ -1,5 +1,6 @@
-import { type Cidr, cidrContains, cidrsOverlap, parseCidr } from './cidr.ts'
+import { type Cidr, cidrContains, cidrsOverlap, firstIp, lastIp, parseCidr } from './cidr.ts'
 import type { Ip } from './ip.ts'
+import type { IpRange } from './ip-range.ts'
 
 interface SpecialRange {
   readonly cidr: Cidr
@@ -18,9 +19,16 @@ const FORBIDDEN: readonly SpecialRange[] = [
   special('240.0.0.0/4', 'reserved or broadcast'),
   special('::/128', 'the unspecified address'),
   special('::1/128', 'loopback'),
+  special('::/96', 'IPv4-compatible'),
   special('fe80::/10', 'link-local'),
   special('fd00:ec2::254/128', 'the metadata service'),
   special('ff00::/8', 'multicast'),
+  special('fec0::/10', 'site-local'),
+  // An IPv4 address in another form: what is refused as such must not come in by these.
+  special('64:ff9b::/96', 'a NAT64 prefix'),
+  special('64:ff9b:1::/48', 'a NAT64 prefix'),
+  special('2002::/16', 'a 6to4 prefix'),
+  special('2001::/32', 'the Teredo prefix'),
 ]
 
 /** Why the address may never be an endpoint (`loopback`, `link-local`, ...), or null when it may. */
@@ -30,3 +38,8 @@ export const forbiddenRange = (ip: Ip): string | null =>
 /** Such a range that lies in the prefix, or holds it; null when there is none. */
 export const forbiddenOverlap = (cidr: Cidr): string | null =>
   FORBIDDEN.find((range) => cidrsOverlap(range.cidr, cidr))?.what ?? null
+
+/** Such a range that has an address between two others; null when there is none. */
+export const forbiddenWithin = ({ version, first, last }: IpRange): string | null =>
+  FORBIDDEN.find(({ cidr }) => cidr.version === version && firstIp(cidr).value <= last && lastIp(cidr).value >= first)
+    ?.what ?? null

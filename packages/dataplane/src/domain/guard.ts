@@ -8,7 +8,10 @@ const GUARD_TABLE = 'spout-guard'
 
 /** Where no packet of a tenant may go, whatever it claims to answer. */
 const FORBIDDEN4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4']
-const FORBIDDEN6 = ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLINK_PREFIX6]
+const FORBIDDEN6 = [
+  ...['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
+  ...['fe80::/10', 'fec0::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLINK_PREFIX6],
+]
 
 /**
  * Local ports of what the domain itself connects to members: the proxy and the probes. Connections that are given the
@@ -40,7 +43,10 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
     // It is part of the mark: a domain whose guard is older has its sysctls set again.
     '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst, tcp_max_tw_buckets',
     ...chain('claimed', 'type filter hook prerouting priority raw; policy accept;', claimRules(domain)),
-    ...chain('departing', 'type filter hook output priority raw; policy accept;', departingRules(domain)),
+    ...chain('departing', 'type filter hook output priority raw; policy accept;', [
+      ...departingRules(domain),
+      ...neverAsked(protectedCidrs),
+    ]),
     ...chain('answers', null, ANSWER_RULES),
     ...(domain.untracked === true ? CLOSED : trackedChains(domain, protectedCidrs)),
   ])
@@ -54,7 +60,10 @@ const CLOSED: readonly string[] = chain('forward', 'type filter hook forward pri
 
 const trackedChains = (domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] => [
   ...chain('refused', 'type nat hook input priority 100; policy drop;', refusedRules(domain)),
-  ...chain('source', 'type nat hook postrouting priority srcnat + 1; policy accept;', sourceRules(domain)),
+  ...chain('source', 'type nat hook postrouting priority srcnat + 1; policy accept;', [
+    ...neverForwarded(protectedCidrs),
+    ...sourceRules(domain),
+  ]),
   ...chain('forward', 'type filter hook forward priority filter; policy drop;', forwardRules(domain, protectedCidrs)),
 ]
 
@@ -162,6 +171,27 @@ function sourceRules(domain: DomainEntry): readonly string[] {
  * The proxy and the probes connect to the tenant's segment alone; anywhere else they only answer. Their TCP is not
  * tracked, but for what carries a mark: answers of connections that are counted (the driver marks their requests).
  */
+/** Prefixes by family, a rule each where they may overlap: a set refuses those. */
+const destinations = (protectedCidrs: readonly string[]): readonly string[] => [
+  `ip daddr { ${FORBIDDEN4.join(', ')} }`,
+  `ip6 daddr { ${FORBIDDEN6.join(', ')} }`,
+  ...protectedCidrs.map((cidr) => `${familyOf(cidr)} daddr ${cidr}`),
+]
+
+/**
+ * The second wall behind admission: whatever a member's address or a subnet says, no request is forwarded there. A flow
+ * is judged by its first packet.
+ */
+const neverForwarded = (protectedCidrs: readonly string[]): readonly string[] =>
+  destinations(protectedCidrs).map((where) => `oifname "${SEGMENT}" ${where} drop`)
+
+/** Nor do the proxy and the probes ask there. Neighbours are found by multicast, so only what is asked of members counts. */
+const neverAsked = (protectedCidrs: readonly string[]): readonly string[] =>
+  destinations(protectedCidrs).flatMap((where) => [
+    `${where} meta l4proto { tcp, udp, sctp } drop`,
+    `${where} ${where.startsWith('ip6') ? 'icmpv6' : 'icmp'} type echo-request drop`,
+  ])
+
 const departingRules = (domain: DomainEntry): readonly string[] => [
   // What is forwarded through tunnels is not tracked, so whatever comes for a tunnel is a new flow, and refused.
   ...(domain.tunnel === undefined ? [] : [`oifname "${SEGMENT}" udp dport ${TUNNEL_PORT} notrack accept`]),
