@@ -15,6 +15,7 @@ import {
   httpCheck,
   httpsCheck,
   L2Announcer,
+  NeighbourWatch,
   NftablesDriver,
   NodeAnnouncers,
   pingCheck,
@@ -93,6 +94,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
   const secondChance = new SecondChance({ config: domainConfig, helper, log, clock })
   const announcer = new NodeAnnouncers({
     l2: new L2Announcer({ config: domainConfig, helper, log }),
+    neighbours: new NeighbourWatch({ config: domainConfig, helper, clock }),
     vrrp: new VrrpAnnouncer({
       config: domainConfig,
       helper,

@@ -5,6 +5,7 @@ import type {
   DepartureReport,
   FlowsReport,
   ShardReport,
+  Sight,
 } from '@spout/model/node-report'
 import type { GroupEntry } from '@spout/model/node-state'
 
@@ -28,5 +29,7 @@ export interface GroupAnnouncer extends Announcer {
   /** Addresses that somebody else on the wire claims. */
   addressConflicts(): readonly AddressConflictReport[]
   onAddressConflicts(listener: (conflicts: readonly AddressConflictReport[]) => void): () => void
+  /** Whether nodes that `GroupEntry.watch` names answer on the fabric. */
+  onSights(listener: (sights: readonly Sight[]) => void): () => void
   onBgpSessions(listener: (sessions: readonly BgpSessionReport[]) => void): () => void
 }

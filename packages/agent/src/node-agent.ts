@@ -155,6 +155,7 @@ export class NodeAgent implements Component {
     this.#unsubscribe.push(
       announcer.onShards((shards) => this.#reporter.tell({ shards })),
       announcer.onDeparture((departure) => this.#reporter.tell({ departure })),
+      announcer.onSights((sights) => this.#reporter.tell({ sights })),
       announcer.onBgpSessions((bgpSessions) => this.#reporter.tell({ bgpSessions })),
       announcer.onAddressConflicts((conflicts) =>
         this.#reporter.tell({ addressConflicts: conflicts.slice(0, MOST_CONFLICTS) }),

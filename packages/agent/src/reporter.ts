@@ -15,9 +15,9 @@ export interface ReporterOptions {
 /** What a node tells of its part in the group. */
 export type AnnouncerNews = Pick<
   NodeReport,
-  'shards' | 'bgpSessions' | 'flows' | 'departure' | 'addressConflicts' | 'fabricAddress'
+  'shards' | 'bgpSessions' | 'flows' | 'departure' | 'addressConflicts' | 'fabricAddress' | 'sights'
 >
-const NEWS = ['shards', 'bgpSessions', 'flows', 'departure', 'addressConflicts', 'fabricAddress'] as const
+const NEWS = ['shards', 'bgpSessions', 'flows', 'departure', 'addressConflicts', 'fabricAddress', 'sights'] as const
 
 /** So that a report stays small whatever the node holds: the rest follows at once in the next. */
 const MOST_ENTRIES = 500

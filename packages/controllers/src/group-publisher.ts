@@ -13,6 +13,8 @@ import type { Clock, Timer } from '@spout/runtime'
 import type { ClusterIndex } from './cluster-index.ts'
 import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeStateTable } from './node-state-table.ts'
+import { PeerWatch, type SightReader } from './peer-watch.ts'
+import type { PlacementLog } from './placement-log.ts'
 import { connectionOf } from './planned-connection.ts'
 import { stepsOf } from './shard-moves.ts'
 
@@ -22,7 +24,10 @@ export interface GroupPublisherOptions {
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
   /** Tells what nodes said that they follow, and how far they are with what they were told. */
-  readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'> & Pick<OwnershipReader, 'shards'>
+  readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'> &
+    Pick<OwnershipReader, 'shards'> &
+    SightReader
+  readonly placements: Pick<PlacementLog, 'ownedBy'>
   readonly clock: Clock
 }
 
@@ -43,13 +48,16 @@ export class GroupPublisher {
   readonly #told = new Set<string>()
   /** Drains whose node said that no client is left: node id and when it was asked for. */
   readonly #departed = new Set<string>()
+  readonly #peers: PeerWatch
   readonly #unsubscribe: () => void
 
   constructor(options: GroupPublisherOptions) {
     this.#options = options
+    this.#peers = new PeerWatch(options)
     this.#unsubscribe = options.status.onChange((kind, id) => {
       const groupId = kind === 'node' ? options.cluster.groupOfNode(id) : null
       if (groupId === null) return
+      this.#peers.reported(groupId)
       const departed = this.#noteDeparture(id)
       if (departed || this.#waiting.has(groupId)) this.publish(groupId)
     })
@@ -62,6 +70,8 @@ export class GroupPublisher {
   publish(groupId: string): void {
     const { view, cluster, nodeStates, clock } = this.#options
     const group = cluster.group(groupId)
+    // First: a node that is found dead by it is planned for by itself.
+    if (group !== null) this.#peers.update(group)
     const nodes = cluster.nodesOf(groupId)
     const before = this.#published.get(groupId) ?? new Set<string>()
     this.#timers.get(groupId)?.clear()
@@ -176,6 +186,7 @@ export class GroupPublisher {
       peers: view.list('bgpPeer'),
       advertisements: view.list('bgpAdvertisement'),
       nowMs: clock.now().getTime(),
+      watches: this.#peers.watches(group.id),
     }
   }
 }

@@ -12,11 +12,23 @@ export interface LivenessOptions {
 /** `new`: not heard of since this process started, and not yet for long enough to be missed. */
 export type Liveness = 'new' | 'connected' | 'disconnected' | 'lost'
 
+/**
+ * What others on the fabric say of a silent node: it still answers for its addresses; it does not; they were asked and have
+ * not said yet. Null: there is nobody to ask.
+ */
+export type Testimony = 'answers' | 'silent' | 'awaited'
+
 interface Watched {
   lastHeardMs: number
   liveness: Liveness
   timer: Timer | null
+  /** Not heard of for long enough to be asked after. */
+  isMissed: boolean
+  testimony: Testimony | null
 }
+
+/** Who was asked about a node is waited for so long beyond `moveAfterMs`: an agent of before may not know how to look. */
+const TESTIMONY_WITHIN_MS = 2000
 
 /** A silent node is not given more than so many times `moveAfterMs`, whoever else comes and however we stand still. */
 const MOST_TIMES = 12
@@ -28,10 +40,14 @@ const MOST_TIMES = 12
  *
  * A standstill of this process is nobody's silence. After one that is long enough for agents to have given up a request,
  * every node gets the full time again, as after a start.
+ *
+ * Silence alone is no death where somebody can be asked: while others say that the node answers on the fabric, it is
+ * disconnected and never lost. One that was lost while nobody could be asked is asked after once somebody can.
  */
 export class NodeLiveness {
   readonly #options: LivenessOptions
   readonly #nodes = new Map<string, Watched>()
+  readonly #doubtful = new Set<string>()
   readonly #listeners = new Set<(nodeId: string) => void>()
   readonly #awake: AwakeTime
   #lastArrivalMs = Number.NEGATIVE_INFINITY
@@ -54,7 +70,7 @@ export class NodeLiveness {
   /** Starts to expect reports from a node; harmless for one that is watched already. */
   watch(nodeId: string): void {
     if (this.#nodes.has(nodeId)) return
-    const watched: Watched = { lastHeardMs: this.#awake.ms(), liveness: 'new', timer: null }
+    const watched: Watched = { lastHeardMs: this.#awake.ms(), liveness: 'new', timer: null, ...HEARD }
     this.#nodes.set(nodeId, watched)
     this.#arm(nodeId, watched)
   }
@@ -62,6 +78,7 @@ export class NodeLiveness {
   forget(nodeId: string): void {
     this.#nodes.get(nodeId)?.timer?.clear()
     this.#nodes.delete(nodeId)
+    this.#doubtful.delete(nodeId)
   }
 
   heardOf(nodeId: string): void {
@@ -69,9 +86,29 @@ export class NodeLiveness {
     const watched = this.#nodes.get(nodeId)
     if (watched === undefined) return
     watched.lastHeardMs = this.#awake.ms()
+    Object.assign(watched, HEARD)
+    this.#doubtful.delete(nodeId)
     if (watched.liveness === 'connected') return
     if (watched.liveness === 'new') this.#lastArrivalMs = watched.lastHeardMs
     this.#become(nodeId, watched, 'connected')
+    this.#arm(nodeId, watched)
+  }
+
+  /** Ids of nodes that are silent, and that others should be asked about. */
+  get doubtful(): ReadonlySet<string> {
+    return this.#doubtful
+  }
+
+  /** What those who were asked about a doubtful node say; null when there is nobody to ask. */
+  testify(nodeId: string, testimony: Testimony | null): void {
+    const watched = this.#nodes.get(nodeId)
+    if (watched === undefined || !this.#doubtful.has(nodeId) || watched.testimony === testimony) return
+    watched.testimony = testimony
+    if (watched.liveness === 'lost' && testimony !== null && testimony !== 'silent') {
+      // As if it had just been missed for long enough to be lost: who was found is given the time to say.
+      watched.lastHeardMs = this.#awake.ms() - this.#options.moveAfterMs
+      this.#become(nodeId, watched, 'disconnected')
+    }
     this.#arm(nodeId, watched)
   }
 
@@ -90,16 +127,40 @@ export class NodeLiveness {
   #arm(nodeId: string, watched: Watched): void {
     const { clock, disconnectedAfterMs, moveAfterMs } = this.#options
     watched.timer?.clear()
+    watched.timer = null
     const silentMs = this.#silentMs(watched)
-    if (silentMs >= moveAfterMs) this.#become(nodeId, watched, 'lost')
-    else if (silentMs >= disconnectedAfterMs && watched.liveness === 'connected')
-      this.#become(nodeId, watched, 'disconnected')
-    if (watched.liveness === 'lost') {
-      watched.timer = null
-      return
-    }
-    const deadlineMs = watched.liveness === 'connected' ? Math.min(disconnectedAfterMs, moveAfterMs) : moveAfterMs
+    const missedAfterMs = Math.min(disconnectedAfterMs, moveAfterMs)
+    if (silentMs >= missedAfterMs) this.#miss(nodeId, watched)
+    // Whoever was told may have testified.
+    if (watched.timer !== null) return
+    if (silentMs >= moveAfterMs && this.#isDead(watched, silentMs)) {
+      if (watched.testimony !== null) this.#doubtful.delete(nodeId)
+      this.#become(nodeId, watched, 'lost')
+    } else if (silentMs >= moveAfterMs && watched.liveness === 'new') this.#become(nodeId, watched, 'disconnected')
+    if (watched.liveness === 'lost' || watched.timer !== null) return
+    const deadlineMs = !watched.isMissed
+      ? missedAfterMs
+      : silentMs < moveAfterMs
+        ? moveAfterMs
+        : watched.testimony === 'awaited'
+          ? moveAfterMs + TESTIMONY_WITHIN_MS
+          : null
+    if (deadlineMs === null) return
     watched.timer = clock.setTimer(() => this.#arm(nodeId, watched), Math.max(1, deadlineMs - silentMs))
+  }
+
+  #miss(nodeId: string, watched: Watched): void {
+    if (watched.isMissed) return
+    watched.isMissed = true
+    this.#doubtful.add(nodeId)
+    if (watched.liveness === 'connected') this.#become(nodeId, watched, 'disconnected')
+    // People are not told of one that is new, but others are to be asked about it.
+    else this.#tell(nodeId)
+  }
+
+  #isDead({ testimony }: Watched, silentMs: number): boolean {
+    if (testimony === 'awaited') return silentMs >= this.#options.moveAfterMs + TESTIMONY_WITHIN_MS
+    return testimony !== 'answers'
   }
 
   #silentMs({ liveness, lastHeardMs }: Watched): number {
@@ -113,6 +174,12 @@ export class NodeLiveness {
   #become(nodeId: string, watched: Watched, liveness: Liveness): void {
     if (watched.liveness === liveness) return
     watched.liveness = liveness
+    this.#tell(nodeId)
+  }
+
+  #tell(nodeId: string): void {
     for (const listener of this.#listeners) listener(nodeId)
   }
 }
+
+const HEARD = { isMissed: false, testimony: null } as const

@@ -8,6 +8,7 @@ import type {
   NodeReport,
   ServiceStats,
   ShardReport,
+  Sight,
 } from '@spout/model'
 
 /** What one report changed of what was known. */
@@ -51,6 +52,7 @@ interface NodeView {
   departure: DepartureReport | null
   addressConflicts: readonly AddressConflictReport[]
   fabricAddress: string | null
+  sights: readonly Sight[]
   /** It said that it has none. */
   lacksFabricAddress: boolean
   /** Its shards and sessions were told in an earlier session of the agent and not yet in this one. */
@@ -105,6 +107,7 @@ export class NodeReports {
     | 'departure'
     | 'addressConflicts'
     | 'fabricAddress'
+    | 'sights'
     | 'lacksFabricAddress'
   > | null {
     return this.#nodes.get(nodeId) ?? null
@@ -172,6 +175,7 @@ const newNode = (): NodeView => ({
   departure: null,
   addressConflicts: [],
   fabricAddress: null,
+  sights: [],
   lacksFabricAddress: false,
   staleAnnouncer: false,
   entries: new Map(),
@@ -190,6 +194,7 @@ const wordsOf = ({ flows, ...view }: NodeView): string =>
       view.addressConflicts,
       view.fabricAddress,
       view.lacksFabricAddress,
+      view.sights,
     ],
     ...[flows?.silentPeers, flows?.lastMiss, flows?.error, view.departure],
   ])
@@ -211,6 +216,8 @@ function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly Sha
   else if (over) node.departure = null
   if (report.addressConflicts !== undefined) node.addressConflicts = report.addressConflicts
   else if (over) node.addressConflicts = []
+  if (report.sights !== undefined) node.sights = report.sights
+  else if (over) node.sights = []
   if (report.fabricAddress !== undefined) {
     node.fabricAddress = report.fabricAddress
     node.lacksFabricAddress = report.fabricAddress === null

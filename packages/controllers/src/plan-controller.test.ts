@@ -84,13 +84,15 @@ test('a lost node hands over, and gets nothing back when it returns', async () =
   await plane.stop()
 })
 
-test('with nobody left the owner stays, and who comes first takes over', async () => {
+test('with nobody left the owner stays, and who comes first takes over once it does not hear the owner', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   await plane.clock.advance(20_000)
   await plane.idle()
   expect(ownerOf(plane, 1)).toBe(N1)
   await plane.report(N2)
+  expect(ownerOf(plane, 1)).toBe(N1)
+  await plane.sees(N2, false)
   expect(ownerOf(plane, 1)).toBe(N2)
   await plane.stop()
 })

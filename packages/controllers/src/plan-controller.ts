@@ -9,6 +9,7 @@ import { GroupPublisher } from './group-publisher.ts'
 import { LoadBalancerPublisher } from './load-balancer-publisher.ts'
 import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeStateTable } from './node-state-table.ts'
+import type { SightReader } from './peer-watch.ts'
 import { PlacementLog } from './placement-log.ts'
 import { PlanQueue } from './plan-queue.ts'
 
@@ -19,7 +20,7 @@ export interface PlanControllerOptions {
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
   /** Tells what nodes' drivers can do, and who owns which shard. */
-  readonly status: StatusReader & Pick<OwnershipReader, 'shards'>
+  readonly status: StatusReader & Pick<OwnershipReader, 'shards'> & SightReader
   /** Nodes' own addresses in the tenants' networks and on the fabric. */
   readonly admission: DomainPublisherOptions['admission'] & ChangeRouterOptions['admission']
   readonly clock: Clock

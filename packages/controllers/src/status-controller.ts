@@ -7,6 +7,7 @@ import type {
   NodeStatus,
   OwnershipReader,
   ShardStatus,
+  Sight,
   StatusReader,
   VipMove,
 } from '@spout/model'
@@ -16,6 +17,7 @@ import type { NodeLiveness } from './node-liveness.ts'
 import { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 import { NodeStatuses } from './node-statuses.ts'
+import type { SightReader } from './peer-watch.ts'
 import { ReportScope } from './report-scope.ts'
 import { ServiceSums } from './service-sums.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from './shard-table.ts'
@@ -45,7 +47,7 @@ const REVIEW_SLICE = 500
  * What is known of objects now, and who announces them, worked out from placements and node reports. Soft: a restart of
  * the control plane forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
  */
-export class StatusController implements StatusReader, OwnershipReader, ReportSink {
+export class StatusController implements StatusReader, OwnershipReader, SightReader, ReportSink {
   /** What became of load balancers that were deleted. */
   readonly withdrawals: Withdrawals
   readonly #options: StatusControllerOptions
@@ -160,6 +162,10 @@ export class StatusController implements StatusReader, OwnershipReader, ReportSi
 
   features(nodeId: string): readonly string[] {
     return this.#reports.node(nodeId)?.features ?? []
+  }
+
+  sights(nodeId: string): readonly Sight[] {
+    return this.#reports.node(nodeId)?.sights ?? []
   }
 
   confirmedHash(nodeId: string, key: string): string | null {

@@ -65,6 +65,7 @@ test('a node that is lost is waited for no longer, nor is one that was deleted',
   await plane.report(N1, { removed: [KEY] })
   await plane.clock.advance(3100)
   await plane.report(N1)
+  await plane.sees(N1, false)
   expect(plane.status.node(N2).connection).toBe('disconnected')
   expect(waits(plane)).toEqual(waitingFor('n2'))
   await plane.clock.advance(2000)

@@ -27,6 +27,14 @@ export interface NodeReport {
   readonly departure?: DepartureReport | null
   /** The address that the agent sees on its fabric interface, null when there is none; left out, nothing changed. */
   readonly fabricAddress?: string | null
+  /** Of the nodes in `GroupEntry.watch`, those that were looked for long enough; left out, nothing changed. */
+  readonly sights?: readonly Sight[]
+}
+
+/** Whether a node that does not report answers ARP or neighbour solicitations on the fabric, as another node sees it. */
+export interface Sight {
+  readonly nodeId: string
+  readonly answers: boolean
 }
 
 /** RFC 5798 section 6.4, and `stopped`: the node takes no part in the shard now. */

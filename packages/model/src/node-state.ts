@@ -91,7 +91,18 @@ export interface GroupEntry {
   readonly flows: FlowSettings | null
   /** What becomes of the proxy's connections after a planned move. Left out: none was made lately. */
   readonly secondChance?: SecondChance
+  /** Nodes of the group that do not report, of which this one shall say whether they answer on the fabric. Left out: none. */
+  readonly watch?: readonly WatchedNode[]
 }
+
+export interface WatchedNode {
+  readonly nodeId: string
+  /** It answers when one of these does: VIPs that it announced last, or its own address where it has none. */
+  readonly addresses: readonly string[]
+}
+
+/** Of one `GroupEntry.watch`. */
+export const MOST_WATCHED = 256
 
 /**
  * A planned move leaves the proxy's established connections on the node that gave its addresses up. For a bounded time

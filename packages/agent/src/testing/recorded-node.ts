@@ -192,6 +192,10 @@ export class RecordedAnnouncer implements GroupAnnouncer {
     return () => {}
   }
 
+  onSights(): () => void {
+    return () => {}
+  }
+
   onShards(): () => void {
     return () => {}
   }

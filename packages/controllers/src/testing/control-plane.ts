@@ -80,10 +80,23 @@ export class ControlPlane {
       stats: [],
       inSync: true,
       features: FEATURES,
+      sights: this.#sights(nodeId, false),
       ...report,
     })
     await this.idle()
     return answer
+  }
+
+  /** The node says of those that it looks after whether they answer. */
+  sees(nodeId: string, answers: boolean): Promise<{ readonly resend: boolean }> {
+    return this.report(nodeId, { sights: this.#sights(nodeId, answers) })
+  }
+
+  #sights(nodeId: string, answers: boolean): NodeReport['sights'] {
+    const entry = this.entry(nodeId, 'group')
+    return (
+      (entry?.kind === 'group' ? entry.watch : undefined)?.map((watched) => ({ nodeId: watched.nodeId, answers })) ?? []
+    )
   }
 
   /** The node says that it did all that it shall. */

@@ -66,6 +66,7 @@ beforeEach(() => {
     departure: recorded('departure'),
     shardDepartures: { configure: (_settings: unknown, given: ShardWhereabouts) => (whereabouts = given) },
     fabricAddress: async () => null,
+    neighbours: { configure: () => {}, onChange: () => () => {}, close: () => {} },
   }
   node = new NodeAnnouncers(options as unknown as NodeAnnouncersOptions)
 })

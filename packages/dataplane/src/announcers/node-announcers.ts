@@ -4,6 +4,7 @@ import type {
   DepartureReport,
   FlowsReport,
   ShardReport,
+  Sight,
 } from '@spout/model/node-report'
 import type { Announce, BgpSettings, GroupEntry } from '@spout/model/node-state'
 import { Serial } from '@spout/runtime'
@@ -15,6 +16,7 @@ import type { ShardDepartures } from '../second-chance/shard-departures.ts'
 import type { BgpAnnouncer } from './bgp/bgp-announcer.ts'
 import type { BgpSession } from './bgp/bgp-session.ts'
 import type { L2Announcer } from './l2/l2-announcer.ts'
+import type { NeighbourWatch } from './l2/neighbour-watch.ts'
 import type { ShardReport as LocalShard } from './vrrp/shard-report.ts'
 import type { VrrpAnnouncer } from './vrrp/vrrp-announcer.ts'
 
@@ -32,6 +34,8 @@ export interface NodeAnnouncersOptions {
   readonly departure: Pick<Departure, 'configure' | 'report' | 'onChange' | 'close'>
   /** The same for single shards that this node hands over while it stays. */
   readonly shardDepartures: Pick<ShardDepartures, 'configure' | 'close'>
+  /** Looks after nodes of the group that do not report. */
+  readonly neighbours: Pick<NeighbourWatch, 'configure' | 'onChange' | 'close'>
   /** The node's address on the fabric, as its neighbours know it; null when it has none. */
   readonly fabricAddress: () => Promise<string | null>
 }
@@ -74,11 +78,12 @@ export class NodeAnnouncers implements Announcer {
    * @throws AggregateError of what was refused
    */
   async configure(
-    entry: Pick<GroupEntry, 'vrrp' | 'bgp' | 'flows' | 'secondChance'> | null,
+    entry: Pick<GroupEntry, 'vrrp' | 'bgp' | 'flows' | 'secondChance' | 'watch'> | null,
     signal: AbortSignal,
   ): Promise<void> {
     const { vrrp, bgp, flows, secondChance, departure, shardDepartures } = this.#options
     this.#bgpDrain = entry?.bgp?.drain ?? null
+    this.#options.neighbours.configure(entry?.watch ?? [])
     departure.configure(entry?.secondChance ?? null, {
       gaveUp: async () => (this.#bgpDrain === null ? this.#answersForNothing() : this.#bgpDrain !== 'prefer-others'),
       answersForNothing: () => this.#answersForNothing(),
@@ -270,6 +275,11 @@ export class NodeAnnouncers implements Announcer {
     return this.#options.l2.onConflicts(listener)
   }
 
+  /** @returns a function that ends it */
+  onSights(listener: (sights: readonly Sight[]) => void): () => void {
+    return this.#options.neighbours.onChange(listener)
+  }
+
   async bgpSessions(): Promise<readonly BgpSessionReport[]> {
     return (await this.#options.bgp.sessions()).map(inReport)
   }
@@ -281,6 +291,7 @@ export class NodeAnnouncers implements Announcer {
 
   async close(): Promise<void> {
     this.#unfollow()
+    this.#options.neighbours.close()
     await this.#options.departure.close()
     await this.#options.shardDepartures.close()
     await this.#serial.idle()

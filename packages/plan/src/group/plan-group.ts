@@ -5,6 +5,7 @@ import {
   NODE_STATE_VERSION,
   type NodeGroup,
   type PlannedMove,
+  type WatchedNode,
 } from '@spout/model'
 import type { Reason } from '../reason.ts'
 import type { GroupNode } from './group-node.ts'
@@ -26,6 +27,8 @@ export interface GroupPlanInput {
   readonly heldBack?: ReadonlySet<string>
   /** The move of the group's `rebalance` that is to be made now; left out: none. */
   readonly handOver?: PlannedMove | null
+  /** By node id: the silent nodes that it shall look after (`GroupEntry.watch`). Left out: none. */
+  readonly watches?: ReadonlyMap<string, readonly WatchedNode[]>
 }
 
 export interface GroupPlan {
@@ -46,6 +49,7 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
   let { againAtMs } = chances
   if (group.announcer === 'l2') {
     for (const [id, secondChance] of chances.byNode) entries.set(id, { ...NO_PART, secondChance })
+    for (const [id, watch] of input.watches ?? []) entries.set(id, { ...NO_PART, ...entries.get(id), watch })
     return { entries, problems, againAtMs }
   }
   const heldBack = input.heldBack ?? new Set<string>()

@@ -1,4 +1,4 @@
-import type { NodeReport } from '@spout/model'
+import { MOST_WATCHED, type NodeReport } from '@spout/model'
 import { z } from 'zod'
 
 const id = z.string().max(128)
@@ -101,4 +101,8 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     .max(100)
     .optional(),
   fabricAddress: z.string().max(64).nullable().optional(),
+  sights: z
+    .array(z.object({ nodeId: id, answers: z.boolean() }))
+    .max(MOST_WATCHED)
+    .optional(),
 })

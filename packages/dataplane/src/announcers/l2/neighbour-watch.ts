@@ -1,0 +1,103 @@
+import type { Sight } from '@spout/model/node-report'
+import type { WatchedNode } from '@spout/model/node-state'
+import type { Clock, Timer } from '@spout/runtime'
+import type { NativeHelper } from '@spout/sys'
+import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
+
+export interface NeighbourWatchOptions {
+  readonly config: DomainConfig
+  readonly helper: Pick<NativeHelper, 'arpProbe'>
+  readonly clock: Clock
+}
+
+interface Looked {
+  readonly node: WatchedNode
+  /** Looks in a row that nobody answered. */
+  misses: number
+  answers: boolean | null
+}
+
+/** The helper asks three times within this. */
+const PROBE_MS = 45
+/** Between two looks. */
+const PAUSE_MS = 400
+/** After so many looks without an answer a node is said to answer no more. */
+const MISSES = 2
+
+/**
+ * Whether nodes of the group that do not report still answer for their addresses on the fabric: ARP probes (RFC 5227 section
+ * 2.1.1) and neighbour solicitations, which change no neighbour's table. Asked for only while a node is missed.
+ */
+export class NeighbourWatch {
+  readonly #options: NeighbourWatchOptions
+  readonly #looked = new Map<string, Looked>()
+  readonly #listeners = new Set<(sights: readonly Sight[]) => void>()
+  #told = '[]'
+  #timer: Timer | null = null
+  #looking = false
+  #closed = false
+
+  constructor(options: NeighbourWatchOptions) {
+    this.#options = options
+  }
+
+  /** These and no others are looked after. What is known of one that stays is kept. */
+  configure(nodes: readonly WatchedNode[]): void {
+    const before = new Map(this.#looked)
+    this.#looked.clear()
+    for (const node of nodes) {
+      const known = before.get(node.nodeId)
+      const same = known !== undefined && known.node.addresses.join() === node.addresses.join()
+      this.#looked.set(node.nodeId, same ? known : { node, misses: 0, answers: null })
+    }
+    this.#tell()
+    if (!this.#looking && this.#timer === null) void this.#look()
+  }
+
+  /** Calls back when what is known changes. @returns a function that ends it */
+  onChange(listener: (sights: readonly Sight[]) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#timer?.clear()
+    this.#timer = null
+    this.#listeners.clear()
+  }
+
+  async #look(): Promise<void> {
+    this.#timer = null
+    if (this.#looked.size === 0 || this.#closed) return
+    this.#looking = true
+    await Promise.all(Array.from(this.#looked.values(), (looked) => this.#lookFor(looked)))
+    this.#looking = false
+    if (this.#closed) return
+    this.#tell()
+    this.#timer = this.#options.clock.setTimer(() => void this.#look(), PAUSE_MS)
+  }
+
+  async #lookFor(looked: Looked): Promise<void> {
+    const { config, helper } = this.#options
+    const place = { netns: rootNetns(config), dev: config.fabricInterface, timeoutMs: PROBE_MS }
+    try {
+      const asked = looked.node.addresses.map((address) => helper.arpProbe({ ...place, address }))
+      const answers = (await Promise.all(asked)).some(({ answered }) => answered)
+      looked.misses = answers ? 0 : looked.misses + 1
+      if (answers) looked.answers = true
+      else if (looked.misses >= MISSES) looked.answers = false
+    } catch {
+      // Who cannot ask has nothing to say: no helper for the moment, or no link on the fabric.
+    }
+  }
+
+  #tell(): void {
+    const sights = Array.from(this.#looked.values(), ({ node: { nodeId }, answers }) => ({ nodeId, answers }))
+    const known = sights.filter((sight): sight is Sight => sight.answers !== null)
+    const words = JSON.stringify(known)
+    if (words === this.#told) return
+    this.#told = words
+    for (const listener of this.#listeners) listener(known)
+  }
+}
