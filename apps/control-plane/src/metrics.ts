@@ -29,7 +29,7 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
   metrics.counters(
     {
       name: 'spout_node_words_ignored_total',
-      help: 'Things that a node reported on and was never given: 0 is right',
+      help: 'Things left out of reports because the node does not hold them: a few are words that crossed a change, many a node that is broken or broken into',
       labels: ['node'],
     },
     () => view.list('node').map(({ id, name }) => ({ labels: { node: name }, value: status.ignored(id) })),
