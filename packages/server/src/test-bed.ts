@@ -26,6 +26,7 @@ import { LOCAL_ADDRESS } from './authn/login-source.ts'
 import { newUser } from './authn/new-user.ts'
 import type { ServiceAccounts } from './authn/service-accounts.ts'
 import { baseUrl } from './http/base-url.ts'
+import type { ProxyTrust } from './http/client-address.ts'
 import { createServer, mount } from './http/host.ts'
 import { SERVICES } from './identity/catalog.ts'
 import { identityApi } from './identity/identity-api.ts'
@@ -156,7 +157,12 @@ async function inject(app: FastifyInstance, method: Method, url: string, payload
 export async function openTestBed(
   clock: Clock = systemClock,
   serviceAccounts?: ServiceAccounts,
-  limits: { readonly tokensPerGrant?: number; readonly credentialsPerUser?: number; readonly log?: Logger } = {},
+  limits: {
+    readonly tokensPerGrant?: number
+    readonly credentialsPerUser?: number
+    readonly log?: Logger
+    readonly proxies?: ProxyTrust
+  } = {},
 ) {
   const log = limits.log ?? silentLogger()
   const store = new MemoryStore()
@@ -180,7 +186,11 @@ export async function openTestBed(
   const directory = mkdtempSync(path.join(tmpdir(), 'spout-audit-'))
   const audit = new AuditLog({ ...{ directory, clock, log }, fileLimitBytes: 1 << 20, fileLimit: 4 })
   audit.start()
-  const app = createServer({ log, audit: { sink: audit, view, clock } })
+  const app = createServer({
+    log,
+    ...(limits.proxies && { proxies: limits.proxies }),
+    audit: { sink: audit, view, clock },
+  })
   const routes: { readonly method: string; readonly url: string }[] = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) if (each !== 'HEAD' && each !== 'OPTIONS') routes.push({ method: each, url })
