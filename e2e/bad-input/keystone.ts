@@ -36,7 +36,7 @@ export const KEYSTONE: readonly Bad[] = [
     path: () => '/auth/tokens',
     body: () => `{"auth":"${'x'.repeat(120_000)}"}`,
     status: 413,
-    says: ['114688'],
+    says: ['32768'],
   },
   {
     what: 'a token nobody gave',
