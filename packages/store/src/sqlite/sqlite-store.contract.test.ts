@@ -2,6 +2,7 @@ import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { recordFault } from '@spout/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { codeOf, next, put } from '../conformance/subject.ts'
 import type { Change, Revision, Store } from '../store.ts'
@@ -40,6 +41,34 @@ describe('the lock', () => {
       await holder.kill()
     }
     await (await SqliteStore.open({ path })).close()
+  })
+
+  test('a process that is stopped keeps it: nobody writes beside it, and it goes on where it was', async () => {
+    const holder = new StoreChild()
+    const tries = 3
+    try {
+      await holder.call({ op: 'open', options: { path } })
+      await holder.call({ op: 'put', id: 'before', bytes: 10 })
+      process.kill(holder.pid, 'SIGSTOP')
+      try {
+        for (let attempt = 0; attempt < tries; attempt++)
+          await expect(SqliteStore.open({ path })).rejects.toThrow(`is in use by process ${holder.pid}`)
+      } finally {
+        process.kill(holder.pid, 'SIGCONT')
+      }
+      await holder.call({ op: 'put', id: 'after', bytes: 10 })
+    } finally {
+      await holder.kill()
+    }
+    const store = await SqliteStore.open({ path })
+    const ids = (await store.list('node')).items.map(({ id }) => id)
+    await store.close()
+    expect(ids).toEqual(['after', 'before'])
+    recordFault({
+      fault: 'store: a second writer while the first is stopped',
+      outcome: 'refused, naming the process; the first goes on',
+      figure: `0 of ${tries} admitted, 0 writes lost`,
+    })
   })
 
   test('this process cannot open it twice either, and trying does not lose the lock', async () => {
