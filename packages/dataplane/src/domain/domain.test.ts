@@ -135,6 +135,18 @@ describe('guards', () => {
       execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
   })
 
+  it('let members answer clients behind NAT64, 6to4 and Teredo, and connect nobody to such members', () => {
+    const rules = renderGuard(gateway).text.split('\n')
+    const translated = ['64:ff9b::/96', '2002::/16', '2001::/32']
+    const outwards = rules.filter((rule) => rule.includes('oifname "uplink" ip6 daddr'))
+    const towards = rules.filter((rule) => rule.includes('oifname "segment" ip6 daddr'))
+    for (const prefix of translated) {
+      expect(outwards.filter((rule) => rule.includes(prefix))).toEqual([])
+      expect(towards.filter((rule) => rule.includes(prefix))).toHaveLength(1)
+    }
+    expect(outwards).toHaveLength(1)
+  })
+
   it('differ in their mark exactly when they differ', () => {
     expect(renderGuard(gateway).mark).toBe(renderGuard({ ...gateway, gateway: null }).mark)
     expect(renderGuard(gateway).mark).not.toBe(renderGuard(snat).mark)

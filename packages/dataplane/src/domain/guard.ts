@@ -6,12 +6,17 @@ import { SEGMENT, TUNNEL_PORT, UPLINK, UPLINK_PREFIX6 } from './domain-names.ts'
 /** The table that keeps a domain closed. Loaded before the domain forwards its first packet, replaced as a whole. */
 const GUARD_TABLE = 'spout-guard'
 
-/** Where no packet of a tenant may go, whatever it claims to answer. */
+/** Where no connection to a member may go, whatever the control plane admitted. */
 const FORBIDDEN4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4']
 const FORBIDDEN6 = [
   ...['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
   ...['fe80::/10', 'fec0::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLINK_PREFIX6],
 ]
+/**
+ * Where no answer of a member may go, whatever it claims to answer. Addresses that hold an IPv4 address are not among them:
+ * clients have such, behind translators (RFC 7915) and tunnels.
+ */
+const NO_CLIENTS6 = ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLINK_PREFIX6]
 
 /**
  * Local ports of what the domain itself connects to members: the proxy and the probes. Connections that are given the
@@ -120,7 +125,7 @@ function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): r
     `# members never open connections through this node; what else begins is judged by chain source`,
     `${outwards} tcp flags & (syn | ack) == syn drop`,
     `${outwards} ip daddr { ${FORBIDDEN4.join(', ')} } drop`,
-    `${outwards} ip6 daddr { ${FORBIDDEN6.join(', ')} } drop`,
+    `${outwards} ip6 daddr { ${NO_CLIENTS6.join(', ')} } drop`,
     ...protectedRules,
     `${outwards} meta l4proto { tcp, udp } ct state new accept`,
     `${outwards} ct status snat accept`,
@@ -167,10 +172,6 @@ function sourceRules(domain: DomainEntry): readonly string[] {
   return [...translated, `iifname "${SEGMENT}" oifname "${UPLINK}" ct status & (snat | dnat) == 0 drop`]
 }
 
-/**
- * The proxy and the probes connect to the tenant's segment alone; anywhere else they only answer. Their TCP is not
- * tracked, but for what carries a mark: answers of connections that are counted (the driver marks their requests).
- */
 /** Prefixes by family, a rule each where they may overlap: a set refuses those. */
 const destinations = (protectedCidrs: readonly string[]): readonly string[] => [
   `ip daddr { ${FORBIDDEN4.join(', ')} }`,
@@ -192,6 +193,10 @@ const neverAsked = (protectedCidrs: readonly string[]): readonly string[] =>
     `${where} ${where.startsWith('ip6') ? 'icmpv6' : 'icmp'} type echo-request drop`,
   ])
 
+/**
+ * The proxy and the probes connect to the tenant's segment alone; anywhere else they only answer. Their TCP is not
+ * tracked, but for what carries a mark: answers of connections that are counted (the driver marks their requests).
+ */
 const departingRules = (domain: DomainEntry): readonly string[] => [
   // What is forwarded through tunnels is not tracked, so whatever comes for a tunnel is a new flow, and refused.
   ...(domain.tunnel === undefined ? [] : [`oifname "${SEGMENT}" udp dport ${TUNNEL_PORT} notrack accept`]),
