@@ -1,5 +1,6 @@
 import type { CheckSpec, MemberHealth } from '@spout/model'
 import { FakeClock } from '@spout/runtime/fake-clock'
+import { recordFault } from '@spout/testkit'
 import { describe, expect, it } from 'vitest'
 import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
 import { PROBE_LIMITS } from './probe-gate.ts'
@@ -213,6 +214,46 @@ describe('Prober', () => {
     prober.put('lb/1', [probe(who('m1'), { spec: { ...spec, type: 'ping' } })])
     expect(prober.size).toBe(0)
     expect(prober.down('lb/1').size).toBe(0)
+  })
+})
+
+describe('members that flap', () => {
+  const MEMBERS = 1_000
+  /** Verdicts in 20 s in which every other member goes down and comes back each second. */
+  async function verdicts(rise: number, fall: number): Promise<number> {
+    const { clock, check, changes, prober } = setUp()
+    const address = (index: number) => `10.1.${index >> 8}.${index & 255}`
+    const wanted = Array.from({ length: MEMBERS }, (_, index) =>
+      probe(who(`m${index}`), { address: address(index), spec: { ...spec, rise, fall } }),
+    )
+    prober.put('lb/1', wanted)
+    await clock.advance(990)
+    changes.length = 0
+    for (let second = 0; second < 20; second++) {
+      for (let index = 0; index < MEMBERS; index += 2)
+        if (second % 2 === 0) check.down.add(address(index))
+        else check.down.delete(address(index))
+      await clock.advance(1_000)
+    }
+    prober.close()
+    let seen = 0
+    const last = new Map<string, MemberHealth['health']>()
+    for (const { memberId, health } of changes) {
+      if (health !== (last.get(memberId) ?? 'up')) seen++
+      last.set(memberId, health)
+    }
+    return seen
+  }
+
+  it('each second change no verdict where three results in a row decide, and do where one does', async () => {
+    expect(await verdicts(1, 1)).toBeGreaterThan(MEMBERS)
+    const seen = await verdicts(3, 3)
+    expect(seen).toBe(0)
+    recordFault({
+      fault: `${MEMBERS / 2} of ${MEMBERS} members flap each second, rise and fall 3`,
+      outcome: 'no verdict changes, so nothing is told to the proxy or the packet path',
+      figure: `${seen} verdicts in 20 s`,
+    })
   })
 })
 
