@@ -25,10 +25,14 @@ export interface SavedState {
 export const writeState = (path: string, state: Omit<SavedState, 'version'>): Promise<void> =>
   writeFileAtomically(path, JSON.stringify({ version: STATE_VERSION, ...state }))
 
-/** Null when there is none, or none that this version can read. */
+/** Null when there is none, or none that this version can read, as after damage: the proxy is started anew then. */
 export async function readState(path: string): Promise<SavedState | null> {
   const text = await readFileOrNull(path)
   if (text === null) return null
-  const state = JSON.parse(text.toString('utf8')) as SavedState
-  return state.version === STATE_VERSION ? state : null
+  try {
+    const state = JSON.parse(text.toString('utf8')) as SavedState | null
+    return state?.version === STATE_VERSION ? state : null
+  } catch {
+    return null
+  }
 }

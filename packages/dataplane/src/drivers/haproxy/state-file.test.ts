@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { readState, writeState } from './state-file.ts'
+
+const STATE = {
+  ...{ generation: 3, process: { pid: 7, startTime: '9' }, addresses: ['127.0.0.1'] },
+  ...{ frontends: [], backends: [], baselines: [] },
+}
+
+async function saved(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'spout-state-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'state.json')
+  await writeState(path, STATE as unknown as Parameters<typeof writeState>[1])
+  return path
+}
+
+it('is read as it was written', async () => {
+  expect(await readState(await saved())).toMatchObject(STATE)
+})
+
+it.each(['', 'null', '{', '\0\0\0\0', '[]', '"state"'])('is taken for none where it holds %j', async (text) => {
+  const path = await saved()
+  writeFileSync(path, text)
+  expect(await readState(path)).toBeNull()
+})
+
+it('is taken for none where its end is missing', async () => {
+  const path = await saved()
+  truncateSync(path, 20)
+  expect(await readState(path)).toBeNull()
+})
