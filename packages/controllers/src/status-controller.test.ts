@@ -194,11 +194,18 @@ test("a member's health is the owner's word, the worst of the others' while it h
     since,
   })
   const health = () => plane.status.loadBalancer(LB).members.get(memberId)?.health
+  const serving = () => {
+    const { state, membersUp, members } = plane.status.summary(LB).serving
+    return `${state}: ${membersUp} of ${members}`
+  }
   expect(health()).toBeUndefined()
+  expect(serving()).toBe('yes: 2 of 2')
   await plane.report(N2, { members: [word('down', '2026-01-01T00:00:01.000Z')] })
   expect(health()).toBe('down')
+  expect(serving()).toBe('partly: 1 of 2')
   await plane.report(N1, { members: [word('up', '2026-01-01T00:00:02.000Z')] })
   expect(health()).toBe('up')
+  expect(serving()).toBe('yes: 2 of 2')
   await plane.report(N1, { session: 'restarted', sequence: 1, members: [word('up', '2026-01-01T00:00:09.000Z')] })
   expect(plane.status.loadBalancer(LB).members.get(memberId)?.since).toBe('2026-01-01T00:00:02.000Z')
   await plane.put(['loadBalancer', loadBalancer(1, { generation: 3, pools: [{ ...watched, monitor: null }] })])

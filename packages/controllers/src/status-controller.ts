@@ -6,11 +6,13 @@ import type {
   NodeReport,
   NodeStatus,
   OwnershipReader,
+  Serving,
   ShardStatus,
   Sight,
   StatusReader,
   VipMove,
 } from '@spout/model'
+import { servingOf } from '@spout/plan'
 import type { Clock, Logger } from '@spout/runtime'
 import { Holders } from './holders.ts'
 import type { NodeLiveness } from './node-liveness.ts'
@@ -34,6 +36,12 @@ export interface StatusControllerOptions {
 }
 
 type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
+
+interface KnownServing {
+  readonly loadBalancer: LoadBalancer
+  readonly ownerNodeId: string | null
+  readonly serving: Serving
+}
 
 interface Confirmed {
   readonly generation: number
@@ -64,6 +72,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   /** What became of those that are looked at, and how many of each. */
   readonly #provisioning = new Map<string, Verdict['provisioning']>()
   readonly #counts = { pending: 0, active: 0, error: 0 }
+  readonly #serving = new Map<string, KnownServing>()
   readonly #due = new Set<string>()
   readonly #listeners = new Set<Listener>()
   readonly #unsubscribe: readonly (() => void)[]
@@ -107,7 +116,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (!difference.shardsAreOld) this.#shards.report(nodeId, difference.shards)
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
     for (const stats of difference.stats) this.#sums.report(nodeId, stats)
-    for (const id of difference.loadBalancers) this.#tell('loadBalancer', id)
+    for (const id of difference.loadBalancers) {
+      this.#serving.delete(id)
+      this.#tell('loadBalancer', id)
+    }
     if (difference.node || difference.keys.has('group')) this.#tell('node', nodeId)
     this.#reviewKeys(difference.keys)
     return { resend: difference.resend }
@@ -139,6 +151,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const confirmed = this.#confirmed.get(id)
     return {
       ...verdict,
+      serving: loadBalancer === undefined ? NOBODY_SERVES : this.#servingOf(loadBalancer),
       confirmedGeneration: confirmed?.generation ?? 0,
       confirmedAt: confirmed?.at ?? null,
       ownerNodeId: this.#ownerOf(id),
@@ -220,6 +233,17 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     })
   }
 
+  /** Looked at again only after its members, their health or who carries it changed: lists ask for thousands. */
+  #servingOf(loadBalancer: LoadBalancer): Serving {
+    const ownerNodeId = this.#ownerOf(loadBalancer.id)
+    const known = this.#serving.get(loadBalancer.id)
+    if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId)
+      return known.serving
+    const serving = servingOf(loadBalancer, this.#holders.members(loadBalancer, ownerNodeId))
+    this.#serving.set(loadBalancer.id, { loadBalancer, ownerNodeId, serving })
+    return serving
+  }
+
   #ownerOf(id: string): string | null {
     const placement = this.#options.view.get('placement', id)?.value
     if (placement?.shard == null) return placement?.ownerNodeId ?? null
@@ -230,6 +254,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   #nodeChanged(nodeId: string): void {
     if (this.#options.view.get('node', nodeId) === null) {
       this.#reports.forget(nodeId)
+      this.#serving.clear()
       this.#scope.forget(nodeId)
       this.#nodes.nodeChanged(nodeId)
       this.#shards.forget(nodeId)
@@ -276,6 +301,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) {
       this.#confirmed.delete(id)
+      this.#serving.delete(id)
       this.#count(id, null)
       this.#sums.forget(id)
       this.#vips.forget(id)
@@ -328,4 +354,12 @@ const UNKNOWN: Verdict = {
   reason: 'Unknown',
   message: 'There is no such load balancer',
   confirmedBy: null,
+}
+
+const NOBODY_SERVES: Serving = {
+  state: 'no',
+  reason: 'NoListeners',
+  message: 'There is no such load balancer.',
+  membersUp: 0,
+  members: 0,
 }

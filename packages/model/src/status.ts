@@ -16,6 +16,8 @@ export interface LoadBalancerStatus {
   readonly reason: string
   /** For the user of the object; a full sentence. */
   readonly message: string
+  /** Whether somebody answers behind it. Nodes may have it programmed while nobody does. */
+  readonly serving: Serving
   /** The newest generation confirmed on the carrying node; 0 for none. */
   readonly confirmedGeneration: number
   /** When that confirmation came, RFC 3339; null before the first. */
@@ -27,6 +29,17 @@ export interface LoadBalancerStatus {
   readonly members: ReadonlyMap<string, MemberHealth>
   /** By listener id, summed over nodes. */
   readonly stats: ReadonlyMap<string, ServiceStats>
+}
+
+/** How many of the members that may take traffic answer, and why not all. */
+export interface Serving {
+  /** `partly`: some members of a pool are down, and every pool has one that is not. `no`: a listener leads to nobody. */
+  readonly state: 'yes' | 'partly' | 'no'
+  readonly reason: 'Serving' | 'MembersDown' | 'AllMembersDown' | 'NoMembers' | 'NoPool' | 'NoListeners' | 'Disabled'
+  /** For the user of the object; full sentences. */
+  readonly message: string
+  readonly membersUp: number
+  readonly members: number
 }
 
 /** What became of a load balancer, without what it is made of: costs little however many members it has. */

@@ -17,6 +17,7 @@ export {
   rebalanceSteps,
 } from './group/rebalance.ts'
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
+export { servingOf } from './health/serving.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
   type AddressSpace,

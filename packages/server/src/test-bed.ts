@@ -50,6 +50,7 @@ class TestStatus implements StatusReader {
       provisioning: 'pending',
       reason: 'WaitingForNode',
       message: 'No node has confirmed it yet.',
+      serving: { state: 'yes', reason: 'Serving', message: '0 of 0 members answer.', membersUp: 0, members: 0 },
       confirmedGeneration: 0,
       confirmedAt: null,
       ownerNodeId: null,

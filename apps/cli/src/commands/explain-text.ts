@@ -13,11 +13,12 @@ const called = ({ name, id }: { readonly name: string; readonly id: string }): s
 
 /** The path of a load balancer hop by hop, as an indented tree. */
 export function explainText(explanation: Explanation, colour: boolean): string {
-  const { state, owner, ownerReason, lastChange } = explanation
+  const { state, serving, owner, ownerReason, lastChange } = explanation
   const status = (text: string): string => colourStatus(text, colour)
   const title = `Load balancer ${called(explanation.loadBalancer)}`
   const lines = [
     `${colour ? styleText('bold', title) : title}: ${status(state.provisioning)}. ${printable(state.message)}`,
+    ...(serving === undefined ? [] : [`Serving: ${status(serving.state)}. ${printable(serving.message)}`]),
     '',
     ...explanation.vips.flatMap(({ address, scope, announcedBy, pool }) => [
       `client -> ${address} (${scope}), ${announcedBy.length > 0 ? `announced by ${announcedBy.join(', ')}` : 'announced by nobody'}`,

@@ -7,6 +7,8 @@ export interface Explanation {
     readonly enabled: boolean
   }
   readonly state: { readonly provisioning: string; readonly reason: string; readonly message: string }
+  /** Left out by control planes that do not tell. */
+  readonly serving?: { readonly state: string; readonly message: string }
   readonly owner: { readonly id: string; readonly name: string | null; readonly connection: string } | null
   readonly ownerReason: { readonly code: string; readonly message: string }
   readonly vips: readonly {

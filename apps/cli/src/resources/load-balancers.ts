@@ -54,6 +54,7 @@ export const loadBalancer: Resource = {
     count('LISTENERS', 'listeners'),
     count('POOLS', 'pools'),
     column('STATUS', 'status.provisioning'),
+    column('SERVING', 'status.serving.state'),
     { title: 'MEMBERS UP', value: membersUp },
     { title: 'NODE', wide: true, value: ownerName },
     column('REASON', 'status.reason', true),

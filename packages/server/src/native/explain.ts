@@ -28,6 +28,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       enabled: loadBalancer.enabled,
     },
     state: { provisioning: status.provisioning, reason: status.reason, message: status.message },
+    serving: status.serving,
     owner,
     ownerReason: ownerReason(owner, placement),
     vips: vipsOf(context, loadBalancer).map((known) => ({

@@ -130,6 +130,7 @@ export function statusOf({ health = {}, stats = [], ...fields }: StatusFields = 
     provisioning: 'active',
     reason: 'Programmed',
     message: 'Programmed on node-1.',
+    serving: { state: 'yes', reason: 'Serving', message: '0 of 0 members answer.', membersUp: 0, members: 0 },
     confirmedGeneration: 1,
     confirmedAt: '2026-03-01T12:00:01.000Z',
     ownerNodeId: id('node'),

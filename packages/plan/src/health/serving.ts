@@ -1,0 +1,73 @@
+import type { LoadBalancer, Member, MemberHealth, Pool, Serving } from '@spout/model'
+import { isPanicking } from './effective-members.ts'
+
+const NAMED = 3
+
+/**
+ * Whether somebody answers behind a load balancer: how many members of how many, and why not all. That the nodes have it
+ * programmed says nothing of that. A member that is not checked, or not yet, counts as one that answers: it gets traffic.
+ * @param health by member id; members without an entry are not probed
+ */
+export function servingOf(loadBalancer: LoadBalancer, health: ReadonlyMap<string, MemberHealth>): Serving {
+  if (!loadBalancer.enabled) return nobody('Disabled', 'The load balancer is disabled.')
+  const listeners = loadBalancer.listeners.filter(({ enabled }) => enabled)
+  if (listeners.length === 0) return nobody('NoListeners', 'No listener is enabled.')
+  const poolless = listeners.filter(({ defaultPoolId }) => defaultPoolId === null)
+  const used = new Set(listeners.map(({ defaultPoolId }) => defaultPoolId))
+  const pools = loadBalancer.pools.filter(({ id }) => used.has(id)).map((pool) => lookAt(pool, health))
+  const sum = (count: (pool: Look) => number): number => pools.reduce((total, pool) => total + count(pool), 0)
+  const counts = { membersUp: sum(({ up }) => up), members: sum(({ members }) => members) }
+  const empty = pools.find(({ members }) => members === 0)
+  const dead = pools.find(({ up, members }) => members > 0 && up === 0)
+  if (dead !== undefined) {
+    const still = dead.panics ? ' Connections are sent to them all the same, since all failed at once.' : ''
+    return { ...counts, state: 'no', reason: 'AllMembersDown', message: `${words(counts)} ${dead.why}${still}` }
+  }
+  if (empty !== undefined)
+    return { ...counts, state: 'no', reason: 'NoMembers', message: 'A pool has no member that may take traffic.' }
+  if (poolless.length > 0)
+    return { ...counts, state: 'no', reason: 'NoPool', message: `Listener port ${poolless[0]?.port} has no pool.` }
+  const failing = pools.find(({ up, members }) => up < members)
+  if (failing !== undefined)
+    return { ...counts, state: 'partly', reason: 'MembersDown', message: `${words(counts)} ${failing.why}` }
+  return { ...counts, state: 'yes', reason: 'Serving', message: words(counts) }
+}
+
+interface Look {
+  readonly up: number
+  readonly members: number
+  readonly why: string
+  readonly panics: boolean
+}
+
+function lookAt(pool: Pool, health: ReadonlyMap<string, MemberHealth>): Look {
+  const members = pool.enabled ? pool.members.filter(({ enabled, weight }) => enabled && weight > 0) : []
+  const down = members.filter(({ id }) => health.get(id)?.health === 'down')
+  const ids = new Set(down.map(({ id }) => id))
+  return {
+    up: members.length - down.length,
+    members: members.length,
+    why: down.length === 0 ? '' : whyDown(down, health),
+    panics: isPanicking({ ...pool, members }, ids),
+  }
+}
+
+function whyDown(down: readonly Member[], health: ReadonlyMap<string, MemberHealth>): string {
+  const named = down.slice(0, NAMED).map(({ id, address, port }) => {
+    const where = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+    return `${where} (${health.get(id)?.reason ?? 'no answer'})`
+  })
+  const more = down.length > NAMED ? ` and ${down.length - NAMED} more` : ''
+  return `Down: ${named.join(', ')}${more}.`
+}
+
+const words = ({ membersUp, members }: Pick<Serving, 'membersUp' | 'members'>): string =>
+  `${membersUp} of ${members} ${members === 1 ? 'member answers' : 'members answer'}.`
+
+const nobody = (reason: Serving['reason'], message: string): Serving => ({
+  state: 'no',
+  reason,
+  message,
+  membersUp: 0,
+  members: 0,
+})
