@@ -250,7 +250,9 @@ describe('addresses and status, against a real API server', () => {
     expect(ips(await bed.when('c39-next', 'an address', hasIp))[0]).toMatch(/^198\.51\.100\./)
     await bed.create('c39-only', {}, { 'spout.dev/address-pool': 'old' })
     const refused = await bed.when('c39-only', 'a refusal', is('AddressPoolDraining'))
-    expect(condition(refused)?.message).toMatch(/poolId.*address pool old is draining: it gives no new addresses/)
+    expect(condition(refused)?.message).toMatch(
+      /spec\.loadBalancerIP.*address pool old is draining: it gives no new addresses/,
+    )
     expect(ips(await bed.get('c39-before'))).toEqual([bed.documentOf(before)?.vips[0]?.address])
     // A change of a pool makes the refused ask again; what goes is removed as ever.
     await admission.changeAddressPool(bed.pools.old.id, { draining: false })

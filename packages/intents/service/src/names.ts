@@ -15,6 +15,8 @@ export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
 export const KUBE_PROXY_HEALTH_PORT = 10256
 
 export const CONDITION_PROGRAMMED = 'spout.dev/Programmed'
+/** Whether somebody answers behind the Service; there once it is programmed. */
+export const CONDITION_SERVING = 'spout.dev/Serving'
 /** False while external IPs of the Service cannot be had, and not there else. */
 export const CONDITION_EXTERNAL_IPS = 'spout.dev/ExternalIPs'
 /** A name of Kubernetes' own. */

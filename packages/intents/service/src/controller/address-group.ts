@@ -10,7 +10,7 @@ import {
   type KnownPool,
   poolsHolding,
 } from '../to-model/address-choice.ts'
-import type { FamilyWish } from '../to-model/address-wish.ts'
+import { addressFieldOf, type FamilyWish } from '../to-model/address-wish.ts'
 import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
 import { loadBalancerIds } from '../to-model/ids.ts'
@@ -18,6 +18,7 @@ import { bringExternals } from './external-addresses.ts'
 import { firstGranted } from './grants.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
 import type { LeftOut } from './left-out.ts'
+import { inOwnWords } from './own-words.ts'
 import { replace, withoutRefused } from './said-content.ts'
 import type { PlannedGroup } from './unit-plan.ts'
 
@@ -67,7 +68,7 @@ export async function bringTo(context: AddressGroupContext, group: PlannedGroup)
   } catch (error) {
     if (!(error instanceof Refused) && !(error instanceof NotWished)) throw error
     const stands = group.heldBy === null ? shown : known.get(group.heldBy)
-    return { shown: stands, refusal: refusalOf(error), waits: error instanceof PoolAwaited }
+    return { shown: stands, refusal: refusalOf(error, group), waits: error instanceof PoolAwaited }
   }
 }
 
@@ -92,10 +93,14 @@ class PoolAwaited extends NotWished {
   }
 }
 
-const refusalOf = (error: Refused | NotWished): Refusal =>
-  error instanceof NotWished
-    ? error.refusal
-    : { reason: error.code, field: error.field ?? 'load balancer', message: error.message }
+/** Services that share an address say alike which one; the first that says so counts. */
+function addressFieldIn(services: PlannedGroup['services']): string {
+  const saying = services.find(({ wish }) => wish.families.some(({ address }) => address !== null)) ?? services[0]
+  return saying === undefined ? 'spec.loadBalancerIP' : addressFieldOf(saying.service)
+}
+
+const refusalOf = (error: Refused | NotWished, { services }: PlannedGroup): Refusal =>
+  error instanceof NotWished ? error.refusal : inOwnWords(error, addressFieldIn(services))
 
 async function asksForAnother(
   { pools }: AddressGroupContext,
@@ -148,7 +153,7 @@ async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Pro
   const pools = await context.pools()
   const lost = context.awaitsPools ? before.find((address) => isIp(address) && !isInPool(address, pools)) : undefined
   if (lost !== undefined) throw new PoolAwaited(lost)
-  const chosen = chooseAddresses(group.wish, pools, context.defaultPools, before)
+  const chosen = chooseAddresses(group.wish, pools, context.defaultPools, before, addressFieldIn(group.services))
   if ('refusal' in chosen) throw new NotWished(chosen.refusal)
   return chosen.value
 }
@@ -198,7 +203,7 @@ async function addFamilies(
       context.known.answered(now)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      if (required) refusal = refusalOf(error)
+      if (required) refusal = refusalOf(error, group)
     }
   }
   return { shown: now, refusal }

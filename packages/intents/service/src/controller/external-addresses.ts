@@ -5,6 +5,7 @@ import { type KnownPool, poolsHolding } from '../to-model/address-choice.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
 import { firstGranted } from './grants.ts'
 import type { KnownLoadBalancers } from './known-load-balancers.ts'
+import { reasonOf } from './own-words.ts'
 
 export interface ExternalsContext {
   readonly service: LoadBalancerService
@@ -54,4 +55,4 @@ export async function bringExternals(
 
 /** The control plane names a field of its own call. */
 const messageOf = ({ code, message }: Refused): string =>
-  code === 'AddressTaken' ? 'it is already in use' : message.replace(/^Field \S+: /, '')
+  code === 'AddressTaken' ? 'it is already in use' : reasonOf(message)

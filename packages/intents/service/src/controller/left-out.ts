@@ -1,6 +1,7 @@
 import type { Refused } from '@spout/client/native-api'
 import type { Clock } from '@spout/runtime'
 import type { LoadBalancerContent } from '../to-model/content.ts'
+import { reasonOf } from './own-words.ts'
 
 /**
  * Members that the control plane will not take, by pool and endpoint, with its reason. EndpointSlices can be written by
@@ -39,7 +40,7 @@ export class LeftOut {
     const member = pool?.members[Number(match?.[2] ?? Number.NaN)]
     if (pool === undefined || member === undefined) return false
     const refused = this.#ofDocument.get(id) ?? new Map<string, string>()
-    refused.set(keyOf(pool.name, member), message)
+    refused.set(keyOf(pool.name, member), reasonOf(message))
     this.#ofDocument.set(id, refused)
     if (!this.#sinceMs.has(id)) this.#sinceMs.set(id, this.#clock.monotonicMs())
     return true

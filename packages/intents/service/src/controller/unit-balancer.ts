@@ -7,6 +7,7 @@ import type { Refusal } from '../refusal.ts'
 import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { type ExternalWish, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import type { EligibleNode } from '../to-model/nodes.ts'
+import { answeringOf } from '../write-back/answering.ts'
 import type { Progress } from '../write-back/conditions.ts'
 import { bringTo } from './address-group.ts'
 import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } from './context.ts'
@@ -238,6 +239,8 @@ export class UnitBalancer {
         addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
         refusedExternals: notHad,
+        answering:
+          shown?.status.serving === undefined ? null : answeringOf(shown.status.serving, group.services.length > 1),
         progress:
           notMade ??
           (shown === null

@@ -6,7 +6,9 @@ import type { PoolChange } from '../to-model/content-difference.ts'
 /** A load balancer as the control plane shows it. */
 export interface ShownLoadBalancer {
   readonly document: LoadBalancer
-  readonly status: Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message' | 'confirmedGeneration'>
+  /** A control plane that is older does not tell `serving`. */
+  readonly status: Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message' | 'confirmedGeneration'> &
+    Partial<Pick<LoadBalancerStatus, 'serving'>>
 }
 
 /** How far nodes are with a load balancer that was deleted. */

@@ -264,11 +264,18 @@ const failed = ({ error }: Failure): Outcome<never> => ({ error: refusedOr(probl
 
 const split = ({ status, ...document }: Shown): ShownLoadBalancer => ({ document, status: ownStatus(status) })
 
-const ownStatus = ({ provisioning, reason, message, confirmedGeneration }: Shown['status']): Shown['status'] => ({
+const ownStatus = ({
   provisioning,
   reason,
   message,
   confirmedGeneration,
+  serving,
+}: Shown['status']): Shown['status'] => ({
+  provisioning,
+  reason,
+  message,
+  confirmedGeneration,
+  ...(serving === undefined ? {} : { serving }),
 })
 
 const creationBody = ({ id, content, vip }: Creation) => ({ ...bodyOf(content), id, vips: [{ from: 'pool', ...vip }] })

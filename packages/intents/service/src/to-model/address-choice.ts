@@ -27,12 +27,14 @@ export interface FamilyChoice {
  * plane which lost its state gives it out again; it is a hint alone, because users can write it.
  *
  * @param defaults names of the pools for Services that name none, in order; empty takes any
+ * @param addressField where the Service says which address it wants
  */
 export function chooseAddresses(
   wish: AddressWish,
   pools: readonly KnownPool[],
   defaults: readonly string[],
   shownAddresses: readonly string[],
+  addressField = fieldOf('addresses'),
 ): OrRefusal<readonly FamilyChoice[]> {
   const names = wish.pools ?? (defaults.length > 0 ? defaults : null)
   const unknown = (wish.pools ?? []).find((name) => !pools.some((pool) => pool.name === name))
@@ -49,11 +51,7 @@ export function chooseAddresses(
     const ofFamily = source.filter((pool) => rangesOf(pool).some(({ version }) => version === family))
     const candidates = address === null ? freely(family, ofFamily, shownAddresses) : poolsHolding(address, ofFamily)
     if (candidates.length === 0 && address !== null)
-      return refuse(
-        'AddressNotInPool',
-        fieldOf('addresses'),
-        `${address} is in none of the address pools it may come from.`,
-      )
+      return refuse('AddressNotInPool', addressField, `${address} is in none of the address pools it may come from.`)
     if (candidates.length === 0 && required) {
       const which = wish.pools === null ? 'No address pool' : 'None of the address pools that it names'
       return refuse('NoAddressPool', fieldOf('pools'), `${which} has addresses of family IPv${family}.`)

@@ -65,6 +65,12 @@ export function addressWishOf(service: Service): OrRefusal<AddressWish> {
   }
 }
 
+/** Where a Service says which addresses it wants, or would. */
+export function addressFieldOf(service: Service): string {
+  const wanted = wantedAddresses(service)
+  return 'refusal' in wanted ? wanted.refusal.field : wanted.value.field
+}
+
 function wantedAddresses(service: Service): OrRefusal<{ readonly field: string; readonly texts: readonly string[] }> {
   const annotated = listAnnotation(service, 'addresses')
   if ('refusal' in annotated) return annotated

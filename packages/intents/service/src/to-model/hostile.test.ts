@@ -107,7 +107,10 @@ describe('hostile Services', () => {
         ownershipOf(one, { className: 'a/b', isDefault: true, namespaces: null })
         expect(JSON.stringify(draftOf(structuredClone(one), structuredClone(around)))).toBe(JSON.stringify(draft))
         if ('refusal' in draft) {
-          const [shown] = conditionsOf({ type: 'refused', refusal: draft.refusal }, [], [], [], '2026-01-01T00:00:00Z')
+          const [shown] = conditionsOf({
+            ...{ ports: [], refusedExternals: [], answering: null, before: [], now: '2026-01-01T00:00:00Z' },
+            progress: { type: 'refused', refusal: draft.refusal },
+          })
           expect(shown?.reason).toMatch(/^[A-Z][A-Za-z]+$/)
           expect(shown?.message.length).toBeLessThanOrEqual(1024)
           expect(shown?.message).not.toMatch(/[^\x20-\x7e]/)

@@ -1,7 +1,8 @@
 import type { Condition } from '@spout/kube'
-import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
 import type { Refusal } from '../refusal.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
+import type { Answering } from './answering.ts'
 import type { ShownPort } from './ingress.ts'
 
 /** What is known of a Service's load balancer, for its conditions. */
@@ -17,15 +18,27 @@ export type Progress =
 
 const LONGEST_MESSAGE = 1024
 
+export interface ConditionsInput {
+  readonly progress: Progress
+  readonly ports: readonly ShownPort[]
+  readonly refusedExternals: readonly RefusedExternal[]
+  readonly answering: Answering | null
+  readonly before: readonly Condition[]
+  /** RFC 3339, in seconds. */
+  readonly now: string
+}
+
 /** Our conditions. Times are kept where a condition's status is what it was, so that nothing is written for nothing. */
-export function conditionsOf(
-  progress: Progress,
-  ports: readonly ShownPort[],
-  refusedExternals: readonly RefusedExternal[],
-  before: readonly Condition[],
-  now: string,
-): readonly Condition[] {
+export function conditionsOf({
+  progress,
+  ports,
+  refusedExternals,
+  answering,
+  before,
+  now,
+}: ConditionsInput): readonly Condition[] {
   const wanted = [programmed(progress)]
+  if (progress.type === 'programmed' && answering !== null) wanted.push(serving(answering, before))
   const [first] = refusedExternals
   if (first !== undefined)
     wanted.push({
@@ -63,6 +76,20 @@ function programmed(progress: Progress): Omit<Condition, 'lastTransitionTime'> {
     default:
       return { type, status: 'False', reason: wordOf(progress.reason), message: progress.message }
   }
+}
+
+/**
+ * Its message is that of the moment when the reason came: members go down and up in numbers all the time, and each word
+ * about them would be a write.
+ */
+function serving(
+  { answers, reason, message }: Answering,
+  before: readonly Condition[],
+): Omit<Condition, 'lastTransitionTime'> {
+  const status = answers ? 'True' : 'False'
+  const known = before.find(({ type }) => type === CONDITION_SERVING)
+  const same = known?.status === status && known.reason === reason
+  return { type: CONDITION_SERVING, status, reason, message: same ? known.message : message }
 }
 
 /** A reason that the API server accepts. */

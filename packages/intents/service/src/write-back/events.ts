@@ -1,5 +1,11 @@
 import type { Condition } from '@spout/kube'
-import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, NAMESPACE_MOVED } from '../names.ts'
+import {
+  CONDITION_EXTERNAL_IPS,
+  CONDITION_PORTS_ERROR,
+  CONDITION_PROGRAMMED,
+  CONDITION_SERVING,
+  NAMESPACE_MOVED,
+} from '../names.ts'
 import type { WrittenStatus } from './status.ts'
 
 /** An event for a Service. */
@@ -30,6 +36,12 @@ export function eventsOf(
   return changed.flatMap(({ type, status, reason, message }): ServiceEvent[] => {
     if (type === CONDITION_PORTS_ERROR) return [{ type: 'Warning', reason, action: 'BalancePorts', note: message }]
     if (type === CONDITION_EXTERNAL_IPS) return [{ type: 'Warning', reason, action: 'ClaimExternalIPs', note: message }]
+    if (type === CONDITION_SERVING) {
+      // That it answers is news only after it did not.
+      if (status === 'False') return [{ type: 'Warning', reason, action: 'ServeClients', note: message }]
+      const failed = before.some((known) => known.type === CONDITION_SERVING && known.status === 'False')
+      return failed ? [{ type: 'Normal', reason, action: 'ServeClients', note: message }] : []
+    }
     if (type !== CONDITION_PROGRAMMED || progress === 'waits' || reason === 'Programmed') return []
     // A condition that is true with another reason tells of a notice, such as a cluster without nodes.
     return [

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { service } from '../testing/objects.ts'
 import { addressWishOf } from '../to-model/address-wish.ts'
 import { portsOf, portTaken } from '../to-model/ports.ts'
+import { answeringOf } from './answering.ts'
 import { eventsOf } from './events.ts'
 import { type StatusInput, shows, statusOf } from './status.ts'
 
@@ -55,6 +56,45 @@ describe('what a Service shows', () => {
       ['LoadBalancerPortsError', 'True'],
     ])
     expect(JSON.stringify(conditions)).not.toContain('secret')
+  })
+
+  test('whether somebody answers, apart from whether it is programmed; one word for each reason', () => {
+    const down = { state: 'no', reason: 'AllMembersDown', membersUp: 0, members: 2 } as const
+    const first = answeringOf({ ...down, message: '0 of 2 members answer. Down: 10.1.0.1:80 (refused).' }, false)
+    const programmed = ['spout.dev/Programmed', 'True', 'Programmed']
+    const words = ({ conditions }: ReturnType<typeof statusOf>) =>
+      conditions.map(({ type, status: state, reason }) => [type, state, reason])
+    const shown = status({ answering: first })
+    expect(words(shown)).toEqual([programmed, ['spout.dev/Serving', 'False', 'AllMembersDown']])
+    const after = { ...one, status: { loadBalancer: { ingress: shown.ingress }, conditions: shown.conditions } }
+    // Other members with the same meaning are nothing to write.
+    const other = answeringOf({ ...down, message: '0 of 2 members answer. Down: 10.1.0.2:80 (refused).' }, false)
+    expect(shows(after, status({ service: after, answering: other }))).toBe(true)
+    const none = answeringOf({ ...down, reason: 'NoMembers', message: '' }, false)
+    expect(words(status({ service: after, answering: none }))[1]).toEqual(['spout.dev/Serving', 'False', 'NoEndpoints'])
+    // While it is not programmed the question does not come up.
+    const pending = { type: 'pending', reason: 'WaitingForNode', message: '' } as const
+    expect(words(status({ answering: first, progress: pending }))).toEqual([
+      ['spout.dev/Programmed', 'False', 'WaitingForNode'],
+    ])
+  })
+
+  test('an event when nobody answers, and when somebody does again; none when all is well from the first', () => {
+    const fails = answeringOf({ state: 'no', reason: 'NoMembers', message: '', membersUp: 0, members: 0 }, false)
+    const works = answeringOf({ state: 'yes', reason: 'Serving', message: '', membersUp: 1, members: 1 }, false)
+    const failing = status({ answering: fails })
+    const serves = { action: 'ServeClients' }
+    expect(eventsOf([], failing)).toMatchObject([{ ...serves, type: 'Warning', reason: 'NoEndpoints' }])
+    expect(eventsOf(failing.conditions, failing)).toEqual([])
+    expect(eventsOf(failing.conditions, status({ answering: works }))).toMatchObject([{ ...serves, type: 'Normal' }])
+    expect(eventsOf([], status({ answering: works }))).toEqual([])
+  })
+
+  test('of Services that share an address none learns of another’s endpoints', () => {
+    const secret = '1 of 2 members answers. Down: 10.9.9.9:80 (refused).'
+    const serving = { state: 'partly', reason: 'MembersDown', message: secret, membersUp: 1, members: 2 } as const
+    expect(answeringOf(serving, true).message).not.toContain('10.9.9.9')
+    expect(answeringOf(serving, false).message).toContain('10.9.9.9')
   })
 
   test('a wish that cannot be read keeps what is there', () => {

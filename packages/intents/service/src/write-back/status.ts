@@ -1,7 +1,8 @@
 import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
-import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
 import type { AddressWish } from '../to-model/address-wish.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
+import type { Answering } from './answering.ts'
 import { conditionsOf, type Progress } from './conditions.ts'
 import { ingressOf, type ShownPort } from './ingress.ts'
 
@@ -21,6 +22,8 @@ export interface StatusInput {
   /** External IPs that it cannot have; left out: none. */
   readonly refusedExternals?: readonly RefusedExternal[]
   readonly progress: Progress
+  /** Who answers behind it; null while that is not known. */
+  readonly answering?: Answering | null
   /** RFC 3339, in seconds. */
   readonly now: string
 }
@@ -32,20 +35,29 @@ export function statusOf({
   ports,
   refusedExternals = [],
   progress,
+  answering = null,
   now,
 }: StatusInput): WrittenStatus {
   const before = service.status?.loadBalancer?.ingress ?? []
   return {
     ingress:
       wish === null ? before.filter(({ ip }) => addresses.includes(ip ?? '')) : ingressOf(wish, addresses, ports),
-    conditions: conditionsOf(progress, ports, refusedExternals, service.status?.conditions ?? [], now),
+    conditions: conditionsOf({
+      ...{ progress, ports, refusedExternals, answering, now },
+      before: service.status?.conditions ?? [],
+    }),
   }
 }
 
 /** What a Service that is balanced no more shows. */
 export const NO_STATUS: WrittenStatus = { ingress: [], conditions: [] }
 
-const OURS: ReadonlySet<string> = new Set([CONDITION_PROGRAMMED, CONDITION_PORTS_ERROR, CONDITION_EXTERNAL_IPS])
+const OURS: ReadonlySet<string> = new Set([
+  CONDITION_PROGRAMMED,
+  CONDITION_SERVING,
+  CONDITION_PORTS_ERROR,
+  CONDITION_EXTERNAL_IPS,
+])
 
 /** Whether the Service shows it already; the conditions of others do not count. */
 export function shows(service: Service, wanted: WrittenStatus): boolean {

@@ -1,0 +1,28 @@
+import type { Serving } from '@spout/model'
+
+/** Who answers behind a Service, in its own words. */
+export interface Answering {
+  readonly answers: boolean
+  readonly reason: Serving['reason'] | 'NoEndpoints'
+  readonly message: string
+}
+
+/**
+ * @param shared whether other Services have parts of the load balancer: of their members nothing is told
+ */
+export function answeringOf({ state, reason, message }: Serving, shared: boolean): Answering {
+  const answers = state !== 'no'
+  switch (reason) {
+    case 'Serving':
+      return { answers, reason, message: 'Its endpoints answer.' }
+    case 'NoMembers':
+    case 'NoPool':
+      return { answers, reason: 'NoEndpoints', message: 'No endpoint is ready: connections are refused.' }
+    default:
+      return {
+        answers,
+        reason,
+        message: shared ? 'Of the Services that share its address, some have no endpoint that answers.' : message,
+      }
+  }
+}
