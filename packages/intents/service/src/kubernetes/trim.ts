@@ -3,12 +3,20 @@ import { ANNOTATIONS, EXCLUDE_NODE_LABEL, MANAGED_BY, PROJECT } from '../names.t
 
 /** What is kept of objects: the fields that are read here. Built anew, so that nothing holds on to the rest. */
 
+const PREFIX = 'spout.dev/'
+const MOST_UNKNOWN = 4
 const KEPT_ANNOTATIONS: readonly string[] = [MANAGED_BY, PROJECT, ...Object.values(ANNOTATIONS).flat()]
 
 function picked<T extends object, K extends keyof T>(from: T | undefined, names: readonly K[]): Pick<T, K> {
   const kept: Partial<T> = {}
   for (const name of names) if (from?.[name] !== undefined) kept[name] = from[name]
   return kept as Pick<T, K>
+}
+
+/** Names of ours that say nothing, so that their user can be told: few of them, and nothing of what they say. */
+function unknownOurs(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const names = Object.keys(annotations).filter((name) => name.startsWith(PREFIX) && !KEPT_ANNOTATIONS.includes(name))
+  return Object.fromEntries(names.slice(0, MOST_UNKNOWN).map((name) => [name, '']))
 }
 
 const NAMED = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const
@@ -35,7 +43,7 @@ export function trimService({ metadata, spec, status }: Service): Service {
     metadata: {
       ...named,
       ...picked(metadata, ['finalizers']),
-      annotations: picked(metadata.annotations, KEPT_ANNOTATIONS),
+      annotations: { ...picked(metadata.annotations, KEPT_ANNOTATIONS), ...unknownOurs(metadata.annotations) },
     },
     spec: picked(spec, SPEC),
     ...(status === undefined ? {} : { status: picked(status, ['loadBalancer', 'conditions']) }),

@@ -14,6 +14,7 @@ import { type EligibleNode, nodeMembers } from './nodes.ts'
 import { type BalancedPort, type PortError, portsOf } from './ports.ts'
 import { unitOf } from './sharing.ts'
 import { sourceRangesOf } from './source-ranges.ts'
+import { unknownAnnotation } from './unknown-annotation.ts'
 
 /** What a Service is read with. */
 export interface Surroundings {
@@ -103,7 +104,14 @@ export function draftOf(service: Service, { slices, nodes, mode: configured }: S
   }
   if (drafted.every(({ parts }) => parts === null))
     return refuse('NoServablePort', 'spec.ports', drafted.map(({ port }) => portMessage(port, port.error)).join('; '))
-  return { value: { service, wish: wish.value, ports: drafted, notice: noticeOf(mode.value, nodes) } }
+  return {
+    value: {
+      service,
+      wish: wish.value,
+      ports: drafted,
+      notice: noticeOf(mode.value, nodes) ?? unknownAnnotation(service),
+    },
+  }
 }
 
 /**

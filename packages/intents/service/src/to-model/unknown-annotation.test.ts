@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { trimService } from '../kubernetes/trim.ts'
+import { ANNOTATIONS } from '../names.ts'
+import { service } from '../testing/objects.ts'
+import { unknownAnnotation } from './unknown-annotation.ts'
+
+const saying = (annotations: Readonly<Record<string, string>>) => service('web', {}, { annotations })
+
+test('a mistyped annotation is named, with the one that was meant', () => {
+  expect(unknownAnnotation(saying({ 'spout.dev/monitr': 'tcp' }))).toEqual({
+    reason: 'UnknownAnnotation',
+    field: 'metadata.annotations[spout.dev/monitr]',
+    message: 'spout.dev/monitr is not known and does nothing. Did you mean spout.dev/monitor?',
+  })
+  expect(unknownAnnotation(saying({ 'spout.dev/load-balancer-ip': '192.0.2.1' }))?.message).toContain(
+    'Did you mean spout.dev/load-balancer-ips?',
+  )
+})
+
+test('of what the connector keeps of a Service it is a part, without what it says', () => {
+  const kept = trimService({ ...saying({ 'spout.dev/monitr': 'x'.repeat(10_000), 'other/thing': 'y' }) })
+  const balanced = { ...kept, spec: { ...kept.spec, type: 'LoadBalancer' as const } }
+  expect(unknownAnnotation(balanced)?.field).toBe('metadata.annotations[spout.dev/monitr]')
+  expect(JSON.stringify(kept).length).toBeLessThan(1000)
+})
+
+test('one that is near to none has no guess', () => {
+  expect(unknownAnnotation(saying({ 'spout.dev/make-coffee-please': 'yes' }))?.message).toBe(
+    'spout.dev/make-coffee-please is not known and does nothing.',
+  )
+})
+
+test('those that are known, and those of others, are no fault', () => {
+  const known = Object.fromEntries(Object.values(ANNOTATIONS).flatMap((names) => names.map((name) => [name, 'x'])))
+  expect(unknownAnnotation(saying({ ...known, 'metallb.io/strange': 'x', 'spout.developers/x': 'y' }))).toBeNull()
+  expect(unknownAnnotation(service('web'))).toBeNull()
+})
+
+test('hostile names are shown harmless and bounded', () => {
+  const { field = '', message = '' } = unknownAnnotation(saying({ [`spout.dev/${'\n'.repeat(5000)}`]: '' })) ?? {}
+  expect(`${field}${message}`).not.toMatch(/[^\x20-\x7e]/)
+  expect(message.length).toBeLessThan(200)
+})
