@@ -5,10 +5,12 @@ import {
   type Authenticator,
   apiGate,
   BodyBudget,
+  BYTES_OF_A_UNIT,
   type Gate,
   limitConnections,
   OpenStreams,
   RequestShares,
+  shareOfProject,
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
 
@@ -40,7 +42,10 @@ export function openLimits(
   const shares = new RequestShares({ clock, ...project })
   return {
     gate: apiGate({ authenticator, shares, bodies: new BodyBudget(BODIES), project, stranger }),
-    streams: new OpenStreams({ mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES }),
+    streams: new OpenStreams(
+      { mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES },
+      (projectId, bytes) => shares.charge(shareOfProject(projectId), bytes / BYTES_OF_A_UNIT),
+    ),
     watch: (server) =>
       limitConnections(server, {
         ...{ most: config.connections, mostOfSource: config.connectionsOfAddress },

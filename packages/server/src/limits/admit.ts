@@ -25,7 +25,7 @@ export interface AdmitOptions {
 /** What is read and thrown away so that the connection can go on. A longer body ends it. */
 const MOST_UNREAD_BYTES = 65_536
 /** A unit of a share, beside one for the request itself. */
-const BYTES_OF_A_UNIT = 16_384
+export const BYTES_OF_A_UNIT = 16_384
 
 /**
  * Decides on every request of a scope by its headers: who asks, whether it is his turn, and whether there is room for the

@@ -18,6 +18,9 @@ export interface ApiGateOptions {
   readonly stranger: ShareLimits
 }
 
+/** The share of a project's requests and streams. */
+export const shareOfProject = (projectId: string): string => `project ${projectId}`
+
 /** An operator mends what tenants cannot: he is slowed last. */
 const OPERATORS_FACTOR = 10
 
@@ -35,7 +38,7 @@ export function apiGate({ authenticator, shares, bodies, project, stranger }: Ap
     const { principal } = sessionOf(authenticator, request)
     if (isAdmin(principal)) return { who: `operator ${principal.userId}`, limits: operator }
     if (principal.projectId === null) return { who: `user ${principal.userId}`, limits: stranger }
-    return { who: `project ${principal.projectId}`, limits: project }
+    return { who: shareOfProject(principal.projectId), limits: project }
   }
   return (scope, open) =>
     admitByHeaders(scope, {

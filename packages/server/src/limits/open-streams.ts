@@ -9,6 +9,8 @@ export interface StreamLimits {
 
 /** One open watch: what it holds for its reader. */
 export interface OpenStream {
+  /** So much was told to the reader. */
+  told(bytes: number): void
   /** How much waits for the reader now. @returns false when its project has too much waiting: this reader is to be cut off */
   holds(bytes: number): boolean
   close(): void
@@ -17,10 +19,13 @@ export interface OpenStream {
 /** Watches of each project, and what waits in them for readers that are slow. */
 export class OpenStreams {
   readonly #limits: StreamLimits
+  readonly #onTold: (project: string, bytes: number) => void
   readonly #projects = new Map<string, Map<OpenStream, number>>()
 
-  constructor(limits: StreamLimits) {
+  /** @param onTold what is told of a project's share: a stream is answered for as long as it is open */
+  constructor(limits: StreamLimits, onTold: (project: string, bytes: number) => void = () => {}) {
     this.#limits = limits
+    this.#onTold = onTold
   }
 
   /** @throws SpoutError TooManyRequests */
@@ -34,6 +39,7 @@ export class OpenStreams {
       })
     this.#projects.set(project, streams)
     const stream: OpenStream = {
+      told: (bytes) => this.#onTold(project, bytes),
       holds: (bytes) => {
         if (!streams.has(stream)) return false
         streams.set(stream, bytes)

@@ -187,7 +187,9 @@ function lineWriter(raw: ServerResponse, { signal, over, stream, cutOff }: LineW
     })
   return async (line) => {
     if (signal.aborted) return
-    if (raw.write(`${JSON.stringify(line)}\n`)) return
+    const text = `${JSON.stringify(line)}\n`
+    stream.told(text.length)
+    if (raw.write(text)) return
     // Status lines do not wait for each other; nobody may make us hold more than this.
     if (!stream.holds(raw.writableLength)) return cut()
     if (over.aborted) return

@@ -1,0 +1,42 @@
+import type { SpoutError } from '@spout/model'
+import { expect, test } from 'vitest'
+import { OpenStreams } from './open-streams.ts'
+
+const codeOf = (open: () => unknown): string => {
+  try {
+    open()
+  } catch (error) {
+    return (error as SpoutError).code
+  }
+  return 'opened'
+}
+
+test('a project has so many open; one that is closed makes room, and others have their own', () => {
+  const streams = new OpenStreams({ mostOfProject: 2, mostBytesOfProject: 100 })
+  const first = streams.open('a')
+  streams.open('a')
+  expect(codeOf(() => streams.open('a'))).toBe('TooManyRequests')
+  expect(codeOf(() => streams.open('b'))).toBe('opened')
+  first.close()
+  expect(codeOf(() => streams.open('a'))).toBe('opened')
+})
+
+test('what waits for the readers of a project counts together; one that is gone counts no more', () => {
+  const streams = new OpenStreams({ mostOfProject: 5, mostBytesOfProject: 100 })
+  const [slow, other, stranger] = [streams.open('a'), streams.open('a'), streams.open('b')]
+  expect(slow.holds(80)).toBe(true)
+  expect(other.holds(30)).toBe(false)
+  expect(stranger.holds(90)).toBe(true)
+  slow.close()
+  expect(other.holds(30)).toBe(true)
+  expect(slow.holds(1)).toBe(false)
+})
+
+test('what is told is said of its project', () => {
+  const told: string[] = []
+  const streams = new OpenStreams({ mostOfProject: 1, mostBytesOfProject: 1 }, (project, bytes) =>
+    told.push(`${project} ${bytes}`),
+  )
+  streams.open('a').told(7)
+  expect(told).toEqual(['a 7'])
+})
