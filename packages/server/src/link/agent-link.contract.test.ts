@@ -9,8 +9,9 @@ import type { NodeStates, ReportSink } from '@spout/admission'
 import { createAgentLink, enrol, type LinkIdentity, LinkRefused, type StateLine } from '@spout/client'
 import { LineSplitter } from '@spout/client/ndjson'
 import { type AuditRecord, EDITS_VERSION, entryHash, type NodeReport, type NodeStateEntry } from '@spout/model'
-import { silentLogger, systemClock } from '@spout/runtime'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Clock, silentLogger, systemClock } from '@spout/runtime'
+import { recordFault } from '@spout/testkit'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 import { AgentLink } from './agent-link.ts'
 import { CertificateAuthority } from './certificate-authority.ts'
@@ -69,6 +70,11 @@ class Table implements NodeStates {
   }
 }
 
+/** The clock of the link, which a test may set ahead. */
+let aheadMs = 0
+const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) }
+const DAY_MS = 86_400_000
+
 const table = new Table()
 const sink: ReportSink = {
   report: (nodeId, report) => {
@@ -83,8 +89,8 @@ beforeAll(async () => {
   authority = await CertificateAuthority.open(directory)
   link = new AgentLink({
     ...{ authority, store: bed.store, view: bed.view, admission: bed.admission, states: table, reports: sink },
-    ...{ clock: systemClock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
-    audit: bed.audit,
+    ...{ clock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
+    ...{ audit: bed.audit, lookForExpiredMs: 20 },
   })
   await link.start()
   url = `https://127.0.0.1:${link.port}`
@@ -353,6 +359,50 @@ test('enrolments and renewals are in the audit log, reports and secrets are not'
   const all = JSON.stringify((await bed.audit.read({ ...page, limit: 1000 })).items)
   for (const secret of [token.split('.')[0] ?? '', 'BEGIN CERTIFICATE', '/agent/v1/report'])
     expect(all).not.toContain(secret)
+})
+
+describe('a certificate that expires', () => {
+  afterEach(() => {
+    aheadMs = 0
+  })
+
+  test('is refused on a connection that is open, and ends its state stream; a renewed one goes on', async () => {
+    const { identity } = await enrolled('expires-1')
+    const { identity: silent } = await enrolled('expires-2')
+    const client = linkOf(identity)
+    expect(await refusal(client.report(report(1), never))).toBe('accepted')
+    const lines = linkOf(silent).state(never)[Symbol.asyncIterator]()
+    await until(lines, (line) => line.type === 'synced')
+    const ended = refusal(until(lines, () => false))
+    aheadMs = 91 * DAY_MS
+    expect(await refusal(client.report(report(2), never))).toBe(401)
+    // It asks for nothing, and is ended all the same.
+    expect(await ended).not.toBe(401)
+    aheadMs = 0
+    expect(await refusal(linkOf(identity).report(report(3), never))).toBe('accepted')
+  })
+
+  test('is renewed while reports go on: none of them fails', async () => {
+    const { identity } = await enrolled('expires-3')
+    const client = linkOf(identity)
+    const answers: (number | string)[] = []
+    const { key, csr } = newRequest()
+    let renewing = true
+    const renewed = client.renew(csr, never).finally(() => {
+      renewing = false
+    })
+    for (let sequence = 1; renewing; sequence++) answers.push(await refusal(client.report(report(sequence), never)))
+    const { certificate, ca } = await renewed
+    const after = linkOf({ url, key, certificate, ca })
+    for (let sequence = 1000; sequence < 1010; sequence++)
+      answers.push(await refusal(after.report(report(sequence), never)))
+    expect(new Set(answers)).toEqual(new Set(['accepted']))
+    recordFault({
+      fault: 'agent: certificate renewed while it reports',
+      outcome: 'the old one is good until the new one is shown; no report fails',
+      figure: `0 of ${answers.length} reports refused`,
+    })
+  })
 })
 
 describe('strangers', () => {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admission'
 import { EDITS_VERSION, parseAs, SpoutError } from '@spout/model'
-import type { Clock, Component, Logger } from '@spout/runtime'
+import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -38,6 +38,8 @@ export interface AgentLinkOptions {
   readonly listen: { readonly host: string; readonly port: number }
   /** Names and addresses that agents reach this server by. */
   readonly hosts: readonly string[]
+  /** How often connections with an expired certificate are looked for. Default a minute. */
+  readonly lookForExpiredMs?: number
   /** Of the cluster that we are in, whose agents enrol by their service account, into the group of this name. */
   readonly cluster?: { readonly serviceAccounts: ServiceAccounts; readonly nodeGroup: string }
 }
@@ -66,6 +68,8 @@ const BODIES = { mostBytes: 256 * 1024 * 1024, mostBytesOfOne: REPORT_LIMIT_BYTE
 const CONNECTIONS = { most: 16_384, mostOfSource: 8192 } as const
 /** A client that begins a TLS handshake and does not end it. */
 const HANDSHAKE_MS = 10_000
+/** How often open connections are looked through for certificates that have expired. */
+const LOOK_FOR_EXPIRED_MS = 60_000
 
 /**
  * The agent link of docs/design/0003: its own HTTPS server, TLS 1.3, certificates of our own authority. Who a node is
@@ -77,7 +81,7 @@ export class AgentLink implements Component {
   readonly #certificates: NodeCertificates
   readonly #serverCertificate: ServerCertificate
   /** Open sockets of each node and the certificate they were opened with. */
-  readonly #sockets = new Map<string, Map<Duplex, string>>()
+  readonly #sockets = new Map<string, Map<Duplex, Peer>>()
   /** Who is at the other end of a socket: with TLS 1.3 that never changes, and a node reports every second. */
   readonly #peers = new WeakMap<TLSSocket, Peer>()
   readonly #streams = new Map<string, StateStream>()
@@ -85,6 +89,7 @@ export class AgentLink implements Component {
   readonly #bodies = new BodyBudget(BODIES)
   #app: FastifyInstance | null = null
   #unsubscribe: () => void = () => {}
+  #expiry: Timer | null = null
 
   constructor(options: AgentLinkOptions) {
     this.#options = options
@@ -136,12 +141,14 @@ export class AgentLink implements Component {
     this.#unsubscribe = view.onChange((changed) => {
       for (const { kind, id } of changed) if (kind === 'node') this.#dropRevoked(id)
     })
+    this.#dropExpired()
     await app.listen(listen)
     this.#serverCertificate.keep(app)
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe()
+    this.#expiry?.clear()
     this.#shares.close()
     this.#serverCertificate.stop()
     for (const stream of this.#streams.values()) stream.end()
@@ -234,15 +241,16 @@ export class AgentLink implements Component {
     const { nodeId, sha256 } = peer
     if (nodeId === null || !this.#certificates.isCurrent(nodeId, sha256))
       throw unknownCertificate('the certificate is not that of a known node')
-    this.#track(nodeId, socket, sha256)
+    if (this.#isExpired(peer)) throw unknownCertificate('the certificate has expired')
+    this.#track(nodeId, socket, peer)
     return nodeId
   }
 
-  #track(nodeId: string, socket: TLSSocket, sha256: string): void {
-    const sockets = this.#sockets.get(nodeId) ?? new Map<Duplex, string>()
+  #track(nodeId: string, socket: TLSSocket, peer: Peer): void {
+    const sockets = this.#sockets.get(nodeId) ?? new Map<Duplex, Peer>()
     this.#sockets.set(nodeId, sockets)
     if (sockets.has(socket)) return
-    sockets.set(socket, sha256)
+    sockets.set(socket, peer)
     socket.once('close', () => {
       sockets.delete(socket)
       if (sockets.size === 0 && this.#sockets.get(nodeId) === sockets) this.#sockets.delete(nodeId)
@@ -251,14 +259,31 @@ export class AgentLink implements Component {
 
   /** A node that was deleted, or got another certificate, is disconnected at once. */
   #dropRevoked(nodeId: string): void {
-    for (const [socket, sha256] of this.#sockets.get(nodeId) ?? [])
+    for (const [socket, { sha256 }] of this.#sockets.get(nodeId) ?? [])
       if (!this.#certificates.isCurrent(nodeId, sha256)) socket.destroy()
+  }
+
+  /** Ends what was opened with a certificate that has expired since: a state stream asks for nothing any more. */
+  #dropExpired(): void {
+    for (const sockets of this.#sockets.values())
+      for (const [socket, peer] of sockets) if (this.#isExpired(peer)) socket.destroy()
+    this.#expiry = this.#options.clock.setTimer(
+      () => this.#dropExpired(),
+      this.#options.lookForExpiredMs ?? LOOK_FOR_EXPIRED_MS,
+    )
+  }
+
+  /** TLS judged the certificate at the handshake, and not since. */
+  #isExpired({ validUntilMs }: Peer): boolean {
+    return validUntilMs < this.#options.clock.now().getTime()
   }
 }
 
 interface Peer {
   readonly nodeId: string | null
   readonly sha256: string
+  /** Epoch milliseconds. */
+  readonly validUntilMs: number
 }
 
 /** @throws SpoutError Unauthenticated without a certificate of our authority */
@@ -266,7 +291,7 @@ function peerOf(socket: TLSSocket): Peer {
   const peer = socket.getPeerX509Certificate()
   if (peer === undefined || !socket.authorized) throw unknownCertificate('no valid node certificate was shown')
   const sha256 = peer.fingerprint256.replaceAll(':', '').toLowerCase()
-  return { nodeId: nodeIdOf(new X509Certificate(peer.raw)), sha256 }
+  return { nodeId: nodeIdOf(new X509Certificate(peer.raw)), sha256, validUntilMs: Date.parse(peer.validTo) }
 }
 
 const unknownCertificate = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })
