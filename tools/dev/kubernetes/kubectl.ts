@@ -1,7 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { KubernetesCluster, Lab } from '@spout/testkit'
-import { run } from '@spout/testkit'
+import { run, writeProgram } from '@spout/testkit'
 import type { Teller } from '../story/teller.ts'
 
 /** Directory with the lab's own `kubectl`, of the cluster's version. */
@@ -11,8 +11,7 @@ export const kubectlDirectory = (lab: Lab): string => path.join(lab.directory, '
 export function installKubectl(lab: Lab, { kubectl: [program = '', role = ''] }: KubernetesCluster): void {
   const file = path.join(kubectlDirectory(lab), 'kubectl')
   mkdirSync(path.dirname(file), { recursive: true })
-  writeFileSync(file, `#!/bin/sh\nexec '${program}' ${role} "$@"\n`)
-  chmodSync(file, 0o755)
+  writeProgram(file, `#!/bin/sh\nexec '${program}' ${role} "$@"\n`)
 }
 
 /** Whether a search path has a `kubectl` already. */

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { writeProgram } from './program-file.ts'
 import { must } from './run.ts'
 
 const SOURCE = path.resolve(import.meta.dirname, 'wall-clock.c')
@@ -46,7 +47,7 @@ export class WallClock implements Disposable {
   program(executable: string): string {
     const file = path.join(this.#directory, path.basename(executable))
     const words = Object.entries(this.env).map(([name, value]) => `${name}=${value}`)
-    writeFileSync(file, `#!/bin/sh\nexec env ${words.join(' ')} ${executable} "$@"\n`, { mode: 0o755 })
+    writeProgram(file, `#!/bin/sh\nexec env ${words.join(' ')} ${executable} "$@"\n`)
     return file
   }
 

@@ -1,6 +1,7 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeProgram } from '@spout/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { refusalOf, refuseKnownBad } from './known-bad-builds.ts'
 
@@ -44,7 +45,6 @@ it('takes the build of this machine, and one that is not there; of a bad one it 
   const directory = mkdtempSync(join(tmpdir(), 'spout-bad-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const program = join(directory, 'haproxy')
-  writeFileSync(program, "#!/bin/sh\necho 'HAProxy version 2.6.8-1 2023/01/24 - https://haproxy.org/'\n")
-  chmodSync(program, 0o755)
+  writeProgram(program, "#!/bin/sh\necho 'HAProxy version 2.6.8-1 2023/01/24 - https://haproxy.org/'\n")
   await expect(refuseKnownBad(program)).rejects.toThrow(`haproxy.executable ${program}: HAProxy 2.6.8-1 lets clients`)
 })
