@@ -2,6 +2,7 @@ import { SpoutError } from '@spout/model'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { OctaviaContext } from './context.ts'
 import { faultOf } from './fault-of.ts'
+import { KnownPools } from './operating-status.ts'
 import { amphoraRoutes, catalogueRoutes } from './routes/catalogue.ts'
 import { monitorRoutes } from './routes/health-monitors.ts'
 import { listenerRoutes } from './routes/listeners.ts'
@@ -45,7 +46,8 @@ export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given)
       // A JSON text: fastify would send a bare string as it is.
       return reply.type('application/json').send('"v2"')
     })
-  register(app, context, [
+  const pools = new KnownPools()
+  register(app, context, pools, [
     ...loadBalancerRoutes,
     ...listenerRoutes,
     ...poolRoutes,
@@ -54,7 +56,7 @@ export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given)
     ...quotaRoutes,
     ...catalogueRoutes,
   ])
-  register(app, context, amphoraRoutes, ['/v2/octavia', '/v2.0/octavia'])
+  register(app, context, pools, amphoraRoutes, ['/v2/octavia', '/v2.0/octavia'])
 }
 
 /** No header and an empty one (an old SDK sends it) admit everything. */

@@ -1,6 +1,6 @@
 import type { LoadBalancer, Pool } from '@spout/model'
 import { expect, test } from 'vitest'
-import { operatingStatuses } from './operating-status.ts'
+import { KnownPools, operatingStatuses } from './operating-status.ts'
 import {
   id,
   listenerOf,
@@ -87,7 +87,28 @@ const cases: readonly [string, LoadBalancer, Status, Words][] = [
 
 test.each(cases)('%s', (_, lb, status, words) => {
   const ids = { lb: lb.id, listener: id('list'), pool: id('pool'), monitor: id('hmon'), one, two }
-  const statuses = operatingStatuses(lb, statusOf(status))
-  const said = Object.fromEntries(Object.entries(ids).map(([name, of]) => [name, statuses.get(of)]))
+  const statuses = operatingStatuses(lb, statusOf(status), new KnownPools())
+  const said = Object.fromEntries(Object.entries(ids).map(([name, of]) => [name, statuses(of)]))
   expect(said).toMatchObject(words)
+})
+
+test('a list does not ask after members again while their health is as it was', () => {
+  const lb = lbWith({})
+  const pools = new KnownPools()
+  const { members, ...rest } = statusOf({ health: { [one]: 'down', [two]: 'down' } })
+  let asked = 0
+  const status = {
+    ...rest,
+    get members() {
+      asked++
+      return members
+    },
+  }
+  for (let list = 0; list < 3; list++) expect(operatingStatuses(lb, status, pools)(lb.id)).toBe('ERROR')
+  expect(asked).toBe(1)
+  // The health changed, so there is another sum of it.
+  const now = statusOf({ health: { [one]: 'up', [two]: 'up' } })
+  expect(operatingStatuses(lb, now, pools)(lb.id)).toBe('ONLINE')
+  // Another version of the document has members of its own.
+  expect(operatingStatuses({ ...lb }, { ...now, members }, pools)(lb.id)).toBe('ERROR')
 })

@@ -1,35 +1,70 @@
-import type { Listener, LoadBalancer, LoadBalancerStatus, Member, Pool } from '@spout/model'
+import type { Listener, LoadBalancer, LoadBalancerStatus, Member, Pool, Serving } from '@spout/model'
 import type { OperatingStatus } from './words.ts'
 
-/** By the id of the load balancer and of everything below it. */
-export type OperatingStatuses = ReadonlyMap<string, OperatingStatus>
+/** By the id of a pool: what it is by its members. */
+type PoolStatuses = ReadonlyMap<string, OperatingStatus>
+
+/**
+ * What pools are by their members. A list of load balancers shows no member, and asks after all of them: a pool is looked
+ * at again only when its load balancer or the health of its members changed.
+ */
+export class KnownPools {
+  readonly #known = new WeakMap<LoadBalancer, { readonly serving: Serving; readonly statuses: PoolStatuses }>()
+
+  of(lb: LoadBalancer, status: LoadBalancerStatus): PoolStatuses {
+    const known = this.#known.get(lb)
+    // It is another object whenever the health of a member, or the node that is asked for it, is another one.
+    if (known?.serving === status.serving) return known.statuses
+    const { members } = status
+    const statuses = new Map(lb.pools.map((pool) => [pool.id, poolStatus(pool, members)]))
+    this.#known.set(lb, { serving: status.serving, statuses })
+    return statuses
+  }
+}
 
 /**
  * Octavia's operating statuses: members from their probes, a pool from its members, the load balancer from the worst
  * below it. Everything is OFFLINE until a node confirmed it once; a pool that no listener sends to stays OFFLINE.
+ * @returns the status of whatever has this id: the load balancer or something below it; OFFLINE of anything else
  */
-export function operatingStatuses(lb: LoadBalancer, status: LoadBalancerStatus): OperatingStatuses {
+export function operatingStatuses(
+  lb: LoadBalancer,
+  status: LoadBalancerStatus,
+  known: KnownPools,
+): (id: string) => OperatingStatus {
   const statuses = new Map<string, OperatingStatus>()
   const running = lb.enabled && status.confirmedGeneration > 0
   const used = new Set(lb.listeners.flatMap(({ defaultPoolId }) => (defaultPoolId === null ? [] : [defaultPoolId])))
+  const pools = known.of(lb, status)
 
   for (const pool of lb.pools) {
     const serves = running && pool.enabled && used.has(pool.id)
-    for (const member of pool.members) statuses.set(member.id, memberStatus(member, pool, status))
-    statuses.set(pool.id, serves ? poolStatus(pool, statuses) : 'OFFLINE')
+    statuses.set(pool.id, serves ? (pools.get(pool.id) ?? 'OFFLINE') : 'OFFLINE')
     if (pool.monitor !== null) statuses.set(pool.monitor.id, running && pool.monitor.enabled ? 'ONLINE' : 'OFFLINE')
   }
   for (const listener of lb.listeners)
     statuses.set(listener.id, running && listener.enabled ? listenerStatus(listener, status) : 'OFFLINE')
 
   const below = [...lb.listeners, ...lb.pools].map(({ id }) => statuses.get(id))
-  return statuses.set(lb.id, loadBalancerStatus(running, status, below))
+  statuses.set(lb.id, loadBalancerStatus(running, status, below))
+  let members: ReadonlyMap<string, OperatingStatus> | null = null
+  return (id) => {
+    const said = statuses.get(id)
+    if (said !== undefined) return said
+    members ??= memberStatuses(lb, status.members)
+    return members.get(id) ?? 'OFFLINE'
+  }
 }
 
-function memberStatus(member: Member, pool: Pool, status: LoadBalancerStatus): OperatingStatus {
+type Healths = LoadBalancerStatus['members']
+
+const memberStatuses = (lb: LoadBalancer, healths: Healths): ReadonlyMap<string, OperatingStatus> =>
+  new Map(lb.pools.flatMap((pool) => pool.members.map((one) => [one.id, memberStatus(one, pool, healths)] as const)))
+
+function memberStatus(member: Member, pool: Pool, healths: Healths): OperatingStatus {
   if (!member.enabled || !pool.enabled) return 'OFFLINE'
   const watched = pool.monitor?.enabled ?? false
-  const health = watched ? (status.members.get(member.id)?.health ?? 'unknown') : 'unwatched'
+  const health = watched ? (healths.get(member.id)?.health ?? 'unknown') : 'unwatched'
   switch (health) {
     case 'down':
       return 'ERROR'
@@ -42,8 +77,8 @@ function memberStatus(member: Member, pool: Pool, status: LoadBalancerStatus): O
   }
 }
 
-function poolStatus(pool: Pool, statuses: OperatingStatuses): OperatingStatus {
-  const members = pool.members.filter(({ enabled }) => enabled).map(({ id }) => statuses.get(id))
+function poolStatus(pool: Pool, healths: Healths): OperatingStatus {
+  const members = pool.members.filter(({ enabled }) => enabled).map((member) => memberStatus(member, pool, healths))
   const down = members.filter((one) => one === 'ERROR').length
   if (down === 0) return 'ONLINE'
   return down === members.length ? 'ERROR' : 'DEGRADED'

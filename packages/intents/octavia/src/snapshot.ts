@@ -2,7 +2,7 @@ import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
 import { providerOf } from './facts.ts'
 import type { Graph } from './forms.ts'
 import { unfoldGraph } from './graph.ts'
-import { type OperatingStatuses, operatingStatuses } from './operating-status.ts'
+import { type KnownPools, operatingStatuses } from './operating-status.ts'
 import type { OperatingStatus, ProvisioningStatus } from './words.ts'
 
 /** One load balancer with its status as of now: what replies are printed from. */
@@ -16,9 +16,9 @@ export interface Snapshot {
   readonly operating: (id: string) => OperatingStatus
 }
 
-export function snapshotOf(lb: LoadBalancer, status: LoadBalancerStatus): Snapshot {
+export function snapshotOf(lb: LoadBalancer, status: LoadBalancerStatus, pools: KnownPools): Snapshot {
   let graph: Graph | null = null
-  let statuses: OperatingStatuses | null = null
+  let statuses: Snapshot['operating'] | null = null
   return {
     lb,
     status,
@@ -29,8 +29,8 @@ export function snapshotOf(lb: LoadBalancer, status: LoadBalancerStatus): Snapsh
       return graph
     },
     operating: (id) => {
-      statuses ??= operatingStatuses(lb, status)
-      return statuses.get(id) ?? 'OFFLINE'
+      statuses ??= operatingStatuses(lb, status, pools)
+      return statuses(id)
     },
   }
 }

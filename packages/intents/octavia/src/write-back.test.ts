@@ -3,6 +3,7 @@ import { type LoadBalancer, loadBalancer } from '@spout/model'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { foldGraph, unfoldGraph } from './graph.ts'
+import { KnownPools } from './operating-status.ts'
 import { loadBalancerResource } from './resources/load-balancer.ts'
 import { snapshotOf } from './snapshot.ts'
 import { countingStamp, directory, id, loadBalancerOf, PROJECT, publicPool, statusOf } from './testing/fixtures.ts'
@@ -22,7 +23,7 @@ describe('model and status become replies', () => {
   test.each(cases)('%s', async (name) => {
     const input: Golden = JSON.parse(readFileSync(new URL(`${name}.in.json`, testdata), 'utf8'))
     const lb = loadBalancer.parse(input.loadBalancer)
-    const snapshot = snapshotOf(lb, statusOf(input.status))
+    const snapshot = snapshotOf(lb, statusOf(input.status), new KnownPools())
     const replies = {
       ...printObject(loadBalancerResource.fields, { snapshot, vips: lb.vips }, new Set(['listeners', 'pools'])),
       graph: printGraph(snapshot, lb.vips),
@@ -122,7 +123,7 @@ describe('whatever was asked for', () => {
     fc.assert(
       fc.property(graph, (listeners) => {
         const lb = made(listeners)
-        const printed = printGraph(snapshotOf(lb, statusOf()), lb.vips)
+        const printed = printGraph(snapshotOf(lb, statusOf(), new KnownPools()), lb.vips)
         const pools = listeners.map(({ default_pool }) => default_pool)
         expect(printed).toMatchObject({
           listeners: listeners.map(({ default_pool: _, ...listener }) => listener),
@@ -149,6 +150,6 @@ describe('whatever was asked for', () => {
 
 test('floating addresses are not told of here', () => {
   const lb = loadBalancerOf()
-  const own = printGraph(snapshotOf(lb, statusOf()), lb.vips)
+  const own = printGraph(snapshotOf(lb, statusOf(), new KnownPools()), lb.vips)
   expect(own).toMatchObject({ vip_port_id: id('port'), additional_vips: [] })
 })

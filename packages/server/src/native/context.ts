@@ -5,6 +5,7 @@ import type { Store } from '@spout/store'
 import type { AuditPage, AuditQuery } from '../audit/audit-reader.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { OpenStreams } from '../limits/open-streams.ts'
+import type { RoundTurns } from '../limits/round-turns.ts'
 
 /** What the native API stands on. */
 export interface NativeContext {
@@ -19,6 +20,8 @@ export interface NativeContext {
   readonly clock: Clock
   /** Watches that are open. */
   readonly streams: OpenStreams
+  /** Pieces of answers that take long to make, each project's in turn. */
+  readonly turns: RoundTurns
   /** The half of an enrolment token that pins the link's authority (`CertificateAuthority.pin`). */
   readonly linkPin: string
   /** What a new network gets where its maker says nothing. */

@@ -1,8 +1,8 @@
 import type { Kind } from '@spout/model'
 import { queryValue } from '../http/query.ts'
 import { type Collection, find } from './collection.ts'
-import { sendList } from './list-answer.ts'
-import { type Route, route } from './route.ts'
+import { sendList } from './long-answer.ts'
+import { type Route, route, shareOf } from './route.ts'
 import { watchCollection } from './watch.ts'
 
 const LIST_QUERY = {
@@ -39,7 +39,8 @@ export function readRoutes<K extends Kind>(collection: Collection<K>): readonly 
           .filter((object) => visible(call.principal, object))
           .filter((object) => name === null || object.name === name)
           .filter((object) => project === null || ('projectId' in object && object.projectId === project))
-        return sendList(call.reply, objects, (object) => show(context, object), { revision })
+        const turn = () => context.turns.next(shareOf(call.principal))
+        return sendList(call.reply, turn, objects, (object) => show(context, object), { revision })
       },
     }),
     route({

@@ -208,6 +208,46 @@ test('a status that changes while the reader has not taken the object yet is tol
   stream.close()
 })
 
+test('a long object is told in pieces, and what happens to it meanwhile in one line behind it', async () => {
+  const { id: networkId } = await network('of the members')
+  const admin = await bed.adminLogin()
+  await bed.askNative('POST', `/networks/${networkId}/subnets`, admin, { cidr: '10.9.0.0/24' })
+  const members = Array.from({ length: 4000 }, (_, port) => ({ address: '10.9.0.11', port: port + 1 }))
+  const created = await bed.askNative('POST', '/load-balancers', member.token, {
+    ...{ projectId, name: 'long', vips: [{ from: 'pool', poolId }] },
+    pools: [{ name: 'p', protocol: 'tcp', members }],
+  })
+  expect(created.status, JSON.stringify(created.body).slice(0, 500)).toBe(201)
+  const made: { readonly id: string } = created.body
+  const { promise: answer, resolve: open } = Promise.withResolvers<ServerResponse>()
+  bed.app.server.prependOnceListener('request', (_, raw) => open(raw))
+  const stream = await watch('/load-balancers?watch=1', member.token)
+  const raw = await answer
+  const lengths: number[] = []
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const write = raw.write.bind(raw)
+  raw.write = (piece: string) => {
+    lengths.push(piece.length)
+    if (piece.includes(made.id)) begin()
+    return write(piece)
+  }
+  await begun
+  for (const reason of ['WaitingForPlan', 'WaitingForAnnouncement'])
+    bed.status.set(made.id, { provisioning: 'pending', reason })
+  bed.status.set(made.id, { provisioning: 'active', reason: 'Programmed' })
+  const about = async () => {
+    for (let line = await stream.next(); line !== null; line = await stream.next())
+      if (line.object?.id === made.id) return line
+    return null
+  }
+  expect(await about()).toMatchObject({ type: 'ADDED', object: { pools: [{ members: expect.any(Array) }] } })
+  expect(await about()).toMatchObject({ type: 'MODIFIED', object: { status: { reason: 'Programmed' } } })
+  await bed.admission.deleteLoadBalancer(made.id, { cascade: true })
+  expect(await about()).toMatchObject({ type: 'DELETED' })
+  expect(Math.max(...lengths)).toBeLessThan(100_000)
+  stream.close()
+})
+
 test('a revision nobody knows ends in Gone', async () => {
   const stream = await watch('/networks?watch=1&from=nonsense', member.token)
   expect(await stream.next()).toMatchObject({ type: 'ERROR', error: { code: 'Gone' } })

@@ -1,20 +1,16 @@
-import type { ServerResponse } from 'node:http'
 import type { ObjectOf } from '@spout/admission'
 import type { Kind } from '@spout/model'
 import type { Change, Revision } from '@spout/store'
 import { isAdmin } from '../authn/access.ts'
 import { errorOf } from '../http/error-of.ts'
 import { queryValue } from '../http/query.ts'
-import type { OpenStream } from '../limits/open-streams.ts'
 import { BriefLines } from './brief-lines.ts'
 import type { Collection } from './collection.ts'
 import type { NativeContext } from './context.ts'
+import { type Line, lineWriter, type WriteLine } from './line-writer.ts'
 import { problemOf } from './problem.ts'
 import { followReader } from './reader.ts'
-import type { Call } from './route.ts'
-
-/** A reader that takes nothing for so long is cut off; it can come back with `from`. */
-const STALLED_READER_MS = 15_000
+import { type Call, shareOf } from './route.ts'
 
 /**
  * Streams a collection's changes as NDJSON until the client goes, may not read on or the server closes. Objects are
@@ -29,7 +25,7 @@ export async function watchCollection<K extends Kind>(
 ): Promise<void> {
   const { request, reply, principal } = call
   const from = queryValue(request, 'from')
-  const stream = context.streams.open(principal.projectId ?? principal.userId)
+  const stream = context.streams.open(shareOf(principal))
   const gone = new AbortController()
   const signal = AbortSignal.any([gone.signal, context.closing])
   reply.hijack()
@@ -43,10 +39,9 @@ export async function watchCollection<K extends Kind>(
   })
   const reader = followReader(context, call)
   const over = AbortSignal.any([signal, reader.lost])
-  const writeAnyhow = lineWriter(raw, { signal, over, stream, cutOff: () => gone.abort() })
-  const write: Write = async (line) => {
-    if (!reader.lost.aborted) await writeAnyhow(line)
-  }
+  const turn = () => context.turns.next(shareOf(principal))
+  const writeAnyhow = lineWriter(raw, { signal, over, stream, turn, cutOff: () => gone.abort() })
+  const write: WriteLine = (make) => writeAnyhow(() => (reader.lost.aborted ? null : make()))
   const told = from === null ? new Set<string>() : null
   const lines = linesOf(collection, context, queryValue(request, 'brief') === '1')
   const unsubscribe = followStatus(collection, context, call, told, lines, write)
@@ -56,14 +51,13 @@ export async function watchCollection<K extends Kind>(
       await context.view.caughtUp(start)
       for (const object of context.view.list(collection.kind))
         if (collection.visible(principal, object)) {
-          told?.add(object.id)
-          const line = lines.of(object, 'ADDED')
-          if (line !== null) await write(line)
-          // A long list is told in pieces, between which others have their turn.
-          await new Promise<void>((resolve) => setImmediate(resolve))
+          await write(() => {
+            told?.add(object.id)
+            return lines.of(object, 'ADDED')
+          })
           if (over.aborted) break
         }
-      await write({ type: 'BOOKMARK', revision: start })
+      await write(() => ({ type: 'BOOKMARK', revision: start }))
     }
     for await (const change of context.store.watch({ kinds: [collection.kind], from: start, signal: over })) {
       if (change.type === 'delete') told?.delete(change.ref.id)
@@ -72,22 +66,22 @@ export async function watchCollection<K extends Kind>(
     if (reader.refusal !== null) throw reader.refusal
   } catch (thrown) {
     const error = reader.refusal ?? thrown
-    if (!signal.aborted) await writeAnyhow({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) })
+    await writeAnyhow(() => ({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) }))
   } finally {
     stream.close()
     reader.stop()
     unsubscribe()
     gone.abort()
-    raw.end()
+    const { socket } = raw
+    // A server that closes has ended what was idle before: this connection would keep it waiting.
+    raw.end(() => context.closing.aborted && socket?.end())
   }
 }
-
-type Write = (line: unknown) => Promise<void>
 
 /** How objects are told of. */
 interface Lines<K extends Kind> {
   /** The line about an object; null when there is nothing to tell. `revision` of the change, where it is about one. */
-  of(object: ObjectOf<K>, type: 'ADDED' | 'MODIFIED', revision?: Revision): object | null
+  of(object: ObjectOf<K>, type: 'ADDED' | 'MODIFIED', revision?: Revision): Line | null
   forget(id: string): void
 }
 
@@ -110,90 +104,49 @@ async function writeChange<K extends Kind>(
   change: Change,
   told: Set<string> | null,
   lines: Lines<K>,
-  write: Write,
+  write: WriteLine,
 ): Promise<void> {
-  if (change.type === 'bookmark') return write({ type: 'BOOKMARK', revision: change.revision })
+  if (change.type === 'bookmark') return write(() => ({ type: 'BOOKMARK', revision: change.revision }))
   if (change.type === 'delete') {
     lines.forget(change.ref.id)
     if (!isAdmin(principal) && change.scope !== principal.projectId) return
-    return write({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision })
+    return write(() => ({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision }))
   }
   // The view knows the newest revisions, not any old one: what is newest covers this change too.
   await context.view.caughtUp(await context.store.revision())
-  const object = context.view.get(kind, change.object.id)?.value
-  // Deleted meanwhile: its own line follows.
-  if (object === undefined || !visible(principal, object)) return
-  const type = object.updatedAt === null ? 'ADDED' : 'MODIFIED'
-  // Before the reader has taken it: a status that changes meanwhile has its line behind this one.
-  told?.add(object.id)
-  const line = lines.of(object, type, change.object.revision)
-  if (line !== null) await write(line)
+  return write(() => {
+    const object = context.view.get(kind, change.object.id)?.value
+    // Deleted meanwhile: its own line follows.
+    if (object === undefined || !visible(principal, object)) return null
+    told?.add(object.id)
+    return lines.of(object, object.updatedAt === null ? 'ADDED' : 'MODIFIED', change.object.revision)
+  })
 }
 
-/** A status is not stored: its changes are told as the object modified, without a revision. */
+/**
+ * A status is not stored: its changes are told as the object modified, without a revision. One that changes again before
+ * its line is made has one line.
+ */
 function followStatus<K extends Kind>(
   collection: Collection<K>,
   context: NativeContext,
   { principal }: Call<undefined>,
   told: ReadonlySet<string> | null,
   lines: Lines<K>,
-  write: Write,
+  write: WriteLine,
 ): () => void {
   const { kind, visible } = collection
   if (kind !== 'loadBalancer' && kind !== 'node') return () => {}
+  const due = new Set<string>()
   return context.status.onChange((changedKind, id) => {
-    // Its status may be known before the reader was told of the object: then that line shows it already.
-    if (changedKind !== kind || told?.has(id) === false) return
-    const object = context.view.get(kind, id)?.value
-    if (object === undefined || !visible(principal, object)) return
-    const line = lines.of(object, 'MODIFIED')
-    if (line !== null) void write(line)
-  })
-}
-
-interface LineWriterOptions {
-  /** After which nothing is written. */
-  readonly signal: AbortSignal
-  /** After which nothing is waited for. */
-  readonly over: AbortSignal
-  readonly stream: OpenStream
-  readonly cutOff: () => void
-}
-
-/** Writes lines one after the other, each once the reader has taken what is before it. Resolves also when cut off. */
-function lineWriter(raw: ServerResponse, { signal, over, stream, cutOff }: LineWriterOptions): Write {
-  /** Thousands of status lines may wait at once: for one and the same thing. */
-  let taken: Promise<void> | null = null
-  const cut = () => {
-    cutOff()
-    raw.destroy()
-  }
-  const untilTaken = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
-        cut()
-        finish()
-      }, STALLED_READER_MS)
-      const finish = () => {
-        clearTimeout(timer)
-        raw.off('drain', finish)
-        over.removeEventListener('abort', finish)
-        stream.holds(raw.writableLength)
-        taken = null
-        resolve()
-      }
-      raw.once('drain', finish)
-      over.addEventListener('abort', finish, { once: true })
+    if (changedKind !== kind || due.has(id)) return
+    due.add(id)
+    void write(() => {
+      due.delete(id)
+      const object = context.view.get(kind, id)?.value
+      // The reader was not told of the object yet: that line, still to come, shows the status.
+      if (object === undefined || told?.has(id) === false || !visible(principal, object)) return null
+      return lines.of(object, 'MODIFIED')
     })
-  return async (line) => {
-    if (signal.aborted) return
-    const text = `${JSON.stringify(line)}\n`
-    stream.told(text.length)
-    if (raw.write(text)) return
-    // Status lines do not wait for each other; nobody may make us hold more than this.
-    if (!stream.holds(raw.writableLength)) return cut()
-    if (over.aborted) return
-    taken ??= untilTaken()
-    await taken
-  }
+  })
 }

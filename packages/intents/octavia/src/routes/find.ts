@@ -44,8 +44,8 @@ export function findMember(call: Call, role: 'reader' | 'member'): FoundChild {
   return found
 }
 
-export const snapshot = ({ context }: Call, lb: LoadBalancer): Snapshot =>
-  snapshotOf(lb, context.status.loadBalancer(lb.id))
+export const snapshot = ({ context, pools }: Call, lb: LoadBalancer): Snapshot =>
+  snapshotOf(lb, context.status.loadBalancer(lb.id), pools)
 
 /**
  * The load balancers that a list may draw on: those of the project, narrowed at once where the query names one.

@@ -1,11 +1,13 @@
 import type { Principal } from '@spout/admission'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { OctaviaContext } from '../context.ts'
+import type { KnownPools } from '../operating-status.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
 /** One call as a handler sees it. */
 export interface Call {
   readonly context: OctaviaContext
+  readonly pools: KnownPools
   readonly principal: Principal
   readonly query: URLSearchParams
   readonly body: unknown
@@ -37,6 +39,7 @@ const MOUNTS = ['/v2/lbaas', '/v2.0/lbaas', '/v2', '/v2.0'] as const
 export function register(
   app: FastifyInstance,
   context: OctaviaContext,
+  pools: KnownPools,
   routes: readonly Route[],
   mounts: readonly string[] = MOUNTS,
 ): void {
@@ -48,18 +51,19 @@ export function register(
         url,
         ...(bodyLimitBytes === undefined ? {} : { bodyLimit: bodyLimitBytes }),
         handler: async (request, reply) => {
-          const body = await handle(await callOf(context, request))
+          const body = await handle(await callOf(context, pools, request))
           return reply.code(status).send(body)
         },
       })
   }
 }
 
-async function callOf(context: OctaviaContext, request: FastifyRequest): Promise<Call> {
+async function callOf(context: OctaviaContext, pools: KnownPools, request: FastifyRequest): Promise<Call> {
   const principal = await context.authenticate(request)
   const { pathname, searchParams } = new URL(request.url, 'http://localhost')
   return {
     context,
+    pools,
     principal,
     query: searchParams,
     body: request.body,

@@ -2,8 +2,9 @@ import { get, type IncomingMessage } from 'node:http'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import { piecesOf, sendList } from './list-answer.ts'
+import { listPieces, sendDocument, sendList } from './long-answer.ts'
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const textOf = async (pieces: AsyncIterable<string>): Promise<string> => {
   let text = ''
   for await (const piece of pieces) text += piece
@@ -16,7 +17,7 @@ test('the pieces are the JSON of the whole', async () => {
       fc.array(fc.dictionary(fc.string(), fc.string({ maxLength: 20_000 }))),
       fc.dictionary(fc.constantFrom('revision', 'next'), fc.string()),
       async (items, rest) => {
-        const text = await textOf(piecesOf(items, (item) => item, rest))
+        const text = await textOf(listPieces(items, (item) => item, rest, turn))
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify({ items, ...rest })))
       },
     ),
@@ -33,8 +34,8 @@ test('a long list is made as its reader takes it, and others have their turn mea
     return object
   }
   const app = fastify()
-  app.get('/', (_request, reply) => sendList(reply, large, show, { revision: 'r' }))
-  app.get('/short', (_request, reply) => sendList(reply, large.slice(0, 2), show, { revision: 'r' }))
+  app.get('/', (_request, reply) => sendList(reply, turn, large, show, { revision: 'r' }))
+  app.get('/short', (_request, reply) => sendList(reply, turn, large.slice(0, 2), show, { revision: 'r' }))
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   try {
     // Nobody reads: what the sockets' buffers take is far less than all.
@@ -54,4 +55,21 @@ test('a long list is made as its reader takes it, and others have their turn mea
     app.server.closeAllConnections()
     await app.close()
   }
+})
+
+test('a long document is made in pieces, and says what a short one does', async () => {
+  const members = Array.from({ length: 10_000 }, (_, index) => ({ id: `${index}`, name: 'a member of many' }))
+  const long = { name: 'web', pools: [{ members }], absent: undefined }
+  let turns = 0
+  const counted = () => {
+    turns++
+    return turn()
+  }
+  const app = fastify()
+  app.get('/', (_request, reply) => sendDocument(reply, counted, long))
+  const { body, headers } = await app.inject('/')
+  expect(JSON.parse(body)).toEqual(JSON.parse(JSON.stringify(long)))
+  expect(headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(turns).toBeGreaterThan(2)
+  await app.close()
 })

@@ -1,0 +1,83 @@
+import type { ServerResponse } from 'node:http'
+import { jsonPieces } from '../http/json-pieces.ts'
+import type { OpenStream } from '../limits/open-streams.ts'
+import { areLong, DOCUMENT_DEPTH } from './long.ts'
+import type { Turn } from './long-answer.ts'
+
+/** A reader that takes nothing for so long is cut off; it can come back with `from`. */
+const STALLED_READER_MS = 15_000
+
+/** One line of a watch: something that happened, mostly to an object. */
+export interface Line {
+  readonly type: string
+  readonly object?: object
+}
+
+/**
+ * Writes one line; `make` is called when its turn comes, and says null when there is nothing to tell after all. Resolves
+ * once the reader took the line, or it will never be written.
+ */
+export type WriteLine = (make: () => Line | null) => Promise<void>
+
+export interface LineWriterOptions {
+  /** After which nothing is written. */
+  readonly signal: AbortSignal
+  /** After which nothing is waited for. */
+  readonly over: AbortSignal
+  readonly stream: OpenStream
+  readonly turn: Turn
+  /** Ends the stream of a reader that is too slow. */
+  readonly cutOff: () => void
+}
+
+/**
+ * Writes lines one after the other, each made once the reader took what is before it: what waits for a slow reader is one
+ * piece, not many lines. A long line is made in pieces, between which others have their turn.
+ */
+export function lineWriter(raw: ServerResponse, { signal, over, stream, turn, cutOff }: LineWriterOptions): WriteLine {
+  const cut = () => {
+    cutOff()
+    raw.destroy()
+  }
+  const untilTaken = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        cut()
+        finish()
+      }, STALLED_READER_MS)
+      const finish = () => {
+        clearTimeout(timer)
+        raw.off('drain', finish)
+        over.removeEventListener('abort', finish)
+        stream.holds(raw.writableLength)
+        resolve()
+      }
+      raw.once('drain', finish)
+      over.addEventListener('abort', finish, { once: true })
+    })
+  const writeText = async (text: string): Promise<void> => {
+    if (signal.aborted) return
+    stream.told(text.length)
+    if (raw.write(text)) return
+    if (!stream.holds(raw.writableLength)) return cut()
+    if (!over.aborted) await untilTaken()
+  }
+  const writeLine = async (make: () => Line | null): Promise<void> => {
+    await turn()
+    const line = signal.aborted ? null : make()
+    if (line === null) return
+    if (line.object === undefined || !areLong([line.object])) return writeText(`${JSON.stringify(line)}\n`)
+    for (const piece of jsonPieces(line, DOCUMENT_DEPTH + 1)) {
+      await writeText(piece)
+      await turn()
+    }
+    await writeText('\n')
+  }
+  let last = Promise.resolve()
+  return (make) => {
+    const written = last.then(() => writeLine(make))
+    // Whoever asked for a line that cannot be made is told so; the lines behind it are written.
+    last = written.catch(() => {})
+    return written
+  }
+}

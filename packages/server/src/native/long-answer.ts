@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { jsonPieces, PIECE_CHARACTERS } from '../http/json-pieces.ts'
+import { areLong, DOCUMENT_DEPTH } from './long.ts'
+
+/** A reader that takes nothing for so long is cut off. */
+const STALLED_READER_MS = 15_000
+
+/** Resolves when the next piece of an answer may be made. */
+export type Turn = () => Promise<void>
+
+/**
+ * The answer to a list: at once when it is short, else in pieces, each made once the reader took those before it, so that
+ * a project at its limits neither fills the memory nor holds others up.
+ */
+export function sendList<T extends object>(
+  reply: FastifyReply,
+  turn: Turn,
+  objects: readonly T[],
+  show: (object: T) => unknown,
+  rest: Readonly<Record<string, unknown>>,
+): unknown {
+  if (!areLong(objects)) return { items: objects.map(show), ...rest }
+  return sendPieces(reply, listPieces(objects, show, rest, turn))
+}
+
+/** A document as an answer: in pieces when it is long. */
+export const sendDocument = (reply: FastifyReply, turn: Turn, document: object): unknown =>
+  areLong([document]) ? sendPieces(reply, documentPieces(document, turn)) : reply.send(document)
+
+function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): unknown {
+  reply.raw.setTimeout(STALLED_READER_MS, () => reply.raw.destroy())
+  const body = Readable.from(pieces, { objectMode: false, highWaterMark: PIECE_CHARACTERS })
+  return reply.type('application/json; charset=utf-8').send(body)
+}
+
+async function* documentPieces(document: object, turn: Turn): AsyncGenerator<string, undefined> {
+  for (const piece of jsonPieces(document, DOCUMENT_DEPTH)) {
+    yield piece
+    await turn()
+  }
+}
+
+/** The JSON of `{items, …rest}`. Objects are shown when their turn comes. */
+export async function* listPieces<T extends object>(
+  objects: readonly T[],
+  show: (object: T) => unknown,
+  rest: Readonly<Record<string, unknown>>,
+  turn: Turn,
+): AsyncGenerator<string, undefined> {
+  let piece = '{"items":['
+  let between = ''
+  for (const object of objects) {
+    piece += between
+    between = ','
+    for (const part of jsonOf(object, show(object))) {
+      piece += part
+      if (piece.length < PIECE_CHARACTERS) continue
+      yield piece
+      piece = ''
+      await turn()
+    }
+  }
+  const tail = JSON.stringify(rest).slice(1)
+  yield `${piece}]${tail === '}' ? '' : ','}${tail}`
+}
+
+const jsonOf = (object: object, shown: unknown): Iterable<string> =>
+  areLong([object]) ? jsonPieces(shown, DOCUMENT_DEPTH) : [JSON.stringify(shown)]
