@@ -86,7 +86,7 @@ test('what a service account token says of itself is not believed: not its algor
 })
 
 test('a name that nobody has costs as much work as a wrong password: its hash takes a turn like any other', async () => {
-  // 2 are hashed, 32 of one user wait, and what comes on top is turned away: of somebody and of nobody alike.
+  // One or two are hashed, 32 of one user wait, and what comes on top is turned away: of somebody and of nobody alike.
   const outcomes = async (name: string) => {
     const tries = Array.from({ length: 36 }, () =>
       bed.authenticator.loginWithPassword({ name }, 'wrong', null, '192.0.2.9').catch((error: Error) => error.message),
@@ -94,7 +94,9 @@ test('a name that nobody has costs as much work as a wrong password: its hash ta
     const messages = await Promise.all(tries)
     return messages.filter((message) => String(message).includes('at the same time')).length
   }
-  expect([await outcomes('admin'), await outcomes('nobody at all')]).toEqual([2, 2])
+  const known = await outcomes('admin')
+  expect(known).toBeGreaterThan(0)
+  expect(await outcomes('nobody at all')).toBe(known)
 }, 60_000)
 
 test('no token, password or secret is logged, at the most talkative level', async () => {

@@ -1,5 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { waitFor } from '@spout/testkit'
 import { describe, expect, test } from 'vitest'
 import { Passwords } from './password.ts'
+
+/** Of each thread of this process: proc_pid_stat(5), the 17th field behind the name. */
+const niceValues = (): readonly number[] =>
+  readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+  })
 
 const ASKER = { user: 'ann', source: '192.0.2.1' }
 
@@ -26,12 +35,28 @@ describe('Passwords', () => {
   })
 
   test('of one user too many at once are turned away, the others answered', async () => {
-    const passwords = new Passwords()
+    const passwords = new Passwords(2)
     const cheap = 'scrypt$4$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
     const results = await Promise.allSettled(Array.from({ length: 80 }, () => passwords.verify('x', cheap, ASKER)))
     const turnedAway = results.filter((result) => result.status === 'rejected')
     expect(turnedAway).toHaveLength(80 - 2 - 32)
     expect(turnedAway.every((result) => result.reason.code === 'Unavailable')).toBe(true)
     expect(await passwords.verify('x', cheap, ASKER)).toBe(false)
+  })
+
+  test('a hash is made at a lower priority than everything else of the process', async () => {
+    const passwords = new Passwords()
+    const [seen, record] = await Promise.all([
+      waitFor(() => niceValues().includes(10), { what: 'a thread of lower priority' }),
+      passwords.hash('x', ASKER),
+    ])
+    expect([seen, record]).toEqual([true, expect.stringContaining('scrypt')])
+  })
+
+  test('a record that cannot be derived fails that login, and the next is answered', async () => {
+    const passwords = new Passwords(1)
+    const record = await passwords.hash('x', ASKER)
+    await expect(passwords.verify('x', 'scrypt$30$8$1$AAAA$AAAA', ASKER)).rejects.toThrow(/memory/i)
+    expect(await passwords.verify('x', record, ASKER)).toBe(true)
   })
 })

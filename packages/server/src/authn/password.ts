@@ -1,5 +1,7 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { type Asker, FairTurns } from './fair-turns.ts'
+import { ScryptThread } from './scrypt-thread.ts'
 
 /** 2^15, 8, 1 is OWASP's setting: about 100 ms and 32 MiB a hash. */
 const LOG2_N = 15
@@ -8,9 +10,9 @@ const PARALLELISM = 1
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
-/** Hashes at the same time: each holds 32 MiB and one of libuv's four threads. */
-const MAX_RUNNING = 2
-/** The last one of a full line waits some 13 s. */
+/** Hashes at the same time: each holds 32 MiB and a thread. One core is left to everything else. */
+const MAX_RUNNING = Math.min(2, Math.max(1, availableParallelism() - 1))
+/** The last one of a full line waits some 13 s, with two threads. */
 const MAX_WAITING = 256
 const MAX_WAITING_OF_SOURCE = 128
 const MAX_WAITING_OF_USER = 32
@@ -20,17 +22,26 @@ const NOBODY = `scrypt$${LOG2_N}$${BLOCK_SIZE}$${PARALLELISM}$${'A'.repeat(22)}$
 
 /** Hashes passwords as `scrypt$<log2 N>$<r>$<p>$<salt>$<key>`, few at a time, in turns that are fair to all who ask. */
 export class Passwords {
-  readonly #turns = new FairTurns({
-    maxRunning: MAX_RUNNING,
-    maxWaiting: MAX_WAITING,
-    maxWaitingOfSource: MAX_WAITING_OF_SOURCE,
-    maxWaitingOfUser: MAX_WAITING_OF_USER,
-  })
+  readonly #turns: FairTurns
+  readonly #threads: readonly ScryptThread[]
+
+  /** @param maxRunning hashes at the same time */
+  constructor(maxRunning = MAX_RUNNING) {
+    this.#turns = new FairTurns({
+      maxRunning,
+      maxWaiting: MAX_WAITING,
+      maxWaitingOfSource: MAX_WAITING_OF_SOURCE,
+      maxWaitingOfUser: MAX_WAITING_OF_USER,
+    })
+    this.#threads = Array.from({ length: maxRunning }, () => new ScryptThread())
+  }
 
   /** @throws SpoutError Unavailable when too many wait */
   async hash(password: string, asker: Asker): Promise<string> {
     const salt = randomBytes(SALT_BYTES)
-    const key = await this.#turns.run(asker, () => derive(password, salt, LOG2_N, BLOCK_SIZE, PARALLELISM, KEY_BYTES))
+    const key = await this.#turns.run(asker, () =>
+      this.#derive(password, salt, LOG2_N, BLOCK_SIZE, PARALLELISM, KEY_BYTES),
+    )
     return ['scrypt', LOG2_N, BLOCK_SIZE, PARALLELISM, text(salt), text(key)].join('$')
   }
 
@@ -45,7 +56,7 @@ export class Passwords {
     const wanted = Buffer.from(key, 'base64url')
     return this.#turns.run(asker, async () => {
       atTurn()
-      const found = await derive(
+      const found = await this.#derive(
         password,
         Buffer.from(salt, 'base64url'),
         Number(log2n),
@@ -56,14 +67,13 @@ export class Passwords {
       return timingSafeEqual(found, wanted) && record !== null
     })
   }
+
+  #derive(password: string, salt: Buffer, log2n: number, r: number, p: number, keyBytes: number): Promise<Buffer> {
+    const thread = this.#threads.find(({ busy }) => !busy)
+    if (thread === undefined) throw new Error('more turns than threads')
+    const options = { N: 2 ** log2n, r, p, maxmem: MAX_MEMORY_BYTES }
+    return thread.derive({ password: password.normalize('NFKC'), salt, keyBytes, options })
+  }
 }
 
 const text = (bytes: Buffer): string => bytes.toString('base64url')
-
-const derive = (password: string, salt: Buffer, log2n: number, r: number, p: number, bytes: number): Promise<Buffer> =>
-  scryptKey(password, salt, bytes, { N: 2 ** log2n, r, p, maxmem: MAX_MEMORY_BYTES })
-
-const scryptKey = (password: string, salt: Buffer, bytes: number, options: ScryptOptions): Promise<Buffer> =>
-  new Promise((resolve, reject) =>
-    scrypt(password.normalize('NFKC'), salt, bytes, options, (error, key) => (error ? reject(error) : resolve(key))),
-  )

@@ -1,0 +1,15 @@
+import { scryptSync } from 'node:crypto'
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { parentPort } from 'node:worker_threads'
+import type { Derivation } from './scrypt-thread.ts'
+
+/** The nice value of this thread alone: about a tenth of what a busy event loop gets, all of a core that is idle. */
+const NICE = 10
+
+// `/proc/thread-self` is `PID/task/TID`; Linux sets priorities by thread (setpriority(2), "C library/kernel differences").
+setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE)
+
+parentPort?.on('message', ({ password, salt, keyBytes, options }: Derivation) => {
+  parentPort?.postMessage(scryptSync(password, salt, keyBytes, options))
+})
