@@ -14,6 +14,7 @@ import { addressFieldOf, type FamilyWish } from '../to-model/address-wish.ts'
 import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
 import { loadBalancerIds } from '../to-model/ids.ts'
+import { type KnownNetwork, reachableWish, requiredButUnreachable, unreachableFamilies } from '../to-model/reach.ts'
 import { bringExternals } from './external-addresses.ts'
 import { firstGranted } from './grants.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
@@ -31,6 +32,8 @@ export interface AddressGroupContext {
   /** Names of pools for Services that name none; empty takes any. */
   readonly defaultPools: readonly string[]
   readonly pools: () => Promise<readonly KnownPool[]>
+  /** Of the project: an address of a family that none of them has is not asked for. */
+  readonly networks: readonly KnownNetwork[]
   /** Addresses that the Services show and the control plane does not know may come back with their pools. */
   readonly awaitsPools: boolean
   /** How long what is made may wait for others that are made with it. */
@@ -153,7 +156,12 @@ async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Pro
   const pools = await context.pools()
   const lost = context.awaitsPools ? before.find((address) => isIp(address) && !isInPool(address, pools)) : undefined
   if (lost !== undefined) throw new PoolAwaited(lost)
-  const chosen = chooseAddresses(group.wish, pools, context.defaultPools, before, addressFieldIn(group.services))
+  const families = group.wish.families.map(({ family }) => family)
+  const unreachable = unreachableFamilies(families, context.networks)
+  const refusal = requiredButUnreachable(group.wish, unreachable)
+  if (refusal !== null) throw new NotWished(refusal)
+  const wish = reachableWish(group.wish, unreachable)
+  const chosen = chooseAddresses(wish, pools, context.defaultPools, before, addressFieldIn(group.services))
   if ('refusal' in chosen) throw new NotWished(chosen.refusal)
   return chosen.value
 }

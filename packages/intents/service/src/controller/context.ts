@@ -7,6 +7,7 @@ import type { OwnershipSettings } from '../to-model/ownership.ts'
 import type { PodWay } from '../to-model/pod-routes.ts'
 import type { Cluster } from './cluster.ts'
 import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
+import type { KnownNetworks } from './known-networks.ts'
 import type { KnownPools } from './known-pools.ts'
 import type { Restoration } from './restoration.ts'
 import type { ServiceIndex } from './service-index.ts'
@@ -40,6 +41,7 @@ export interface ServiceControllerOptions {
 export interface ControllerContext extends ServiceControllerOptions {
   readonly known: KnownLoadBalancers
   readonly pools: KnownPools
+  readonly networks: KnownNetworks
   readonly restoration: Restoration
   readonly index: ServiceIndex
   readonly statuses: StatusWriter

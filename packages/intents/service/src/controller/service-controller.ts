@@ -8,6 +8,7 @@ import { type ClusterChange, Stale } from './cluster.ts'
 import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions, SHORTLY_MS } from './context.ts'
 import { leave } from './departures.ts'
 import { KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
+import { KnownNetworks } from './known-networks.ts'
 import { KnownPools } from './known-pools.ts'
 import { bringRoutes } from './pod-network.ts'
 import { Restoration } from './restoration.ts'
@@ -72,6 +73,7 @@ export class ServiceController {
       ...options,
       known: new KnownLoadBalancers({ service, cluster: settings.cluster, clock, log }),
       pools: new KnownPools({ service, clock, log, onChange: () => this.#tryRefusedAgain() }),
+      networks: new KnownNetworks({ service, clock, log, onChange: () => this.#networksChanged() }),
       restoration: new Restoration(clock),
       index: new ServiceIndex(),
       statuses: new StatusWriter(
@@ -120,18 +122,19 @@ export class ServiceController {
 
   /** Whether both sides were read: before that nothing is decided. */
   get ready(): boolean {
-    return this.#context.cluster.ready && this.#context.known.listed
+    const { cluster, known, networks } = this.#context
+    return cluster.ready && known.listed && networks.listed
   }
 
   start(): void {
-    const { cluster, known, pools } = this.#context
+    const { cluster, known, pools, networks } = this.#context
     this.#unsubscribe = [
       cluster.onChange((change) => this.#changed(change)),
       known.onChange((documents) => this.#shown(documents)),
     ]
     for (const service of cluster.services()) this.#changed({ type: 'service', key: keyOf(service) })
     this.#changed({ type: 'nodes' })
-    this.#following = Promise.all([known, pools].map((one) => one.follow(this.#stop.signal)))
+    this.#following = Promise.all([known, pools, networks].map((one) => one.follow(this.#stop.signal)))
     this.#reconciler.start()
   }
 
@@ -171,6 +174,13 @@ export class ServiceController {
     this.#nodesStale = true
     this.#queue.add(NODES)
     if (this.#context.settings.routesOfNetwork !== null) this.#queue.add(ROUTES)
+  }
+
+  /** Members and families that could not be may be now, and pods behind routers that a subnet was missing for. */
+  #networksChanged(): void {
+    this.#units.leftOut.forgetAll()
+    if (this.#context.settings.routesOfNetwork !== null) this.#queue.add(ROUTES)
+    for (const unit of this.#context.index.units()) this.#addUnit(unit)
   }
 
   #currentNodes(): readonly EligibleNode[] {

@@ -7,6 +7,7 @@ const sight: UnitSight = {
   services: [service('web', {}, { resourceVersion: '1' })],
   slices: [[slice('web', [])]],
   nodes: [],
+  networks: [],
   documents: [{ id: 'lb' } as LoadBalancer],
 }
 const [web] = sight.services
@@ -18,6 +19,7 @@ const group = {
     {
       service: web!,
       wish: { families: [], pools: null },
+      unreachable: new Map(),
       ports: [],
       notice: null,
       externals: { wanted: [], refused: [] },
@@ -42,6 +44,7 @@ test.each<[string, Partial<UnitSight>]>([
   ['a Service more', { services: [web!, service('other')] }],
   ['a slice', { slices: [[slice('web', [])]] }],
   ['the nodes', { nodes: [{ name: 'n', addresses: new Map() }] }],
+  ['the networks', { networks: [{ id: 'n', name: 'n', families: [4] }] }],
   ['the document', { documents: [{ id: 'lb' } as LoadBalancer] }],
 ])('it does not when another is there: %s', (_, other) => {
   const settled = new SettledUnits()

@@ -3,6 +3,7 @@ import type { EndpointSlice, Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { keyOf, uidOf } from '../names.ts'
 import type { EligibleNode } from '../to-model/nodes.ts'
+import type { KnownNetwork } from '../to-model/reach.ts'
 import type { PlannedGroup } from './unit-plan.ts'
 
 /** All that a unit was worked out from. */
@@ -10,6 +11,7 @@ export interface UnitSight {
   readonly services: readonly Service[]
   readonly slices: readonly (readonly EndpointSlice[])[]
   readonly nodes: readonly EligibleNode[]
+  readonly networks: readonly KnownNetwork[]
   readonly documents: readonly LoadBalancer[]
 }
 
@@ -50,6 +52,7 @@ export class SettledUnits {
 
 const isSameSight = (a: UnitSight, b: UnitSight): boolean =>
   a.nodes === b.nodes &&
+  a.networks === b.networks &&
   isSameList(a.documents, b.documents) &&
   areSameSlices(a.slices, b.slices) &&
   a.services.length === b.services.length &&

@@ -7,6 +7,7 @@ import type { Refusal } from '../refusal.ts'
 import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { type ExternalWish, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import type { EligibleNode } from '../to-model/nodes.ts'
+import { reachableWish } from '../to-model/reach.ts'
 import { answeringOf } from '../write-back/answering.ts'
 import type { Progress } from '../write-back/conditions.ts'
 import { bringTo } from './address-group.ts'
@@ -79,7 +80,8 @@ export class UnitBalancer {
     const { cluster, busy } = this.#context
     const documents = this.#documentsOf(unit, services).map(({ document }) => document)
     if (documents.some(({ id }) => (busy.get(id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
-    let sight: UnitSight = { services, slices: this.#slicesOf(services), nodes, documents }
+    const networks = this.#context.networks.all
+    let sight: UnitSight = { services, slices: this.#slicesOf(services), nodes, networks, documents }
     // Whose a Service is may change without it.
     const mayStay = services.every((service) => cluster.barred(service) === null && cluster.isClaimed(service))
     const settled = mayStay ? this.#settled.groupsOf(unit, sight) : null
@@ -103,7 +105,7 @@ export class UnitBalancer {
       }
       refusals = plan.refused.length
       for (const group of plan.groups) {
-        const { refused, asWished } = await this.#bring(group)
+        const { refused, asWished } = await this.#bring(group, networks)
         refusals += refused
         if (asWished !== null) brought.push([group, asWished])
       }
@@ -121,7 +123,7 @@ export class UnitBalancer {
     return services.map((service) => this.#context.cluster.slicesOf(keyOf(service)))
   }
 
-  #plan({ services, slices, nodes, documents }: UnitSight): UnitPlan {
+  #plan({ services, slices, nodes, networks, documents }: UnitSight): UnitPlan {
     const { cluster, settings } = this.#context
     const slicesOf = new Map(services.map((service, at) => [service, slices[at] ?? []]))
     return planUnit({
@@ -130,7 +132,7 @@ export class UnitBalancer {
       cluster: settings.cluster,
       externalRanges: settings.externalRanges,
       barred: (service) => cluster.barred(service)?.refusal ?? null,
-      surroundings: (service) => ({ slices: slicesOf.get(service) ?? [], nodes, mode: settings.mode }),
+      surroundings: (service) => ({ slices: slicesOf.get(service) ?? [], nodes, mode: settings.mode, networks }),
     })
   }
 
@@ -190,7 +192,10 @@ export class UnitBalancer {
   }
 
   /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
-  async #bring(group: PlannedGroup): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
+  async #bring(
+    group: PlannedGroup,
+    networks: UnitSight['networks'],
+  ): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
     const { service, settings, known, pools, restoration, patienceMs } = this.#context
     const {
       shown: brought,
@@ -206,6 +211,7 @@ export class UnitBalancer {
         cluster: settings.cluster,
         defaultPools: settings.defaultPools,
         pools: () => pools.fresh(),
+        networks,
         awaitsPools: group.services.some((one) => restoration.awaits(one.service)),
         patienceMs,
       },
@@ -230,12 +236,13 @@ export class UnitBalancer {
     refusedExternals: ReadonlyMap<string, Refusal> = NONE,
   ): Promise<number> {
     let refused = 0
-    for (const { service, wish, ports, notice, externals } of group.services) {
+    for (const { service, wish, unreachable, ports, notice, externals } of group.services) {
       const notHad = [...externals.refused, ...ofWanted(externals, refusedExternals)]
       refused += notHad.length
       await this.#context.statuses.write({
         service,
-        wish,
+        // An address that nobody can be behind is kept, but not shown.
+        wish: reachableWish(wish, unreachable),
         addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
         refusedExternals: notHad,
@@ -291,6 +298,10 @@ const isSameVersion = (made: ShownLoadBalancer, shown: ShownLoadBalancer | null)
   made.document.updatedAt === shown.document.updatedAt
 
 /** An address from a pool that is asked for by name, or a family that could not be had, may yet become another. */
-const isAsWished = ({ wish }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>
+const isAsWished = ({ wish, services }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>
   wish.pools === null &&
-  wish.families.every(({ family }) => ownAddresses(document).some((address) => parseIp(address).version === family))
+  wish.families.every(
+    ({ family }) =>
+      services.every(({ unreachable }) => unreachable.has(family)) ||
+      ownAddresses(document).some((address) => parseIp(address).version === family),
+  )

@@ -23,6 +23,7 @@ import {
 } from '../to-model/external-ips.ts'
 import { modeOf } from '../to-model/mode.ts'
 import { type BalancedPort, portsOf, portTaken } from '../to-model/ports.ts'
+import { type Unreachable, unreachableFamilies } from '../to-model/reach.ts'
 import { type HeldGroup, partition } from '../to-model/sharing.ts'
 import type { ShownPort } from '../write-back/ingress.ts'
 import { servicesOf } from './known-load-balancers.ts'
@@ -46,6 +47,8 @@ export interface PlannedGroup {
 export interface PlannedService {
   readonly service: Service
   readonly wish: AddressWish
+  /** Families of the wish whose members no network can hold. */
+  readonly unreachable: Unreachable
   readonly ports: readonly ShownPort[]
   readonly notice: Refusal | null
   readonly externals: ExternalWish
@@ -118,6 +121,7 @@ export function planUnit({
       services: members.map(({ draft, taken }) => ({
         service: draft.service,
         wish: draft.wish,
+        unreachable: draft.unreachable,
         ports: draft.ports.map(({ port }) => shownPort(draft.service, port, taken)),
         notice: draft.notice,
         externals: externalIpsOf(draft.service, externalRanges),
@@ -210,7 +214,7 @@ function withKept(
   service: Service,
   around: Surroundings,
 ): LoadBalancerContent {
-  const { slices, mode } = around
+  const { slices, mode, networks = [] } = around
   const before = contentOf(document)
   const prefix = `${uidOf(service)}/`
   const ports = portsOf(service, mode, new Set(['tcp', 'udp', 'sctp']))
@@ -220,7 +224,9 @@ function withKept(
       const port = ports.find(({ key }) => `${prefix}${key}` === pool.name)
       if (mode !== 'direct' || port === undefined || areUnseen(service, around)) return pool
       const monitorPort = pool.members[0]?.monitorPort ?? null
-      const members = endpointMembers(slices, port, { families: familiesOf(service), preferZone: null })
+      const unreachable = unreachableFamilies(familiesOf(service), networks)
+      const families = familiesOf(service).filter((family) => !unreachable.has(family))
+      const members = endpointMembers(slices, port, { families, preferZone: null })
       return { ...pool, members: members.map((member) => ({ ...member, monitorPort })) }
     })
   const annotation = Object.entries(before.annotations).filter(([name]) => name.endsWith(uidOf(service)))

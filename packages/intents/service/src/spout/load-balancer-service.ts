@@ -2,6 +2,7 @@ import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
 import type { KnownPool } from '../to-model/address-choice.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
 import type { PoolChange } from '../to-model/content-difference.ts'
+import type { KnownNetwork } from '../to-model/reach.ts'
 
 /** A load balancer as the control plane shows it. */
 export interface ShownLoadBalancer {
@@ -36,6 +37,11 @@ export type LoadBalancerEvent =
 export interface PodRoute {
   readonly to: string
   readonly via: string
+}
+
+/** A network with the prefixes of its subnets. */
+export interface ShownNetwork extends KnownNetwork {
+  readonly cidrs: readonly string[]
 }
 
 export interface RoutedNetwork {
@@ -81,6 +87,8 @@ export interface LoadBalancerService {
   addressPools(): Promise<readonly KnownPool[]>
   /** Once at first, then whenever the pools change or may have, until `signal` aborts or the connection ends. */
   poolChanges(signal: AbortSignal): AsyncIterable<void>
+  /** All networks of the project, by id, and again whenever one changed, until `signal` aborts or the connection ends. */
+  watchNetworks(signal: AbortSignal): AsyncIterable<readonly ShownNetwork[]>
   /** A network of the project, by name or id. */
   network(nameOrId: string): Promise<RoutedNetwork>
   replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void>

@@ -9,6 +9,7 @@ import {
 } from '@spout/client/native-api'
 import { share } from '@spout/kube'
 import { edited, type LoadBalancer, type Member, type Network, type Withdrawal } from '@spout/model'
+import { parseCidr } from '@spout/net'
 import type { KnownPool } from '../to-model/address-choice.ts'
 import type { LoadBalancerContent } from '../to-model/content.ts'
 import type { PoolChange } from '../to-model/content-difference.ts'
@@ -19,6 +20,7 @@ import type {
   PodRoute,
   RoutedNetwork,
   ShownLoadBalancer,
+  ShownNetwork,
   ShownWithdrawal,
   VipRequest,
 } from './load-balancer-service.ts'
@@ -232,6 +234,21 @@ export class NativeLoadBalancers implements LoadBalancerService {
     }
   }
 
+  async *watchNetworks(signal: AbortSignal): AsyncIterable<readonly ShownNetwork[]> {
+    const projectId = await this.projectId()
+    const known = new Map<string, ShownNetwork>()
+    let listed = false
+    for await (const line of this.#api.watch<Network>('/networks', signal)) {
+      if (line.type === 'DELETED') known.delete(line.object.id)
+      else if (line.type !== 'BOOKMARK') {
+        if (line.object.projectId === projectId) known.set(line.object.id, shownNetwork(line.object))
+      } else if (listed) continue
+      else listed = true
+      // What is told before the first bookmark is a part of the list.
+      if (listed) yield [...known.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+    }
+  }
+
   async network(nameOrId: string): Promise<RoutedNetwork> {
     const { items } = await this.#api.call<{ items: readonly Network[] }>(
       'GET',
@@ -245,6 +262,12 @@ export class NativeLoadBalancers implements LoadBalancerService {
   async replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void> {
     await this.#api.call('PUT', `/networks/${networkId}/routes`, { routes })
   }
+}
+
+function shownNetwork({ id, name, subnets }: Network): ShownNetwork {
+  const cidrs = subnets.map(({ cidr }) => cidr).sort()
+  const versions = new Set(cidrs.map((cidr) => parseCidr(cidr).version))
+  return { id, name, cidrs, families: [...versions].sort() }
 }
 
 /** Each that was put takes the place of the one with its id, or comes behind the others. */

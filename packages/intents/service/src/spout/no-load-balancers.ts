@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Refused } from '@spout/client/native-api'
-import type { LoadBalancerEvent, LoadBalancerService } from './load-balancer-service.ts'
+import type { LoadBalancerEvent, LoadBalancerService, ShownNetwork } from './load-balancer-service.ts'
 
 const refused = async (): Promise<never> => {
   throw new Refused('Forbidden', 'There is no project to do it in.', null)
@@ -26,6 +26,10 @@ export const NO_LOAD_BALANCERS: LoadBalancerService = {
   addressPools: async () => [],
   async *poolChanges(signal): AsyncGenerator<void> {
     yield
+    if (!signal.aborted) await once(signal, 'abort')
+  },
+  async *watchNetworks(signal): AsyncGenerator<readonly ShownNetwork[]> {
+    yield []
     if (!signal.aborted) await once(signal, 'abort')
   },
   network: refused,

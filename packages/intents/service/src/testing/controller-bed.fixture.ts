@@ -28,6 +28,7 @@ export interface RunningController {
   stop(): Promise<void>
 }
 
+const WATCHES: readonly unknown[] = ['watch', 'poolChanges', 'watchNetworks']
 const CHANGING = ['create', 'replace', 'changeMembers', 'delete', 'addVip', 'removeVip'] as const
 
 /**
@@ -269,7 +270,7 @@ function observed(inner: LoadBalancerService, calls: string[], onCall: Controlle
       return (...args: unknown[]) => {
         if ((CHANGING as readonly unknown[]).includes(name)) calls.push(String(name))
         const call = () => (value as (...all: unknown[]) => unknown).apply(target, args)
-        return onCall === undefined || name === 'watch' ? call() : onCall(String(name)).then(call)
+        return onCall === undefined || WATCHES.includes(name) ? call() : onCall(String(name)).then(call)
       }
     },
   })

@@ -12,6 +12,7 @@ import { isLocal, type Mode, modeOf } from './mode.ts'
 import { monitorOf } from './monitor.ts'
 import { type EligibleNode, nodeMembers } from './nodes.ts'
 import { type BalancedPort, type PortError, portsOf } from './ports.ts'
+import { type KnownNetwork, leftOutFamily, type Unreachable, unreachableFamilies } from './reach.ts'
 import { unitOf } from './sharing.ts'
 import { sourceRangesOf } from './source-ranges.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
@@ -23,12 +24,16 @@ export interface Surroundings {
   readonly nodes: readonly EligibleNode[]
   /** How workloads are reached when a Service does not say. */
   readonly mode: Mode
+  /** The project's networks; left out: nothing is known of them. */
+  readonly networks?: readonly KnownNetwork[]
 }
 
 /** One Service as parts of a load balancer. */
 export interface ServiceDraft {
   readonly service: Service
   readonly wish: AddressWish
+  /** Families of the wish whose members no network can hold. */
+  readonly unreachable: Unreachable
   readonly ports: readonly DraftedPort[]
   /** Why it cannot do what it is there for although nothing is wrong with it, such as a cluster without nodes. */
   readonly notice: Refusal | null
@@ -48,7 +53,10 @@ const DEFAULT_DRAIN_S = 300
 const LONGEST_NAME = 255
 
 /** Depends on its input alone: equal input gives equal bytes. Whatever the texts hold, it does not throw. */
-export function draftOf(service: Service, { slices, nodes, mode: configured }: Surroundings): OrRefusal<ServiceDraft> {
+export function draftOf(
+  service: Service,
+  { slices, nodes, mode: configured, networks = [] }: Surroundings,
+): OrRefusal<ServiceDraft> {
   const unit = unitOf(service)
   if ('refusal' in unit) return unit
   const mode = modeOf(service, configured)
@@ -63,7 +71,9 @@ export function draftOf(service: Service, { slices, nodes, mode: configured }: S
   if ('refusal' in drain) return drain
   const ports = portsOf(service, mode.value, TRANSPORTS)
   if (ports.length === 0) return refuse('NoPorts', 'spec.ports', 'It has no ports.')
-  const families = wish.value.families.map(({ family }) => family)
+  const wanted = wish.value.families.map(({ family }) => family)
+  const unreachable = unreachableFamilies(wanted, networks)
+  const families = wanted.filter((family) => !unreachable.has(family))
   const drafted: DraftedPort[] = []
   for (const port of ports) {
     if (port.error !== null) {
@@ -108,8 +118,9 @@ export function draftOf(service: Service, { slices, nodes, mode: configured }: S
     value: {
       service,
       wish: wish.value,
+      unreachable,
       ports: drafted,
-      notice: noticeOf(mode.value, nodes) ?? unknownAnnotation(service),
+      notice: noticeOf(mode.value, nodes) ?? leftOutFamily(wish.value, unreachable) ?? unknownAnnotation(service),
     },
   }
 }
