@@ -93,13 +93,13 @@ describe('a Service that waits for the nodes', () => {
     one.again.length = 0
   }
 
-  test('and is programmed at once costs one write and no event, whatever it waited for', async () => {
+  test('and is programmed at once costs one write and one event, whatever it waited for', async () => {
     for (const reason of ['WaitingForPlan', 'WaitingForNode', 'WaitingForAnnouncement', 'NoOwner'])
       await one.look(waits(reason))
     await one.look(PROGRAMMED)
     await one.clock.advance(STAYS_AFTER_MS)
     expect(one.written).toEqual([['198.51.100.7', 'Programmed']])
-    expect([one.told, one.again]).toEqual([[], []])
+    expect([one.told, one.again]).toEqual([['Programmed'], []])
   })
 
   test('for a moment shows its address, and costs a second write when it is programmed', async () => {
@@ -113,7 +113,7 @@ describe('a Service that waits for the nodes', () => {
       ['198.51.100.7', 'WaitingForNode'],
       ['198.51.100.7', 'Programmed'],
     ])
-    expect([one.told, one.again]).toEqual([[], ['shop/web']])
+    expect([one.told, one.again]).toEqual([['Programmed'], ['shop/web']])
   })
 
   test('among a mass of others costs one write, or is told of when it stays as it is', async () => {
@@ -164,7 +164,7 @@ describe('a Service that waits for the nodes', () => {
     await one.look(PROGRAMMED)
     await one.look(waits('WaitingForPlan'))
     expect(one.written.map(([, reason]) => reason)).toEqual(['Programmed', 'WaitingForPlan'])
-    expect(one.told).toEqual([])
+    expect(one.told).toEqual(['Programmed'])
   })
 
   test('is not told of again after a restart', async () => {
@@ -175,6 +175,59 @@ describe('a Service that waits for the nodes', () => {
     await one.look(waits('WaitingForNode'))
     await one.clock.advance(STAYS_AFTER_MS)
     expect([one.written.length, one.told, one.again.length]).toEqual([1, ['WaitingForNode'], 1])
+  })
+})
+
+describe('that it works is told', () => {
+  const first = ['198.51.100.7']
+
+  test('once for its address, whatever it waits for afterwards', async () => {
+    await one.look(PROGRAMMED, first)
+    expect(one.events).toEqual([
+      {
+        type: 'Normal',
+        reason: 'Programmed',
+        action: 'BalanceService',
+        note: '198.51.100.7: the nodes that announce it have it.',
+      },
+    ])
+    await one.look(PROGRAMMED, first)
+    // Another port: the address is the same.
+    await one.look(waits('WaitingForNode'), first)
+    await one.clock.advance(BEGINS_MS)
+    await one.look(waits('WaitingForNode'), first)
+    await one.look(PROGRAMMED, first)
+    expect([one.written.length, one.told]).toEqual([3, ['Programmed']])
+  })
+
+  test('again for another address, and after word that it did not', async () => {
+    await one.look(PROGRAMMED, ['198.51.100.7'])
+    await one.look(PROGRAMMED, ['198.51.100.8'])
+    await one.look({ type: 'failed', reason: 'NoNodeAvailable', message: 'm' }, ['198.51.100.8'])
+    await one.look(PROGRAMMED, ['198.51.100.8'])
+    expect(one.told).toEqual(['Programmed', 'Programmed', 'NoNodeAvailable', 'Programmed'])
+    expect(one.events[1]?.note).toContain('198.51.100.8')
+  })
+
+  test('not after a restart, also when it waits meanwhile', async () => {
+    one.show('198.51.100.7', 6)
+    await one.look(PROGRAMMED)
+    await one.look(waits('WaitingForNode'))
+    await one.clock.advance(BEGINS_MS)
+    await one.look(waits('WaitingForNode'))
+    await one.look(PROGRAMMED)
+    expect([one.written.map(([, reason]) => reason), one.told]).toEqual([
+      ['Programmed', 'WaitingForNode', 'Programmed'],
+      [],
+    ])
+  })
+
+  test('not among a mass of others: each event is a write', async () => {
+    one.isMass = true
+    await one.look(PROGRAMMED)
+    one.isMass = false
+    await one.look(PROGRAMMED)
+    expect([one.written.length, one.told]).toEqual([1, []])
   })
 })
 

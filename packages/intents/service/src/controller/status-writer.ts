@@ -1,10 +1,11 @@
 import { isOlder, type Service } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import { CONDITION_PROGRAMMED, keyOf, uidOf } from '../names.ts'
-import { eventsOf } from '../write-back/events.ts'
+import { eventsOf, type ServiceEvent } from '../write-back/events.ts'
 import { differInReason, type StatusInput, shows, statusOf, type WrittenStatus } from '../write-back/status.ts'
 import type { Cluster } from './cluster.ts'
 import { PendingReasons } from './pending-reasons.ts'
+import { ToldAddresses } from './told-addresses.ts'
 
 /** Longer than a watch lags. A server that was restored from a backup never shows the version that was written. */
 const LAG_MS = 30_000
@@ -23,6 +24,7 @@ export class StatusWriter {
   readonly #isMass: () => boolean
   /** What was written last, by UID, until the cluster shows it: a watch that lags must not make it be written twice. */
   readonly #written = new Map<string, Written>()
+  readonly #working = new ToldAddresses()
   #writes = 0
 
   /**
@@ -55,7 +57,16 @@ export class StatusWriter {
     if (shows(service, wanted)) return
     const before = service.status?.conditions ?? []
     await this.#put(service, wanted)
-    for (const event of eventsOf(before, wanted)) this.#cluster.tell(service, event)
+    const works = this.#working.take(service, wanted)
+    for (const event of eventsOf(before, wanted)) this.#tell(service, wanted, event)
+    // Among a mass of Services it costs the API server a write for each, and the condition says it too.
+    if (works !== null && !this.#isMass()) this.#cluster.tell(service, works)
+  }
+
+  #tell(service: Service, { conditions }: WrittenStatus, event: ServiceEvent): void {
+    this.#cluster.tell(service, event)
+    const programmed = conditions.find(({ type }) => type === CONDITION_PROGRAMMED)
+    if (programmed?.status === 'False' && programmed.reason === event.reason) this.#working.forget(uidOf(service))
   }
 
   /** The cluster shows something new of this Service. At the version written, or a later one, that is what counts. */
@@ -71,6 +82,7 @@ export class StatusWriter {
   forget(uid: string): void {
     this.#written.delete(uid)
     this.#pending.forget(uid)
+    this.#working.forget(uid)
   }
 
   close(): void {
@@ -93,9 +105,10 @@ export class StatusWriter {
     if (!shown && !waits) {
       const before = service.status?.conditions ?? []
       await this.#put(service, wanted)
+      this.#working.take(service, wanted)
       for (const event of eventsOf(before, wanted, 'waits')) this.#cluster.tell(service, event)
     }
-    if (stage === 'stays') for (const event of eventsOf([], wanted)) this.#cluster.tell(service, event)
+    if (stage === 'stays') for (const event of eventsOf([], wanted)) this.#tell(service, wanted, event)
   }
 
   async #put(service: Service, wanted: WrittenStatus): Promise<void> {

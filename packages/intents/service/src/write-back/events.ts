@@ -55,6 +55,14 @@ export function eventsOf(
   })
 }
 
+/** The nodes have it. @param addresses of the Service, for people */
+export const works = (addresses: string): ServiceEvent => ({
+  type: 'Normal',
+  reason: 'Programmed',
+  action: 'BalanceService',
+  note: `${addresses}: the nodes that announce it have it.`,
+})
+
 /** A node has not confirmed in time that it let the load balancer go. */
 export const notWithdrawn = (nodes: readonly string[]): ServiceEvent => ({
   type: 'Warning',
