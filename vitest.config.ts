@@ -21,7 +21,7 @@ const ON_A_CLUSTER = [
   `packages/kube/src/**/*.${KINDS}.test.ts`,
   `packages/testkit/src/kubernetes/**/*.${KINDS}.test.ts`,
   `apps/connector/src/**/*.${KINDS}.test.ts`,
-  'apps/cli/src/commands/import-metallb.contract.test.ts',
+  'apps/cli/src/commands/{explain-service,import-metallb}.contract.test.ts',
 ]
 
 const BESIDE = [

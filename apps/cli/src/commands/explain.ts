@@ -1,13 +1,15 @@
-import { call } from '@spout/client/api'
+import { ApiProblem, call } from '@spout/client/api'
+import { SpoutError } from '@spout/model/errors'
 import type { Command } from 'commander'
 import { findByName, scopedTo } from '../lookup.ts'
 import { type CommandContext, sessionOf } from './context.ts'
+import { explainService, type ServiceChoice } from './explain-service.ts'
 import { explainText } from './explain-text.ts'
 import { explainVipText, type VipExplanation } from './explain-vip-text.ts'
 import type { Explanation } from './explanation.ts'
 import { type VipChoice, vipPath } from './vip.ts'
 
-/** Adds `spout explain lb NAME` and `spout explain vip ADDRESS`. */
+/** Adds `spout explain lb NAME`, `spout explain service NAME` and `spout explain vip ADDRESS`. */
 export function addExplain(program: Command, context: CommandContext): void {
   const command = program.command('explain').description('says why something is as it is')
   command
@@ -26,6 +28,15 @@ export function addExplain(program: Command, context: CommandContext): void {
       )
     })
   command
+    .command('service')
+    .description("what became of a Kubernetes Service: what the connector wrote on it, then its load balancer's path")
+    .argument('<name>', 'NAMESPACE/NAME')
+    .option('--kubeconfig <file>', 'the cluster; left out, KUBECONFIG')
+    .option('--context <name>', 'of the kubeconfig; left out, its current one')
+    .option('--project <project>', 'the project of its load balancer, where several use the name')
+    .option('--json', 'as data')
+    .action((name: string, options: ServiceChoice) => explainService(name, options, context))
+  command
     .command('lb')
     .description('the path of a load balancer hop by hop, with reasons')
     .argument('<name>')
@@ -33,10 +44,25 @@ export function addExplain(program: Command, context: CommandContext): void {
     .option('--json', 'as data')
     .action(async (name: string, options: { readonly json?: boolean; readonly project?: string }) => {
       const session = await scopedTo(sessionOf(context), options.project)
-      const { id } = await findByName(session, '/load-balancers', 'load balancer', name)
+      const { id } = await findByName(session, '/load-balancers', 'load balancer', name).catch((error: unknown) => {
+        throw isOfService(name) && error instanceof SpoutError && error.code === 'NotFound'
+          ? lookAtService(error, name)
+          : error
+      })
       const explanation = await call<Explanation>(session, 'GET', `/load-balancers/${String(id)}/explain`)
       context.write(
         options.json ? `${JSON.stringify(explanation, null, 2)}\n` : explainText(explanation, context.colour),
       )
     })
 }
+
+/** The connector names load balancers after Services. */
+const isOfService = (name: string): boolean => /^[a-z0-9-]+\/[a-z0-9-]+$/.test(name)
+
+/** A Service that was refused has no load balancer: why, stands on the Service alone. */
+const lookAtService = ({ message, code }: SpoutError, name: string): ApiProblem =>
+  new ApiProblem(
+    404,
+    `${message}; if it is a Kubernetes Service, spout explain service ${name} says what became of it`,
+    code,
+  )

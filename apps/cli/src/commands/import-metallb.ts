@@ -4,8 +4,8 @@ import { text as readStream } from 'node:stream/consumers'
 import { getSystemErrorMessage } from 'node:util'
 import { ApiProblem } from '@spout/client/api'
 import type { Conversion, ConvertedObject, Manifest } from '@spout/intent-kubernetes-config/metallb'
-import { SpoutError } from '@spout/model/errors'
 import type { Command } from 'commander'
+import { withCluster } from './cluster.ts'
 import { type CommandContext, UsageError } from './context.ts'
 
 interface Options {
@@ -17,6 +17,7 @@ interface Options {
 
 /** Whoever else writes these objects is not overruled. */
 const FIELD_MANAGER = 'spout-import'
+const USER_AGENT = 'spout-import'
 
 /**
  * Adds `spout import metallb`. What it prints is for `kubectl apply -f -`; with `--no-dry-run` it applies that itself, to the
@@ -98,7 +99,7 @@ async function reading<T>(name: string, work: Promise<T>): Promise<T> {
 async function fromCluster(options: Options): Promise<readonly Manifest[]> {
   const { METALLB_GROUP, METALLB_KINDS, readManifests } = await import('@spout/intent-kubernetes-config/metallb')
   const { isNotFound } = await import('@spout/kube')
-  return withTransport(options, async (transport) => {
+  return withCluster(options, USER_AGENT, async ({ transport }) => {
     const manifests: Manifest[] = []
     for (const kind of METALLB_KINDS) {
       const version = kind === 'BGPPeer' ? 'v1beta2' : 'v1beta1'
@@ -124,7 +125,7 @@ async function applied({ objects }: Conversion, options: Options, context: Comma
     refused += 1
     context.write(`# ${what} REFUSED: ${why}\n`)
   }
-  await withTransport(options, async (transport) => {
+  await withCluster(options, USER_AGENT, async ({ transport }) => {
     const client = new KubeClient(transport)
     for (const { object } of objects) {
       const { kind, apiVersion, metadata } = object
@@ -144,26 +145,4 @@ async function applied({ objects }: Conversion, options: Options, context: Comma
   })
   if (refused > 0)
     throw new ApiProblem(422, `${refused} of ${objects.length} objects were not applied, see above`, null)
-}
-
-async function withTransport<T>(
-  { kubeconfig = '', context }: Options,
-  use: (transport: import('@spout/kube').Transport) => Promise<T>,
-): Promise<T> {
-  const { AccessError, KubeError, kubeconfigAccess, KubeUnreachable, Transport } = await import('@spout/kube')
-  const access = await kubeconfigAccess(kubeconfig, context).catch((error: unknown) => {
-    if (error instanceof AccessError) throw new UsageError(error.message)
-    throw error
-  })
-  const transport = new Transport({ access, userAgent: 'spout-import' })
-  try {
-    return await use(transport)
-  } catch (error) {
-    if (error instanceof KubeError) throw new ApiProblem(error.status, error.message, null)
-    if (error instanceof KubeUnreachable)
-      throw new SpoutError('Unavailable', { what: 'The cluster', reason: error.message })
-    throw error
-  } finally {
-    transport.close()
-  }
 }
