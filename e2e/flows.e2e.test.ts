@@ -213,7 +213,7 @@ describe('return path snat in a group that announces by BGP', () => {
     })
     const [problem] = (await statusOf('node1')).problems
     expect(problem?.message).toMatch(/^Node `node2` \(198\.51\.100\.3\) was last heard at .*UDP port 7300/)
-    const metrics = await (await fetch(new URL('/metrics', system.access.endpoint))).text()
+    const metrics = await (await fetch(new URL('/metrics', system.access.statusUrl))).text()
     expect(metrics).toContain('spout_flow_peers{node="node1",state="silent"} 1')
     expect(metrics).toContain('spout_flows{node="node2",role="carried"}')
     await system.lab.must('node1', ['nft', 'delete table inet mute'])

@@ -52,7 +52,7 @@ export async function withConnectedCluster(
 
 /** How many load balancers every node that carries them has confirmed, and how many it has not. */
 export async function confirmed({ access }: SpoutBed): Promise<{ readonly active: number; readonly others: number }> {
-  const text = await (await fetch(`${access.endpoint}/metrics`)).text()
+  const text = await (await fetch(`${access.statusUrl}/metrics`)).text()
   const active = metric(text, 'spout_load_balancers', 'provisioning="active"')
   return { active, others: metric(text, 'spout_load_balancers') - active }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { otherIdentity } from './spout.ts'
 
 const account = (user: string, token: string) => ({ user, password: '', project: `of-${user}`, projectId: '', token })
-const access = { endpoint: '', admin: account('admin', 'a'), projects: [account('alice', 'b')] }
+const access = { endpoint: '', statusUrl: '', admin: account('admin', 'a'), projects: [account('alice', 'b')] }
 
 it('says as whom the command ran when that was not the administrator, and the way out', () => {
   expect(otherIdentity(access, 'a')).toBeNull()

@@ -11,6 +11,7 @@ import { Teller } from './story/teller.ts'
 import { UsageError, type Verb } from './verb.ts'
 
 const DEFAULT_PORT = 9130
+const DEFAULT_STATUS_PORT = 9134
 
 const IS_UP: Readonly<Record<UpKind, string>> = {
   whole: 'the whole system',
@@ -113,7 +114,8 @@ async function begin({ kind, set }: UpOptions, teller: Teller): Promise<SystemAc
   const lab = await Lab.create({ persistent: true })
   try {
     teller.event(`lab ${lab.id}: a fabric, a router, a client, two load-balancer nodes, ${TENANTS_OF[kind]}`)
-    const access = await startControlPlane(lab, { port, set })
+    const statusPort = (await isFree(DEFAULT_STATUS_PORT)) ? DEFAULT_STATUS_PORT : 0
+    const access = await startControlPlane(lab, { port, statusPort, set })
     writeState(lab, kind, access)
     teller.event(`control plane at ${access.endpoint}`)
     if (kind === 'bare') return access
@@ -135,14 +137,21 @@ const TENANTS_OF: Readonly<Record<UpKind, string>> = {
 }
 
 /** Who was given the endpoint finds the control plane there again. */
-const portOf = ({ endpoint }: SystemAccess): number => Number(new URL(endpoint).port)
+const portOf = (url: string): number => Number(new URL(url).port)
 
 /** Starts again what ended meanwhile. */
 async function resume(lab: Lab, access: SystemAccess, { kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const alive = lab.process('control-plane') !== null
   const current = alive
     ? access
-    : { ...(await startControlPlane(lab, { port: portOf(access), set })), projects: access.projects }
+    : {
+        ...(await startControlPlane(lab, {
+          port: portOf(access.endpoint),
+          statusPort: portOf(access.statusUrl),
+          set,
+        })),
+        projects: access.projects,
+      }
   if (kind !== 'bare')
     for (const node of NODES) if (lab.process(`agent-${node}`) === null) await startAgent(lab, current, node)
   if (kind === 'kubernetes') await resumeKubernetes(lab)

@@ -40,7 +40,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   const lifecycle = new Lifecycle({ log }).add(identity).add(dataPlane).add(agent)
   if (config.metrics.listen !== '') {
     const { agentMetrics } = await import('./metrics.ts')
-    lifecycle.add(agentMetrics({ listen: config.metrics.listen, figures: () => agent.figures }))
+    lifecycle.add(agentMetrics({ ...config.metrics, figures: () => agent.figures }))
   }
   await lifecycle.start()
   return lifecycle

@@ -1,4 +1,6 @@
+import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
+import { listenAddress } from './listen-address.ts'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 const interfaceName = z.string().regex(/^[A-Za-z0-9._-]{1,15}$/, 'is not the name of a network interface')
@@ -97,12 +99,19 @@ export const agentConfig = z.strictObject({
       .default('bird'),
   }).prefault({}),
   metrics: section({
-    /** `address:port` where Prometheus finds this agent's figures, without TLS or a token; empty for nowhere. */
+    /** `address:port` where Prometheus finds this agent's figures, without TLS; empty for nowhere. */
     listen: z
       .string()
       .regex(/^(|([0-9.]+|\[[0-9a-fA-F:.]+\]):[1-9][0-9]{0,4})$/, 'is not like 127.0.0.1:9132 or [::1]:9132')
       .default(''),
-  }).prefault({}),
+    /** A file with the token that they are given for; empty asks for none. */
+    tokenFile: z.string().default(''),
+  })
+    .refine(({ listen, tokenFile }) => listen === '' || isLoopback(listenAddress(listen).host) || tokenFile !== '', {
+      path: ['tokenFile'],
+      error: 'is not set, and metrics.listen is beyond loopback: figures are not for everybody who reaches it',
+    })
+    .prefault({}),
   log: section({
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
   }).prefault({}),

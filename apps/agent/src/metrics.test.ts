@@ -17,7 +17,7 @@ const FIGURES: AgentFigures = {
 }
 
 async function serve(listen: string, figures = () => FIGURES): Promise<StatusServer> {
-  const metrics = agentMetrics({ listen, figures })
+  const metrics = agentMetrics({ listen, tokenFile: '', figures })
   await metrics.start()
   onTestFinished(() => metrics.stop())
   return metrics
@@ -67,9 +67,22 @@ test('an agent is ready once its node has what it shall have and can take over',
 
 test('the setting: nowhere by default, an address and a port', () => {
   expect(agentConfig.parse({}).metrics.listen).toBe('')
-  const accepted = (listen: string) => agentConfig.safeParse({ metrics: { listen } }).success
+  const accepted = (listen: string, tokenFile = '/run/token') =>
+    agentConfig.safeParse({ metrics: { listen, tokenFile } }).success
   for (const good of ['127.0.0.1:9132', '0.0.0.0:9132', '[::1]:9132', '[2001:db8::1]:80'])
     expect(accepted(good)).toBe(true)
   for (const bad of ['9132', ':9132', 'localhost:9132', '::1:9132', '127.0.0.1', '127.0.0.1:0', '1.2.3.4:99999x'])
     expect(accepted(bad)).toBe(false)
+  for (const loopback of ['127.0.0.1:9132', '[::1]:9132']) expect(accepted(loopback, '')).toBe(true)
 })
+
+test.each(['0.0.0.0:9132', '198.51.100.2:9132', '[2001:db8::1]:80', '[::]:9132'])(
+  '%s is beyond loopback: the start is refused without a token',
+  (listen) => {
+    const parsed = agentConfig.safeParse({ metrics: { listen } })
+    expect(parsed.error?.issues[0]).toMatchObject({
+      path: ['metrics', 'tokenFile'],
+      message: expect.stringMatching(/metrics\.listen is beyond loopback/),
+    })
+  },
+)

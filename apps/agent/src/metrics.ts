@@ -1,11 +1,14 @@
 import type { AgentFigures } from '@spout/agent'
 import { Metrics } from '@spout/runtime/metrics'
 import { StatusServer } from '@spout/runtime/status-server'
+import { listenAddress } from './listen-address.ts'
 import { readiness } from './readiness.ts'
 
 export interface AgentMetricsOptions {
   /** `address:port`, IPv6 in brackets. */
   readonly listen: string
+  /** Whose token figures are given for; empty asks for none. */
+  readonly tokenFile: string
   readonly figures: () => AgentFigures
 }
 
@@ -13,13 +16,16 @@ export interface AgentMetricsOptions {
  * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only where it was asked for: the library that
  * prints figures would stay in the memory of every agent.
  */
-export function agentMetrics({ listen, figures }: AgentMetricsOptions): StatusServer {
-  const at = listen.lastIndexOf(':')
-  const host = listen.slice(0, at).replace(/^\[(.*)\]$/, '$1')
+export function agentMetrics({ listen, tokenFile, figures }: AgentMetricsOptions): StatusServer {
   const metrics = new Metrics()
   describe(metrics, figures)
-  const port = Number(listen.slice(at + 1))
-  return new StatusServer({ name: 'metrics', host, port, metrics, readiness: () => readiness(figures()) })
+  return new StatusServer({
+    name: 'metrics',
+    ...listenAddress(listen),
+    tokenFile,
+    metrics,
+    readiness: () => readiness(figures()),
+  })
 }
 
 const one = (value: number) => [{ labels: {}, value }]

@@ -1,3 +1,4 @@
+import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
@@ -105,10 +106,17 @@ export const connectorConfig = z.strictObject({
     leaseSeconds: z.number().int().min(1).max(60).default(5),
   }).prefault({}),
   http: section({
-    host: z.string().default('0.0.0.0'),
+    host: z.string().default('127.0.0.1'),
     /** `/healthz`, `/readyz` and `/metrics`. */
     port: z.number().int().min(0).max(65_535).default(9133),
-  }).prefault({}),
+    /** A file with the token that `/metrics` and the reasons of `/readyz` are given for; empty asks for none. */
+    tokenFile: z.string().default(''),
+  })
+    .refine(({ host, tokenFile }) => isLoopback(host) || tokenFile !== '', {
+      path: ['tokenFile'],
+      error: 'is not set, and http.host is beyond loopback: figures are not for everybody who reaches it',
+    })
+    .prefault({}),
   log: section({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info') }).prefault({}),
 })
 export type ConnectorConfig = z.output<typeof connectorConfig>

@@ -1,5 +1,6 @@
 import { parseCidr } from '@spout/net'
 import { secret } from '@spout/runtime/config'
+import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
@@ -48,6 +49,19 @@ export const controlPlaneConfig = z.strictObject({
     connections: z.number().int().min(16).max(1_000_000).default(8192),
     connectionsOfAddress: z.number().int().min(4).max(1_000_000).default(4096),
   }).prefault({}),
+  /** What an operator asks the process, apart from the API, which tenants reach. */
+  status: section({
+    host: z.string().default('127.0.0.1'),
+    /** `/healthz`, `/readyz` and `/metrics`. */
+    port: tcpPort.default(9134),
+    /** A file with the token that `/metrics` and the reasons of `/readyz` are given for; empty asks for none. */
+    tokenFile: z.string().default(''),
+  })
+    .refine(({ host, tokenFile }) => isLoopback(host) || tokenFile !== '', {
+      path: ['tokenFile'],
+      error: 'is not set, and status.host is beyond loopback: figures are not for everybody who reaches it',
+    })
+    .prefault({}),
   agentLink: section({
     host: z.string().default('0.0.0.0'),
     port: tcpPort.default(9131),

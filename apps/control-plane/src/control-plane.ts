@@ -8,6 +8,8 @@ import { parseCidr } from '@spout/net'
 import { Lifecycle, systemClock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
 import { Metrics } from '@spout/runtime/metrics'
+import { whyNotReady } from '@spout/runtime/readiness'
+import { StatusServer } from '@spout/runtime/status-server'
 import {
   AgentLink,
   AuditLog,
@@ -22,7 +24,6 @@ import {
   healthApi,
   identityApi,
   LocalSocket,
-  metricsApi,
   mount,
   nativeApi,
   networkApi,
@@ -157,8 +158,7 @@ export async function startControlPlane(
     newId: randomUUID,
     options: { providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
   }
-  mount(app, healthApi(readinessChecks({ store, nodeStates, view, status })))
-  mount(app, metricsApi(metrics))
+  mount(app, healthApi())
   mount(
     app,
     nativeApi({
@@ -197,6 +197,13 @@ export async function startControlPlane(
     limits.gate,
   )
 
+  const checks = readinessChecks({ store, nodeStates, view, status })
+  const statusServer = new StatusServer({
+    name: 'status',
+    ...config.status,
+    metrics,
+    readiness: () => whyNotReady(checks),
+  })
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'store', start: () => {}, stop: () => store.close() })
     .add({ name: 'view', start: () => {}, stop: () => closing.abort() })
@@ -206,12 +213,16 @@ export async function startControlPlane(
     .add(new Sweeper({ view, store, clock, log }))
     .add(new Rebalancer({ view, status, admission, clock, log }))
     .add(link)
+    .add(statusServer)
     .add({
       name: 'api',
       start: async () => {
         const address = await app.listen(config.api)
         // The workbench waits for this line and reads where to go from it.
-        log.info({ event: 'listening', address, agentLinkPort: link.port }, 'the control plane is up')
+        log.info(
+          { event: 'listening', address, agentLinkPort: link.port, statusPort: statusServer.port },
+          'the control plane is up',
+        )
         if (config.api.tls) serverCertificate.keep(app)
       },
       stop: () => {

@@ -1,7 +1,7 @@
 import type { ModelView } from '@spout/admission'
 import type { NodeStateTable } from '@spout/controllers'
 import type { StatusReader } from '@spout/model'
-import type { ReadinessCheck } from '@spout/server'
+import type { ReadinessCheck } from '@spout/runtime/readiness'
 import { SqliteStore, type Store } from '@spout/store'
 
 /** What must hold before `/readyz` says yes: it is true only when the data plane follows. */

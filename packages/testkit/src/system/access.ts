@@ -12,6 +12,8 @@ export interface Account {
 export interface SystemAccess {
   /** Base URL of every surface. */
   readonly endpoint: string
+  /** Where the control plane tells its figures and whether it is ready. */
+  readonly statusUrl: string
   readonly admin: Account
   readonly projects: readonly Account[]
 }

@@ -22,6 +22,8 @@ const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts
 export interface ControlPlaneOptions {
   /** Where it listens on loopback; 0 takes a free port. */
   readonly port?: number
+  /** Where it tells how it is, on loopback; 0 takes a free port. */
+  readonly statusPort?: number
   /** Settings as `--set` takes them. */
   readonly set?: readonly string[]
   /** Environment beside this process's own. */
@@ -35,11 +37,12 @@ const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } 
 /** Starts the control plane of a lab on the host; its data lies in the lab's directory, so a second start finds it. */
 export async function startControlPlane(
   lab: Lab,
-  { port = 0, set = [], env = {}, within = [] }: ControlPlaneOptions = {},
+  { port = 0, statusPort = 0, set = [], env = {}, within = [] }: ControlPlaneOptions = {},
 ): Promise<SystemAccess> {
   const settings = [
     `stateDirectory=${path.join(lab.directory, 'control-plane')}`,
     `api.port=${port}`,
+    `status.port=${statusPort}`,
     `agentLink.host=${lab.hostAddress}`,
     'agentLink.port=9131',
     `agentLink.names=["${lab.hostAddress}"]`,
@@ -52,16 +55,22 @@ export async function startControlPlane(
     readyText: '"event":"listening"',
     env: { ...PRODUCT_ENVIRONMENT, ...env },
   })
-  const endpoint = listeningAddress(daemon)
+  const told = listening(daemon)
+  const endpoint = told.address
   const { token, projectId } = await passwordToken(endpoint, ADMIN)
-  return { endpoint, admin: { ...ADMIN, projectId, token }, projects: [] }
+  return {
+    endpoint,
+    statusUrl: `http://127.0.0.1:${told.statusPort}`,
+    admin: { ...ADMIN, projectId, token },
+    projects: [],
+  }
 }
 
-function listeningAddress({ logFile }: Daemon): string {
+function listening({ logFile }: Daemon): { readonly address: string; readonly statusPort: number } {
   const line = readFileSync(logFile, 'utf8')
     .split('\n')
     .findLast((text) => text.includes('"event":"listening"'))
-  return (JSON.parse(line ?? '{}') as { address: string }).address
+  return JSON.parse(line ?? '{}') as ReturnType<typeof listening>
 }
 
 /** The operator's own addresses: management, and what is below the public ranges on the fabric. */

@@ -16,6 +16,7 @@ export const API_PORT = 9130
 export const LINK_PORT = 9131
 export const STATUS_PORT = 9133
 export const AGENT_METRICS_PORT = 9132
+export const CONTROL_PLANE_STATUS_PORT = 9134
 
 /** Under this name pods reach the control plane, whatever the cluster's own domain is called. */
 export const CONTROL_PLANE_HOST = `${CONTROL_PLANE}.${NAMESPACE}.svc`
@@ -30,6 +31,9 @@ export const ACCOUNTS = {
 
 /** Where pods find things. */
 export const SETTINGS_DIRECTORY = '/etc/spout'
+/** Of a Secret that need not be there: while it is not, nobody is given figures. */
+export const STATUS_TOKEN = 'status-token'
+export const STATUS_TOKEN_FILE = '/etc/spout-status/token'
 export const AUTHORITY_FILE = '/etc/spout-authority/ca.crt'
 export const TOKEN_FILE = '/var/run/secrets/spout/token'
 export const STATE_DIRECTORY = '/var/lib/spout'

@@ -8,6 +8,8 @@ import {
   IMAGE,
   labels,
   SETTINGS_DIRECTORY,
+  STATUS_TOKEN,
+  STATUS_TOKEN_FILE,
   TOKEN_FILE,
 } from './names.ts'
 
@@ -70,6 +72,20 @@ export const tokenVolume: Volume = {
       sources: [
         { serviceAccountToken: { audience: AUDIENCE, expirationSeconds: 3600, path: path.basename(TOKEN_FILE) } },
       ],
+    },
+  },
+}
+
+/** A kubelet puts it there also when the Secret is made after the pod. */
+export const statusTokenVolume: Volume = {
+  name: STATUS_TOKEN,
+  mountPath: path.dirname(STATUS_TOKEN_FILE),
+  readOnly: true,
+  source: {
+    secret: {
+      secretName: STATUS_TOKEN,
+      optional: true,
+      items: [{ key: 'token', path: path.basename(STATUS_TOKEN_FILE) }],
     },
   },
 }

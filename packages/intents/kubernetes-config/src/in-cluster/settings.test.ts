@@ -17,8 +17,10 @@ import {
   CONFIGURATION,
   CONNECTOR,
   CONTROL_PLANE,
+  CONTROL_PLANE_STATUS_PORT,
   STATE_DIRECTORY,
   STATUS_PORT,
+  STATUS_TOKEN_FILE,
 } from './names.ts'
 import { SETTINGS } from './settings.ts'
 
@@ -48,8 +50,9 @@ it('settings are accepted, and agree with each other and with the objects around
     expect(agentLink.names).toContain(new URL(spout.endpoint).hostname)
     expect(Number(new URL(spout.endpoint).port)).toBe(api.port)
     expect(spout.endpoint).toBe(api.publicUrl)
-    expect(http.port).toBe(STATUS_PORT)
+    expect(http).toEqual({ host: '::', port: STATUS_PORT, tokenFile: STATUS_TOKEN_FILE })
   }
+  expect(controlPlane.status).toEqual({ host: '::', port: CONTROL_PLANE_STATUS_PORT, tokenFile: STATUS_TOKEN_FILE })
   expect(configuration.work).toBe('configuration')
   expect(agentLink.names).toContain(new URL(agent.server.url).hostname)
   expect(Number(new URL(agent.server.url).port)).toBe(agentLink.port)

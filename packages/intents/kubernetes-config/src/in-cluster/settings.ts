@@ -16,12 +16,20 @@ import {
   PHYSICAL_NETWORK,
   POD_NETWORK,
   PROJECT,
+  STATUS_TOKEN,
+  STATUS_TOKEN_FILE,
   TOKEN_FILE,
 } from './names.ts'
 
 const account = (program: keyof typeof ACCOUNTS): string => `${NAMESPACE}/${ACCOUNTS[program]}`
 
 const links = LINKS.map(({ cidr, router }) => `      - { cidr: '${cidr}', router: '${router}' }`).join('\n')
+
+const HTTP = `http:
+  # The kubelet asks whether it is ready. Figures are for who has the token of Secret ${STATUS_TOKEN}; for nobody while it is not there.
+  host: '::'
+  tokenFile: ${STATUS_TOKEN_FILE}
+`
 
 /** Settings of the programs, as people find and change them in the cluster. docs/configuration.md has the rest. */
 export const SETTINGS: Readonly<Record<keyof typeof ACCOUNTS, string>> = {
@@ -30,6 +38,10 @@ export const SETTINGS: Readonly<Record<keyof typeof ACCOUNTS, string>> = {
   host: '::'
   tls: true
   publicUrl: https://${CONTROL_PLANE_HOST}:${API_PORT}
+status:
+  # Figures are for who has the token of Secret ${STATUS_TOKEN}; for nobody while it is not there.
+  host: '::'
+  tokenFile: ${STATUS_TOKEN_FILE}
 agentLink:
   host: '::'
   names: [${CONTROL_PLANE_HOST}, ${CONTROL_PLANE}, localhost, 127.0.0.1]
@@ -65,12 +77,12 @@ network:
   routers: [${LINKS.map(({ router }) => `'${router}'`).join(', ')}]
   # All prefixes that pods have addresses from, if nodes do not say them in spec.podCIDRs (Calico, Cilium).
   podCidrs: []
-services:
+${HTTP}services:
   # false: Services must name the class spout.dev/load-balancer.
   isDefault: true
 `,
   [CONFIGURATION]: `work: configuration
-spout:
+${HTTP}spout:
   endpoint: https://${CONTROL_PLANE_HOST}:${API_PORT}
   serviceAccountTokenFile: ${TOKEN_FILE}
 configuration:

@@ -7,6 +7,7 @@ import {
   CONFIGURATION,
   CONNECTOR,
   CONTROL_PLANE,
+  CONTROL_PLANE_STATUS_PORT,
   LINK_PORT,
   labels,
   SETTINGS_DIRECTORY,
@@ -24,6 +25,7 @@ import {
   probe,
   scratchVolume,
   settingsVolume,
+  statusTokenVolume,
   tokenVolume,
   UNPRIVILEGED,
 } from './pod.ts'
@@ -62,9 +64,11 @@ const controlPlane: KubernetesObject = {
       ports: [
         { name: 'api', containerPort: API_PORT },
         { name: 'agent-link', containerPort: LINK_PORT },
+        { name: 'status', containerPort: CONTROL_PLANE_STATUS_PORT },
       ],
       volumes: [
         settingsVolume(CONTROL_PLANE),
+        statusTokenVolume,
         {
           name: 'state',
           mountPath: STATE_DIRECTORY,
@@ -107,7 +111,7 @@ function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 |
         args: ['connector', ...configOf(program)],
         env: [{ name: 'NODE_EXTRA_CA_CERTS', value: AUTHORITY_FILE }, CACHE_VARIABLE],
         ports: [{ name: 'status', containerPort: STATUS_PORT }],
-        volumes: [settingsVolume(program), authorityVolume, tokenVolume, CACHE],
+        volumes: [settingsVolume(program), statusTokenVolume, authorityVolume, tokenVolume, CACHE],
         container: {
           readinessProbe: { ...probe('/readyz', 'status'), periodSeconds: 5 },
           livenessProbe: { ...probe('/healthz', 'status'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
