@@ -1,6 +1,7 @@
 import { type LoadBalancer, SpoutError } from '@spout/model'
 import { childIds, directReturnProblems, type ResolveContext, resolveLoadBalancer } from '@spout/plan'
 import type { AdmissionContext } from './context.ts'
+import { sameForNodes } from './same-for-nodes.ts'
 
 /**
  * Checks what a document refers to and finds its network.
@@ -67,16 +68,10 @@ function checkOneGroup(
   throw new SpoutError('InvalidField', { field: 'nodeGroupId', reason })
 }
 
-/** Fields that no node ever sees. */
-const PROSE = new Set(['name', 'description', 'tags', 'createdAt', 'updatedAt'])
-
-/** A part of a document without what no node ever sees. */
-export const nodeWords = (part: unknown): string =>
-  JSON.stringify(part, (key, value: unknown) => (PROSE.has(key) ? undefined : value))
-
 /** Whether nodes would do something else with the changed document: only then is it a new generation. */
 export function mattersToNodes(before: LoadBalancer, after: LoadBalancer): boolean {
-  const text = ({ enabled, vips, listeners, pools, networkId, nodeGroupId }: LoadBalancer): string =>
-    nodeWords([enabled, vips, listeners, pools, networkId, nodeGroupId])
-  return text(before) !== text(after)
+  const words = ({ enabled, vips, listeners, pools, networkId, nodeGroupId }: LoadBalancer) => [
+    ...[enabled, vips, listeners, pools, networkId, nodeGroupId],
+  ]
+  return !sameForNodes(words(before), words(after))
 }

@@ -4,9 +4,10 @@ import { addedMemberProblem } from '@spout/plan'
 import type { Endpoint, MemberChange } from './admission.ts'
 import type { Claim } from './claims.ts'
 import type { AdmissionContext } from './context.ts'
-import { checkedNetworkId, nodeWords, resolveContextOf } from './load-balancer-check.ts'
+import { checkedNetworkId, resolveContextOf } from './load-balancer-check.ts'
 import { MOST } from './load-balancer-draft.ts'
 import { claimRoom } from './load-balancer-room.ts'
+import { sameForNodes } from './same-for-nodes.ts'
 
 /**
  * The document with a change of a pool's members, checked by what comes alone: the rest was checked when it came.
@@ -75,7 +76,7 @@ function changedMembers(
     if (place !== undefined && before !== null) {
       if (isDeepStrictEqual(before, one)) continue
       members[place] = one
-      matters ||= nodeWords(before) !== nodeWords(one)
+      matters ||= !sameForNodes(before, one)
     } else {
       members.push(one)
       matters = true

@@ -213,6 +213,21 @@ test("a member's health is the owner's word, the worst of the others' while it h
   await plane.stop()
 })
 
+test('whoever reads the health of many members at a time reads one and the same, until it changes', async () => {
+  const plane = await placed()
+  const watched = { ...pool(1, ['10.0.0.11']), monitor }
+  await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [watched] })])
+  const members = () => plane.status.loadBalancer(LB).members
+  const first = members()
+  expect(members()).toBe(first)
+  const of = { loadBalancerId: LB, poolId: watched.id, memberId: watched.members[0]!.id }
+  const down = { ...of, health: 'down', reason: 'connection refused', since: '2026-01-01T00:00:01.000Z' } as const
+  await plane.report(N1, { members: [down] })
+  expect(members()).not.toBe(first)
+  expect([...members().values()]).toMatchObject([{ health: 'down' }])
+  await plane.stop()
+})
+
 const stats = (changes: Partial<ServiceStats>): ServiceStats => ({
   loadBalancerId: LB,
   listenerId: uuid('listener', 1),

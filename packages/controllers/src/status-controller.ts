@@ -3,6 +3,7 @@ import type {
   LoadBalancer,
   LoadBalancerStatus,
   LoadBalancerSummary,
+  MemberHealth,
   NodeReport,
   NodeStatus,
   OwnershipReader,
@@ -41,6 +42,8 @@ interface KnownServing {
   readonly loadBalancer: LoadBalancer
   readonly ownerNodeId: string | null
   readonly serving: Serving
+  /** Shared by all who read it at the time, and gone with the last of them. */
+  members: WeakRef<ReadonlyMap<string, MemberHealth>>
 }
 
 interface Confirmed {
@@ -97,6 +100,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       }),
       nodeStates.onKeyChange((key) => {
         this.#nodes.keyChanged(key)
+        if (key.startsWith('lb/')) this.#serving.delete(key.slice('lb/'.length))
         this.#reviewKeys([key])
       }),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
@@ -130,6 +134,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const summary = this.summary(id)
     const holders = this.#holders
     const sums = this.#sums
+    const members = () => (loadBalancer === undefined ? new Map() : this.#membersOf(loadBalancer))
     // Lists ask for thousands of statuses, of which they mostly show what is in the summary.
     return {
       ...summary,
@@ -137,7 +142,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
         return holders.confirmations(id)
       },
       get members() {
-        return loadBalancer === undefined ? new Map() : holders.members(loadBalancer, summary.ownerNodeId)
+        return members()
       },
       get stats() {
         return sums.of(id)
@@ -233,15 +238,27 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     })
   }
 
-  /** Looked at again only after its members, their health or who carries it changed: lists ask for thousands. */
   #servingOf(loadBalancer: LoadBalancer): Serving {
+    return this.#known(loadBalancer).serving
+  }
+
+  #membersOf(loadBalancer: LoadBalancer): ReadonlyMap<string, MemberHealth> {
+    const known = this.#known(loadBalancer)
+    const members = known.members.deref() ?? this.#holders.members(loadBalancer, known.ownerNodeId)
+    known.members = new WeakRef(members)
+    return members
+  }
+
+  /** Looked at again only after its members, their health or who carries it changed: lists ask for thousands. */
+  #known(loadBalancer: LoadBalancer): KnownServing {
     const ownerNodeId = this.#ownerOf(loadBalancer.id)
     const known = this.#serving.get(loadBalancer.id)
-    if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId)
-      return known.serving
-    const serving = servingOf(loadBalancer, this.#holders.members(loadBalancer, ownerNodeId))
-    this.#serving.set(loadBalancer.id, { loadBalancer, ownerNodeId, serving })
-    return serving
+    if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
+    const members = this.#holders.members(loadBalancer, ownerNodeId)
+    const serving = servingOf(loadBalancer, members)
+    const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
+    this.#serving.set(loadBalancer.id, now)
+    return now
   }
 
   #ownerOf(id: string): string | null {

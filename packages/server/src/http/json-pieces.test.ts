@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonPieces } from './json-pieces.ts'
+import { JsonMap, jsonPieces } from './json-pieces.ts'
 
 test('the pieces are what JSON.stringify says, at any depth', () => {
   fc.assert(
@@ -16,6 +16,18 @@ test('the pieces are what JSON.stringify says, at any depth', () => {
       },
     ),
   )
+})
+
+test('a map is written as an object, taken apart or not', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.integer(), { maxKeys: 160 }), fc.nat(2), (fields, depth) => {
+      const map = new JsonMap(new Map(Object.entries(fields)))
+      expect(JSON.parse([...jsonPieces({ map }, depth)].join(''))).toEqual({ map: fields })
+      expect(JSON.parse(JSON.stringify({ map }))).toEqual({ map: fields })
+    }),
+  )
+  const map = new JsonMap(new Map(Array.from({ length: 100 }, (_, key) => [`key ${key}`, key])))
+  expect([...jsonPieces(map, 1)].join('')).toBe(JSON.stringify(map))
 })
 
 test('no piece is much longer than asked for', () => {

@@ -9,12 +9,13 @@ import {
   type Token,
   type User,
 } from '@spout/model'
+import { JsonMap } from '../http/json-pieces.ts'
 import type { NativeContext } from './context.ts'
 
 const statusShown = (status: LoadBalancerStatus) => ({
   ...status,
-  members: Object.fromEntries(status.members),
-  stats: Object.fromEntries(status.stats),
+  members: new JsonMap(status.members),
+  stats: new JsonMap(status.stats),
 })
 
 /** A load balancer with what became of it. */

@@ -1,0 +1,28 @@
+/** Fields that no node ever sees. */
+const PROSE = new Set(['name', 'description', 'tags', 'createdAt', 'updatedAt'])
+
+/**
+ * Whether two parts of documents say the same to nodes. A changed document shares what did not change with the one before
+ * it: that is not looked into, so the answer costs what the change is large.
+ */
+export function sameForNodes(before: unknown, after: unknown): boolean {
+  if (before === after) return true
+  if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null) return false
+  if (Array.isArray(before) || Array.isArray(after)) return sameItems(before, after)
+  return sameFields(before as Fields, after as Fields)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const sameItems = (before: unknown, after: unknown): boolean =>
+  Array.isArray(before) &&
+  Array.isArray(after) &&
+  before.length === after.length &&
+  before.every((item, index) => sameForNodes(item, after[index]))
+
+function sameFields(before: Fields, after: Fields): boolean {
+  for (const name in before) if (!PROSE.has(name) && !sameForNodes(before[name], after[name])) return false
+  for (const name in after)
+    if (before[name] === undefined && after[name] !== undefined && !PROSE.has(name)) return false
+  return true
+}
