@@ -68,6 +68,16 @@ describe('WorkQueue', () => {
     expect(clock.timers).toBe(0)
   })
 
+  test('what is paused is told from what waits or is in work', async () => {
+    const queue = new WorkQueue({ clock: new FakeClock() })
+    queue.addAfter('a', 1000)
+    expect([queue.isPaused('a'), queue.isPaused('b')]).toEqual([true, false])
+    queue.add('a')
+    expect(queue.isPaused('a')).toBe(false)
+    await queue.take()
+    expect([queue.isPaused('a'), queue.size]).toEqual([false, 1])
+  })
+
   test('retryAfter brings the key back then', async () => {
     const clock = new FakeClock()
     const queue = new WorkQueue({ clock })

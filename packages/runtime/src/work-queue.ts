@@ -46,6 +46,11 @@ export class WorkQueue {
     return count
   }
 
+  /** Whether nobody looks at the key before its pause ends. */
+  isPaused(key: string): boolean {
+    return this.#paused.has(key)
+  }
+
   /** `group` is whose turn the work is: the tenant, or left out. A key stays in the group it was last added with. */
   add(key: string, group = ''): void {
     if (this.#closed) return

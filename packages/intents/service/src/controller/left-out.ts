@@ -12,11 +12,17 @@ export class LeftOut {
   readonly #forMs: number
   readonly #ofDocument = new Map<string, Map<string, string>>()
   readonly #sinceMs = new Map<string, number>()
+  #turns = 0
 
   /** @param forMs after so long it is tried again: networks and routes change */
   constructor(clock: Clock, forMs: number) {
     this.#clock = clock
     this.#forMs = forMs
+  }
+
+  /** Another number once everything was forgotten: a refusal that was on its way meanwhile is of before. */
+  get turn(): number {
+    return this.#turns
   }
 
   /** The content without what was refused before. */
@@ -63,6 +69,7 @@ export class LeftOut {
   }
 
   forgetAll(): readonly string[] {
+    this.#turns++
     const ids = [...this.#ofDocument.keys()]
     this.#ofDocument.clear()
     this.#sinceMs.clear()

@@ -63,13 +63,15 @@ export async function withoutRefused(
 ): Promise<ShownLoadBalancer> {
   for (let refused = 0; ; refused++) {
     const content = leftOut.apply(id, whole)
+    const { turn } = leftOut
     try {
       const shown = await say(content)
       known.answered(shown)
       return shown
     } catch (error) {
-      if (!(error instanceof Refused) || refused >= MOST_REFUSED_MEMBERS || !leftOut.note(id, content, error))
-        throw error
+      if (!(error instanceof Refused) || refused >= MOST_REFUSED_MEMBERS) throw error
+      // Subnets or routes came while it was asked for: what was refused may be had now.
+      if (leftOut.turn === turn && !leftOut.note(id, content, error)) throw error
     }
   }
 }

@@ -40,6 +40,8 @@ const PATIENCE_PER_KEY_MS = 0.2
 const MOST_PATIENCE_MS = 500
 const NOT_READY_RETRY_MS = 200
 const ROUTES_IN_USE_RETRY_MS = 1000
+/** Those that wait for the first look at the routes are told when it is over; this is for the case that nobody does. */
+const ROUTES_LOOK_MS = 1000
 
 const UNIT = 'unit/'
 const LEAVE = 'leave/'
@@ -62,6 +64,8 @@ export class ServiceController {
   readonly #stop = new AbortController()
   #nodes: readonly EligibleNode[] = []
   #nodesStale = true
+  /** Whether the routes to the pods were looked at once: members behind a route that is yet to come would be refused. */
+  #routesLooked: boolean
   /** The control plane listed nothing of this cluster, and nobody has looked yet what that means. */
   #listedNothing = false
   #following: Promise<unknown> | null = null
@@ -93,6 +97,7 @@ export class ServiceController {
       addUnit: (unit) => this.#addUnit(unit),
       addLeaving: (key) => this.#addLeaving(key),
     }
+    this.#routesLooked = settings.routesOfNetwork === null
     this.#units = new UnitBalancer(this.#context)
     this.#queue = new WorkQueue({ clock })
     this.#reconciler = new Reconciler({
@@ -110,7 +115,8 @@ export class ServiceController {
       services: index.count('ours'),
       loadBalancers: known.size,
       refused: this.#units.refusedServices,
-      queued: Math.max(0, this.#queue.size - this.#units.refusedUnits.length),
+      queued:
+        this.#queue.size - this.#units.refusedUnits.filter((unit) => this.#queue.isPaused(`${UNIT}${unit}`)).length,
       statusWrites: statuses.writes,
     }
   }
@@ -250,13 +256,21 @@ export class ServiceController {
         this.#currentNodes()
         return done
       }
-      if (key === ROUTES) return await this.#bringRoutes()
+      if (key === ROUTES) return await this.#bringRoutes().finally(() => this.#endRoutes())
       if (key.startsWith(LEAVE)) return await leave(this.#context, key.slice(LEAVE.length))
+      if (!this.#routesLooked) return retryAfter(ROUTES_LOOK_MS)
       return await this.#units.balance(key.slice(UNIT.length), this.#currentNodes())
     } catch (error) {
       if (error instanceof Stale) return retryAfter(SHORTLY_MS)
       return failed(error instanceof Error ? error.message : String(error))
     }
+  }
+
+  /** The first look is over, however it ended: Services do not wait for routes that cannot be. */
+  #endRoutes(): void {
+    if (this.#routesLooked) return
+    this.#routesLooked = true
+    for (const unit of this.#context.index.units()) this.#addUnit(unit)
   }
 
   async #bringRoutes(): Promise<Outcome> {
