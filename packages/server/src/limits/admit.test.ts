@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { SpoutError } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
@@ -14,6 +15,10 @@ import { limitConnections } from './connection-limit.ts'
 import { RequestShares } from './request-shares.ts'
 
 const MIB = 1024 * 1024
+
+function* pieces(bytes: number, count: number): Generator<string> {
+  for (let piece = 0; piece < count; piece++) yield 'x'.repeat(bytes)
+}
 
 let app: FastifyInstance
 let clock: FakeClock
@@ -49,6 +54,7 @@ beforeEach(async () => {
       scope.post('/put', async () => ({}))
       scope.post('/slow', () => new Promise<object>((resolve) => (finish = () => resolve({}))))
       scope.get('/large', async () => ({ text: 'x'.repeat(16_384 * 1500) }))
+      scope.get('/streamed', (_request, reply) => reply.send(Readable.from(pieces(16_384, 1500))))
     },
   }
   mount(app, surface, gate)
@@ -146,9 +152,12 @@ describe('bodies under way', () => {
   })
 })
 
-test('what is answered is charged: who reads much asks less often, others as often as before', async () => {
-  const get = (who: string) => app.inject({ method: 'GET', url: '/s/large', headers: { authorization: who } })
-  expect((await get('reader')).statusCode).toBe(200)
+const large = ['/s/large', '/s/streamed']
+test.each(large)('what is answered is charged (%s): who reads much asks less often, others as before', async (path) => {
+  const get = (who: string) => fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: who } })
+  const first = await get('reader')
+  expect(first.status).toBe(200)
+  await first.text()
   const waiting = get('reader')
   await waitFor(() => shares.waiting === 1, { what: 'the reader to wait' })
   expect((await app.inject({ method: 'POST', url: '/s/put', headers: { authorization: 'other' } })).statusCode).toBe(
@@ -156,8 +165,8 @@ test('what is answered is charged: who reads much asks less often, others as oft
   )
   await clock.advance(1100)
   const refused = await waiting
-  expect(refused.statusCode).toBe(429)
-  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(10)
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(10)
 })
 
 test('connections of one address are bounded; one that ends makes room', async () => {

@@ -60,7 +60,14 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
   })
   scope.addHook('onSend', async (request, reply, payload) => {
     const asker = askers.get(request)
-    if (asker !== undefined && typeof payload === 'string') shares.charge(asker.who, payload.length / BYTES_OF_A_UNIT)
+    if (asker !== undefined) {
+      const { socket } = request.raw
+      const before = socket.bytesWritten
+      if (typeof payload === 'string') shares.charge(asker.who, payload.length / BYTES_OF_A_UNIT)
+      // How long a streamed answer is shows when its reader has it, or went.
+      else if (payload !== null && payload !== undefined)
+        reply.raw.once('close', () => shares.charge(asker.who, (socket.bytesWritten - before) / BYTES_OF_A_UNIT))
+    }
     if (!request.raw.complete && bodyBytes(request) > MOST_UNREAD_BYTES) reply.header('connection', 'close')
   })
 }
