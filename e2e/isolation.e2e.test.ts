@@ -6,6 +6,8 @@ import {
   must,
   NODES,
   nodeManagementAddress,
+  PortScanner,
+  recordFault,
   type ShownLoadBalancer,
   startMember,
   type Tenant,
@@ -201,6 +203,109 @@ async function frontDoors(): Promise<readonly { readonly addresses: readonly str
         doors.push({ addresses, port: Number(door.slice(door.lastIndexOf(':') + 1)) })
     }
   return doors
+}
+
+describe('a scan of every TCP port', () => {
+  const PORTS = 65_535
+  /** Of the VIPs that the first tests made. */
+  const LISTENER = 80
+  /** The nodes are alike: one of them, and what both have. */
+  const SCANNED = /node1|metadata|uplink/
+  /** In the order of `vips`. Members of the third listen on nothing: a listener of protocol `tcp` answers as they do. */
+  const OPEN = [[LISTENER], [LISTENER], [], [LISTENER]]
+  /** The last is another tenant's. */
+  const OPEN_TO_ACME = [[LISTENER], [LISTENER], [], []]
+  let scanner: PortScanner
+
+  beforeAll(async () => {
+    scanner = await PortScanner.create()
+  })
+  afterAll(() => scanner?.[Symbol.dispose]())
+
+  const scan = async (place: string, address: string) => {
+    const { open, closed, silent } = await scanner.scan(system.lab, place, address)
+    expect(open.length + closed + silent).toBe(PORTS)
+    return open
+  }
+
+  it("from a member: of a node, the control plane and the load balancers, listeners' ports alone take a connection", async () => {
+    const from = 'tenant-a-member1'
+    expect(await scan(from, '10.0.0.12')).toEqual([PORT.http, PORT.tcp])
+    const nowhere = [
+      ...OUT_OF_REACH.filter(([what]) => SCANNED.test(what)).map(([, address]) => address()),
+      system.lab.hostAddress,
+      ...(await segmentAddresses(acme)),
+    ]
+    const found = new Map<string, readonly number[]>()
+    for (const address of nowhere) found.set(address, await scan(from, address))
+    expect([...found].filter(([, open]) => open.length > 0)).toEqual([])
+    const answered: (readonly number[])[] = []
+    for (const vip of vips) answered.push(await scan(from, vip))
+    expect(answered).toEqual(OPEN_TO_ACME)
+    const tried = (nowhere.length + vips.length) * PORTS
+    recordFault({
+      fault: 'port scan from a member of a tenant',
+      outcome: "listeners' ports of load balancers take connections, nothing else",
+      figure: `${tried} ports of ${nowhere.length + vips.length} addresses tried, ${answered.flat().length} open`,
+    })
+  })
+
+  it("from the internet: a load balancer has its listeners' ports open, a node what it is given and nothing of ours", async () => {
+    const answered: (readonly number[])[] = []
+    for (const vip of vips) answered.push(await scan('client', vip))
+    expect(answered).toEqual(OPEN)
+    // Servers of this test, which show that the way there is open.
+    const nodes: (readonly number[])[] = []
+    for (const node of ['198.51.100.2', '2001:db8:f::2']) nodes.push(await scan('client', node))
+    expect(nodes).toEqual(nodes.map(() => [PORT.http, PORT.tcp]))
+    recordFault({
+      fault: 'port scan from the internet',
+      outcome: "a load balancer's listeners take connections; of a node nothing of ours does",
+      figure: `${(vips.length + nodes.length) * PORTS} ports tried, ${answered.flat().length} open, each a listener`,
+    })
+  })
+
+  it('what programs of ours talk through on a node is for its owner alone', () => {
+    const { lab } = system
+    const sockets = [lab.directory, lab.runDirectory].flatMap((directory) => socketsIn(directory))
+    expect(sockets.filter((file) => file.startsWith(lab.runDirectory)).length).toBeGreaterThan(NODES.length)
+    expect(sockets.some((file) => file.endsWith('control-plane/api.sock'))).toBe(true)
+    const open = sockets.filter((file) => (statSync(file).mode & 0o777) !== 0o600)
+    expect(open).toEqual([])
+  })
+
+  it('and none of them is an abstract socket, which has no mode', async () => {
+    for (const node of NODES)
+      for (const namespace of [system.lab.namespace(node), ...domainNamespaces(system.lab, node)]) {
+        const text = await must(['ip', 'netns', 'exec', namespace, 'cat', '/proc/net/unix'])
+        expect(text.split('\n').filter((line) => / @/.test(line))).toEqual([])
+      }
+  })
+})
+
+/** Addresses of the nodes in a tenant's segment, its gateway among them. */
+async function segmentAddresses(tenant: Tenant): Promise<readonly string[]> {
+  const { number } = await system.api<{ number: number }>(tenant, 'GET', `/networks/${tenant.networkId}`)
+  const namespaces = NODES.flatMap((node) =>
+    domainNamespaces(system.lab, node).filter((name) => name.endsWith(`-d${number}`)),
+  )
+  const texts = await Promise.all(
+    namespaces.map((name) => must(['ip', '-j', '-n', name, 'addr', 'show', 'dev', 'segment', 'scope', 'global'])),
+  )
+  const links = texts.flatMap(
+    (text) => JSON.parse(text) as readonly { readonly addr_info?: readonly { readonly local?: string }[] }[],
+  )
+  const addresses = new Set(links.flatMap(({ addr_info = [] }) => addr_info.flatMap(({ local = [] }) => local)))
+  expect(addresses).toContain('10.0.0.1')
+  return [...addresses]
+}
+
+function socketsIn(directory: string, depth = 8): readonly string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(directory, entry.name)
+    if (entry.isDirectory()) return depth === 0 ? [] : socketsIn(file, depth - 1)
+    return entry.isSocket() ? [file] : []
+  })
 }
 
 describe('names that try to be something else', () => {
