@@ -6,12 +6,28 @@ import { down } from './down.ts'
 import { env } from './env.ts'
 import { golden } from './golden.ts'
 import { inPlace, places } from './in.ts'
+import { provenance } from './provenance.ts'
+import { sbom } from './sbom.ts'
 import { spout } from './spout.ts'
 import { test } from './test.ts'
 import { up } from './up.ts'
 import { UsageError, type Verb } from './verb.ts'
 
-const VERBS: readonly Verb[] = [up, down, env, inPlace, places, spout, test, bench, check, golden, add]
+const VERBS: readonly Verb[] = [
+  up,
+  down,
+  env,
+  inPlace,
+  places,
+  spout,
+  test,
+  bench,
+  check,
+  golden,
+  add,
+  sbom,
+  provenance,
+]
 
 const usageOf = (verb: Verb): string => `./dev ${verb.name}${verb.usage ? ` ${verb.usage}` : ''}`
 

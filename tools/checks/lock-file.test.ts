@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+/** What runs in production and is not ours; each more is one more that could be taken over. */
+const MOST_DIRECT = 10
+
+interface Entry {
+  readonly version?: string
+  readonly integrity?: string
+  readonly hasInstallScript?: boolean
+  readonly link?: boolean
+}
+const read = <T>(file: string): T => JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')) as T
+const lock = read<{ readonly packages: Readonly<Record<string, Entry>> }>('package-lock.json')
+const installed = Object.entries(lock.packages).filter(
+  ([at, { link }]) => at.includes('node_modules/') && link !== true,
+)
+
+test('every package has a strong hash and no install script', () => {
+  expect(installed.length).toBeGreaterThan(100)
+  for (const [at, { integrity, hasInstallScript }] of installed) {
+    expect(integrity, at).toMatch(/^sha512-/)
+    expect(hasInstallScript ?? false, at).toBe(false)
+  }
+})
+
+test('every dependency is pinned exactly, and few run in production', () => {
+  const direct = new Set<string>()
+  for (const file of ['package.json', ...globSync('{apps,packages,packages/intents}/*/package.json', { cwd: ROOT })]) {
+    type Kinds = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>
+    const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = read<Kinds>(file)
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }))
+      expect(version, `${file}: ${name}`).toMatch(/^\d+\.\d+\.\d+$/)
+    for (const name of Object.keys(dependencies)) if (!name.startsWith('@spout/')) direct.add(name)
+  }
+  expect(direct.size).toBeGreaterThan(0)
+  expect(direct.size).toBeLessThanOrEqual(MOST_DIRECT)
+})

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+
+/** A component of CycloneDX 1.5, as far as it is read or made here. */
+export interface Component {
+  readonly 'bom-ref': string
+  readonly type: string
+  readonly name: string
+  readonly version?: string
+  readonly purl?: string
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[]
+  readonly [field: string]: unknown
+}
+
+/** A software bill of materials, CycloneDX 1.5 (ECMA-424). */
+export interface Sbom {
+  readonly bomFormat: 'CycloneDX'
+  readonly specVersion: string
+  readonly serialNumber: string
+  readonly metadata: { readonly timestamp: string; readonly component: Component; readonly [field: string]: unknown }
+  readonly components: readonly Component[]
+  readonly [field: string]: unknown
+}
+
+export interface Sources {
+  /** What `npm sbom` says of the lock file, tests' packages and all. */
+  readonly npm: Sbom
+  readonly lockFile: LockFile
+  /** Packages of Debian 12 that run in the image, as its Dockerfile installs them. */
+  readonly debianPackages: readonly string[]
+  /** Sources of the native programs by their path: each is listed with its SHA-256. */
+  readonly nativeSources: ReadonlyMap<string, Uint8Array>
+  readonly commit: string
+  /** RFC 3339. */
+  readonly committedAt: string
+}
+
+/** `package-lock.json`, version 3: by path. `dev` is true of what nothing needs but tests and tools. */
+export interface LockFile {
+  readonly packages: Readonly<
+    Record<string, { readonly version?: string; readonly dev?: boolean; readonly link?: boolean }>
+  >
+}
+
+/** The whole bill: npm's, with the programs in C and what of Debian runs beside them. The same commit gives the same text. */
+export function billOf({ npm, lockFile, debianPackages, nativeSources, commit, committedAt }: Sources): Sbom {
+  const shipped = shippedPackages(lockFile)
+  const isOurs = ({ name, properties }: Component) => isPrivate(properties) && name !== 'testkit'
+  const components = [
+    ...npm.components.filter((component) => isOurs(component) || shipped.has(component.purl ?? '')),
+    ...[...nativeSources].map(([file, text]) => nativeFile(file, text)),
+    ...debianPackages.map(debianPackage),
+  ]
+  const { component, ...metadata } = npm.metadata
+  const digest = createHash('sha256')
+    .update(JSON.stringify([commit, components]))
+    .digest('hex')
+  return {
+    ...npm,
+    serialNumber: `urn:uuid:${uuidFrom(digest)}`,
+    metadata: {
+      ...metadata,
+      timestamp: committedAt,
+      component: { ...component, name: 'spout', type: 'application', purl: `pkg:generic/spout@${commit}` },
+    },
+    components,
+  }
+}
+
+const isPrivate = (properties: unknown): boolean =>
+  Array.isArray(properties) && properties.some(({ name }) => name === 'cdx:npm:package:private')
+
+/**
+ * Package URLs of what runs in production. By the lock file: `npm sbom --omit dev` leaves out what both production and a
+ * test depend on.
+ */
+export const shippedPackages = ({ packages }: LockFile): ReadonlySet<string> =>
+  new Set(
+    Object.entries(packages).flatMap(([at, { version = '', dev, link }]) => {
+      const name = at.split('node_modules/').at(-1) ?? ''
+      return dev || link || name === at ? [] : [`pkg:npm/${name.replace('@', '%40')}@${version}`]
+    }),
+  )
+
+const nativeFile = (file: string, text: Uint8Array): Component => ({
+  'bom-ref': file,
+  type: 'file',
+  name: file,
+  hashes: [{ alg: 'SHA-256', content: createHash('sha256').update(text).digest('hex') }],
+})
+
+/** Its version is the distribution's: security updates replace it without a release of ours. */
+const debianPackage = (name: string): Component => ({
+  'bom-ref': `pkg:deb/debian/${name}?distro=debian-12`,
+  type: 'application',
+  name,
+  purl: `pkg:deb/debian/${name}?distro=debian-12`,
+})
+
+/** RFC 9562 version 8: of our own making, out of a digest. */
+const uuidFrom = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
+
+/** Names behind the last `apt-get install` of a Dockerfile: what the image that runs has. */
+export function packagesOfImage(dockerfile: string): readonly string[] {
+  const last = dockerfile.slice(dockerfile.lastIndexOf('apt-get install'))
+  const [command = ''] = last.replaceAll('\\\n', ' ').split('&&')
+  return command
+    .split(/\s+/)
+    .slice(2)
+    .filter((word) => word !== '' && !word.startsWith('-'))
+}
