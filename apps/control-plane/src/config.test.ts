@@ -16,3 +16,12 @@ test('figures beyond loopback are refused without a token, by the name of what i
     )
   expect(load('status.host=0.0.0.0', 'status.tokenFile=/etc/spout/status-token').status.host).toBe('0.0.0.0')
 })
+
+test('the API beyond loopback without TLS is refused, unless the operator says that a proxy elsewhere does TLS', () => {
+  for (const host of ['0.0.0.0', '::', '192.0.2.10', 'control.example.net']) {
+    expect(() => load(`api.host=${host}`)).toThrow(/api\.tls: is false, and api\.host is beyond loopback/)
+    expect(load(`api.host=${host}`, 'api.tls=true').api.host).toBe(host)
+    expect(load(`api.host=${host}`, 'api.plainBeyondLoopback=true').api.tls).toBe(false)
+  }
+  for (const host of ['127.0.0.1', '::1', 'localhost']) expect(load(`api.host=${host}`).api.host).toBe(host)
+})

@@ -30,11 +30,19 @@ export const controlPlaneConfig = z.strictObject({
     settleMs: z.number().int().min(0).max(10_000).default(400),
     /** HTTPS, with a certificate of the agent link's own authority for `agentLink.names`. */
     tls: z.boolean().default(false),
+    /** The operator's word that HTTP beyond loopback is meant: a proxy on another machine does TLS, over a network of its own. */
+    plainBeyondLoopback: z.boolean().default(false),
     /** Proxies in front of the API, as prefixes: their word on who the client is counts. */
     trustedProxies: z.array(prefix).max(64).default([]),
     /** Where they say it. Only one place, because a client itself may send what its proxy does not set. */
     clientAddressFrom: z.enum(['x-forwarded-for', 'forwarded', 'proxy-protocol']).default('x-forwarded-for'),
-  }).prefault({}),
+  })
+    .refine(({ host, tls, plainBeyondLoopback }) => isLoopback(host) || tls || plainBeyondLoopback, {
+      path: ['tls'],
+      error:
+        'is false, and api.host is beyond loopback: passwords and tokens would be readable on the way; set api.tls, or api.plainBeyondLoopback where a proxy on another machine does TLS',
+    })
+    .prefault({}),
   /** What one project, one address or all together may use of the API. Over it: 429 with Retry-After. */
   limits: section({
     /** Requests of a project, of whatever surface; every 16 KiB that are sent or answered count as one more. */

@@ -12,6 +12,7 @@ import { whyNotReady } from '@spout/runtime/readiness'
 import { StatusServer } from '@spout/runtime/status-server'
 import {
   AgentLink,
+  API_TLS,
   AuditLog,
   Authenticator,
   auditDirectory,
@@ -123,7 +124,7 @@ export async function startControlPlane(
   })
   const serverCertificate = new ServerCertificate({
     ...{ authority, hosts: config.agentLink.names, clock, log },
-    tls: { minVersion: 'TLSv1.3' },
+    tls: API_TLS,
   })
   const app = createServer({
     log,

@@ -10,7 +10,7 @@ export interface ServerCertificateOptions {
   /** Names and addresses that it is good for. */
   readonly hosts: readonly string[]
   /** What the server promises beside its certificate. A renewal replaces the whole context, so it is said again each time. */
-  readonly tls: Pick<SecureContextOptions, 'ca' | 'minVersion' | 'secureOptions'>
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'ciphers' | 'minVersion' | 'secureOptions'>
   readonly clock: Clock
   readonly log: Logger
 }

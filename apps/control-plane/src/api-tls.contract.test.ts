@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { connect } from 'node:tls'
+import { PRODUCT_ENVIRONMENT, recordFault, run, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+// The API as its process serves it, asked by OpenSSL's own client.
+
+const PROGRAM = path.join(import.meta.dirname, 'main.ts')
+/** What OpenSSL itself would not offer any more. */
+const WEAK = '@SECLEVEL=0'
+
+let directory: string
+let child: ChildProcess
+let port: number
+let authorityFile: string
+
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-api-tls-'))
+  authorityFile = path.join(directory, 'state/agent-link/ca.crt')
+  const settings = ['api.tls=true', 'api.port=0', 'agentLink.port=0', 'status.port=0', 'agentLink.names=[localhost]']
+  const all = [`stateDirectory=${path.join(directory, 'state')}`, 'store.engine=memory', ...settings]
+  child = spawn(process.execPath, [PROGRAM, ...all.flatMap((setting) => ['--set', setting])], {
+    env: PRODUCT_ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let log = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    log += chunk.toString('utf8')
+  })
+  const line = await waitFor(() => log.split('\n').find((text) => text.includes('"event":"listening"')) ?? false, {
+    what: 'the control plane to listen',
+    timeoutMs: 60_000,
+  })
+  port = Number(new URL((JSON.parse(line) as { address: string }).address).port)
+})
+
+afterAll(async () => {
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await ended
+  rmSync(directory, { recursive: true, force: true })
+})
+
+interface Handshake {
+  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`; null when there is none. */
+  readonly agreed: string | null
+  /** All that the client printed. */
+  readonly said: string
+}
+
+async function shakeHands(...offer: readonly string[]): Promise<Handshake> {
+  const trust = ['-CAfile', authorityFile, '-verify_return_error', '-verify_hostname', 'localhost']
+  const { stdout, stderr } = await run(
+    ['openssl', 's_client', '-connect', `127.0.0.1:${port}`, '-servername', 'localhost', ...trust, ...offer],
+    { input: '' },
+  )
+  const [, version, cipher] = /^New, (TLSv[\d.]+), Cipher is (\S+)$/m.exec(stdout) ?? []
+  return { agreed: cipher === undefined ? null : `${version} ${cipher}`, said: `${stdout}${stderr}` }
+}
+
+const AEAD_SUITES = [
+  ['TLS 1.3, AES-256', ['-tls1_3', '-ciphersuites', 'TLS_AES_256_GCM_SHA384'], 'TLSv1.3 TLS_AES_256_GCM_SHA384'],
+  [
+    'TLS 1.3, ChaCha20',
+    ['-tls1_3', '-ciphersuites', 'TLS_CHACHA20_POLY1305_SHA256'],
+    'TLSv1.3 TLS_CHACHA20_POLY1305_SHA256',
+  ],
+  [
+    'TLS 1.2, AES-128',
+    ['-tls1_2', '-cipher', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+    'TLSv1.2 ECDHE-ECDSA-AES128-GCM-SHA256',
+  ],
+  [
+    'TLS 1.2, AES-256',
+    ['-tls1_2', '-cipher', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+    'TLSv1.2 ECDHE-ECDSA-AES256-GCM-SHA384',
+  ],
+  [
+    'TLS 1.2, ChaCha20',
+    ['-tls1_2', '-cipher', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+    'TLSv1.2 ECDHE-ECDSA-CHACHA20-POLY1305',
+  ],
+  ['whatever the client likes', [], /^TLSv1\.3 TLS_AES_\d+_GCM_SHA\d+$/],
+] as const
+
+const OLD = [
+  ['TLS 1.0', ['-tls1', '-cipher', `ALL:${WEAK}`]],
+  ['TLS 1.1', ['-tls1_1', '-cipher', `ALL:${WEAK}`]],
+  ['CBC with SHA-1', ['-tls1_2', '-cipher', `ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA:${WEAK}`]],
+  ['CBC with SHA-2', ['-tls1_2', '-cipher', `ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA384:${WEAK}`]],
+  ['CCM, of which no client needs to speak', ['-tls1_2', '-cipher', `ECDHE-ECDSA-AES128-CCM:${WEAK}`]],
+  ['no forward secrecy', ['-tls1_2', '-cipher', `kRSA:kPSK:kDHEPSK:${WEAK}`]],
+  ['no authentication or no encryption', ['-tls1_2', '-cipher', `aNULL:eNULL:${WEAK}`]],
+  ['DHE', ['-tls1_2', '-cipher', `kDHE:${WEAK}`]],
+] as const
+
+describe('the API with api.tls', () => {
+  const spoken: string[] = []
+  const refused: string[] = []
+
+  test.each(AEAD_SUITES)('%s is spoken', async (what, offer, agreed) => {
+    const { agreed: got, said } = await shakeHands(...offer)
+    if (typeof agreed === 'string') expect(got).toBe(agreed)
+    else expect(got).toMatch(agreed)
+    expect(said).toContain('Verify return code: 0 (ok)')
+    if (said.includes('Protocol  : TLSv1.2')) expect(said).toMatch(/Server Temp Key: (X25519|ECDH, prime256v1)/)
+    spoken.push(what)
+  })
+
+  test.each(OLD)('%s is refused by the server', async (what, offer) => {
+    const { agreed, said } = await shakeHands(...offer)
+    expect(agreed).toBeNull()
+    // An alert that came over the wire: the client did offer it.
+    expect(said).toMatch(/alert (protocol version|handshake failure)|SSL alert number (40|70)/)
+    refused.push(what)
+  })
+
+  test('a client of TLS 1.2 that begins anew on its connection is refused', async () => {
+    const answer = await new Promise<string>((resolve) => {
+      const ca = readFileSync(authorityFile)
+      const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca, maxVersion: 'TLSv1.2' }, () => {
+        socket.renegotiate({}, (error) => resolve(error === null ? 'allowed' : error.message))
+      })
+      socket.on('error', (error) => resolve(error.message))
+    })
+    expect(answer).toMatch(/no renegotiation/i)
+  })
+
+  test('HTTP without TLS gets no answer of the API', async () => {
+    const plain = await run(['curl', '-s', '-m', '5', `http://127.0.0.1:${port}/healthz`])
+    expect([plain.code === 0, plain.stdout]).toEqual([false, ''])
+    const good = await run(['curl', '-s', '-m', '5', '--cacert', authorityFile, `https://localhost:${port}/healthz`])
+    expect(good.stdout).toBe('{"status":"ok"}')
+  })
+
+  test('nothing was left out', () => {
+    expect(refused).toEqual(OLD.map(([what]) => what))
+    expect(spoken).toEqual(AEAD_SUITES.map(([what]) => what))
+    recordFault({
+      fault: 'API: clients with weak TLS',
+      outcome: 'refused by the server; TLS 1.3 and the AEAD suites of TLS 1.2 are spoken',
+      figure: `${refused.length} of ${OLD.length} weak offers refused, ${spoken.length} of ${AEAD_SUITES.length} good ones taken`,
+    })
+  })
+})

@@ -1,0 +1,22 @@
+import { constants } from 'node:crypto'
+import type { SecureContextOptions } from 'node:tls'
+
+/**
+ * TLS as the API speaks it: 1.3, and of 1.2 what RFC 9325 (section 4.2) recommends, ephemeral keys and authenticated
+ * encryption. 1.2 is there for clients whose library has no more.
+ */
+export const API_TLS = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    ...['ECDSA', 'RSA'].flatMap((key) => [
+      `ECDHE-${key}-AES128-GCM-SHA256`,
+      `ECDHE-${key}-AES256-GCM-SHA384`,
+      `ECDHE-${key}-CHACHA20-POLY1305`,
+    ]),
+  ].join(':'),
+  // A handshake costs the server more than the client: one for each connection.
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const satisfies SecureContextOptions
