@@ -69,6 +69,43 @@ describe('Spout in the cluster that it serves', () => {
     )
   })
 
+  it('figures are for who has the token of the Secret, which may come later; for nobody before, while probes work', async () => {
+    const asked = async (component: string, port: number, at: string, token: string) => {
+      const [pod] = await lab.pods(component)
+      const header = token === '' ? [] : ['--header', `authorization: Bearer ${token}`]
+      const url = `http://${pod!.status?.podIP}:${port}${at}`
+      const text = await lab.lab.must(WORKERS[0], ['curl', '-s', '-m', '5', '-w', '\\n%{http_code}', ...header, url])
+      const end = text.lastIndexOf('\n')
+      return [Number(text.slice(end + 1)), text.slice(0, end)] as const
+    }
+    const token = 'a-token-for-prometheus-alone'
+    const status = [
+      ['control-plane', 9134],
+      ['connector', 9133],
+      ['configuration', 9133],
+    ] as const
+    for (const [component, port] of status) {
+      expect(await asked(component, port, '/healthz', '')).toEqual([200, 'ok\n'])
+      expect((await asked(component, port, '/metrics', ''))[0]).toBe(401)
+      expect((await asked(component, port, '/metrics', token))[0]).toBe(503)
+    }
+    await lab.kubectl(
+      'create',
+      'secret',
+      'generic',
+      'status-token',
+      '--namespace',
+      'spout',
+      `--from-literal=token=${token}`,
+    )
+    // A kubelet brings it to the pods that run, after a minute or so; that of the lab only to new ones.
+    const [pod] = await lab.pods('configuration')
+    await replace('configuration', pod!, 1)
+    const [code, text] = await asked('configuration', 9133, '/metrics', token)
+    expect([code, text.includes('process_resident_memory_bytes')]).toEqual([200, true])
+    for (const wrong of ['', `${token}s`]) expect((await asked('configuration', 9133, '/metrics', wrong))[0]).toBe(401)
+  })
+
   it('a pod that is not ready gets nothing, by the readiness of Kubernetes and checks of its own', async () => {
     const address = await lab.answering('web')
     const [pod] = await lab.cluster.pods('app=web')
