@@ -13,6 +13,7 @@ import {
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { BOLT } from './fixtures.ts'
+import { type BurstTenant, burst, createBurstTenant, isThere } from './herd/burst.ts'
 import { startHerd } from './herd/herd.ts'
 import { type OwnWrites, writeAndRead } from './herd/own-writes.ts'
 
@@ -22,6 +23,7 @@ const PER_GROUP = 20
 const AGENTS = GROUPS * PER_GROUP
 const BALANCERS = GROUPS
 const WRITERS = 4
+const BURST = { tenants: 50, changesOfMember: 100, calmRequests: 150 } as const
 /** Who counts as lost is another test's: here one machine plays all of them, and may be slower than any silence. */
 const SET = ['liveness.moveAfterMs=300000']
 
@@ -31,6 +33,7 @@ let tenant: Tenant
 let poolId: string
 let herd: Awaited<ReturnType<typeof startHerd>>
 let balancers: readonly string[]
+const groupIds: string[] = []
 
 const asAdmin = <T>(method: string, path: string, body?: unknown) =>
   callApi<T>(access.endpoint, access.admin.token, method, path, body)
@@ -46,7 +49,6 @@ beforeAll(async () => {
   const network = await asAdmin<{ id: string }>('POST', '/networks', wide)
   await asAdmin('DELETE', `/networks/${tenant.networkId}`)
   await asAdmin('POST', `/networks/${network.id}/subnets`, { cidr: '10.64.0.0/16', gatewayIp: null })
-  const groupIds: string[] = []
   for (let group = 0; group < GROUPS; group++)
     groupIds.push(
       (
@@ -107,7 +109,7 @@ function memory(): { readonly now: number; readonly most: number } {
 }
 
 /** Asks for one load balancer after the other; milliseconds of each answer, and what was no answer. */
-function askingTheApi() {
+function askingTheApi(pauseMs = 0) {
   let stopped = false
   const took: number[] = []
   const failed: string[] = []
@@ -118,15 +120,17 @@ function askingTheApi() {
         failed.push(error.message),
       )
       took.push(performance.now() - began)
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
   })()
-  return async () => {
+  const stop = async () => {
     stopped = true
     await running
     const sorted = took.toSorted((a, b) => a - b)
     const at = (share: number) => `${Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0)} ms`
     return { count: took.length, failed, p50: at(0.5), p99: at(0.99) }
   }
+  return Object.assign(stop, { asked: () => took.length })
 }
 
 const writers = async (name: string, isOver: (round: number) => boolean): Promise<OwnWrites> => {
@@ -180,6 +184,35 @@ describe(`${AGENTS} agents`, () => {
       fault: 'control plane: a client reads right after it wrote (F20)',
       outcome: 'every read shows the write: object, lists, watch from before it, Octavia API',
       figure: `0 of ${calm.reads} reads stale after ${calm.writes} writes; 0 of ${reads} after ${writes} while ${AGENTS} agents came back`,
+    })
+  })
+
+  it('F18: 10,000 changes of 50 tenants at once are all kept, reach the nodes, and slow others a little', async () => {
+    const pair = { name: 'pair', announcer: 'l2', projectIds: null }
+    const { id: nodeGroupId } = await asAdmin<{ id: string }>('POST', '/node-groups', pair)
+    await startHerd(lab, access, { name: 'pair', groupIds: [nodeGroupId], perGroup: 2 })
+    const tenants: BurstTenant[] = []
+    // One after the other: so many passwords of one user's making would be refused.
+    for (let number = 0; number < BURST.tenants; number++)
+      tenants.push(await createBurstTenant(access, { number, poolId, nodeGroupId }))
+    const allThere = async () => (await Promise.all(tenants.map((one) => isThere(access, one)))).every(Boolean)
+    await waitFor(allThere, { what: 'all to be there', timeoutMs: 60_000, everyMs: 100 })
+    const stopCalm = askingTheApi(10)
+    await waitFor(() => stopCalm.asked() >= BURST.calmRequests, { what: 'the API to be asked', timeoutMs: 60_000 })
+    const calm = await stopCalm()
+    const stop = askingTheApi(10)
+    const began = performance.now()
+    const lost = (await Promise.all(tenants.map((one) => burst(access, one, BURST.changesOfMember)))).flat()
+    const written = msSince(began)
+    const answered = performance.now()
+    const other = await stop()
+    await waitFor(allThere, { what: 'all changes to be on the nodes', timeoutMs: 60_000, everyMs: 20 })
+    expect(lost).toEqual([])
+    expect(other.failed).toEqual([])
+    recordFault({
+      fault: `${BURST.tenants * BURST.changesOfMember * 2} changes of ${BURST.tenants} tenants in one burst (F18)`,
+      outcome: 'no change is lost, the nodes have the last one, others are answered',
+      figure: `answered in ${written}, on the nodes ${msSince(answered)} later, 0 lost; another tenant p50 ${calm.p50} and p99 ${calm.p99} before, ${other.p50} and ${other.p99} (${other.count} requests) meanwhile`,
     })
   })
 })

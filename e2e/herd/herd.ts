@@ -32,16 +32,18 @@ export interface HerdCount {
 }
 
 interface GroupedNodes {
+  /** Nodes are named after it. */
+  readonly name?: string
   readonly groupIds: readonly string[]
   readonly perGroup: number
 }
 
 /** Starts agents in one process, the same number in each group; resolves once all of them are enrolled and run. */
-export async function startHerd(lab: Lab, access: SystemAccess, { groupIds, perGroup }: GroupedNodes) {
+export async function startHerd(lab: Lab, access: SystemAccess, { name = 'herd', groupIds, perGroup }: GroupedNodes) {
   const tokens: string[] = []
   for (const [group, nodeGroupId] of groupIds.entries())
     for (let node = 0; node < perGroup; node++) {
-      const body = { nodeName: `herd-${group}-${node}`, nodeGroupId }
+      const body = { nodeName: `${name}-${group}-${node}`, nodeGroupId }
       const made = await callApi<{ token: string }>(
         access.endpoint,
         access.admin.token,
@@ -52,9 +54,9 @@ export async function startHerd(lab: Lab, access: SystemAccess, { groupIds, perG
       tokens.push(made.token)
     }
   const config: HerdConfig = { url: `https://${lab.hostAddress}:9131`, tokens, directory: lab.directory }
-  const file = path.join(lab.directory, 'herd.json')
+  const file = path.join(lab.directory, `${name}.json`)
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
-  const daemon = await lab.start('host', 'herd', [process.execPath, PROGRAM, file], { env: PRODUCT_ENVIRONMENT })
+  const daemon = await lab.start('host', name, [process.execPath, PROGRAM, file], { env: PRODUCT_ENVIRONMENT })
   const log = () => readFileSync(daemon.logFile, 'utf8')
   const says = async (text: string): Promise<void> => {
     const state = await waitFor(() => (log().split('\n').includes(text) ? 'said' : isAlive(daemon) ? null : 'ended'), {

@@ -21,6 +21,9 @@ const MOST_STREAM_BYTES = 32 * 1024 * 1024
 /** Somebody without a token may be quick for so long. */
 const STRANGER_BURST_SECONDS = 4
 
+/** Requests that begin before whoever asks next has a turn: some milliseconds of work. */
+const MOST_OF_ROUND = 4
+
 export interface Limits {
   readonly gate: Gate
   readonly streams: OpenStreams
@@ -39,7 +42,7 @@ export function openLimits(
     perSecond: config.strangerRequestsPerSecond,
     burst: config.strangerRequestsPerSecond * STRANGER_BURST_SECONDS,
   }
-  const shares = new RequestShares({ clock, ...project })
+  const shares = new RequestShares({ clock, mostOfRound: MOST_OF_ROUND, ...project })
   return {
     gate: apiGate({ authenticator, shares, bodies: new BodyBudget(BODIES), project, stranger }),
     streams: new OpenStreams(

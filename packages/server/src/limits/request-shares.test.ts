@@ -39,6 +39,38 @@ describe('turns', () => {
     for (let at = 0; at < 15; at += 3) expect(new Set(order.slice(at, at + 3))).toEqual(new Set(['a', 'b', 'c']))
   })
 
+  test('in a round few begin, and who used least begins before the many who wait', async () => {
+    shares.close()
+    shares = new RequestShares({ clock, perSecond: 10, burst: 100, mostOfRound: 3 })
+    const many = Array.from({ length: 30 }, (_, number) => `busy ${number}`)
+    for (const who of many) {
+      await ask(who)
+      shares.charge(who, 5)
+      await round()
+    }
+    order.length = 0
+    const all = many.flatMap((who) => [ask(who), ask(who)])
+    await round()
+    // He comes last, behind 60.
+    all.push(ask('quiet'))
+    await Promise.all(all)
+    expect(order.indexOf('quiet')).toBeLessThanOrEqual(3 + 3)
+    expect(order).toHaveLength(61)
+    // The others as fairly as ever: nobody is served twice before all were once.
+    const others = order.filter((who) => who !== 'quiet')
+    expect(new Set(others.slice(0, 30)).size).toBe(30)
+  })
+
+  test('who waits only because the server is busy is not refused', async () => {
+    shares.close()
+    shares = new RequestShares({ clock, perSecond: 10, burst: 100, mostOfRound: 1, longestWaitMs: 10 })
+    const all = Array.from({ length: 20 }, (_, number) => ask(`${number}`))
+    await clock.advance(1000)
+    await Promise.all(all)
+    expect(order).toHaveLength(20)
+    expect(order.filter((one) => one.includes('TooMany'))).toEqual([])
+  })
+
   test('who is alone does not wait at all', async () => {
     await shares.turn('alone')
     await round()

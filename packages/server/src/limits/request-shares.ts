@@ -14,6 +14,8 @@ export interface RequestSharesOptions extends ShareLimits {
   readonly mostWaiting?: number
   /** How long one waits before it is refused. Default 1 s: a client that asks in a loop is slowed, not fed with refusals. */
   readonly longestWaitMs?: number
+  /** Requests that begin in one round of the event loop, of all shares together. Default: one of each share. */
+  readonly mostOfRound?: number
   /** Shares that are remembered. Default 10,000. */
   readonly mostShares?: number
 }
@@ -36,9 +38,10 @@ interface Share {
 const LOOK_EVERY_MS = 10
 
 /**
- * Turns and budgets of those who ask. In one round of the event loop each share begins one request; the others of that
- * share wait for the next round. So whoever asks for one thing waits for one request of a busy neighbour, not for all that
- * he has under way. A share that has used up its units waits until it has some again, and is refused when that takes long.
+ * Turns and budgets of those who ask. In one round of the event loop each share begins one request at most, and all of them
+ * a few; the share that used least begins first. So whoever asks for one thing waits for one request of a busy neighbour,
+ * and for a few of very many neighbours, not for all that they have under way. A share that has used up its units waits
+ * until it has some again, and is refused when that takes long.
  */
 export class RequestShares {
   readonly #options: RequestSharesOptions
@@ -68,7 +71,7 @@ export class RequestShares {
    */
   turn(who: string, limits: ShareLimits = this.#options): Promise<void> {
     const share = this.#shareOf(who, limits)
-    if (share.waiting.length === 0 && share.units > 0 && !this.#served.has(who)) {
+    if (share.waiting.length === 0 && share.units > 0 && !this.#served.has(who) && this.#roomInRound > 0) {
       this.#serve(who, share)
       return Promise.resolve()
     }
@@ -92,6 +95,10 @@ export class RequestShares {
     for (const share of this.#shares.values())
       for (const { refuse } of share.waiting.splice(0))
         refuse(new SpoutError('Unavailable', { what: 'The server', reason: 'it is closing' }))
+  }
+
+  get #roomInRound(): number {
+    return (this.#options.mostOfRound ?? Number.POSITIVE_INFINITY) - this.#served.size
   }
 
   #nowMs(): number {
@@ -136,27 +143,35 @@ export class RequestShares {
     })
   }
 
+  /** So many of the shares with somebody waiting, who may begin: those that have most left. */
+  #fullest(most: number): readonly (readonly [string, Share])[] {
+    const ready: [string, Share][] = []
+    for (const who of this.#busy) {
+      const share = this.#shares.get(who)
+      if (share === undefined || this.#served.has(who)) continue
+      this.#shareOf(who, share)
+      if (share.units > 0) ready.push([who, share])
+    }
+    return ready.length <= most ? ready : ready.sort(([, one], [, other]) => other.units - one.units).slice(0, most)
+  }
+
   #serveWaiting(): void {
     const { longestWaitMs = 1000, clock } = this.#options
     const nowMs = this.#nowMs()
-    let served = false
+    const served = this.#fullest(this.#roomInRound)
+    for (const [who, share] of served) {
+      const next = share.waiting.shift()
+      this.#serve(who, share)
+      next?.go()
+    }
     for (const who of [...this.#busy]) {
       const share = this.#shares.get(who)
-      if (share === undefined) continue
-      this.#shareOf(who, share)
-      if (share.units > 0) {
-        const next = share.waiting.shift()
-        if (next !== undefined) {
-          this.#serve(who, share)
-          served = true
-          next.go()
-        }
-      }
-      while ((share.waiting[0]?.sinceMs ?? nowMs) + longestWaitMs <= nowMs)
+      // One that has units waits for its turn, however long the server is busy.
+      while (share !== undefined && share.units <= 0 && (share.waiting[0]?.sinceMs ?? nowMs) + longestWaitMs <= nowMs)
         share.waiting.shift()?.refuse(tooMany(share))
-      if (share.waiting.length === 0) this.#busy.delete(who)
+      if (share === undefined || share.waiting.length === 0) this.#busy.delete(who)
     }
-    if (served || this.#busy.size === 0 || this.#look !== null) return
+    if (served.length > 0 || this.#busy.size === 0 || this.#look !== null) return
     this.#look = clock.setTimer(() => {
       this.#look = null
       this.#serveWaiting()
