@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { NodeAgent } from '@spout/agent'
+import type { ProbeLimits } from '@spout/dataplane'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import type { AgentConfig } from './config.ts'
 import { openDataPlane } from './data-plane.ts'
@@ -32,6 +33,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     drivers: dataPlane.drivers,
     announcer: dataPlane.announcer,
     checks: dataPlane.checks,
+    probeLimits: probeLimits(config),
     clock,
     random: Math.random,
     log,
@@ -45,3 +47,8 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   await lifecycle.start()
   return lifecycle
 }
+
+const probeLimits = ({ checks: { mostOfProject, ...limits } }: AgentConfig): ProbeLimits => ({
+  ...limits,
+  mostOfOwner: mostOfProject,
+})

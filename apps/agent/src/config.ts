@@ -98,6 +98,24 @@ export const agentConfig = z.strictObject({
       .regex(/^[a-z_][a-z0-9_-]{0,31}$/, 'is not the name of a user')
       .default('bird'),
   }).prefault({}),
+  /** What tenants may have probed by this node: places are for probes under way, rates for those that begin. */
+  checks: section({
+    /** Places that all projects share, beside those that each has for itself. */
+    most: z.number().int().min(1).max(100_000).default(512),
+    /** Of one project, its own places among them. */
+    mostOfProject: z.number().int().min(1).max(100_000).default(256),
+    /** What each project has whatever the others do. */
+    ownShare: z.number().int().min(1).max(10_000).default(32),
+    /** Of one project. */
+    perSecond: z.number().int().min(1).max(1_000_000).default(2_000),
+    /** Of one address and port, by whatever pools and monitors. */
+    perSecondOfTarget: z.number().int().min(1).max(10_000).default(50),
+  })
+    .refine(({ ownShare, mostOfProject }) => ownShare <= mostOfProject, {
+      path: ['ownShare'],
+      error: 'is more than checks.mostOfProject, which it is a part of',
+    })
+    .prefault({}),
   metrics: section({
     /** `address:port` where Prometheus finds this agent's figures, without TLS; empty for nowhere. */
     listen: z

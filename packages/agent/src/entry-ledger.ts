@@ -5,7 +5,7 @@ import type { Clock, Logger } from '@spout/runtime'
 import { AppliedState } from './applied-state.ts'
 import type { Failure } from './apply-result.ts'
 import { BrokenKeys } from './broken-keys.ts'
-import { isLoadBalancer } from './entry-keys.ts'
+import { domainKey, isLoadBalancer } from './entry-keys.ts'
 import { RetrySchedule } from './retry-schedule.ts'
 import type { StateFile } from './state-file.ts'
 import type { Held, WantedState } from './wanted-state.ts'
@@ -18,8 +18,11 @@ export interface EntryLedgerOptions {
   readonly onReport: (report: EntryReport) => void
   /** The node no longer holds this key. */
   readonly onRemoved: (key: string) => void
-  /** The data plane follows this entry now; null when it forgot the key. */
-  readonly onApplied: (key: string, entry: LoadBalancerEntry | null) => void
+  /**
+   * The data plane follows this entry now; null when it forgot the key.
+   * @param projectId whose its tenant network is; null where that is not known
+   */
+  readonly onApplied: (key: string, entry: LoadBalancerEntry | null, projectId: string | null) => void
   /** What failed is to be tried again. */
   readonly onDue: (keys: readonly string[]) => void
   readonly onHealth: (healthy: boolean, reason: string) => void
@@ -66,8 +69,13 @@ export class EntryLedger {
     this.#applied.put(key, held)
     this.#failures.delete(key)
     this.#broken.mended(key)
-    if (held.entry.kind === 'load-balancer') this.#options.onApplied(key, held.entry)
+    if (held.entry.kind === 'load-balancer') this.#options.onApplied(key, held.entry, this.#projectOf(held.entry))
     this.#options.state.put(key, held.hash, held.entry, down, shares)
+  }
+
+  #projectOf({ domain }: LoadBalancerEntry): string | null {
+    const held = this.#applied.get(domainKey(domain))?.entry
+    return held?.kind === 'domain' ? (held.projectId ?? null) : null
   }
 
   /** Nothing is left to do for what was confirmed. */
@@ -102,7 +110,7 @@ export class EntryLedger {
     this.#failures.delete(key)
     this.#retries.succeeded(key)
     this.#options.state.delete(key)
-    if (isLoadBalancer(key)) this.#options.onApplied(key, null)
+    if (isLoadBalancer(key)) this.#options.onApplied(key, null, null)
     this.#options.onRemoved(key)
   }
 

@@ -146,7 +146,7 @@ describe('traffic', () => {
         down = [...members].sort()
       },
     })
-    health.applied('lb/a', entryOf(['m1', 'm2', 'm3', 'm4'], changes))
+    health.applied('lb/a', entryOf(['m1', 'm2', 'm3', 'm4'], changes), null)
     return { clock, dead, told, health, down: () => down }
   }
 

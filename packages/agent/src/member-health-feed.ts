@@ -44,10 +44,13 @@ export class MemberHealthFeed {
     this.#passive.take(counted)
   }
 
-  /** The data plane follows this entry now; null when it forgot the key. */
-  applied(key: string, entry: LoadBalancerEntry | null): void {
+  /**
+   * The data plane follows this entry now; null when it forgot the key.
+   * @param projectId among whose probes its own count; null where that is not known
+   */
+  applied(key: string, entry: LoadBalancerEntry | null, projectId: string | null): void {
     const before = this.#prober.health(key)
-    this.#prober.put(key, entry === null ? [] : probesOf(entry))
+    this.#prober.put(key, entry === null ? [] : probesOf(entry, projectId))
     if (before.length > 0) {
       const probed = new Set(this.#prober.health(key).map(({ memberId }) => memberId))
       for (const member of before) if (!probed.has(member.memberId)) this.#options.onProbedNoMore(member)
@@ -94,7 +97,7 @@ const savedProbes = (saved: ReadonlyMap<string, SavedEntry>, since: string): rea
   [...saved.values()].flatMap(({ entry, down }) =>
     entry.kind !== 'load-balancer'
       ? []
-      : probesOf(entry).map(({ target, subscriber }) => ({
+      : probesOf(entry, null).map(({ target, subscriber }) => ({
           target,
           state: down.has(subscriber.memberId)
             ? { health: 'down' as const, against: 0, reason: 'down before the agent was restarted' }

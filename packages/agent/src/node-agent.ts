@@ -1,5 +1,5 @@
 import type { AgentLink } from '@spout/client/agent-link'
-import type { DataPlaneDriver, ProberOptions } from '@spout/dataplane'
+import type { DataPlaneDriver, ProbeLimits, ProberOptions } from '@spout/dataplane'
 import type { ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Domains } from './domains.ts'
@@ -21,6 +21,8 @@ export interface NodeAgentOptions {
   readonly drivers: readonly DataPlaneDriver[]
   readonly announcer: GroupAnnouncer
   readonly checks: ProberOptions['checks']
+  /** Left out: those that the prober has by itself. */
+  readonly probeLimits?: ProbeLimits
   readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number
@@ -75,7 +77,7 @@ export class NodeAgent implements Component {
       state: this.#state,
       onReport: (report) => this.#reporter.entry(report),
       onRemoved: (key) => this.#reporter.removed(key),
-      onApplied: (key, entry) => this.#health?.applied(key, entry),
+      onApplied: (key, entry, projectId) => this.#health?.applied(key, entry, projectId),
       onInSync: (inSync) => this.#reporter.inSync(inSync),
       clock: options.clock,
       random: options.random,
@@ -84,10 +86,10 @@ export class NodeAgent implements Component {
   }
 
   async start(): Promise<void> {
-    const { checks, clock, random, log } = this.#options
+    const { checks, probeLimits: limits, clock, random, log } = this.#options
     await this.#state.load()
     this.#health = new MemberHealthFeed({
-      prober: { checks, clock, random, log },
+      prober: { checks, clock, random, log, ...(limits === undefined ? {} : { limits }) },
       saved: this.#state.entries,
       onHealth: (health) => this.#reporter.member(health),
       onProbedNoMore: (member) => this.#reporter.memberGone(member),

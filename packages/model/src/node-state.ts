@@ -17,6 +17,8 @@ export interface DomainEntry {
   readonly key: string
   readonly number: number
   readonly networkId: string
+  /** Whose it is: what a project may use of the node, it may use in all of its networks together. Absent in entries of earlier control planes. */
+  readonly projectId?: string
   readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
   readonly returnPath: 'gateway' | 'snat' | 'dsr'
   readonly subnets: readonly DomainSubnet[]

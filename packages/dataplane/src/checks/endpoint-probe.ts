@@ -16,6 +16,7 @@ const STALL_MS = 20
 
 export interface EndpointProbeOptions {
   readonly target: CheckTarget
+  readonly owner: ProbeOwner['owner']
   readonly check: HealthCheck
   readonly clock: Clock
   /** Uniform in [0, 1). */
@@ -28,10 +29,7 @@ export interface EndpointProbeOptions {
   readonly onError: (error: unknown) => void
 }
 
-const ownerOf = ({ domain, address, port }: CheckTarget): ProbeOwner => ({
-  owner: domain,
-  target: `${domain} ${address} ${port}`,
-})
+const targetOf = ({ domain, address, port }: CheckTarget): string => `${domain} ${address} ${port}`
 
 /** Probes one endpoint over and over, never twice at a time. */
 export class EndpointProbe {
@@ -79,12 +77,12 @@ export class EndpointProbe {
   }
 
   async #round(): Promise<void> {
-    const { clock, random, target, gate, check } = this.#options
+    const { clock, random, target, owner, gate, check } = this.#options
     const startedAt = clock.monotonicMs()
     let again = false
     try {
       const { signal } = this.#abort
-      const result = await gate.pass(ownerOf(target), () => check.run(target, signal), signal)
+      const result = await gate.pass({ owner, target: targetOf(target) }, () => check.run(target, signal), signal)
       if (result !== null && !this.#abort.signal.aborted) {
         again = !this.#stalled && !result.ok && result.durationMs > target.spec.timeoutMs + STALL_MS
         this.#stalled = again

@@ -24,7 +24,7 @@ export const PROBE_LIMITS: ProbeLimits = {
 
 /** Whose probe it is, and of what. */
 export interface ProbeOwner {
-  /** The tenant's network. */
+  /** The project, or its network where the project is not known. */
   readonly owner: string | number
   readonly target: string
 }

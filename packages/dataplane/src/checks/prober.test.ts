@@ -1,4 +1,5 @@
 import type { CheckSpec, MemberHealth } from '@spout/model'
+import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { recordFault } from '@spout/testkit'
 import { describe, expect, it } from 'vitest'
@@ -16,6 +17,7 @@ const who = (memberId: string, poolId = 'p', loadBalancerId = 'lb'): ProbeSubscr
 const probe = (subscriber: ProbeSubscriber, change: Partial<CheckTarget> = {}): WantedProbe => ({
   subscriber,
   target: { domain: 1, address: '10.0.0.1', port: 80, spec, ...change },
+  owner: change.domain ?? 1,
 })
 
 /** A check whose answers and duration the test decides. */
@@ -172,6 +174,22 @@ describe('Prober', () => {
     prober.close()
   })
 
+  it('counts all networks of a project together: the places of others do not become fewer with its networks', async () => {
+    const { clock, check, prober } = setUp({ limits: { ...PROBE_LIMITS, most: 20, mostOfOwner: 10, ownShare: 4 } })
+    check.slow.set('10.0.0.250', 3_600_000)
+    const silent = Array.from({ length: 100 }, (_, at) => ({
+      ...probe(who(`s${at}`, 'silent', 'other'), { domain: 2 + (at % 10), address: '10.0.0.250', port: at + 1 }),
+      owner: 'greedy',
+    }))
+    prober.put('lb/silent', silent)
+    await clock.advance(2_000)
+    expect(check.running).toBe(10)
+    prober.put('lb/1', [{ ...probe(who('m1')), owner: 'quiet' }])
+    await clock.advance(2_000)
+    expect(prober.health('lb/1')).toMatchObject([{ health: 'up' }])
+    prober.close()
+  })
+
   it('gives the place of a probe back at once when nobody wants it any more', async () => {
     const { clock, check, prober } = setUp({ limits: { ...PROBE_LIMITS, most: 1, ownShare: 1, mostOfOwner: 1 } })
     check.slow.set('10.0.0.250', 3_600_000)
@@ -278,7 +296,7 @@ describe('probesOf', () => {
       slots: null,
       panicThreshold: 0,
     } as const
-    const probes = probesOf({
+    const entry: LoadBalancerEntry = {
       kind: 'load-balancer',
       version: 1,
       key: 'lb/lb',
@@ -291,8 +309,10 @@ describe('probesOf', () => {
         { ...pool, members: [member, null], check: spec },
         { ...pool, id: 'q', members: [member], check: null },
       ],
-    })
-    expect(probes).toEqual([probe(who('m1'), { domain: 4, address: '10.0.0.9', port: 81 })])
+    }
+    const wanted = probe(who('m1'), { domain: 4, address: '10.0.0.9', port: 81 })
+    expect(probesOf(entry, null)).toEqual([wanted])
+    expect(probesOf(entry, 'project')).toEqual([{ ...wanted, owner: 'project' }])
   })
 })
 

@@ -73,12 +73,12 @@ export class Prober {
     const before = this.#wanted.get(owner)
     const next = new Map<string, string>()
     const joined: MemberHealth[] = []
-    for (const { target, subscriber } of wanted) {
+    for (const { target, subscriber, owner: whose } of wanted) {
       const key = probeKey(target)
       const name = subscriberName(subscriber)
       next.set(name, key)
       if (before?.get(name) === key) continue
-      const shared = this.#probes.get(key) ?? this.#start(key, target, this.#probes.get(before?.get(name) ?? ''))
+      const shared = this.#probes.get(key) ?? this.#start(key, target, whose, this.#probes.get(before?.get(name) ?? ''))
       if (shared === null) continue
       shared.subscribers.set(name, subscriber)
       joined.push(memberHealth(shared.probe, subscriber))
@@ -129,7 +129,12 @@ export class Prober {
   }
 
   /** `former` is what the first subscriber had: a change of interval does not put a down endpoint back into traffic. */
-  #start(key: string, target: CheckTarget, former: SharedProbe | undefined): SharedProbe | null {
+  #start(
+    key: string,
+    target: CheckTarget,
+    owner: WantedProbe['owner'],
+    former: SharedProbe | undefined,
+  ): SharedProbe | null {
     const { clock = systemClock, random = Math.random, log, onChange } = this.#options
     const check = this.#checks.get(target.spec.type)
     if (check === undefined) {
@@ -139,6 +144,7 @@ export class Prober {
     const subscribers = new Map<string, ProbeSubscriber>()
     const probe = new EndpointProbe({
       target,
+      owner,
       check,
       clock,
       random,

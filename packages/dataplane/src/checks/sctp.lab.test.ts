@@ -182,7 +182,7 @@ describe.each(['spout-helper', 'spout-helper-asan'])('SCTP checks by %s', (progr
     const onChange = (changed: readonly MemberHealth[]) => told.push(...changed.map(({ health }) => health))
     const prober = new Prober({ checks: [check], log: silent, onChange })
     const target = { domain: 1, address: ADDRESS[6], port: PORTS.accepting, spec }
-    prober.put('lb', [{ target, subscriber: { loadBalancerId: 'lb', poolId: 'p', memberId: 'm' } }])
+    prober.put('lb', [{ target, subscriber: { loadBalancerId: 'lb', poolId: 'p', memberId: 'm' }, owner: 1 }])
     try {
       for (const health of ['up', 'down', 'up'] as const) {
         if (health === 'down') await stop()

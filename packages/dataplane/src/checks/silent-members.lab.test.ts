@@ -44,6 +44,7 @@ it('silent members of one tenant, with time-outs of hours, hide no death of anot
   const probe = (domain: number, port: number, spec: CheckSpec): WantedProbe => ({
     target: { domain, address: '127.0.0.1', port, spec },
     subscriber: { loadBalancerId: `lb${domain}`, poolId: 'p', memberId: `${port}` },
+    owner: domain,
   })
   const { port } = server.address() as AddressInfo
   const health = () => prober.health('honest')[0]?.health

@@ -54,7 +54,7 @@ it('a member stays up while this machine stands still for longer than a probe ma
   })
   const { port } = server.address() as AddressInfo
   const subscriber = { loadBalancerId: 'lb', poolId: 'p', memberId: 'm' }
-  prober.put('lb', [{ subscriber, target: { domain: 1, address: '127.0.0.1', port, spec } }])
+  prober.put('lb', [{ subscriber, target: { domain: 1, address: '127.0.0.1', port, spec }, owner: 1 }])
   try {
     await waitFor(() => told.at(-1) === 'up', { what: 'the member to be up' })
     toLeave = 1

@@ -32,6 +32,7 @@ export function planDomain(
     key: `domain/${network.number}`,
     number: network.number,
     networkId: network.id,
+    projectId: network.projectId,
     segment: { physicalNetwork: network.segment.physicalNetwork, vlan: network.segment.vlan },
     returnPath: network.returnPath,
     subnets: network.subnets.flatMap(({ id, cidr, gatewayIp }) => {
