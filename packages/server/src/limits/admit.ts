@@ -62,15 +62,18 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
     const asker = askers.get(request)
     if (asker !== undefined) {
       const { socket } = request.raw
-      const before = socket.bytesWritten
+      const before = writtenBytes(socket)
       if (typeof payload === 'string') shares.charge(asker.who, payload.length / BYTES_OF_A_UNIT)
       // How long a streamed answer is shows when its reader has it, or went.
       else if (payload !== null && payload !== undefined)
-        reply.raw.once('close', () => shares.charge(asker.who, (socket.bytesWritten - before) / BYTES_OF_A_UNIT))
+        reply.raw.once('close', () => shares.charge(asker.who, (writtenBytes(socket) - before) / BYTES_OF_A_UNIT))
     }
     if (!request.raw.complete && bodyBytes(request) > MOST_UNREAD_BYTES) reply.header('connection', 'close')
   })
 }
+
+/** A request that did not come over a connection, but was injected, has a socket that counts nothing. */
+const writtenBytes = ({ bytesWritten = 0 }: { readonly bytesWritten?: number }): number => bytesWritten
 
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 
