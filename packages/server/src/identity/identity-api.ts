@@ -3,6 +3,8 @@ import { requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import { refuseBalancer } from '../authn/balancer.ts'
 import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
+import { sendListsInPieces } from '../http/list-answer.ts'
+import { shareOf } from '../native/route.ts'
 import { applicationCredentialRoutes } from './application-credentials.ts'
 import { authRoutes } from './auth-routes.ts'
 import { endpointsOf, serviceId } from './catalog.ts'
@@ -27,6 +29,7 @@ export const identityApi = (context: IdentityContext): Surface => ({
   open: OPEN,
   plugin: async (scope) => {
     answerLikeKeystone(scope)
+    sendListsInPieces(scope, (request) => shareOf(sessionOf(context.authenticator, request).principal))
     scope.addHook('preHandler', async (request) => {
       const { url } = request.routeOptions
       if (url === undefined || FOR_ALL.has(url.replace(/^\/identity/, ''))) return

@@ -24,6 +24,21 @@ export function sendList<T extends object>(
   return sendPieces(reply, listPieces(objects, show, rest, turn))
 }
 
+/** The same of objects as they are, under another name. */
+export const sendListAs = (
+  name: string,
+  reply: FastifyReply,
+  turn: Turn,
+  objects: readonly object[],
+  rest: Readonly<Record<string, unknown>>,
+): unknown =>
+  areLong(objects)
+    ? sendPieces(
+        reply,
+        listPieces(objects, (object) => object, rest, turn, name),
+      )
+    : { [name]: objects, ...rest }
+
 /** A document as an answer: in pieces when it is long. */
 export const sendDocument = (reply: FastifyReply, turn: Turn, document: object): unknown =>
   areLong([document]) ? sendPieces(reply, documentPieces(document, turn)) : reply.send(document)
@@ -41,14 +56,15 @@ async function* documentPieces(document: object, turn: Turn): AsyncGenerator<str
   }
 }
 
-/** The JSON of `{items, …rest}`. Objects are shown when their turn comes. */
+/** The JSON of `{items, …rest}`, or with another name for `items`. Objects are shown when their turn comes. */
 export async function* listPieces<T extends object>(
   objects: readonly T[],
   show: (object: T) => unknown,
   rest: Readonly<Record<string, unknown>>,
   turn: Turn,
+  name = 'items',
 ): AsyncGenerator<string, undefined> {
-  let piece = '{"items":['
+  let piece = `{${JSON.stringify(name)}:[`
   let between = ''
   for (const object of objects) {
     piece += between

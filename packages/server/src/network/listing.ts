@@ -1,5 +1,6 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
+import { type ListAnswer, listAnswer } from '../http/list-answer.ts'
 import { givenTwice, queryOf } from '../http/query.ts'
 
 export type Shown = Readonly<Record<string, unknown>>
@@ -8,12 +9,15 @@ export type Shown = Readonly<Record<string, unknown>>
 const RESERVED = new Set(['fields', 'limit', 'marker', 'page_reverse', 'sort_key', 'sort_dir'])
 
 /** A list as Neutron sends it: filters on any attribute (several values: any of them), fields, sorting, paging. */
-export function listing(request: FastifyRequest, plural: string, all: readonly Shown[]): Shown {
+export function listing(request: FastifyRequest, plural: string, all: readonly Shown[]): ListAnswer {
   const query = queryOf(request)
   const filters = [...query].filter(([name]) => !RESERVED.has(name))
   const kept = all.filter((item) => filters.every(([name, values]) => matches(item, name, values)))
   const page = paged(sorted(kept, query), query)
-  return { [plural]: page.map((item) => narrowed(request, item)) }
+  return listAnswer(
+    plural,
+    page.map((item) => narrowed(request, item)),
+  )
 }
 
 /** The fields that the query asks for, or all. */
