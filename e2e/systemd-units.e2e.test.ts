@@ -1,5 +1,5 @@
-import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
 import path from 'node:path'
 import {
   Caller,
@@ -10,6 +10,7 @@ import {
   type ProductUnit,
   productUnit,
   type ShownLoadBalancer,
+  SyscallFilter,
   startAgent,
   startControlPlane,
   type Tenant,
@@ -21,10 +22,11 @@ import { ACME, balancer, quickCheck, vipOf } from './fixtures.ts'
 import { agentOf, daemonsOf, proxiesOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
-// There is no service manager in a lab: `setpriv` takes away what the units of deploy/systemd/ do not grant.
+// There is no service manager in a lab: `setpriv` takes away what the units of deploy/systemd/ do not grant, and a filter
+// refuses the system calls that they do not list.
 const NOBODY = 65_534
 
-function grantedBy(unit: ProductUnit, ...more: readonly string[]): readonly string[] {
+function grantedBy(unit: ProductUnit, filter: SyscallFilter, ...more: readonly string[]): readonly string[] {
   const granted = unit.capabilities.map((name) => `+${name.replace('CAP_', '').toLowerCase()}`)
   return [
     'setpriv',
@@ -33,10 +35,39 @@ function grantedBy(unit: ProductUnit, ...more: readonly string[]): readonly stri
     '--no-new-privs',
     ...more,
     '--',
+    ...filter.within,
   ]
 }
 
-const AGENT = { within: grantedBy(productUnit('agent')), set: ['metrics.listen=127.0.0.1:9132'] }
+const filters = { agent: null as SyscallFilter | null, 'control-plane': null as SyscallFilter | null }
+beforeAll(async () => {
+  for (const app of ['agent', 'control-plane'] as const)
+    filters[app] = await SyscallFilter.create(productUnit(app).systemCalls)
+})
+afterAll(() => {
+  for (const filter of Object.values(filters)) filter?.[Symbol.dispose]()
+})
+
+const agentOptions = () => ({
+  within: grantedBy(productUnit('agent'), filters.agent!),
+  set: ['metrics.listen=127.0.0.1:9132'],
+})
+
+/** Of each thread of a process: 2 where a filter is on (proc_pid_status(5)). */
+const seccompOf = (pid: number): readonly string[] =>
+  readdirSync(`/proc/${pid}/task`).map(
+    (thread) => /^Seccomp:\t(\d)$/m.exec(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'))?.[1] ?? '',
+  )
+
+test.each(['agent', 'control-plane'] as const)('%s: what no service of ours does is refused', async (app) => {
+  const { allowed, numbers, within } = filters[app]!
+  const never = ['ptrace', 'bpf', 'init_module', 'finit_module', 'kexec_load', 'reboot', 'settimeofday', 'swapon']
+  expect(never.filter((name) => allowed.has(name))).toEqual([])
+  // A process that asks to be traced: nobody needs a capability for that.
+  const askedTraced = ['perl', '-e', `$! = 0; syscall(${numbers.get('ptrace')}, 0, 0, 0, 0); print $! + 0`]
+  expect(await must(askedTraced)).toBe('0')
+  expect(await must([...within, ...askedTraced])).toBe(String(constants.errno.EPERM))
+})
 
 describe.each([
   ['vrrp', ['nodes.announcer=vrrp'], ['keepalived', 'spout-mover']],
@@ -49,7 +80,7 @@ describe.each([
   let client: Caller
 
   beforeAll(async () => {
-    system = await TestSystem.start({ tenants: [ACME], set: [...set], nodes: ['node1'], agents: AGENT })
+    system = await TestSystem.start({ tenants: [ACME], set: [...set], nodes: ['node1'], agents: agentOptions() })
     ;[acme] = system.tenants as [Tenant]
     // A router that never answers: the daemons run all the same.
     const peer = { name: 'tor', address: '198.51.100.1', as: 64_600 }
@@ -74,6 +105,8 @@ describe.each([
     expect(await proxiesOf(system.lab, 'node1')).not.toHaveLength(0)
     const programs = await daemonsOf(system.lab, 'node1', daemonNames)
     expect(programs.length).toBeGreaterThanOrEqual(daemonNames.length)
+    for (const { pid } of [agentOf(system.lab, 'node1'), ...programs])
+      expect(new Set(seccompOf(pid))).toEqual(new Set(['2']))
     const metrics = await system.lab.must('node1', ['curl', '-s', 'http://127.0.0.1:9132/metrics'])
     expect(metrics).toMatch(/^spout_agent_in_sync 1$/m)
     expect(metrics).toMatch(/^spout_agent_entries\{state="failed"\} 0$/m)
@@ -85,7 +118,7 @@ describe.each([
     await system.lab.stop(agentOf(system.lab, 'node1'))
     expect(before.filter((one) => !isAlive(one))).toEqual([])
     const startedAt = Date.now()
-    const { logFile } = await startAgent(system.lab, system.access, 'node1', AGENT)
+    const { logFile } = await startAgent(system.lab, system.access, 'node1', agentOptions())
     await system.inSyncAfter('node1', startedAt)
     expect(before.filter((one) => !isAlive(one))).toEqual([])
     const adopted = readFileSync(logFile, 'utf8')
@@ -98,7 +131,7 @@ describe.each([
     const held = await holdSome(client, shop, 8)
     await system.lab.stop(agentOf(system.lab, 'node1'))
     await expectAlive(held)
-    await startAgent(system.lab, system.access, 'node1', AGENT)
+    await startAgent(system.lab, system.access, 'node1', agentOptions())
     await expectAlive(held)
     await dropAll(held)
     const answer = await system.lab.must('client', ['curl', '-s', '-m', '5', `http://${vipOf(site)}/`])
@@ -119,12 +152,13 @@ test('a control plane without a capability, as a user of its own', async () => {
     chownSync(stateDirectory, NOBODY, NOBODY)
     const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
     const access = await startControlPlane(lab, {
-      within: grantedBy(productUnit('control-plane'), ...user),
+      within: grantedBy(productUnit('control-plane'), filters['control-plane']!, ...user),
       set: [`stateDirectory=${stateDirectory}`],
     })
     await callApi(access.endpoint, access.admin.token, 'POST', '/projects', { name: 'one' })
     const { pid } = lab.process('control-plane')!
     expect(readFileSync(`/proc/${pid}/status`, 'utf8')).toMatch(/^Uid:\t65534\t65534\t65534\t65534$/m)
+    expect(new Set(seccompOf(pid))).toEqual(new Set(['2']))
     expect(await must(['ls', stateDirectory])).toContain('spout.db')
   } finally {
     await lab.destroy()

@@ -17,6 +17,8 @@ export interface ProductUnit {
   readonly environment: Readonly<Record<string, string>>
   /** Names of `CapabilityBoundingSet`, such as `CAP_NET_ADMIN`. */
   readonly capabilities: readonly string[]
+  /** Values of `SystemCallFilter`, in their order. */
+  readonly systemCalls: readonly string[]
 }
 
 /** Reads `spout-<app>.service`: the one place that says how the product's processes are run. */
@@ -36,6 +38,7 @@ export function productUnit(app: 'control-plane' | 'agent'): ProductUnit {
     ),
     environment: Object.fromEntries(all('Environment').map((word) => word.split(/=(.*)/s).slice(0, 2))),
     capabilities: all('CapabilityBoundingSet'),
+    systemCalls: settings.flatMap(([name, value]) => (name === 'SystemCallFilter' ? [value] : [])),
   }
 }
 
