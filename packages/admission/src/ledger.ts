@@ -3,6 +3,7 @@ import { formatIp, type Ip, parseIp } from '@spout/net'
 import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
 import { DocumentSizes } from './document-sizes.ts'
 import { MemberCounts } from './member-counts.ts'
+import { usageOfNetwork } from './network-room.ts'
 import type { ModelView } from './view.ts'
 
 interface Counted {
@@ -172,7 +173,7 @@ export class Ledger {
       this.#networks.set(id, next)
       this.#numbers.add(BigInt(next.number))
     }
-    this.#count(`network/${id}`, next && { projectId: next.projectId, usage: { ...NO_USAGE, networks: 1 } })
+    this.#count(`network/${id}`, next && { projectId: next.projectId, usage: usageOfNetwork(next) })
   }
 
   #replaceLoadBalancer(id: string, next: LoadBalancer | null): void {

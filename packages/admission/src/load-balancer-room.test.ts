@@ -23,7 +23,12 @@ const wordy = (first: number, count: number, tags = 100) =>
 
 const vips = () =>
   [{ from: 'subnet', networkId: office.network.id, subnetId: office.subnet.id, address: null }] as const
-const bytesUsed = () => office.admission.quotaOf(office.project.id).used.bytes
+/** Of load balancers alone. */
+const bytesUsed = () => office.admission.quotaOf(office.project.id).used.bytes - networkBytes()
+const networkBytes = () =>
+  office.view
+    .list('network', { projectId: office.project.id })
+    .reduce((sum, network) => sum + Buffer.byteLength(JSON.stringify(network)), 0)
 /** What it takes as JSON, part by part. */
 const measured = ({ listeners, pools, ...head }: LoadBalancer): number =>
   [
@@ -37,7 +42,10 @@ test('a project is refused what would take more bytes than it may have, though i
   const { admission, project } = office
   const pools = [poolOf(id(1), wordy(100, 600))]
   const error = await refusal(admission.createLoadBalancer(draftOf(project.id, vips(), { pools })))
-  expect(error).toMatchObject({ code: 'OverQuota', params: { resource: 'bytes', limit: DEFAULT_QUOTA.bytes, used: 0 } })
+  expect(error).toMatchObject({
+    code: 'OverQuota',
+    params: { resource: 'bytes', limit: DEFAULT_QUOTA.bytes, used: networkBytes() },
+  })
   expect(office.view.list('loadBalancer')).toEqual([])
   expect(bytesUsed()).toBe(0)
 })
@@ -90,6 +98,25 @@ test('a change is refused for the bytes that it adds, and what is over its limit
     pools: [{ ...pool!, members: pool!.members.slice(0, 5) }],
   }))
   expect(bytesUsed()).toBe(allMeasured())
+})
+
+test('subnets and routes count, and what is refused for its bytes changes nothing', async () => {
+  const { admission, project, network, view } = office
+  const shown = () => view.get('network', network.id)?.value
+  const via = network.subnets[0]?.nodeRange?.first ?? '10.0.0.2'
+  const routes = (count: number) => Array.from({ length: count }, (_, at) => ({ to: `10.9.${at}.0/24`, via }))
+  await admission.setQuota(project.id, { bytes: networkBytes() + 4000 })
+  await admission.setNetworkRoutes(network.id, routes(20))
+  expect(admission.quotaOf(project.id).used.bytes).toBe(networkBytes())
+  const more = await refusal(admission.setNetworkRoutes(network.id, routes(200)))
+  expect(more).toMatchObject({ code: 'OverQuota', params: { resource: 'bytes' } })
+  expect(shown()?.routes).toHaveLength(20)
+  const draft = { name: WIDE, description: WIDE, cidr: 'fd00:7::/64', gatewayIp: 'fd00:7::1', nodeRange: null }
+  await admission.setQuota(project.id, { bytes: networkBytes() + 100 })
+  expect(await refusal(admission.addSubnet(network.id, draft))).toMatchObject({ code: 'OverQuota' })
+  // What is over may shrink.
+  await admission.setNetworkRoutes(network.id, [])
+  expect(admission.quotaOf(project.id).used.bytes).toBe(networkBytes())
 })
 
 test('bytes follow the members that a project was given, until somebody sets them', async () => {

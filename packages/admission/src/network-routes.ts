@@ -15,6 +15,7 @@ import {
 import { endsOf, RouteIndex } from '@spout/plan'
 import { z } from 'zod'
 import { type AdmissionContext, find, putOver, timestampOf, transact } from './context.ts'
+import { claimNetworkRoom } from './network-room.ts'
 
 const routeList = z.array(networkRoute).max(MOST_NETWORK_ROUTES)
 
@@ -25,7 +26,7 @@ export async function setNetworkRoutes(
   wish: readonly NetworkRoute[],
 ): Promise<Network> {
   const routes = parseAs(routeList, wish, 'routes')
-  return transact(context, () => {
+  return transact(context, (claim) => {
     const stored = find(context, 'network', networkId, 'network')
     const network = stored.value
     if (isDeepStrictEqual(network.routes, routes)) return { writes: [], result: network }
@@ -37,6 +38,7 @@ export async function setNetworkRoutes(
     checkRoutes(context, network, routes)
     refuseStrandedMembers(context, network, routes)
     const next: Network = { ...network, routes, updatedAt: timestampOf(context.now()) }
+    claimNetworkRoom(claim, next)
     return { writes: [putOver('network', stored, next)], result: next }
   })
 }

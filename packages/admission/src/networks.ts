@@ -1,11 +1,12 @@
 import { type Network, network, parseAs, SpoutError, type Subnet, subnet } from '@spout/model'
 import { cidrContains, cidrsOverlap, formatIp, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
-import { endsOf, NO_USAGE, tunnelGateway } from '@spout/plan'
+import { endsOf, tunnelGateway } from '@spout/plan'
 import { z } from 'zod'
 import type { Admission } from './admission.ts'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import { isInUse } from './ledger.ts'
+import { claimNetworkRoom } from './network-room.ts'
 import { gatewayWrites, nodeAddressWrites } from './node-addresses.ts'
 
 const { projectId, name, description, returnPath, segment } = network.shape
@@ -29,10 +30,10 @@ export async function createNetwork(
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
     refuseSharedSegment(context, claim, draft)
     const meta = newMeta(context, draft)
-    claim.quota(draft.projectId, [{ key: `network/${meta.id}`, usage: { ...NO_USAGE, networks: 1 } }])
     const number = claim.networkNumber()
     if (number === null) throw new SpoutError('Unavailable', { what: 'A network number', reason: 'all are in use' })
     const created: Network = { ...draft, ...meta, number, subnets: [], routes: [] }
+    claimNetworkRoom(claim, created)
     return { writes: [putNew('network', created)], result: created }
   })
 }
@@ -68,6 +69,7 @@ export async function addSubnet(
     if (subnets.length > 32)
       throw new SpoutError('InvalidField', { field: 'cidr', reason: 'a network has at most 32 subnets' })
     const next: Network = { ...parent, subnets, updatedAt: timestampOf(context.now()) }
+    claimNetworkRoom(claim, next)
     const nodeIds = context.view.list('node').map(({ id }) => id)
     const writes = [
       putOver('network', stored, next),
