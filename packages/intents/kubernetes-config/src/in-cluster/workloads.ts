@@ -141,7 +141,8 @@ function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 |
 
 /**
  * On every node, in its own network. Privileged, because the names of network namespaces are mounts that the node must
- * keep when the container goes, and Kubernetes lets privileged containers alone make such.
+ * keep when the container goes, and Kubernetes lets privileged containers alone make such. The entry point of the image
+ * takes all from it but the capabilities that it needs.
  */
 const agent: KubernetesObject = {
   ...inNamespace('apps/v1', 'DaemonSet', AGENT),
