@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { type Kubernetes, recordFault, waitFor } from '@spout/testkit'
+import { type Kubernetes, recordFault, run, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documented, INSTALLATION, type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
 import { askPolitely } from './polite-client.ts'
+import type { BalancedService } from './service-lab.ts'
 import { startWorkload } from './workloads.ts'
 
 let lab: InClusterLab
@@ -22,6 +23,29 @@ async function replace(component: string, pod: Kubernetes.Pod, count: number): P
     timeoutMs: 40_000,
   })
   await lab.ready(component, count)
+}
+
+const selectorless = (name: string, port: number) => ({
+  ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } },
+  spec: { type: 'LoadBalancer', ports: [{ port, targetPort: port, protocol: 'TCP' }] },
+})
+/** An EndpointSlice as a user writes it. */
+const handMade = (service: string, address: string, port: number, manager: string | null) => ({
+  ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+  metadata: {
+    name: `${service}-${manager ?? 'nobody'}-${address.replaceAll('.', '-')}`.slice(0, 60),
+    namespace: 'default',
+    labels: {
+      'kubernetes.io/service-name': service,
+      ...(manager === null ? {} : { 'endpointslice.kubernetes.io/managed-by': manager }),
+    },
+  },
+  ports: [{ port, protocol: 'TCP' }],
+  endpoints: [{ addresses: [address], conditions: { ready: true } }],
+})
+interface ShownMembers extends Kubernetes.KubernetesObject {
+  readonly spec: { readonly name: string }
+  readonly status?: { readonly members?: { readonly total: number } }
 }
 
 describe('Spout in the cluster that it serves', () => {
@@ -104,6 +128,85 @@ describe('Spout in the cluster that it serves', () => {
     const [code, text] = await asked('configuration', 9133, '/metrics', token)
     expect([code, text.includes('process_resident_memory_bytes')]).toEqual([200, true])
     for (const wrong of ['', `${token}s`]) expect((await asked('configuration', 9133, '/metrics', wrong))[0]).toBe(401)
+  })
+
+  it('EndpointSlices written by hand publish no pod of another namespace, nor anything else', async () => {
+    const alice = ['--as', 'alice', '--namespace', 'default']
+    await lab.kubectl('create', 'role', 'slices', '--verb=*', '--resource=endpointslices.discovery.k8s.io')
+    await lab.kubectl('create', 'rolebinding', 'alice', '--role=slices', '--user=alice')
+    const [control] = await lab.pods('control-plane')
+    const targets = { pod: control!.status?.podIP ?? '', node: nodeAddress(WORKERS[1]) }
+    await lab.apply(JSON.stringify(selectorless('stolen', 9131)))
+    const byAlice = async (manager: string | null, address: string): Promise<string> => {
+      const { code, stderr } = await run([...lab.cluster.kubectl, ...alice, 'apply', '--filename', '-'], {
+        input: JSON.stringify(handMade('stolen', address, 9131, manager)),
+      })
+      return code === 0 ? 'admitted' : stderr
+    }
+    for (const address of Object.values(targets)) {
+      expect(await byAlice('endpointslice-controller.k8s.io', address)).toContain(
+        "is for Kubernetes' own controllers: name another manager",
+      )
+      for (const manager of ['mesh', null]) expect(await byAlice(manager, address)).toBe('admitted')
+    }
+    // One that is Kubernetes' own is nobody else's to change.
+    const slices = await lab.kubectl('get', 'endpointslices', '-l', 'kubernetes.io/service-name=web', '-o', 'name')
+    const patch = ['patch', slices.trim(), '--type=json', '--patch=[{"op":"remove","path":"/metadata/labels"}]']
+    expect((await run([...lab.cluster.kubectl, ...alice, ...patch])).stderr).toContain('name another manager')
+    const stolen = await waitFor(
+      async () => {
+        const { status } = await lab.service('stolen')
+        const of = (type: string) => status?.conditions?.find((one) => one.type === type)
+        const [address, said] = [status?.loadBalancer?.ingress?.[0]?.ip, of('spout.dev/Programmed')]
+        return address !== undefined && said?.reason === 'EndpointsNotTrusted' ? { address, said } : null
+      },
+      { what: 'the Service to say so' },
+    )
+    expect(stolen.said.message).toMatch(/^EndpointSlice stolen-\S+ (has no manager|is managed by mesh), /)
+    const shown = await lab.cluster.api.list<ShownMembers>('/apis/spout.dev/v1alpha1/loadbalancers')
+    const own = shown.items.find(({ spec }) => spec.name === 'default/stolen')
+    expect(own?.status?.members?.total).toBe(0)
+    expect((await lab.client.tcp(stolen.address, 9131)).ok).toBe(false)
+    await lab.kubectl('delete', 'service', 'stolen')
+  })
+
+  it('nothing but pods can be a member, although nobody named a prefix to protect', async () => {
+    const [control] = await lab.pods('control-plane')
+    const base = `https://${control!.status?.podIP}:9130`
+    const call = async <T>(at: string, token: string, body?: unknown) => {
+      const sent = body === undefined ? [] : ['-H', 'content-type: application/json', '-d', JSON.stringify(body)]
+      const words = ['curl', '-sk', '-m', '10', '-D', '-', '-H', `authorization: Bearer ${token}`, ...sent, base + at]
+      const [head = '', text = ''] = (await lab.lab.must(WORKERS[0], words)).split('\r\n\r\n')
+      return { head, body: JSON.parse(text) as T }
+    }
+    const password = readFileSync(path.join(lab.volume, 'admin-password'), 'utf8').trim()
+    const domain = { name: 'Default' }
+    const { head } = await call('/identity/v3/auth/tokens', '', {
+      auth: {
+        identity: { methods: ['password'], password: { user: { name: 'admin', password, domain } } },
+        scope: { project: { name: 'admin', domain } },
+      },
+    })
+    const token = /^x-subject-token: (.*)$/im.exec(head)?.[1] ?? ''
+    type Listed = { readonly items: readonly { readonly id: string; readonly name: string }[] }
+    const [project] = (await call<Listed>('/api/v1/projects?name=cluster', token)).body.items
+    const [pool] = (await call<Listed>('/api/v1/address-pools', token)).body.items
+    const kubernetes = await lab.cluster.api.get<BalancedService>('/api/v1/namespaces/default/services/kubernetes')
+    const codes = new Map<string, string>()
+    for (const address of [
+      nodeAddress(WORKERS[0]),
+      nodeAddress(WORKERS[1]),
+      kubernetes.spec?.clusterIP ?? '',
+      '198.51.100.1',
+    ]) {
+      const { body } = await call<{ readonly code?: string }>('/api/v1/load-balancers', token, {
+        ...{ name: 'inward', projectId: project?.id, vips: [{ from: 'pool', poolId: pool?.id }] },
+        pools: [{ name: 'p', protocol: 'tcp', members: [{ address, port: 443 }] }],
+      })
+      codes.set(address, body.code ?? 'taken')
+    }
+    expect(codes.size).toBe(4)
+    for (const code of codes.values()) expect(code).toMatch(/^(MemberOutsideNetworks|AddressForbidden)$/)
   })
 
   it('a pod that is not ready gets nothing, by the readiness of Kubernetes and checks of its own', async () => {

@@ -28,10 +28,16 @@ export interface OpenedProject extends NamedProject {
   readonly loadBalancers: Awaited<ReturnType<NativeLoadBalancers['list']>>
 }
 
+/** What the projects of a cluster have in common. */
+type ClusterSettings = Omit<ServiceControllerSettings, keyof OwnSettings> & {
+  /** Whose EndpointSlices count; empty takes all. */
+  readonly slicesBy: readonly string[]
+}
+
 export interface BalancedClusterOptions {
   readonly transport: Transport
   readonly events: EventRecorder
-  readonly settings: Omit<ServiceControllerSettings, keyof OwnSettings>
+  readonly settings: ClusterSettings
   /** Those that answered. */
   readonly projects: readonly OpenedProject[]
   /** Of all projects, also of those that did not; none when all namespaces are of one project. */
@@ -58,6 +64,7 @@ export class BalancedCluster {
       log,
       className: settings.className,
       namespace: namespaces?.length === 1 ? (namespaces[0] ?? null) : null,
+      slicesBy: settings.slicesBy,
       knownServices: projects.flatMap(({ loadBalancers }) => servicesOfCluster(loadBalancers, settings.cluster)),
       tell: ({ metadata: { namespace, name, uid } }, event) =>
         events.record({ regarding: { apiVersion: 'v1', kind: 'Service', namespace, name, uid }, ...event }),

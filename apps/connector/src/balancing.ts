@@ -130,7 +130,7 @@ export class Balancing {
     await this.#cluster?.stop()
     this.#cluster = null
     if (signal.aborted) return
-    const { className, isDefault, namespaces, mode, externalIPs } = config.services
+    const { className, isDefault, namespaces, mode, externalIPs, endpointSlicesBy } = config.services
     const balanced = new BalancedCluster({
       transport,
       events,
@@ -138,6 +138,7 @@ export class Balancing {
         cluster,
         className,
         isDefault,
+        slicesBy: endpointSlicesBy,
         namespaces: namespaces.length === 0 ? null : namespaces,
         mode,
         externalRanges: externalRanges(externalIPs),

@@ -83,6 +83,11 @@ export const connectorConfig = z.strictObject({
     mode: z.enum(['direct', 'node-ports']).default('direct'),
     /** Names of address pools for Services that name none, the first that has an address; empty takes any. */
     addressPools: z.array(z.string().min(1)).default([]),
+    /**
+     * Whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty takes all. Who may write some by
+     * hand can name any pod of the cluster there.
+     */
+    endpointSlicesBy: z.array(z.string().min(1).max(63)).default([]),
     /** Prefixes that `spec.externalIPs` of Services may come from; empty leaves external IPs alone. */
     externalIPs: z.array(z.string().min(1)).default([]),
   }).prefault({}),

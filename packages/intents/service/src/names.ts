@@ -9,6 +9,10 @@ export const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup'
 export const MANAGED_BY = 'spout.dev/managed-by'
 /** Where namespaces are of several projects: the id of the one that the Service was balanced by first. Written by us. */
 export const PROJECT = 'spout.dev/project'
+/** Kubernetes' own label: which controller writes an EndpointSlice. */
+export const SLICE_MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
+/** On what is kept of an EndpointSlice whose endpoints do not count: whose it is. Never written to the cluster. */
+export const SLICE_LEFT_OUT = 'spout.dev/left-out'
 export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'
 export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
 /** Where kube-proxy says whether a node can take traffic for `externalTrafficPolicy: Cluster` (KEP-3836). */

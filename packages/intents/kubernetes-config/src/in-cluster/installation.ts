@@ -3,7 +3,9 @@ import { Document, isPair, isScalar, visit } from 'yaml'
 import { customResourceDefinitions } from '../crd/index.ts'
 import { NAMESPACE } from '../namespace.ts'
 import { ACCESS, accessYaml, account, type RbacObject, role } from '../rbac/manifests.ts'
+import { ENDPOINT_SLICE_POLICY } from './endpoint-slice-policy.ts'
 import { ACCOUNTS, AGENT, AUTHORITY, CONTROL_PLANE, labels } from './names.ts'
+import { NETWORK_POLICIES } from './network-policies.ts'
 import { inNamespace, type KubernetesObject } from './pod.ts'
 import { AUTHORITY_RULES, CONTROL_PLANE_RULES } from './roles.ts'
 import { SETTINGS } from './settings.ts'
@@ -43,7 +45,7 @@ export function installationYaml(): string {
     yamlOf(namespace),
     ...customResourceDefinitions().map(crdYaml),
     accessYaml(access),
-    ...[...configMaps, ...WORKLOADS].map(yamlOf),
+    ...[...ENDPOINT_SLICE_POLICY, ...NETWORK_POLICIES, ...configMaps, ...WORKLOADS].map(yamlOf),
   ].join('---\n')
 }
 

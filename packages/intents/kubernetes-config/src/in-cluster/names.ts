@@ -49,6 +49,9 @@ export const PROJECT = 'cluster'
 export const POD_NETWORK = 'pods'
 export const PHYSICAL_NETWORK = 'cluster'
 
+/** Who makes EndpointSlices of pods that a Service selects: the connector of this installation takes no others. */
+export const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io'
+
 export const labels = (component: string) => ({
   'app.kubernetes.io/name': 'spout',
   'app.kubernetes.io/component': component,

@@ -16,6 +16,7 @@ import {
   PHYSICAL_NETWORK,
   POD_NETWORK,
   PROJECT,
+  SLICE_CONTROLLER,
   STATUS_TOKEN,
   STATUS_TOKEN_FILE,
   TOKEN_FILE,
@@ -80,6 +81,8 @@ network:
 ${HTTP}services:
   # false: Services must name the class spout.dev/load-balancer.
   isDefault: true
+  # Those written by hand could name any namespace's pods. Other controllers that write some are named here.
+  endpointSlicesBy: [${SLICE_CONTROLLER}]
 `,
   [CONFIGURATION]: `work: configuration
 ${HTTP}spout:

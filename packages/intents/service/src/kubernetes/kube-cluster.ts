@@ -31,6 +31,8 @@ export interface KubeClusterOptions {
   readonly className: string
   /** Only this namespace; null for all. */
   readonly namespace: string | null
+  /** Whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out takes all. */
+  readonly slicesBy?: readonly string[]
   /** Services that load balancers exist for: their absence from the first list is not believed lightly. */
   readonly knownServices: readonly string[]
   /** Records an event. */
@@ -80,7 +82,7 @@ export class KubeCluster implements Cluster {
       ...common,
       ...scope,
       resource: ENDPOINT_SLICES,
-      trim: trimSlice,
+      trim: (slice) => trimSlice(slice, options.slicesBy),
       indexes: { [BY_SERVICE]: byLabel(SERVICE_NAME_LABEL) },
     })
     this.#nodes = new Reflector<Node, Node>({ ...common, resource: NODES, trim: trimNode })

@@ -1,5 +1,6 @@
 import { type EndpointSlice, type Node, SERVICE_NAME_LABEL, type Service } from '@spout/kube'
-import { ANNOTATIONS, EXCLUDE_NODE_LABEL, MANAGED_BY, PROJECT } from '../names.ts'
+import { ANNOTATIONS, EXCLUDE_NODE_LABEL, MANAGED_BY, PROJECT, SLICE_MANAGER_LABEL } from '../names.ts'
+import { ofManagers } from '../to-model/slice-managers.ts'
 
 /** What is kept of objects: the fields that are read here. Built anew, so that nothing holds on to the rest. */
 
@@ -50,11 +51,16 @@ export function trimService({ metadata, spec, status }: Service): Service {
   }
 }
 
-export function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): EndpointSlice {
-  return {
+/** @param managers whose slices count; empty takes all */
+export function trimSlice(
+  { metadata, addressType, endpoints, ports }: EndpointSlice,
+  managers: readonly string[] = [],
+): EndpointSlice {
+  const labels = picked(metadata.labels, [SERVICE_NAME_LABEL])
+  const trimmed: EndpointSlice = {
     metadata: {
       ...picked(metadata, ['name', 'namespace', 'deletionTimestamp']),
-      labels: picked(metadata.labels, [SERVICE_NAME_LABEL]),
+      labels: { ...labels, ...picked(metadata.labels, [SLICE_MANAGER_LABEL]) },
     },
     addressType,
     endpoints: (endpoints ?? []).map((endpoint) => ({
@@ -65,6 +71,9 @@ export function trimSlice({ metadata, addressType, endpoints, ports }: EndpointS
     })),
     ports: (ports ?? []).map((port) => picked(port, ['name', 'protocol', 'port'])),
   }
+  const kept = ofManagers(trimmed, managers)
+  // Of thousands of slices one label is enough.
+  return { ...kept, metadata: { ...kept.metadata, labels } }
 }
 
 /** Heartbeats change a node every few seconds; what is kept does not change with them. */

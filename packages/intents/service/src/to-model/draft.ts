@@ -14,6 +14,7 @@ import { type EligibleNode, nodeMembers } from './nodes.ts'
 import { type BalancedPort, type PortError, portsOf } from './ports.ts'
 import { type KnownNetwork, leftOutFamily, type Unreachable, unreachableFamilies } from './reach.ts'
 import { unitOf } from './sharing.ts'
+import { leftOutSlice } from './slice-managers.ts'
 import { sourceRangesOf } from './source-ranges.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
 
@@ -120,7 +121,11 @@ export function draftOf(
       wish: wish.value,
       unreachable,
       ports: drafted,
-      notice: noticeOf(mode.value, nodes) ?? leftOutFamily(wish.value, unreachable) ?? unknownAnnotation(service),
+      notice:
+        noticeOf(mode.value, nodes) ??
+        leftOutFamily(wish.value, unreachable) ??
+        leftOutSlice(slices) ??
+        unknownAnnotation(service),
     },
   }
 }

@@ -1,0 +1,54 @@
+import { SLICE_CONTROLLER } from './names.ts'
+import type { KubernetesObject } from './pod.ts'
+
+const LABEL = 'endpointslice.kubernetes.io/managed-by'
+const NAME = 'spout-endpoint-slices'
+
+const isOfController = (object: string): string =>
+  `(${object} != null && has(${object}.metadata.labels) && '${LABEL}' in ${object}.metadata.labels && ${object}.metadata.labels['${LABEL}'] == '${SLICE_CONTROLLER}')`
+
+/**
+ * Nobody but Kubernetes' own controllers writes a slice that says it is theirs: who may write EndpointSlices in his
+ * namespace could name another namespace's pods there, and have them published. Slices under other names are left alone.
+ */
+const policy: KubernetesObject = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicy',
+  metadata: { name: NAME },
+  spec: {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      resourceRules: [
+        {
+          apiGroups: ['discovery.k8s.io'],
+          apiVersions: ['v1'],
+          operations: ['CREATE', 'UPDATE'],
+          resources: ['endpointslices'],
+        },
+      ],
+    },
+    matchConditions: [
+      { name: 'says-it-is-of-kubernetes', expression: `${isOfController('object')} || ${isOfController('oldObject')}` },
+    ],
+    validations: [
+      {
+        expression: [
+          "request.userInfo.username.startsWith('system:serviceaccount:kube-system:')",
+          "request.userInfo.username == 'system:kube-controller-manager'",
+          "'system:masters' in request.userInfo.groups",
+        ].join(' || '),
+        message: `label ${LABEL}: ${SLICE_CONTROLLER} is for Kubernetes' own controllers: name another manager`,
+        reason: 'Forbidden',
+      },
+    ],
+  },
+}
+
+const binding: KubernetesObject = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata: { name: NAME },
+  spec: { policyName: NAME, validationActions: ['Deny'] },
+}
+
+export const ENDPOINT_SLICE_POLICY: readonly KubernetesObject[] = [policy, binding]
