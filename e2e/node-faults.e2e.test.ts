@@ -1,0 +1,323 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import {
+  askOn,
+  Caller,
+  isAlive,
+  type Outcome,
+  type ProcessId,
+  recordFault,
+  type ShownLoadBalancer,
+  startAgent,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ACME, BOLT, balancer, quickCheck, vipOf } from './fixtures.ts'
+import { KernelWatch } from './kernel-watch.ts'
+import { agentOf, proxiesOf } from './node-processes.ts'
+import { dropAll, failuresOf, holdSome } from './traffic.ts'
+
+// Nothing moves, however busy the machine is: what is tried here is what a node does by itself.
+const SET = ['nodes.announcer=l2', 'liveness.moveAfterMs=600000']
+const KILLS = { agent: 100, proxy: 10 } as const
+const PAUSES = { longestMs: 200, lifeMs: 1_200 } as const
+
+let system: TestSystem
+let client: Caller
+let acme: Tenant
+let bolt: Tenant
+/** Balanced in the kernel, and by a proxy. */
+let shop: ShownLoadBalancer
+let blog: ShownLoadBalancer
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME, BOLT], set: SET })
+  ;[acme, bolt] = system.tenants as [Tenant, Tenant]
+  const pool = { monitor: quickCheck('tcp') }
+  shop = await system.createLoadBalancer(acme, balancer('shop', 'tcp', { memberPort: 8080, pool }))
+  blog = await system.createLoadBalancer(bolt, balancer('blog', 'http', { pool: { monitor: quickCheck('http') } }))
+  client = await Caller.start(system.lab, 'client')
+  for (const shown of [shop, blog])
+    await waitFor(async () => (await client.http(vipOf(shown))).ok, { what: `${vipOf(shown)} to answer` })
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await system?.destroy()
+})
+
+const ownerOf = async (who: Tenant, shown: ShownLoadBalancer): Promise<string> => {
+  const { status } = await system.loadBalancer(who, shown.id)
+  return (await system.nodes()).find(({ id }) => id === status.ownerNodeId)?.name ?? ''
+}
+
+interface Asked {
+  readonly outcome: Outcome<{ readonly status: number }>
+  readonly beganMs: number
+  readonly endedMs: number
+}
+
+/** Requests by new connections, one after the other, each with its times. */
+function askTimed(shown: ShownLoadBalancer, timeoutMs = 5000) {
+  const asked: Asked[] = []
+  const stream = askOn(async () => {
+    const beganMs = performance.now()
+    const outcome = await client.http(vipOf(shown), 80, { timeoutMs })
+    asked.push({ outcome, beganMs, endedMs: performance.now() })
+    return outcome
+  })
+  return {
+    asked: asked as readonly Asked[],
+    stop: async () => {
+      await stream.stop()
+      return asked as readonly Asked[]
+    },
+  }
+}
+
+const isAnswered = ({ outcome }: Asked): boolean => outcome.ok && outcome.value.status === 200
+const failed = (asked: readonly Asked[]) => failuresOf(asked.map(({ outcome }) => outcome))
+const longestMs = (asked: readonly Asked[]): number => Math.max(...asked.map((one) => one.endedMs - one.beganMs))
+const middle = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+const ms = (value: number): string => `${Math.round(value)} ms`
+
+/** Numbers below 1 that look random and are the same in every run (a linear congruential generator). */
+function* numbers(): Generator<number, never> {
+  for (let state = 1; ; ) {
+    state = (state * 48_271) % 2_147_483_647
+    yield state / 2_147_483_647
+  }
+}
+
+describe('F2: an agent that is killed again and again', () => {
+  it('changes nothing on its node, whenever it dies, and no request fails', async () => {
+    const owner = await ownerOf(acme, shop)
+    const before = await proxiesOf(system.lab, owner)
+    const streams = [askTimed(shop), askTimed(blog)]
+    const watch = await KernelWatch.start(system.lab, 'hundred-kills')
+    const random = numbers()
+    const { logFile } = await dies(owner)
+    const earlier = adoptedIn(logFile).length
+    for (let kill = 1; kill < KILLS.agent; kill++) {
+      // Any moment of its start, or just after.
+      await new Promise((resolve) => setTimeout(resolve, random.next().value * PAUSES.longestMs))
+      await dies(owner)
+    }
+    await system.inSyncAfter(owner, Date.now() - 1000)
+    // The log goes on from one agent to the next.
+    const adopted = adoptedIn(logFile).slice(earlier)
+    await Promise.all([system.active(acme, shop.id), system.active(bolt, blog.id)])
+    expect(await watch.stop()).toEqual([])
+    expect(await proxiesOf(system.lab, owner)).toEqual(before)
+    expect(adopted.length).toBeGreaterThan(0)
+    for (const one of adopted) expect(one).toMatchObject({ transactions: 0, reloads: 0 })
+    const asked = (await Promise.all(streams.map((stream) => stream.stop()))).flat()
+    expect(failed(asked)).toEqual([])
+    recordFault({
+      fault: 'agent: killed 100 times at any moment, under load (F2)',
+      outcome: 'no request fails, nothing is changed in the kernel, the proxies are the same processes',
+      figure: `0 of ${asked.length} requests failed, 0 transactions and 0 reloads in ${adopted.length} starts that came to the end`,
+    })
+  })
+
+  async function dies(node: string) {
+    await system.lab.stop(agentOf(system.lab, node), 'SIGKILL')
+    return startAgent(system.lab, system.access, node)
+  }
+
+  const adoptedIn = (logFile: string): readonly unknown[] =>
+    readFileSync(logFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"event":"adopted"'))
+      .map((line) => JSON.parse(line) as unknown)
+})
+
+describe('F3: a proxy that is killed', () => {
+  it('is back within a moment, and nobody else notices', async () => {
+    const owner = await ownerOf(bolt, blog)
+    const other = askTimed(shop)
+    const gapsMs: number[] = []
+    for (let kill = 0; kill < KILLS.proxy; kill++) {
+      const [proxy] = await proxiesOf(system.lab, owner)
+      const stream = askTimed(blog, 300)
+      const began = performance.now()
+      // One that dies young is started again after a pause that grows: that is another fault.
+      await waitFor(() => performance.now() - began > PAUSES.lifeMs && stream.asked.some(isAnswered), {
+        what: 'a life of some length',
+      })
+      const diedMs = performance.now()
+      process.kill(proxy!.pid, 'SIGKILL')
+      await waitFor(() => !isAlive(proxy!) && stream.asked.filter(isAnswered).some(({ beganMs }) => beganMs > diedMs), {
+        what: 'an answer of the next one',
+        everyMs: 5,
+      })
+      await waitFor(async () => (await proxiesOf(system.lab, owner)).length === 1, { what: 'one proxy' })
+      const answered = (await stream.stop()).filter(isAnswered)
+      const last = answered.findLast(({ endedMs }) => endedMs <= diedMs)
+      const first = answered.find(({ beganMs }) => beganMs > diedMs)
+      gapsMs.push((first?.endedMs ?? Number.NaN) - (last?.endedMs ?? Number.NaN))
+    }
+    const asked = await other.stop()
+    expect(failed(asked)).toEqual([])
+    expect(gapsMs.every((gap) => gap > 0)).toBe(true)
+    recordFault({
+      fault: `proxy: killed ${KILLS.proxy} times (F3)`,
+      outcome: 'the agent starts the next one with the state of its members; another tenant notices nothing',
+      figure: `no answer for ${ms(middle(gapsMs))} (median), at most ${ms(Math.max(...gapsMs))}; 0 of ${asked.length} requests of the other tenant failed`,
+    })
+  })
+})
+
+describe('F14: a proxy that runs out of memory', () => {
+  it('is ended alone by the kernel, and comes back; nobody else notices', async () => {
+    const owner = await ownerOf(bolt, blog)
+    const [proxy] = await proxiesOf(system.lab, owner)
+    const group = memoryGroupOf(proxy!)
+    const other = askTimed(shop)
+    const agent = agentOf(system.lab, owner)
+    const used = Number(readFileSync(path.join(group, 'memory.usage_in_bytes'), 'utf8'))
+    const limit = readFileSync(path.join(group, 'memory.limit_in_bytes'), 'utf8')
+    writeFileSync(path.join(group, 'memory.limit_in_bytes'), String(used + 256 * 1024))
+    const held = await holdSome(client, blog, 400).catch(() => [])
+    await waitFor(() => !isAlive(proxy!), { what: 'the kernel to end the proxy' })
+    expect(killsIn(group)).toBeGreaterThan(0)
+    writeFileSync(path.join(group, 'memory.limit_in_bytes'), limit)
+    await dropAll(held)
+    await waitFor(async () => isAnswered(await once(blog)), { what: 'the next proxy to answer' })
+    const asked = await other.stop()
+    expect(failed(asked)).toEqual([])
+    expect(agentOf(system.lab, owner)).toEqual(agent)
+    recordFault({
+      fault: 'proxy: out of memory in its control group (F14)',
+      outcome: 'the kernel ends this one alone, the agent starts the next',
+      figure: `0 of ${asked.length} requests of another tenant failed, the longest took ${ms(longestMs(asked))}`,
+    })
+  })
+
+  const once = async (shown: ShownLoadBalancer): Promise<Asked> => {
+    const beganMs = performance.now()
+    const outcome = await client.http(vipOf(shown), 80, { timeoutMs: 1000 })
+    return { outcome, beganMs, endedMs: performance.now() }
+  }
+
+  /** Version 1 of control groups, as the lab's machines have it. */
+  function memoryGroupOf({ pid }: ProcessId): string {
+    const line = readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+      .split('\n')
+      .find((one) => one.includes(':memory:'))
+    return path.join('/sys/fs/cgroup/memory', line?.split(':')[2] ?? '')
+  }
+
+  const killsIn = (group: string): number =>
+    Number(/^oom_kill (\d+)$/m.exec(readFileSync(path.join(group, 'memory.oom_control'), 'utf8'))?.[1] ?? 0)
+})
+
+describe('F15: a node whose agent stands still', () => {
+  it('holds up nobody: changes of others are on their nodes meanwhile', async () => {
+    const [fast, slow] = await bothNodes()
+    const calmMs = await changes(fast, 10)
+    const stopped = agentOf(system.lab, slow.node)
+    process.kill(stopped.pid, 'SIGSTOP')
+    const slowChange = change(slow)
+    let meanwhileMs: readonly number[]
+    try {
+      // Its own change waits, and theirs do not wait for it.
+      meanwhileMs = await changes(fast, 10)
+      expect(await isThere(slow)).toBe(false)
+    } finally {
+      process.kill(stopped.pid, 'SIGCONT')
+    }
+    await slowChange
+    await waitFor(() => isThere(slow), { what: 'the change of the slow node' })
+    recordFault({
+      fault: 'agent: stands still (F15)',
+      outcome: 'changes on other nodes go on, its own come when it wakes',
+      figure: `until confirmed: p50 ${ms(middle(calmMs))} and at most ${ms(Math.max(...calmMs))} before, ${ms(middle(meanwhileMs))} and ${ms(Math.max(...meanwhileMs))} meanwhile`,
+    })
+  })
+
+  interface Placed {
+    readonly who: Tenant
+    readonly id: string
+    readonly node: string
+  }
+
+  interface Confirmed {
+    readonly generation: number
+    readonly status: { readonly provisioning: string; readonly confirmedGeneration: number }
+  }
+
+  /** A load balancer on each node: new ones are made until both have one. */
+  async function bothNodes(): Promise<[Placed, Placed]> {
+    const placed = new Map<string, Placed>()
+    for (let number = 0; placed.size < 2 && number < 20; number++) {
+      const made = await system.createLoadBalancer(bolt, balancer(`placed-${number}`, 'tcp', { port: 81 }))
+      const node = await ownerOf(bolt, made)
+      placed.set(node, { who: bolt, id: made.id, node })
+    }
+    const [one, other] = [...placed.values()]
+    if (one === undefined || other === undefined) throw new Error('all load balancers are on one node')
+    return [one, other]
+  }
+
+  let port = 1000
+  const change = async ({ who, id }: Placed): Promise<void> => {
+    await system.api(who, 'POST', `/load-balancers/${id}/listeners`, {
+      name: `l${port}`,
+      protocol: 'tcp',
+      port: port++,
+    })
+  }
+  const isThere = async ({ who, id }: Placed): Promise<boolean> => {
+    const { generation, status } = await system.api<Confirmed>(who, 'GET', `/load-balancers/${id}`)
+    return status.provisioning === 'active' && status.confirmedGeneration >= generation
+  }
+  async function changes(placed: Placed, count: number): Promise<readonly number[]> {
+    const tookMs: number[] = []
+    for (let number = 0; number < count; number++) {
+      const began = performance.now()
+      await change(placed)
+      await waitFor(() => isThere(placed), { what: 'the change to be there', everyMs: 5 })
+      tookMs.push(performance.now() - began)
+    }
+    return tookMs
+  }
+})
+
+describe('F30: a member that swallows what opens connections', () => {
+  it('is tried once and left out: every request is answered by another', async () => {
+    const hole = ['nft', 'add table inet hole; add chain inet hole input { type filter hook input priority 0; }']
+    const drop = ['nft', 'add rule inet hole input tcp flags syn tcp dport 8080 drop']
+    const member = 'tenant-b-member1'
+    await system.lab.must(member, hole)
+    const stream = askTimed(blog, 10_000)
+    await waitFor(() => stream.asked.length > 20, { what: 'requests before' })
+    const before = stream.asked.length
+    await system.lab.must(member, drop)
+    try {
+      await waitFor(async () => (await healthOf('member1')) === 'down', {
+        what: 'the member to be left out',
+        timeoutMs: 20_000,
+      })
+      const known = stream.asked.length
+      await waitFor(() => stream.asked.length > known + 20, { what: 'requests after' })
+    } finally {
+      await system.lab.must(member, ['nft', 'delete table inet hole'])
+    }
+    const asked = await stream.stop()
+    expect(failed(asked)).toEqual([])
+    recordFault({
+      fault: 'member: connections to it are swallowed (F30)',
+      outcome: 'what was on its way to it goes to another member, its check takes it out',
+      figure: `0 of ${asked.length} requests failed; the longest took ${ms(longestMs(asked.slice(0, before)))} before, ${ms(longestMs(asked.slice(before)))} meanwhile`,
+    })
+    await waitFor(async () => (await healthOf('member1')) === 'up', { what: 'the member to be back' })
+  })
+
+  const healthOf = async (name: string): Promise<string | undefined> => {
+    const { pools, status } = await system.loadBalancer(bolt, blog.id)
+    return status.members[pools[0]?.members.find((one) => one.name === name)?.id ?? '']?.health
+  }
+})
