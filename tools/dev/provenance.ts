@@ -16,9 +16,12 @@ const OPTIONS = {
 /** `./dev provenance FILE…` */
 export const provenance: Verb = {
   name: 'provenance',
-  usage: '--key FILE --repository URL --builder URI FILE… | --verify ENVELOPE --public-key FILE FILE…',
+  usage: 'OPTIONS FILE…',
   summary: 'signs what files of a release were built from, or verifies that these are the files',
   details: [
+    '--key FILE --repository URL --builder URI FILE…     signs',
+    '--verify ENVELOPE --public-key FILE FILE…           verifies',
+    '',
     'Prints an in-toto statement with SLSA provenance v1 in a DSSE envelope. The key is Ed25519, in PEM:',
     '  openssl genpkey -algorithm ed25519 -out release.key && openssl pkey -in release.key -pubout -out release.pub',
   ].join('\n'),
