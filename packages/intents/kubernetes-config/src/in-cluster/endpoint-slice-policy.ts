@@ -24,6 +24,8 @@ const policy: KubernetesObject = {
           apiVersions: ['v1'],
           operations: ['CREATE', 'UPDATE'],
           resources: ['endpointslices'],
+          // What the API server would add: applied again, nothing shall change.
+          scope: '*',
         },
       ],
     },
