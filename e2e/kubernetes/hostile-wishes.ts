@@ -69,8 +69,8 @@ export const IMPOSSIBLE: readonly ImpossibleWish[] = [
   },
   { name: 'no-pool', annotations: { 'spout.dev/address-pool': 'nowhere' }, reason: 'PoolNotFound' },
   { name: 'mode', annotations: { 'spout.dev/mode': 'teleport' }, reason: 'InvalidAnnotation' },
-  { name: 'six', spec: { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' }, reason: 'NoAddressPool' },
-  { name: 'both', spec: { ipFamilyPolicy: 'RequireDualStack' }, reason: 'NoAddressPool' },
+  { name: 'six', spec: { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' }, reason: 'NoSubnet' },
+  { name: 'both', spec: { ipFamilyPolicy: 'RequireDualStack' }, reason: 'NoSubnet' },
   {
     name: 'two-names',
     annotations: { 'spout.dev/allow-shared-ip': 'a', 'metallb.io/allow-shared-ip': 'b' },
