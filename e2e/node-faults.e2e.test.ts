@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {
   askOn,
   Caller,
+  instanceOf,
   isAlive,
   type Outcome,
   type ProcessId,
@@ -319,5 +320,86 @@ describe('F30: a member that swallows what opens connections', () => {
   const healthOf = async (name: string): Promise<string | undefined> => {
     const { pools, status } = await system.loadBalancer(bolt, blog.id)
     return status.members[pools[0]?.members.find((one) => one.name === name)?.id ?? '']?.health
+  }
+})
+
+describe('F25: files of a node that rot', () => {
+  const DAMAGES = {
+    'a flipped bit': (bytes: Buffer) => {
+      const at = bytes.length >> 1
+      bytes[at] = (bytes[at] ?? 0) ^ 1
+      return bytes
+    },
+    'the second half missing': (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1),
+    'nothing left': () => Buffer.alloc(0),
+  }
+
+  it('disturb nobody while the agent runs, nor does its next start, and changes arrive', async () => {
+    const owner = await ownerOf(bolt, blog)
+    const kernel = askTimed(shop)
+    const gapsMs: number[] = []
+    let damaged = 0
+    for (const damage of Object.values(DAMAGES)) {
+      const proxied = askTimed(blog, 1000)
+      const files = keptBy(owner)
+      expect(files.map((file) => path.basename(file))).toEqual(
+        expect.arrayContaining(['state.json', 'haproxy.cfg', 'entries.journal']),
+      )
+      for (const file of files) writeFileSync(file, damage(readFileSync(file)))
+      damaged += files.length
+      await changeBoth()
+      await waitFor(() => proxied.asked.length > 20, { what: 'requests on damaged files' })
+      expect(failed(proxied.asked)).toEqual([])
+      // The change made some of them new: the next agent finds all of them damaged.
+      for (const file of keptBy(owner)) writeFileSync(file, damage(readFileSync(file)))
+      const diedMs = performance.now()
+      await system.lab.stop(agentOf(system.lab, owner), 'SIGKILL')
+      await startAgent(system.lab, system.access, owner)
+      await system.inSyncAfter(owner, Date.now())
+      await changeBoth()
+      await waitFor(() => proxied.asked.some((one) => one.beganMs > diedMs && isAnswered(one)), { what: 'an answer' })
+      const after = performance.now()
+      await waitFor(() => proxied.asked.some((one) => one.beganMs > after), { what: 'one more' })
+      const asked = await proxied.stop()
+      const lost = asked.filter((one) => !isAnswered(one))
+      const lastLost = lost.at(-1)
+      gapsMs.push(lastLost === undefined ? 0 : lastLost.endedMs - lost[0]!.beganMs)
+      expect(isAnswered(asked.at(-1)!)).toBe(true)
+      // One that was replaced by a change serves what it had to the end.
+      await waitFor(async () => (await proxiesOf(system.lab, owner)).length === 1, { what: 'one proxy' })
+      // What it wrote anew is good: the next agent goes on with the same process.
+      const before = await proxiesOf(system.lab, owner)
+      await system.lab.stop(agentOf(system.lab, owner), 'SIGKILL')
+      await startAgent(system.lab, system.access, owner)
+      await system.inSyncAfter(owner, Date.now())
+      expect(await proxiesOf(system.lab, owner)).toEqual(before)
+    }
+    const asked = await kernel.stop()
+    expect(failed(asked)).toEqual([])
+    recordFault({
+      fault: 'node: every file that the agent keeps is damaged, while it runs and before it starts (F25)',
+      outcome: 'nobody notices while it runs; the next agent makes them new, and changes arrive',
+      figure: `${damaged} files in ${gapsMs.length} ways; 0 of ${asked.length} requests to the kernel's balancer failed; a proxy without a readable state is started anew: ${gapsMs.map(ms).join(', ')} without it`,
+    })
+  })
+
+  /** What the agent writes and reads, but for who it is: without its key a node is not this node. */
+  function keptBy(node: string): readonly string[] {
+    const { lab } = system
+    const instance = instanceOf(lab, node)
+    return [path.join(lab.directory, node), ...['', '-flows'].map((end) => path.join(lab.runDirectory, instance + end))]
+      .flatMap((directory) =>
+        readdirSync(directory, { recursive: true }).map((name) => path.join(directory, `${name}`)),
+      )
+      .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() && !/identity|token|\.log$|pid$/.test(file))
+  }
+
+  let port = 2000
+  async function changeBoth(): Promise<void> {
+    const both = [[acme, shop, 'tcp'] as const, [bolt, blog, 'http'] as const]
+    for (const [who, { id }, protocol] of both) {
+      await system.api(who, 'POST', `/load-balancers/${id}/listeners`, { name: `r${port}`, protocol, port: port++ })
+      await system.active(who, id)
+    }
   }
 })

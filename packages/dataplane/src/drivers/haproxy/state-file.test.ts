@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -31,4 +31,22 @@ it('is taken for none where its end is missing', async () => {
   const path = await saved()
   truncateSync(path, 20)
   expect(await readState(path)).toBeNull()
+})
+
+it('says nothing that was not written, whichever byte of it rots', async () => {
+  const path = await saved()
+  const whole = readFileSync(path)
+  for (let at = 0; at < whole.length; at++) {
+    const rotten = Buffer.from(whole)
+    rotten[at] = (rotten[at] ?? 0) ^ 1
+    writeFileSync(path, rotten)
+    // Where only the word `checksum` rots, the rest is read.
+    expect((await readState(path)) ?? STATE, `byte ${at}`).toMatchObject(STATE)
+  }
+})
+
+it('is read where an agent wrote it that had no checksums', async () => {
+  const path = await saved()
+  writeFileSync(path, JSON.stringify({ version: 2, ...STATE }))
+  expect(await readState(path)).toMatchObject(STATE)
 })
