@@ -7,8 +7,12 @@ import type { Derivation } from './scrypt-thread.ts'
 /** The nice value of this thread alone: about a tenth of what a busy event loop gets, all of a core that is idle. */
 const NICE = 10
 
-// `/proc/thread-self` is `PID/task/TID`; Linux sets priorities by thread (setpriority(2), "C library/kernel differences").
-setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE)
+try {
+  // `/proc/thread-self` is `PID/task/TID`; Linux sets priorities by thread (setpriority(2), "C library/kernel differences").
+  setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE)
+} catch {
+  // A sandbox without that file, or that forbids the call: whoever logs in is answered all the same.
+}
 
 parentPort?.on('message', ({ password, salt, keyBytes, options }: Derivation) => {
   parentPort?.postMessage(scryptSync(password, salt, keyBytes, options))
