@@ -34,6 +34,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     announcer: dataPlane.announcer,
     checks: dataPlane.checks,
     probeLimits: probeLimits(config),
+    shares: dataPlane.shares,
     clock,
     random: Math.random,
     log,

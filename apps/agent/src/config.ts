@@ -1,3 +1,4 @@
+import { DEFAULT_SHARES } from '@spout/dataplane/network-shares'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 import { listenAddress } from './listen-address.ts'
@@ -97,6 +98,15 @@ export const agentConfig = z.strictObject({
       .string()
       .regex(/^[a-z_][a-z0-9_-]{0,31}$/, 'is not the name of a user')
       .default('bird'),
+  }).prefault({}),
+  /** What one tenant network may take of this node, from its clients and again from its members; the rest is dropped. */
+  shares: section({
+    /** Packets in a second for each processor of the node. */
+    packetsPerProcessor: z.number().int().min(1_000).max(100_000_000).default(DEFAULT_SHARES.packetsPerProcessor),
+    /** Connections that begin in a second, for each processor of the node. */
+    newFlowsPerProcessor: z.number().int().min(10).max(10_000_000).default(DEFAULT_SHARES.newFlowsPerProcessor),
+    /** The kernel counts no more than 16,000. */
+    megabytesPerSecond: z.number().int().min(1).max(16_000).default(DEFAULT_SHARES.megabytesPerSecond),
   }).prefault({}),
   /** What tenants may have probed by this node: places are for probes under way, rates for those that begin. */
   checks: section({

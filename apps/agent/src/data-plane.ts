@@ -16,13 +16,16 @@ import {
   httpsCheck,
   L2Announcer,
   NeighbourWatch,
+  NetworkShareUse,
   NftablesDriver,
   NodeAnnouncers,
+  networkShares,
   pingCheck,
   proxyPlaceOf,
   refuseKnownBad,
   SecondChance,
   ShardDepartures,
+  ShareWatch,
   SystemHost,
   sctpCheck,
   tcpCheck,
@@ -43,6 +46,8 @@ export interface DataPlane extends Component {
   readonly drivers: readonly DataPlaneDriver[]
   readonly announcer: NodeAnnouncers
   readonly checks: readonly HealthCheck[]
+  /** What tenant networks use of the node. */
+  readonly shares: ShareWatch
 }
 
 /**
@@ -60,6 +65,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     await mkdir(dirname(directory), { recursive: true, mode: 0o755 })
   await refuseKnownBad(config.haproxy.executable)
   const helper = await NativeHelper.start({ path: config.helper.path, log })
+  const shares = networkShares(config.shares)
   const domainConfig: DomainConfig = {
     instance: config.instance,
     fabricInterface: await findFabricInterface(config.fabric),
@@ -67,6 +73,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     segments: config.segments,
     hostSegments: config.hostSegments,
     protectedCidrs: config.protectedCidrs,
+    shares,
   }
   const domainSet = new DomainSet({ config: domainConfig, helper, log })
   const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
@@ -121,6 +128,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     shardDepartures: new ShardDepartures({ proxies: haproxy, log, clock }),
     fabricAddress: () => fabricAddress.read(),
   })
+  const use = new NetworkShareUse({ helper, shares })
   const place = (domain: number): string => domainSet.netns(domain)
   return {
     name: 'data-plane',
@@ -137,6 +145,17 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
       udpCheck(helper, place),
       sctpCheck(helper, place),
     ],
+    shares: new ShareWatch({
+      domains: () => domainSet.numbers(),
+      sources: [
+        {
+          read: (domain) => use.read(domainSet.netns(domain)),
+          forget: (domain) => use.forget(domainSet.netns(domain)),
+        },
+      ],
+      clock,
+      log,
+    }),
     start: () => {},
     /** Everything stays in force; only our hold on it ends. */
     stop: async () => {

@@ -14,6 +14,7 @@ const FIGURES: AgentFigures = {
   lastReportAtMs: 1_500,
   transactions: 11,
   reloads: 2,
+  shares: { packets: { refused: 12, mostUsed: 0.25, over: 1 } },
 }
 
 async function serve(listen: string, figures = () => FIGURES): Promise<StatusServer> {

@@ -1,4 +1,5 @@
 import type { AgentFigures } from '@spout/agent'
+import type { ShareFigures } from '@spout/dataplane'
 import { Metrics } from '@spout/runtime/metrics'
 import { StatusServer } from '@spout/runtime/status-server'
 import { listenAddress } from './listen-address.ts'
@@ -61,6 +62,24 @@ function describe(metrics: Metrics, figures: () => AgentFigures): void {
   )
   metrics.counters({ name: 'spout_agent_reloads_total', help: 'Proxies that were reloaded' }, () =>
     one(figures().reloads),
+  )
+  const shares = (of: (share: ShareFigures) => number) =>
+    Object.entries(figures().shares).map(([share, figure]) => ({ labels: { share }, value: of(figure) }))
+  metrics.gauge(
+    {
+      name: 'spout_agent_share_used_ratio',
+      help: 'What the tenant network that uses most has of its share; 1 is all of it',
+      labels: ['share'],
+    },
+    () => shares(({ mostUsed }) => mostUsed),
+  )
+  metrics.gauge(
+    { name: 'spout_agent_share_networks_over', help: 'Tenant networks that want more than it', labels: ['share'] },
+    () => shares(({ over }) => over),
+  )
+  metrics.counters(
+    { name: 'spout_agent_share_refused_total', help: 'Packets dropped because they were over it', labels: ['share'] },
+    () => shares(({ refused }) => refused),
   )
   metrics.gauge({ name: 'process_resident_memory_bytes', help: "The agent's memory, without its daemons" }, () =>
     one(process.memoryUsage.rss()),

@@ -1,4 +1,5 @@
-import type { BgpSessionReport, EntryReport, MemberHealth, ShardReport } from '@spout/model/node-report'
+import type { ShareFigures } from '@spout/dataplane'
+import type { BgpSessionReport, EntryReport, MemberHealth, ShardReport, ShareName } from '@spout/model/node-report'
 
 /** What an agent counts of its node, for who watches this one machine. */
 export interface AgentFigures {
@@ -15,6 +16,8 @@ export interface AgentFigures {
   /** What the kernel and the proxies were changed since the start. */
   readonly transactions: number
   readonly reloads: number
+  /** What tenant networks have of the node; by share, never by network. */
+  readonly shares: Readonly<Partial<Record<ShareName, ShareFigures>>>
 }
 
 /** What the reporter has to tell, counted. Never by tenant: the number of figures is fixed. */

@@ -1,5 +1,5 @@
 import type { AgentLink } from '@spout/client/agent-link'
-import type { DataPlaneDriver, ProbeLimits, ProberOptions } from '@spout/dataplane'
+import type { DataPlaneDriver, ProbeLimits, ProberOptions, ShareWatch } from '@spout/dataplane'
 import type { ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Domains } from './domains.ts'
@@ -23,6 +23,8 @@ export interface NodeAgentOptions {
   readonly checks: ProberOptions['checks']
   /** Left out: those that the prober has by itself. */
   readonly probeLimits?: ProbeLimits
+  /** Left out: nobody looks at what tenant networks use. */
+  readonly shares?: ShareWatch
   readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number
@@ -113,6 +115,7 @@ export class NodeAgent implements Component {
     this.#every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#reconciler.observe())
     this.#every('traffic', TRAFFIC_EVERY_MS, () => this.#pollTraffic())
     this.#every('stats', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#pollStats())
+    this.#every('shares', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtShares())
   }
 
   /** What the kernel and the proxies were changed since the start, all drivers together. */
@@ -127,7 +130,7 @@ export class NodeAgent implements Component {
 
   /** For who watches this machine by itself. */
   get figures(): AgentFigures {
-    return { ...this.#reporter.figures(), ...this.counters }
+    return { ...this.#reporter.figures(), ...this.counters, shares: this.#options.shares?.figures() ?? {} }
   }
 
   /** The native helper or something else that drivers rely on was lost and is back: they compare their whole state. */
@@ -185,6 +188,11 @@ export class NodeAgent implements Component {
     } catch (error) {
       this.#options.log.warn({ event: 'fabric-unknown', err: error }, 'the fabric interface cannot be looked at')
     }
+  }
+
+  async #lookAtShares(): Promise<void> {
+    const { shares } = this.#options
+    if (shares !== undefined) this.#reporter.tell({ overShares: await shares.look() })
   }
 
   async #pollTraffic(): Promise<void> {

@@ -12,12 +12,18 @@ export interface ReporterOptions {
   readonly heartbeatMs?: number
 }
 
-/** What a node tells of its part in the group. */
-export type AnnouncerNews = Pick<
-  NodeReport,
-  'shards' | 'bgpSessions' | 'flows' | 'departure' | 'addressConflicts' | 'fabricAddress' | 'sights'
->
-const NEWS = ['shards', 'bgpSessions', 'flows', 'departure', 'addressConflicts', 'fabricAddress', 'sights'] as const
+/** What a node tells of its part in the group and of its shares. */
+export type NodeNews = Pick<NodeReport, (typeof NEWS)[number]>
+const NEWS = [
+  'shards',
+  'bgpSessions',
+  'flows',
+  'departure',
+  'addressConflicts',
+  'fabricAddress',
+  'sights',
+  'overShares',
+] as const
 
 /** So that a report stays small whatever the node holds: the rest follows at once in the next. */
 const MOST_ENTRIES = 500
@@ -41,9 +47,9 @@ export class Reporter {
     removed: new Set<string>(),
     members: new Set<string>(),
     stats: new Set<string>(),
-    news: new Set<keyof AnnouncerNews>(),
+    news: new Set<keyof NodeNews>(),
   }
-  #news: AnnouncerNews = {}
+  #news: NodeNews = {}
   #sequence = 0
   readonly #reports = { arrived: 0, failed: 0 }
   #lastReportAtMs: number | null = null
@@ -95,8 +101,8 @@ export class Reporter {
     }
   }
 
-  /** News of the announcers; what is not named is unchanged. */
-  tell(news: AnnouncerNews): void {
+  /** News of the node itself; what is not named is unchanged. */
+  tell(news: NodeNews): void {
     const changed = NEWS.filter((key) => key in news && JSON.stringify(news[key]) !== JSON.stringify(this.#news[key]))
     if (changed.length === 0) return
     this.#news = { ...this.#news, ...news }
@@ -110,7 +116,7 @@ export class Reporter {
     if (value !== this.#inSyncTold) this.#wake()
   }
 
-  figures(): Omit<AgentFigures, 'transactions' | 'reloads'> {
+  figures(): Omit<AgentFigures, 'transactions' | 'reloads' | 'shares'> {
     const { shards = [], bgpSessions = [] } = this.#news
     return {
       inSync: this.#inSync,

@@ -3,6 +3,7 @@ import type { LoadBalancer, MemberHealth, NodeConfirmation, NodeConnection, Node
 import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
+import type { OverShareOnNode } from './over-shares.ts'
 import { type Carrier, followsShard, isRouted } from './verdict.ts'
 
 export interface HoldersOptions {
@@ -69,6 +70,19 @@ export class Holders {
       }
     }
     return health
+  }
+
+  /** Which nodes drop what is over the share of its network, in order of their ids. */
+  overShares(id: string): readonly OverShareOnNode[] {
+    const { nodeStates, reports } = this.#options
+    const key = `lb/${id}`
+    return [...nodeStates.holders(key)].sort().flatMap((nodeId): readonly OverShareOnNode[] => {
+      const over = reports.node(nodeId)?.overShares ?? []
+      if (over.length === 0) return []
+      const entry = nodeStates.get(nodeId, key)?.entry
+      const domain = entry?.kind === 'load-balancer' ? entry.domain : null
+      return over.filter((one) => one.domain === domain).map((one) => ({ nodeName: this.#nameOf(nodeId), ...one }))
+    })
   }
 
   /** Whether some of its addresses go where the shard's master is. */

@@ -6,6 +6,7 @@ import type {
   FlowsReport,
   MemberHealth,
   NodeReport,
+  OverShareReport,
   ServiceStats,
   ShardReport,
   Sight,
@@ -30,6 +31,8 @@ export interface ReportDifference {
   readonly announced: readonly AnnouncedDifference[]
   /** All that the node says of its shards, when it said so; null when nothing is new. */
   readonly shards: readonly ShardReport[] | null
+  /** Domains that want more of the node than their share since this report, or do not any more. */
+  readonly overShares: ReadonlySet<number>
   /** What is known of its shards comes from an earlier session of the agent: this report does not confirm it. */
   readonly shardsAreOld: boolean
 }
@@ -53,6 +56,7 @@ interface NodeView {
   addressConflicts: readonly AddressConflictReport[]
   fabricAddress: string | null
   sights: readonly Sight[]
+  overShares: readonly OverShareReport[]
   /** It said that it has none. */
   lacksFabricAddress: boolean
   /** Its shards and sessions were told in an earlier session of the agent and not yet in this one. */
@@ -74,6 +78,7 @@ const IGNORED: ReportDifference = {
   stats: [],
   announced: [],
   shards: null,
+  overShares: new Set(),
   shardsAreOld: true,
 }
 
@@ -108,6 +113,7 @@ export class NodeReports {
     | 'addressConflicts'
     | 'fabricAddress'
     | 'sights'
+    | 'overShares'
     | 'lacksFabricAddress'
   > | null {
     return this.#nodes.get(nodeId) ?? null
@@ -134,6 +140,7 @@ export class NodeReports {
       node.staleAnnouncer = true
     }
     const wordsBefore = wordsOf(node)
+    const overBefore = node.overShares
     const shards = shardsTold(node, report)
     const shardsAreOld = node.staleAnnouncer && report.shards === undefined && !report.inSync
     node.sequence = report.sequence
@@ -155,6 +162,7 @@ export class NodeReports {
       stats: report.stats,
       announced,
       shards,
+      overShares: differing(overBefore, node.overShares),
       shardsAreOld,
     }
   }
@@ -176,6 +184,7 @@ const newNode = (): NodeView => ({
   addressConflicts: [],
   fabricAddress: null,
   sights: [],
+  overShares: [],
   lacksFabricAddress: false,
   staleAnnouncer: false,
   entries: new Map(),
@@ -205,6 +214,14 @@ function shardsTold(node: NodeView, report: NodeReport): readonly ShardReport[] 
   return told !== null && JSON.stringify(told) !== JSON.stringify(node.shards) ? told : null
 }
 
+/** Domains of which something else is said than before. */
+function differing(before: readonly OverShareReport[], after: readonly OverShareReport[]): ReadonlySet<number> {
+  const wordOf = ({ domain, share, limit }: OverShareReport) => `${domain} ${share} ${limit}`
+  const [known, told] = [new Set(before.map(wordOf)), new Set(after.map(wordOf))]
+  const changed = [...before.filter((one) => !told.has(wordOf(one))), ...after.filter((one) => !known.has(wordOf(one)))]
+  return new Set(changed.map(({ domain }) => domain))
+}
+
 function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly ShardReport[] | null): void {
   const over = node.staleAnnouncer && report.inSync
   if (shards !== null) node.shards = shards
@@ -218,6 +235,8 @@ function mergeAnnouncer(node: NodeView, report: NodeReport, shards: readonly Sha
   else if (over) node.addressConflicts = []
   if (report.sights !== undefined) node.sights = report.sights
   else if (over) node.sights = []
+  if (report.overShares !== undefined) node.overShares = report.overShares
+  else if (over) node.overShares = []
   if (report.fabricAddress !== undefined) {
     node.fabricAddress = report.fabricAddress
     node.lacksFabricAddress = report.fabricAddress === null

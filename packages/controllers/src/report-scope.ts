@@ -12,7 +12,7 @@ export interface ReportScopeOptions {
 }
 
 /** The parts of a report that a node may only fill with what it was given. */
-type Part = 'entries' | 'members' | 'stats' | 'shards' | 'bgpSessions' | 'flows' | 'departure'
+type Part = 'entries' | 'members' | 'stats' | 'shards' | 'bgpSessions' | 'flows' | 'departure' | 'overShares'
 
 /**
  * Before this process knows all that a node was given, the node may name load balancers that are gone, for their
@@ -57,6 +57,11 @@ export class ReportScope {
     const sessions = report.bgpSessions && this.#sessions(nodeId, group, report.bgpSessions)
     const flows = report.flows == null ? report.flows : this.#flows(nodeId, group, report.flows)
     const departure = report.departure == null ? report.departure : this.#departure(nodeId, group, report.departure)
+    const overShares =
+      report.overShares &&
+      this.#kept(nodeId, 'overShares', report.overShares, (one) =>
+        this.#mayHold(nodeId, `domain/${one.domain}`) ? one : null,
+      )
     return {
       ...report,
       entries: this.#kept(nodeId, 'entries', report.entries, (entry) => this.#entry(nodeId, entry)),
@@ -70,6 +75,7 @@ export class ReportScope {
       ...(sessions !== undefined && { bgpSessions: sessions }),
       ...(flows !== undefined && { flows }),
       ...(departure !== undefined && { departure }),
+      ...(overShares !== undefined && { overShares }),
     }
   }
 

@@ -20,6 +20,7 @@ import type { NodeLiveness } from './node-liveness.ts'
 import { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 import { NodeStatuses } from './node-statuses.ts'
+import { withOverShares } from './over-shares.ts'
 import type { SightReader } from './peer-watch.ts'
 import { ReportScope } from './report-scope.ts'
 import { ServiceSums } from './service-sums.ts'
@@ -124,6 +125,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       this.#serving.delete(id)
       this.#tell('loadBalancer', id)
     }
+    this.#sharesChanged(nodeId, difference.overShares)
     if (difference.node || difference.keys.has('group')) this.#tell('node', nodeId)
     this.#reviewKeys(difference.keys)
     return { resend: difference.resend }
@@ -255,10 +257,20 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const known = this.#serving.get(loadBalancer.id)
     if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
     const members = this.#holders.members(loadBalancer, ownerNodeId)
-    const serving = servingOf(loadBalancer, members)
+    const serving = withOverShares(servingOf(loadBalancer, members), this.#holders.overShares(loadBalancer.id))
     const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
     this.#serving.set(loadBalancer.id, now)
     return now
+  }
+
+  /** Whose network has more, or less, than its share of a node. */
+  #sharesChanged(nodeId: string, domains: ReadonlySet<number>): void {
+    if (domains.size === 0) return
+    for (const { entry } of this.#options.nodeStates.entries(nodeId)) {
+      if (entry.kind !== 'load-balancer' || !domains.has(entry.domain)) continue
+      this.#serving.delete(entry.id)
+      this.#tell('loadBalancer', entry.id)
+    }
   }
 
   #ownerOf(id: string): string | null {

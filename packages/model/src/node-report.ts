@@ -29,6 +29,25 @@ export interface NodeReport {
   readonly fabricAddress?: string | null
   /** Of the nodes in `GroupEntry.watch`, those that were looked for long enough; left out, nothing changed. */
   readonly sights?: readonly Sight[]
+  /** Tenant networks that want more of this node than their share, at most 1,000; left out, nothing changed. */
+  readonly overShares?: readonly OverShareReport[]
+}
+
+/**
+ * What a tenant network has a share of. `packets`, `bytes` and `new-flows` are counted by the second, from clients and
+ * from members apart; `flows` are those that the kernel tracks.
+ */
+export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows'
+
+/** A tenant network that wanted more than its share within the last minute: what was over it was dropped. */
+export interface OverShareReport {
+  /** `DomainEntry.number`. */
+  readonly domain: number
+  readonly share: ShareName
+  /** What it may have: in a second, or at a time. */
+  readonly limit: number
+  /** RFC 3339 of the node's clock: since when it has been so, without a minute's pause. */
+  readonly since: string
 }
 
 /** Whether a node that does not report answers ARP or neighbour solicitations on the fabric, as another node sees it. */

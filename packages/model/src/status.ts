@@ -33,9 +33,20 @@ export interface LoadBalancerStatus {
 
 /** How many of the members that may take traffic answer, and why not all. */
 export interface Serving {
-  /** `partly`: some members of a pool are down, and every pool has one that is not. `no`: a listener leads to nobody. */
+  /**
+   * `partly`: some members of a pool are down and every pool has one that is not, or a node drops what is over the share
+   * of the network. `no`: a listener leads to nobody.
+   */
   readonly state: 'yes' | 'partly' | 'no'
-  readonly reason: 'Serving' | 'MembersDown' | 'AllMembersDown' | 'NoMembers' | 'NoPool' | 'NoListeners' | 'Disabled'
+  readonly reason:
+    | 'Serving'
+    | 'MembersDown'
+    | 'OverShare'
+    | 'AllMembersDown'
+    | 'NoMembers'
+    | 'NoPool'
+    | 'NoListeners'
+    | 'Disabled'
   /** For the user of the object; full sentences. */
   readonly message: string
   readonly membersUp: number

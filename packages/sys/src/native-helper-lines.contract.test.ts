@@ -218,6 +218,8 @@ describe('any lines', () => {
         },
       ],
     },
+    { op: 'conntrack-count', ...at },
+    { op: 'traffic', ...at, dev: 'lo' },
     { op: 'hello', ...at },
     { op: 'stats', ...at },
   ]

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execOk } from './exec.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
@@ -49,6 +50,30 @@ describe.each(BUILDS)('addresses and routes through the helper, $name build', ({
   test('tells the index of an interface, or that there is none', async () => {
     expect(await on.helper.linkIndex({ netns: on.netns, dev: 'lo' })).toBe(1)
     expect(await refusal(on.helper.linkIndex({ netns: on.netns, dev: 'absent0' }))).toMatchObject({ errno: 'ENODEV' })
+  })
+
+  test('counts what passed an interface', async () => {
+    const { helper, netns } = on
+    const before = await helper.traffic({ netns, dev: 'lo' })
+    await helper.udp({ netns, address: '127.0.0.1', port: 9, timeoutMs: 1 })
+    const { packetsIn, bytesIn, packetsOut, bytesOut } = await helper.traffic({ netns, dev: 'lo' })
+    // The datagram, and the kernel's word that nobody is there.
+    expect([packetsIn - before.packetsIn, packetsOut - before.packetsOut]).toEqual([2, 2])
+    expect(bytesIn - before.bytesIn).toBe(bytesOut - before.bytesOut)
+    expect(await refusal(helper.traffic({ netns, dev: 'absent0' }))).toMatchObject({ errno: 'ENODEV' })
+  })
+
+  test('counts the flows of a namespace', async () => {
+    const { helper, netns } = on
+    const tracking =
+      'add table ip t\nadd chain ip t c { type filter hook output priority 0; }\nadd rule ip t c ct state new\n'
+    await helper.nftText({ netns, text: tracking })
+    const before = await helper.conntrackCount({ netns })
+    await helper.udp({ netns, address: '127.0.0.1', port: 9, timeoutMs: 1 })
+    const after = await helper.conntrackCount({ netns })
+    await helper.nftText({ netns, text: 'delete table ip t\n' })
+    expect(after.flows).toBe(before.flows + 1)
+    expect(after.most).toBe(Number(await readFile('/proc/sys/net/netfilter/nf_conntrack_max', 'utf8')))
   })
 
   test('binds and unbinds 3,000 addresses in one request', async () => {

@@ -8,6 +8,7 @@ import {
   type ArpProbeResult,
   type Connect,
   type ConnectResult,
+  type ConntrackCount,
   type ConntrackDelete,
   type Defend,
   HelperError,
@@ -30,6 +31,7 @@ import {
   type RouteTableRef,
   type Sctp,
   type SctpResult,
+  type Traffic,
   type Udp,
   type UdpResult,
 } from './native-protocol.ts'
@@ -245,6 +247,18 @@ export class NativeHelper {
   /** Forgets flows of services, all of them or those of some members; resolves with how many. */
   async conntrackDelete(request: ConntrackDelete): Promise<number> {
     return (await this.#call('conntrack-delete', request)).deleted as number
+  }
+
+  /** How many flows the kernel tracks in a namespace. Costs the same however many there are. */
+  async conntrackCount(request: InNetns): Promise<ConntrackCount> {
+    const { flows, most } = await this.#call('conntrack-count', request)
+    return { flows: flows as number, most: most as number }
+  }
+
+  /** What passed an interface since it was made. */
+  async traffic(request: LinkRef): Promise<Traffic> {
+    const { packetsIn, bytesIn, packetsOut, bytesOut } = (await this.#call('traffic', request)) as Reply & Traffic
+    return { packetsIn, bytesIn, packetsOut, bytesOut }
   }
 
   /** The helper's counters since it was started. */

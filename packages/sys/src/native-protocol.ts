@@ -254,6 +254,21 @@ export interface FlowEnd {
   readonly port: number
 }
 
+/** What passed an interface since it was made. */
+export interface Traffic {
+  readonly packetsIn: number
+  readonly bytesIn: number
+  readonly packetsOut: number
+  readonly bytesOut: number
+}
+
+/** The kernel's connection table of one namespace. */
+export interface ConntrackCount {
+  readonly flows: number
+  /** Sysctl `net.netfilter.nf_conntrack_max`, which counts each namespace for itself; 0 is no bound. */
+  readonly most: number
+}
+
 export interface HelperStats {
   readonly requests: number
   readonly netlinkMessages: number

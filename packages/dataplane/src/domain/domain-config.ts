@@ -1,3 +1,5 @@
+import { type NetworkShares, networkShares } from './shares/network-shares.ts'
+
 /** What a node's owner says of it: where the fabric is and where the tenants' segments are. */
 export interface DomainConfig {
   /** Short id of this agent: begins every name it makes, so that two agents on one machine never meet. */
@@ -17,6 +19,8 @@ export interface DomainConfig {
   readonly steeringTable?: number
   /** Prefixes that no packet of a tenant may be sent to (management networks). Default none. */
   readonly protectedCidrs?: readonly string[]
+  /** What each tenant network may take of the node. Default by its processors. */
+  readonly shares?: NetworkShares
 }
 
 export const DEFAULT_STEERING_TABLE = 7100
@@ -39,3 +43,5 @@ export const namespacePath = (name: string): string => `${NAMESPACES}/${name}`
 /** The root namespace as the helper wants it: absent for its own. */
 export const rootNetns = (config: DomainConfig): string | undefined =>
   config.rootNamespace ? namespacePath(config.rootNamespace) : undefined
+
+export const sharesOf = (config: Pick<DomainConfig, 'shares'>): NetworkShares => config.shares ?? networkShares()

@@ -1,7 +1,7 @@
 import type { DomainEntry } from '@spout/model/node-state'
 import { ipBits, parseCidr } from '@spout/net'
 import type { WholeTable } from '../nft/whole-table.ts'
-import type { DomainConfig } from './domain-config.ts'
+import { type DomainConfig, sharesOf } from './domain-config.ts'
 import { type DomainNames, domainNames, hostLinkPrefix } from './domain-names.ts'
 import { renderGuard } from './guard.ts'
 
@@ -65,7 +65,7 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
       ...(domain.tunnel?.subnets ?? []).map(({ cidr, via }) => ({ to: cidr, via })),
       ...(domain.routes ?? []).map(({ to, via }) => ({ to, via })),
     ],
-    guard: renderGuard(domain, config.protectedCidrs),
+    guard: renderGuard(domain, sharesOf(config), config.protectedCidrs),
   }
 }
 

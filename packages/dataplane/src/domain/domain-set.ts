@@ -4,7 +4,7 @@ import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied } from '../driver.ts'
 import { loadTable } from '../nft/whole-table.ts'
 import { announceAddresses } from './announce-addresses.ts'
-import { checkDomainConfig, type DomainConfig, rootNetns } from './domain-config.ts'
+import { checkDomainConfig, type DomainConfig, rootNetns, sharesOf } from './domain-config.ts'
 import { type DomainLayout, type InterfaceAddress, layOutDomain } from './domain-layout.ts'
 import {
   makeNamespace,
@@ -19,6 +19,7 @@ import {
 import { domainNames, existingDomains, SEGMENT, TUNNELS, UPLINK } from './domain-names.ts'
 import { LeftoversGrace } from './leftovers-grace.ts'
 import { type Run, run } from './run.ts'
+import { renderShares } from './shares/shares-table.ts'
 import { prepareRoot } from './steering-rules.ts'
 
 const MAIN_TABLE = 254
@@ -65,6 +66,11 @@ export class DomainSet {
   /** How many changes were made to the system since start. */
   get counters(): { readonly changes: number } {
     return { changes: this.#changes }
+  }
+
+  /** Numbers of the domains that are there. */
+  *numbers(): Iterable<number> {
+    for (const { layout } of this.#known.values()) yield layout.number
   }
 
   /** The name of a domain's namespace, as `ip netns` takes it. */
@@ -169,6 +175,7 @@ export class DomainSet {
       await this.#change(makeSegment(this.#run, this.#config, layout))
       segment = []
     }
+    await this.#loadShares(layout)
     await this.#setAddresses(layout, UPLINK, layout.uplinkAddresses, uplink)
     const bound = await this.#setAddresses(layout, SEGMENT, layout.segmentAddresses, segment)
     await this.#setHostEnd(layout)
@@ -240,6 +247,14 @@ export class DomainSet {
     const loaded = await loadTable(this.#helper, layout.names.netns, layout.guard)
     if (loaded) this.#changes++
     return loaded
+  }
+
+  /** Its chains hang on interfaces, so it comes after them; the kernel takes it away with either. */
+  async #loadShares({ names: { netns } }: DomainLayout): Promise<void> {
+    const uplink = await this.#helper.linkIndex({ netns, dev: UPLINK })
+    const segment = await this.#helper.linkIndex({ netns, dev: SEGMENT })
+    const table = renderShares(sharesOf(this.#config), { uplink, segment })
+    if (await loadTable(this.#helper, netns, table)) this.#changes++
   }
 
   /** The difference alone. Other routes through the segment lead to what was behind routers before. */

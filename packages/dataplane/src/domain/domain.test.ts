@@ -5,16 +5,24 @@ import { describe, expect, it } from 'vitest'
 import { checkDomainConfig, type DomainConfig } from './domain-config.ts'
 import { layOutDomain } from './domain-layout.ts'
 import { domainNames } from './domain-names.ts'
-import { renderGuard } from './guard.ts'
+import { renderGuard as renderGuardWith } from './guard.ts'
 import { renderIngressSteering } from './ingress-steering.ts'
+import { type NetworkShares, networkShares } from './shares/network-shares.ts'
+import { renderShares } from './shares/shares-table.ts'
 import { renderRootGuard } from './steering-rules.ts'
+
+const shares: NetworkShares = { packetsPerSecond: 500_000, bytesPerSecond: 5_000_000_000, newFlowsPerSecond: 40_000 }
 
 const config: DomainConfig = {
   instance: 'ab1',
   fabricInterface: 'eth0',
   segments: { physnet1: 'eth1' },
   protectedCidrs: ['10.250.0.0/16', 'fd55::/32'],
+  shares,
 }
+
+const renderGuard = (domain: DomainEntry, protectedCidrs?: readonly string[]) =>
+  renderGuardWith(domain, shares, protectedCidrs)
 
 const gateway: DomainEntry = {
   kind: 'domain',
@@ -120,6 +128,30 @@ describe('ingress steering', () => {
 
   it('is another table for another fabric interface', () => {
     expect(renderIngressSteering(config, 3).mark).not.toBe(renderIngressSteering(config, 4).mark)
+  })
+})
+
+describe('shares', () => {
+  const links = { uplink: 2, segment: 3 }
+
+  it('as a table', async () => {
+    await expect(renderShares(shares, links).text).toMatchFileSnapshot('testdata/shares.nft')
+  })
+
+  it('are another table for other shares, and for interfaces that were made anew', () => {
+    const { mark } = renderShares(shares, links)
+    expect(renderShares({ ...shares, bytesPerSecond: 1_000 }, links).mark).not.toBe(mark)
+    expect(renderShares(shares, { ...links, segment: 4 }).mark).not.toBe(mark)
+  })
+
+  it.runIf(process.getuid?.() === 0)('are accepted by nft, the least and the most of them', () => {
+    const most = { packetsPerProcessor: 100_000_000, newFlowsPerProcessor: 10_000_000, megabytesPerSecond: 16_000 }
+    const least = { packetsPerProcessor: 1_000, newFlowsPerProcessor: 10, megabytesPerSecond: 1 }
+    for (const some of [shares, networkShares(most, 1_024), networkShares(least, 1)]) {
+      const text = `${renderShares(some, links).text}${renderGuardWith(gateway, some).text}`
+      const made = 'ip link add uplink type veth peer name segment && nft --file -'
+      execFileSync('unshare', ['--net', 'sh', '-c', made], { input: text })
+    }
   })
 })
 

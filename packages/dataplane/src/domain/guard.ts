@@ -2,9 +2,11 @@ import type { DomainEntry, DomainSubnet } from '@spout/model/node-state'
 import { parseCidr } from '@spout/net'
 import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import { SEGMENT, TUNNEL_PORT, UPLINK, UPLINK_PREFIX6 } from './domain-names.ts'
+import type { NetworkShares } from './shares/network-shares.ts'
+import { DECLARE_REFUSED, newFlowRule } from './shares/shares-table.ts'
 
 /** The table that keeps a domain closed. Loaded before the domain forwards its first packet, replaced as a whole. */
-const GUARD_TABLE = 'spout-guard'
+export const GUARD_TABLE = 'spout-guard'
 
 /** Where no connection to a member may go, whatever the control plane admitted. */
 const FORBIDDEN4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4']
@@ -43,7 +45,11 @@ export const ASK_BACK_MARK = 0x8000_0000
  * alone. What may begin is therefore judged there, and the domain's own connections are not tracked at all.
  * @param protectedCidrs prefixes beside the standing ones that are never a destination
  */
-export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string[] = []): WholeTable {
+export function renderGuard(
+  domain: DomainEntry,
+  shares: NetworkShares,
+  protectedCidrs: readonly string[] = [],
+): WholeTable {
   return wholeTable('inet', GUARD_TABLE, [
     // It is part of the mark: a domain whose guard is older has its sysctls set again.
     '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst, tcp_max_tw_buckets',
@@ -53,7 +59,7 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
       ...neverAsked(protectedCidrs),
     ]),
     ...chain('answers', null, ANSWER_RULES),
-    ...(domain.untracked === true ? CLOSED : trackedChains(domain, protectedCidrs)),
+    ...(domain.untracked === true ? CLOSED : trackedChains(domain, shares, protectedCidrs)),
   ])
 }
 
@@ -63,7 +69,13 @@ export function renderGuard(domain: DomainEntry, protectedCidrs: readonly string
  */
 const CLOSED: readonly string[] = chain('forward', 'type filter hook forward priority filter; policy drop;', [])
 
-const trackedChains = (domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] => [
+const trackedChains = (
+  domain: DomainEntry,
+  shares: NetworkShares,
+  protectedCidrs: readonly string[],
+): readonly string[] => [
+  DECLARE_REFUSED,
+  ...chain('begun', 'type nat hook prerouting priority dstnat - 1; policy accept;', [newFlowRule(shares)]),
   ...chain('refused', 'type nat hook input priority 100; policy drop;', refusedRules(domain)),
   ...chain('source', 'type nat hook postrouting priority srcnat + 1; policy accept;', [
     ...neverForwarded(protectedCidrs),

@@ -247,8 +247,8 @@ describe('a domain that tracks nothing', () => {
   }
   const tables = async (): Promise<readonly string[]> =>
     (await inDomain('nft list tables')).split('\n').filter((line) => line !== '')
-  const TRACKED = ['table inet spout-guard', 'table inet spout']
-  const UNTRACKED = ['table inet spout-guard', 'table inet spout-doors']
+  const TRACKED = ['table inet spout-guard', 'table inet spout', 'table netdev spout-shares']
+  const UNTRACKED = ['table inet spout-guard', 'table inet spout-doors', 'table netdev spout-shares']
 
   beforeEach(() => enter(untracked))
   afterEach(async () => {

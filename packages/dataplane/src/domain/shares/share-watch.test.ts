@@ -1,0 +1,104 @@
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { expect, test } from 'vitest'
+import { type ShareUse, ShareWatch } from './share-watch.ts'
+
+const log = { debug: () => {}, info: () => {}, warn: () => {} }
+
+/** A watch over domains 1 and 2, whose counts and time the test sets. */
+function watched() {
+  const state = {
+    nowMs: 0,
+    domains: [1, 2],
+    refused: new Map([
+      [1, 0],
+      [2, 0],
+    ]),
+    used: 10,
+    isFull: false,
+    reads: 0,
+  }
+  const clock = new FakeClock()
+  const watch = new ShareWatch({
+    domains: () => state.domains,
+    sources: [
+      {
+        read: async (domain): Promise<readonly ShareUse[]> => {
+          state.reads++
+          const refused = state.refused.get(domain)
+          if (refused === undefined) throw new Error('gone')
+          return [
+            { share: 'packets', limit: 100, used: domain * state.used, refused },
+            { share: 'flows', limit: 50, used: 49, refused: null, isOver: state.isFull && domain === 2 },
+          ]
+        },
+      },
+    ],
+    clock,
+    log,
+    now: () => state.nowMs,
+  })
+  return { state, watch, clock }
+}
+
+test('what was refused before the first look is no news; what is refused after it is, for a minute', async () => {
+  const { state, watch } = watched()
+  state.refused.set(1, 1_000)
+  expect(await watch.look()).toEqual([])
+  state.refused.set(1, 1_001)
+  const [report, ...others] = await watch.look()
+  expect(others).toEqual([])
+  expect(report).toMatchObject({ domain: 1, share: 'packets', limit: 100 })
+  state.nowMs = 59_999
+  expect(await watch.look()).toEqual([report])
+  state.nowMs = 60_000
+  expect(await watch.look()).toEqual([])
+  expect(watch.figures().packets?.refused).toBe(1)
+})
+
+test('one that is refused again and again is told once, with the same beginning', async () => {
+  const { state, watch, clock } = watched()
+  await watch.look()
+  state.refused.set(2, 5)
+  const first = await watch.look()
+  await clock.advance(50_000)
+  state.nowMs = 50_000
+  state.refused.set(2, 6)
+  expect(await watch.look()).toEqual(first)
+  state.nowMs = 109_999
+  expect(await watch.look()).toEqual(first)
+})
+
+test('a count that begins anew is counted on, and a full table says so by itself', async () => {
+  const { state, watch } = watched()
+  state.refused.set(1, 50)
+  await watch.look()
+  state.refused.set(1, 3)
+  state.isFull = true
+  expect((await watch.look()).map(({ domain, share }) => `${domain} ${share}`)).toEqual(['1 packets', '2 flows'])
+  expect(watch.figures()).toEqual({
+    packets: { refused: 3, mostUsed: 0.2, over: 1 },
+    flows: { refused: 0, mostUsed: 0.98, over: 1 },
+  })
+})
+
+test('a domain that cannot be read hides no other, and one that is gone is forgotten', async () => {
+  const { state, watch } = watched()
+  await watch.look()
+  state.refused.delete(1)
+  state.refused.set(2, 1)
+  expect((await watch.look()).map(({ domain }) => domain)).toEqual([2])
+  state.domains = [1]
+  expect(await watch.look()).toEqual([])
+})
+
+test('looking takes a hundredth of the time at most', async () => {
+  const { state, watch } = watched()
+  state.domains = [1]
+  const slow = async () => {
+    const before = state.reads
+    await watch.look()
+    return state.reads - before
+  }
+  expect(await slow()).toBe(1)
+  expect(await slow()).toBe(1)
+})

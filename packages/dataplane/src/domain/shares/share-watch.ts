@@ -1,0 +1,143 @@
+import type { OverShareReport, ShareName } from '@spout/model/node-report'
+import type { Clock } from '@spout/runtime'
+import type { Log } from '@spout/sys'
+
+/** How one domain stands with one of its shares. */
+export interface ShareUse {
+  readonly share: ShareName
+  /** What it may have: in a second, or at a time. */
+  readonly limit: number
+  /** What it has; null when that is not known. */
+  readonly used: number | null
+  /** How often it was refused more, since something began to count; null where `isOver` says it. */
+  readonly refused: number | null
+  /** It wants more now. Left out, `refused` tells. */
+  readonly isOver?: boolean
+}
+
+/** What tells how domains stand with some of their shares. */
+export interface ShareSource {
+  read(domain: number): Promise<readonly ShareUse[]>
+  forget?(domain: number): void
+}
+
+/** All domains together, for who watches this one machine: by share, so that their number is fixed. */
+export interface ShareFigures {
+  readonly refused: number
+  /** The most that one domain uses of its share: 1 is all of it. */
+  readonly mostUsed: number
+  /** Domains that want more than their share. */
+  readonly over: number
+}
+
+export interface ShareWatchOptions {
+  readonly domains: () => Iterable<number>
+  readonly sources: readonly ShareSource[]
+  readonly clock: Clock
+  readonly log: Log
+  readonly now?: () => number
+}
+
+/** A domain that was refused nothing for so long is within its share again. */
+const QUIET_MS = 60_000
+/** More say no more. */
+const MOST_REPORTS = 1_000
+/** At most this part of the time is spent on looking. */
+const SHARE_OF_TIME = 0.01
+
+interface Over {
+  readonly since: string
+  lastMs: number
+  limit: number
+}
+
+/** Tells which tenant networks want more of this node than they may have, and counts what they were refused. */
+export class ShareWatch {
+  readonly #options: ShareWatchOptions
+  readonly #now: () => number
+  /** domain -> share */
+  readonly #over = new Map<number, Map<ShareName, Over>>()
+  readonly #refused = new Map<number, Map<ShareName, number>>()
+  readonly #mostUsed = new Map<ShareName, number>()
+  readonly #total = new Map<ShareName, number>()
+  #notBeforeMs = 0
+
+  constructor(options: ShareWatchOptions) {
+    this.#options = options
+    this.#now = options.now ?? (() => performance.now())
+  }
+
+  /** Looks at every domain, unless the last look was so long that it is not time yet. A domain that cannot be read is left out. */
+  async look(): Promise<readonly OverShareReport[]> {
+    const startMs = this.#now()
+    if (startMs >= this.#notBeforeMs) {
+      await this.#lookAtAll([...this.#options.domains()])
+      const endMs = this.#now()
+      this.#notBeforeMs = endMs + (endMs - startMs) / SHARE_OF_TIME
+    }
+    return this.#reports()
+  }
+
+  figures(): Readonly<Partial<Record<ShareName, ShareFigures>>> {
+    const over = this.#reports()
+    return Object.fromEntries(
+      Array.from(this.#mostUsed, ([share, mostUsed]) => {
+        const networks = over.filter((one) => one.share === share).length
+        return [share, { refused: this.#total.get(share) ?? 0, mostUsed, over: networks } satisfies ShareFigures]
+      }),
+    )
+  }
+
+  async #lookAtAll(domains: readonly number[]): Promise<void> {
+    const { sources, log } = this.#options
+    this.#mostUsed.clear()
+    for (const source of sources)
+      for (const domain of domains)
+        try {
+          for (const use of await source.read(domain)) this.#note(domain, use)
+        } catch (error) {
+          log.debug({ domain, error: String(error) }, 'the shares of a domain cannot be read')
+        }
+    const there = new Set(domains)
+    for (const domain of this.#refused.keys()) {
+      if (there.has(domain)) continue
+      this.#refused.delete(domain)
+      this.#over.delete(domain)
+      for (const source of sources) source.forget?.(domain)
+    }
+  }
+
+  #note(domain: number, { share, limit, used, refused, isOver }: ShareUse): void {
+    const ofDomain = this.#refused.get(domain) ?? new Map<ShareName, number>()
+    this.#refused.set(domain, ofDomain)
+    const before = ofDomain.get(share)
+    // What was counted before this process looked first is nobody's news; a count that fell began anew.
+    const more = refused === null || before === undefined ? 0 : refused < before ? refused : refused - before
+    if (refused !== null) ofDomain.set(share, refused)
+    this.#total.set(share, (this.#total.get(share) ?? 0) + more)
+    const part = limit === 0 ? 0 : (used ?? 0) / limit
+    this.#mostUsed.set(share, Math.max(part, this.#mostUsed.get(share) ?? 0))
+    if (isOver ?? more > 0) this.#isOver(domain, share, limit)
+  }
+
+  #isOver(domain: number, share: ShareName, limit: number): void {
+    const shares = this.#over.get(domain) ?? new Map<ShareName, Over>()
+    this.#over.set(domain, shares)
+    const known = shares.get(share)
+    const since = known !== undefined && !this.#isQuiet(known) ? known.since : this.#options.clock.now().toISOString()
+    shares.set(share, { since, lastMs: this.#now(), limit })
+  }
+
+  #isQuiet({ lastMs }: Over): boolean {
+    return this.#now() - lastMs >= QUIET_MS
+  }
+
+  #reports(): readonly OverShareReport[] {
+    const reports: OverShareReport[] = []
+    for (const [domain, shares] of this.#over)
+      for (const [share, over] of shares)
+        if (this.#isQuiet(over)) shares.delete(share)
+        else if (reports.length < MOST_REPORTS) reports.push({ domain, share, limit: over.limit, since: over.since })
+    return reports
+  }
+}

@@ -1,0 +1,58 @@
+import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
+import { SEGMENT, UPLINK } from '../domain-names.ts'
+import type { NetworkShares } from './network-shares.ts'
+
+export const SHARES_TABLE = 'spout-shares'
+/** What counts refused packets, in this table and in the guard's. */
+export const REFUSED_SET = 'refused'
+/** The keys in it. */
+export const REFUSALS = { packets: 1, bytes: 2, 'new-flows': 3 } as const
+
+/** What may come at once, as a part of what may come in a second. */
+const BURST = 0.1
+
+/** Of the length with its network header. */
+const SMALL_BYTES = 256
+
+export const DECLARE_REFUSED = `  set ${REFUSED_SET} { type mark; counter; elements = { ${Object.values(REFUSALS).join(', ')} } }`
+
+/** Counts the packet under its key and drops it; its mark means nothing any more. */
+const refuse = (share: keyof typeof REFUSALS): string =>
+  `meta mark set ${REFUSALS[share]} meta mark @${REFUSED_SET} drop`
+
+const over = (perSecond: number, unit: 'packets' | 'bytes'): string => {
+  const rate = unit === 'bytes' ? `${perSecond} bytes/second` : `${perSecond}/second`
+  return `limit rate over ${rate} burst ${Math.max(1, Math.ceil(perSecond * BURST))} ${unit}`
+}
+
+/**
+ * Table `netdev spout-shares` of a domain: what is over its network's share is dropped where it arrives, ahead of
+ * connection tracking and of every other rule. Clients and members have a share each, since links carry as much either way.
+ *
+ * A limit costs more than all else here, so a packet meets as few as bound it: a SYN that of connections alone, and a small
+ * one not that of bytes, which the number of packets bounds.
+ * @param links numbers of the uplink and the segment: the chains hang on them
+ */
+export function renderShares(
+  shares: NetworkShares,
+  links: { readonly uplink: number; readonly segment: number },
+): WholeTable {
+  const side = (name: string, device: string): readonly string[] => [
+    ...chain(name, `type filter hook ingress device "${device}" priority -500; policy accept;`, [
+      `tcp flags & (syn | ack) == syn goto ${name}-begin`,
+      `${over(shares.packetsPerSecond, 'packets')} ${refuse('packets')}`,
+      `meta length > ${SMALL_BYTES} ${over(shares.bytesPerSecond, 'bytes')} ${refuse('bytes')}`,
+    ]),
+    ...chain(`${name}-begin`, null, [`${over(shares.newFlowsPerSecond, 'packets')} ${refuse('new-flows')}`]),
+  ]
+  return wholeTable(
+    'netdev',
+    SHARES_TABLE,
+    [DECLARE_REFUSED, ...side('clients', UPLINK), ...side('members', SEGMENT)],
+    `${links.uplink} ${links.segment}`,
+  )
+}
+
+/** For the guard, in a chain that sees the first packet of each tracked flow alone. TCP's were counted where they arrived. */
+export const newFlowRule = ({ newFlowsPerSecond }: NetworkShares): string =>
+  `meta l4proto != tcp ${over(newFlowsPerSecond, 'packets')} ${refuse('new-flows')}`

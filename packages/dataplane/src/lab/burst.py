@@ -1,0 +1,64 @@
+"""Sends as fast as it can, in one go, and prints how many packets left.
+
+  burst.py datagrams ADDRESS PORT COUNT SIZE    of one flow
+  burst.py flows ADDRESS PORT COUNT             datagrams, each of a flow of its own, from made-up sources 10.77.0.0/16
+  burst.py syns ADDRESS PORT COUNT              requests for TCP connections, likewise
+"""
+
+import socket
+import struct
+import sys
+
+PORTS = 60_000
+FIRST_PORT = 1_024
+
+
+def checksum(octets):
+    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+    total = (total >> 16) + (total & 0xFFFF)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def source_of(number):
+    return socket.inet_aton("10.77.%d.%d" % (number >> 8 & 255, number & 255))
+
+
+def segment_of(kind, source, target, source_port, port):
+    if kind == "flows":
+        # A checksum of 0 is none (RFC 768).
+        return struct.pack("!HHHH4s", source_port, port, 12, 0, b"more")
+    fields = (source_port, port, source_port, 0, 5 << 4, 2, 65_535)
+    pseudo = source + target + struct.pack("!BBH", 0, socket.IPPROTO_TCP, 20)
+    found = checksum(pseudo + struct.pack("!HHIIBBHHH", *fields, 0, 0))
+    return struct.pack("!HHIIBBHHH", *fields, found, 0)
+
+
+def made_up(kind, address, port, count):
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    protocol = socket.IPPROTO_UDP if kind == "flows" else socket.IPPROTO_TCP
+    target = socket.inet_aton(address)
+    for number in range(count):
+        source = source_of(number // PORTS)
+        segment = segment_of(kind, source, target, FIRST_PORT + number % PORTS, port)
+        # The kernel fills in length, identification and checksum of the header.
+        header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(segment), 0, 0, 64, protocol, 0, source, target)
+        raw.sendto(header + segment, (address, 0))
+
+
+def one_flow(address, port, count, size):
+    datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    datagrams.connect((address, port))
+    payload = b"x" * size
+    for _ in range(count):
+        try:
+            datagrams.send(payload)
+        except ConnectionRefusedError:
+            pass
+
+
+kind, address, port, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+if kind == "datagrams":
+    one_flow(address, port, count, int(sys.argv[5]))
+else:
+    made_up(kind, address, port, count)
+print(count)
