@@ -1,8 +1,9 @@
 """Sends as fast as it can, in one go, and prints how many packets left.
 
   burst.py datagrams ADDRESS PORT COUNT SIZE    of one flow
-  burst.py flows ADDRESS PORT COUNT             datagrams, each of a flow of its own, from made-up sources 10.77.0.0/16
-  burst.py syns ADDRESS PORT COUNT              requests for TCP connections, likewise
+  burst.py flows ADDRESS PORT COUNT [SOURCE]    datagrams, each of a flow of its own; without SOURCE from made-up addresses
+                                                of 10.77.0.0/16
+  burst.py syns ADDRESS PORT COUNT [SOURCE]     requests for TCP connections, likewise
 """
 
 import socket
@@ -33,12 +34,12 @@ def segment_of(kind, source, target, source_port, port):
     return struct.pack("!HHIIBBHHH", *fields, found, 0)
 
 
-def made_up(kind, address, port, count):
+def many_flows(kind, address, port, count, only_source):
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     protocol = socket.IPPROTO_UDP if kind == "flows" else socket.IPPROTO_TCP
     target = socket.inet_aton(address)
     for number in range(count):
-        source = source_of(number // PORTS)
+        source = socket.inet_aton(only_source) if only_source else source_of(number // PORTS)
         segment = segment_of(kind, source, target, FIRST_PORT + number % PORTS, port)
         # The kernel fills in length, identification and checksum of the header.
         header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(segment), 0, 0, 64, protocol, 0, source, target)
@@ -60,5 +61,5 @@ kind, address, port, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys
 if kind == "datagrams":
     one_flow(address, port, count, int(sys.argv[5]))
 else:
-    made_up(kind, address, port, count)
+    many_flows(kind, address, port, count, sys.argv[5] if len(sys.argv) > 5 else None)
 print(count)

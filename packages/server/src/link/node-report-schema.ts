@@ -105,4 +105,16 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     .array(z.object({ nodeId: id, answers: z.boolean() }))
     .max(MOST_WATCHED)
     .optional(),
-})
+  overShares: z
+    .array(
+      z.object({
+        domain: z.number().int().min(1),
+        share: z.enum(['packets', 'bytes', 'new-flows', 'flows']),
+        limit: count,
+        since: time,
+      }),
+    )
+    .max(1000)
+    .optional(),
+  // What has no line here would be thrown away in silence.
+} satisfies Readonly<Record<keyof NodeReport, z.ZodType>>)

@@ -30,6 +30,7 @@ export interface ShownLoadBalancer {
     readonly provisioning: 'pending' | 'active' | 'error'
     readonly reason: string
     readonly message: string
+    readonly serving: { readonly state: string; readonly reason: string; readonly message: string }
     readonly ownerNodeId: string | null
     readonly members: Readonly<Record<string, { readonly health: string; readonly reason: string | null }>>
     readonly stats: Readonly<Record<string, { readonly totalConnections: number; readonly bytesOut: number }>>

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { askOn, Caller, recordFault, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ACME, BOLT, balancer, CLIENT, vipOf } from './fixtures.ts'
+import { proxiesOf } from './node-processes.ts'
+import { failuresOf } from './traffic.ts'
+
+const BURST = path.resolve(import.meta.dirname, '../packages/dataplane/src/lab/burst.py')
+/** Of one processor. */
+const PROCESSORS = 0.1
+const METRICS = '127.0.0.1:9132'
+const SET = ['shares.newFlowsPerProcessor=2000', `haproxy.processors=${PROCESSORS}`, `metrics.listen=${METRICS}`]
+const CROWD = 32
+
+let system: TestSystem
+let client: Caller
+let crowd: Caller
+let acme: Tenant
+let bolt: Tenant
+/** The greedy tenant's: balanced in the kernel, and by its proxy. */
+let shop: ShownLoadBalancer
+let site: ShownLoadBalancer
+/** The neighbour's. */
+let blog: ShownLoadBalancer
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME, BOLT], nodes: ['node1'], agents: { set: SET } })
+  ;[acme, bolt] = system.tenants as [Tenant, Tenant]
+  site = await system.createLoadBalancer(acme, balancer('site', 'http'))
+  const [proxy] = await proxiesOf(system.lab, 'node1')
+  greedyGroup = groupOf(proxy!.pid)
+  shop = await system.createLoadBalancer(acme, balancer('shop', 'tcp'))
+  blog = await system.createLoadBalancer(bolt, balancer('blog', 'http'))
+  client = await Caller.start(system.lab, 'client')
+  crowd = await Caller.start(system.lab, 'client')
+  for (const shown of [site, blog])
+    await waitFor(async () => (await client.http(vipOf(shown))).ok, { what: `${vipOf(shown)} to answer` })
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await crowd?.[Symbol.asyncDispose]()
+  await system?.destroy()
+})
+
+let greedyGroup: string
+
+/** The directory of a process's control group, of whichever version. */
+function groupOf(pid: number): string {
+  const lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').split('\n')
+  const first = lines.find((line) => line.split(':')[1]?.split(',').includes('cpu'))
+  if (first !== undefined) return path.join('/sys/fs/cgroup/cpu', first.split(':')[2] ?? '')
+  return path.join('/sys/fs/cgroup', lines[0]?.split(':')[2] ?? '')
+}
+
+const throttledPeriods = (): number =>
+  Number(/^nr_throttled (\d+)$/m.exec(readFileSync(path.join(greedyGroup, 'cpu.stat'), 'utf8'))?.[1])
+
+/** Processor seconds of a process, by the kernel's clock ticks (`man 5 proc_pid_stat`). */
+function processorSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+const servingOf = async (who: Tenant, { id }: ShownLoadBalancer) => (await system.loadBalancer(who, id)).status.serving
+const askNeighbour = () => askOn(() => client.http(vipOf(blog), 80, { timeoutMs: 5000 }))
+
+describe('a tenant that wants more than its share of a node', () => {
+  it('is told so on its own load balancers and by the figures of the node; its neighbour misses nothing', async () => {
+    const neighbour = askNeighbour()
+    const attack = () => system.lab.must('client', ['python3', BURST, 'syns', vipOf(shop), '80', '40000', CLIENT])
+    await attack()
+    // What the agent saw at its first look is no news.
+    await waitFor(
+      async () => {
+        await attack()
+        return (await servingOf(acme, shop)).reason === 'OverShare'
+      },
+      { what: 'the word of the node', timeoutMs: 60_000 },
+    )
+    const told = await servingOf(acme, shop)
+    expect(told).toMatchObject({ state: 'partly', message: expect.stringContaining('Node node1 drops connections') })
+    // All that its network carries is concerned, and nothing of others.
+    expect((await servingOf(acme, site)).reason).toBe('OverShare')
+    expect((await servingOf(bolt, blog)).reason).toBe('Serving')
+    const figures = await system.lab.must('node1', ['curl', '-sf', `http://${METRICS}/metrics`])
+    const refused = Number(/^spout_agent_share_refused_total\{share="new-flows"\} (\d+)/m.exec(figures)?.[1])
+    expect(refused).toBeGreaterThan(1_000)
+    expect(figures).toMatch(/^spout_agent_share_networks_over\{share="new-flows"\} 1$/m)
+    const asked = await neighbour.stop()
+    expect(failuresOf(asked)).toEqual([])
+    recordFault({
+      fault: 'a tenant takes more than its share of a node: 40,000 connections at once, again and again',
+      outcome: 'its load balancers say which node drops what; its neighbour is answered',
+      figure: `0 of ${asked.length} requests of the neighbour failed`,
+    })
+  })
+
+  it('has no more of the processors than its proxy may have', async () => {
+    const [proxy] = (await proxiesOf(system.lab, 'node1')).filter(({ pid }) => groupOf(pid) === greedyGroup)
+    const neighbour = askNeighbour()
+    const before = { periods: throttledPeriods(), seconds: processorSeconds(proxy!.pid), atMs: performance.now() }
+    const greedy = Array.from({ length: CROWD }, () => askOn(() => crowd.http(vipOf(site), 80, { timeoutMs: 20_000 })))
+    await waitFor(() => throttledPeriods() - before.periods >= 20, { what: 'the proxy to want more than it has' })
+    const elapsed = (performance.now() - before.atMs) / 1000
+    const used = (processorSeconds(proxy!.pid) - before.seconds) / elapsed
+    const answers = (await Promise.all(greedy.map((one) => one.stop()))).flat()
+    const asked = await neighbour.stop()
+    // A tick of the clock and a period of the quota at either end.
+    expect(used).toBeLessThan(PROCESSORS * 1.2 + 0.03)
+    expect([failuresOf(asked), failuresOf(answers)]).toEqual([[], []])
+    recordFault({
+      fault: 'a tenant takes more than its share of a node: its proxy wants more processor time',
+      outcome: `it has ${used.toFixed(2)} of a processor, where it may have ${PROCESSORS}; its neighbour is answered`,
+      figure: `0 of ${asked.length} requests of the neighbour failed`,
+    })
+  })
+})
