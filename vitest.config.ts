@@ -25,7 +25,7 @@ const ON_A_CLUSTER = [
 ]
 
 const BESIDE = [
-  'e2e/{bad-input,dev-up,dsr,isolation,l4,node-faults,openstack,routed-members,sctp,shares,systemd-units,untracked}.e2e.test.ts',
+  'e2e/{bad-input,dev-up,dsr,flapping,isolation,l4,node-faults,openstack,routed-members,sctp,shares,systemd-units,untracked}.e2e.test.ts',
 ]
 const BESIDE_CLUSTER = ['e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2e.test.ts']
 

@@ -3,8 +3,7 @@
  * connections, beside the same path without any NAT (plain routing) and beside a hand-written DNAT of one rule. All three
  * go client, router, node, a namespace on the node, tenant network, member; the rounds take turns.
  */
-import { type Lab, memberAddress, must } from '@spout/testkit'
-import { FAST_PORTS, startFastMember } from './bed/fast-members.ts'
+import { FAST_PORTS, type Lab, memberAddress, must, startFastMember } from '@spout/testkit'
 import { gigabitsPerSecond, requestsPerSecond } from './bed/load.ts'
 import { compile, LineProgram } from './bed/native.ts'
 import { NodeBed, nextApplied, tcpLoadBalancer } from './bed/node-bed.ts'

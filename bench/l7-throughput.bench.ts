@@ -6,8 +6,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Lab, memberAddress, must } from '@spout/testkit'
-import { FAST_PORTS, startFastMember } from './bed/fast-members.ts'
+import { FAST_PORTS, type Lab, memberAddress, must, startFastMember } from '@spout/testkit'
 import { requestsPerSecond } from './bed/load.ts'
 import { compile, LineProgram } from './bed/native.ts'
 import { createTree, untilActive } from './bed/octavia.ts'

@@ -2,8 +2,7 @@
  * A PUT of a whole set of 160 members on a pool that carries traffic, until every node has confirmed it; half of the
  * members are replaced each time. Eight clients with kept-alive connections go on asking meanwhile.
  */
-import { memberAddress, type Tenant } from '@spout/testkit'
-import { FAST_PORTS, startFastMember } from './bed/fast-members.ts'
+import { FAST_PORTS, memberAddress, startFastMember, type Tenant } from '@spout/testkit'
 import { compile, LineProgram } from './bed/native.ts'
 import { createTree, type Endpoint, octavia, untilActive } from './bed/octavia.ts'
 import { proxyProcesses } from './bed/processes.ts'

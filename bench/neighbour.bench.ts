@@ -3,8 +3,7 @@
  * just before. Windows without and with the attack take turns, and a ratio is the median of the turns' own ratios.
  * Attackers run at idle priority: they stand for other machines, and get what processor time Spout leaves.
  */
-import { memberAddress } from '@spout/testkit'
-import { FAST_PORTS, startFastMember } from './bed/fast-members.ts'
+import { FAST_PORTS, memberAddress, startFastMember } from '@spout/testkit'
 import { createTree, untilActive } from './bed/octavia.ts'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
 import { apiAttacks } from './neighbour/api-attacks.ts'

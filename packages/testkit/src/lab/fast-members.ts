@@ -1,13 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Lab, type PlaceName, waitFor } from '@spout/testkit'
+import type { Lab } from './lab.ts'
+import type { PlaceName } from './topology.ts'
+import { waitFor } from './wait-for.ts'
 
-/** The ports on which `startFastMember` answers. */
+/** The ports on which `startFastMember` answers, unless told otherwise. */
 export const FAST_PORTS = { first: 10_000, count: 200 } as const
 
 /** A member that is never the bottleneck: HAProxy answers 200 by itself, on many ports. */
-export async function startFastMember(lab: Lab, place: PlaceName): Promise<void> {
-  const { first, count } = FAST_PORTS
+export async function startFastMember(lab: Lab, place: PlaceName, count: number = FAST_PORTS.count): Promise<void> {
+  const { first } = FAST_PORTS
   const file = path.join(lab.directory, `${place}.cfg`)
   const config = [
     'global',

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import {
+  askOn,
+  Caller,
+  FAST_PORTS,
+  type ProcessId,
+  recordFault,
+  type ShownLoadBalancer,
+  startFastMember,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ACME, BOLT, balancer, tally, vipOf } from './fixtures.ts'
+import { agentOf, helperOf, proxiesOf } from './node-processes.ts'
+
+const NODE = 'node1'
+const MEMBERS = 1_000
+/** The second half of them: these ports refuse connections every other second. */
+const FLAPPING = { first: FAST_PORTS.first + MEMBERS / 2, last: FAST_PORTS.first + MEMBERS - 1 }
+const TURNS = 16
+const MONITOR = { type: 'tcp', intervalMs: 1_000, timeoutMs: 500, rise: 2, fall: 1 }
+
+let system: TestSystem
+let client: Caller
+
+beforeAll(async () => {
+  system = await TestSystem.start({ tenants: [ACME, BOLT], nodes: [NODE] })
+  for (const place of ['tenant-a-member1', 'tenant-b-member1']) await startFastMember(system.lab, place, MEMBERS)
+  client = await Caller.start(system.lab, 'client')
+})
+
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]()
+  await system?.destroy()
+})
+
+/** Processor seconds, by the kernel's clock ticks (`man 5 proc_pid_stat`). */
+function processorSeconds({ pid }: ProcessId): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+const agentSeconds = (): number =>
+  processorSeconds(agentOf(system.lab, NODE)) + processorSeconds(helperOf(system.lab, NODE)!)
+
+/** Of a processor, by agent and helper, over so long. */
+async function loadOver(forMs: number): Promise<number> {
+  const began = { atMs: performance.now(), seconds: agentSeconds() }
+  await waitFor(() => performance.now() - began.atMs >= forMs, { what: 'some time' })
+  return (agentSeconds() - began.seconds) / ((performance.now() - began.atMs) / 1000)
+}
+
+const percent = (part: number): string => `${(part * 100).toFixed(0)} %`
+
+const healths = async (who: Tenant, { id }: ShownLoadBalancer) =>
+  tally(Object.values((await system.loadBalancer(who, id)).status.members).map(({ health }) => health))
+
+describe('F16: 500 of 1,000 members that come and go each second', () => {
+  it.each([
+    ['http', 'tenant-b', 1],
+    ['tcp', 'tenant-a', 0],
+  ] as const)('%s: are taken out and in without a reload, and requests go on', async (protocol, segment, index) => {
+    const who = system.tenants[index]!
+    const place = `${segment}-member1`
+    const members = Array.from({ length: MEMBERS }, (_, n) => ({
+      ...{ name: `m${n}`, address: '10.0.0.11', port: FAST_PORTS.first + n },
+    }))
+    const shown = await system.createLoadBalancer(
+      who,
+      balancer(protocol, protocol, { pool: { members, monitor: MONITOR } }),
+    )
+    await waitFor(async () => (await healths(who, shown)).get('up') === MEMBERS, {
+      what: 'all to be up',
+      timeoutMs: 60_000,
+    })
+    const table = 'inet flapping'
+    const nft = (...commands: readonly string[]) => system.lab.must(place, ['nft', commands.join('; ')])
+    await nft(`add table ${table}`, `add chain ${table} input { type filter hook input priority 0; }`)
+    const proxies = await proxiesOf(system.lab, NODE)
+    const calm = await loadOver(3_000)
+    const began = { atMs: performance.now(), seconds: agentSeconds() }
+    const stream = askOn(() => client.http(vipOf(shown), 80, { timeoutMs: 5_000 }))
+    let least = MEMBERS
+    for (let turn = 0; turn < TURNS; turn++) {
+      const refuse = `tcp dport ${FLAPPING.first}-${FLAPPING.last} reject with tcp reset`
+      await nft(turn % 2 === 0 ? `add rule ${table} input ${refuse}` : `flush chain ${table} input`)
+      const turned = performance.now()
+      await waitFor(() => performance.now() - turned >= 1_000, { what: 'a second of it' })
+      least = Math.min(least, (await healths(who, shown)).get('up') ?? 0)
+    }
+    const elapsed = (performance.now() - began.atMs) / 1000
+    const load = (agentSeconds() - began.seconds) / elapsed
+    const asked = await stream.stop()
+    const lost = asked.filter((outcome) => !outcome.ok || outcome.value.status !== 200).length
+    expect(least).toBeLessThan(MEMBERS)
+    expect(await proxiesOf(system.lab, NODE)).toEqual(proxies)
+    // Half of the members are dead for at most an interval, in half of the turns.
+    expect(lost).toBeLessThan(asked.length / 4)
+    await waitFor(async () => (await healths(who, shown)).get('up') === MEMBERS, {
+      what: 'all to be back',
+      timeoutMs: 30_000,
+    })
+    await system.api(who, 'DELETE', `/load-balancers/${shown.id}`)
+    recordFault({
+      fault: `members: 500 of 1,000 come and go each second, ${protocol} (F16)`,
+      outcome: `they are taken out and in (down to ${least} of ${MEMBERS}); no reload`,
+      figure: `${lost} of ${asked.length} requests failed; agent and helper took ${percent(load)} of a processor, ${percent(calm)} while all were up`,
+    })
+  })
+})
