@@ -21,6 +21,12 @@ const SECONDS = options.quick ? 1 : 3
 /** `SPOUT_BENCH_ATTACKS=syn-flood,api-logins` looks at a part. */
 const only = (process.env['SPOUT_BENCH_ATTACKS'] ?? '').split(',').filter(Boolean)
 
+/**
+ * Members are other machines too: those of the attacker have what Spout leaves, as he has, and those of the victim are never
+ * kept waiting. What is measured is what the node does to the victim.
+ */
+const MEMBERS = { 'tenant-a': ['chrt', '--idle', '0'], 'tenant-b': ['chrt', '--fifo', '1'] } as const
+
 interface Outcome {
   readonly attack: Attack
   /** By what was asked. */
@@ -71,8 +77,8 @@ async function loadBalancer(
 const outcomes: Outcome[] = []
 await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
   const { lab, access, gateway: attacker, snat: honest } = bed
-  for (const tenant of ['tenant-a', 'tenant-b'])
-    for (const n of [1, 2]) await startFastMember(lab, `${tenant}-member${n}`)
+  for (const [tenant, prefix] of Object.entries(MEMBERS))
+    for (const n of [1, 2]) await startFastMember(lab, `${tenant}-member${n}`, { prefix })
   const victims = {
     l4: await loadBalancer(bed, honest, 'victim-l4', 'TCP'),
     l7: await loadBalancer(bed, honest, 'victim-l7', 'HTTP'),

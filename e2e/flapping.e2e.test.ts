@@ -27,7 +27,8 @@ let client: Caller
 
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [ACME, BOLT], nodes: [NODE] })
-  for (const place of ['tenant-a-member1', 'tenant-b-member1']) await startFastMember(system.lab, place, MEMBERS)
+  for (const place of ['tenant-a-member1', 'tenant-b-member1'])
+    await startFastMember(system.lab, place, { count: MEMBERS })
   client = await Caller.start(system.lab, 'client')
 })
 

@@ -1,14 +1,24 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Lab } from './lab.ts'
-import type { PlaceName } from './topology.ts'
+import type { Lab, PlaceName } from './lab.ts'
 import { waitFor } from './wait-for.ts'
 
 /** The ports on which `startFastMember` answers, unless told otherwise. */
 export const FAST_PORTS = { first: 10_000, count: 200 } as const
 
+export interface FastMemberOptions {
+  /** How many ports, from `FAST_PORTS.first` on. */
+  readonly count?: number
+  /** A command before its own, such as `chrt --idle 0`: a member stands for another machine. */
+  readonly prefix?: readonly string[]
+}
+
 /** A member that is never the bottleneck: HAProxy answers 200 by itself, on many ports. */
-export async function startFastMember(lab: Lab, place: PlaceName, count: number = FAST_PORTS.count): Promise<void> {
+export async function startFastMember(
+  lab: Lab,
+  place: PlaceName,
+  { count = FAST_PORTS.count, prefix = [] }: FastMemberOptions = {},
+): Promise<void> {
   const { first } = FAST_PORTS
   const file = path.join(lab.directory, `${place}.cfg`)
   const config = [
@@ -23,7 +33,7 @@ export async function startFastMember(lab: Lab, place: PlaceName, count: number 
     '  http-request return status 200 content-type text/plain string "0123456789012345678901234567890123456789"',
   ]
   writeFileSync(file, `${config.join('\n')}\n`)
-  await lab.start(place, `fast-${place}`, ['haproxy', '-db', '-f', file])
+  await lab.start(place, `fast-${place}`, [...prefix, 'haproxy', '-db', '-f', file])
   await waitFor(async () => (await lab.run(place, ['curl', '-sf', `http://127.0.0.1:${first}/`])).code === 0, {
     what: `the fast member in ${place}`,
   })
