@@ -70,6 +70,7 @@ static const struct {
 	{"defend", op_defend},
 	{"conntrack-delete", op_conntrack_delete},
 	{"conntrack-count", op_conntrack_count},
+	{"time-slice", op_time_slice},
 	{"give-up", op_give_up},
 	{"hello", op_hello},
 	{"stats", op_stats},

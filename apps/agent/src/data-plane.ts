@@ -79,11 +79,11 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
   const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
   const haproxy = new HaproxyDriver({
     place: proxyPlaceOf(domainConfig),
-    host: await SystemHost.probe(cgroup, {
-      ...DEFAULT_LIMITS,
-      memoryBytes: memoryMegabytes * 1024 * 1024,
-      cpus: processors,
-    }),
+    host: await SystemHost.probe(
+      cgroup,
+      { ...DEFAULT_LIMITS, memoryBytes: memoryMegabytes * 1024 * 1024, cpus: processors },
+      (request) => helper.timeSlice(request),
+    ),
     clock,
     log,
     options: { ...options, requestWithinMs: requestSeconds * 1_000 },

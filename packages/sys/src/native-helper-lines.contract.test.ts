@@ -219,6 +219,7 @@ describe('any lines', () => {
       ],
     },
     { op: 'conntrack-count', ...at },
+    { op: 'time-slice', ...at, pid: process.pid, us: 3_000 },
     { op: 'traffic', ...at, dev: 'lo' },
     { op: 'hello', ...at },
     { op: 'stats', ...at },

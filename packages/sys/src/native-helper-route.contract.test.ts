@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { release } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execOk } from './exec.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
@@ -50,6 +53,21 @@ describe.each(BUILDS)('addresses and routes through the helper, $name build', ({
   test('tells the index of an interface, or that there is none', async () => {
     expect(await on.helper.linkIndex({ netns: on.netns, dev: 'lo' })).toBe(1)
     expect(await refusal(on.helper.linkIndex({ netns: on.netns, dev: 'absent0' }))).toMatchObject({ errno: 'ENODEV' })
+  })
+
+  test('has a process take turns after so long', async () => {
+    const child = spawn('sleep', ['60'])
+    const slice = async () => /^se\.slice\s+:\s+(\d+)/m.exec(await readFile(`/proc/${child.pid}/sched`, 'utf8'))?.[1]
+    const before = await slice()
+    await on.helper.timeSlice({ pid: child.pid!, us: 300 })
+    // Kernels before 6.12 keep to their own.
+    if (before !== undefined) expect([before, '300000']).toContain(await slice())
+    if (Number(release().split('.')[0]) >= 7 || /^6\.(1[2-9]|[2-9]\d)/.test(release()))
+      expect(await slice()).toBe('300000')
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    expect(await refusal(on.helper.timeSlice({ pid: child.pid!, us: 300 }))).toMatchObject({ errno: 'ESRCH' })
   })
 
   test('counts what passed an interface', async () => {

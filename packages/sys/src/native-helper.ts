@@ -31,6 +31,7 @@ import {
   type RouteTableRef,
   type Sctp,
   type SctpResult,
+  type TimeSlice,
   type Traffic,
   type Udp,
   type UdpResult,
@@ -259,6 +260,14 @@ export class NativeHelper {
   async traffic(request: LinkRef): Promise<Traffic> {
     const { packetsIn, bytesIn, packetsOut, bytesOut } = (await this.#call('traffic', request)) as Reply & Traffic
     return { packetsIn, bytesIn, packetsOut, bytesOut }
+  }
+
+  /**
+   * How long a process of one thread may go on before others that wait for the processor have their turn. Kernels before
+   * 6.12 take it and keep to their own.
+   */
+  async timeSlice(request: TimeSlice): Promise<void> {
+    await this.#call('time-slice', request)
   }
 
   /** The helper's counters since it was started. */

@@ -269,6 +269,12 @@ export interface ConntrackCount {
   readonly most: number
 }
 
+export interface TimeSlice {
+  readonly pid: number
+  /** Microseconds, from 100 to 100,000. */
+  readonly us: number
+}
+
 export interface HelperStats {
   readonly requests: number
   readonly netlinkMessages: number
