@@ -82,7 +82,13 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     host: await SystemHost.probe(
       cgroup,
       { ...DEFAULT_LIMITS, memoryBytes: memoryMegabytes * 1024 * 1024, cpus: processors },
-      (request) => helper.timeSlice(request),
+      // One with the kernel's own turns serves as well, only less evenly.
+      (request) =>
+        helper
+          .timeSlice(request)
+          .catch((error: unknown) =>
+            log.warn({ event: 'no-time-slice', err: error }, 'a proxy has no turns of its own'),
+          ),
     ),
     clock,
     log,
