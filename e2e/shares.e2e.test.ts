@@ -72,7 +72,13 @@ const turnsOf = (pid: number): string | undefined =>
   /^se\.slice\s+:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/sched`, 'utf8'))?.[1]
 
 const servingOf = async (who: Tenant, { id }: ShownLoadBalancer) => (await system.loadBalancer(who, id)).status.serving
-const askNeighbour = () => askOn(() => client.http(vipOf(blog), 80, { timeoutMs: 5000 }))
+/** So slowly that it is well within its own share. */
+const askNeighbour = () =>
+  askOn(async () => {
+    const outcome = await client.http(vipOf(blog), 80, { timeoutMs: 5000 })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return outcome
+  })
 
 describe('a tenant that wants more than its share of a node', () => {
   it('is told so on its own load balancers and by the figures of the node; its neighbour misses nothing', async () => {
@@ -112,6 +118,10 @@ describe('a tenant that wants more than its share of a node', () => {
     const before = { periods: throttledPeriods(), seconds: processorSeconds(proxy!.pid), atMs: performance.now() }
     const greedy = Array.from({ length: CROWD }, () => askOn(() => crowd.http(vipOf(site), 80, { timeoutMs: 20_000 })))
     await waitFor(() => throttledPeriods() - before.periods >= 20, { what: 'the proxy to want more than it has' })
+    const isTold = async (who: Tenant, shown: ShownLoadBalancer) =>
+      (await servingOf(who, shown)).message.includes('Node node1 holds up its proxy')
+    await waitFor(() => isTold(acme, site), { what: 'the word of the node', timeoutMs: 60_000 })
+    expect(await isTold(bolt, blog)).toBe(false)
     const elapsed = (performance.now() - before.atMs) / 1000
     const used = (processorSeconds(proxy!.pid) - before.seconds) / elapsed
     const answers = (await Promise.all(greedy.map((one) => one.stop()))).flat()

@@ -20,6 +20,7 @@ import {
   NftablesDriver,
   NodeAnnouncers,
   networkShares,
+  ProcessorUse,
   pingCheck,
   proxyPlaceOf,
   refuseKnownBad,
@@ -77,19 +78,18 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
   }
   const domainSet = new DomainSet({ config: domainConfig, helper, log })
   const { cgroup, memoryMegabytes, processors, requestSeconds, ...options } = config.haproxy
+  const host = await SystemHost.probe(
+    cgroup,
+    { ...DEFAULT_LIMITS, memoryBytes: memoryMegabytes * 1024 * 1024, cpus: processors },
+    // One with the kernel's own turns serves as well, only less evenly.
+    (request) =>
+      helper
+        .timeSlice(request)
+        .catch((error: unknown) => log.warn({ event: 'no-time-slice', err: error }, 'a proxy has no turns of its own')),
+  )
   const haproxy = new HaproxyDriver({
     place: proxyPlaceOf(domainConfig),
-    host: await SystemHost.probe(
-      cgroup,
-      { ...DEFAULT_LIMITS, memoryBytes: memoryMegabytes * 1024 * 1024, cpus: processors },
-      // One with the kernel's own turns serves as well, only less evenly.
-      (request) =>
-        helper
-          .timeSlice(request)
-          .catch((error: unknown) =>
-            log.warn({ event: 'no-time-slice', err: error }, 'a proxy has no turns of its own'),
-          ),
-    ),
+    host,
     clock,
     log,
     options: { ...options, requestWithinMs: requestSeconds * 1_000 },
@@ -158,6 +158,11 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
           read: (domain) => use.read(domainSet.netns(domain)),
           forget: (domain) => use.forget(domainSet.netns(domain)),
         },
+        new ProcessorUse({
+          place: proxyPlaceOf(domainConfig),
+          throttling: (name) => host.throttling(name),
+          processors,
+        }),
       ],
       clock,
       log,

@@ -63,8 +63,11 @@ function describe(metrics: Metrics, figures: () => AgentFigures): void {
   metrics.counters({ name: 'spout_agent_reloads_total', help: 'Proxies that were reloaded' }, () =>
     one(figures().reloads),
   )
-  const shares = (of: (share: ShareFigures) => number) =>
-    Object.entries(figures().shares).map(([share, figure]) => ({ labels: { share }, value: of(figure) }))
+  const shares = (of: (share: ShareFigures) => number | null) =>
+    Object.entries(figures().shares).flatMap(([share, figure]) => {
+      const value = of(figure)
+      return value === null ? [] : [{ labels: { share }, value }]
+    })
   metrics.gauge(
     {
       name: 'spout_agent_share_used_ratio',
@@ -78,7 +81,11 @@ function describe(metrics: Metrics, figures: () => AgentFigures): void {
     () => shares(({ over }) => over),
   )
   metrics.counters(
-    { name: 'spout_agent_share_refused_total', help: 'Packets dropped because they were over it', labels: ['share'] },
+    {
+      name: 'spout_agent_share_refused_total',
+      help: 'How often more was refused: packets, or turns of a proxy',
+      labels: ['share'],
+    },
     () => shares(({ refused }) => refused),
   )
   metrics.gauge({ name: 'process_resident_memory_bytes', help: "The agent's memory, without its daemons" }, () =>

@@ -91,6 +91,13 @@ describe('words', () => {
     })
   })
 
+  test('a proxy that is held up says what it may have', () => {
+    const held = { nodeName: 'n1', ...over(1, 'processors', 0.5) }
+    expect(withOverShares(serving, [held]).message).toBe(
+      'Node n1 holds up its proxy, which wants more processor time than it may have (processors: 0.5). 2 of 2 members answer.',
+    )
+  })
+
   test('what nobody drops is left as it is', () => {
     expect(withOverShares(serving, [])).toBe(serving)
   })

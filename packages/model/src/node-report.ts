@@ -35,11 +35,11 @@ export interface NodeReport {
 
 /**
  * What a tenant network has a share of. `packets`, `bytes` and `new-flows` are counted by the second, from clients and
- * from members apart; `flows` are those that the kernel tracks.
+ * from members apart; `flows` are those that the kernel tracks, and `processors` what its proxy may use.
  */
-export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows'
+export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows' | 'processors'
 
-/** A tenant network that wanted more than its share within the last minute: what was over it was dropped. */
+/** A tenant network that wanted more than its share within the last minute: what was over it was dropped, or waits. */
 export interface OverShareReport {
   /** `DomainEntry.number`. */
   readonly domain: number

@@ -92,6 +92,28 @@ export class Cgroup {
   }
 }
 
+/** How often the processes of a group wanted more processor time in a period than they may have. */
+export interface CpuThrottling {
+  /** In which they wanted any. */
+  readonly periods: number
+  readonly throttled: number
+}
+
+/** What the group of this name was held up; null when there is none, or nothing here bounds it. */
+export async function cpuThrottling({ roots }: CgroupLayout, name: string): Promise<CpuThrottling | null> {
+  const text = roots.cpu === undefined ? null : await readOrNull(join(roots.cpu, name, 'cpu.stat'))
+  return text === null ? null : readThrottling(text)
+}
+
+/** @param text of `cpu.stat`, which both versions have */
+export function readThrottling(text: string): CpuThrottling | null {
+  const of = (name: string) => new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]
+  const [periods, throttled] = [of('nr_periods'), of('nr_throttled')]
+  return periods === undefined || throttled === undefined
+    ? null
+    : { periods: Number(periods), throttled: Number(throttled) }
+}
+
 interface LimitSetting {
   readonly limit: keyof CgroupLimits
   readonly controller: Controller

@@ -109,7 +109,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     .array(
       z.object({
         domain: z.number().int().min(1),
-        share: z.enum(['packets', 'bytes', 'new-flows', 'flows']),
+        share: z.enum(['packets', 'bytes', 'new-flows', 'flows', 'processors']),
         limit: count,
         since: time,
       }),

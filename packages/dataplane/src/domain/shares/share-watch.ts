@@ -11,7 +11,7 @@ export interface ShareUse {
   readonly used: number | null
   /** How often it was refused more, since something began to count; null where `isOver` says it. */
   readonly refused: number | null
-  /** It wants more now. Left out, `refused` tells. */
+  /** It wants more now. Left out, that it was refused something tells it. */
   readonly isOver?: boolean
 }
 
@@ -24,8 +24,8 @@ export interface ShareSource {
 /** All domains together, for who watches this one machine: by share, so that their number is fixed. */
 export interface ShareFigures {
   readonly refused: number
-  /** The most that one domain uses of its share: 1 is all of it. */
-  readonly mostUsed: number
+  /** The most that one domain uses of its share: 1 is all of it. Null where that is not known. */
+  readonly mostUsed: number | null
   /** Domains that want more than their share. */
   readonly over: number
 }
@@ -81,9 +81,10 @@ export class ShareWatch {
   figures(): Readonly<Partial<Record<ShareName, ShareFigures>>> {
     const over = this.#reports()
     return Object.fromEntries(
-      Array.from(this.#mostUsed, ([share, mostUsed]) => {
+      Array.from(this.#total, ([share, refused]) => {
         const networks = over.filter((one) => one.share === share).length
-        return [share, { refused: this.#total.get(share) ?? 0, mostUsed, over: networks } satisfies ShareFigures]
+        const mostUsed = this.#mostUsed.get(share) ?? null
+        return [share, { refused, mostUsed, over: networks } satisfies ShareFigures]
       }),
     )
   }
@@ -115,8 +116,7 @@ export class ShareWatch {
     const more = refused === null || before === undefined ? 0 : refused < before ? refused : refused - before
     if (refused !== null) ofDomain.set(share, refused)
     this.#total.set(share, (this.#total.get(share) ?? 0) + more)
-    const part = limit === 0 ? 0 : (used ?? 0) / limit
-    this.#mostUsed.set(share, Math.max(part, this.#mostUsed.get(share) ?? 0))
+    if (used !== null && limit > 0) this.#mostUsed.set(share, Math.max(used / limit, this.#mostUsed.get(share) ?? 0))
     if (isOver ?? more > 0) this.#isOver(domain, share, limit)
   }
 

@@ -1,4 +1,14 @@
-import { Cgroup, type CgroupLayout, type CgroupLimits, isErrno, probeCgroups, runIn, type TimeSlice } from '@spout/sys'
+import {
+  Cgroup,
+  type CgroupLayout,
+  type CgroupLimits,
+  type CpuThrottling,
+  cpuThrottling,
+  isErrno,
+  probeCgroups,
+  runIn,
+  type TimeSlice,
+} from '@spout/sys'
 import type { ProxyPlace } from './proxy-place.ts'
 
 /** What the driver asks of the machine: a process in a namespace, and bounds on what it may use. */
@@ -62,6 +72,11 @@ export class SystemHost implements ProxyHost {
   async confine(name: string, pid: number): Promise<void> {
     await (await this.#group(name))?.add(pid)
     await this.#timeSlice({ pid, us: TIME_SLICE_US })
+  }
+
+  /** What the processes of this name were held up; null while there are none, or where nothing bounds them. */
+  async throttling(name: string): Promise<CpuThrottling | null> {
+    return this.#layout && cpuThrottling(this.#layout, `${this.#parent}/${name}`)
   }
 
   async release(name: string): Promise<void> {
