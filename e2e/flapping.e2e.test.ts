@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import {
   askOn,
   Caller,
   FAST_PORTS,
-  type ProcessId,
   recordFault,
   type ShownLoadBalancer,
   startFastMember,
@@ -13,7 +11,7 @@ import {
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, tally, vipOf } from './fixtures.ts'
-import { agentOf, helperOf, proxiesOf } from './node-processes.ts'
+import { agentOf, helperOf, processorSeconds, proxiesOf } from './node-processes.ts'
 
 const NODE = 'node1'
 const MEMBERS = 1_000
@@ -36,12 +34,6 @@ afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
   await system?.destroy()
 })
-
-/** Processor seconds, by the kernel's clock ticks (`man 5 proc_pid_stat`). */
-function processorSeconds({ pid }: ProcessId): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
 
 const agentSeconds = (): number =>
   processorSeconds(agentOf(system.lab, NODE)) + processorSeconds(helperOf(system.lab, NODE)!)

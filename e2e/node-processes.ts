@@ -29,3 +29,9 @@ export async function daemonsOf(lab: Lab, node: string, names: readonly string[]
   const pids = await pidsIn(lab.namespace(node))
   return alive(pids.filter((pid) => names.some((name) => programOf(pid).startsWith(name))))
 }
+
+/** Processor seconds that a process has had, by the kernel's clock ticks (`man 5 proc_pid_stat`). */
+export function processorSeconds({ pid }: ProcessId): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}

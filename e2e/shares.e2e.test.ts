@@ -4,7 +4,7 @@ import path from 'node:path'
 import { askOn, Caller, recordFault, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, CLIENT, vipOf } from './fixtures.ts'
-import { proxiesOf } from './node-processes.ts'
+import { processorSeconds, proxiesOf } from './node-processes.ts'
 import { failuresOf } from './traffic.ts'
 
 const BURST = path.resolve(import.meta.dirname, '../packages/dataplane/src/lab/burst.py')
@@ -58,12 +58,6 @@ function groupOf(pid: number): string {
 const throttledPeriods = (): number =>
   Number(/^nr_throttled (\d+)$/m.exec(readFileSync(path.join(greedyGroup, 'cpu.stat'), 'utf8'))?.[1])
 
-/** Processor seconds of a process, by the kernel's clock ticks (`man 5 proc_pid_stat`). */
-function processorSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
 /** From 6.12 on. */
 const [major = 0, minor = 0] = release().split('.').map(Number)
 const KNOWS_TURNS = major > 6 || (major === 6 && minor >= 12)
@@ -115,7 +109,7 @@ describe('a tenant that wants more than its share of a node', () => {
     const [proxy] = (await proxiesOf(system.lab, 'node1')).filter(({ pid }) => groupOf(pid) === greedyGroup)
     expect(turnsOf(proxy!.pid)).toBe(KNOWS_TURNS ? '100000' : turnsOf(process.pid))
     const neighbour = askNeighbour()
-    const before = { periods: throttledPeriods(), seconds: processorSeconds(proxy!.pid), atMs: performance.now() }
+    const before = { periods: throttledPeriods(), seconds: processorSeconds(proxy!), atMs: performance.now() }
     const greedy = Array.from({ length: CROWD }, () => askOn(() => crowd.http(vipOf(site), 80, { timeoutMs: 20_000 })))
     await waitFor(() => throttledPeriods() - before.periods >= 20, { what: 'the proxy to want more than it has' })
     const isTold = async (who: Tenant, shown: ShownLoadBalancer) =>
@@ -123,7 +117,7 @@ describe('a tenant that wants more than its share of a node', () => {
     await waitFor(() => isTold(acme, site), { what: 'the word of the node', timeoutMs: 60_000 })
     expect(await isTold(bolt, blog)).toBe(false)
     const elapsed = (performance.now() - before.atMs) / 1000
-    const used = (processorSeconds(proxy!.pid) - before.seconds) / elapsed
+    const used = (processorSeconds(proxy!) - before.seconds) / elapsed
     const answers = (await Promise.all(greedy.map((one) => one.stop()))).flat()
     const asked = await neighbour.stop()
     // A tick of the clock and a period of the quota at either end.

@@ -78,6 +78,27 @@ function cutter(clock: FakeClock, file: string | null = null) {
   }
 }
 
+it('has members that go one after the other share walks, and the first wait for nobody', async () => {
+  const clock = new FakeClock()
+  const { go, take, walks } = cutter(clock)
+  const many = Array.from({ length: 250 }, (_, n) => member(`n${n}`, `10.0.1.${n}`))
+  await go(entryOf(many))
+  const down: string[] = []
+  for (const { id } of many) {
+    down.push(id)
+    await go(entryOf(many, down))
+    if (down.length === 1) expect(take()).toHaveLength(2)
+    await clock.advance(4)
+    await Promise.all(runs)
+  }
+  await clock.advance(10_000)
+  await Promise.all(runs)
+  const told = new Set(take().flatMap((line) => (line.startsWith('udp') ? line.split(' ')[3]!.split(',') : [])))
+  expect(told.size).toBe(250)
+  // 50 in the second in which they went, and five rounds of what went in either half of it.
+  expect(walks()).toBeLessThan(65)
+})
+
 it('moves UDP flows of a lost member at once, and again while packets may bring them back', async () => {
   const clock = new FakeClock()
   const { go, take } = cutter(clock)

@@ -17,6 +17,13 @@ import type { Rendered, RenderedService } from './rendered.ts'
  */
 const ROUNDS = 5
 const ROUND_MS = 1_000
+/**
+ * Rounds begin at whole multiples of it: members that go one after the other share the kernel's walks, however many there
+ * are that come and go.
+ */
+const ROUNDS_AT_MS = 500
+/** From one time that cuts are made to the next: the first one is made at once. */
+const PAUSE_MS = 20
 /** Of one load balancer at a time: a drain may last a day, and its members may change every second. */
 const MOST_DRAINS = 10_000
 /** Members in one request. */
@@ -62,6 +69,7 @@ export class FlowCuts {
   readonly #options: FlowCutsOptions
   readonly #cuts = new Map<string, Cut>()
   #timer: Timer | null = null
+  #notBeforeMs = 0
   #saved = '[]'
 
   constructor(options: FlowCutsOptions) {
@@ -112,18 +120,21 @@ export class FlowCuts {
    */
   async run(): Promise<void> {
     const now = this.#options.clock.now().getTime()
-    const due = [...this.#cuts].filter(([, { atMs }]) => atMs <= now)
+    const due = now < this.#notBeforeMs ? [] : [...this.#cuts].filter(([, { atMs }]) => atMs <= now)
     // Whoever has waited longest: where a round takes longer than a second, the first of it are due again before its last.
     due.sort(([, one], [, other]) => one.atMs - other.atMs)
     let requests = 0
     for (const batch of this.#batches(due.map(([, cut]) => cut))) {
       for (const cut of batch.flat())
         if (cut.roundsLeft > 1)
-          this.#cuts.set(nameOf(cut), { ...cut, atMs: now + ROUND_MS, roundsLeft: cut.roundsLeft - 1 })
+          this.#cuts.set(nameOf(cut), { ...cut, atMs: nextRoundMs(now), roundsLeft: cut.roundsLeft - 1 })
         else this.#cuts.delete(nameOf(cut))
       requests += await this.#cut(batch)
       if (requests >= MOST_REQUESTS) break
     }
+    const isAll = requests < MOST_REQUESTS
+    // A clock that was set back holds no cuts up.
+    if ((requests > 0 && isAll) || now < this.#notBeforeMs - PAUSE_MS) this.#notBeforeMs = now + PAUSE_MS
     this.#schedule()
     await this.#save()
   }
@@ -204,7 +215,7 @@ export class FlowCuts {
     const next = this.#cuts.values().reduce((least, { atMs }) => Math.min(least, atMs), Number.POSITIVE_INFINITY)
     if (next === Number.POSITIVE_INFINITY) return
     const { clock, onDue } = this.#options
-    this.#timer = clock.setTimer(onDue, Math.max(0, next - clock.now().getTime()))
+    this.#timer = clock.setTimer(onDue, Math.max(0, Math.max(next, this.#notBeforeMs) - clock.now().getTime()))
   }
 
   async #load(): Promise<readonly Cut[]> {
@@ -247,6 +258,8 @@ function inRequests(services: readonly ServiceFlows[]): readonly (readonly Servi
   }
   return requests
 }
+
+const nextRoundMs = (nowMs: number): number => Math.ceil((nowMs + ROUND_MS) / ROUNDS_AT_MS) * ROUNDS_AT_MS
 
 const NO_FATES: ReturnType<typeof memberFates> = new Map()
 const endText = ({ address, port }: FlowEnd): string => `${address} ${port}`
