@@ -179,17 +179,25 @@ describe('the native helper killed', () => {
     const owner = await ownerOf(acme, shop)
     const helper = helperOf(system.lab, owner)
     await system.lab.stop(helper!, 'SIGKILL')
+    const inside = (namespace: string) => ['ip', 'netns', 'exec', namespace, 'nft'] as const
+    const tablesIn = async (namespace: string) =>
+      (await must([...inside(namespace), 'list', 'tables'])).split('\n').filter(Boolean).sort()
+    const before = new Map<string, readonly string[]>()
     for (const namespace of domainNamespaces(system.lab, owner)) {
-      const inside = ['ip', 'netns', 'exec', namespace, 'nft']
-      const tables = (await must([...inside, 'list', 'tables'])).split('\n').filter((line) => line !== '')
+      const tables = await tablesIn(namespace)
+      before.set(namespace, tables)
       const served = tables.filter((table) => !table.includes('guard'))
       expect(served).not.toEqual([])
-      for (const table of served) await must([...inside, `delete ${table}`])
+      for (const table of served) await must([...inside(namespace), `delete ${table}`])
     }
     await must(['ip', '-n', system.lab.namespace(owner), 'addr', 'flush', 'dev', 'fab0', 'to', `${vipOf(shop)}/32`])
     await waitFor(async () => (await system.boundAddresses(owner)).includes(vipOf(shop)), {
       what: 'the address to be back',
     })
+    for (const [namespace, tables] of before)
+      await waitFor(async () => (await tablesIn(namespace)).join() === tables.join(), {
+        what: `tables of ${namespace}`,
+      })
     await bothServed()
   })
 })

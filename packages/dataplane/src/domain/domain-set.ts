@@ -19,7 +19,7 @@ import {
 import { domainNames, existingDomains, SEGMENT, TUNNELS, UPLINK } from './domain-names.ts'
 import { LeftoversGrace } from './leftovers-grace.ts'
 import { type Run, run } from './run.ts'
-import { renderShares } from './shares/shares-table.ts'
+import { renderShares, SHARES_TABLE } from './shares/shares-table.ts'
 import { prepareRoot } from './steering-rules.ts'
 
 const MAIN_TABLE = 254
@@ -49,6 +49,8 @@ export class DomainSet {
   readonly #log: Log
   readonly #run: Run
   readonly #known = new Map<string, Known>()
+  /** Marks of the tables of shares as loaded, by namespace. */
+  readonly #shares = new Map<string, string>()
   readonly #grace: LeftoversGrace
   /** Domains of this agent that no entry named: removed by the first `apply` after the grace. */
   #leftovers = new Set<number>()
@@ -120,7 +122,7 @@ export class DomainSet {
     })
   }
 
-  /** Keys of domains whose namespace or interfaces were lost; the next `apply` of their entries makes them again. */
+  /** Keys of domains whose namespace, interfaces or shares were lost; the next `apply` of their entries makes them again. */
   observe(): Promise<readonly string[]> {
     return this.#serial.run(async () => {
       const lost: string[] = []
@@ -129,7 +131,8 @@ export class DomainSet {
         const segment = await this.#addresses(layout.names.netns, SEGMENT)
         const isSegmentWhole = segment !== null && missing(layout.segmentAddresses, segment).length === 0
         const isWhole = uplink !== null && isSegmentWhole && (await this.#isHostEndWhole(layout))
-        if (!isWhole || (layout.vni !== null && !(await this.#hasTunnels(layout)))) lost.push(key)
+        const hasTunnels = layout.vni === null || (await this.#hasTunnels(layout))
+        if (!isWhole || !hasTunnels || !(await this.#hasShares(layout))) lost.push(key)
       }
       return lost
     })
@@ -255,6 +258,12 @@ export class DomainSet {
     const segment = await this.#helper.linkIndex({ netns, dev: SEGMENT })
     const table = renderShares(sharesOf(this.#config), { uplink, segment })
     if (await loadTable(this.#helper, netns, table)) this.#changes++
+    this.#shares.set(netns, table.mark)
+  }
+
+  async #hasShares({ names: { netns } }: DomainLayout): Promise<boolean> {
+    const { comment } = await this.#helper.nftGeneration({ netns, family: 'netdev', table: SHARES_TABLE })
+    return comment === this.#shares.get(netns)
   }
 
   /** The difference alone. Other routes through the segment lead to what was behind routers before. */
@@ -316,6 +325,7 @@ export class DomainSet {
     const names = domainNames(this.#config, number)
     await removeLink(this.#run, this.#config.rootNamespace ?? null, names.rootLink)
     await removeLink(this.#run, names.namespace, SEGMENT)
+    this.#shares.delete(names.netns)
     await this.#change(removeNamespace(this.#run, names.namespace))
   }
 

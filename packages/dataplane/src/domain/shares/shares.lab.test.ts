@@ -10,6 +10,7 @@ import { LabNode, silent } from '../../lab/lab-node.ts'
 import { NetworkShareUse } from './network-share-use.ts'
 import type { NetworkShares } from './network-shares.ts'
 import { ShareWatch } from './share-watch.ts'
+import { SHARES_TABLE } from './shares-table.ts'
 
 const BURST = fileURLToPath(new URL('../../lab/burst.py', import.meta.url))
 const signal = new AbortController().signal
@@ -178,6 +179,20 @@ describe('what a tenant network may take of a node', () => {
         fault: `a tenant takes more than its share of a node: ${most.toLocaleString('en-US')} tracked flows`,
         outcome: 'its own table is full; the neighbour is answered',
         figure: `${asked - answered} of ${asked} of its connections failed`,
+      })
+    }))
+
+  it('shares that somebody took away are noticed, and put back', () =>
+    withShares(PLENTY, async () => {
+      const { domains, helper } = on.node
+      expect(await domains.observe()).toEqual([])
+      const netns = domains.netns(GREEDY.domain.number)
+      await helper.nftText({ netns, text: `delete table netdev ${SHARES_TABLE}\n` })
+      expect(await domains.observe()).toEqual([GREEDY.domain.key])
+      await domains.apply({ put: [GREEDY.domain], remove: [] }, signal)
+      expect(await domains.observe()).toEqual([])
+      expect(await helper.nftGeneration({ netns, family: 'netdev', table: SHARES_TABLE })).toMatchObject({
+        exists: true,
       })
     }))
 
