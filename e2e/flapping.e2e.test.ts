@@ -38,11 +38,16 @@ afterAll(async () => {
 const agentSeconds = (): number =>
   processorSeconds(agentOf(system.lab, NODE)) + processorSeconds(helperOf(system.lab, NODE)!)
 
-/** Of a processor, by agent and helper, over so long. */
-async function loadOver(forMs: number): Promise<number> {
+/** Tells what agent and helper took of a processor from now on. */
+function meter(): () => number {
   const began = { atMs: performance.now(), seconds: agentSeconds() }
-  await waitFor(() => performance.now() - began.atMs >= forMs, { what: 'some time' })
-  return (agentSeconds() - began.seconds) / ((performance.now() - began.atMs) / 1000)
+  return () => (agentSeconds() - began.seconds) / ((performance.now() - began.atMs) / 1000)
+}
+
+/** A length of the load, not a wait for something to happen. */
+async function lasts(ms: number): Promise<void> {
+  const startMs = performance.now()
+  await waitFor(() => performance.now() - startMs >= ms, { what: `${ms} ms of it` })
 }
 
 const percent = (part: number): string => `${(part * 100).toFixed(0)} %`
@@ -72,19 +77,19 @@ describe('F16: 500 of 1,000 members that come and go each second', () => {
     const nft = (...commands: readonly string[]) => system.lab.must(place, ['nft', commands.join('; ')])
     await nft(`add table ${table}`, `add chain ${table} input { type filter hook input priority 0; }`)
     const proxies = await proxiesOf(system.lab, NODE)
-    const calm = await loadOver(3_000)
-    const began = { atMs: performance.now(), seconds: agentSeconds() }
+    const whileCalm = meter()
+    await lasts(3_000)
+    const calm = whileCalm()
+    const whileFlapping = meter()
     const stream = askOn(() => client.http(vipOf(shown), 80, { timeoutMs: 5_000 }))
     let least = MEMBERS
     for (let turn = 0; turn < TURNS; turn++) {
       const refuse = `tcp dport ${FLAPPING.first}-${FLAPPING.last} reject with tcp reset`
       await nft(turn % 2 === 0 ? `add rule ${table} input ${refuse}` : `flush chain ${table} input`)
-      const turned = performance.now()
-      await waitFor(() => performance.now() - turned >= 1_000, { what: 'a second of it' })
+      await lasts(1_000)
       least = Math.min(least, (await healths(who, shown)).get('up') ?? 0)
     }
-    const elapsed = (performance.now() - began.atMs) / 1000
-    const load = (agentSeconds() - began.seconds) / elapsed
+    const load = whileFlapping()
     const asked = await stream.stop()
     const lost = asked.filter((outcome) => !outcome.ok || outcome.value.status !== 200).length
     expect(least).toBeLessThan(MEMBERS)

@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import path from 'node:path'
-import { askOn, Caller, recordFault, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import {
+  askOn,
+  BURST_PROGRAM,
+  Caller,
+  recordFault,
+  type ShownLoadBalancer,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, CLIENT, vipOf } from './fixtures.ts'
 import { processorSeconds, proxiesOf } from './node-processes.ts'
 import { failuresOf } from './traffic.ts'
 
-const BURST = path.resolve(import.meta.dirname, '../packages/dataplane/src/lab/burst.py')
 /** Of one processor. */
 const PROCESSORS = 0.1
 const METRICS = '127.0.0.1:9132'
@@ -77,7 +85,8 @@ const askNeighbour = () =>
 describe('a tenant that wants more than its share of a node', () => {
   it('is told so on its own load balancers and by the figures of the node; its neighbour misses nothing', async () => {
     const neighbour = askNeighbour()
-    const attack = () => system.lab.must('client', ['python3', BURST, 'syns', vipOf(shop), '80', '40000', CLIENT])
+    const attack = () =>
+      system.lab.must('client', ['python3', BURST_PROGRAM, 'syns', vipOf(shop), '80', '40000', CLIENT])
     await attack()
     // What the agent saw at its first look is no news.
     await waitFor(

@@ -87,8 +87,9 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
         .timeSlice(request)
         .catch((error: unknown) => log.warn({ event: 'no-time-slice', err: error }, 'a proxy has no turns of its own')),
   )
+  const proxyPlace = proxyPlaceOf(domainConfig)
   const haproxy = new HaproxyDriver({
-    place: proxyPlaceOf(domainConfig),
+    place: proxyPlace,
     host,
     clock,
     log,
@@ -159,12 +160,11 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
           forget: (domain) => use.forget(domainSet.netns(domain)),
         },
         new ProcessorUse({
-          place: proxyPlaceOf(domainConfig),
+          place: proxyPlace,
           throttling: (name) => host.throttling(name),
           processors,
         }),
       ],
-      clock,
       log,
     }),
     start: () => {},

@@ -5,13 +5,12 @@ import { withOverShares } from './over-shares.ts'
 import { ControlPlane } from './testing/control-plane.ts'
 import { loadBalancer, network, node, nodeGroup, pool, uuid } from './testing/model.ts'
 
-const SINCE = '2026-01-01T00:00:00.000Z'
 const N1 = uuid('node', 1)
 const LB = uuid('lb', 1)
 const OTHER = uuid('lb', 2)
 
 const over = (domain: number, share: OverShareReport['share'] = 'packets', limit = 500_000): OverShareReport => ({
-  ...{ domain, share, limit, since: SINCE },
+  ...{ domain, share, limit },
 })
 
 /** Two load balancers of two networks on one node. */

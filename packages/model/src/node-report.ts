@@ -46,8 +46,6 @@ export interface OverShareReport {
   readonly share: ShareName
   /** What it may have: in a second, or at a time. */
   readonly limit: number
-  /** RFC 3339 of the node's clock: since when it has been so, without a minute's pause. */
-  readonly since: string
 }
 
 /** Whether a node that does not report answers ARP or neighbour solicitations on the fabric, as another node sees it. */

@@ -111,7 +111,6 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
         domain: z.number().int().min(1),
         share: z.enum(['packets', 'bytes', 'new-flows', 'flows', 'processors']),
         limit: count,
-        since: time,
       }),
     )
     .max(1000)

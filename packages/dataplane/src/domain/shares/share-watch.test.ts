@@ -1,4 +1,3 @@
-import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, test } from 'vitest'
 import { type ShareUse, ShareWatch } from './share-watch.ts'
 
@@ -16,14 +15,15 @@ function watched() {
     used: 10,
     isFull: false,
     reads: 0,
+    lookTakesMs: 0,
   }
-  const clock = new FakeClock()
   const watch = new ShareWatch({
     domains: () => state.domains,
     sources: [
       {
         read: async (domain): Promise<readonly ShareUse[]> => {
           state.reads++
+          state.nowMs += state.lookTakesMs
           const refused = state.refused.get(domain)
           if (refused === undefined) throw new Error('gone')
           return [
@@ -33,11 +33,10 @@ function watched() {
         },
       },
     ],
-    clock,
     log,
     now: () => state.nowMs,
   })
-  return { state, watch, clock }
+  return { state, watch }
 }
 
 test('what was refused before the first look is no news; what is refused after it is, for a minute', async () => {
@@ -55,17 +54,18 @@ test('what was refused before the first look is no news; what is refused after i
   expect(watch.figures().packets?.refused).toBe(1)
 })
 
-test('one that is refused again and again is told once, with the same beginning', async () => {
-  const { state, watch, clock } = watched()
+test('one that is refused again and again is told in the same words, until a minute after the last time', async () => {
+  const { state, watch } = watched()
   await watch.look()
   state.refused.set(2, 5)
   const first = await watch.look()
-  await clock.advance(50_000)
   state.nowMs = 50_000
   state.refused.set(2, 6)
   expect(await watch.look()).toEqual(first)
   state.nowMs = 109_999
   expect(await watch.look()).toEqual(first)
+  state.nowMs = 110_000
+  expect(await watch.look()).toEqual([])
 })
 
 test('a count that begins anew is counted on, and a full table says so by itself', async () => {
@@ -93,12 +93,15 @@ test('a domain that cannot be read hides no other, and one that is gone is forgo
 
 test('looking takes a hundredth of the time at most', async () => {
   const { state, watch } = watched()
-  state.domains = [1]
-  const slow = async () => {
+  state.lookTakesMs = 10
+  const readsAt = async (nowMs: number) => {
     const before = state.reads
+    state.nowMs = nowMs
     await watch.look()
     return state.reads - before
   }
-  expect(await slow()).toBe(1)
-  expect(await slow()).toBe(1)
+  // Two domains: 20 ms, after which 2 s are for others.
+  expect(await readsAt(0)).toBe(2)
+  expect(await readsAt(2_019)).toBe(0)
+  expect(await readsAt(2_020)).toBe(2)
 })

@@ -1,5 +1,4 @@
 import type { OverShareReport, ShareName } from '@spout/model/node-report'
-import type { Clock } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 
 /** How one domain stands with one of its shares. */
@@ -33,7 +32,6 @@ export interface ShareFigures {
 export interface ShareWatchOptions {
   readonly domains: () => Iterable<number>
   readonly sources: readonly ShareSource[]
-  readonly clock: Clock
   readonly log: Log
   readonly now?: () => number
 }
@@ -45,10 +43,10 @@ const MOST_REPORTS = 1_000
 /** At most this part of the time is spent on looking. */
 const SHARE_OF_TIME = 0.01
 
+/** When it was refused something last. */
 interface Over {
-  readonly since: string
-  lastMs: number
-  limit: number
+  readonly lastMs: number
+  readonly limit: number
 }
 
 /** Tells which tenant networks want more of this node than they may have, and counts what they were refused. */
@@ -123,9 +121,7 @@ export class ShareWatch {
   #isOver(domain: number, share: ShareName, limit: number): void {
     const shares = this.#over.get(domain) ?? new Map<ShareName, Over>()
     this.#over.set(domain, shares)
-    const known = shares.get(share)
-    const since = known !== undefined && !this.#isQuiet(known) ? known.since : this.#options.clock.now().toISOString()
-    shares.set(share, { since, lastMs: this.#now(), limit })
+    shares.set(share, { lastMs: this.#now(), limit })
   }
 
   #isQuiet({ lastMs }: Over): boolean {
@@ -137,7 +133,7 @@ export class ShareWatch {
     for (const [domain, shares] of this.#over)
       for (const [share, over] of shares)
         if (this.#isQuiet(over)) shares.delete(share)
-        else if (reports.length < MOST_REPORTS) reports.push({ domain, share, limit: over.limit, since: over.since })
+        else if (reports.length < MOST_REPORTS) reports.push({ domain, share, limit: over.limit })
     return reports
   }
 }

@@ -1,7 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import type { ShareName } from '@spout/model/node-report'
-import { systemClock } from '@spout/runtime'
-import { recordFault } from '@spout/testkit'
+import { BURST_PROGRAM, recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Announcement } from '../../announcer.ts'
 import { Arrangement } from '../../lab/arrangement.ts'
@@ -12,7 +10,6 @@ import type { NetworkShares } from './network-shares.ts'
 import { ShareWatch } from './share-watch.ts'
 import { SHARES_TABLE } from './shares-table.ts'
 
-const BURST = fileURLToPath(new URL('../../lab/burst.py', import.meta.url))
 const signal = new AbortController().signal
 
 /** The tenant that wants more than there is, and its neighbour on the same node. */
@@ -52,7 +49,7 @@ async function nodeWith(lab: Arrangement, shares: NetworkShares) {
   const sources = [{ read: (domain: number) => use.read(node.domains.netns(domain)) }]
   const domains = () => node.domains.numbers()
   // A clock of its own that goes on by itself: no look is too soon.
-  const watch = new ShareWatch({ domains, sources, clock: systemClock, log: silent, now: () => 0 })
+  const watch = new ShareWatch({ domains, sources, log: silent, now: () => 0 })
   await watch.look()
   const refusedTo = async (domain: number): Promise<Readonly<Partial<Record<ShareName, number | null>>>> => {
     const all = await use.read(node.domains.netns(domain))
@@ -89,7 +86,8 @@ describe('what a tenant network may take of a node', () => {
     return { asked, answered }
   }
 
-  const burst = (...words: readonly (string | number)[]) => lab.run('client', `python3 ${BURST} ${words.join(' ')}`)
+  const burst = (...words: readonly (string | number)[]) =>
+    lab.run('client', `python3 ${BURST_PROGRAM} ${words.join(' ')}`)
 
   async function withShares(shares: NetworkShares, test: () => Promise<void>): Promise<void> {
     on = await nodeWith(lab, shares)
@@ -157,7 +155,7 @@ describe('what a tenant network may take of a node', () => {
   it('packets of members are counted as those of clients are', () =>
     withShares({ ...PLENTY, packetsPerSecond: SHARES.packetsPerSecond }, async () => {
       // Nobody asked for them, so they go nowhere; they cost the node as much.
-      const storm = () => lab.run(GREEDY.member, `python3 ${BURST} datagrams 10.9.0.9 9 60000 1`)
+      const storm = () => lab.run(GREEDY.member, `python3 ${BURST_PROGRAM} datagrams 10.9.0.9 9 60000 1`)
       const { asked, answered } = await beside(storm)
       expect((await on.refusedTo(GREEDY.domain.number)).packets).toBeGreaterThan(1_000)
       expect([answered, (await on.refusedTo(NEIGHBOUR.domain.number)).packets]).toEqual([asked, 0])
