@@ -175,6 +175,7 @@ export async function startControlPlane(
       linkPin: authority.pin,
       networkDefaults,
       streams: limits.streams,
+      turns: limits.turns,
     }),
     limits.gate,
   )
@@ -183,10 +184,15 @@ export async function startControlPlane(
     identityApi({
       ...{ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },
       credentialsPerUser: config.tokens.credentialsPerUser,
+      turns: limits.turns,
     }),
     limits.gate,
   )
-  mount(app, networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults }), limits.gate)
+  mount(
+    app,
+    networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults, turns: limits.turns }),
+    limits.gate,
+  )
   mount(
     app,
     {

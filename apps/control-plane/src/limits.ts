@@ -10,7 +10,7 @@ import {
   limitConnections,
   OpenStreams,
   RequestShares,
-  shareOfProject,
+  RoundTurns,
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
 
@@ -27,6 +27,8 @@ const MOST_OF_ROUND = 4
 export interface Limits {
   readonly gate: Gate
   readonly streams: OpenStreams
+  /** In which long answers of all surfaces have their pieces made. */
+  readonly turns: RoundTurns
   /** Bounds the connections of a server. */
   watch(server: Server): void
   close(): void
@@ -45,10 +47,10 @@ export function openLimits(
   const shares = new RequestShares({ clock, mostOfRound: MOST_OF_ROUND, ...project })
   return {
     gate: apiGate({ authenticator, shares, bodies: new BodyBudget(BODIES), project, stranger }),
-    streams: new OpenStreams(
-      { mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES },
-      (projectId, bytes) => shares.charge(shareOfProject(projectId), bytes / BYTES_OF_A_UNIT),
+    streams: new OpenStreams({ mostOfProject: config.watches, mostBytesOfProject: MOST_STREAM_BYTES }, (who, bytes) =>
+      shares.charge(who, bytes / BYTES_OF_A_UNIT),
     ),
+    turns: new RoundTurns({ clock, othersAsk: (who) => shares.othersAsk(who) }),
     watch: (server) =>
       limitConnections(server, {
         ...{ most: config.connections, mostOfSource: config.connectionsOfAddress },

@@ -34,6 +34,7 @@ import { apiGate } from './limits/api-gate.ts'
 import { BodyBudget } from './limits/body-budget.ts'
 import { OpenStreams } from './limits/open-streams.ts'
 import { RequestShares } from './limits/request-shares.ts'
+import { RoundTurns } from './limits/round-turns.ts'
 import { nativeApi } from './native/native-api.ts'
 import { networkApi } from './network/network-api.ts'
 
@@ -198,7 +199,8 @@ export async function openTestBed(
   })
   const base = baseUrl(null)
   const networkDefaults = { returnPath: 'snat', segment: () => ({ physicalNetwork: 'physnet1', vlan: null }) } as const
-  const common = { admission, view, authenticator, clock, baseUrl: base }
+  const turns = new RoundTurns({ clock: systemClock })
+  const common = { admission, view, authenticator, clock, turns, baseUrl: base }
   const plenty = { perSecond: 100_000, burst: 100_000 }
   const shares = new RequestShares({ clock: systemClock, ...plenty })
   const bodies = new BodyBudget({ mostBytes: 64 * 1024 * 1024, mostBytesOfOne: 8 * 1024 * 1024 })

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { RoundTurns } from '../limits/round-turns.ts'
+import type { RoundTurns } from '../limits/round-turns.ts'
 import { sendListAs } from '../native/long-answer.ts'
 
 type Shown = Readonly<Record<string, unknown>>
@@ -21,13 +21,14 @@ export const listAnswer = (name: string, items: readonly Shown[], rest: Shown = 
 /**
  * Sends what routes of this scope answer as a list: at once when it is short, else in pieces as its reader takes them.
  * Call it before the routes are made.
- * @param whoOf whose pieces they are: askers have theirs made in turns
+ * @param turns in which all long answers of the server have their pieces made
+ * @param whoOf whose pieces they are
  */
 export function sendListsInPieces(
   scope: FastifyInstance,
+  turns: RoundTurns,
   whoOf: (request: FastifyRequest) => string | Promise<string>,
 ): void {
-  const turns = new RoundTurns()
   scope.addHook('onRoute', (route) => {
     const { handler } = route
     route.handler = async function (request: FastifyRequest, reply: FastifyReply) {

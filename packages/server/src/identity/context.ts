@@ -2,6 +2,7 @@ import type { Admission, ModelView } from '@spout/admission'
 import type { Clock } from '@spout/runtime'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { BaseUrl } from '../http/base-url.ts'
+import type { RoundTurns } from '../limits/round-turns.ts'
 import type { CatalogService } from './catalog.ts'
 
 /** What the identity facade stands on. */
@@ -15,4 +16,6 @@ export interface IdentityContext {
   readonly services: readonly CatalogService[]
   /** How many application credentials one user may have. */
   readonly credentialsPerUser: number
+  /** Long lists have their pieces made in these. */
+  readonly turns: RoundTurns
 }

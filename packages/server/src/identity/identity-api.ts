@@ -4,7 +4,7 @@ import { sessionOf } from '../authn/authenticate.ts'
 import { refuseBalancer } from '../authn/balancer.ts'
 import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { sendListsInPieces } from '../http/list-answer.ts'
-import { shareOf } from '../native/route.ts'
+import { shareOf } from '../limits/share-of.ts'
 import { applicationCredentialRoutes } from './application-credentials.ts'
 import { authRoutes } from './auth-routes.ts'
 import { endpointsOf, serviceId } from './catalog.ts'
@@ -29,7 +29,7 @@ export const identityApi = (context: IdentityContext): Surface => ({
   open: OPEN,
   plugin: async (scope) => {
     answerLikeKeystone(scope)
-    sendListsInPieces(scope, (request) => shareOf(sessionOf(context.authenticator, request).principal))
+    sendListsInPieces(scope, context.turns, (request) => shareOf(sessionOf(context.authenticator, request).principal))
     scope.addHook('preHandler', async (request) => {
       const { url } = request.routeOptions
       if (url === undefined || FOR_ALL.has(url.replace(/^\/identity/, ''))) return

@@ -7,6 +7,7 @@ import type { Gate } from '../http/host.ts'
 import { type Asker, admitByHeaders } from './admit.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { RequestShares, ShareLimits } from './request-shares.ts'
+import { shareOf } from './share-of.ts'
 
 export interface ApiGateOptions {
   readonly authenticator: Authenticator
@@ -17,9 +18,6 @@ export interface ApiGateOptions {
   /** Of each address that shows no token. */
   readonly stranger: ShareLimits
 }
-
-/** The share of a project's requests and streams. */
-export const shareOfProject = (projectId: string): string => `project ${projectId}`
 
 /** An operator mends what tenants cannot: he is slowed last. */
 const OPERATORS_FACTOR = 10
@@ -36,9 +34,9 @@ export function apiGate({ authenticator, shares, bodies, project, stranger }: Ap
   })
   const known = (request: FastifyRequest): Asker => {
     const { principal } = sessionOf(authenticator, request)
-    if (isAdmin(principal)) return { who: `operator ${principal.userId}`, limits: operator }
-    if (principal.projectId === null) return { who: `user ${principal.userId}`, limits: stranger }
-    return { who: shareOfProject(principal.projectId), limits: project }
+    const who = shareOf(principal)
+    if (isAdmin(principal)) return { who, limits: operator }
+    return { who, limits: principal.projectId === null ? stranger : project }
   }
   return (scope, open) =>
     admitByHeaders(scope, {

@@ -36,6 +36,14 @@ interface Share {
 
 /** How often shares that have used up their units are looked at. */
 const LOOK_EVERY_MS = 10
+/** Whoever began a request so long ago counts as one who asks now. */
+const ASKS_FOR_MS = 100
+
+interface Began {
+  readonly who: string | null
+  readonly atMs: number
+}
+const NEVER: Began = { who: null, atMs: Number.NEGATIVE_INFINITY }
 
 /**
  * Turns and budgets of those who ask. In one round of the event loop each share begins one request at most, and all of them
@@ -50,6 +58,9 @@ export class RequestShares {
   readonly #served = new Set<string>()
   /** Shares with somebody waiting. */
   readonly #busy = new Set<string>()
+  /** The share that began last, and the last one before it that was another. */
+  #latest = NEVER
+  #latestOther = NEVER
   #round: NodeJS.Immediate | null = null
   #look: Timer | null = null
 
@@ -81,6 +92,12 @@ export class RequestShares {
       this.#busy.add(who)
       this.#nextRound()
     })
+  }
+
+  /** Whether another share than this one began a request within the last 100 ms. */
+  othersAsk(who: string): boolean {
+    const { atMs } = this.#latest.who === who ? this.#latestOther : this.#latest
+    return this.#nowMs() - atMs < ASKS_FOR_MS
   }
 
   /** What a request turned out to cost beside its turn. The debt of a share is bounded by its burst. */
@@ -131,6 +148,8 @@ export class RequestShares {
 
   #serve(who: string, share: Share): void {
     share.units -= 1
+    if (this.#latest.who !== who) this.#latestOther = this.#latest
+    this.#latest = { who, atMs: this.#nowMs() }
     this.#served.add(who)
     this.#nextRound()
   }

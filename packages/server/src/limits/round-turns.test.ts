@@ -1,34 +1,79 @@
-import { expect, test } from 'vitest'
+import { FakeClock } from '@spout/runtime/fake-clock'
+import { beforeEach, expect, test } from 'vitest'
 import { RoundTurns } from './round-turns.ts'
 
-/** Rounds of the event loop, told after the turns of each: an immediate that was set later runs later. */
+/** One round of the event loop. An immediate that was set later runs later. */
 const round = () => new Promise<void>((resolve) => setImmediate(resolve))
+const rounds = async (count: number) => {
+  for (let n = 0; n < count; n++) await round()
+}
 
-test('each has one piece made in a round, however many it has waiting', async () => {
-  const turns = new RoundTurns()
-  const made: string[] = []
-  const work = async (who: string, pieces: number) => {
-    for (let piece = 0; piece < pieces; piece++) {
-      await turns.next(who)
-      made.push(who)
-    }
+let clock: FakeClock
+const made: string[] = []
+beforeEach(() => {
+  clock = new FakeClock()
+  made.length = 0
+})
+
+/** Makes pieces, each of which takes a while. */
+const work = async (turns: RoundTurns, who: string, pieces: number, pieceMs = 0) => {
+  for (let piece = 0; piece < pieces; piece++) {
+    await turns.next(who)
+    clock.stall(pieceMs)
+    made.push(who)
   }
-  for (let reader = 0; reader < 100; reader++) void work('busy', 5)
-  void work('other', 2)
+}
+
+test('one piece is made in a round, and those who wait take turns, however many one of them has waiting', async () => {
+  const turns = new RoundTurns({ clock })
+  for (let reader = 0; reader < 100; reader++) void work(turns, 'busy', 5)
+  void work(turns, 'other', 2)
+  await round()
+  expect(made).toEqual(['busy'])
   await round()
   expect(made).toEqual(['busy', 'other'])
-  await round()
+  await rounds(2)
   expect(made).toEqual(['busy', 'other', 'busy', 'other'])
-  for (let left = 498; left > 0; left--) await round()
+  await rounds(498)
   expect(made.filter((who) => who === 'busy')).toHaveLength(500)
-  await round()
+  await rounds(5)
   expect(made).toHaveLength(502)
 })
 
 test('work of one has its turns in the order that it was asked for', async () => {
-  const turns = new RoundTurns()
-  const made: number[] = []
-  for (const number of [1, 2, 3]) void turns.next('one').then(() => made.push(number))
-  for (let n = 0; n < 3; n++) await round()
-  expect(made).toEqual([1, 2, 3])
+  const turns = new RoundTurns({ clock })
+  for (const name of ['first', 'second', 'third']) void turns.next('one').then(() => made.push(name))
+  await rounds(3)
+  expect(made).toEqual(['first', 'second', 'third'])
+})
+
+test('while others ask, long work has a quarter of the time', async () => {
+  const turns = new RoundTurns({ clock, othersAsk: () => true })
+  void work(turns, 'busy', 1000, 1)
+  const startMs = clock.monotonicMs()
+  while (clock.monotonicMs() - startMs < 400) {
+    await rounds(2)
+    await clock.advance(0.5)
+  }
+  // The first begins at once; a pause ends with the next half millisecond that this clock moves by.
+  expect(made.length).toBeGreaterThanOrEqual(80)
+  expect(made.length).toBeLessThanOrEqual(101)
+})
+
+test('with nobody else there it pauses for nobody', async () => {
+  const turns = new RoundTurns({ clock, othersAsk: (who) => who !== 'busy' })
+  void work(turns, 'busy', 50, 1)
+  await rounds(50)
+  expect(made).toHaveLength(50)
+  expect(clock.timers).toBe(0)
+})
+
+test('pieces that take next to nothing share one pause', async () => {
+  const turns = new RoundTurns({ clock, othersAsk: () => true })
+  void work(turns, 'busy', 100, 0.125)
+  await rounds(20)
+  expect(made).toHaveLength(4)
+  await clock.advance(1.5)
+  await rounds(20)
+  expect(made).toHaveLength(8)
 })

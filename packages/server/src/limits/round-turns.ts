@@ -1,11 +1,35 @@
+import type { Clock } from '@spout/runtime'
+
+export interface RoundTurnsOptions {
+  readonly clock: Clock
+  /** Whether anybody but `who` asked for something just now. Default: never. */
+  readonly othersAsk?: (who: string) => boolean
+}
+
+/** Work that is done between two pauses, while others ask. */
+const SLICE_MS = 0.5
+/** A pause is so many times as long as the work before it. */
+const PAUSE_FACTOR = 3
+
 /**
- * Turns of those who have long work done in pieces. In one round of the event loop each has one piece made. So whoever
- * asks for something short waits for one piece of each, however much work one of them has under way.
+ * Schedules long work that is done in pieces, such as a list of thousands of objects.
+ *
+ * In one round of the event loop one piece is made, whoever's it is; those who wait take turns. While others ask, long
+ * work has a quarter of the time and pauses for the rest: a request goes through several rounds until it is answered, and
+ * would else wait for a piece in each of them.
  */
 export class RoundTurns {
-  /** By who waits; each in the order that they came. */
+  readonly #options: RoundTurnsOptions
+  /** By who waits; each in the order that they came. Whoever had a turn goes to the end. */
   readonly #waiting = new Map<string, (() => void)[]>()
-  #round: NodeJS.Immediate | null = null
+  #isScheduled = false
+  #startedMs = 0
+  /** Since the last pause. */
+  #workMs = 0
+
+  constructor(options: RoundTurnsOptions) {
+    this.#options = options
+  }
 
   /** Resolves when the next piece may be made, never within this round. Waits as long as it takes: pieces are short. */
   next(who: string): Promise<void> {
@@ -13,16 +37,44 @@ export class RoundTurns {
       const line = this.#waiting.get(who)
       if (line === undefined) this.#waiting.set(who, [go])
       else line.push(go)
-      this.#round ??= setImmediate(() => this.#serve())
+      if (!this.#isScheduled) this.#schedule()
     })
   }
 
-  #serve(): void {
-    this.#round = null
+  /** Immediates that are set together run one after the other: the second when the piece is made, before anything else. */
+  #schedule(): void {
+    this.#isScheduled = true
+    let served: string | null = null
+    setImmediate(() => {
+      served = this.#serve()
+    })
+    setImmediate(() => this.#rest(served))
+  }
+
+  #serve(): string | null {
+    this.#startedMs = this.#options.clock.monotonicMs()
     for (const [who, line] of this.#waiting) {
       line.shift()?.()
-      if (line.length === 0) this.#waiting.delete(who)
+      this.#waiting.delete(who)
+      if (line.length > 0) this.#waiting.set(who, line)
+      return who
     }
-    if (this.#waiting.size > 0) this.#round = setImmediate(() => this.#serve())
+    return null
+  }
+
+  #rest(served: string | null): void {
+    const { clock, othersAsk } = this.#options
+    this.#workMs += clock.monotonicMs() - this.#startedMs
+    if (this.#waiting.size === 0) {
+      this.#isScheduled = false
+      return
+    }
+    let pauseMs = 0
+    if (this.#workMs >= SLICE_MS) {
+      if (served !== null && othersAsk?.(served) === true) pauseMs = this.#workMs * PAUSE_FACTOR
+      this.#workMs = 0
+    }
+    if (pauseMs === 0) this.#schedule()
+    else clock.setTimer(() => this.#schedule(), pauseMs)
   }
 }

@@ -5,19 +5,19 @@ import { sessionOf } from '../authn/authenticate.ts'
 import { isBalancing } from '../authn/balancer.ts'
 import { holds } from '../authn/roles.ts'
 import { NATIVE_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
-import { RoundTurns } from '../limits/round-turns.ts'
+import { shareOf } from '../limits/share-of.ts'
 import type { NativeContext } from './context.ts'
 import { sendDocument } from './long-answer.ts'
 import { renderOpenApi } from './openapi.ts'
 import { answerWithProblems } from './problem.ts'
-import { type Route, shareOf } from './route.ts'
+import type { Route } from './route.ts'
 import { ROUTES } from './routes.ts'
 import { etagOf } from './shown.ts'
 
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 
 /** Our own API: everything the model holds, as it is. */
-export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'turns'>): Surface => ({
+export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
   open: [...ROUTES.filter(({ access }) => access === 'anyone').map(({ path }) => path), '/openapi.json'],
@@ -25,7 +25,7 @@ export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'turns'>): Surf
     const closing = new AbortController()
     // A server waits for open requests when it closes: watches must end first.
     scope.addHook('preClose', async () => closing.abort())
-    const context: NativeContext = { ...parts, closing: closing.signal, turns: new RoundTurns() }
+    const context: NativeContext = { ...parts, closing: closing.signal }
     answerWithProblems(scope)
     for (const known of ROUTES)
       scope.route({

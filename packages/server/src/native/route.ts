@@ -25,9 +25,6 @@ export interface Answer {
   readonly list?: boolean
 }
 
-/** Whose turns and streams an answer is of. */
-export const shareOf = ({ projectId, userId }: Principal): string => projectId ?? userId
-
 /** One operation of the native API: what it does and what the API document says of it, in one place. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

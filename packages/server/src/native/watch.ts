@@ -4,13 +4,14 @@ import type { Change, Revision } from '@spout/store'
 import { isAdmin } from '../authn/access.ts'
 import { errorOf } from '../http/error-of.ts'
 import { queryValue } from '../http/query.ts'
+import { shareOf } from '../limits/share-of.ts'
 import { BriefLines } from './brief-lines.ts'
 import type { Collection } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { type Line, lineWriter, type WriteLine } from './line-writer.ts'
 import { problemOf } from './problem.ts'
 import { followReader } from './reader.ts'
-import { type Call, shareOf } from './route.ts'
+import type { Call } from './route.ts'
 
 /**
  * Streams a collection's changes as NDJSON until the client goes, may not read on or the server closes. Objects are

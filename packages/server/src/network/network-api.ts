@@ -1,7 +1,7 @@
 import { refuseBalancer } from '../authn/balancer.ts'
 import { OPENSTACK_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { sendListsInPieces } from '../http/list-answer.ts'
-import { shareOf } from '../native/route.ts'
+import { shareOf } from '../limits/share-of.ts'
 import { addressRoutes } from './address-routes.ts'
 import type { NetworkContext } from './context.ts'
 import { answerLikeNeutron } from './errors.ts'
@@ -19,7 +19,7 @@ export const networkApi = (given: NetworkContext): Surface => ({
       authenticate: async (request) => refuseBalancer(await given.authenticate(request)),
     }
     answerLikeNeutron(scope)
-    sendListsInPieces(scope, async (request) => shareOf(await context.authenticate(request)))
+    sendListsInPieces(scope, context.turns, async (request) => shareOf(await context.authenticate(request)))
     fixedRoutes(scope, context)
     networkRoutes(scope, context)
     addressRoutes(scope, context)
