@@ -187,6 +187,13 @@ describe('F14: a proxy that runs out of memory', () => {
     writeFileSync(path.join(group, 'memory.limit_in_bytes'), limit)
     await dropAll(held)
     await waitFor(async () => isAnswered(await once(blog)), { what: 'the next proxy to answer' })
+    const wordOf = async (who: Tenant, { id }: ShownLoadBalancer) =>
+      (await system.loadBalancer(who, id)).status.serving.message
+    const ended = `Node ${owner} ended its proxy, which wanted more memory than it may have`
+    await waitFor(async () => (await wordOf(bolt, blog)).includes(ended), {
+      ...{ what: 'its tenant to be told', timeoutMs: 60_000 },
+    })
+    expect(await wordOf(acme, shop)).not.toContain('ended its proxy')
     const asked = await other.stop()
     expect(failed(asked)).toEqual([])
     expect(agentOf(system.lab, owner)).toEqual(agent)

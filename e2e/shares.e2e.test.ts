@@ -14,12 +14,20 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, CLIENT, vipOf } from './fixtures.ts'
 import { processorSeconds, proxiesOf } from './node-processes.ts'
-import { failuresOf } from './traffic.ts'
+import { dropAll, failuresOf, holdSome } from './traffic.ts'
 
 /** Of one processor. */
 const PROCESSORS = 0.1
 const METRICS = '127.0.0.1:9132'
-const SET = ['shares.newFlowsPerProcessor=2000', `haproxy.processors=${PROCESSORS}`, `metrics.listen=${METRICS}`]
+const CONNECTIONS = 100
+const SET = [
+  'shares.newFlowsPerProcessor=2000',
+  `haproxy.processors=${PROCESSORS}`,
+  `haproxy.maxConnections=${CONNECTIONS}`,
+  // The lab has one client, who may have them all.
+  'haproxy.sourceShare=1',
+  `metrics.listen=${METRICS}`,
+]
 const CROWD = 32
 
 let system: TestSystem
@@ -135,6 +143,30 @@ describe('a tenant that wants more than its share of a node', () => {
     recordFault({
       fault: 'a tenant takes more than its share of a node: its proxy wants more processor time',
       outcome: `it has ${used.toFixed(2)} of a processor, where it may have ${PROCESSORS}; its neighbour is answered`,
+      figure: `0 of ${asked.length} requests of the neighbour failed`,
+    })
+  })
+
+  it('has no more connections of its proxy than it may', async () => {
+    const neighbour = askNeighbour()
+    const held = await holdSome(crowd, site, CONNECTIONS)
+    const isTold = async (who: Tenant, shown: ShownLoadBalancer) =>
+      (await servingOf(who, shown)).message.includes(`Node node1 takes no more connections to its proxy`)
+    await waitFor(() => isTold(acme, site), { what: 'the word of the node', timeoutMs: 60_000 })
+    expect((await servingOf(acme, site)).message).toContain(`it has as many as it may, ${CONNECTIONS}.`)
+    expect(await isTold(bolt, blog)).toBe(false)
+    const figures = await system.lab.must('node1', ['curl', '-sf', `http://${METRICS}/metrics`])
+    expect(figures).toMatch(/^spout_agent_share_networks_over\{share="connections"\} 1$/m)
+    expect(figures).toMatch(/^spout_agent_share_used_ratio\{share="connections"\} 1$/m)
+    // Of memory a proxy that holds these has next to nothing.
+    expect(Number(/^spout_agent_share_used_ratio\{share="memory"\} ([\d.e-]+)$/m.exec(figures)?.[1])).toBeLessThan(0.5)
+    expect(figures).toMatch(/^spout_agent_share_networks_over\{share="memory"\} 0$/m)
+    await dropAll(held)
+    const asked = await neighbour.stop()
+    expect(failuresOf(asked)).toEqual([])
+    recordFault({
+      fault: `a tenant takes more than its share of a node: all ${CONNECTIONS} connections of its proxy`,
+      outcome: 'its load balancers say so; its neighbour is answered',
       figure: `0 of ${asked.length} requests of the neighbour failed`,
     })
   })

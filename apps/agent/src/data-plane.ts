@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Domains } from '@spout/agent'
 import {
   BgpAnnouncer,
+  connectionShare,
   type DataPlaneDriver,
   DEFAULT_LIMITS,
   Departure,
@@ -15,6 +16,7 @@ import {
   httpCheck,
   httpsCheck,
   L2Announcer,
+  memoryShare,
   NeighbourWatch,
   NetworkShareUse,
   NftablesDriver,
@@ -164,6 +166,8 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
           throttling: (name) => host.throttling(name),
           processors,
         }),
+        memoryShare({ place: proxyPlace, memory: (name) => host.memory(name) }),
+        connectionShare((domain) => haproxy.connections(domain)),
       ],
       log,
     }),

@@ -83,7 +83,7 @@ function describe(metrics: Metrics, figures: () => AgentFigures): void {
   metrics.counters(
     {
       name: 'spout_agent_share_refused_total',
-      help: 'How often more was refused: packets, or turns of a proxy',
+      help: 'How often more was refused: packets, turns of a proxy, proxies ended for want of memory, connections to them',
       labels: ['share'],
     },
     () => shares(({ refused }) => refused),

@@ -216,7 +216,7 @@ function shardsTold(node: NodeView, report: NodeReport): readonly ShardReport[] 
 
 /** Domains of which something else is said than before. */
 function differing(before: readonly OverShareReport[], after: readonly OverShareReport[]): ReadonlySet<number> {
-  const wordOf = ({ domain, share, limit }: OverShareReport) => `${domain} ${share} ${limit}`
+  const wordOf = ({ domain, share, limit, refused }: OverShareReport) => `${domain} ${share} ${limit} ${refused}`
   const [known, told] = [new Set(before.map(wordOf)), new Set(after.map(wordOf))]
   const changed = [...before.filter((one) => !told.has(wordOf(one))), ...after.filter((one) => !known.has(wordOf(one)))]
   return new Set(changed.map(({ domain }) => domain))

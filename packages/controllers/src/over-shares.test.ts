@@ -55,6 +55,16 @@ test('a network over its share is said on its load balancers alone, and no more 
   await plane.stop()
 })
 
+test('a proxy that was ended for want of memory says more than one that was about to be', async () => {
+  const { plane, domainOf } = await twoNetworks()
+  const memory = over(domainOf(LB), 'memory', 256 * 1024 ** 2)
+  await plane.report(N1, { overShares: [{ ...memory, refused: false }] })
+  expect(plane.status.summary(LB).serving.message).toContain(' ends its proxy if ')
+  await plane.report(N1, { overShares: [{ ...memory, refused: true }] })
+  expect(plane.status.summary(LB).serving.message).toContain(' ended its proxy, ')
+  await plane.stop()
+})
+
 test('a node speaks of the shares of networks that it has', async () => {
   const { plane, domainOf } = await twoNetworks()
   await plane.report(N1, { overShares: [over(9_999), over(domainOf(LB), 'bytes', 1_000)] })
@@ -94,6 +104,28 @@ describe('words', () => {
     const held = { nodeName: 'n1', ...over(1, 'processors', 0.5) }
     expect(withOverShares(serving, [held]).message).toBe(
       'Node n1 holds up its proxy, which wants more processor time than it may have (processors: 0.5). 2 of 2 members answer.',
+    )
+  })
+
+  test.each([
+    [true, 'ended its proxy, which wanted more memory than it may have, 256 MB, and started it again'],
+    [false, 'ends its proxy if that wants more memory: it has nearly all that it may, 256 MB'],
+    [undefined, 'ends its proxy if that wants more memory: it has nearly all that it may, 256 MB'],
+  ] as const)('memory of a proxy, refused more: %s', (refused, words) => {
+    const onMemory = {
+      nodeName: 'n1',
+      ...over(1, 'memory', 256 * 1024 ** 2),
+      ...(refused !== undefined && { refused }),
+    }
+    expect(withOverShares(serving, [onMemory])).toMatchObject({
+      ...{ state: 'partly', reason: 'OverShare', message: `Node n1 ${words}. 2 of 2 members answer.` },
+    })
+  })
+
+  test('a proxy with as many connections as it may have', () => {
+    const full = { nodeName: 'n1', ...over(1, 'connections', 4_000) }
+    expect(withOverShares(serving, [full]).message).toBe(
+      'Node n1 takes no more connections to its proxy for now: it has as many as it may, 4,000. 2 of 2 members answer.',
     )
   })
 

@@ -5,19 +5,28 @@ export interface OverShareOnNode extends OverShareReport {
   readonly nodeName: string
 }
 
-const WORDS: Readonly<Record<ShareName, (limit: string) => string>> = {
+const WORDS: Readonly<Record<ShareName, (limit: string, isRefused: boolean) => string>> = {
   packets: (limit) => `drops packets of its network: more than ${limit} come in a second`,
   bytes: (limit) => `drops packets of its network: more than ${limit} bytes come in a second`,
   'new-flows': (limit) => `drops connections of its network: more than ${limit} begin in a second`,
   flows: (limit) => `drops connections of its network for new ones: it has as many as it may, ${limit}`,
   processors: (limit) => `holds up its proxy, which wants more processor time than it may have (processors: ${limit})`,
+  memory: (limit, isRefused) =>
+    isRefused
+      ? `ended its proxy, which wanted more memory than it may have, ${limit}, and started it again`
+      : `ends its proxy if that wants more memory: it has nearly all that it may, ${limit}`,
+  connections: (limit) => `takes no more connections to its proxy for now: it has as many as it may, ${limit}`,
 }
+
+/** Memory as the node's settings count it. */
+const limitText = (share: ShareName, limit: number): string =>
+  share === 'memory' ? `${Math.round(limit / 1024 ** 2)} MB` : limit.toLocaleString('en-US')
 
 /** Says on what serves that a node drops a part of it, or holds it up. What is worse goes first. */
 export function withOverShares(serving: Serving, over: readonly OverShareOnNode[]): Serving {
   if (over.length === 0) return serving
-  const told = over.map(({ nodeName, share, limit }) => {
-    return `Node ${nodeName} ${WORDS[share](limit.toLocaleString('en-US'))}.`
+  const told = over.map(({ nodeName, share, limit, refused = false }) => {
+    return `Node ${nodeName} ${WORDS[share](limitText(share, limit), refused)}.`
   })
   const message = `${told.join(' ')} ${serving.message}`
   if (serving.state === 'yes') return { ...serving, state: 'partly', reason: 'OverShare', message }

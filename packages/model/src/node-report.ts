@@ -35,9 +35,10 @@ export interface NodeReport {
 
 /**
  * What a tenant network has a share of. `packets`, `bytes` and `new-flows` are counted by the second, from clients and
- * from members apart; `flows` are those that the kernel tracks, and `processors` what its proxy may use.
+ * from members apart; `flows` are those that the kernel tracks. `processors`, `memory` (bytes) and `connections` are what
+ * its proxy may have.
  */
-export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows' | 'processors'
+export type ShareName = 'packets' | 'bytes' | 'new-flows' | 'flows' | 'processors' | 'memory' | 'connections'
 
 /** A tenant network that wanted more than its share within the last minute: what was over it was dropped, or waits. */
 export interface OverShareReport {
@@ -46,6 +47,8 @@ export interface OverShareReport {
   readonly share: ShareName
   /** What it may have: in a second, or at a time. */
   readonly limit: number
+  /** It was refused something within the last minute; false: it has all or nearly all. An older agent does not say. */
+  readonly refused?: boolean
 }
 
 /** Whether a node that does not report answers ARP or neighbour solicitations on the fabric, as another node sees it. */

@@ -4,6 +4,7 @@
  */
 export * from './atomic-file.ts'
 export * from './cgroup.ts'
+export { type MemoryUse, memoryUse } from './cgroup-memory.ts'
 export * from './errno.ts'
 export * from './exec.ts'
 export * from './links.ts'

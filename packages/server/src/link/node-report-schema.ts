@@ -109,8 +109,9 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     .array(
       z.object({
         domain: z.number().int().min(1),
-        share: z.enum(['packets', 'bytes', 'new-flows', 'flows', 'processors']),
+        share: z.enum(['packets', 'bytes', 'new-flows', 'flows', 'processors', 'memory', 'connections']),
         limit: count,
+        refused: z.boolean().optional(),
       }),
     )
     .max(1000)

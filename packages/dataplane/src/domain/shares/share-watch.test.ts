@@ -46,7 +46,7 @@ test('what was refused before the first look is no news; what is refused after i
   state.refused.set(1, 1_001)
   const [report, ...others] = await watch.look()
   expect(others).toEqual([])
-  expect(report).toMatchObject({ domain: 1, share: 'packets', limit: 100 })
+  expect(report).toEqual({ domain: 1, share: 'packets', limit: 100, refused: true })
   state.nowMs = 59_999
   expect(await watch.look()).toEqual([report])
   state.nowMs = 60_000
@@ -66,6 +66,25 @@ test('one that is refused again and again is told in the same words, until a min
   expect(await watch.look()).toEqual(first)
   state.nowMs = 110_000
   expect(await watch.look()).toEqual([])
+})
+
+test('one that has all and was refused nothing for a minute says so', async () => {
+  const uses = { refused: 0, isOver: true }
+  const state = { nowMs: 0 }
+  const read = async (): Promise<readonly ShareUse[]> => [{ share: 'memory', limit: 9, used: 9, ...uses }]
+  const watch = new ShareWatch({ domains: () => [1], sources: [{ read }], log, now: () => state.nowMs })
+  const refused = async (atMs: number) => {
+    state.nowMs = atMs
+    return (await watch.look()).map((one) => one.refused)
+  }
+  expect(await refused(0)).toEqual([false])
+  uses.refused = 1
+  expect(await refused(10_000)).toEqual([true])
+  expect(await refused(69_999)).toEqual([true])
+  expect(await refused(70_000)).toEqual([false])
+  uses.isOver = false
+  expect(await refused(129_999)).toEqual([false])
+  expect(await refused(130_000)).toEqual([])
 })
 
 test('a count that begins anew is counted on, and a full table says so by itself', async () => {

@@ -43,9 +43,11 @@ const MOST_REPORTS = 1_000
 /** At most this part of the time is spent on looking. */
 const SHARE_OF_TIME = 0.01
 
-/** When it was refused something last. */
 interface Over {
+  /** When it last wanted more. */
   readonly lastMs: number
+  /** When it was last refused something; null for never. */
+  readonly refusedMs: number | null
   readonly limit: number
 }
 
@@ -115,25 +117,30 @@ export class ShareWatch {
     if (refused !== null) ofDomain.set(share, refused)
     this.#total.set(share, (this.#total.get(share) ?? 0) + more)
     if (used !== null && limit > 0) this.#mostUsed.set(share, Math.max(used / limit, this.#mostUsed.get(share) ?? 0))
-    if (isOver ?? more > 0) this.#isOver(domain, share, limit)
+    if (isOver ?? more > 0) this.#isOver(domain, share, limit, more > 0)
   }
 
-  #isOver(domain: number, share: ShareName, limit: number): void {
+  #isOver(domain: number, share: ShareName, limit: number, isRefused: boolean): void {
     const shares = this.#over.get(domain) ?? new Map<ShareName, Over>()
     this.#over.set(domain, shares)
-    shares.set(share, { lastMs: this.#now(), limit })
+    const nowMs = this.#now()
+    shares.set(share, { lastMs: nowMs, refusedMs: isRefused ? nowMs : (shares.get(share)?.refusedMs ?? null), limit })
   }
 
-  #isQuiet({ lastMs }: Over): boolean {
-    return this.#now() - lastMs >= QUIET_MS
+  #isQuiet(sinceMs: number): boolean {
+    return this.#now() - sinceMs >= QUIET_MS
+  }
+
+  #told({ limit, refusedMs }: Over): Pick<OverShareReport, 'limit' | 'refused'> {
+    return { limit, refused: refusedMs !== null && !this.#isQuiet(refusedMs) }
   }
 
   #reports(): readonly OverShareReport[] {
     const reports: OverShareReport[] = []
     for (const [domain, shares] of this.#over)
       for (const [share, over] of shares)
-        if (this.#isQuiet(over)) shares.delete(share)
-        else if (reports.length < MOST_REPORTS) reports.push({ domain, share, limit: over.limit })
+        if (this.#isQuiet(over.lastMs)) shares.delete(share)
+        else if (reports.length < MOST_REPORTS) reports.push({ domain, share, ...this.#told(over) })
     return reports
   }
 }

@@ -2,7 +2,9 @@ import { Serial } from '@spout/runtime'
 import type { MemberTraffic } from '../../driver.ts'
 import { applyEntries, pruneUnheld, recover } from './change-entries.ts'
 import { closingSockets } from './closing-sockets.ts'
+import type { ProxyConnections } from './connection-share.ts'
 import { CurrentProxy, type CurrentProxyOptions } from './current-proxy.ts'
+import { listenOverflows } from './listen-overflows.ts'
 import type { Outcome } from './outcome.ts'
 import { disturbs, planChanges } from './plan-changes.ts'
 import type { ProxyPlace } from './proxy-place.ts'
@@ -193,6 +195,22 @@ export class DomainProxy {
         throw error
       }
     })
+  }
+
+  /**
+   * How the process that takes new connections stands with them; null while there is none. Waits for no change that is
+   * under way: it reads from the process alone.
+   */
+  async connections(): Promise<ProxyConnections | null> {
+    const proxy = this.#current.running
+    if (proxy === null) return null
+    try {
+      const counted = await proxy.connections()
+      return counted && { ...counted, dropped: await listenOverflows(proxy.process.pid) }
+    } catch (error) {
+      if (error instanceof ProxyLost) return null
+      throw error
+    }
   }
 
   /** Ends the process and removes everything it had. */

@@ -2,6 +2,7 @@ import type { DomainEntry, ServiceStats } from '@spout/model'
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import type { Applied, DataPlaneDriver, Feature, MemberTraffic, WantedEntry } from '../../driver.ts'
+import type { ProxyConnections } from './connection-share.ts'
 import { DomainProxy } from './domain-proxy.ts'
 import { endLeftProxies } from './left-proxies.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
@@ -185,6 +186,11 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
 
   async traffic(): Promise<readonly MemberTraffic[]> {
     return (await Promise.all([...this.#proxies.values()].map((proxy) => proxy.traffic()))).flat()
+  }
+
+  /** How the proxy of a domain stands with its connections; null while there is none. */
+  async connections(domain: number): Promise<ProxyConnections | null> {
+    return (await this.#proxies.get(domain)?.connections()) ?? null
   }
 
   /** The proxies live on; the next agent adopts them. */

@@ -5,6 +5,8 @@ import {
   type CpuThrottling,
   cpuThrottling,
   isErrno,
+  type MemoryUse,
+  memoryUse,
   probeCgroups,
   runIn,
   type TimeSlice,
@@ -77,6 +79,11 @@ export class SystemHost implements ProxyHost {
   /** What the processes of this name were held up; null while there are none, or where nothing bounds them. */
   async throttling(name: string): Promise<CpuThrottling | null> {
     return this.#layout && cpuThrottling(this.#layout, `${this.#parent}/${name}`)
+  }
+
+  /** What the processes of this name hold; null while there are none, or where nothing bounds them. */
+  async memory(name: string): Promise<MemoryUse | null> {
+    return this.#layout && memoryUse(this.#layout, `${this.#parent}/${name}`)
   }
 
   async release(name: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { ProxyFiles } from './proxy-files.ts'
 import {
   type FrontendCounters,
   parseFrontendStats,
+  parseInfo,
   parseMaps,
   parseServerStats,
   parseServers,
@@ -115,6 +116,12 @@ export class RunningProxy {
   async serverCounters(slots: readonly number[]): Promise<ReadonlyMap<number, ReadonlyMap<string, ServerCounters>>> {
     const replies = await this.#socket.execute(slots.map((slot) => `show stat ${backendName(slot)} 4 -1\n`))
     return new Map(slots.map((slot, index) => [slot, parseServerStats(replies[index] ?? '')]))
+  }
+
+  /** How many connections it has, and may have. @throws ProxyLost */
+  async connections(): Promise<ReturnType<typeof parseInfo>> {
+    const [text = ''] = await this.#socket.execute(['show info\n'])
+    return parseInfo(text)
   }
 
   /** Lets go of the process, which lives on. */

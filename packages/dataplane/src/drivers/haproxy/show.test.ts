@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseFrontendStats, parseMaps, parseServerStats, parseServers } from './show.ts'
+import { parseFrontendStats, parseInfo, parseMaps, parseServerStats, parseServers } from './show.ts'
 
 // As HAProxy 2.6.12 says it.
 const SERVERS = `1
@@ -21,6 +21,12 @@ b0,m2,32,1,0,2,32,0,0,0,0,0,35,0,
 b1,m3,5,0,0,0,0,,,,,,5,,`
 
 describe('show', () => {
+  it('info', () => {
+    const text = 'Name: HAProxy\nMaxconn: 4000\nHard_maxconn: 9\nCurrConns: 17\nCumConns: 18\nMaxConnRate: 3\n'
+    expect(parseInfo(text)).toEqual({ current: 17, most: 4000 })
+    expect(parseInfo('Permission denied')).toBeNull()
+  })
+
   it('stat of servers', () => {
     expect(parseServerStats(SERVER_STAT)).toEqual(
       new Map([

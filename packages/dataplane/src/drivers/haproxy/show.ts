@@ -40,6 +40,13 @@ export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCou
   return stats
 }
 
+/** `show info`: a line `<name>: <value>` each. Null without the numbers asked for: it answered something else. */
+export function parseInfo(text: string): { readonly current: number; readonly most: number } | null {
+  const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+  const [current, most] = [of('CurrConns'), of('Maxconn')]
+  return Number.isNaN(current) || Number.isNaN(most) ? null : { current, most }
+}
+
 /** What a server made of its traffic since the process started. */
 export type ServerCounters = Pick<MemberTraffic, 'connected' | 'notConnected' | 'answered' | 'badAnswers'>
 

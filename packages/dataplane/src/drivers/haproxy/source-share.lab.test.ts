@@ -1,5 +1,6 @@
 import { recordFault, waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { connectionShare } from './connection-share.ts'
 import {
   ask,
   askForever,
@@ -137,6 +138,34 @@ describe('connections of a proxy', () => {
     const slow = enter({ host, port: before.web }, SLOW)
     slow.enter(await lab.source(2), 11)
     await waitFor(() => slow.closed() === 1, { what: 'the eleventh to be turned away' })
+  })
+
+  it('are told as a share: how many there are, that it takes no more, and those that found no place to wait', async () => {
+    const { driver, web } = await proxy({ maxConnections: 40, sourceShare: 1 })
+    const use = async () => (await connectionShare((domain) => driver.connections(domain)).read(7))[0]!
+    const before = (await use()).refused!
+    expect(await use()).toMatchObject({ share: 'connections', limit: 40, used: 0, isOver: false })
+    const slow = enter({ host, port: web }, SLOW)
+    const source = await lab.source(2)
+    slow.enter(source, 39)
+    await waitFor(async () => (await use()).used === 39, { what: '39 in' })
+    expect(await use()).toMatchObject({ refused: before, isOver: false })
+    slow.enter(source, 1)
+    await waitFor(async () => (await use()).isOver, { what: 'the last place to be taken' })
+    expect((await use()).refused).toBe(before)
+    // Beyond its places and those of the kernel's queue.
+    const more = enter({ host, port: web }, SLOW)
+    more.enter(source, 200)
+    await waitFor(async () => (await use()).refused! > before, { what: 'connections that find no place' })
+    more.end()
+    slow.end()
+    await waitFor(async () => (await use()).used === 0, { what: 'all to go' })
+    expect(await use()).toMatchObject({ isOver: false })
+  })
+
+  it('of a domain without a proxy are nothing to tell of', async () => {
+    const { driver } = await proxy()
+    expect(await connectionShare((domain) => driver.connections(domain)).read(8)).toEqual([])
   })
 
   it('are all for one source where the operator says so', async () => {

@@ -11,7 +11,7 @@ import { threadId } from 'node:worker_threads'
 import { labPrefix } from '../../../lab/lab-names.ts'
 import { HaproxyDriver, type HaproxyDriverOptions } from '../haproxy-driver.ts'
 import { endLeftProxies } from '../left-proxies.ts'
-import { type ProxyHost, SystemHost } from '../proxy-host.ts'
+import { SystemHost } from '../proxy-host.ts'
 import type { ProxyPlace } from '../proxy-place.ts'
 
 /** For this folder's lab tests: one domain namespace, joined by a veth to the namespace of the test. */
@@ -40,10 +40,10 @@ export class ProxyLab {
     address4: `${NET4}.2`,
     address6: `${NET6}:2`,
   }
-  readonly host: ProxyHost
+  readonly host: SystemHost
   readonly #drivers: HaproxyDriver[] = []
 
-  private constructor(host: ProxyHost) {
+  private constructor(host: SystemHost) {
     this.host = host
   }
 

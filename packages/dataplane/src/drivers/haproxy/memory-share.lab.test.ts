@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { recordFault, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ShareWatch } from '../../domain/shares/share-watch.ts'
+import { ask, crowd, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab } from './lab/proxy-lab.ts'
+import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
+import { memoryShare } from './memory-share.ts'
+import { DEFAULT_LIMITS, SystemHost } from './proxy-host.ts'
+
+const lab = await ProxyLab.create()
+const log = { debug: () => {}, info: () => {}, warn: () => {} }
+let member: LabMember
+
+beforeAll(async () => {
+  member = await httpMember('web')
+})
+afterAll(async () => {
+  member?.close()
+  await lab.down()
+})
+
+const memory = async () => (await lab.host.memory(lab.place.name))!
+const pid = (): number => Number(readFileSync(join(lab.runDirectory, lab.place.name, 'pid'), 'utf8'))
+
+async function narrowTo(memoryBytes: number): Promise<void> {
+  const host = await SystemHost.probe(lab.cgroup, { ...DEFAULT_LIMITS, memoryBytes })
+  await host.confine(lab.place.name, pid())
+}
+
+it('a proxy that has nearly all its memory is told of, and one that the kernel ended for wanting more', async () => {
+  const driver = lab.driver({ options: { sourceShare: 1, requestWithinMs: 60_000 } })
+  const server = sampleMember(1, { id: 'web', address: MEMBER_ADDRESS, port: member.port })
+  const entry = sampleEntry('web', [sampleService('web')], [samplePool(1, { members: [server] })])
+  await driver.apply({ put: [sampleWanted(entry)], remove: [] })
+  const to = { host: lab.place.address4!, port: driver.proxyPort('web')!.port }
+  const source = memoryShare({ place: () => lab.place, memory: (name) => lab.host.memory(name) })
+  // A clock of its own that goes on by itself: no look is too soon.
+  const watch = new ShareWatch({ domains: () => [7], sources: [source], log, now: () => 0 })
+  const slow = crowd(to, 'GET / HTTP/1.1\r\nHost: slow\r\nX-Slow: ')
+  try {
+    slow.enter(await lab.source(2), 500)
+    await waitFor(async () => (await driver.connections(7))?.current === 500, { what: '500 clients' })
+    expect(await watch.look()).toEqual([])
+    const before = await memory()
+    expect(before).toMatchObject({ limitBytes: DEFAULT_LIMITS.memoryBytes, oomKills: 0 })
+    await narrowTo(Math.ceil(before.usedBytes * 1.03))
+    const { limitBytes } = await memory()
+    expect(await watch.look()).toEqual([{ domain: 7, share: 'memory', limit: limitBytes, refused: false }])
+
+    const full = pid()
+    slow.enter(await lab.source(3), 1_500)
+    await waitFor(async () => (await memory()).oomKills > 0, { what: 'the kernel to end the proxy' })
+    expect(await watch.look()).toMatchObject([{ share: 'memory', refused: true }])
+    slow.end()
+    await waitFor(() => pid() !== full, { what: 'the next proxy' })
+    await waitFor(async () => (await ask(to).catch(() => null))?.status === 200, { what: 'an answer of it' })
+    recordFault({
+      fault: 'a tenant takes more than its share of a node: its proxy wants more memory',
+      outcome: 'it is told of before, and once the kernel ended the proxy; the next one answers',
+      figure: `${Math.round(before.usedBytes / 500 / 1024)} KB for each client that drips its header`,
+    })
+  } finally {
+    slow.end()
+  }
+})
