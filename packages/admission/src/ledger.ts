@@ -1,6 +1,7 @@
-import { type Address, addressKey, type LoadBalancer, type Network } from '@spout/model'
+import { type Address, type ApplicationCredential, addressKey, type LoadBalancer, type Network } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
+import { usageOfCredential } from './credential-room.ts'
 import { DocumentSizes } from './document-sizes.ts'
 import { MemberCounts } from './member-counts.ts'
 import { usageOfNetwork } from './network-room.ts'
@@ -45,6 +46,7 @@ export class Ledger {
     for (const address of view.list('address')) this.#replaceAddress(address.id, address)
     for (const network of view.list('network')) this.#replaceNetwork(network.id, network)
     for (const loadBalancer of view.list('loadBalancer')) this.#replaceLoadBalancer(loadBalancer.id, loadBalancer)
+    for (const credential of view.list('applicationCredential')) this.#replaceCredential(credential.id, credential)
     this.#learnNodes()
     this.#unsubscribe = view.onChange((changed) => {
       if (changed.some(({ kind }) => kind === 'node')) this.#learnNodes()
@@ -52,6 +54,7 @@ export class Ledger {
         if (kind === 'address') this.#replaceAddress(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'network') this.#replaceNetwork(id, this.#view.get(kind, id)?.value ?? null)
         if (kind === 'loadBalancer') this.#replaceLoadBalancer(id, this.#view.get(kind, id)?.value ?? null)
+        if (kind === 'applicationCredential') this.#replaceCredential(id, this.#view.get(kind, id)?.value ?? null)
       }
     })
   }
@@ -186,6 +189,11 @@ export class Ledger {
       if (next.networkId !== null) addTo(this.#inNetwork, next.networkId, id)
     }
     this.#count(`loadBalancer/${id}`, next && { projectId: next.projectId, usage: this.usageOf(next, before ?? null) })
+  }
+
+  #replaceCredential(id: string, next: ApplicationCredential | null): void {
+    const counted = next && { projectId: next.projectId, usage: usageOfCredential(next) }
+    this.#count(`applicationCredential/${id}`, counted)
   }
 
   #replaceAddress(id: string, next: Address | null): void {

@@ -1,5 +1,6 @@
 import { type ApplicationCredential, applicationCredential, parseAs, SpoutError, type User, user } from '@spout/model'
 import { type AdmissionContext, deleteOf, find, putNew, putOver, transact } from './context.ts'
+import { claimCredentialRoom } from './credential-room.ts'
 
 /** Creates or replaces a user. */
 export async function putUser(context: AdmissionContext, wish: User): Promise<User> {
@@ -41,14 +42,19 @@ export async function deleteUser(context: AdmissionContext, id: string): Promise
   })
 }
 
+/**
+ * Creates or replaces an application credential. Its bytes count for its project.
+ * @throws SpoutError ReferenceNotFound, OverQuota
+ */
 export async function putApplicationCredential(context: AdmissionContext, wish: ApplicationCredential): Promise<void> {
   const wanted = parseAs(applicationCredential, wish)
-  await transact(context, () => {
+  await transact(context, (claim) => {
     const { view } = context
     if (view.get('user', wanted.userId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'userId', what: 'user', id: wanted.userId })
     if (view.get('project', wanted.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: wanted.projectId })
+    claimCredentialRoom(claim, wanted)
     const stored = view.get('applicationCredential', wanted.id)
     const write =
       stored === null ? putNew('applicationCredential', wanted) : putOver('applicationCredential', stored, wanted)

@@ -6,7 +6,7 @@ export const project = z.strictObject({ ...metaShape, enabled: z.boolean() })
 export type Project = z.infer<typeof project>
 
 const count = z.number().int().min(0).max(1_000_000)
-/** Of load balancers and networks as JSON, with all that is in them. */
+/** Of load balancers and networks as JSON, with all that is in them, and of application credentials. */
 const bytes = z
   .number()
   .int()

@@ -15,13 +15,19 @@ import { listBody, notFound } from './list-body.ts'
 import { NAMED_ROLES, shownRole } from './role-names.ts'
 import { keystoneTime } from './token-body.ts'
 
+/** More than there are: two names may mean the same one. */
+const MOST_ROLES = 16
+
 const draft = z.object({
   application_credential: z.strictObject({
     name: z.string().min(1).max(255),
     description: z.string().max(255).nullish(),
     secret: z.string().min(16).max(1024).nullish(),
     expires_at: z.string().max(64).nullish(),
-    roles: z.array(z.object({ id: z.string().optional(), name: z.string().optional() })).nullish(),
+    roles: z
+      .array(z.object({ id: z.string().max(255).optional(), name: z.string().max(255).optional() }))
+      .max(MOST_ROLES)
+      .nullish(),
     unrestricted: z.literal(false).nullish(),
     access_rules: z.array(z.never()).nullish(),
     project_id: z.string().nullish(),
@@ -109,7 +115,7 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
       roles:
         wanted.roles == null
           ? [...principal.roles]
-          : wanted.roles.map((role, at) => ownRole(principal.roles, role, at)),
+          : [...new Set(wanted.roles.map((role, at) => ownRole(principal.roles, role, at)))],
       expiresAt: wanted.expires_at == null ? null : expiry(wanted.expires_at, clock.now()),
       secretHash: await authenticator.passwords.hash(secret, asker),
     }
