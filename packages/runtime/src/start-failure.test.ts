@@ -27,6 +27,11 @@ describe('why a process could not start', () => {
     expect(startFailure(error)).toBe('cannot listen on 192.0.2.1:9130: this machine does not have that address')
   })
 
+  test('a store that somebody else has', () => {
+    const words = 'The store does not accept writes: spout.db is in use by process 1: end that one first'
+    expect(startFailure(Object.assign(new Error(words), { name: 'SpoutError', kind: 'unavailable' }))).toBe(words)
+  })
+
   test('a defect keeps its stack', () => {
     expect(startFailure(new TypeError('x is not a function'))).toContain('start-failure.test.ts')
   })

@@ -1,16 +1,20 @@
 /**
- * Why a process could not start, for its operator. A mistake in the settings or an address that cannot be listened on is
- * one sentence; anything else keeps its stack, because it is ours to mend.
+ * Why a process could not start, for its operator. A mistake in the settings, an address that cannot be listened on or a
+ * store that cannot be had is one sentence; anything else keeps its stack, because it is ours to mend.
  */
 export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'ConfigError') return error.message
+  if (error.name === 'ConfigError' || isUnavailable(error)) return error.message
   const { syscall, code, address, port } = error as ListenError
   const reason = syscall === 'listen' || syscall === 'bind' ? LISTEN_REASONS[code ?? ''] : undefined
   if (reason === undefined || port === undefined) return error.stack ?? error.message
   const where = address?.includes(':') === true ? `[${address}]:${port}` : `${address ?? '*'}:${port}`
   return `cannot listen on ${where}: ${reason}`
 }
+
+/** By its name, as this package knows no model: a `SpoutError` whose words are for the operator. */
+const isUnavailable = (error: Error & { readonly kind?: unknown }): boolean =>
+  error.name === 'SpoutError' && error.kind === 'unavailable'
 
 /** What Node.js adds to an error of `listen`. */
 interface ListenError extends Error {

@@ -297,10 +297,13 @@ const prepareAll = (connection: DatabaseSync): Statements =>
   Object.fromEntries(Object.entries(STATEMENTS).map(([name, sql]) => [name, connection.prepare(sql)])) as Statements
 
 function openError(path: string, error: unknown): SpoutError {
-  const holder = resultCode(error) === SQLITE_BUSY ? (lockHolder(path) ?? 'another process') : null
   const reason =
-    holder === null
-      ? `${path} cannot be used: ${reasonOf(error)}`
-      : `${path} is in use by ${typeof holder === 'number' ? `process ${holder}` : holder}`
+    resultCode(error) === SQLITE_BUSY ? inUse(path, lockHolder(path)) : `${path} cannot be used: ${reasonOf(error)}`
   return new SpoutError('StoreUnavailable', { reason }, { cause: error })
 }
+
+/** A process that is stopped or hangs ends by no gentler signal, and keeps its lock until it ends. */
+const inUse = (path: string, holder: number | null): string =>
+  holder === null
+    ? `${path} is in use by another process: end that one first`
+    : `${path} is in use by process ${holder}: end that one first (kill ${holder}; kill -9 ${holder} if it is stopped or hangs)`

@@ -35,7 +35,7 @@ describe('the lock', () => {
     try {
       await holder.call({ op: 'open', options: { path } })
       await expect(SqliteStore.open({ path })).rejects.toThrow(
-        `The store does not accept writes: ${path} is in use by process ${holder.pid}`,
+        `The store does not accept writes: ${path} is in use by process ${holder.pid}: end that one first (kill ${holder.pid}; `,
       )
     } finally {
       await holder.kill()
