@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { THIS_CHECKOUT } from './checkout.ts'
 
-const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
 /** Where the units expect this repository. */
 export const INSTALLED_AT = '/opt/spout'
 
@@ -21,9 +21,9 @@ export interface ProductUnit {
   readonly systemCalls: readonly string[]
 }
 
-/** Reads `spout-<app>.service`: the one place that says how the product's processes are run. */
-export function productUnit(app: 'control-plane' | 'agent'): ProductUnit {
-  const file = path.join(REPOSITORY, 'deploy', 'systemd', `spout-${app}.service`)
+/** Reads `spout-<app>.service` of a checkout: the one place that says how the product's processes are run. */
+export function productUnit(app: 'control-plane' | 'agent', checkout = THIS_CHECKOUT): ProductUnit {
+  const file = path.join(checkout, 'deploy', 'systemd', `spout-${app}.service`)
   const settings = serviceSettings(readFileSync(file, 'utf8'))
   const all = (wanted: string): readonly string[] =>
     settings.flatMap(([name, value]) => (name === wanted ? value.split(' ').filter((word) => word !== '') : []))

@@ -4,18 +4,18 @@ import type { Daemon, Lab } from '../lab/lab.ts'
 import { NODES, TENANTS } from '../lab/topology.ts'
 import { waitFor } from '../lab/wait-for.ts'
 import { type Account, callApi, passwordToken, type SystemAccess } from './access.ts'
+import { THIS_CHECKOUT } from './checkout.ts'
 import { productUnit } from './product-unit.ts'
 
-const REPOSITORY = path.resolve(import.meta.dirname, '../../../..')
-const program = (app: 'control-plane' | 'agent'): readonly string[] => [
+const program = (app: 'control-plane' | 'agent', checkout: string): readonly string[] => [
   process.execPath,
-  ...productUnit(app).nodeOptions,
-  path.join(REPOSITORY, 'apps', app, 'src', 'main.ts'),
+  ...productUnit(app, checkout).nodeOptions,
+  path.join(checkout, 'apps', app, 'src', 'main.ts'),
 ]
 /** The environment of the product's own processes; docs/operations.md says why. */
 export const PRODUCT_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...productUnit('agent').environment,
-  NODE_COMPILE_CACHE: path.join(REPOSITORY, 'build', 'compile-cache'),
+  NODE_COMPILE_CACHE: path.join(THIS_CHECKOUT, 'build', 'compile-cache'),
 }
 const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts')
 
@@ -30,6 +30,8 @@ export interface ControlPlaneOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Words before the program: a command that narrows what it may and becomes it. */
   readonly within?: readonly string[]
+  /** Directory of the checkout whose program runs, this one by default. */
+  readonly checkout?: string
 }
 
 const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } as const
@@ -37,7 +39,7 @@ const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } 
 /** Starts the control plane of a lab on the host; its data lies in the lab's directory, so a second start finds it. */
 export async function startControlPlane(
   lab: Lab,
-  { port = 0, statusPort = 0, set = [], env = {}, within = [] }: ControlPlaneOptions = {},
+  { port = 0, statusPort = 0, set = [], env = {}, within = [], checkout = THIS_CHECKOUT }: ControlPlaneOptions = {},
 ): Promise<SystemAccess> {
   const settings = [
     `stateDirectory=${path.join(lab.directory, 'control-plane')}`,
@@ -50,7 +52,7 @@ export async function startControlPlane(
     'network.managementCidrs=["198.18.0.0/15","198.51.100.0/24"]',
     ...set,
   ]
-  const argv = [...within, ...program('control-plane'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...within, ...program('control-plane', checkout), ...settings.flatMap((setting) => ['--set', setting])]
   const daemon = await lab.start('host', 'control-plane', argv, {
     readyText: '"event":"listening"',
     env: { ...PRODUCT_ENVIRONMENT, ...env },
@@ -83,6 +85,8 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Words before the program: a command that narrows what it may and becomes it. */
   readonly within?: readonly string[]
+  /** Directory of the checkout whose program runs, this one by default. */
+  readonly checkout?: string
 }
 
 /** Starts a node's agent; the first time with a fresh enrolment token. */
@@ -90,7 +94,7 @@ export async function startAgent(
   lab: Lab,
   access: SystemAccess,
   node: string,
-  { set = [], env = {}, within = [] }: AgentOptions = {},
+  { set = [], env = {}, within = [], checkout = THIS_CHECKOUT }: AgentOptions = {},
 ): Promise<Daemon> {
   const directory = path.join(lab.directory, node)
   mkdirSync(directory, { recursive: true })
@@ -127,17 +131,17 @@ export async function startAgent(
     'fabric.interface=fab0',
     `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
     `protectedCidrs=${JSON.stringify(PROTECTED_CIDRS)}`,
-    `helper.path=${path.join(REPOSITORY, 'native/build/spout-helper')}`,
+    `helper.path=${path.join(checkout, 'native/build/spout-helper')}`,
     `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
     `haproxy.cgroup=spout-${instance}`,
-    `vrrp.mover=${path.join(REPOSITORY, 'native/build/spout-mover')}`,
-    `flows.executable=${path.join(REPOSITORY, 'native/build/spout-flows')}`,
+    `vrrp.mover=${path.join(checkout, 'native/build/spout-mover')}`,
+    `flows.executable=${path.join(checkout, 'native/build/spout-flows')}`,
     `vrrp.directory=${path.join(lab.runDirectory, `${instance}-vrrp`)}`,
     `bgp.directory=${path.join(lab.runDirectory, `${instance}-bgp`)}`,
     `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
     ...set,
   ]
-  const argv = [...within, ...program('agent'), ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...within, ...program('agent', checkout), ...settings.flatMap((setting) => ['--set', setting])]
   return lab.start(node, `agent-${node}`, argv, {
     env: { ...PRODUCT_ENVIRONMENT, ...env },
     readyText: '"event":"running"',

@@ -2,6 +2,7 @@ import { Lab } from '../lab/lab.ts'
 import { NODES, TENANTS } from '../lab/topology.ts'
 import { waitFor } from '../lab/wait-for.ts'
 import { type Account, callApi, type SystemAccess } from './access.ts'
+import { THIS_CHECKOUT } from './checkout.ts'
 import {
   type AgentOptions,
   type ControlPlaneOptions,
@@ -54,6 +55,8 @@ export interface TestSystemOptions {
   readonly nodes?: readonly string[]
   /** How their agents are started. */
   readonly agents?: AgentOptions
+  /** Directory of the checkout whose programs run, this one by default. */
+  readonly checkout?: string
 }
 
 /** The whole product in a lab of its own, with tenants whose members answer; gone with `destroy`. */
@@ -71,12 +74,13 @@ export class TestSystem implements AsyncDisposable {
     this.publicPoolId = publicPoolId
   }
 
-  static async start({ tenants, set = [], nodes = NODES, agents: how = {} }: TestSystemOptions): Promise<TestSystem> {
+  static async start(options: TestSystemOptions): Promise<TestSystem> {
+    const { tenants, set = [], nodes = NODES, agents: how = {}, checkout = THIS_CHECKOUT } = options
     const lab = await Lab.create()
     try {
-      const access = await startControlPlane(lab, { set })
+      const access = await startControlPlane(lab, { set, checkout })
       const members = TENANTS.flatMap((tenant) => [1, 2].map((index) => startMember(lab, `${tenant}-member${index}`)))
-      const agents = nodes.map((node) => startAgent(lab, access, node, how))
+      const agents = nodes.map((node) => startAgent(lab, access, node, { checkout, ...how }))
       const { id } = await createPublicPool(access)
       const accounts = await Promise.all(tenants.map((tenant) => createTenant(access, tenant)))
       await Promise.all([...agents, ...members])
