@@ -6,7 +6,7 @@ import { checkCondition, type PlannedWrite, wholeText } from '../planned-write.t
 import type { Ref } from '../store.ts'
 import { EditedObjects } from './edited-objects.ts'
 import { lockHolder } from './lock-holder.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { MIGRATIONS, USABLE_FROM } from './migrations.ts'
 import { STATEMENTS } from './statements.ts'
 
 export interface ObjectRow {
@@ -61,7 +61,7 @@ export class Database implements LogReader {
   #floor: number
   #floorBytes: number
 
-  /** @throws SpoutError StoreUnavailable: locked by another process, no database, damaged, or newer than this program */
+  /** @throws SpoutError StoreUnavailable: locked by another process, no database, damaged, or of a program too new for this one */
   static open(path: string, retention: Retention): Database {
     createPrivate(path)
     let connection: DatabaseSync | null = null
@@ -279,12 +279,16 @@ function configure(connection: DatabaseSync): void {
 function migrate(connection: DatabaseSync): void {
   connection.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT')
   const row = connection.prepare('SELECT max(version) AS version FROM schema_version').get() as Row
+  const { user_version: usableFrom } = connection.prepare('PRAGMA user_version').get() as Row
   const version = Number(row.version ?? 0)
-  if (version > MIGRATIONS.length)
+  const isNewer = version > MIGRATIONS.length
+  if (isNewer && (usableFrom === 0 || Number(usableFrom) > MIGRATIONS.length))
     throw new Error(`it has schema version ${version}, and this program knows up to ${MIGRATIONS.length}`)
   for (const migration of MIGRATIONS.slice(version)) connection.exec(migration)
   if (version < MIGRATIONS.length)
     connection.exec(`DELETE FROM schema_version; INSERT INTO schema_version VALUES (${MIGRATIONS.length})`)
+  // A newer program's word stays: it knows what it added.
+  if (!isNewer && usableFrom !== USABLE_FROM) connection.exec(`PRAGMA user_version = ${USABLE_FROM}`)
   connection.exec('COMMIT')
 }
 

@@ -43,3 +43,11 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (kind, id, revision)
    ) STRICT, WITHOUT ROWID;`,
 ]
+
+/**
+ * The oldest schema version whose programs work with a file that has all of `MIGRATIONS`. It is noted in the file
+ * (`PRAGMA user_version`), so that a program of the release before takes a file that was migrated since. Therefore a
+ * migration adds what that program may ignore: tables, and columns with a default. What it may not ignore, and what takes
+ * something away, comes one release after the program that no longer needs it; only then this number rises.
+ */
+export const USABLE_FROM = 2

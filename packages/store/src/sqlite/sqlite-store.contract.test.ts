@@ -109,8 +109,28 @@ describe('the file', () => {
 
   test('of a newer program is refused and left as it is', async () => {
     await (await SqliteStore.open({ path })).close()
-    sqlite((database) => database.exec('UPDATE schema_version SET version = version + 1'))
+    sqlite((database) => database.exec('UPDATE schema_version SET version = version + 1; PRAGMA user_version = 3'))
     await expect(SqliteStore.open({ path })).rejects.toThrow(/schema version 3.*knows up to 2/)
+  })
+
+  test("of a newer program that only added to it is used, and stays that program's", async () => {
+    const later = await SqliteStore.open({ path })
+    await later.commit([put('by-the-later-one')])
+    await later.close()
+    // What a migration of the next release may do.
+    const added = `ALTER TABLE change ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+      CREATE TABLE tally (kind TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;
+      UPDATE schema_version SET version = 3`
+    sqlite((database) => database.exec(added))
+    const earlier = await SqliteStore.open({ path })
+    await earlier.commit([put('by-the-earlier-one')])
+    expect((await earlier.list('node')).items.map(({ id }) => id)).toEqual(['by-the-earlier-one', 'by-the-later-one'])
+    await earlier.close()
+    sqlite((database) => {
+      expect(database.prepare('SELECT version FROM schema_version').get()).toEqual({ version: 3 })
+      expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+      expect(database.prepare('SELECT count(*) AS count FROM change').get()).toEqual({ count: 2 })
+    })
   })
 
   test('in a folder that is not there is refused by name', async () => {
