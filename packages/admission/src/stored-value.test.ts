@@ -4,7 +4,7 @@ import { readStored } from './stored-value.ts'
 import { poolOf } from './testing/office.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
-const stored = (pools: readonly unknown[]) => ({
+const stored = (pools: readonly unknown[], more: object = {}) => ({
   id: ID,
   kind: 'loadBalancer',
   revision: '1',
@@ -24,6 +24,7 @@ const stored = (pools: readonly unknown[]) => ({
     pools,
     nodeGroupId: null,
     annotations: {},
+    ...more,
   },
 })
 
@@ -42,4 +43,43 @@ it('fills in what pools of an earlier version lack', () => {
   } = poolOf('00000000-0000-4000-8000-000000000002', [])
   const read = readStored('loadBalancer', stored([earlier]) as never)
   expect(read.pools[0]).toMatchObject(POOL_FAILURE_DEFAULTS)
+})
+
+it.each([
+  ['of its own', [], { colour: 'red' }],
+  ['of a pool', [{ ...poolOf('00000000-0000-4000-8000-000000000002', []), colour: 'red' }], {}],
+  ['of its own and of a pool', [{ ...poolOf('00000000-0000-4000-8000-000000000002', []), colour: 'red' }], { size: 1 }],
+])('reads what a later version wrote, without the fields that it does not know: %s', (_whose, pools, more) => {
+  const read = readStored('loadBalancer', stored(pools, more) as never)
+  const known = pools.map(({ colour: _, ...one }) => one)
+  expect(read).toEqual(stored(known).value)
+})
+
+it('reads a listener of a later version, which a user can change all the same', () => {
+  const own = aListener()
+  const read = readStored('loadBalancer', stored([], { listeners: [{ ...own, colour: 'red' }] }) as never)
+  expect(read.listeners).toEqual([own])
+})
+
+it('says what is wrong beside a field that it does not know', () => {
+  expect(() => readStored('loadBalancer', stored([], { colour: 'red', enabled: 'perhaps' }) as never)).toThrow(
+    'Field enabled: must be true or false',
+  )
+})
+
+const aListener = () => ({
+  id: '00000000-0000-4000-8000-000000000003',
+  name: '',
+  description: '',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: null,
+  tags: [],
+  enabled: true,
+  protocol: 'tcp',
+  port: 80,
+  connectionLimit: null,
+  defaultPoolId: null,
+  timeouts: { clientMs: 1, connectMs: 1, memberMs: 1, inspectMs: 0 },
+  insertHeaders: [],
+  allowedCidrs: null,
 })

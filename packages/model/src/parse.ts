@@ -29,6 +29,24 @@ export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix =
   throw new SpoutError('InvalidField', { field: pathText(path) || '(body)', reason: reasonOf(issue) })
 }
 
+/**
+ * Reads what another version may have stored: fields that this one does not know are left out, at every depth. After the
+ * way back to an earlier version, what the later one wrote is there, without what only that one can do.
+ * @throws SpoutError MissingField or InvalidField, as `parseAs`
+ */
+export function parseStored<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  let known = value
+  for (;;) {
+    const result = schema.safeParse(known)
+    if (result.success) return result.data
+    const unknown = result.error.issues.map(likelyMeant).filter((issue) => issue.code === 'unrecognized_keys')
+    if (unknown.length === 0) return parseAs(schema, known)
+    known = structuredClone(known)
+    for (const { path, keys } of unknown)
+      for (const key of keys) delete (valueAt(known, path) as Record<string, unknown>)[key]
+  }
+}
+
 type Issue = z.core.$ZodIssue
 
 /** Of the forms that a value may have, what is wrong with the one that it is nearest to. */
