@@ -25,3 +25,10 @@ test('the API beyond loopback without TLS is refused, unless the operator says t
   }
   for (const host of ['127.0.0.1', '::1', 'localhost']) expect(load(`api.host=${host}`).api.host).toBe(host)
 })
+
+test('a certificate of the operator needs its key, and TLS', () => {
+  const files = ['api.certificateFile=/etc/spout/api.crt', 'api.keyFile=/etc/spout/api.key']
+  expect(load('api.tls=true', ...files).api.certificateFile).toBe('/etc/spout/api.crt')
+  expect(() => load(...files)).toThrow(/api\.tls: is false, and api\.certificateFile is set/)
+  for (const one of files) expect(() => load('api.tls=true', one)).toThrow(/api\.keyFile: .*belong together/)
+})

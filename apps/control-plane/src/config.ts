@@ -28,8 +28,12 @@ export const controlPlaneConfig = z.strictObject({
     publicUrl: z.string().default(''),
     /** How long a reply of the Octavia API waits for the nodes, so that clients find their object ACTIVE at once. */
     settleMs: z.number().int().min(0).max(10_000).default(400),
-    /** HTTPS, with a certificate of the agent link's own authority for `agentLink.names`. */
+    /** HTTPS: with the certificate of `certificateFile`, else one of the agent link's own authority for `agentLink.names`. */
     tls: z.boolean().default(false),
+    /** PEM, read again every few seconds: the server's certificate first, then those that lead to its authority. */
+    certificateFile: z.string().default(''),
+    /** PEM: its key. */
+    keyFile: z.string().default(''),
     /** The operator's word that HTTP beyond loopback is meant: a proxy on another machine does TLS, over a network of its own. */
     plainBeyondLoopback: z.boolean().default(false),
     /** Proxies in front of the API, as prefixes: their word on who the client is counts. */
@@ -41,6 +45,14 @@ export const controlPlaneConfig = z.strictObject({
       path: ['tls'],
       error:
         'is false, and api.host is beyond loopback: passwords and tokens would be readable on the way; set api.tls, or api.plainBeyondLoopback where a proxy on another machine does TLS',
+    })
+    .refine(({ certificateFile, keyFile }) => (certificateFile === '') === (keyFile === ''), {
+      path: ['keyFile'],
+      error: 'and api.certificateFile belong together: set both or none',
+    })
+    .refine(({ certificateFile, tls }) => certificateFile === '' || tls, {
+      path: ['tls'],
+      error: 'is false, and api.certificateFile is set: nobody would see the certificate',
     })
     .prefault({}),
   /** What one project, one address or all together may use of the API. Over it: 429 with Retry-After. */

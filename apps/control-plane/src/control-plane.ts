@@ -12,7 +12,6 @@ import { whyNotReady } from '@spout/runtime/readiness'
 import { StatusServer } from '@spout/runtime/status-server'
 import {
   AgentLink,
-  API_TLS,
   AuditLog,
   Authenticator,
   auditDirectory,
@@ -31,16 +30,16 @@ import {
   noteError,
   OPENSTACK_BODY_LIMIT_BYTES,
   SERVICES,
-  ServerCertificate,
   segmentChooser,
 } from '@spout/server'
 import { MemoryStore, SqliteStore, type Store } from '@spout/store'
 import { adminPassword } from './admin-password.ts'
 import { describeAnnouncements } from './announcement-metrics.ts'
+import { apiCertificate, apiTls } from './api-certificate.ts'
 import { ensurePodNetwork } from './cluster/pod-network.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { openLimits } from './limits.ts'
-import { describeObjects } from './metrics.ts'
+import { describeCertificate, describeObjects } from './metrics.ts'
 import { readinessChecks } from './readiness.ts'
 
 /** Puts the parts together in the order they need each other, starts them, and says where clients find it. */
@@ -122,10 +121,8 @@ export async function startControlPlane(
     labels: ['method', 'route', 'status'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
   })
-  const serverCertificate = new ServerCertificate({
-    ...{ authority, hosts: config.agentLink.names, clock, log },
-    tls: API_TLS,
-  })
+  const certificate = config.api.tls ? apiCertificate(config, { authority, clock, log }) : null
+  describeCertificate(metrics, certificate)
   const app = createServer({
     log,
     audit: { sink: audit, view, clock },
@@ -133,7 +130,7 @@ export async function startControlPlane(
       trustedProxies: config.api.trustedProxies.map((text) => parseCidr(text)),
       clientAddressFrom: config.api.clientAddressFrom,
     },
-    ...(config.api.tls && { https: await serverCertificate.context() }),
+    ...(certificate && { https: await apiTls(certificate) }),
     onAnswer: ({ method, route, status: code, durationMs }) =>
       answered.observe({ method, route, status: String(code) }, durationMs / 1000),
   })
@@ -230,10 +227,10 @@ export async function startControlPlane(
           { event: 'listening', address, agentLinkPort: link.port, statusPort: statusServer.port },
           'the control plane is up',
         )
-        if (config.api.tls) serverCertificate.keep(app)
+        certificate?.keep(app)
       },
       stop: () => {
-        serverCertificate.stop()
+        certificate?.stop()
         limits.close()
         return app.close()
       },

@@ -1,7 +1,7 @@
 import type { ModelView } from '@spout/admission'
 import type { PlanController, StatusController } from '@spout/controllers'
 import type { Metrics } from '@spout/runtime/metrics'
-import type { AgentLink, AuditLog } from '@spout/server'
+import type { AgentLink, AuditLog, ServedCertificate } from '@spout/server'
 
 interface Described {
   readonly view: ModelView
@@ -51,4 +51,25 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
   metrics.gauge({ name: 'spout_agent_streams', help: 'Agents with an open state stream', labels: [] }, () => [
     { labels: {}, value: link.connected },
   ])
+}
+
+/** The API's certificate. @param certificate null without TLS: there are no such series then */
+export function describeCertificate(metrics: Metrics, certificate: ServedCertificate | null): void {
+  if (certificate === null) return
+  metrics.gauge(
+    {
+      name: 'spout_api_certificate_expiry_timestamp_seconds',
+      help: 'When the certificate that the API shows expires',
+      labels: [],
+    },
+    () => (certificate.expiresAt === null ? [] : [{ labels: {}, value: certificate.expiresAt.getTime() / 1000 }]),
+  )
+  metrics.gauge(
+    {
+      name: 'spout_api_certificate_refused',
+      help: '1 while the newest certificate of the API cannot be used and the one before it stays in force',
+      labels: [],
+    },
+    () => [{ labels: {}, value: certificate.isRefused ? 1 : 0 }],
+  )
 }

@@ -99,9 +99,10 @@ export function createServer(options: HostOptions): FastifyInstance {
   app.addHook('preClose', async () => {
     setTimeout(() => app.server.closeAllConnections(), options.closeGraceMs ?? 5000).unref()
   })
+  const securityHeaders = options.https ? [...SECURITY_HEADERS, ONLY_TLS] : SECURITY_HEADERS
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-openstack-request-id', request.id)
-    for (const [name, value] of SECURITY_HEADERS) if (!reply.hasHeader(name)) reply.header(name, value)
+    for (const [name, value] of securityHeaders) if (!reply.hasHeader(name)) reply.header(name, value)
   })
   app.addHook('onResponse', async (request, reply) => {
     const answer: Answer = {
@@ -137,6 +138,9 @@ const SECURITY_HEADERS = [
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
   ['referrer-policy', 'no-referrer'],
 ] as const
+
+/** RFC 6797: a browser that was here by TLS never comes without it for a year. */
+const ONLY_TLS = ['strict-transport-security', 'max-age=31536000'] as const
 
 /** What anybody may send: a login, with the longest token of a service account. */
 const OPEN_BODY_LIMIT_BYTES = 32_768

@@ -1,7 +1,9 @@
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { X509Certificate } from 'node:crypto'
+import type { SecureContextOptions } from 'node:tls'
 import type { Clock, Logger, Timer } from '@spout/runtime'
 import type { FastifyInstance } from 'fastify'
 import type { CertificateAuthority } from './certificate-authority.ts'
+import { type ServedCertificate, type ServerTls, takeIntoUse } from './served-certificate.ts'
 
 const RENEWAL_MS = 24 * 3_600_000
 
@@ -9,25 +11,36 @@ export interface ServerCertificateOptions {
   readonly authority: CertificateAuthority
   /** Names and addresses that it is good for. */
   readonly hosts: readonly string[]
-  /** What the server promises beside its certificate. A renewal replaces the whole context, so it is said again each time. */
-  readonly tls: Pick<SecureContextOptions, 'ca' | 'ciphers' | 'minVersion' | 'secureOptions'>
+  readonly tls: ServerTls
   readonly clock: Clock
   readonly log: Logger
 }
 
 /** The certificate of a server of ours, from our own authority: made anew each day, without a connection lost. */
-export class ServerCertificate {
+export class ServerCertificate implements ServedCertificate {
   readonly #options: ServerCertificateOptions
   #renewal: Timer | null = null
+  #expiresAt: Date | null = null
+  #isRefused = false
 
   constructor(options: ServerCertificateOptions) {
     this.#options = options
+  }
+
+  get expiresAt(): Date | null {
+    return this.#expiresAt
+  }
+
+  /** Whether the last renewal failed. */
+  get isRefused(): boolean {
+    return this.#isRefused
   }
 
   /** All that a server's TLS is made of, with a new certificate. */
   async context(): Promise<SecureContextOptions> {
     const { authority, hosts, tls } = this.#options
     const { key, certificate } = await authority.issueServer(hosts)
+    this.#expiresAt = new X509Certificate(certificate).validToDate
     return { ...tls, key, cert: certificate }
   }
 
@@ -37,13 +50,10 @@ export class ServerCertificate {
     this.#renewal = clock.setTimer(() => {
       const renew = async () => {
         try {
-          const context = await this.context()
-          // Checked before it is taken into use.
-          createSecureContext(context)
-          const { server } = app
-          if ('setSecureContext' in server && typeof server.setSecureContext === 'function')
-            server.setSecureContext(context)
+          takeIntoUse(app, await this.context())
+          this.#isRefused = false
         } catch (error) {
+          this.#isRefused = true
           log.error({ event: 'certificate-renewal-failed', err: error }, 'will try again')
         }
         this.keep(app)

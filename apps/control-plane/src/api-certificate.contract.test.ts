@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { PRODUCT_ENVIRONMENT, recordFault, run, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+// Certificates of an authority of the operator's own, made by OpenSSL, and asked for by curl.
+
+const PROGRAM = path.join(import.meta.dirname, 'main.ts')
+let directory: string
+let log = ''
+let child: ChildProcess | null = null
+let port: number
+let statusPort: number
+
+const at = (name: string): string => path.join(directory, name)
+const openssl = async (...args: readonly string[]): Promise<void> => {
+  const { code, stderr } = await run(['openssl', ...args])
+  if (code !== 0) throw new Error(`openssl ${args[0]}: ${stderr}`)
+}
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'] as const
+
+async function makeAuthority(name: string, issuer: string | null): Promise<void> {
+  const signed = issuer === null ? [] : ['-CA', at(`${issuer}.crt`), '-CAkey', at(`${issuer}.key`)]
+  await openssl(
+    ...['req', '-x509', ...NEW_KEY, '-keyout', at(`${name}.key`), '-out', at(`${name}.crt`), ...signed],
+    ...['-subj', `/CN=${name}`, '-days', '30'],
+    ...['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign'],
+  )
+}
+
+/** `<name>.crt` with the chain to the authority, and `<name>.key`. */
+async function issue(name: string, names = 'DNS:localhost', newKey: readonly string[] = NEW_KEY): Promise<void> {
+  await openssl(
+    ...['req', '-x509', ...newKey, '-days', '20', '-keyout', at(`${name}.key`), '-out', at(`${name}.leaf`)],
+    ...['-subj', `/CN=${name}`, '-CA', at('middle.crt'), '-CAkey', at('middle.key')],
+    ...['-addext', 'basicConstraints=critical,CA:FALSE'],
+    ...(names === '' ? [] : ['-addext', `subjectAltName=${names}`]),
+  )
+  writeFileSync(at(`${name}.crt`), readFileSync(at(`${name}.leaf`), 'utf8') + readFileSync(at('middle.crt'), 'utf8'))
+}
+
+/** Puts a pair where the settings say that it is. */
+function place(certificate: string, key: string): void {
+  copyFileSync(at(certificate), at('api.crt'))
+  copyFileSync(at(key), at('api.key'))
+}
+
+const settings = (): readonly string[] => [
+  ...[`stateDirectory=${at('state')}`, 'store.engine=memory', 'api.tls=true', 'api.port=0', 'agentLink.port=0'],
+  ...['status.port=0', `api.certificateFile=${at('api.crt')}`, `api.keyFile=${at('api.key')}`],
+]
+const program = (): readonly string[] => [PROGRAM, ...settings().flatMap((setting) => ['--set', setting])]
+
+type Line = Readonly<Record<string, string | number>>
+const lines = (event: string): readonly Line[] =>
+  log.split('\n').flatMap((text) => (text.includes(`"event":"${event}"`) ? [JSON.parse(text) as Line] : []))
+
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-api-certificate-'))
+  await makeAuthority('root', null)
+  await makeAuthority('middle', 'root')
+  await issue('first')
+  await issue('second')
+  place('first.crt', 'first.key')
+  child = spawn(process.execPath, program(), { env: PRODUCT_ENVIRONMENT, stdio: ['ignore', 'pipe', 'inherit'] })
+  child.stdout?.on('data', (chunk: Buffer) => {
+    log += chunk.toString('utf8')
+  })
+  const line = await waitFor(() => lines('listening')[0] ?? false, { what: 'the control plane', timeoutMs: 60_000 })
+  port = Number(new URL(String(line['address'])).port)
+  statusPort = Number(line['statusPort'])
+}, 90_000)
+
+afterAll(async () => {
+  if (child !== null) {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** The common name of the certificate that a handshake shows, to a client that knows the root alone. */
+async function shown(): Promise<string> {
+  const { stdout } = await run(
+    [
+      ...[
+        'openssl',
+        's_client',
+        '-connect',
+        `127.0.0.1:${port}`,
+        '-servername',
+        'localhost',
+        '-CAfile',
+        at('root.crt'),
+      ],
+      ...['-verify_return_error', '-verify_hostname', 'localhost'],
+    ],
+    { input: '' },
+  )
+  expect(stdout).toContain('Verify return code: 0 (ok)')
+  return /^subject=CN ?= ?(.*)$/m.exec(stdout)?.[1] ?? ''
+}
+
+const figure = async (name: string): Promise<number> => {
+  const text = await (await fetch(`http://127.0.0.1:${statusPort}/metrics`)).text()
+  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
+}
+
+describe('the API with a certificate of the operator', () => {
+  test('clients verify it with his authority, the chain is sent', async () => {
+    expect(await shown()).toBe('first')
+    const url = `https://localhost:${port}/healthz`
+    expect((await run(['curl', '-sf', '--cacert', at('root.crt'), url])).stdout).toBe('{"status":"ok"}')
+    expect((await run(['curl', '-sf', '--cacert', at('state/agent-link/ca.crt'), url])).code).toBe(60)
+  })
+
+  test('what cannot be used is refused with field and reason, and the one before stays in force', async () => {
+    await issue('nameless', '')
+    await issue('weak', 'DNS:localhost', ['-newkey', 'rsa:1024', '-nodes'])
+    writeFileSync(at('torn.crt'), readFileSync(at('second.crt'), 'utf8').slice(0, 300))
+    writeFileSync(at('backwards.crt'), readFileSync(at('middle.crt'), 'utf8') + readFileSync(at('second.leaf'), 'utf8'))
+    const broken = [
+      ['second.crt', 'first.key', /^Field api\.keyFile: is not the key of the first certificate$/],
+      ['torn.crt', 'second.key', /^Field api\.certificateFile: has no certificate in PEM$/],
+      ['second.crt', 'second.crt', /^Field api\.keyFile: is not a private key in PEM/],
+      ['backwards.crt', 'second.key', /^Field api\.certificateFile: certificate 2 did not issue certificate 1/],
+      ['nameless.crt', 'nameless.key', /^Field api\.certificateFile: names no host/],
+      ['weak.crt', 'weak.key', /^Field api\.certificateFile: needs a key of EC, or of RSA with 2048 bits/],
+    ] as const
+    for (const [certificate, key, reason] of broken) {
+      const before = lines('certificate-refused').length
+      place(certificate, key)
+      const refused = await waitFor(() => lines('certificate-refused')[before] ?? false, {
+        what: `${certificate} to be refused`,
+        timeoutMs: 30_000,
+      })
+      expect(refused['reason']).toMatch(reason)
+      expect(refused['expiresAt']).toBe(lines('certificate-in-force').at(-1)?.['expiresAt'])
+      expect(await shown()).toBe('first')
+    }
+    expect(await figure('spout_api_certificate_refused')).toBe(1)
+    expect(lines('certificate-refused')).toHaveLength(broken.length)
+    recordFault({
+      fault: 'API: a certificate that cannot be used is put in place',
+      outcome: 'refused with setting and reason; the one before stays in force',
+      figure: `${broken.length} of ${broken.length} refused`,
+    })
+  }, 180_000)
+
+  test('a replacement serves the next handshake, and an open connection goes on', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(at('root.crt')) })
+    const ask = () =>
+      new Promise<{ readonly status: number; readonly port: number }>((resolve, reject) => {
+        request({ host: 'localhost', port, path: '/healthz', agent }, (response) => {
+          const { localPort = 0 } = response.socket
+          response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, port: localPort }))
+        })
+          .on('error', reject)
+          .end()
+      })
+    const before = await ask()
+    place('second.crt', 'second.key')
+    await waitFor(async () => (await shown()) === 'second', { what: 'the second certificate', timeoutMs: 30_000 })
+    expect(await ask()).toEqual({ status: 200, port: before.port })
+    agent.destroy()
+    expect(await figure('spout_api_certificate_refused')).toBe(0)
+    const said = lines('certificate-in-force').at(-1)
+    expect(said).toMatchObject({ names: 'DNS:localhost' })
+    expect(await figure('spout_api_certificate_expiry_timestamp_seconds')).toBe(
+      Date.parse(String(said?.['expiresAt'])) / 1000,
+    )
+  }, 60_000)
+
+  test('a start with files that cannot be used ends with the setting and the reason', async () => {
+    place('second.crt', 'first.key')
+    const { code, stderr } = await run([process.execPath, ...program()], { env: PRODUCT_ENVIRONMENT })
+    expect([code, stderr]).toEqual([
+      2,
+      'spout-control-plane: Field api.keyFile: is not the key of the first certificate\n',
+    ])
+  }, 60_000)
+})
