@@ -1,5 +1,6 @@
 import type { ModelView } from '@spout/admission'
-import type { LoadBalancer, MemberHealth, NodeConfirmation, NodeConnection, NodeVip } from '@spout/model'
+import type { LoadBalancer, MemberHealth, NodeConfirmation, NodeVip } from '@spout/model'
+import { nodeConnection } from './node-connection.ts'
 import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
@@ -44,7 +45,7 @@ export class Holders {
       return {
         nodeId,
         nodeName: this.#nameOf(nodeId),
-        connection: this.connection(nodeId),
+        connection: nodeConnection(nodeId, this.#options),
         state: current ? report.state : 'waiting',
         message: current ? report.message : null,
         announced: report?.announced ?? [],
@@ -93,12 +94,6 @@ export class Holders {
   /** Whether every node announces this address. */
   isRouted(id: string, address: string): boolean {
     return this.#vips(id).some((vip) => vip.address === address && isRouted(vip.announce))
-  }
-
-  connection(nodeId: string): NodeConnection {
-    if (this.#options.liveness.of(nodeId) === 'connected') return 'connected'
-    const enrolled = this.#options.view.get('node', nodeId)?.value.certificateSha256 != null
-    return enrolled ? 'disconnected' : 'never'
   }
 
   /** As the entry of any node has them: of what shards and routes move, all have the same. */

@@ -3,8 +3,9 @@ import { fabricAddressOf, type NodeStatus, UNSEEN_NODE } from '@spout/model'
 import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
 import { AnnouncedVips } from './announced-vips.ts'
 import { flowProblems } from './flow-problems.ts'
-import type { Holders } from './holders.ts'
 import { NodeAddresses } from './node-addresses.ts'
+import { nodeConnection } from './node-connection.ts'
+import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeReports } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
 
@@ -12,7 +13,7 @@ export interface NodeStatusesOptions {
   readonly view: ModelView
   readonly nodeStates: NodeStateTable
   readonly reports: NodeReports
-  readonly holders: Holders
+  readonly liveness: NodeLiveness
 }
 
 /** What is known of nodes now: what each said last, and what follows from it beside the others. */
@@ -28,10 +29,10 @@ export class NodeStatuses {
   }
 
   of(id: string): NodeStatus {
-    const { view, nodeStates, reports, holders } = this.#options
+    const { view, nodeStates, reports } = this.#options
     const said = reports.node(id)
     const problems = [...nodeStates.problems(id), ...this.#refusedByNode(id)]
-    const connection = holders.connection(id)
+    const connection = nodeConnection(id, this.#options)
     if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
     const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
     const { fabricAddress, lacksFabricAddress } = said
@@ -92,9 +93,9 @@ export class NodeStatuses {
 
   /** The name of the node beside this one at a fabric address, if it reports. */
   #connectedPeer(id: string, address: string): string | null {
-    const { view, holders } = this.#options
+    const { view } = this.#options
     const groupId = view.get('node', id)?.value.nodeGroupId
     const peer = view.list('node').find((node) => node.nodeGroupId === groupId && fabricAddressOf(node) === address)
-    return peer !== undefined && holders.connection(peer.id) === 'connected' ? peer.name : null
+    return peer !== undefined && nodeConnection(peer.id, this.#options) === 'connected' ? peer.name : null
   }
 }

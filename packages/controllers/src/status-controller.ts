@@ -88,8 +88,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#scope = new ReportScope({ ...options, reports: this.#reports })
     this.#shards = new ShardTable(options)
     this.#holders = new Holders({ ...options, reports: this.#reports })
-    this.withdrawals = new Withdrawals({ ...options, holders: this.#holders, reports: this.#reports })
-    this.#nodes = new NodeStatuses({ ...options, holders: this.#holders, reports: this.#reports })
+    this.withdrawals = new Withdrawals({ ...options, reports: this.#reports })
+    this.#nodes = new NodeStatuses({ ...options, reports: this.#reports })
     this.#vips = new VipHistory({ ...options, holders: this.#holders, shards: this.#shards })
     this.#unsubscribe = [
       view.onChange((changed) => {

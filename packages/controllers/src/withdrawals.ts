@@ -1,7 +1,7 @@
 import type { ModelView } from '@spout/admission'
 import type { NodeToWithdraw, Withdrawal, WithdrawalReader } from '@spout/model'
 import type { Clock, Timer } from '@spout/runtime'
-import type { Holders } from './holders.ts'
+import { nodeConnection } from './node-connection.ts'
 import type { NodeLiveness } from './node-liveness.ts'
 import type { NodeReports, ReportDifference } from './node-reports.ts'
 import type { NodeStateTable } from './node-state-table.ts'
@@ -11,7 +11,6 @@ export interface WithdrawalsOptions {
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
   readonly reports: NodeReports
-  readonly holders: Holders
   readonly clock: Clock
 }
 
@@ -152,10 +151,10 @@ export class Withdrawals implements WithdrawalReader {
   }
 
   #nodeOf(nodeId: string, id: string): NodeToWithdraw {
-    const { view, reports, holders } = this.#options
+    const { view, reports } = this.#options
     const name = view.get('node', nodeId)?.value.name ?? nodeId
     const message = reports.entry(nodeId, keyOf(id))?.message ?? null
-    return { nodeId, nodeName: name, connection: holders.connection(nodeId), message }
+    return { nodeId, nodeName: name, connection: nodeConnection(nodeId, this.#options), message }
   }
 
   #tell(): void {

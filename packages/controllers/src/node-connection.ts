@@ -1,0 +1,13 @@
+import type { ModelView } from '@spout/admission'
+import type { NodeConnection } from '@spout/model'
+import type { NodeLiveness } from './node-liveness.ts'
+
+/** The connection of a node as people are shown it: a node without a certificate has never been enrolled. */
+export const nodeConnection = (
+  nodeId: string,
+  { view, liveness }: { readonly view: ModelView; readonly liveness: NodeLiveness },
+): NodeConnection => {
+  if (liveness.of(nodeId) === 'connected') return 'connected'
+  const enrolled = view.get('node', nodeId)?.value.certificateSha256 != null
+  return enrolled ? 'disconnected' : 'never'
+}
