@@ -5,10 +5,11 @@
  * before what follows from them is published. It never talks to a node: the agent link streams what is published here
  * and hands reports in.
  */
-export { type Liveness, type LivenessOptions, NodeLiveness } from './node-liveness.ts'
-export { NodeStateTable } from './node-state-table.ts'
-export { PlanController, type PlanControllerOptions } from './plan-controller.ts'
-export { Rebalancer, type RebalancerOptions } from './rebalancer.ts'
-export type { ShardTakeover } from './shard-table.ts'
-export { StatusController, type StatusControllerOptions } from './status-controller.ts'
-export { Sweeper, type SweeperOptions } from './sweeper.ts'
+
+export { Sweeper, type SweeperOptions } from './clean-up/sweeper.ts'
+export { type Liveness, type LivenessOptions, NodeLiveness } from './liveness/node-liveness.ts'
+export { NodeStateTable } from './node-states/node-state-table.ts'
+export { PlanController, type PlanControllerOptions } from './planning/plan-controller.ts'
+export { Rebalancer, type RebalancerOptions } from './shards/rebalancer.ts'
+export type { ShardTakeover } from './shards/shard-table.ts'
+export { StatusController, type StatusControllerOptions } from './status/status-controller.ts'

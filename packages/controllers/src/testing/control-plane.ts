@@ -3,10 +3,10 @@ import type { Kind, NodeReport, NodeStateEntry } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import type { Store } from '@spout/store'
-import { NodeLiveness } from '../node-liveness.ts'
-import { NodeStateTable } from '../node-state-table.ts'
-import { PlanController } from '../plan-controller.ts'
-import { StatusController } from '../status-controller.ts'
+import { NodeLiveness } from '../liveness/node-liveness.ts'
+import { NodeStateTable } from '../node-states/node-state-table.ts'
+import { PlanController } from '../planning/plan-controller.ts'
+import { StatusController } from '../status/status-controller.ts'
 
 export const FEATURES = ['l4.tcp', 'l4.udp', 'l7.http', 'l7.tcp-proxy'] as const
 

@@ -1,0 +1,134 @@
+import { fabricAddressOf, MOST_WATCHED, type Node, type NodeGroup, type Sight, type WatchedNode } from '@spout/model'
+import type { ClusterIndex } from '../indexes/cluster-index.ts'
+import type { PlacementLog } from '../indexes/placement-log.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import type { NodeLiveness, Testimony } from './node-liveness.ts'
+
+/** What nodes said of others that do not report. */
+export interface SightReader {
+  sights(nodeId: string): readonly Sight[]
+  confirmedHash(nodeId: string, key: string): string | null
+}
+
+export interface PeerWatchOptions {
+  readonly cluster: ClusterIndex
+  readonly placements: Pick<PlacementLog, 'ownedBy'>
+  readonly nodeStates: Pick<NodeStateTable, 'get'>
+  readonly liveness: NodeLiveness
+  readonly status: SightReader
+}
+
+/** So many look after a silent node: one that hears it is enough. */
+const WITNESSES = 3
+/** And so many of its VIPs are asked for. */
+const VIPS = 3
+/** Looked through for them. */
+const MOST_LOOKED_AT = 100
+
+const NOBODY: ReadonlyMap<string, readonly WatchedNode[]> = new Map()
+
+interface Missed {
+  readonly watched: WatchedNode
+  readonly witnesses: readonly string[]
+}
+
+/**
+ * The second sign of death in a group that announces by `l2`, where the planner moves addresses: other nodes of the group
+ * say whether a node that does not report still answers for its addresses on the fabric. While it does, only its way to
+ * the control plane is broken, and an address that moved would have two owners.
+ */
+export class PeerWatch {
+  readonly #options: PeerWatchOptions
+  /** By group id, then by id of the node that is missed. */
+  readonly #missed = new Map<string, ReadonlyMap<string, Missed>>()
+  /** By group id, then by id of the one who looks. */
+  readonly #watches = new Map<string, ReadonlyMap<string, readonly WatchedNode[]>>()
+
+  constructor(options: PeerWatchOptions) {
+    this.#options = options
+  }
+
+  /** Who looks after whom, by id of the one who looks. */
+  watches(groupId: string): ReadonlyMap<string, readonly WatchedNode[]> {
+    return this.#watches.get(groupId) ?? NOBODY
+  }
+
+  /** Finds out who is missed and who is to look after them, and tells liveness what is known. */
+  update(group: NodeGroup): void {
+    const before = this.#missed.get(group.id)
+    if (before === undefined && (group.announcer !== 'l2' || this.#options.liveness.doubtful.size === 0)) return
+    if (group.announcer !== 'l2') {
+      this.#missed.delete(group.id)
+      this.#watches.delete(group.id)
+      for (const nodeId of before?.keys() ?? []) this.#options.liveness.testify(nodeId, null)
+      return
+    }
+    const nodes = this.#options.cluster.nodesOf(group.id)
+    const loads = new Map<string, WatchedNode[]>()
+    const missed = new Map<string, Missed>()
+    for (const [index, node] of nodes.entries()) {
+      if (!this.#options.liveness.doubtful.has(node.id)) continue
+      const watched = before?.get(node.id)?.watched ?? this.#watched(node)
+      if (watched === null) continue
+      const witnesses = this.#witnesses(nodes, index, loads)
+      for (const id of witnesses) loads.set(id, [...(loads.get(id) ?? []), watched])
+      missed.set(node.id, { watched, witnesses })
+    }
+    if (missed.size === 0) {
+      this.#missed.delete(group.id)
+      this.#watches.delete(group.id)
+      return
+    }
+    this.#missed.set(group.id, missed)
+    this.#watches.set(group.id, loads)
+    this.reported(group.id)
+  }
+
+  /** A node of the group said something. */
+  reported(groupId: string): void {
+    for (const [nodeId, { witnesses }] of this.#missed.get(groupId) ?? [])
+      this.#options.liveness.testify(nodeId, this.#testimony(nodeId, witnesses))
+  }
+
+  #testimony(nodeId: string, witnesses: readonly string[]): Testimony | null {
+    const said = witnesses.map(
+      (id) => this.#options.status.sights(id).find((sight) => sight.nodeId === nodeId)?.answers ?? null,
+    )
+    if (said.includes(true)) return 'answers'
+    if (said.includes(null)) return 'awaited'
+    return said.length > 0 ? 'silent' : null
+  }
+
+  /** Those that come after it in the group and report: the same ones again while they do. */
+  #witnesses(nodes: readonly Node[], index: number, loads: ReadonlyMap<string, readonly unknown[]>): readonly string[] {
+    const found: string[] = []
+    for (let step = 1; step < nodes.length && found.length < WITNESSES; step++) {
+      const { id } = nodes[(index + step) % nodes.length] as Node
+      if (this.#options.liveness.of(id) !== 'connected') continue
+      if ((loads.get(id)?.length ?? 0) < MOST_WATCHED) found.push(id)
+    }
+    return found
+  }
+
+  /** Null for one that has no address that could be asked for. */
+  #watched(node: Node): WatchedNode | null {
+    const { placements, nodeStates, status } = this.#options
+    const confirmed: string[] = []
+    const wanted: string[] = []
+    let looked = 0
+    for (const id of placements.ownedBy(node.id)) {
+      if (confirmed.length >= VIPS || looked++ >= MOST_LOOKED_AT) break
+      const key = `lb/${id}`
+      const entry = nodeStates.get(node.id, key)?.entry
+      if (entry?.kind !== 'load-balancer') continue
+      const vip = entry.vips.find(({ scope, announce }) => scope === 'fabric' && announce?.via === 'l2')
+      if (vip === undefined) continue
+      if (status.confirmedHash(node.id, key) !== null) confirmed.push(vip.address)
+      else if (wanted.length < VIPS) wanted.push(vip.address)
+    }
+    if (confirmed.length > 0) return { nodeId: node.id, addresses: confirmed }
+    if (wanted.length > 0) return { nodeId: node.id, addresses: wanted }
+    const address = fabricAddressOf(node)
+    return address === null ? null : { nodeId: node.id, addresses: [address] }
+  }
+}

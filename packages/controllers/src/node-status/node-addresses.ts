@@ -1,0 +1,49 @@
+import type { ModelView } from '@spout/admission'
+import { fabricAddressOf, type NodeStateEntry } from '@spout/model'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+
+export interface NodeAddressesOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+}
+
+/** The addresses that each node was given to answer for: nobody else's can be claimed from it. */
+export class NodeAddresses {
+  readonly #options: NodeAddressesOptions
+  /** By node id, until what any node shall hold changes: asked for alone where a node said that one is claimed. */
+  readonly #known = new Map<string, ReadonlySet<string>>()
+
+  constructor(options: NodeAddressesOptions) {
+    this.#options = options
+  }
+
+  has(nodeId: string, address: string): boolean {
+    const node = this.#options.view.get('node', nodeId)?.value
+    if (node !== undefined && fabricAddressOf(node) === address) return true
+    const known = this.#known.get(nodeId) ?? this.#collect(nodeId)
+    this.#known.set(nodeId, known)
+    return known.has(address)
+  }
+
+  /** What some node shall hold changed. */
+  keyChanged(): void {
+    this.#known.clear()
+  }
+
+  #collect(nodeId: string): ReadonlySet<string> {
+    const addresses = new Set<string>()
+    for (const { entry } of this.#options.nodeStates.entries(nodeId))
+      for (const address of addressesOf(entry)) addresses.add(address)
+    return addresses
+  }
+}
+
+function addressesOf(entry: NodeStateEntry): readonly string[] {
+  if (entry.kind === 'load-balancer') return entry.vips.map(({ address }) => address)
+  if (entry.kind === 'group') return entry.vrrp === null ? [] : [entry.vrrp.source]
+  return entry.subnets.flatMap(({ nodeAddress, gatewayIp, sharedAddress }) => [
+    nodeAddress,
+    ...(gatewayIp === null ? [] : [gatewayIp]),
+    ...(sharedAddress === null ? [] : [sharedAddress]),
+  ])
+}

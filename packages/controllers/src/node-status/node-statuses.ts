@@ -1,0 +1,101 @@
+import type { ModelView } from '@spout/admission'
+import { fabricAddressOf, type NodeStatus, UNSEEN_NODE } from '@spout/model'
+import { nodeConnection } from '../liveness/node-connection.ts'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import type { NodeReports } from '../reports/node-reports.ts'
+import { addressProblems, conflictsOf, fabricProblems } from './address-problems.ts'
+import { AnnouncedVips } from './announced-vips.ts'
+import { flowProblems } from './flow-problems.ts'
+import { NodeAddresses } from './node-addresses.ts'
+
+export interface NodeStatusesOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly reports: NodeReports
+  readonly liveness: NodeLiveness
+}
+
+/** What is known of nodes now: what each said last, and what follows from it beside the others. */
+export class NodeStatuses {
+  readonly #options: NodeStatusesOptions
+  readonly #announced: AnnouncedVips
+  readonly #addresses: NodeAddresses
+
+  constructor(options: NodeStatusesOptions) {
+    this.#options = options
+    this.#announced = new AnnouncedVips(options)
+    this.#addresses = new NodeAddresses(options)
+  }
+
+  of(id: string): NodeStatus {
+    const { view, nodeStates, reports } = this.#options
+    const said = reports.node(id)
+    const problems = [...nodeStates.problems(id), ...this.#refusedByNode(id)]
+    const connection = nodeConnection(id, this.#options)
+    if (said === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
+    const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = said
+    const { fabricAddress, lacksFabricAddress } = said
+    const claimed = said.addressConflicts.filter(({ address }) => this.#addresses.has(id, address))
+    const addressConflicts = conflictsOf(id, claimed, this.#ownedAddresses())
+    const node = view.get('node', id)?.value ?? null
+    const counts = this.#announced
+    return {
+      nodeId: id,
+      connection,
+      inSync,
+      lastReportAt,
+      features,
+      shards,
+      bgpSessions,
+      flows,
+      departure,
+      addressConflicts,
+      fabricAddress,
+      // Counted for who shows it alone.
+      get announced() {
+        return counts.of(id)
+      },
+      problems: [
+        ...problems,
+        ...fabricProblems(node === null ? null : fabricAddressOf(node), lacksFabricAddress),
+        ...addressProblems(addressConflicts),
+        ...flowProblems(flows, (address) => this.#connectedPeer(id, address)),
+      ],
+    }
+  }
+
+  /** The node said something new of what it announces, or is gone. */
+  nodeChanged(id: string): void {
+    this.#announced.nodeChanged(id)
+  }
+
+  /** What nodes shall hold under this key changed. */
+  keyChanged(key: string): void {
+    this.#announced.keyChanged(key)
+    this.#addresses.keyChanged()
+  }
+
+  /** What the node itself refused of its part in the group: an announcer's words. */
+  #refusedByNode(id: string): NodeStatus['problems'] {
+    const said = this.#options.reports.entry(id, 'group')
+    if (said === null || said.state === 'programmed') return []
+    return [{ code: said.reason ?? 'GroupRefused', message: said.message ?? '' }]
+  }
+
+  *#ownedAddresses(): Iterable<{ readonly address: string; readonly ownerNodeId: string | null }> {
+    const { view } = this.#options
+    for (const { id, vips } of view.list('loadBalancer')) {
+      const ownerNodeId = view.get('placement', id)?.value.ownerNodeId ?? null
+      for (const { address } of vips) yield { address, ownerNodeId }
+    }
+  }
+
+  /** The name of the node beside this one at a fabric address, if it reports. */
+  #connectedPeer(id: string, address: string): string | null {
+    const { view } = this.#options
+    const groupId = view.get('node', id)?.value.nodeGroupId
+    const peer = view.list('node').find((node) => node.nodeGroupId === groupId && fabricAddressOf(node) === address)
+    return peer !== undefined && nodeConnection(peer.id, this.#options) === 'connected' ? peer.name : null
+  }
+}

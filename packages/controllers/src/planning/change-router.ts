@@ -1,0 +1,227 @@
+import type { ModelView, StoreAdmission } from '@spout/admission'
+import type { Kind, StatusReader } from '@spout/model'
+import { advertisementsByPool, neededFeatures } from '@spout/plan'
+import type { Clock, Logger, Timer } from '@spout/runtime'
+import type { ClusterIndex } from '../indexes/cluster-index.ts'
+import type { PlacementLog } from '../indexes/placement-log.ts'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { GroupPublisher } from '../publishing/group-publisher.ts'
+import type { PlanQueue } from '../publishing/plan-queue.ts'
+
+export interface ChangeRouterOptions {
+  readonly view: ModelView
+  readonly cluster: ClusterIndex
+  readonly placements: PlacementLog
+  readonly groups: GroupPublisher
+  readonly queue: PlanQueue
+  readonly liveness: NodeLiveness
+  readonly status: StatusReader
+  readonly admission: Pick<StoreAdmission, 'seeFabricAddress'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A node's address is stored at most so often, however often the node says another. */
+const SEE_AGAIN_MS = 1000
+
+/** What a change leads to: which load balancers and networks are planned again, and whose part in a group. */
+export class ChangeRouter {
+  readonly #options: ChangeRouterOptions
+  readonly #view: ModelView
+  readonly #cluster: ClusterIndex
+  readonly #placements: PlacementLog
+  readonly #groups: GroupPublisher
+  readonly #queue: PlanQueue
+  /** What of a group its load balancers' entries are made of, as one text. */
+  readonly #groupWords = new Map<string, string>()
+  readonly #features = new Map<string, readonly string[]>()
+  /** Nodes whose address was looked at a moment ago: each says it several times before it is stored. */
+  readonly #seeing = new Map<string, Timer>()
+  readonly #connected = new Set<string>()
+  #unsubscribe: readonly (() => void)[] = []
+
+  constructor(options: ChangeRouterOptions) {
+    this.#options = options
+    this.#view = options.view
+    this.#cluster = options.cluster
+    this.#placements = options.placements
+    this.#groups = options.groups
+    this.#queue = options.queue
+  }
+
+  /** Takes in the groups and nodes that are there. */
+  load(): void {
+    this.#cluster.groupsChanged()
+    for (const { id } of this.#view.list('nodeGroup')) this.#groupWords.set(id, this.#wordsOf(id))
+    for (const node of this.#view.list('node')) this.#nodeChanged(node.id)
+  }
+
+  /** Follows changes of the model, of who is alive and of what nodes say of themselves. */
+  follow(): void {
+    const { liveness, status } = this.#options
+    this.#unsubscribe = [
+      this.#view.onChange((changed) => this.#changed(changed)),
+      liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
+      status.onChange((kind, id) => {
+        if (kind === 'node') this.#nodeSpoke(id)
+      }),
+    ]
+  }
+
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const timer of this.#seeing.values()) timer.clear()
+    this.#seeing.clear()
+  }
+
+  #changed(changed: readonly { readonly kind: Kind; readonly id: string }[]): void {
+    for (const { kind, id } of changed) {
+      if (kind === 'loadBalancer') this.#loadBalancerChanged(id)
+      else if (kind === 'network') this.#networkChanged(id)
+      else if (kind === 'node') this.#nodeChanged(id)
+      else if (kind === 'nodeGroup') this.#groupChanged(id)
+      else if (kind === 'bgpPeer') this.#groups.publishAll()
+      else if (kind === 'bgpAdvertisement') this.#advertisementsChanged()
+      else if (kind === 'address') this.#addressChanged(id)
+    }
+  }
+
+  #loadBalancerChanged(id: string): void {
+    this.#cluster.loadBalancerChanged(id)
+    this.#queue.loadBalancer(id)
+  }
+
+  #networkChanged(id: string): void {
+    this.#queue.network(id)
+    this.#queue.loadBalancers(this.#cluster.loadBalancersOfNetwork(id))
+  }
+
+  #nodeChanged(id: string): void {
+    const { liveness } = this.#options
+    const before = this.#cluster.groupOfNode(id)
+    this.#cluster.nodeChanged(id)
+    const after = this.#cluster.groupOfNode(id)
+    const node = this.#view.get('node', id)?.value
+    if (node?.certificateSha256 != null) liveness.watch(id)
+    if (node === undefined) liveness.forget(id)
+    for (const groupId of new Set([before, after])) if (groupId !== null) this.#groups.publish(groupId)
+    if (before !== after) for (const groupId of [before, after]) this.#planGroup(groupId)
+    else if (node?.scheduling === 'draining') this.#queue.loadBalancers(this.#placements.ownedBy(id))
+    else if (node?.scheduling === 'enabled') this.#planHomeless(after)
+  }
+
+  /** One that goes does so with its node or its subnet, which says it. */
+  #addressChanged(id: string): void {
+    const address = this.#view.get('address', id)?.value
+    if (address?.use === 'node') this.#queue.network(address.holderId)
+  }
+
+  #groupChanged(id: string): void {
+    this.#groups.publish(id)
+    if (this.#cluster.groupsChanged())
+      for (const loadBalancer of this.#view.list('loadBalancer')) this.#loadBalancerChanged(loadBalancer.id)
+    this.#replanGroup(id)
+  }
+
+  #advertisementsChanged(): void {
+    this.#groups.publishAll()
+    for (const { id } of this.#view.list('nodeGroup')) this.#replanGroup(id)
+  }
+
+  /** Plans what a group carries when what its entries are made of has changed. */
+  #replanGroup(id: string): void {
+    const words = this.#wordsOf(id)
+    if (words === this.#groupWords.get(id)) return
+    this.#groupWords.set(id, words)
+    this.#planGroup(id)
+  }
+
+  #wordsOf(groupId: string): string {
+    const group = this.#cluster.group(groupId)
+    if (group === null || group.announcer === 'l2') return 'l2'
+    const shards = `${group.vrrp.shards} ${group.name}`
+    if (group.announcer === 'vrrp') return `vrrp ${shards}`
+    const advertisements = advertisementsByPool(this.#view.list('bgpAdvertisement'))
+    return `bgp ${shards} ${group.bgp?.policy} ${JSON.stringify(advertisements)}`
+  }
+
+  #livenessChanged(nodeId: string): void {
+    const liveness = this.#options.liveness.of(nodeId)
+    const groupId = this.#cluster.groupOfNode(nodeId)
+    // Whether a draining node has a successor depends on who is there; nothing else of a group does.
+    if (groupId !== null) this.#groups.publish(groupId)
+    if (liveness === 'lost') this.#queue.loadBalancers(this.#placements.ownedBy(nodeId))
+    if (liveness === 'lost' || liveness === 'disconnected') this.#connected.delete(nodeId)
+    if (liveness !== 'connected' || this.#connected.has(nodeId)) return
+    this.#connected.add(nodeId)
+    this.#planHomeless(this.#cluster.groupOfNode(nodeId))
+    for (const id of this.#placements.ownedBy(nodeId))
+      if (this.#placements.index.get(id)?.reason.code !== 'Placed') this.#queue.loadBalancer(id)
+  }
+
+  #nodeSpoke(nodeId: string): void {
+    const { features, fabricAddress } = this.#options.status.node(nodeId)
+    this.#featuresChanged(nodeId, features)
+    if (fabricAddress === null || this.#seeing.has(nodeId)) return
+    const node = this.#view.get('node', nodeId)?.value
+    if (node !== undefined && node.seenFabricAddress !== fabricAddress)
+      void this.#seeFabricAddress(nodeId, fabricAddress)
+  }
+
+  /** Durable, so that after a restart neighbours know each other before they spoke again. */
+  async #seeFabricAddress(nodeId: string, address: string): Promise<void> {
+    const { admission, clock, log } = this.#options
+    const again = () => {
+      this.#seeing.delete(nodeId)
+      const now = this.#options.status.node(nodeId).fabricAddress
+      if (now !== address) this.#nodeSpoke(nodeId)
+    }
+    const timer = clock.setTimer(again, SEE_AGAIN_MS)
+    this.#seeing.set(nodeId, timer)
+    try {
+      await admission.seeFabricAddress(nodeId, address)
+    } catch (error) {
+      // Nothing was stored: the next one need not wait.
+      timer.clear()
+      this.#seeing.delete(nodeId)
+      const reason = error instanceof Error ? error.message : String(error)
+      log.warn({ event: 'fabric-address-refused', nodeId, reason }, 'what the node sees as its address is not taken')
+    }
+  }
+
+  #featuresChanged(nodeId: string, features: readonly string[]): void {
+    const before = this.#features.get(nodeId) ?? []
+    if (before.join() === features.join()) return
+    this.#features.set(nodeId, features)
+    const groupId = this.#cluster.groupOfNode(nodeId)
+    this.#planHomeless(groupId)
+    for (const id of this.#placements.ownedBy(nodeId)) this.#planIfNeeding(id, features)
+    if (groupId === null || before.every((feature) => features.includes(feature))) return
+    for (const id of this.#cluster.loadBalancersOfGroup(groupId)) this.#planIfNeeding(id, features)
+  }
+
+  /** Plans it when it needs what is not among these. */
+  #planIfNeeding(id: string, features: readonly string[]): void {
+    const loadBalancer = this.#view.get('loadBalancer', id)?.value
+    if (loadBalancer === undefined) return
+    const network = this.#view.get('network', loadBalancer.networkId ?? '')?.value
+    if (neededFeatures(loadBalancer, network?.returnPath ?? null).some((need) => !features.includes(need)))
+      this.#queue.loadBalancer(id)
+  }
+
+  #planGroup(groupId: string | null): void {
+    if (groupId === null) return
+    for (const networkId of this.#cluster.networksOfGroup(groupId)) this.#queue.network(networkId)
+    this.#queue.loadBalancers(this.#cluster.loadBalancersOfGroup(groupId))
+  }
+
+  /** What no node carries, or only a node that is lost or shall be rid of it. */
+  #planHomeless(groupId: string | null): void {
+    if (groupId === null) return
+    const group = this.#cluster.loadBalancersOfGroup(groupId)
+    for (const id of this.#placements.ownedBy(null)) if (group.has(id)) this.#queue.loadBalancer(id)
+    for (const { id, scheduling } of this.#cluster.nodesOf(groupId))
+      if (scheduling === 'draining' || this.#options.liveness.of(id) === 'lost')
+        this.#queue.loadBalancers(this.#placements.ownedBy(id))
+  }
+}

@@ -1,0 +1,267 @@
+import { type LoadBalancerEntry, type Placement, SpoutError } from '@spout/model'
+import { MemoryStore, type Store } from '@spout/store'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ControlPlane } from '../testing/control-plane.ts'
+import { loadBalancer, network, node, nodeGroup, pool, uuid, vrrpGroup } from '../testing/model.ts'
+
+const N1 = uuid('node', 1)
+const N2 = uuid('node', 2)
+
+async function clusterOfTwo(store: Store = new MemoryStore()): Promise<ControlPlane> {
+  const plane = await ControlPlane.start(store)
+  await plane.put(['nodeGroup', nodeGroup(1)], ['node', node(1)], ['node', node(2)], ['network', network(1)])
+  await plane.report(N1)
+  await plane.report(N2)
+  return plane
+}
+
+const announces = (plane: ControlPlane, nodeId: string, number: number): boolean =>
+  (plane.entry(nodeId, `lb/${uuid('lb', number)}`) as LoadBalancerEntry | null)?.vips.every((vip) => vip.announce) ??
+  false
+
+const ownerOf = (plane: ControlPlane, number: number): string | null =>
+  plane.view.get('placement', uuid('lb', number))?.value.ownerNodeId ?? null
+
+test('a new load balancer comes to every node of its group with its domain, and one node announces it', async () => {
+  const plane = await clusterOfTwo()
+  const seen: string[] = []
+  plane.nodeStates.onChange(N1, (keys) => seen.push(...keys))
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  expect(seen).toEqual(['domain/1', `lb/${uuid('lb', 1)}`])
+  expect(announces(plane, N1, 1)).toBe(true)
+  expect(announces(plane, N2, 1)).toBe(false)
+  expect(plane.entry(N2, `lb/${uuid('lb', 1)}`)).not.toBeNull()
+  expect(plane.entry(N2, 'domain/1')).toMatchObject({ subnets: [{ cidr: '10.0.0.0/24', nodeAddress: '10.0.0.253' }] })
+  expect(ownerOf(plane, 1)).toBe(N1)
+  await plane.stop()
+})
+
+test('the second goes to the node with fewer, and a deleted one leaves nothing behind', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  await plane.put(['loadBalancer', loadBalancer(2)])
+  expect([ownerOf(plane, 1), ownerOf(plane, 2)]).toEqual([N1, N2])
+  const seen: string[] = []
+  await plane.delete('loadBalancer', uuid('lb', 1))
+  plane.nodeStates.onChange(N1, (keys) => seen.push(...keys))
+  await plane.delete('loadBalancer', uuid('lb', 2))
+  expect(seen).toEqual([`lb/${uuid('lb', 2)}`, 'domain/1'])
+  expect(plane.published([N1, N2])).toEqual({ [N1]: {}, [N2]: {} })
+  expect((await plane.store.list('placement')).items).toEqual([])
+  await plane.stop()
+})
+
+test('what does not concern a node is not written and not published', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  const revision = plane.view.get('placement', uuid('lb', 1))?.revision
+  const seen: string[] = []
+  plane.nodeStates.onChange(N1, (keys) => seen.push(...keys))
+  await plane.put(['loadBalancer', loadBalancer(1, { name: 'renamed', tags: ['a'] })])
+  expect(seen).toEqual([])
+  expect(plane.view.get('placement', uuid('lb', 1))?.revision).toBe(revision)
+  await plane.stop()
+})
+
+test('a lost node hands over, and gets nothing back when it returns', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)], ['loadBalancer', loadBalancer(2)])
+  const lost = ownerOf(plane, 1) === N1 ? N1 : N2
+  const other = lost === N1 ? N2 : N1
+  for (let second = 0; second < 4; second++) {
+    await plane.clock.advance(1000)
+    await plane.report(other)
+  }
+  expect(ownerOf(plane, 1)).toBe(lost)
+  await plane.clock.advance(1100)
+  await plane.report(other)
+  expect([ownerOf(plane, 1), ownerOf(plane, 2)]).toEqual([other, other])
+  expect(announces(plane, lost, 1)).toBe(false)
+  expect(plane.entry(lost, `lb/${uuid('lb', 1)}`)).not.toBeNull()
+  await plane.report(lost)
+  expect(ownerOf(plane, 1)).toBe(other)
+  await plane.stop()
+})
+
+test('with nobody left the owner stays, and who comes first takes over once it does not hear the owner', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  await plane.clock.advance(20_000)
+  await plane.idle()
+  expect(ownerOf(plane, 1)).toBe(N1)
+  await plane.report(N2)
+  expect(ownerOf(plane, 1)).toBe(N1)
+  await plane.sees(N2, false)
+  expect(ownerOf(plane, 1)).toBe(N2)
+  await plane.stop()
+})
+
+test('a draining node hands over; a deleted one holds nothing any more', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  await plane.put(['node', node(1, { scheduling: 'draining' })])
+  expect(ownerOf(plane, 1)).toBe(N2)
+  await plane.delete('node', N1)
+  expect(plane.published([N1])).toEqual({ [N1]: {} })
+  await plane.stop()
+})
+
+test('an added node gets everything of its group', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  await plane.put(['node', node(3)])
+  expect(Object.keys(plane.published([uuid('node', 3)])[uuid('node', 3)] ?? {})).toEqual([
+    'domain/1',
+    `lb/${uuid('lb', 1)}`,
+  ])
+  await plane.stop()
+})
+
+test('with return path gateway the load balancers of a network go where its gateway is', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['network', network(1, { returnPath: 'gateway' })])
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  await plane.put(['loadBalancer', loadBalancer(2)])
+  expect([ownerOf(plane, 1), ownerOf(plane, 2)]).toEqual([N1, N1])
+  expect([plane.entry(N1, 'domain/1'), plane.entry(N2, 'domain/1')]).toMatchObject([
+    { gateway: { via: 'l2' } },
+    { gateway: null },
+  ])
+  await plane.put(['node', node(1, { scheduling: 'draining' })])
+  expect([ownerOf(plane, 1), ownerOf(plane, 2)]).toEqual([N2, N2])
+  expect([plane.entry(N1, 'domain/1'), plane.entry(N2, 'domain/1')]).toMatchObject([
+    { gateway: null },
+    { gateway: { via: 'l2' } },
+  ])
+  await plane.stop()
+})
+
+test('a restart plans the same bytes and writes nothing', async () => {
+  const store = new MemoryStore()
+  const plane = await clusterOfTwo(store)
+  for (let number = 1; number <= 20; number++) await plane.put(['loadBalancer', loadBalancer(number)])
+  await plane.put(['loadBalancer', loadBalancer(3, { generation: 2, pools: [pool(3, ['10.0.0.12', '10.0.0.13'])] })])
+  const before = plane.published([N1, N2])
+  await plane.stop()
+  const revision = await store.revision()
+  const again = await ControlPlane.start(store)
+  expect(again.nodeStates.ready()).toBe(true)
+  expect(again.published([N1, N2])).toEqual(before)
+  await again.report(N1)
+  await again.report(N2)
+  expect(again.published([N1, N2])).toEqual(before)
+  expect(await store.revision()).toBe(revision)
+  await again.stop()
+})
+
+test('nothing is published before the store has it, and a refusing store is tried again', async () => {
+  const store = new MemoryStore()
+  let refuse = false
+  const commit = store.commit.bind(store)
+  store.commit = async (writes) => {
+    if (refuse && writes.some((write) => write.kind === 'placement'))
+      throw new SpoutError('StoreUnavailable', { reason: 'no space left on device' })
+    return commit(writes)
+  }
+  const plane = await clusterOfTwo(store)
+  refuse = true
+  const { revision } = await commit([
+    { op: 'put', kind: 'loadBalancer', id: uuid('lb', 1), scope: null, value: loadBalancer(1) },
+  ])
+  await plane.view.caughtUp(revision)
+  await plane.clock.advance(10)
+  expect(plane.entry(N1, `lb/${uuid('lb', 1)}`)).toBeNull()
+  refuse = false
+  await plane.clock.advance(1000)
+  await plane.idle()
+  expect(plane.entry(N1, `lb/${uuid('lb', 1)}`)).not.toBeNull()
+  await plane.stop()
+})
+
+test('a placement that somebody else wrote counts', async () => {
+  const plane = await clusterOfTwo()
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  const placed: Placement = { ...plane.view.get('placement', uuid('lb', 1))!.value, ownerNodeId: N2 }
+  await plane.put(['placement', placed])
+  const { revision } = await plane.store.commit([
+    {
+      op: 'put',
+      kind: 'loadBalancer',
+      id: uuid('lb', 1),
+      scope: null,
+      value: loadBalancer(1, { generation: 2, pools: [pool(1, ['10.0.0.13'])] }),
+    },
+  ])
+  await plane.view.caughtUp(revision)
+  await plane.clock.advance(1000)
+  await plane.idle()
+  expect(ownerOf(plane, 1)).toBe(N2)
+  expect(announces(plane, N2, 1)).toBe(true)
+  await plane.stop()
+})
+
+test('however changes come, a control plane that starts anew publishes what the running one does', async () => {
+  const step = fc.oneof(
+    fc.record({
+      do: fc.constant('put' as const),
+      number: fc.integer({ min: 1, max: 4 }),
+      network: fc.integer({ min: 1, max: 2 }),
+      members: fc.subarray(['10.0.0.11', '10.0.0.12', '10.0.0.13']),
+    }),
+    fc.record({ do: fc.constant('delete' as const), number: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({
+      do: fc.constant('node' as const),
+      number: fc.integer({ min: 1, max: 3 }),
+      scheduling: fc.constantFrom('enabled' as const, 'cordoned' as const, 'draining' as const),
+    }),
+    fc.record({
+      do: fc.constant('network' as const),
+      number: fc.integer({ min: 1, max: 2 }),
+      returnPath: fc.constantFrom('gateway' as const, 'snat' as const),
+    }),
+    fc.record({
+      do: fc.constant('group' as const),
+      announcer: fc.constantFrom('l2' as const, 'vrrp' as const, 'bgp' as const),
+      shards: fc.integer({ min: 1, max: 3 }),
+    }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
+      const store = new MemoryStore()
+      const plane = await clusterOfTwo(store)
+      await plane.put(['network', network(2)])
+      let generation = 1
+      const nodes = new Set([1, 2])
+      for (const one of steps) {
+        generation++
+        if (one.do === 'put')
+          await plane.put([
+            'loadBalancer',
+            loadBalancer(one.number, { network: one.network, generation, pools: [pool(one.number, one.members)] }),
+          ])
+        else if (one.do === 'delete') {
+          if (plane.view.get('loadBalancer', uuid('lb', one.number)) !== null)
+            await plane.delete('loadBalancer', uuid('lb', one.number))
+        } else if (one.do === 'group') {
+          const bgp = { localAs: 64_500, policy: 'always' as const, drainSeconds: 0 }
+          await plane.put(['nodeGroup', vrrpGroup(1, one.shards, { announcer: one.announcer, bgp })])
+        } else if (one.do === 'network')
+          await plane.put(['network', network(one.number, { returnPath: one.returnPath })])
+        else {
+          nodes.add(one.number)
+          await plane.put(['node', node(one.number, { scheduling: one.scheduling })])
+          await plane.report(uuid('node', one.number))
+        }
+      }
+      const ids = [1, 2, 3].map((number) => uuid('node', number))
+      const running = plane.published(ids)
+      await plane.stop()
+      const again = await ControlPlane.start(store)
+      for (const number of nodes) await again.report(uuid('node', number))
+      expect(again.published(ids)).toEqual(running)
+      await again.stop()
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,156 @@
+import type { ModelView } from '@spout/admission'
+import { type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
+import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
+import type { Store } from '@spout/store'
+import { ClusterIndex } from '../indexes/cluster-index.ts'
+import { PlacementLog } from '../indexes/placement-log.ts'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { SightReader } from '../liveness/peer-watch.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import { DomainPublisher, type DomainPublisherOptions } from '../publishing/domain-publisher.ts'
+import { GroupPublisher } from '../publishing/group-publisher.ts'
+import { LoadBalancerPublisher } from '../publishing/load-balancer-publisher.ts'
+import { PlanQueue } from '../publishing/plan-queue.ts'
+import { ChangeRouter, type ChangeRouterOptions } from './change-router.ts'
+
+export interface PlanControllerOptions {
+  /** Caught up with the store when `start` is called. */
+  readonly view: ModelView
+  readonly store: Store
+  readonly nodeStates: NodeStateTable
+  readonly liveness: NodeLiveness
+  /** Tells what nodes' drivers can do, and who owns which shard. */
+  readonly status: StatusReader & Pick<OwnershipReader, 'shards'> & SightReader
+  /** Nodes' own addresses in the tenants' networks and on the fabric. */
+  readonly admission: DomainPublisherOptions['admission'] & ChangeRouterOptions['admission']
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Plans wait for their commit, and commits share a disk flush: so many may wait together. */
+const WORKERS = 64
+/** A mass of plans lets others run so often: reports and heartbeats must not wait behind it. */
+const YIELD_EVERY_MS = 4
+
+/**
+ * Plans what changed and publishes it: from the model to what every node shall hold.
+ *
+ * It works on keys: a change leads to the load balancers and networks it touches. A plan that differs from the stored
+ * placement is made durable, then published: so a restart plans the same bytes again, and nodes have nothing to do.
+ */
+export class PlanController implements Component {
+  readonly name = 'plan-controller'
+  readonly #options: PlanControllerOptions
+  readonly #cluster: ClusterIndex
+  readonly #placements: PlacementLog
+  readonly #groups: GroupPublisher
+  readonly #domains: DomainPublisher
+  readonly #loadBalancers: LoadBalancerPublisher
+  readonly #changes: ChangeRouter
+  readonly #queue: PlanQueue
+  readonly #reconciler: Reconciler
+  /** Load balancers not planned yet since the start. */
+  #unplanned: Set<string> | null = new Set()
+  #yielding: Promise<void> | null = null
+  #yieldedAtMs = Number.NEGATIVE_INFINITY
+  #inHand = 0
+
+  constructor(options: PlanControllerOptions) {
+    this.#options = options
+    this.#cluster = new ClusterIndex(options.view)
+    this.#placements = new PlacementLog(options.store)
+    this.#queue = new PlanQueue(options)
+    const parts = { ...options, cluster: this.#cluster, placements: this.#placements, queue: this.#queue }
+    this.#groups = new GroupPublisher(parts)
+    this.#domains = new DomainPublisher(parts)
+    this.#loadBalancers = new LoadBalancerPublisher({ ...parts, domains: this.#domains })
+    this.#changes = new ChangeRouter({ ...parts, groups: this.#groups })
+    this.#reconciler = new Reconciler({
+      name: this.name,
+      queue: this.#queue.keys,
+      log: options.log,
+      reconcile: (key) => this.#reconcile(key),
+      workers: WORKERS,
+    })
+  }
+
+  /** Keys that wait for their plan. */
+  get backlog(): number {
+    return this.#queue.keys.size
+  }
+
+  /** Begins; the node states are ready once every load balancer that is there now was planned. */
+  start(): void {
+    const { view } = this.#options
+    this.#changes.load()
+    // A node must know its shards before it hears of what belongs to them.
+    this.#groups.publishAll()
+    this.#placements.load(view)
+    const loadBalancers = view.list('loadBalancer')
+    for (const { id } of loadBalancers) this.#cluster.loadBalancerChanged(id)
+    this.#unplanned = new Set(loadBalancers.map(({ id }) => id))
+    this.#changes.follow()
+    for (const placement of view.list('placement'))
+      if (view.get('loadBalancer', placement.id) === null) this.#queue.loadBalancer(placement.id)
+    this.#queue.loadBalancers(loadBalancers.map(({ id }) => id))
+    this.#reconciler.start()
+    this.#settle()
+  }
+
+  async stop(): Promise<void> {
+    this.#changes.close()
+    this.#groups.close()
+    await this.#reconciler.stop()
+  }
+
+  async #reconcile(key: string): Promise<Outcome> {
+    this.#inHand++
+    try {
+      // One alone is done at once: what it would let run first may take longer than itself.
+      if (this.#inHand + this.#queue.keys.size > 1) await this.#letOthersRun()
+      return await this.#reconcileNow(key)
+    } finally {
+      this.#inHand--
+    }
+  }
+
+  async #reconcileNow(key: string): Promise<Outcome> {
+    const id = key.slice(key.indexOf('/') + 1)
+    try {
+      if (key.startsWith('domain/')) await this.#domains.publish(id)
+      else await this.#loadBalancers.publish(id)
+    } catch (error) {
+      if (error instanceof SpoutError) return failed(`${error.code}: ${error.message}`)
+      // A bug with one load balancer must not keep all others from their nodes.
+      this.#planned(id)
+      throw error
+    }
+    this.#planned(id)
+    return done
+  }
+
+  async #letOthersRun(): Promise<void> {
+    const { clock } = this.#options
+    if (this.#yielding === null && clock.monotonicMs() - this.#yieldedAtMs < YIELD_EVERY_MS) return
+    this.#yielding ??= new Promise((resolve) =>
+      setImmediate(() => {
+        this.#yielding = null
+        this.#yieldedAtMs = clock.monotonicMs()
+        resolve()
+      }),
+    )
+    await this.#yielding
+  }
+
+  #planned(id: string): void {
+    this.#unplanned?.delete(id)
+    this.#settle()
+  }
+
+  #settle(): void {
+    if (this.#unplanned === null || this.#unplanned.size > 0) return
+    this.#unplanned = null
+    this.#options.nodeStates.markReady()
+    this.#options.log.info({ event: 'node-states-ready' }, 'every load balancer is planned')
+  }
+}

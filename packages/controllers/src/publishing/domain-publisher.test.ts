@@ -1,0 +1,85 @@
+import type { DomainEntry, Listener, LoadBalancer, Network } from '@spout/model'
+import { MemoryStore } from '@spout/store'
+import { expect, test, vi } from 'vitest'
+import { ControlPlane } from '../testing/control-plane.ts'
+import { loadBalancer, network, node, uuid, vrrpGroup } from '../testing/model.ts'
+
+const NODE = uuid('node', 1)
+
+async function oneNode() {
+  const plane = await ControlPlane.start(new MemoryStore())
+  await plane.put(['nodeGroup', vrrpGroup(1)], ['node', node(1)], ['network', network(1)])
+  await plane.report(NODE)
+  return {
+    plane,
+    isUntracked: () => (plane.entry(NODE, 'domain/1') as DomainEntry).untracked === true,
+    /** The load balancer with its one listener changed like this; null: with none. */
+    put: (number: number, change: Partial<Listener> | null) => {
+      const { listeners, pools, ...rest } = loadBalancer(number)
+      const changed: LoadBalancer = {
+        ...rest,
+        listeners: change === null ? [] : listeners.map((listener) => ({ ...listener, ...change })),
+        pools: pools.map((pool) => ({ ...pool, protocol: change?.protocol ?? pool.protocol })),
+      }
+      return plane.put(['loadBalancer', changed])
+    },
+  }
+}
+
+test('a network is untracked while all that is in it are listeners of the proxy', async () => {
+  const { plane, isUntracked, put } = await oneNode()
+  await put(1, null)
+  expect(isUntracked()).toBe(false)
+  await put(1, { protocol: 'http' })
+  expect(isUntracked()).toBe(true)
+  await put(2, null)
+  expect(isUntracked()).toBe(true)
+  await put(2, { protocol: 'tcp' })
+  expect(isUntracked()).toBe(false)
+  await put(2, { protocol: 'tcp-proxy' })
+  expect(isUntracked()).toBe(true)
+  await plane.stop()
+})
+
+test.each<[string, Partial<Listener>]>([
+  ['counts its connections', { connectionLimit: 10 }],
+  ['lists its clients', { allowedCidrs: ['198.51.100.0/24'] }],
+])('a network is tracked where a listener of the proxy %s', async (_what, change) => {
+  const { plane, isUntracked, put } = await oneNode()
+  await put(1, { protocol: 'http', ...change })
+  expect(isUntracked()).toBe(false)
+  await put(1, { protocol: 'http' })
+  expect(isUntracked()).toBe(true)
+  await plane.stop()
+})
+
+test('a network whose packets are forwarded as they are has nothing tracked anyway, and no other guard for it', async () => {
+  const { plane, isUntracked, put } = await oneNode()
+  const direct: Network = { ...network(1), returnPath: 'dsr' }
+  await plane.put(['network', direct])
+  await put(1, { protocol: 'http' })
+  expect(isUntracked()).toBe(false)
+  await plane.stop()
+})
+
+test('a load balancer waits until nodes are told what it needs of its network, also where that takes long', async () => {
+  const { plane, isUntracked, put } = await oneNode()
+  await put(1, { protocol: 'http' })
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  const ensure = plane.admission.ensureNodeAddresses.bind(plane.admission)
+  vi.spyOn(plane.admission, 'ensureNodeAddresses').mockImplementationOnce(() => held.then(ensure))
+  // A node whose addresses are still to be found: all plans for the network wait for them.
+  const changes = [plane.put(['node', node(2)])]
+  for (const number of [2, 3]) changes.push(put(number, { protocol: 'tcp' }))
+  await vi.waitFor(() => expect(plane.view.get('loadBalancer', loadBalancer(3).id)).not.toBeNull())
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(isUntracked()).toBe(true)
+  const told = () =>
+    [...plane.nodeStates.entries(NODE)].flatMap(({ entry }) => (entry.kind === 'load-balancer' ? [entry.id] : []))
+  expect(told()).toEqual([loadBalancer(1).id])
+  release()
+  await Promise.all(changes)
+  expect(told().toSorted()).toEqual([1, 2, 3].map((number) => loadBalancer(number).id).toSorted())
+  expect(isUntracked()).toBe(false)
+  await plane.stop()
+})

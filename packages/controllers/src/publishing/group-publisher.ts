@@ -1,0 +1,202 @@
+import type { ModelView } from '@spout/admission'
+import { entryHash, fabricAddressOf, type NodeGroup, type OwnershipReader, type StatusReader } from '@spout/model'
+import {
+  type GroupNode,
+  type GroupPlan,
+  type GroupPlanInput,
+  heldBack,
+  type MoveStep,
+  moveUnderWay,
+  planGroup,
+} from '@spout/plan'
+import type { Clock, Timer } from '@spout/runtime'
+import type { ClusterIndex } from '../indexes/cluster-index.ts'
+import type { PlacementLog } from '../indexes/placement-log.ts'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import { PeerWatch, type SightReader } from '../liveness/peer-watch.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import { stepsOf } from '../shards/shard-moves.ts'
+import { connectionOf } from './planned-connection.ts'
+
+export interface GroupPublisherOptions {
+  readonly view: ModelView
+  readonly cluster: ClusterIndex
+  readonly nodeStates: NodeStateTable
+  readonly liveness: NodeLiveness
+  /** Tells what nodes said that they follow, and how far they are with what they were told. */
+  readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'> &
+    Pick<OwnershipReader, 'shards'> &
+    SightReader
+  readonly placements: Pick<PlacementLog, 'ownedBy'>
+  readonly clock: Clock
+}
+
+/**
+ * Publishes how each node takes part in its group's announcements. Planned anew whenever something it is made of changes:
+ * a handful of nodes, nothing of tenants.
+ */
+export class GroupPublisher {
+  readonly #options: GroupPublisherOptions
+  /** By group id: the nodes that have its entry now. */
+  readonly #published = new Map<string, ReadonlySet<string>>()
+  readonly #timers = new Map<string, Timer>()
+  /** Groups with a drain that waits for a node's word. */
+  readonly #waiting = new Set<string>()
+  /** Drains that have begun: node id and when it was asked for. None of them waits again. */
+  readonly #begun = new Set<string>()
+  /** Moves of shards that nodes were told to make: group, when it was asked for, shard. */
+  readonly #told = new Set<string>()
+  /** Drains whose node said that no client is left: node id and when it was asked for. */
+  readonly #departed = new Set<string>()
+  readonly #peers: PeerWatch
+  readonly #unsubscribe: () => void
+
+  constructor(options: GroupPublisherOptions) {
+    this.#options = options
+    this.#peers = new PeerWatch(options)
+    this.#unsubscribe = options.status.onChange((kind, id) => {
+      const groupId = kind === 'node' ? options.cluster.groupOfNode(id) : null
+      if (groupId === null) return
+      this.#peers.reported(groupId)
+      const departed = this.#noteDeparture(id)
+      if (departed || this.#waiting.has(groupId)) this.publish(groupId)
+    })
+  }
+
+  publishAll(): void {
+    for (const { id } of this.#options.view.list('nodeGroup')) this.publish(id)
+  }
+
+  publish(groupId: string): void {
+    const { view, cluster, nodeStates, clock } = this.#options
+    const group = cluster.group(groupId)
+    // First: a node that is found dead by it is planned for by itself.
+    if (group !== null) this.#peers.update(group)
+    const nodes = cluster.nodesOf(groupId)
+    const before = this.#published.get(groupId) ?? new Set<string>()
+    this.#timers.get(groupId)?.clear()
+    this.#timers.delete(groupId)
+    this.#waiting.delete(groupId)
+    const now = new Set(group === null ? [] : nodes.map(({ id }) => id))
+    const plan = group === null ? null : this.#plan(group)
+    // A node that has gone to another group is that group's now.
+    const mine = new Set([...before, ...now].filter((id) => now.has(id) || cluster.groupOfNode(id) === null))
+    nodeStates.setOn(mine, 'group', plan?.entries ?? new Map())
+    for (const id of mine) nodeStates.setProblems(id, plan?.problems.get(id) ?? [])
+    if (view.get('nodeGroup', groupId) === null && now.size === 0) this.#published.delete(groupId)
+    else this.#published.set(groupId, now)
+    if (plan !== null && plan.againAtMs !== null)
+      this.#timers.set(
+        groupId,
+        clock.setTimer(() => this.publish(groupId), Math.max(1, plan.againAtMs - clock.now().getTime())),
+      )
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    for (const timer of this.#timers.values()) timer.clear()
+    this.#timers.clear()
+  }
+
+  /**
+   * What nodes shall do, with the move of a shard that is to be made now. It is not asked for before all others know of
+   * it: who comes first in the shard, and where to send what comes for connections that stay.
+   */
+  #plan(group: NodeGroup): GroupPlan {
+    const input = this.#input(group)
+    const plan = this.#planDrains(group, input)
+    const step = group.announcer === 'l2' ? null : moveUnderWay(stepsOf(group, this.#options))
+    if (step === null) return plan
+    const againAtMs = soonest(plan.againAtMs, input.nowMs + LOOK_AGAIN_MS)
+    if (!this.#mayBegin(group, step, input, plan)) {
+      this.#waiting.add(group.id)
+      return { ...plan, againAtMs }
+    }
+    const { entries } = planGroup({ ...input, handOver: step })
+    const entry = entries.get(step.fromNodeId)
+    return {
+      ...plan,
+      againAtMs,
+      entries: entry === undefined ? plan.entries : new Map([...plan.entries, [step.fromNodeId, entry]]),
+    }
+  }
+
+  #mayBegin(group: NodeGroup, step: MoveStep, { nodes, nowMs }: GroupPlanInput, plan: GroupPlan): boolean {
+    const askedAt = group.rebalance?.askedAt ?? ''
+    const key = `${group.id} ${askedAt} ${step.shard}`
+    if (this.#told.has(key)) return true
+    if (step.message !== null) return false
+    const others = nodes.filter(({ id, connection }) => id !== step.fromNodeId && connection === 'connected')
+    if (!others.every((node) => this.#knows(plan, node)) && nowMs < Date.parse(askedAt) + KNOWN_WITHIN_MS) return false
+    this.#told.add(key)
+    return true
+  }
+
+  #knows({ entries }: GroupPlan, { id }: GroupNode): boolean {
+    const entry = entries.get(id)
+    return entry === undefined || this.#options.status.confirmedHash(id, 'group') === entryHash(entry)
+  }
+
+  /** A node that is drained keeps what it has until the others know where to send what comes for its connections. */
+  #planDrains(group: NodeGroup, input: GroupPlanInput): GroupPlan {
+    const { nodes, nowMs } = input
+    if (group.announcer === 'l2' || !nodes.some(({ scheduling }) => scheduling === 'draining')) return planGroup(input)
+    const plan = planGroup(input)
+    const candidates = nodes.filter((node) => !this.#begun.has(drainOf(node)))
+    const held = heldBack(nodes, (node) => this.#knows(plan, node), nowMs)
+    const waiting = candidates.filter(({ id }) => held.nodeIds.has(id))
+    for (const node of candidates)
+      if (node.scheduling === 'draining' && !waiting.includes(node)) this.#begun.add(drainOf(node))
+    if (waiting.length === 0) return plan
+    this.#waiting.add(group.id)
+    const meanwhile = planGroup({ ...input, heldBack: new Set(waiting.map(({ id }) => id)) })
+    return { ...meanwhile, againAtMs: soonest(meanwhile.againAtMs, held.againAtMs) }
+  }
+
+  /** @returns whether the node has just said that nobody is left */
+  #noteDeparture(nodeId: string): boolean {
+    const { departure } = this.#options.status.node(nodeId)
+    if (departure?.busyProxies !== 0) return false
+    const drain = drainOf({ id: nodeId, drainedSince: departure.since })
+    if (this.#departed.has(drain)) return false
+    this.#departed.add(drain)
+    return true
+  }
+
+  #input(group: NodeGroup): GroupPlanInput {
+    const { view, cluster, liveness, clock } = this.#options
+    const { askedAt = '', moves = [] } = group.rebalance ?? {}
+    const leaves = Map.groupBy(moves, ({ fromNodeId }) => fromNodeId)
+    return {
+      group,
+      nodes: cluster.nodesOf(group.id).map(
+        (node): GroupNode => ({
+          id: node.id,
+          name: node.name,
+          scheduling: node.scheduling,
+          schedulingSince: node.schedulingSince,
+          drainedSince: node.drainedSince,
+          fabricAddress: fabricAddressOf(node),
+          connection: connectionOf(node, liveness.of(node.id)),
+          departed: this.#departed.has(drainOf(node)),
+          movedSince: leaves.has(node.id) ? askedAt : null,
+          movedShards: leaves.get(node.id)?.map(({ shard }) => shard) ?? [],
+        }),
+      ),
+      peers: view.list('bgpPeer'),
+      advertisements: view.list('bgpAdvertisement'),
+      nowMs: clock.now().getTime(),
+      watches: this.#peers.watches(group.id),
+    }
+  }
+}
+
+/** A move of a shard is looked after so often. */
+const LOOK_AGAIN_MS = 100
+/** And waits at most so long for all others to know of it. */
+const KNOWN_WITHIN_MS = 2000
+
+const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`
+
+const soonest = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)

@@ -1,0 +1,114 @@
+import type { ModelView } from '@spout/admission'
+import type { LoadBalancer, LoadBalancerEntry, Network, StatusReader } from '@spout/model'
+import { type Announcing, advertisementsByPool, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import type { Clock } from '@spout/runtime'
+import type { ClusterIndex } from '../indexes/cluster-index.ts'
+import type { PlacementLog } from '../indexes/placement-log.ts'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import type { DomainPublisher } from './domain-publisher.ts'
+import { loadBalancerKey, type PlanQueue } from './plan-queue.ts'
+import { connectionOf } from './planned-connection.ts'
+
+export interface LoadBalancerPublisherOptions {
+  readonly view: ModelView
+  readonly cluster: ClusterIndex
+  readonly placements: PlacementLog
+  readonly domains: DomainPublisher
+  readonly queue: PlanQueue
+  readonly nodeStates: NodeStateTable
+  readonly liveness: NodeLiveness
+  readonly status: Pick<StatusReader, 'features'>
+  readonly clock: Clock
+}
+
+/**
+ * Plans a load balancer and publishes what every node shall hold of it. A plan that differs from the stored placement is
+ * made durable first.
+ */
+export class LoadBalancerPublisher {
+  readonly #options: LoadBalancerPublisherOptions
+
+  constructor(options: LoadBalancerPublisherOptions) {
+    this.#options = options
+  }
+
+  /** @throws SpoutError when the placement cannot be stored: nothing was published then */
+  async publish(id: string): Promise<void> {
+    const { view, placements, domains, queue, nodeStates, clock } = this.#options
+    const { index } = placements
+    const networkBefore = index.get(id)?.networkId ?? null
+    const loadBalancer = view.get('loadBalancer', id)?.value
+    if (loadBalancer === undefined) {
+      nodeStates.set(loadBalancerKey(id), new Map())
+      queue.network(networkBefore)
+      return placements.delete(id)
+    }
+    const network = this.#networkOf(loadBalancer)
+    const plan = planLoadBalancer({
+      loadBalancer,
+      network,
+      group: this.#groupOf(loadBalancer),
+      announcing: this.#announcingOf(loadBalancer),
+      previous: index.get(id),
+      entryBefore: this.#entryOf(id),
+      gatewayOwnerId: network === null ? null : index.gatewayOwner(network.id),
+      freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
+      now: clock.now().toISOString(),
+    })
+    await placements.put(plan.placement, loadBalancer.projectId)
+    // A node must know the domain before it hears of what lives in it.
+    if (network !== null) await domains.bringUpToDate(network.id)
+    nodeStates.set(loadBalancerKey(id), plan.entries)
+    if (networkBefore !== network?.id) queue.network(networkBefore)
+  }
+
+  /** As some node has it: of its pools all have the same. */
+  #entryOf(id: string): LoadBalancerEntry | null {
+    const { nodeStates } = this.#options
+    for (const nodeId of nodeStates.holders(loadBalancerKey(id))) {
+      const entry = nodeStates.get(nodeId, loadBalancerKey(id))?.entry
+      if (entry?.kind === 'load-balancer') return entry
+    }
+    return null
+  }
+
+  #networkOf({ networkId }: LoadBalancer): Network | null {
+    return networkId === null ? null : (this.#options.view.get('network', networkId)?.value ?? null)
+  }
+
+  #groupOf(loadBalancer: LoadBalancer): { readonly name: string; readonly nodes: readonly PlannedNode[] } {
+    const { cluster, placements, liveness, status } = this.#options
+    const groupId = cluster.groupIdOf(loadBalancer)
+    const nodes = cluster.nodesOf(groupId).map(
+      (node): PlannedNode => ({
+        id: node.id,
+        name: node.name,
+        scheduling: node.scheduling,
+        connection: connectionOf(node, liveness.of(node.id)),
+        features: status.features(node.id),
+        loadBalancers: placements.index.ownedBy(node.id),
+      }),
+    )
+    return { name: cluster.groupName(groupId), nodes }
+  }
+
+  #announcingOf(loadBalancer: LoadBalancer): Announcing {
+    const { view, cluster, placements } = this.#options
+    const groupId = cluster.groupIdOf(loadBalancer)
+    const group = cluster.group(groupId)
+    if (group === null || group.announcer === 'l2') return { via: 'l2' }
+    const { index } = placements
+    const { networkId } = loadBalancer
+    const { shards } = group.vrrp
+    const sharding = {
+      groupId,
+      shards,
+      networkShard: networkId === null ? null : index.shardOf(networkId, groupId),
+      freestShard: index.freestShard(groupId, shards),
+    }
+    if (group.announcer === 'vrrp' || group.bgp === null) return { via: 'vrrp', ...sharding }
+    const advertisements = advertisementsByPool(view.list('bgpAdvertisement'))
+    return { via: 'bgp', policy: group.bgp.policy, advertisements, ...sharding }
+  }
+}

@@ -1,0 +1,142 @@
+import type { DomainEntry, GroupEntry, LoadBalancer } from '@spout/model'
+import { MemoryStore } from '@spout/store'
+import { expect, test } from 'vitest'
+import { ControlPlane } from '../testing/control-plane.ts'
+import { loadBalancer, network, node, nodeGroup, uuid, vrrpGroup } from '../testing/model.ts'
+
+const [N1, N2, N3] = [1, 2, 3].map((number) => uuid('node', number)) as [string, string, string]
+const GROUP = uuid('group', 1)
+
+async function cluster(group = vrrpGroup(1)): Promise<ControlPlane> {
+  const plane = await ControlPlane.start(new MemoryStore())
+  await plane.put(['nodeGroup', group], ['node', node(1)], ['node', node(2)], ['node', node(3)])
+  for (const id of [N1, N2, N3]) await plane.confirmAll(id)
+  return plane
+}
+
+const groupOf = (plane: ControlPlane, nodeId: string) => plane.entry(nodeId, 'group') as GroupEntry | null
+const yields = (plane: ControlPlane, nodeId: string) => groupOf(plane, nodeId)?.vrrp?.yield
+
+async function schedule(plane: ControlPlane, nodeId: string, scheduling: 'enabled' | 'draining'): Promise<void> {
+  await plane.admission.setNodeScheduling(nodeId, scheduling)
+  await plane.idle()
+}
+
+test('a drain begins when the others said that they know of it', async () => {
+  const plane = await cluster()
+  await schedule(plane, N1, 'draining')
+  expect(groupOf(plane, N2)?.secondChance).toMatchObject({ first: '192.0.2.1' })
+  expect(yields(plane, N1)).toBe(false)
+  await plane.confirmAll(N2)
+  expect(yields(plane, N1)).toBe(false)
+  await plane.confirmAll(N3)
+  expect(yields(plane, N1)).toBe(true)
+  await plane.stop()
+})
+
+test('a drain that has begun does not stop because another node has something new to do', async () => {
+  const plane = await cluster()
+  await schedule(plane, N1, 'draining')
+  for (const id of [N2, N3]) await plane.confirmAll(id)
+  await plane.admission.changeNodeGroup(GROUP, { vrrp: { profile: 'relaxed' } })
+  await plane.idle()
+  expect(yields(plane, N1)).toBe(true)
+  await plane.stop()
+})
+
+test('a drain waits no longer than two seconds', async () => {
+  const plane = await cluster()
+  await schedule(plane, N1, 'draining')
+  await plane.clock.advance(1999)
+  await plane.idle()
+  expect(yields(plane, N1)).toBe(false)
+  await plane.clock.advance(2)
+  await plane.idle()
+  expect(yields(plane, N1)).toBe(true)
+  await plane.stop()
+})
+
+test('a second chance outlasts the drain and ends in time', async () => {
+  const plane = await cluster(vrrpGroup(1, 2, { secondChanceSeconds: 60 }))
+  await schedule(plane, N1, 'draining')
+  for (const id of [N2, N3]) await plane.confirmAll(id)
+  await schedule(plane, N1, 'enabled')
+  expect(groupOf(plane, N2)?.secondChance).toMatchObject({ first: '192.0.2.1', seconds: 60 })
+  expect(groupOf(plane, N1)?.secondChance).toMatchObject({ first: null, leavingSince: expect.any(String) })
+  for (let passed = 0; passed < 61_000; passed += 1000) {
+    await plane.clock.advance(1000)
+    for (const id of [N1, N2, N3]) await plane.report(id)
+  }
+  expect(groupOf(plane, N2)?.secondChance).toBeUndefined()
+  await plane.stop()
+})
+
+test('a node that is lost takes its connections along', async () => {
+  const plane = await cluster()
+  await schedule(plane, N1, 'draining')
+  for (const id of [N2, N3]) await plane.confirmAll(id)
+  for (let passed = 0; passed < 6000; passed += 500) {
+    await plane.clock.advance(500)
+    for (const id of [N2, N3]) await plane.report(id)
+  }
+  expect(groupOf(plane, N2)?.secondChance).toBeUndefined()
+  await plane.stop()
+})
+
+test('a second chance ends when the node says that no client is left, and stays so after the drain', async () => {
+  const plane = await cluster()
+  await schedule(plane, N1, 'draining')
+  for (const id of [N2, N3]) await plane.confirmAll(id)
+  const since = groupOf(plane, N1)?.secondChance?.leavingSince ?? ''
+  await plane.report(N1, { departure: { since, busyProxies: 3 } })
+  expect(plane.status.node(N1).departure).toEqual({ since, busyProxies: 3 })
+  expect(groupOf(plane, N2)?.secondChance).toBeDefined()
+  await plane.report(N1, { departure: { since, busyProxies: 0 } })
+  expect(groupOf(plane, N2)?.secondChance).toBeUndefined()
+  expect(groupOf(plane, N1)?.secondChance?.leavingSince).toBe(since)
+  await schedule(plane, N1, 'enabled')
+  await plane.report(N1, { departure: null })
+  expect(groupOf(plane, N2)?.secondChance).toBeUndefined()
+  expect(plane.status.node(N1).departure).toBeNull()
+  await plane.clock.advance(1000)
+  await schedule(plane, N1, 'draining')
+  expect(groupOf(plane, N2)?.secondChance).toBeDefined()
+  await plane.stop()
+})
+
+test('nodes know each other inside a network where clients of its own come to a proxy', async () => {
+  const plane = await cluster()
+  const domain = () => plane.entry(N1, 'domain/1') as DomainEntry
+  const inner = (protocol: 'http' | 'tcp', scope: 'tenant' | 'fabric') => {
+    const { vips, listeners, pools, ...rest } = loadBalancer(1)
+    const changed: LoadBalancer = {
+      ...rest,
+      vips: vips.map((vip) => ({ ...vip, scope })),
+      listeners: listeners.map((listener) => ({ ...listener, protocol })),
+      pools: pools.map((pool) => ({ ...pool, protocol })),
+    }
+    return plane.put(['loadBalancer', changed])
+  }
+  await plane.put(['network', network(1)])
+  for (const id of [N1, N2, N3]) await plane.report(id)
+  await inner('tcp', 'tenant')
+  expect(domain().nodeAddresses).toBeUndefined()
+  await inner('http', 'fabric')
+  expect(domain().nodeAddresses).toBeUndefined()
+  await inner('http', 'tenant')
+  const all = domain().nodeAddresses ?? {}
+  expect(Object.keys(all)).toEqual([N1, N2, N3])
+  expect(all[N1]).toEqual([domain().subnets[0]?.nodeAddress])
+  expect(new Set(Object.values(all).flat()).size).toBe(3)
+  await inner('tcp', 'tenant')
+  expect(domain().nodeAddresses).toBeUndefined()
+  await plane.stop()
+})
+
+test('nodes of an l2 group take part in nothing but a second chance', async () => {
+  const plane = await cluster(nodeGroup(1))
+  expect(groupOf(plane, N2)).toBeNull()
+  await schedule(plane, N1, 'draining')
+  expect(groupOf(plane, N2)).toMatchObject({ vrrp: null, bgp: null, secondChance: { first: '192.0.2.1' } })
+  await plane.stop()
+})

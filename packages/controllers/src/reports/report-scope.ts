@@ -1,0 +1,240 @@
+import type { ModelView } from '@spout/admission'
+import type { EntryReport, GroupEntry, LoadBalancer, MemberHealth, NodeReport, ServiceStats } from '@spout/model'
+import { type Logger, silentLogger } from '@spout/runtime'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import type { NodeReports } from './node-reports.ts'
+
+export interface ReportScopeOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly reports: NodeReports
+  readonly log?: Logger
+}
+
+/** The parts of a report that a node may only fill with what it was given. */
+type Part = 'entries' | 'members' | 'stats' | 'shards' | 'bgpSessions' | 'flows' | 'departure' | 'overShares'
+
+/**
+ * Before this process knows all that a node was given, the node may name load balancers that are gone, for their
+ * withdrawals: so many at most.
+ */
+const MOST_LEFT_OVER = 10_000
+
+const LOAD_BALANCER_KEY = /^lb\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * What a node may speak of: what it was given, and what it was given before and has not yet said that it let go. The
+ * rest of its report is left out, counted, and told once in the log: a node that was broken into must not change what is
+ * known of other nodes and other tenants, nor fill the memory of this process.
+ */
+export class ReportScope {
+  readonly #options: ReportScopeOptions
+  readonly #log: Logger
+  /** node id -> things left out since this process started */
+  readonly #ignored = new Map<string, number>()
+  /** `<node id> <part>` that the log was told of. */
+  readonly #logged = new Set<string>()
+  /** Nodes that have told of everything they hold since this process started. */
+  readonly #whole = new Set<string>()
+  /** node id -> load balancers that are gone and that it said it holds */
+  readonly #leftOver = new Map<string, Set<string>>()
+
+  constructor(options: ReportScopeOptions) {
+    this.#options = options
+    this.#log = options.log ?? silentLogger()
+  }
+
+  /** Things left out of this node's reports. */
+  ignored(nodeId: string): number {
+    return this.#ignored.get(nodeId) ?? 0
+  }
+
+  /** The report without what the node may not speak of; the same object when there is nothing such. */
+  within(nodeId: string, report: NodeReport): NodeReport {
+    const mayHold = this.#memo((id) => this.#mayHold(nodeId, `lb/${id}`))
+    const group = this.#group(nodeId)
+    const shards = report.shards && this.#shards(nodeId, report.shards)
+    const sessions = report.bgpSessions && this.#sessions(nodeId, group, report.bgpSessions)
+    const flows = report.flows == null ? report.flows : this.#flows(nodeId, group, report.flows)
+    const departure = report.departure == null ? report.departure : this.#departure(nodeId, group, report.departure)
+    const overShares =
+      report.overShares &&
+      this.#kept(nodeId, 'overShares', report.overShares, (one) =>
+        this.#mayHold(nodeId, `domain/${one.domain}`) ? one : null,
+      )
+    return {
+      ...report,
+      entries: this.#kept(nodeId, 'entries', report.entries, (entry) => this.#entry(nodeId, entry)),
+      members: this.#kept(nodeId, 'members', report.members, (one) =>
+        this.#isMember(one) && mayHold(one.loadBalancerId) ? one : null,
+      ),
+      stats: this.#kept(nodeId, 'stats', report.stats, (one) =>
+        this.#isListener(one) && mayHold(one.loadBalancerId) ? one : null,
+      ),
+      ...(shards !== undefined && { shards }),
+      ...(sessions !== undefined && { bgpSessions: sessions }),
+      ...(flows !== undefined && { flows }),
+      ...(departure !== undefined && { departure }),
+      ...(overShares !== undefined && { overShares }),
+    }
+  }
+
+  /** The report was merged: what the node let go it may not speak of again. `whole`: it has told of all that it holds. */
+  merged(nodeId: string, { removed }: Pick<NodeReport, 'removed'>, whole: boolean): void {
+    for (const key of removed) {
+      this.#options.nodeStates.letGo(nodeId, key)
+      this.#leftOver.get(nodeId)?.delete(key)
+    }
+    if (whole && this.#options.nodeStates.ready()) this.#whole.add(nodeId)
+  }
+
+  /** The node is gone. */
+  forget(nodeId: string): void {
+    this.#ignored.delete(nodeId)
+    this.#whole.delete(nodeId)
+    this.#leftOver.delete(nodeId)
+    for (const key of this.#logged) if (key.startsWith(`${nodeId} `)) this.#logged.delete(key)
+    this.#options.nodeStates.letGoAll(nodeId)
+  }
+
+  /** What may be kept of each, in order; null leaves one out. */
+  #kept<T>(nodeId: string, part: Part, all: readonly T[], keep: (one: T) => T | null): readonly T[] {
+    // Nearly every report is kept as it is.
+    const first = all.findIndex((one) => keep(one) !== one)
+    if (first < 0) return all
+    let ignored = 0
+    const kept = all.flatMap((one) => {
+      const rest = keep(one)
+      if (rest !== one) ignored++
+      return rest ?? []
+    })
+    this.#ignore(nodeId, part, ignored)
+    return kept
+  }
+
+  #entry(nodeId: string, entry: EntryReport): EntryReport | null {
+    const { view, nodeStates, reports } = this.#options
+    const { key, announced } = entry
+    if (!this.#mayHold(nodeId, key)) return null
+    if (!key.startsWith('lb/') || announced.length === 0) return entry
+    const given = nodeStates.get(nodeId, key)?.entry
+    const known =
+      given?.kind === 'load-balancer'
+        ? given.vips
+        : (view.get('loadBalancer', key.slice('lb/'.length))?.value.vips ?? [])
+    // What was announced before an address was taken away is still announced until the node says otherwise.
+    const before = reports.entry(nodeId, key)?.announced ?? []
+    const mayAnnounce = (address: string) => before.includes(address) || known.some((vip) => vip.address === address)
+    return announced.every(mayAnnounce) ? entry : { ...entry, announced: announced.filter(mayAnnounce) }
+  }
+
+  #mayHold(nodeId: string, key: string): boolean {
+    const { nodeStates, reports } = this.#options
+    if (nodeStates.get(nodeId, key) !== null || nodeStates.wasGiven(nodeId, key)) return true
+    if (reports.entry(nodeId, key) !== null) return true
+    // What is not known yet is taken on trust as far as it can be true.
+    if (nodeStates.ready() && this.#whole.has(nodeId)) return false
+    if (key.startsWith('lb/')) return this.#mayHaveHeld(nodeId, key)
+    return !nodeStates.ready() && this.#isOwnKey(nodeId, key)
+  }
+
+  /** Whether the node may have been given the load balancer by the process before this one. */
+  #mayHaveHeld(nodeId: string, key: string): boolean {
+    const { view } = this.#options
+    if (!LOAD_BALANCER_KEY.test(key)) return false
+    const loadBalancer = view.get('loadBalancer', key.slice('lb/'.length))?.value
+    if (loadBalancer !== undefined) return this.#isOfGroup(nodeId, loadBalancer)
+    return this.#countLeftOver(nodeId, key)
+  }
+
+  #isOfGroup(nodeId: string, { nodeGroupId }: Pick<LoadBalancer, 'nodeGroupId'>): boolean {
+    const { view } = this.#options
+    // Null is the default group, which may have been another one then.
+    return nodeGroupId === null || view.get('node', nodeId)?.value.nodeGroupId === nodeGroupId
+  }
+
+  #isOwnKey(nodeId: string, key: string): boolean {
+    return key === 'group' || (/^domain\/\d{1,8}$/.test(key) && this.#countLeftOver(nodeId, key))
+  }
+
+  #countLeftOver(nodeId: string, key: string): boolean {
+    const known = this.#leftOver.get(nodeId) ?? new Set()
+    if (known.has(key)) return true
+    if (known.size >= MOST_LEFT_OVER) return false
+    this.#leftOver.set(nodeId, known.add(key))
+    return true
+  }
+
+  #isMember({ loadBalancerId, poolId, memberId }: MemberHealth): boolean {
+    const child = this.#options.view.child(memberId)
+    return child?.kind === 'member' && child.loadBalancerId === loadBalancerId && child.poolId === poolId
+  }
+
+  #isListener({ loadBalancerId, listenerId }: ServiceStats): boolean {
+    const child = this.#options.view.child(listenerId)
+    return child?.kind === 'listener' && child.loadBalancerId === loadBalancerId
+  }
+
+  #shards(nodeId: string, shards: NonNullable<NodeReport['shards']>): NodeReport['shards'] {
+    const { view } = this.#options
+    const group = view.get('nodeGroup', view.get('node', nodeId)?.value.nodeGroupId ?? '')?.value
+    const most = group === undefined || group.announcer === 'l2' ? 0 : group.vrrp.shards
+    return this.#kept(nodeId, 'shards', shards, (shard) => (shard.number <= most ? shard : null))
+  }
+
+  #sessions(
+    nodeId: string,
+    group: GroupEntry | null,
+    sessions: NonNullable<NodeReport['bgpSessions']>,
+  ): NodeReport['bgpSessions'] {
+    const peers = new Set(group?.bgp?.peers.map(({ id }) => id))
+    const { view } = this.#options
+    return this.#kept(nodeId, 'bgpSessions', sessions, (session) =>
+      peers.has(session.peerId) || (group === null && view.get('bgpPeer', session.peerId) !== null) ? session : null,
+    )
+  }
+
+  #flows(nodeId: string, group: GroupEntry | null, flows: NonNullable<NodeReport['flows']>): NodeReport['flows'] {
+    const peers = group?.flows?.peers
+    if (peers === undefined) return flows
+    const silentPeers = this.#kept(nodeId, 'flows', flows.silentPeers, (peer) =>
+      peers.includes(peer.address) ? peer : null,
+    )
+    return silentPeers === flows.silentPeers ? flows : { ...flows, silentPeers }
+  }
+
+  #departure(
+    nodeId: string,
+    group: GroupEntry | null,
+    departure: NonNullable<NodeReport['departure']>,
+  ): NodeReport['departure'] {
+    if (group === null || group.secondChance !== undefined) return departure
+    this.#ignore(nodeId, 'departure', 1)
+    return null
+  }
+
+  #group(nodeId: string): GroupEntry | null {
+    const entry = this.#options.nodeStates.get(nodeId, 'group')?.entry
+    return entry?.kind === 'group' ? entry : null
+  }
+
+  #memo(ask: (id: string) => boolean): (id: string) => boolean {
+    const answers = new Map<string, boolean>()
+    return (id) => {
+      const known = answers.get(id)
+      if (known !== undefined) return known
+      const answer = ask(id)
+      answers.set(id, answer)
+      return answer
+    }
+  }
+
+  #ignore(nodeId: string, part: Part, count: number): void {
+    this.#ignored.set(nodeId, this.ignored(nodeId) + count)
+    const key = `${nodeId} ${part}`
+    if (this.#logged.has(key)) return
+    this.#logged.add(key)
+    // A word may cross what took its object away; many are a node that is broken, or broken into.
+    this.#log.info({ event: 'report-out-of-scope', nodeId, part, count }, 'a node spoke of what it does not hold')
+  }
+}

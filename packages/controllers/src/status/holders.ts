@@ -1,0 +1,121 @@
+import type { ModelView } from '@spout/admission'
+import type { LoadBalancer, MemberHealth, NodeConfirmation, NodeVip } from '@spout/model'
+import { nodeConnection } from '../liveness/node-connection.ts'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import type { NodeReports } from '../reports/node-reports.ts'
+import type { OverShareOnNode } from './over-shares.ts'
+import { type Carrier, followsShard, isRouted } from './verdict.ts'
+
+export interface HoldersOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly liveness: NodeLiveness
+  readonly reports: NodeReports
+}
+
+/** The nodes that shall hold a load balancer, and what they said of it. */
+export class Holders {
+  readonly #options: HoldersOptions
+
+  constructor(options: HoldersOptions) {
+    this.#options = options
+  }
+
+  /** The nodes whose word counts, in order of their ids; null for none. */
+  carriers(id: string, who: string | 'all' | null): readonly Carrier[] {
+    if (who === null) return []
+    const { nodeStates, liveness, reports } = this.#options
+    const key = `lb/${id}`
+    const nodeIds = who === 'all' ? [...nodeStates.holders(key)].sort() : [who]
+    return nodeIds.flatMap((nodeId): Carrier[] => {
+      const wanted = nodeStates.get(nodeId, key)
+      if (wanted === null) return []
+      const report = reports.entry(nodeId, key)
+      return [{ nodeId, name: this.#nameOf(nodeId), liveness: liveness.of(nodeId), wanted, report }]
+    })
+  }
+
+  confirmations(id: string): readonly NodeConfirmation[] {
+    const { nodeStates, reports } = this.#options
+    const key = `lb/${id}`
+    return [...nodeStates.holders(key)].map((nodeId): NodeConfirmation => {
+      const report = reports.entry(nodeId, key)
+      const current = report !== null && report.hash === nodeStates.get(nodeId, key)?.hash
+      return {
+        nodeId,
+        nodeName: this.#nameOf(nodeId),
+        connection: nodeConnection(nodeId, this.#options),
+        state: current ? report.state : 'waiting',
+        message: current ? report.message : null,
+        announced: report?.announced ?? [],
+      }
+    })
+  }
+
+  /**
+   * By member id: the word of the node that carries the load balancer, for it sends the traffic; while that node has no
+   * word (the load balancer has just moved) the worst that the others say.
+   */
+  members({ id, pools }: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
+    const { nodeStates, reports } = this.#options
+    const owner = ownerNodeId === null ? null : reports.members(ownerNodeId, id)
+    const others = [...nodeStates.holders(`lb/${id}`)].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
+    const health = new Map<string, MemberHealth>()
+    for (const pool of pools) {
+      // What was said while there was a monitor means nothing without one.
+      if (pool.monitor === null || !pool.monitor.enabled) continue
+      for (const member of pool.members) {
+        const word = owner?.get(member.id) ?? worst(others.flatMap((said) => said.get(member.id) ?? []))
+        if (word !== undefined) health.set(member.id, word)
+      }
+    }
+    return health
+  }
+
+  /** Which nodes drop what is over the share of its network, in order of their ids. */
+  overShares(id: string): readonly OverShareOnNode[] {
+    const { nodeStates, reports } = this.#options
+    const key = `lb/${id}`
+    return [...nodeStates.holders(key)].sort().flatMap((nodeId): readonly OverShareOnNode[] => {
+      const over = reports.node(nodeId)?.overShares ?? []
+      if (over.length === 0) return []
+      const entry = nodeStates.get(nodeId, key)?.entry
+      const domain = entry?.kind === 'load-balancer' ? entry.domain : null
+      return over.filter((one) => one.domain === domain).map((one) => ({ nodeName: this.#nameOf(nodeId), ...one }))
+    })
+  }
+
+  /** Whether some of its addresses go where the shard's master is. */
+  isSharded(id: string): boolean {
+    return this.#vips(id).some(({ announce }) => followsShard(announce))
+  }
+
+  /** Whether every node announces this address. */
+  isRouted(id: string, address: string): boolean {
+    return this.#vips(id).some((vip) => vip.address === address && isRouted(vip.announce))
+  }
+
+  /** As the entry of any node has them: of what shards and routes move, all have the same. */
+  #vips(id: string): readonly NodeVip[] {
+    const { nodeStates } = this.#options
+    const key = `lb/${id}`
+    for (const nodeId of nodeStates.holders(key)) {
+      const entry = nodeStates.get(nodeId, key)?.entry
+      if (entry?.kind === 'load-balancer') return entry.vips
+    }
+    return []
+  }
+
+  #nameOf(nodeId: string): string {
+    return this.#options.view.get('node', nodeId)?.value.name ?? nodeId
+  }
+}
+
+const SEVERITY = { down: 2, unknown: 1, up: 0 } as const
+
+const worst = (words: readonly MemberHealth[]): MemberHealth | undefined =>
+  words.reduce<MemberHealth | undefined>(
+    (bad, word) => (bad === undefined || SEVERITY[word.health] > SEVERITY[bad.health] ? word : bad),
+    undefined,
+  )

@@ -1,0 +1,135 @@
+import type { OverShareReport, Serving } from '@spout/model'
+import { MemoryStore } from '@spout/store'
+import { describe, expect, test } from 'vitest'
+import { ControlPlane } from '../testing/control-plane.ts'
+import { loadBalancer, network, node, nodeGroup, pool, uuid } from '../testing/model.ts'
+import { withOverShares } from './over-shares.ts'
+
+const N1 = uuid('node', 1)
+const LB = uuid('lb', 1)
+const OTHER = uuid('lb', 2)
+
+const over = (domain: number, share: OverShareReport['share'] = 'packets', limit = 500_000): OverShareReport => ({
+  ...{ domain, share, limit },
+})
+
+/** Two load balancers of two networks on one node. */
+async function twoNetworks() {
+  const plane = await ControlPlane.start(new MemoryStore())
+  await plane.put(
+    ['nodeGroup', nodeGroup(1)],
+    ['node', node(1)],
+    ['network', network(1)],
+    ['network', network(2)],
+    ['loadBalancer', loadBalancer(1, { pools: [pool(1, ['10.0.0.11'])] })],
+    ['loadBalancer', loadBalancer(2, { networkId: uuid('network', 2), pools: [pool(2, ['10.0.0.12'])] })],
+  )
+  await plane.report(N1)
+  await plane.confirmAll(N1)
+  const domainOf = (id: string): number => {
+    const entry = plane.nodeStates.get(N1, `lb/${id}`)?.entry
+    return entry?.kind === 'load-balancer' ? entry.domain : Number.NaN
+  }
+  return { plane, domainOf }
+}
+
+test('a network over its share is said on its load balancers alone, and no more once it is within', async () => {
+  const { plane, domainOf } = await twoNetworks()
+  const told: string[] = []
+  plane.status.onChange((kind, id) => {
+    if (kind === 'loadBalancer') told.push(id)
+  })
+  const before = plane.status.summary(OTHER).serving
+  await plane.report(N1, { overShares: [over(domainOf(LB))] })
+  expect(plane.status.summary(LB).serving).toMatchObject({
+    ...{ state: 'partly', reason: 'OverShare' },
+    message: expect.stringMatching(/^Node \S+ drops packets of its network: more than 500,000 come in a second\. /),
+  })
+  expect(plane.status.summary(OTHER).serving).toEqual(before)
+  expect(new Set(told)).toEqual(new Set([LB]))
+  // A report that says nothing of it changes nothing.
+  await plane.report(N1)
+  expect(plane.status.summary(LB).serving.reason).toBe('OverShare')
+  await plane.report(N1, { overShares: [] })
+  expect(plane.status.summary(LB).serving.reason).not.toBe('OverShare')
+  await plane.stop()
+})
+
+test('a proxy that was ended for want of memory says more than one that was about to be', async () => {
+  const { plane, domainOf } = await twoNetworks()
+  const memory = over(domainOf(LB), 'memory', 256 * 1024 ** 2)
+  await plane.report(N1, { overShares: [{ ...memory, refused: false }] })
+  expect(plane.status.summary(LB).serving.message).toContain(' ends its proxy if ')
+  await plane.report(N1, { overShares: [{ ...memory, refused: true }] })
+  expect(plane.status.summary(LB).serving.message).toContain(' ended its proxy, ')
+  await plane.stop()
+})
+
+test('a node speaks of the shares of networks that it has', async () => {
+  const { plane, domainOf } = await twoNetworks()
+  await plane.report(N1, { overShares: [over(9_999), over(domainOf(LB), 'bytes', 1_000)] })
+  expect(plane.status.ignored(N1)).toBe(1)
+  expect(plane.status.summary(LB).serving.message).toContain('more than 1,000 bytes come in a second')
+  await plane.stop()
+})
+
+test('an agent that was started again and says nothing of shares takes its word back', async () => {
+  const { plane, domainOf } = await twoNetworks()
+  await plane.report(N1, { overShares: [over(domainOf(LB))] })
+  await plane.report(N1, { session: 'session-2', sequence: 1, inSync: true })
+  expect(plane.status.summary(LB).serving.reason).not.toBe('OverShare')
+  await plane.stop()
+})
+
+describe('words', () => {
+  const serving: Serving = {
+    state: 'yes',
+    reason: 'Serving',
+    message: '2 of 2 members answer.',
+    membersUp: 2,
+    members: 2,
+  }
+  const onNode = { nodeName: 'n1', ...over(1, 'flows', 262_144) }
+
+  test('members that are down are said first, since they weigh more', () => {
+    const down: Serving = { ...serving, state: 'no', reason: 'AllMembersDown', message: 'Nobody answers.' }
+    expect(withOverShares(down, [onNode])).toEqual({
+      ...down,
+      message:
+        'Nobody answers. Node n1 drops connections of its network for new ones: it has as many as it may, 262,144.',
+    })
+  })
+
+  test('a proxy that is held up says what it may have', () => {
+    const held = { nodeName: 'n1', ...over(1, 'processors', 0.5) }
+    expect(withOverShares(serving, [held]).message).toBe(
+      'Node n1 holds up its proxy, which wants more processor time than it may have (processors: 0.5). 2 of 2 members answer.',
+    )
+  })
+
+  test.each([
+    [true, 'ended its proxy, which wanted more memory than it may have, 256 MB, and started it again'],
+    [false, 'ends its proxy if that wants more memory: it has nearly all that it may, 256 MB'],
+    [undefined, 'ends its proxy if that wants more memory: it has nearly all that it may, 256 MB'],
+  ] as const)('memory of a proxy, refused more: %s', (refused, words) => {
+    const onMemory = {
+      nodeName: 'n1',
+      ...over(1, 'memory', 256 * 1024 ** 2),
+      ...(refused !== undefined && { refused }),
+    }
+    expect(withOverShares(serving, [onMemory])).toMatchObject({
+      ...{ state: 'partly', reason: 'OverShare', message: `Node n1 ${words}. 2 of 2 members answer.` },
+    })
+  })
+
+  test('a proxy with as many connections as it may have', () => {
+    const full = { nodeName: 'n1', ...over(1, 'connections', 4_000) }
+    expect(withOverShares(serving, [full]).message).toBe(
+      'Node n1 takes no more connections to its proxy for now: it has as many as it may, 4,000. 2 of 2 members answer.',
+    )
+  })
+
+  test('what nobody drops is left as it is', () => {
+    expect(withOverShares(serving, [])).toBe(serving)
+  })
+})

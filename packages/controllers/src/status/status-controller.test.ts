@@ -1,0 +1,273 @@
+import type { HealthMonitor, MemberHealth, ServiceStats } from '@spout/model'
+import { MemoryStore } from '@spout/store'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ControlPlane } from '../testing/control-plane.ts'
+import { loadBalancer, network, node, nodeGroup, pool, uuid } from '../testing/model.ts'
+import { StatsSum } from './stats-sum.ts'
+
+const N1 = uuid('node', 1)
+const N2 = uuid('node', 2)
+const LB = uuid('lb', 1)
+const KEY = `lb/${LB}`
+
+/** Two nodes, and load balancer 1 on the first of them, not confirmed yet. */
+async function placed(): Promise<ControlPlane> {
+  const plane = await ControlPlane.start(new MemoryStore())
+  await plane.put(['nodeGroup', nodeGroup(1)], ['node', node(1)], ['node', node(2)], ['network', network(1)])
+  await plane.report(N1)
+  await plane.report(N2)
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  return plane
+}
+
+const verdict = (plane: ControlPlane) => {
+  const { provisioning, reason, confirmedGeneration } = plane.status.loadBalancer(LB)
+  return { provisioning, reason, confirmedGeneration }
+}
+
+const programmed = (plane: ControlPlane, nodeId: string, announced: readonly string[]) => ({
+  key: KEY,
+  hash: plane.nodeStates.get(nodeId, KEY)!.hash,
+  state: 'programmed' as const,
+  reason: null,
+  message: null,
+  announced,
+})
+
+test('pending until the owner programmed exactly the newest entry and announces it', async () => {
+  const plane = await placed()
+  expect(verdict(plane)).toEqual({ provisioning: 'pending', reason: 'WaitingForNode', confirmedGeneration: 0 })
+  await plane.confirmAll(N2)
+  expect(verdict(plane).provisioning).toBe('pending')
+  await plane.report(N1, { entries: [programmed(plane, N1, [])] })
+  expect(verdict(plane).reason).toBe('WaitingForAnnouncement')
+  await plane.report(N1, { entries: [{ ...programmed(plane, N1, ['198.18.0.2']), hash: 'another' }] })
+  expect(verdict(plane).provisioning).toBe('pending')
+  await plane.confirmAll(N1)
+  expect(verdict(plane)).toEqual({ provisioning: 'active', reason: 'Programmed', confirmedGeneration: 1 })
+
+  await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [pool(1, ['10.0.0.13'])] })])
+  expect(verdict(plane)).toEqual({ provisioning: 'pending', reason: 'WaitingForNode', confirmedGeneration: 1 })
+  await plane.confirmAll(N1)
+  expect(verdict(plane)).toEqual({ provisioning: 'active', reason: 'Programmed', confirmedGeneration: 2 })
+  await plane.stop()
+})
+
+test('load balancers are counted by what became of them', async () => {
+  const plane = await placed()
+  expect(plane.status.counts).toEqual({ pending: 1, active: 0, error: 0 })
+  await plane.put(['loadBalancer', loadBalancer(2)])
+  for (const id of [N1, N2]) await plane.confirmAll(id)
+  expect(plane.status.counts).toEqual({ pending: 0, active: 2, error: 0 })
+  await plane.report(N1, { entries: [{ ...programmed(plane, N1, []), state: 'failed', reason: 'KernelRefused' }] })
+  expect(plane.status.counts).toEqual({ pending: 0, active: 1, error: 1 })
+  await plane.admission.deleteLoadBalancer(LB, { cascade: true })
+  await plane.idle()
+  expect(plane.status.counts).toEqual({ pending: 0, active: 1, error: 0 })
+  await plane.stop()
+})
+
+test('a node that was told to give an address up hears nobody claim it', async () => {
+  const plane = await placed()
+  const { address } = plane.view.get('loadBalancer', LB)!.value.vips[0]!
+  const addressConflicts = [{ address, mac: '02:00:00:00:00:99', since: '2026-01-01T00:00:00.000Z' }]
+  for (const id of [N1, N2]) await plane.report(id, { addressConflicts })
+  const claimedAt = () => [N1, N2].filter((id) => plane.status.node(id).problems.length > 0)
+  expect(claimedAt()).toEqual([N1])
+  await plane.admission.setNodeScheduling(N1, 'draining')
+  await plane.idle()
+  expect(claimedAt()).toEqual([N2])
+  await plane.stop()
+})
+
+test("an error carries the node's words", async () => {
+  const plane = await placed()
+  const entry = {
+    ...programmed(plane, N1, []),
+    state: 'failed' as const,
+    reason: 'KernelRefused',
+    message: 'No space left',
+  }
+  await plane.report(N1, { entries: [entry] })
+  expect(plane.status.loadBalancer(LB)).toMatchObject({
+    provisioning: 'error',
+    reason: 'KernelRefused',
+    message: 'Node n1: No space left',
+  })
+  await plane.stop()
+})
+
+test('no node at all is an error that says so; no network is nothing left to do', async () => {
+  const plane = await ControlPlane.start(new MemoryStore())
+  await plane.put(['nodeGroup', nodeGroup(1)], ['network', network(1)])
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  expect(plane.status.loadBalancer(LB)).toMatchObject({ provisioning: 'error', reason: 'NoNodeAvailable' })
+  await plane.put(['loadBalancer', loadBalancer(1, { networkId: null, pools: [], listeners: [] })])
+  expect(plane.status.loadBalancer(LB)).toMatchObject({ provisioning: 'active', reason: 'NoNetwork' })
+  await plane.stop()
+})
+
+test('a silent node is disconnected, keeps what it said, and never turns an active load balancer to anything else', async () => {
+  const plane = await placed()
+  await plane.confirmAll(N1)
+  await plane.clock.advance(3100)
+  expect(plane.status.node(N1)).toMatchObject({ connection: 'disconnected', inSync: true })
+  expect(plane.status.loadBalancer(LB)).toMatchObject({ provisioning: 'active' })
+  expect(plane.status.loadBalancer(LB).nodes[0]).toMatchObject({
+    nodeName: 'n1',
+    connection: 'disconnected',
+    state: 'programmed',
+  })
+  await plane.put(['loadBalancer', loadBalancer(1, { generation: 2 })])
+  expect(verdict(plane)).toMatchObject({ provisioning: 'pending', reason: 'NodeDisconnected' })
+  await plane.report(N1)
+  expect(plane.status.node(N1).connection).toBe('connected')
+  await plane.stop()
+})
+
+test('an unknown session is asked to tell everything, and what it does not tell again is dropped once it is in sync', async () => {
+  const plane = await placed()
+  await plane.confirmAll(N1)
+  expect(await plane.report(N1, { session: 'session-2', sequence: 7, inSync: false })).toEqual({ resend: true })
+  expect(verdict(plane).provisioning).toBe('active')
+  expect(await plane.report(N1, { session: 'session-2', sequence: 8, inSync: false })).toEqual({ resend: false })
+  expect(verdict(plane).provisioning).toBe('active')
+  await plane.report(N1, { session: 'session-2', sequence: 9, inSync: true })
+  expect(verdict(plane)).toMatchObject({ provisioning: 'pending' })
+  expect(await plane.report(N1, { session: 'session-3', sequence: 1 })).toEqual({ resend: false })
+  await plane.stop()
+})
+
+test('a report that comes late or twice changes nothing', async () => {
+  const plane = await placed()
+  await plane.confirmAll(N1)
+  const stale = { ...programmed(plane, N1, []), state: 'failed' as const, reason: 'Old', message: 'old' }
+  expect(await plane.report(N1, { sequence: 1, entries: [stale] })).toEqual({ resend: false })
+  expect(verdict(plane).provisioning).toBe('active')
+  await plane.stop()
+})
+
+test('listeners hear of a change of meaning once, and of nothing else', async () => {
+  const plane = await placed()
+  const heard: string[] = []
+  plane.status.onChange((kind, id) => heard.push(`${kind} ${id}`))
+  await plane.confirmAll(N1)
+  expect(heard).toEqual([`loadBalancer ${LB}`])
+  await plane.confirmAll(N1)
+  await plane.report(N1, { stats: [stats({ bytesIn: 5 })] })
+  expect(heard).toEqual([`loadBalancer ${LB}`])
+  await plane.clock.advance(1500)
+  await plane.report(N2)
+  await plane.clock.advance(1600)
+  expect(heard.slice(1).sort()).toEqual([`loadBalancer ${LB}`, `node ${N1}`])
+  await plane.stop()
+})
+
+const monitor: HealthMonitor = {
+  id: uuid('other', 77),
+  name: '',
+  description: '',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: null,
+  tags: [],
+  enabled: true,
+  type: 'tcp',
+  intervalMs: 1000,
+  timeoutMs: 500,
+  rise: 2,
+  fall: 2,
+  http: null,
+}
+
+test("a member's health is the owner's word, the worst of the others' while it has none, and nothing without a monitor", async () => {
+  const plane = await placed()
+  const watched = { ...pool(1, ['10.0.0.11', '10.0.0.12']), monitor }
+  await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [watched] })])
+  const memberId = watched.members[0]!.id
+  const word = (health: MemberHealth['health'], since: string): MemberHealth => ({
+    loadBalancerId: LB,
+    poolId: watched.id,
+    memberId,
+    health,
+    reason: health === 'down' ? 'connection refused' : null,
+    since,
+  })
+  const health = () => plane.status.loadBalancer(LB).members.get(memberId)?.health
+  const serving = () => {
+    const { state, membersUp, members } = plane.status.summary(LB).serving
+    return `${state}: ${membersUp} of ${members}`
+  }
+  expect(health()).toBeUndefined()
+  expect(serving()).toBe('yes: 2 of 2')
+  await plane.report(N2, { members: [word('down', '2026-01-01T00:00:01.000Z')] })
+  expect(health()).toBe('down')
+  expect(serving()).toBe('partly: 1 of 2')
+  await plane.report(N1, { members: [word('up', '2026-01-01T00:00:02.000Z')] })
+  expect(health()).toBe('up')
+  expect(serving()).toBe('yes: 2 of 2')
+  await plane.report(N1, { session: 'restarted', sequence: 1, members: [word('up', '2026-01-01T00:00:09.000Z')] })
+  expect(plane.status.loadBalancer(LB).members.get(memberId)?.since).toBe('2026-01-01T00:00:02.000Z')
+  await plane.put(['loadBalancer', loadBalancer(1, { generation: 3, pools: [{ ...watched, monitor: null }] })])
+  expect(health()).toBeUndefined()
+  await plane.stop()
+})
+
+test('whoever reads the health of many members at a time reads one and the same, until it changes', async () => {
+  const plane = await placed()
+  const watched = { ...pool(1, ['10.0.0.11']), monitor }
+  await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [watched] })])
+  const members = () => plane.status.loadBalancer(LB).members
+  const first = members()
+  expect(members()).toBe(first)
+  const of = { loadBalancerId: LB, poolId: watched.id, memberId: watched.members[0]!.id }
+  const down = { ...of, health: 'down', reason: 'connection refused', since: '2026-01-01T00:00:01.000Z' } as const
+  await plane.report(N1, { members: [down] })
+  expect(members()).not.toBe(first)
+  expect([...members().values()]).toMatchObject([{ health: 'down' }])
+  await plane.stop()
+})
+
+const stats = (changes: Partial<ServiceStats>): ServiceStats => ({
+  loadBalancerId: LB,
+  listenerId: uuid('listener', 1),
+  bytesIn: 0,
+  bytesOut: 0,
+  activeConnections: 0,
+  totalConnections: 0,
+  requestErrors: 0,
+  ...changes,
+})
+
+test('counters are summed over nodes; a lost node keeps its share but not its open connections', async () => {
+  const plane = await placed()
+  await plane.report(N1, { stats: [stats({ totalConnections: 10, activeConnections: 3 })] })
+  await plane.report(N2, { stats: [stats({ totalConnections: 4, activeConnections: 1 })] })
+  const sum = () => plane.status.loadBalancer(LB).stats.get(uuid('listener', 1))
+  expect(sum()).toMatchObject({ totalConnections: 14, activeConnections: 4 })
+  for (let second = 0; second < 6; second++) {
+    await plane.clock.advance(1000)
+    await plane.report(N2)
+  }
+  expect(sum()).toMatchObject({ totalConnections: 14, activeConnections: 1 })
+  await plane.report(N1, { session: 'rebooted', sequence: 1, stats: [stats({ totalConnections: 2 })] })
+  expect(sum()).toMatchObject({ totalConnections: 16, activeConnections: 1 })
+  await plane.stop()
+})
+
+test('however counters start over, the sum never falls', () => {
+  const report = fc.record({ node: fc.constantFrom('a', 'b'), bytesIn: fc.nat(100), totalConnections: fc.nat(100) })
+  fc.assert(
+    fc.property(fc.array(report), (reports) => {
+      const sum = new StatsSum()
+      let before = { bytesIn: 0, totalConnections: 0 }
+      for (const { node: id, ...counters } of reports) {
+        sum.report(id, stats(counters))
+        const after = sum.sum()!
+        expect(after.bytesIn).toBeGreaterThanOrEqual(before.bytesIn)
+        expect(after.totalConnections).toBeGreaterThanOrEqual(before.totalConnections)
+        before = after
+      }
+    }),
+  )
+})

@@ -1,0 +1,394 @@
+import type { ModelView, ReportSink } from '@spout/admission'
+import type {
+  LoadBalancer,
+  LoadBalancerStatus,
+  LoadBalancerSummary,
+  MemberHealth,
+  NodeReport,
+  NodeStatus,
+  OwnershipReader,
+  Serving,
+  ShardStatus,
+  Sight,
+  StatusReader,
+  VipMove,
+} from '@spout/model'
+import { servingOf } from '@spout/plan'
+import type { Clock, Logger } from '@spout/runtime'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { SightReader } from '../liveness/peer-watch.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import { NodeStatuses } from '../node-status/node-statuses.ts'
+import { NodeReports } from '../reports/node-reports.ts'
+import { ReportScope } from '../reports/report-scope.ts'
+import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from '../shards/shard-table.ts'
+import { Withdrawals } from '../withdrawals/withdrawals.ts'
+import { Holders } from './holders.ts'
+import { withOverShares } from './over-shares.ts'
+import { ServiceSums } from './service-sums.ts'
+import { generationOf, type Verdict, verdictOn } from './verdict.ts'
+import { VipHistory } from './vip-history.ts'
+
+export interface StatusControllerOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly liveness: NodeLiveness
+  readonly clock: Clock
+  readonly log?: Logger
+}
+
+type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
+
+interface KnownServing {
+  readonly loadBalancer: LoadBalancer
+  readonly ownerNodeId: string | null
+  readonly serving: Serving
+  /** Shared by all who read it at the time, and gone with the last of them. */
+  members: WeakRef<ReadonlyMap<string, MemberHealth>>
+}
+
+interface Confirmed {
+  readonly generation: number
+  readonly at: string
+}
+
+/** Load balancers looked at without letting anything else run; a node with 30,000 of them must not hold up reports. */
+const REVIEW_SLICE = 500
+
+/**
+ * What is known of objects now, and who announces them, worked out from placements and node reports. Soft: a restart of
+ * the control plane forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
+ */
+export class StatusController implements StatusReader, OwnershipReader, SightReader, ReportSink {
+  /** What became of load balancers that were deleted. */
+  readonly withdrawals: Withdrawals
+  readonly #options: StatusControllerOptions
+  readonly #reports = new NodeReports()
+  readonly #scope: ReportScope
+  readonly #shards: ShardTable
+  readonly #holders: Holders
+  readonly #nodes: NodeStatuses
+  readonly #vips: VipHistory
+  readonly #sums = new ServiceSums()
+  readonly #confirmed = new Map<string, Confirmed>()
+  /** What listeners were last told of, as one text. */
+  readonly #meanings = new Map<string, string>()
+  /** What became of those that are looked at, and how many of each. */
+  readonly #provisioning = new Map<string, Verdict['provisioning']>()
+  readonly #counts = { pending: 0, active: 0, error: 0 }
+  readonly #serving = new Map<string, KnownServing>()
+  readonly #due = new Set<string>()
+  readonly #listeners = new Set<Listener>()
+  readonly #unsubscribe: readonly (() => void)[]
+  #reviewing: NodeJS.Immediate | null = null
+
+  constructor(options: StatusControllerOptions) {
+    this.#options = options
+    const { view, nodeStates, liveness } = options
+    this.#scope = new ReportScope({ ...options, reports: this.#reports })
+    this.#shards = new ShardTable(options)
+    this.#holders = new Holders({ ...options, reports: this.#reports })
+    this.withdrawals = new Withdrawals({ ...options, reports: this.#reports })
+    this.#nodes = new NodeStatuses({ ...options, reports: this.#reports })
+    this.#vips = new VipHistory({ ...options, holders: this.#holders, shards: this.#shards })
+    this.#unsubscribe = [
+      view.onChange((changed) => {
+        for (const { kind, id } of changed) {
+          if (kind === 'loadBalancer' || kind === 'placement') this.#due.add(id)
+          if (kind === 'node') this.#nodeChanged(id)
+        }
+        this.#review()
+      }),
+      nodeStates.onKeyChange((key) => {
+        this.#nodes.keyChanged(key)
+        if (key.startsWith('lb/')) this.#serving.delete(key.slice('lb/'.length))
+        this.#reviewKeys([key])
+      }),
+      liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
+      this.#shards.onChange((groupId, number) => this.#shardChanged(groupId, number)),
+    ]
+  }
+
+  report(nodeId: string, told: NodeReport): { readonly resend: boolean } {
+    const { clock, liveness } = this.#options
+    liveness.heardOf(nodeId)
+    const at = clock.now().toISOString()
+    const isMember = (id: string) => this.#options.view.child(id) !== null
+    const difference = this.#reports.merge(nodeId, this.#scope.within(nodeId, told), at, isMember)
+    this.#scope.merged(nodeId, told, difference.whole && !difference.resend)
+    if (difference.keys.size > 0 || difference.shards !== null) this.#nodes.nodeChanged(nodeId)
+    this.withdrawals.reported(nodeId, difference)
+    if (!difference.shardsAreOld) this.#shards.report(nodeId, difference.shards)
+    for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
+    for (const stats of difference.stats) this.#sums.report(nodeId, stats)
+    for (const id of difference.loadBalancers) {
+      this.#serving.delete(id)
+      this.#tell('loadBalancer', id)
+    }
+    this.#sharesChanged(nodeId, difference.overShares)
+    if (difference.node || difference.keys.has('group')) this.#tell('node', nodeId)
+    this.#reviewKeys(difference.keys)
+    return { resend: difference.resend }
+  }
+
+  loadBalancer(id: string): LoadBalancerStatus {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    const summary = this.summary(id)
+    const holders = this.#holders
+    const sums = this.#sums
+    const members = () => (loadBalancer === undefined ? new Map() : this.#membersOf(loadBalancer))
+    // Lists ask for thousands of statuses, of which they mostly show what is in the summary.
+    return {
+      ...summary,
+      get nodes() {
+        return holders.confirmations(id)
+      },
+      get members() {
+        return members()
+      },
+      get stats() {
+        return sums.of(id)
+      },
+    }
+  }
+
+  summary(id: string): LoadBalancerSummary {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    const { confirmedBy: _, ...verdict } = loadBalancer === undefined ? UNKNOWN : this.#verdict(loadBalancer)
+    const confirmed = this.#confirmed.get(id)
+    return {
+      ...verdict,
+      serving: loadBalancer === undefined ? NOBODY_SERVES : this.#servingOf(loadBalancer),
+      confirmedGeneration: confirmed?.generation ?? 0,
+      confirmedAt: confirmed?.at ?? null,
+      ownerNodeId: this.#ownerOf(id),
+    }
+  }
+
+  /** How many load balancers there are, by what was last told of them: costs nothing, however many there are. */
+  get counts(): Readonly<Record<Verdict['provisioning'], number>> {
+    const { active, error } = this.#counts
+    return { pending: this.#options.view.list('loadBalancer').length - active - error, active, error }
+  }
+
+  node(id: string): NodeStatus {
+    return this.#nodes.of(id)
+  }
+
+  /** How many things a node spoke of that it was not given: they were left out. */
+  ignored(nodeId: string): number {
+    return this.#scope.ignored(nodeId)
+  }
+
+  features(nodeId: string): readonly string[] {
+    return this.#reports.node(nodeId)?.features ?? []
+  }
+
+  sights(nodeId: string): readonly Sight[] {
+    return this.#reports.node(nodeId)?.sights ?? []
+  }
+
+  confirmedHash(nodeId: string, key: string): string | null {
+    const said = this.#reports.entry(nodeId, key)
+    return said?.state === 'programmed' ? said.hash : null
+  }
+
+  shards(nodeGroupId: string): readonly ShardStatus[] {
+    return [...this.#shards.shards(nodeGroupId)]
+  }
+
+  shard(nodeGroupId: string, number: number): ShardStatus | null {
+    return this.#shards.shard(nodeGroupId, number)
+  }
+
+  history(loadBalancerId: string, address: string): readonly VipMove[] {
+    return this.#vips.moves(loadBalancerId, address)
+  }
+
+  /** Calls back with each takeover of a shard whose owner before was known. */
+  onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
+    return this.#shards.onTakeover(listener)
+  }
+
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#shards.close()
+    this.withdrawals.close()
+    if (this.#reviewing !== null) clearImmediate(this.#reviewing)
+  }
+
+  #verdict(loadBalancer: LoadBalancer): Verdict {
+    const { view } = this.#options
+    const placement = view.get('placement', loadBalancer.id)?.value ?? null
+    const place = placement?.shard ?? null
+    const changedForMs = place === null ? null : this.#shards.changedForMs(place.nodeGroupId, place.number)
+    return verdictOn({
+      loadBalancer,
+      placement,
+      carriers: this.#holders.carriers(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
+      shard: place === null ? null : this.shard(place.nodeGroupId, place.number),
+      groupName: place === null ? '' : (view.get('nodeGroup', place.nodeGroupId)?.value.name ?? place.nodeGroupId),
+      moving:
+        changedForMs !== null &&
+        changedForMs < MOVE_GRACE_MS &&
+        this.#confirmed.get(loadBalancer.id)?.generation === loadBalancer.generation,
+    })
+  }
+
+  #servingOf(loadBalancer: LoadBalancer): Serving {
+    return this.#known(loadBalancer).serving
+  }
+
+  #membersOf(loadBalancer: LoadBalancer): ReadonlyMap<string, MemberHealth> {
+    const known = this.#known(loadBalancer)
+    const members = known.members.deref() ?? this.#holders.members(loadBalancer, known.ownerNodeId)
+    known.members = new WeakRef(members)
+    return members
+  }
+
+  /** Looked at again only after its members, their health or who carries it changed: lists ask for thousands. */
+  #known(loadBalancer: LoadBalancer): KnownServing {
+    const ownerNodeId = this.#ownerOf(loadBalancer.id)
+    const known = this.#serving.get(loadBalancer.id)
+    if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
+    const members = this.#holders.members(loadBalancer, ownerNodeId)
+    const serving = withOverShares(servingOf(loadBalancer, members), this.#holders.overShares(loadBalancer.id))
+    const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
+    this.#serving.set(loadBalancer.id, now)
+    return now
+  }
+
+  /** Whose network has more, or less, than its share of a node. */
+  #sharesChanged(nodeId: string, domains: ReadonlySet<number>): void {
+    if (domains.size === 0) return
+    for (const { entry } of this.#options.nodeStates.entries(nodeId)) {
+      if (entry.kind !== 'load-balancer' || !domains.has(entry.domain)) continue
+      this.#serving.delete(entry.id)
+      this.#tell('loadBalancer', entry.id)
+    }
+  }
+
+  #ownerOf(id: string): string | null {
+    const placement = this.#options.view.get('placement', id)?.value
+    if (placement?.shard == null) return placement?.ownerNodeId ?? null
+    if (!this.#holders.isSharded(id)) return null
+    return this.shard(placement.shard.nodeGroupId, placement.shard.number)?.ownerNodeId ?? null
+  }
+
+  #nodeChanged(nodeId: string): void {
+    if (this.#options.view.get('node', nodeId) === null) {
+      this.#reports.forget(nodeId)
+      this.#serving.clear()
+      this.#scope.forget(nodeId)
+      this.#nodes.nodeChanged(nodeId)
+      this.#shards.forget(nodeId)
+    }
+    this.#tell('node', nodeId)
+  }
+
+  #livenessChanged(nodeId: string): void {
+    if (this.#options.liveness.of(nodeId) === 'lost') this.#sums.ended(nodeId)
+    this.#tell('node', nodeId)
+    this.#reviewKeys([...this.#options.nodeStates.entries(nodeId)].map(({ key }) => key))
+  }
+
+  #shardChanged(nodeGroupId: string, number: number): void {
+    const { view } = this.#options
+    for (const { id, shard } of view.list('placement'))
+      if (shard?.number === number && shard.nodeGroupId === nodeGroupId) this.#due.add(id)
+    for (const node of view.list('node')) if (node.nodeGroupId === nodeGroupId) this.#tell('node', node.id)
+    this.#review()
+  }
+
+  #reviewKeys(keys: Iterable<string>): void {
+    for (const key of keys) if (key.startsWith('lb/')) this.#due.add(key.slice('lb/'.length))
+    this.#review()
+  }
+
+  /** A slice at once, so that a confirmation is known as it arrives; the rest of a mass after letting others run. */
+  #review(): void {
+    if (this.#reviewing !== null) return
+    let left = REVIEW_SLICE
+    for (const id of this.#due) {
+      if (left-- === 0) break
+      this.#due.delete(id)
+      this.#reviewOne(id)
+    }
+    if (this.#due.size === 0) return
+    this.#reviewing = setImmediate(() => {
+      this.#reviewing = null
+      this.#review()
+    })
+  }
+
+  #reviewOne(id: string): void {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    if (loadBalancer === undefined) {
+      this.#confirmed.delete(id)
+      this.#serving.delete(id)
+      this.#count(id, null)
+      this.#sums.forget(id)
+      this.#vips.forget(id)
+      if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
+      return
+    }
+    const verdict = this.#verdict(loadBalancer)
+    this.#count(id, verdict.provisioning)
+    if (verdict.confirmedBy !== null) this.#confirm(id, verdict.confirmedBy)
+    this.#sums.prune(loadBalancer)
+    const meaning = JSON.stringify([
+      verdict,
+      loadBalancer.generation,
+      this.#confirmed.get(id)?.generation,
+      this.#ownerOf(id),
+      this.#holders.confirmations(id),
+    ])
+    if (this.#meanings.get(id) === meaning) return
+    this.#meanings.set(id, meaning)
+    this.#tell('loadBalancer', id)
+  }
+
+  #count(id: string, now: Verdict['provisioning'] | null): void {
+    const before = this.#provisioning.get(id)
+    if (before === now) return
+    if (before !== undefined) this.#counts[before]--
+    if (now === null) {
+      this.#provisioning.delete(id)
+      return
+    }
+    this.#counts[now]++
+    this.#provisioning.set(id, now)
+  }
+
+  #confirm(id: string, nodeId: string): void {
+    const held = this.#options.nodeStates.get(nodeId, `lb/${id}`)
+    if (held === null) return
+    const generation = generationOf(held.entry)
+    if (this.#confirmed.get(id)?.generation === generation) return
+    this.#confirmed.set(id, { generation, at: this.#options.clock.now().toISOString() })
+  }
+
+  #tell(kind: 'loadBalancer' | 'node', id: string): void {
+    for (const listener of this.#listeners) listener(kind, id)
+  }
+}
+
+const UNKNOWN: Verdict = {
+  provisioning: 'pending',
+  reason: 'Unknown',
+  message: 'There is no such load balancer',
+  confirmedBy: null,
+}
+
+const NOBODY_SERVES: Serving = {
+  state: 'no',
+  reason: 'NoListeners',
+  message: 'There is no such load balancer.',
+  membersUp: 0,
+  members: 0,
+}

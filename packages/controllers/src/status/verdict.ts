@@ -1,0 +1,145 @@
+import type { HashedEntry } from '@spout/admission'
+import type {
+  Announce,
+  EntryReport,
+  LoadBalancer,
+  LoadBalancerStatus,
+  NodeStateEntry,
+  NodeVip,
+  Placement,
+  ShardStatus,
+} from '@spout/model'
+import type { Liveness } from '../liveness/node-liveness.ts'
+
+/** A node that shall hold the load balancer, and what it said of it. */
+export interface Carrier {
+  readonly nodeId: string
+  readonly name: string
+  readonly liveness: Liveness
+  readonly wanted: HashedEntry
+  readonly report: EntryReport | null
+}
+
+/** All that the verdict on a load balancer is worked out from. */
+export interface Evidence {
+  readonly loadBalancer: LoadBalancer
+  readonly placement: Placement | null
+  readonly carriers: readonly Carrier[]
+  /** The shard of `placement`, as its nodes tell of it; null when it is in none or no node spoke. */
+  readonly shard: ShardStatus | null
+  readonly groupName: string
+  /** The shard's owner changed a moment ago, and this generation was seen to work before. */
+  readonly moving: boolean
+}
+
+export interface Verdict extends Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'> {
+  /** The node whose confirmation it is active by. */
+  readonly confirmedBy: string | null
+}
+
+/** What became of a load balancer's newest generation: nothing is called active before its node said so. */
+export function verdictOn(evidence: Evidence): Verdict {
+  const { loadBalancer, placement, carriers } = evidence
+  if (placement === null) return pending('WaitingForPlan', 'No node was chosen yet')
+  // Without a network there is no member to reach: nothing is left to do until there is one.
+  if (placement.reason.code === 'NoNetwork')
+    return { ...active('NoNetwork', placement.reason.message), confirmedBy: null }
+  const { ownerNodeId, shard, reason } = placement
+  if (shard === null ? ownerNodeId === null : reason.code !== 'Placed') return failure(reason.code, reason.message)
+  if (carriers.some(({ wanted }) => generationOf(wanted.entry) < loadBalancer.generation)) return UNPLANNED
+  if (shard === null) {
+    const owner = carriers.find(({ nodeId }) => nodeId === ownerNodeId)
+    return owner === undefined ? UNPLANNED : onNode(owner, () => true, `Node ${owner.name} carries it`)
+  }
+  const [some] = carriers
+  if (some === undefined) return UNPLANNED
+  const vips = some.wanted.entry.kind === 'load-balancer' ? some.wanted.entry.vips : []
+  const routed = vips.some(({ announce }) => isRouted(announce))
+  const sharded = vips.some(({ announce }) => followsShard(announce))
+  if (!routed && !sharded) return onAny(carriers)
+  const verdicts = [...(sharded ? [onShard(evidence, shard.number)] : []), ...(routed ? [onAny(carriers)] : [])]
+  return verdicts.reduce((worst, one) => (SEVERITY[one.provisioning] > SEVERITY[worst.provisioning] ? one : worst))
+}
+
+/** The master of the shard is the one that counts. */
+function onShard({ carriers, shard, groupName, moving }: Evidence, number: number): Verdict {
+  const place = `shard ${number} of group \`${groupName}\``
+  const owner = carriers.find(({ nodeId }) => nodeId === shard?.ownerNodeId)
+  if (shard?.state === 'two-owners') {
+    const names = carriers.filter(({ nodeId }) => shard.masterNodeIds.includes(nodeId)).map(({ name }) => `\`${name}\``)
+    return failure('TwoOwners', `Nodes ${names.join(' and ')} both say that they are master of ${place}`)
+  }
+  const verdict =
+    owner === undefined
+      ? pending('NoOwner', `No node is master of ${place}`)
+      : onNode(owner, followsShard, `Shard ${number} of group \`${groupName}\`; node \`${owner.name}\` is its master`)
+  if (!moving || verdict.provisioning !== 'pending' || verdict.reason === 'WaitingForPlan') return verdict
+  return { ...active('Moving', `It moves to another node: ${verdict.message}`), confirmedBy: null }
+}
+
+/** Every node announces: one that does is enough. */
+function onAny(carriers: readonly Carrier[]): Verdict {
+  const names = carriers
+    .filter((carrier) => onNode(carrier, isRouted, '').provisioning === 'active')
+    .map(({ name }) => `\`${name}\``)
+  const words = `${names.length} of ${carriers.length} nodes carry it: ${names.join(', ')}`
+  return carriers
+    .map((carrier) => onNode(carrier, isRouted, words))
+    .reduce((best, one) => (SEVERITY[one.provisioning] < SEVERITY[best.provisioning] ? one : best))
+}
+
+/** @param counts whether this node must announce a VIP for it */
+function onNode(
+  { nodeId, name, liveness, wanted, report }: Carrier,
+  counts: (announce: Announce) => boolean,
+  done: string,
+): Verdict {
+  if (report === null || report.hash !== wanted.hash) {
+    if (liveness === 'connected')
+      return pending('WaitingForNode', `Node ${name} has not confirmed the newest change yet`)
+    return pending('NodeDisconnected', `Node ${name} carries it and is not connected: what it had goes on`)
+  }
+  if (report.state === 'failed')
+    return failure(report.reason ?? 'Failed', `Node ${name}: ${report.message ?? 'it could not be programmed'}`)
+  const silent = announcedBy(wanted.entry, counts).filter(({ address }) => !report.announced.includes(address))
+  const [first] = silent
+  if (first === undefined) return { ...active('Programmed', done), confirmedBy: nodeId }
+  const addresses = silent.map(({ address }) => address).join(', ')
+  // The node itself knows when a member is up: until then there is nothing to announce, and nothing to wait for.
+  if (silent.every(({ announce }) => announce?.via === 'bgp' && announce.policy === 'healthy'))
+    return {
+      ...active('Withheld', `${addresses} is programmed; it is announced while a member is up`),
+      confirmedBy: nodeId,
+    }
+  return pending('WaitingForAnnouncement', `Node ${name} does not announce ${addresses} yet`)
+}
+
+/** The generation that an entry is made of. */
+export const generationOf = (entry: NodeStateEntry): number => (entry.kind === 'load-balancer' ? entry.generation : 0)
+
+const announcedBy = (entry: NodeStateEntry, counts: (announce: Announce) => boolean): readonly NodeVip[] =>
+  entry.kind === 'load-balancer' ? entry.vips.filter(({ announce }) => announce !== null && counts(announce)) : []
+
+/** Whether the master of a shard alone makes it known, by whatever means. */
+export const followsShard = (announce: Announce | null): boolean =>
+  announce !== null && announce.via !== 'l2' && announce.shard !== null
+
+/** Whether every node tells its routers of it. */
+export const isRouted = (announce: Announce | null): boolean => announce?.via === 'bgp' && announce.shard === null
+
+const SEVERITY = { active: 0, pending: 1, error: 2 } as const
+
+const active = (reason: string, message: string) => ({ provisioning: 'active' as const, reason, message })
+const pending = (reason: string, message: string): Verdict => ({
+  provisioning: 'pending',
+  reason,
+  message,
+  confirmedBy: null,
+})
+const failure = (reason: string, message: string): Verdict => ({
+  provisioning: 'error',
+  reason,
+  message,
+  confirmedBy: null,
+})
+const UNPLANNED = pending('WaitingForPlan', 'The newest change was not planned yet')

@@ -1,0 +1,62 @@
+import type { ModelView } from '@spout/admission'
+import type { VipMove } from '@spout/model'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { AnnouncedDifference } from '../reports/node-reports.ts'
+import type { ShardTable } from '../shards/shard-table.ts'
+import type { Holders } from './holders.ts'
+import { VipLog } from './vip-log.ts'
+
+export interface VipHistoryOptions {
+  readonly view: ModelView
+  readonly liveness: NodeLiveness
+  readonly holders: Holders
+  readonly shards: ShardTable
+}
+
+/** Where addresses were announced, as nodes told of it. */
+export class VipHistory {
+  readonly #options: VipHistoryOptions
+  readonly #log = new VipLog()
+
+  constructor(options: VipHistoryOptions) {
+    this.#options = options
+  }
+
+  /** What a shard moves is in the shard's own history: a thousand addresses that move at once are one move. */
+  note(nodeId: string, { key, before, after }: AnnouncedDifference, at: string): void {
+    if (!key.startsWith('lb/')) return
+    const id = key.slice('lb/'.length)
+    const shared = this.#shardOf(id) !== null
+    const note = (address: string, event: VipMove['event']) => {
+      if (shared && !this.#options.holders.isRouted(id, address)) return
+      this.#log.note(id, address, { at, event, nodeId }, shared, (from) => this.#whyLeft(from))
+    }
+    for (const address of before) if (!after.includes(address)) note(address, 'released')
+    for (const address of after) if (!before.includes(address)) note(address, 'taken')
+  }
+
+  moves(loadBalancerId: string, address: string): readonly VipMove[] {
+    const { holders, shards } = this.#options
+    const shard = this.#shardOf(loadBalancerId)
+    const own = this.#log.moves(loadBalancerId, address)
+    if (shard === null || holders.isRouted(loadBalancerId, address)) return own
+    return [...own, ...shards.moves(shard.nodeGroupId, shard.number)]
+  }
+
+  forget(loadBalancerId: string): void {
+    this.#log.forget(loadBalancerId)
+  }
+
+  #shardOf(loadBalancerId: string) {
+    return this.#options.view.get('placement', loadBalancerId)?.value.shard ?? null
+  }
+
+  /** Why the planner took an address from this node. */
+  #whyLeft(nodeId: string): string {
+    const { view, liveness } = this.#options
+    const node = view.get('node', nodeId)?.value
+    if (node === undefined) return 'NodeDeleted'
+    if (liveness.of(nodeId) === 'lost') return 'NodeLost'
+    return node.scheduling === 'draining' ? 'NodeDrained' : 'Planned'
+  }
+}

@@ -1,0 +1,166 @@
+import type { ModelView } from '@spout/admission'
+import type { NodeToWithdraw, Withdrawal, WithdrawalReader } from '@spout/model'
+import type { Clock, Timer } from '@spout/runtime'
+import { nodeConnection } from '../liveness/node-connection.ts'
+import type { NodeLiveness } from '../liveness/node-liveness.ts'
+import type { NodeStateTable } from '../node-states/node-state-table.ts'
+import type { NodeReports, ReportDifference } from '../reports/node-reports.ts'
+
+export interface WithdrawalsOptions {
+  readonly view: ModelView
+  readonly nodeStates: NodeStateTable
+  readonly liveness: NodeLiveness
+  readonly reports: NodeReports
+  readonly clock: Clock
+}
+
+/** A load balancer that was deleted while this process watched. */
+interface Leaving {
+  readonly projectId: string | null
+  readonly sinceMs: number
+  /** Nodes that were told to hold it and have not said that they do not. */
+  readonly nodes: Set<string>
+  /** Nobody is told to hold it any more. */
+  planned: boolean
+  readonly timer: Timer
+}
+
+/** A node that is heard of and still did not confirm after this long has a fault that waiting does not mend. */
+const OVERDUE_MS = 30_000
+
+/**
+ * Which nodes have yet to confirm that they let a deleted load balancer go: those that were told of it, until they report
+ * its key removed. A node that is lost is not waited for. Of what was deleted before this process started it knows what
+ * nodes report: until each of them was heard of, one that is not may hold it.
+ */
+export class Withdrawals implements WithdrawalReader {
+  readonly #options: WithdrawalsOptions
+  readonly #startedMs: number
+  readonly #leaving = new Map<string, Leaving>()
+  /** Nodes that have told of everything they hold since this process started. */
+  readonly #told = new Set<string>()
+  readonly #listeners = new Set<() => void>()
+  readonly #unsubscribe: readonly (() => void)[]
+
+  constructor(options: WithdrawalsOptions) {
+    this.#options = options
+    const { view, nodeStates, liveness, clock } = options
+    this.#startedMs = clock.monotonicMs()
+    this.#unsubscribe = [
+      view.onChange((changed) => {
+        for (const { kind, id, goneFrom } of changed) {
+          if (kind === 'loadBalancer' && view.get(kind, id) === null) this.#begin(id, goneFrom ?? null)
+          if (kind === 'node' && view.get(kind, id) === null) this.#nodeGone(id)
+        }
+      }),
+      nodeStates.onKeyChange((key) => this.#published(key)),
+      liveness.onChange(() => this.#settleAll()),
+    ]
+  }
+
+  withdrawal(id: string): Withdrawal {
+    const leaving = this.#leaving.get(id)
+    const { view, clock } = this.#options
+    const exists = view.get('loadBalancer', id) !== null
+    const waitingFor = this.#nodesWithout(id, leaving).map((nodeId) => this.#nodeOf(nodeId, id))
+    const withdrawn = !exists && waitingFor.length === 0 && leaving?.planned !== false
+    const sinceMs = leaving?.sinceMs ?? this.#startedMs
+    return {
+      projectId: leaving?.projectId ?? null,
+      withdrawn,
+      overdue: !exists && !withdrawn && clock.monotonicMs() - sinceMs >= OVERDUE_MS,
+      waitingFor,
+    }
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A report was merged. */
+  reported(nodeId: string, { keys, removed, whole }: Pick<ReportDifference, 'keys' | 'removed' | 'whole'>): void {
+    const isNew = whole && !this.#told.has(nodeId)
+    if (isNew) this.#told.add(nodeId)
+    for (const key of new Set([...removed, ...keys])) {
+      const id = idOf(key)
+      const leaving = id === null ? undefined : this.#leaving.get(id)
+      if (id === null || leaving === undefined || this.#options.reports.entry(nodeId, key) !== null) continue
+      leaving.nodes.delete(nodeId)
+      this.#settle(id)
+    }
+    if (isNew || removed.length > 0 || keys.size > 0) this.#tell()
+  }
+
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const { timer } of this.#leaving.values()) timer.clear()
+    this.#leaving.clear()
+  }
+
+  #begin(id: string, projectId: string | null): void {
+    if (this.#leaving.has(id)) return
+    const { clock, nodeStates, reports } = this.#options
+    const key = keyOf(id)
+    const nodes = new Set([...nodeStates.holders(key), ...reports.reportersOf(key)])
+    const timer = clock.setTimer(() => this.#tell(), OVERDUE_MS)
+    this.#leaving.set(id, { projectId, sinceMs: clock.monotonicMs(), nodes, planned: false, timer })
+  }
+
+  /** A plan that was under way when the load balancer was deleted may still tell a node of it. */
+  #published(key: string): void {
+    const id = idOf(key)
+    const leaving = id === null ? undefined : this.#leaving.get(id)
+    if (id === null || leaving === undefined) return
+    const holders = [...this.#options.nodeStates.holders(key)]
+    for (const nodeId of holders) leaving.nodes.add(nodeId)
+    leaving.planned = holders.length === 0
+    this.#settle(id)
+    this.#tell()
+  }
+
+  #nodeGone(nodeId: string): void {
+    this.#told.delete(nodeId)
+    for (const { nodes } of this.#leaving.values()) nodes.delete(nodeId)
+    this.#settleAll()
+  }
+
+  #settleAll(): void {
+    for (const id of [...this.#leaving.keys()]) this.#settle(id)
+    this.#tell()
+  }
+
+  /** Forgets what is over, or was made again: from then on reports alone tell of it. */
+  #settle(id: string): void {
+    const leaving = this.#leaving.get(id)
+    if (leaving === undefined) return
+    const over = leaving.planned && this.#nodesWithout(id, leaving).length === 0
+    if (!over && this.#options.view.get('loadBalancer', id) === null) return
+    leaving.timer.clear()
+    this.#leaving.delete(id)
+  }
+
+  #nodesWithout(id: string, leaving: Leaving | undefined): readonly string[] {
+    const { view, liveness, reports } = this.#options
+    const isWaitedFor = (nodeId: string) => liveness.of(nodeId) !== 'lost'
+    if (leaving !== undefined) return [...leaving.nodes].filter(isWaitedFor)
+    const nodes = view.list('node').map((node) => node.id)
+    return nodes.filter(
+      (nodeId) => isWaitedFor(nodeId) && (!this.#told.has(nodeId) || reports.entry(nodeId, keyOf(id)) !== null),
+    )
+  }
+
+  #nodeOf(nodeId: string, id: string): NodeToWithdraw {
+    const { view, reports } = this.#options
+    const name = view.get('node', nodeId)?.value.name ?? nodeId
+    const message = reports.entry(nodeId, keyOf(id))?.message ?? null
+    return { nodeId, nodeName: name, connection: nodeConnection(nodeId, this.#options), message }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+const keyOf = (id: string): string => `lb/${id}`
+const idOf = (key: string): string | null => (key.startsWith('lb/') ? key.slice('lb/'.length) : null)
