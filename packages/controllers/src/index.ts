@@ -1,5 +1,6 @@
 /**
- * Control loops over the model: planning, status, node liveness, clearing up.
+ * Control loops over the model: planning, status, node liveness, clearing up. Each has a folder; `tools/checks/rooms.ts`
+ * lists the folders in the order in which they may import.
  *
  * Each reads the model's view and keeps what it knows in memory; placements alone are written, by the plan controller,
  * before what follows from them is published. It never talks to a node: the agent link streams what is published here
