@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { StatusController } from '@spout/controllers'
 import type { Metrics } from '@spout/runtime/metrics'
 

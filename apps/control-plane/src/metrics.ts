@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { PlanController, StatusController } from '@spout/controllers'
 import type { Metrics } from '@spout/runtime/metrics'
 import type { AgentLink, AuditLog, ServedCertificate } from '@spout/server'

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { NodeStateTable } from '@spout/controllers'
 import type { StatusReader } from '@spout/model'
 import type { ReadinessCheck } from '@spout/runtime/readiness'

@@ -1,4 +1,4 @@
-import { type AddressPool, addressPool, parseAs, SpoutError } from '@spout/model'
+import { type AddressPool, parseAs, SpoutError } from '@spout/model'
 import {
   cidrContains,
   forbiddenRange,
@@ -10,20 +10,18 @@ import {
   parseIpRange,
   rangesOverlap,
 } from '@spout/net'
-import { z } from 'zod'
 import { refuseWideAggregates } from './bgp-advertisements.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import {
+  type AddressPoolChange,
+  type AddressPoolDraft,
+  addressPoolChange,
+  addressPoolDraft,
+} from './contract/address-admission.ts'
 import { isInUse } from './ledger.ts'
 
-const draftSchema = addressPool.omit({ id: true, createdAt: true, updatedAt: true })
-export type AddressPoolDraft = z.input<typeof draftSchema>
-
-/** All that can be changed of a pool: addresses in use could fall out of other ranges. */
-export const addressPoolChange = z.strictObject({ draining: z.boolean().optional() })
-export type AddressPoolChange = z.input<typeof addressPoolChange>
-
 export async function createAddressPool(context: AdmissionContext, wish: AddressPoolDraft): Promise<AddressPool> {
-  const draft = parseAs(draftSchema, wish)
+  const draft = parseAs(addressPoolDraft, wish)
   return transact(context, (claim) => {
     const pools = context.view.list('addressPool')
     const taken = pools.some((pool) => pool.name === draft.name) || !claim.name(`addressPool/${draft.name}`)

@@ -11,9 +11,9 @@ import {
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { type AddressSpace, allocateAddress, NO_USAGE, poolSpace, subnetSpace } from '@spout/plan'
 import type { Write } from '@spout/store'
-import type { VipWish } from './admission.ts'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, newMeta, putNew, putOver, timestampOf } from './context.ts'
+import type { VipWish } from './contract/load-balancer-admission.ts'
 
 export type NewAddressWish = Exclude<VipWish, { readonly from: 'port' }>
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { BgpAdvertisementDraft } from './bgp-advertisements.ts'
-import type { BgpPeerDraft } from './bgp-peers.ts'
-import type { NodeGroupDraft } from './node-groups.ts'
+import type { BgpAdvertisementDraft, BgpPeerDraft } from './contract/bgp-admission.ts'
+import type { NodeGroupDraft } from './contract/node-group-admission.ts'
 import { type Office, openOffice, refusal } from './testing/office.ts'
 
 let office: Office

@@ -1,26 +1,14 @@
-import {
-  type AddressPool,
-  type BgpAdvertisementIntent,
-  bgpAdvertisement,
-  PLAIN_ADVERTISEMENT,
-  parseAs,
-  SpoutError,
-} from '@spout/model'
+import { type AddressPool, type BgpAdvertisementIntent, PLAIN_ADVERTISEMENT, parseAs, SpoutError } from '@spout/model'
 import { parseCidr } from '@spout/net'
-import type { z } from 'zod'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import {
+  type BgpAdvertisementChange,
+  type BgpAdvertisementDraft,
+  bgpAdvertisementDraft,
+} from './contract/bgp-admission.ts'
 
 const HIGHEST_NUMBER = 1000
-
-export const bgpAdvertisementDraft = bgpAdvertisement
-  .omit({ id: true, createdAt: true, updatedAt: true, number: true })
-  .extend({
-    name: bgpAdvertisement.shape.name.min(1),
-    description: bgpAdvertisement.shape.description.default(''),
-  })
-export type BgpAdvertisementDraft = z.input<typeof bgpAdvertisementDraft>
-export type BgpAdvertisementChange = Partial<BgpAdvertisementDraft>
 
 export async function createBgpAdvertisement(
   context: AdmissionContext,

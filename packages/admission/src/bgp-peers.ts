@@ -1,16 +1,7 @@
-import { type BgpPeer, bgpPeer, effectiveBgpPeer, parseAs, REDACTED_SECRET, SpoutError } from '@spout/model'
-import type { z } from 'zod'
+import { type BgpPeer, effectiveBgpPeer, parseAs, REDACTED_SECRET, SpoutError } from '@spout/model'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
-
-export const bgpPeerDraft = bgpPeer.omit({ id: true, createdAt: true, updatedAt: true }).extend({
-  name: bgpPeer.shape.name.min(1),
-  description: bgpPeer.shape.description.default(''),
-})
-export type BgpPeerDraft = z.input<typeof bgpPeerDraft>
-
-/** What is not named stays; null takes a setting back to the template's or the default. */
-export type BgpPeerChange = Partial<BgpPeerDraft>
+import { type BgpPeerChange, type BgpPeerDraft, bgpPeerDraft } from './contract/bgp-admission.ts'
 
 export async function createBgpPeer(context: AdmissionContext, wish: BgpPeerDraft): Promise<BgpPeer> {
   const draft = parseAs(bgpPeerDraft, wish)

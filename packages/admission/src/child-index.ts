@@ -1,6 +1,6 @@
 import type { LoadBalancer, Pool } from '@spout/model'
+import type { ChildRef } from './contract/view.ts'
 import { listDifference } from './list-difference.ts'
-import type { ChildRef } from './view.ts'
 
 type Children = Pick<LoadBalancer, 'id' | 'listeners' | 'pools'>
 

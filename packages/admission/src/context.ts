@@ -3,9 +3,9 @@ import { type Kind, type QuotaResource, SpoutError } from '@spout/model'
 import { randomSecret } from '@spout/runtime/random-secret'
 import type { Store, Write } from '@spout/store'
 import type { Claim, Claims } from './claims.ts'
+import type { ModelView, ObjectOf, Versioned } from './contract/view.ts'
 import type { DenyList } from './deny-list.ts'
 import type { Ledger } from './ledger.ts'
-import type { ModelView, ObjectOf, Versioned } from './view.ts'
 
 /** Where ids and secrets come from. */
 export interface RandomSource {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Listener, Member, Pool } from '@spout/model'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoadBalancerDraft, VipWish } from './admission.ts'
+import type { LoadBalancerDraft, VipWish } from './contract/load-balancer-admission.ts'
 import { draftOf, listenerOf, memberOf, monitorOf, type Office, openOffice, poolOf, refusal } from './testing/office.ts'
 
 let office: Office

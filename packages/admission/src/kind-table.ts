@@ -1,5 +1,5 @@
 import type { Kind } from '@spout/model'
-import type { ObjectOf, Versioned } from './view.ts'
+import type { ObjectOf, Versioned } from './contract/view.ts'
 
 /** What every stored object has. */
 interface Identified {

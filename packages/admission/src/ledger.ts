@@ -1,11 +1,11 @@
 import { type Address, type ApplicationCredential, addressKey, type LoadBalancer, type Network } from '@spout/model'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { AddressIndex, addUsage, NO_USAGE, NumberRuns, subtractUsage, type Usage, usageOf } from '@spout/plan'
-import { usageOfCredential } from './credential-room.ts'
+import type { ModelView } from './contract/view.ts'
+import { usageOfCredential } from './credential-usage.ts'
 import { DocumentSizes } from './document-sizes.ts'
 import { MemberCounts } from './member-counts.ts'
-import { usageOfNetwork } from './network-room.ts'
-import type { ModelView } from './view.ts'
+import { usageOfNetwork } from './network-usage.ts'
 
 interface Counted {
   readonly projectId: string

@@ -12,7 +12,7 @@ import {
   uuid,
 } from '@spout/model'
 import { z } from 'zod'
-import type { LoadBalancerChange, LoadBalancerDraft } from './admission.ts'
+import type { LoadBalancerChange, LoadBalancerDraft } from './contract/load-balancer-admission.ts'
 
 const { name, description, tags, enabled, listeners, pools, annotations, projectId, nodeGroupId } = loadBalancer.shape
 

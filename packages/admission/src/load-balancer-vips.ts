@@ -1,9 +1,9 @@
 import { type Address, type LoadBalancer, SpoutError, type Vip } from '@spout/model'
 import type { Write } from '@spout/store'
 import { ownWrite, releaseWrite, takeAddress } from './addresses.ts'
-import type { VipWish } from './admission.ts'
 import type { Claim } from './claims.ts'
 import type { AdmissionContext } from './context.ts'
+import type { VipWish } from './contract/load-balancer-admission.ts'
 
 export interface PlannedVips {
   readonly vips: readonly Vip[]

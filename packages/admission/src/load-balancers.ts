@@ -1,7 +1,7 @@
 import { type Address, type LoadBalancer, mayUseGroup, SpoutError } from '@spout/model'
 import { type NewAddressWish, ownWrite, takeAddress } from './addresses.ts'
-import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './admission.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
+import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
 import { parseChange, parseDraft } from './load-balancer-draft.ts'
 import { LoadBalancerQueue, type Step } from './load-balancer-queue.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { DEFAULT_QUOTA, type LoadBalancer, type Member } from '@spout/model'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { MemberChange, VipWish } from './admission.ts'
+import type { MemberChange, VipWish } from './contract/load-balancer-admission.ts'
 import {
   draftOf,
   listenerOf,

@@ -3,62 +3,21 @@ import {
   DEFAULT_GROUP_NAME,
   groupBgpSettings,
   type NodeGroup,
-  nodeGroup,
   type PlannedMove,
   parseAs,
   SpoutError,
   vrrpSettings,
 } from '@spout/model'
-import { z } from 'zod'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import {
+  type NodeGroupChange,
+  type NodeGroupDraft,
+  nodeGroupChange,
+  nodeGroupDraft,
+} from './contract/node-group-admission.ts'
 
 const HIGHEST_ROUTER_ID = 255
-
-const optionalVrrp = z
-  .strictObject({
-    profile: vrrpSettings.shape.profile.unwrap(),
-    shards: vrrpSettings.shape.shards.unwrap(),
-    routerIds: vrrpSettings.shape.routerIds.unwrap(),
-    excludedRouterIds: vrrpSettings.shape.excludedRouterIds.unwrap(),
-  })
-  .partial()
-const optionalBgp = groupBgpSettings.partial({ policy: true, drainSeconds: true })
-
-export const nodeGroupDraft = z.strictObject({
-  name: nodeGroup.shape.name.min(1),
-  description: nodeGroup.shape.description.default(''),
-  announcer: nodeGroup.shape.announcer.default('vrrp'),
-  vrrp: optionalVrrp.default({}),
-  bgp: optionalBgp.nullable().default(null),
-  secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,
-  rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
-  /** Null opens it to all. Left out, it is closed, unless it is the one that carries what names none. */
-  projectIds: nodeGroup.shape.projectIds.unwrap().nullable().optional(),
-})
-export type NodeGroupDraft = z.input<typeof nodeGroupDraft>
-
-/** What is not named stays as it is. */
-export const nodeGroupChange = z
-  .strictObject({
-    name: nodeGroup.shape.name.min(1),
-    description: nodeGroup.shape.description,
-    announcer: nodeGroup.shape.announcer,
-    vrrp: optionalVrrp,
-    bgp: groupBgpSettings
-      .extend({
-        policy: groupBgpSettings.shape.policy.unwrap(),
-        drainSeconds: groupBgpSettings.shape.drainSeconds.unwrap(),
-      })
-      .partial()
-      .nullable(),
-    secondChanceSeconds: nodeGroup.shape.secondChanceSeconds.unwrap(),
-    rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
-    /** Null opens it to all. */
-    projectIds: nodeGroup.shape.projectIds.unwrap().nullable(),
-  })
-  .partial()
-export type NodeGroupChange = z.input<typeof nodeGroupChange>
 
 export async function createNodeGroup(context: AdmissionContext, wish: NodeGroupDraft): Promise<NodeGroup> {
   const draft = parseAs(nodeGroupDraft, wish)

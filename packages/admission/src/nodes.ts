@@ -13,10 +13,11 @@ import {
 import { forbiddenRange, parseIp } from '@spout/net'
 import type { Write } from '@spout/store'
 import { z } from 'zod'
-import type { Admission } from './admission.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
+import type { Admission } from './contract/admission.ts'
+import { type NodeChange, nodeChange } from './contract/node-admission.ts'
+import type { Versioned } from './contract/view.ts'
 import { nodeAddressWrites } from './node-addresses.ts'
-import type { Versioned } from './view.ts'
 
 const tokenDraft = enrolmentToken.pick({ nodeName: true, nodeGroupId: true }).extend({
   ttlSeconds: z
@@ -165,16 +166,6 @@ function nodeOf(context: AdmissionContext, nodeName: string): Versioned<Node> | 
   const found = context.view.list('node').find(({ name }) => name === nodeName)
   return found === undefined ? null : context.view.get('node', found.id)
 }
-
-/** What an administrator may change of a node; what is not named stays. */
-export const nodeChange = z
-  .strictObject({
-    description: node.shape.description,
-    scheduling: node.shape.scheduling,
-    fabricAddress: node.shape.fabricAddress,
-  })
-  .partial()
-export type NodeChange = z.input<typeof nodeChange>
 
 export async function changeNode(context: AdmissionContext, id: string, wish: NodeChange): Promise<Node> {
   const change = parseAs(nodeChange, wish)

@@ -1,8 +1,8 @@
 import { type Address, nameText, parseAs, SpoutError } from '@spout/model'
 import { z } from 'zod'
 import { ownWrite, releaseWrite, takeAddress } from './addresses.ts'
-import type { VipWish } from './admission.ts'
 import { type AdmissionContext, transact } from './context.ts'
+import type { VipWish } from './contract/load-balancer-admission.ts'
 import { vipWish } from './load-balancer-draft.ts'
 import type { LoadBalancers } from './load-balancers.ts'
 

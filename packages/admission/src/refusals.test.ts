@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoadBalancerDraft, VipWish } from './admission.ts'
+import type { LoadBalancerDraft, VipWish } from './contract/load-balancer-admission.ts'
 import {
   draftOf,
   listenerOf,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordFault } from '@spout/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { VipWish } from './admission.ts'
+import type { VipWish } from './contract/load-balancer-admission.ts'
 import {
   draftOf,
   listenerOf,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { KINDS, type LoadBalancer, type Pool, SpoutError } from '@spout/model'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { VipWish } from './admission.ts'
+import type { VipWish } from './contract/load-balancer-admission.ts'
 import { Ledger } from './ledger.ts'
 import { MOST } from './load-balancer-draft.ts'
 import { StoreAdmission } from './store-admission.ts'

@@ -2,11 +2,13 @@ import { DEFAULT_QUOTA, limitsOf, type QuotaResource } from '@spout/model'
 import { Serial } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
-import type { Admission } from './admission.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
 import { Claims } from './claims.ts'
 import { type AdmissionContext, type RandomSource, systemRandom } from './context.ts'
+import type { Admission } from './contract/admission.ts'
+import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
+import type { ModelView } from './contract/view.ts'
 import { DenyList } from './deny-list.ts'
 import { Ledger } from './ledger.ts'
 import { LoadBalancers } from './load-balancers.ts'
@@ -18,7 +20,6 @@ import { changeNode, createEnrolmentToken, deleteNode, enrolNamedNode, enrolNode
 import { bindFloating, releaseAddress, reserveAddress } from './ports.ts'
 import { createProject, deleteProject, setQuota } from './projects.ts'
 import { deleteApplicationCredential, deleteUser, putApplicationCredential, putUser } from './users.ts'
-import type { ModelView } from './view.ts'
 
 export interface StoreAdmissionOptions {
   readonly store: Store
@@ -38,7 +39,7 @@ export interface StoreAdmissionOptions {
  * default store sees to: quota and network numbers are checked against the view and the writes under way in this
  * process. Addresses and documents are guarded by revisions besides, whoever writes.
  */
-export class StoreAdmission implements Admission {
+export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #context: AdmissionContext
   readonly #loadBalancers: LoadBalancers
   /** Nodes' own addresses are seen to one after the other: two at once would each give a node an address. */
@@ -125,27 +126,22 @@ export class StoreAdmission implements Admission {
     used: this.#context.ledger.usage(projectId),
   })
 
-  /** Sees to it that every node has an address in every subnet. Writes nothing when all is well. */
   ensureNodeAddresses(): Promise<void> {
     return this.#ensuring.run(() => ensureNodeAddresses(this.#context))
   }
 
-  /** Sees to it that a network of return path `snat` has the addresses that `sharedAddresses` gives. */
   ensureSharedAddresses(networkId: string): Promise<void> {
     return this.#ensuring.run(() => ensureSharedAddresses(this.#context, networkId))
   }
 
-  /** What members of a network see whichever node carries it, by subnet id. */
   sharedAddresses(networkId: string): ReadonlyMap<string, string> {
     return this.nodeAddresses(networkId, networkId)
   }
 
-  /** What a node's agent sees as its address on the fabric. @throws SpoutError when another has it */
   async seeFabricAddress(nodeId: string, address: string): Promise<void> {
     await seeFabricAddress(this.#context, nodeId, address)
   }
 
-  /** A node's own addresses in a network, by subnet id: what `planDomain` wants. */
   nodeAddresses(networkId: string, nodeId: string): ReadonlyMap<string, string> {
     const { view, ledger } = this.#context
     const subnets = view.get('network', networkId)?.value.subnets ?? []

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { KINDS, type Kind, SpoutError } from '@spout/model'
 import type { Change, Revision, Store, Stored } from '@spout/store'
 import { ChildIndex } from './child-index.ts'
+import type { ChangedObject, ChildRef, ModelView, ObjectOf, Versioned } from './contract/view.ts'
 import { KindTable } from './kind-table.ts'
 import { readStored } from './stored-value.ts'
-import type { ChangedObject, ChildRef, ModelView, ObjectOf, Versioned } from './view.ts'
 
 type Listener = (changed: readonly ChangedObject[]) => void
 

@@ -1,6 +1,6 @@
 import { KINDS, type Kind, listener, parseStored, pool } from '@spout/model'
 import type { Stored } from '@spout/store'
-import type { ObjectOf } from './view.ts'
+import type { ObjectOf } from './contract/view.ts'
 
 /**
  * The model's object in a stored value. What has exactly its kind's fields and its own id was checked by admission

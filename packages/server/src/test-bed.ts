@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type ModelView, StoreAdmission, StoreView } from '@spout/admission'
+import { StoreAdmission, StoreView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import {
   type LoadBalancerStatus,
   type LoadBalancerSummary,

@@ -1,4 +1,4 @@
-import type { Admission, ModelView } from '@spout/admission'
+import type { Admission, ModelView } from '@spout/admission/contract'
 import { QUOTA_RESOURCES } from '@spout/model'
 import { ensureClusterProject } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'

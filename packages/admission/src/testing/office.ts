@@ -11,7 +11,7 @@ import {
   type Subnet,
 } from '@spout/model'
 import { MemoryStore } from '@spout/store'
-import type { LoadBalancerDraft, VipWish } from '../admission.ts'
+import type { LoadBalancerDraft, VipWish } from '../contract/load-balancer-admission.ts'
 import { StoreAdmission, type StoreAdmissionOptions } from '../store-admission.ts'
 import { StoreView } from '../store-view.ts'
 

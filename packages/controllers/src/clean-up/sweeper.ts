@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Store } from '@spout/store'

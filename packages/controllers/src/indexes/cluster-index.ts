@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import {
   DEFAULT_GROUP_NAME,
   isProxied,

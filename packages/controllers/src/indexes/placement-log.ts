@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import { type Placement, parseAs, placement as placementSchema, SpoutError } from '@spout/model'
 import { PlacementIndex } from '@spout/plan'
 import type { Revision, Store } from '@spout/store'

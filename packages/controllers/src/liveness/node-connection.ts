@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { NodeConnection } from '@spout/model'
 import type { NodeLiveness } from './node-liveness.ts'
 

@@ -1,4 +1,4 @@
-import type { HashedEntry, NodeStates } from '@spout/admission'
+import type { HashedEntry, NodeStates } from '@spout/admission/contract'
 import { type HashedParts, hashEntry, type NodeStateEntry } from '@spout/model'
 import type { Reason } from '@spout/plan'
 

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import { fabricAddressOf, type NodeStateEntry } from '@spout/model'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 

@@ -1,4 +1,4 @@
-import type { ModelView, StoreAdmission } from '@spout/admission'
+import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
 import type { Kind, StatusReader } from '@spout/model'
 import { advertisementsByPool, neededFeatures } from '@spout/plan'
 import type { Clock, Logger, Timer } from '@spout/runtime'
@@ -16,7 +16,7 @@ export interface ChangeRouterOptions {
   readonly queue: PlanQueue
   readonly liveness: NodeLiveness
   readonly status: StatusReader
-  readonly admission: Pick<StoreAdmission, 'seeFabricAddress'>
+  readonly admission: Pick<NodeAddressAdmission, 'seeFabricAddress'>
   readonly clock: Clock
   readonly log: Logger
 }

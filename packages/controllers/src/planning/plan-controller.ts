@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
 import { type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
 import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
 import type { Store } from '@spout/store'
@@ -7,11 +7,11 @@ import { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { SightReader } from '../liveness/peer-watch.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
-import { DomainPublisher, type DomainPublisherOptions } from '../publishing/domain-publisher.ts'
+import { DomainPublisher } from '../publishing/domain-publisher.ts'
 import { GroupPublisher } from '../publishing/group-publisher.ts'
 import { LoadBalancerPublisher } from '../publishing/load-balancer-publisher.ts'
 import { PlanQueue } from '../publishing/plan-queue.ts'
-import { ChangeRouter, type ChangeRouterOptions } from './change-router.ts'
+import { ChangeRouter } from './change-router.ts'
 
 export interface PlanControllerOptions {
   /** Caught up with the store when `start` is called. */
@@ -22,7 +22,7 @@ export interface PlanControllerOptions {
   /** Tells what nodes' drivers can do, and who owns which shard. */
   readonly status: StatusReader & Pick<OwnershipReader, 'shards'> & SightReader
   /** Nodes' own addresses in the tenants' networks and on the fabric. */
-  readonly admission: DomainPublisherOptions['admission'] & ChangeRouterOptions['admission']
+  readonly admission: NodeAddressAdmission
   readonly clock: Clock
   readonly log: Logger
 }

@@ -1,4 +1,4 @@
-import type { ModelView, StoreAdmission } from '@spout/admission'
+import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
 import { type Announce, type DomainEntry, type Network, type Node, type NodeStateEntry, SpoutError } from '@spout/model'
 import { type DomainUse, planDomain } from '@spout/plan'
 import { type Logger, Serial } from '@spout/runtime'
@@ -14,10 +14,7 @@ export interface DomainPublisherOptions {
   readonly queue: PlanQueue
   readonly nodeStates: NodeStateTable
   /** Nodes' own addresses in the tenants' networks. */
-  readonly admission: Pick<
-    StoreAdmission,
-    'ensureNodeAddresses' | 'ensureSharedAddresses' | 'nodeAddresses' | 'sharedAddresses'
-  >
+  readonly admission: Omit<NodeAddressAdmission, 'seeFabricAddress'>
   readonly log: Logger
 }
 

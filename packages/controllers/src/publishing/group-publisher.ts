@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import { entryHash, fabricAddressOf, type NodeGroup, type OwnershipReader, type StatusReader } from '@spout/model'
 import {
   type GroupNode,

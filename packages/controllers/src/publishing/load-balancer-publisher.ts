@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { LoadBalancer, LoadBalancerEntry, Network, StatusReader } from '@spout/model'
 import { type Announcing, advertisementsByPool, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import type { Clock } from '@spout/runtime'

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import { type Clock, WorkQueue } from '@spout/runtime'
 
 export const loadBalancerKey = (id: string): string => `lb/${id}`

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { EntryReport, GroupEntry, LoadBalancer, MemberHealth, NodeReport, ServiceStats } from '@spout/model'
 import { type Logger, silentLogger } from '@spout/runtime'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'

@@ -1,11 +1,11 @@
-import type { StoreAdmission } from '@spout/admission'
+import type { NodeGroupAdmission } from '@spout/admission/contract'
 import type { NodeGroup } from '@spout/model'
 import { moveUnderWay, planRebalance } from '@spout/plan'
 import type { Component, Logger, Timer } from '@spout/runtime'
 import { balancedNodes, type ShardMovesOptions, stepsOf } from './shard-moves.ts'
 
 export interface RebalancerOptions extends ShardMovesOptions {
-  readonly admission: Pick<StoreAdmission, 'rebalanceNodeGroup'>
+  readonly admission: Pick<NodeGroupAdmission, 'rebalanceNodeGroup'>
   readonly log: Logger
 }
 

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { NodeGroup, OwnershipReader, StatusReader } from '@spout/model'
 import { type BalancedNode, type MoveStep, rebalanceSteps } from '@spout/plan'
 import type { Clock } from '@spout/runtime'

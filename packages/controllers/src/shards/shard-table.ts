@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { ShardReport, ShardStatus, VipMove } from '@spout/model'
 import { type Clock, type Logger, silentLogger, type Timer } from '@spout/runtime'
 import { ShardRecord } from './shard-record.ts'

@@ -1,4 +1,4 @@
-import type { ModelView, ReportSink } from '@spout/admission'
+import type { ModelView, ReportSink } from '@spout/admission/contract'
 import type {
   LoadBalancer,
   LoadBalancerStatus,

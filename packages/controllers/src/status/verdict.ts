@@ -1,4 +1,4 @@
-import type { HashedEntry } from '@spout/admission'
+import type { HashedEntry } from '@spout/admission/contract'
 import type {
   Announce,
   EntryReport,

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { VipMove } from '@spout/model'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { AnnouncedDifference } from '../reports/node-reports.ts'

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { NodeToWithdraw, Withdrawal, WithdrawalReader } from '@spout/model'
 import type { Clock, Timer } from '@spout/runtime'
 import { nodeConnection } from '../liveness/node-connection.ts'

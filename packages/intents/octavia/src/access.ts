@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import type { Role } from '@spout/model'
 import { policyForbidden } from './wire/fault.ts'
 

@@ -1,4 +1,4 @@
-import type { Admission, ModelView, Principal } from '@spout/admission'
+import type { Admission, ModelView, Principal } from '@spout/admission/contract'
 import type { SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { FastifyRequest } from 'fastify'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { LoadBalancerChange } from '@spout/admission'
+import type { LoadBalancerChange } from '@spout/admission/contract'
 import type { Listener, LoadBalancer, Pool } from '@spout/model'
 import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
 import type { Graph, ListenerForm, MonitorForm, PoolForm } from './forms.ts'

@@ -1,4 +1,4 @@
-import type { Admission } from '@spout/admission'
+import type { Admission } from '@spout/admission/contract'
 import type { LoadBalancer, LoadBalancerStatus, StatusReader } from '@spout/model'
 import { expect, it } from 'vitest'
 import { settlingAdmission } from './settling.ts'

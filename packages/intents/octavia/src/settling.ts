@@ -1,4 +1,4 @@
-import type { Admission } from '@spout/admission'
+import type { Admission } from '@spout/admission/contract'
 import type { LoadBalancer, StatusReader } from '@spout/model'
 import { isSettled } from './snapshot.ts'
 

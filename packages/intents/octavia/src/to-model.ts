@@ -1,4 +1,4 @@
-import type { LoadBalancerChange, LoadBalancerDraft } from '@spout/admission'
+import type { LoadBalancerChange, LoadBalancerDraft } from '@spout/admission/contract'
 import type { LoadBalancer } from '@spout/model'
 import { checkGraph } from './check-graph.ts'
 import { addListener, addPool, type GraphEdit } from './edit-graph.ts'

@@ -1,4 +1,4 @@
-import type { VipWish } from '@spout/admission'
+import type { VipWish } from '@spout/admission/contract'
 import type { Address, AddressPool, Network, Subnet } from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 import type { VipAsk } from './resources/load-balancer.ts'

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { AuditRecord, AuditSurface } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type {

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { Kind } from '@spout/model'
 
 export type PathParams = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import { type Role, SpoutError } from '@spout/model'
 import { holds } from './roles.ts'
 

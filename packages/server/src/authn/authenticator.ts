@@ -1,4 +1,4 @@
-import type { ModelView, Principal } from '@spout/admission'
+import type { ModelView, Principal } from '@spout/admission/contract'
 import { type ApplicationCredential, type Role, SpoutError, type Token, type User } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
 import type { Store } from '@spout/store'

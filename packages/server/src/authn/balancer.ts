@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 
 /**

@@ -1,4 +1,4 @@
-import type { Admission, ModelView } from '@spout/admission'
+import type { Admission, ModelView } from '@spout/admission/contract'
 import type { User } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import { userNameOf } from './authenticator.ts'

@@ -1,4 +1,4 @@
-import type { Admission, ModelView } from '@spout/admission'
+import type { Admission, ModelView } from '@spout/admission/contract'
 import type { User } from '@spout/model'
 import type { Clock, Secret } from '@spout/runtime'
 import { ensureProject } from './ensure-project.ts'

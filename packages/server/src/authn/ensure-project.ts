@@ -1,4 +1,4 @@
-import type { Admission, ModelView } from '@spout/admission'
+import type { Admission, ModelView } from '@spout/admission/contract'
 import type { Project } from '@spout/model'
 
 interface ProjectParts {

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { Token } from '@spout/model'
 import { credentialOf } from './grant.ts'
 

@@ -1,4 +1,4 @@
-import type { Admission, ModelView } from '@spout/admission'
+import type { Admission, ModelView } from '@spout/admission/contract'
 import type { Clock } from '@spout/runtime'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { BaseUrl } from '../http/base-url.ts'

@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import { isAdmin } from '../authn/access.ts'
 
 /**

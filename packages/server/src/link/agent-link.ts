@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admission'
+import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admission/contract'
 import { EDITS_VERSION, parseAs, SpoutError } from '@spout/model'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Store } from '@spout/store'

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import { type Node, SpoutError } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'

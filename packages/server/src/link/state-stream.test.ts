@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import type { NodeStates } from '@spout/admission'
+import type { NodeStates } from '@spout/admission/contract'
 import { type Edit, edited, entryHash, type NodeStateEntry } from '@spout/model'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { describe, expect, test } from 'vitest'

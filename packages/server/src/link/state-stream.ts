@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { HashedEntry, NodeStates } from '@spout/admission'
+import type { HashedEntry, NodeStates } from '@spout/admission/contract'
 import { editsBetween, isLargeEntry } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 

@@ -1,4 +1,4 @@
-import type { ObjectOf } from '@spout/admission'
+import type { ObjectOf } from '@spout/admission/contract'
 import type { Kind } from '@spout/model'
 import type { z } from 'zod'
 import { type Collection, find } from './collection.ts'

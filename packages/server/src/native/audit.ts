@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import { type AuditRecord, auditRecord, SpoutError } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'

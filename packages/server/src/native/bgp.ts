@@ -1,4 +1,4 @@
-import { bgpAdvertisementDraft, bgpPeerDraft } from '@spout/admission'
+import { bgpAdvertisementDraft, bgpPeerDraft } from '@spout/admission/contract'
 import { type BgpAdvertisementIntent, type BgpPeer, bgpAdvertisement, bgpPeer, effectiveBgpPeer } from '@spout/model'
 import { isAdmin } from '../authn/access.ts'
 import { adminRoutes } from './admin-routes.ts'

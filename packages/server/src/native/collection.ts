@@ -1,4 +1,4 @@
-import type { ObjectOf, Principal } from '@spout/admission'
+import type { ObjectOf, Principal } from '@spout/admission/contract'
 import { type Kind, SpoutError } from '@spout/model'
 import type { z } from 'zod'
 import type { NativeContext } from './context.ts'

@@ -1,4 +1,4 @@
-import type { Admission, ModelView } from '@spout/admission'
+import type { Admission, ModelView } from '@spout/admission/contract'
 import type { Network, OwnershipReader, StatusReader, WithdrawalReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'

@@ -1,4 +1,4 @@
-import type { ObjectOf } from '@spout/admission'
+import type { ObjectOf } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, parseAs, SpoutError } from '@spout/model'
 import { followsHolder } from '@spout/plan'
 import { mayKnow } from '../authn/access.ts'

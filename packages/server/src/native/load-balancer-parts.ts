@@ -1,4 +1,4 @@
-import type { LoadBalancerChange } from '@spout/admission'
+import type { LoadBalancerChange } from '@spout/admission/contract'
 import {
   type HealthMonitor,
   type Listener,

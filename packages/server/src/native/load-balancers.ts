@@ -1,4 +1,4 @@
-import type { LoadBalancerChange, Principal, VipWish } from '@spout/admission'
+import type { LoadBalancerChange, Principal, VipWish } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, loadBalancer, SpoutError, uuid } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@spout/admission'
+import type { Endpoint } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, type Member, member, pool, SpoutError, uuid } from '@spout/model'
 import { z } from 'zod'
 import { find } from './collection.ts'

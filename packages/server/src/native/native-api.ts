@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'

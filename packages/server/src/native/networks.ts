@@ -1,4 +1,4 @@
-import { addressPoolChange, type VipWish } from '@spout/admission'
+import { addressPoolChange, type VipWish } from '@spout/admission/contract'
 import {
   address,
   addressPool,

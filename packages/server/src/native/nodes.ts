@@ -1,4 +1,4 @@
-import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission'
+import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission/contract'
 import { enrolmentToken, mayUseGroup, node, publicNodeGroup, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'

@@ -1,4 +1,4 @@
-import type { ChangedObject, Principal } from '@spout/admission'
+import type { ChangedObject, Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 import { sessionOf } from '../authn/authenticate.ts'
 import { credentialOf } from '../authn/grant.ts'

@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import { parseAs, type Role } from '@spout/model'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'

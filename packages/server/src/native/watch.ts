@@ -1,4 +1,4 @@
-import type { ObjectOf } from '@spout/admission'
+import type { ObjectOf } from '@spout/admission/contract'
 import type { Kind } from '@spout/model'
 import type { Change, Revision } from '@spout/store'
 import { isAdmin } from '../authn/access.ts'

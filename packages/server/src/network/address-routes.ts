@@ -1,4 +1,4 @@
-import type { Principal, VipWish } from '@spout/admission'
+import type { Principal, VipWish } from '@spout/admission/contract'
 import { parseAs, SpoutError, uuid } from '@spout/model'
 import { cidrContains, isIp, parseCidr, parseIp } from '@spout/net'
 import type { FastifyInstance } from 'fastify'

@@ -1,4 +1,4 @@
-import type { Admission, ModelView } from '@spout/admission'
+import type { Admission, ModelView } from '@spout/admission/contract'
 import type { Authenticate } from '../authn/authenticate.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'

@@ -1,4 +1,4 @@
-import type { ObjectOf, Principal } from '@spout/admission'
+import type { ObjectOf, Principal } from '@spout/admission/contract'
 import { type Address, type AddressPool, type Network, SpoutError, type Subnet } from '@spout/model'
 import { isAdmin, listScope, mayKnow } from '../authn/access.ts'
 import type { NetworkContext } from './context.ts'

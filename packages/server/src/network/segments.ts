@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import { type Network, SpoutError } from '@spout/model'
 
 export interface SegmentPool {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { Address, AddressPool, Network, Subnet } from '@spout/model'
 import { cidrToRange, formatIp, formatMac, type Mac, parseCidr } from '@spout/net'
 import type { Shown } from './listing.ts'

@@ -1,4 +1,4 @@
-import type { ChildRef } from '@spout/admission'
+import type { ChildRef } from '@spout/admission/contract'
 import type { LoadBalancer, Vip } from '@spout/model'
 import { listScope, mayKnow, requireRole } from '../access.ts'
 import { type Snapshot, snapshotOf } from '../snapshot.ts'

@@ -1,4 +1,4 @@
-import type { ModelView } from '@spout/admission'
+import type { ModelView } from '@spout/admission/contract'
 import type { NetworkDirectory } from '../vip-wish.ts'
 
 /** What a project may name of the stored networks. Public pools can be open to some projects only. */

@@ -1,4 +1,4 @@
-import type { Principal } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { OctaviaContext } from '../context.ts'
 import type { KnownPools } from '../operating-status.ts'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Principal, StoreAdmission, StoreView } from '@spout/admission'
+import { StoreAdmission, StoreView } from '@spout/admission'
+import type { Principal } from '@spout/admission/contract'
 import {
   type LoadBalancerStatus,
   type LoadBalancerSummary,

@@ -1,0 +1,29 @@
+import { type Address, type AddressPool, addressPool } from '@spout/model'
+import { z } from 'zod'
+import type { VipWish } from './load-balancer-admission.ts'
+
+export const addressPoolDraft = addressPool.omit({ id: true, createdAt: true, updatedAt: true })
+export type AddressPoolDraft = z.input<typeof addressPoolDraft>
+
+/** All that can be changed of a pool: addresses in use could fall out of other ranges. */
+export const addressPoolChange = z.strictObject({ draining: z.boolean().optional() })
+export type AddressPoolChange = z.input<typeof addressPoolChange>
+
+/** Writes of address pools, and of addresses without a load balancer. */
+export interface AddressAdmission {
+  createAddressPool(draft: AddressPoolDraft): Promise<AddressPool>
+  /** What is not named stays. */
+  changeAddressPool(id: string, change: AddressPoolChange): Promise<AddressPool>
+  deleteAddressPool(id: string): Promise<void>
+
+  /** Reserves an address without a load balancer: a port (tenant subnet or pool) or a floating IP (pool). */
+  reserveAddress(
+    projectId: string,
+    wish: VipWish,
+    use: 'port' | 'floating',
+    text: { readonly name: string; readonly description: string },
+  ): Promise<Address>
+  /** Binds a floating IP to the load balancer whose VIP has this port, as one more VIP; null unbinds it. */
+  bindFloating(portId: string, targetPortId: string | null): Promise<Address>
+  releaseAddress(portId: string): Promise<void>
+}
