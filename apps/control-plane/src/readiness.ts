@@ -2,7 +2,7 @@ import type { ModelView } from '@spout/admission/contract'
 import type { NodeStateTable } from '@spout/controllers'
 import type { StatusReader } from '@spout/model'
 import type { ReadinessCheck } from '@spout/runtime/readiness'
-import { SqliteStore, type Store } from '@spout/store'
+import type { Store } from '@spout/store'
 
 /** What must hold before `/readyz` says yes: it is true only when the data plane follows. */
 export const readinessChecks = ({
@@ -16,7 +16,7 @@ export const readinessChecks = ({
   readonly view: ModelView
   readonly status: StatusReader
 }): readonly ReadinessCheck[] => [
-  { name: 'store', check: () => (store instanceof SqliteStore ? store.health().reason : null) },
+  { name: 'store', check: () => store.health().reason },
   { name: 'planner', check: () => (nodeStates.ready() ? null : 'not every load balancer is planned yet') },
   {
     name: 'data-plane',

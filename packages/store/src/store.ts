@@ -57,6 +57,13 @@ export interface WatchOptions {
   readonly signal: AbortSignal
 }
 
+/** Whether a commit is taken at this moment. Until the store is closed, reads and watches go on either way. */
+export interface StoreHealth {
+  readonly writable: boolean
+  /** Why not, for people; null when writable. */
+  readonly reason: string | null
+}
+
 export interface Store {
   get(kind: string, id: string): Promise<Stored | null>
   /** All objects of a kind ordered by id, or those of one project. */
@@ -78,6 +85,8 @@ export interface Store {
   revision(): Promise<Revision>
   /** Forgets changes up to `revision`: later watches from before it end in `Gone`. */
   compact(revision: Revision): Promise<void>
+  /** What a commit would meet now, without a look at the disk: cheap enough to be asked by every readiness probe. */
+  health(): StoreHealth
   /** Flushes and releases the lock. Idempotent. */
   close(): Promise<void>
 }

@@ -58,6 +58,27 @@ export function describeLifetime(subject: () => Subject): void {
     })
   })
 
+  describe('health', () => {
+    test('is writable from the start, and a refused commit is no fault of the store', async () => {
+      const { store } = subject()
+      expect(store.health()).toEqual({ writable: true, reason: null })
+      expect(await codeOf(store.commit([remove('a')]))).toBe('NotFound')
+      expect(store.health()).toEqual({ writable: true, reason: null })
+    })
+
+    test('says why nothing is taken any more once it is closed', async () => {
+      const { store } = subject()
+      await store.close()
+      expect(store.health()).toEqual({ writable: false, reason: 'the store is closed' })
+    })
+
+    test('is writable again after it was opened anew', async ({ skip }) => {
+      const again = await subject().reopen()
+      if (again === null) return skip('nothing outlives it')
+      expect(again.store.health()).toEqual({ writable: true, reason: null })
+    })
+  })
+
   describe('close', () => {
     test('is idempotent, ends watches and refuses the rest', async () => {
       const { store, watch } = subject()

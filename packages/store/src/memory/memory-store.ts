@@ -3,7 +3,7 @@ import { SpoutError } from '@spout/model'
 import { ChangeLog, type LoggedWrite, type Retention } from '../change-log.ts'
 import { checkCondition, type PlannedWrite, planWrite } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
-import type { Change, ListResult, Ref, Revision, Store, Stored, WatchOptions, Write } from '../store.ts'
+import type { Change, ListResult, Ref, Revision, Store, Stored, StoreHealth, WatchOptions, Write } from '../store.ts'
 import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
 
@@ -73,6 +73,10 @@ export class MemoryStore implements Store {
     if (sequence === null || sequence > this.#log.head) throw new SpoutError('Gone', { revision })
     this.#log.compact(sequence)
     this.#watches.notify()
+  }
+
+  health(): StoreHealth {
+    return { writable: !this.#closed, reason: this.#closed ? 'the store is closed' : null }
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { SqliteStore, type StoreHealth } from './sqlite-store.ts'
+import type { StoreHealth } from '../store.ts'
+import { SqliteStore } from './sqlite-store.ts'
 import { StoreChild, type StoreChildOptions } from './testing/store-child.ts'
 
 let directory: string

@@ -2,7 +2,7 @@ import { SpoutError } from '@spout/model'
 import { ChangeLog, type LogReader, type Retention } from '../change-log.ts'
 import { type PlannedWrite, planWrite } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
-import type { Change, ListResult, Ref, Revision, Store, Stored, WatchOptions, Write } from '../store.ts'
+import type { Change, ListResult, Ref, Revision, Store, Stored, StoreHealth, WatchOptions, Write } from '../store.ts'
 import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
 import { Database, isDiskFull, type ObjectRow, reasonOf } from './database.ts'
@@ -19,13 +19,6 @@ export interface SqliteStoreOptions {
   readonly checkpointPages?: number
   /** How often a disk that refused is tried again; default 500 ms. */
   readonly probeIntervalMs?: number
-}
-
-/** Whether writes are taken at this moment. Reads and watches go on either way. */
-export interface StoreHealth {
-  readonly writable: boolean
-  /** Why not, for people; null when writable. */
-  readonly reason: string | null
 }
 
 const COMMITS_PER_FLUSH = 256
