@@ -7,14 +7,7 @@ import type { Ref } from '../store.ts'
 import { EditedObjects } from './edited-objects.ts'
 import { lockHolder } from './lock-holder.ts'
 import { MIGRATIONS, USABLE_FROM } from './migrations.ts'
-import { STATEMENTS } from './statements.ts'
-
-export interface ObjectRow {
-  readonly id: string
-  readonly scope: string | null
-  readonly revision: number
-  readonly value: unknown
-}
+import { type ObjectRow, STATEMENTS, type Statements } from './statements.ts'
 
 interface ChangeRow extends Omit<ObjectRow, 'value'> {
   /** Null is a deletion. */
@@ -27,7 +20,6 @@ interface ChangeRow extends Omit<ObjectRow, 'value'> {
 export type Outcome = { readonly committed: LoggedCommit } | { readonly error: unknown }
 
 type Row = Record<string, SQLOutputValue>
-export type Statements = { readonly [name in keyof typeof STATEMENTS]: StatementSync }
 
 /** SQLite's primary result codes (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5

@@ -3,7 +3,7 @@ import { type Edit, edited } from '@spout/model'
 import type { PlannedWrite } from '../planned-write.ts'
 import type { Ref } from '../store.ts'
 import { deepFreeze } from '../values/frozen.ts'
-import type { ObjectRow, Statements } from './database.ts'
+import type { ObjectRow, Statements } from './statements.ts'
 
 interface TextRow extends Omit<ObjectRow, 'value'> {
   readonly value: string

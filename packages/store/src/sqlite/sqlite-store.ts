@@ -5,8 +5,9 @@ import { formatRevision, parseRevision } from '../revision.ts'
 import type { Change, ListResult, Ref, Revision, Store, Stored, StoreHealth, WatchOptions, Write } from '../store.ts'
 import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
-import { Database, isDiskFull, type ObjectRow, reasonOf } from './database.ts'
+import { Database, isDiskFull, reasonOf } from './database.ts'
 import { GroupCommit, type Settled } from './group-commit.ts'
+import type { ObjectRow } from './statements.ts'
 
 export interface SqliteStoreOptions {
   /** The database file; created when absent. SQLite keeps its log beside it as `<path>-wal`. */

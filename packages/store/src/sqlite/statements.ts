@@ -1,3 +1,5 @@
+import type { StatementSync } from 'node:sqlite'
+
 /** Every statement that runs more than once. Prepared when the file is opened. */
 export const STATEMENTS = {
   begin: 'BEGIN IMMEDIATE',
@@ -42,3 +44,14 @@ export const STATEMENTS = {
   walSize: 'PRAGMA wal_checkpoint(NOOP)',
   checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)',
 } as const
+
+/** The statements as the open file prepared them. */
+export type Statements = { readonly [name in keyof typeof STATEMENTS]: StatementSync }
+
+/** An object as `get` and `list` answer it, with its value read. */
+export interface ObjectRow {
+  readonly id: string
+  readonly scope: string | null
+  readonly revision: number
+  readonly value: unknown
+}
