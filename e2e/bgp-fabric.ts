@@ -1,4 +1,4 @@
-import type { RouterNeighbor } from '../packages/dataplane/src/lab/bgp-router.ts'
+import type { RouterNeighbor } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 
 export const LOCAL_AS = 64_512
 export const ROUTER = { address: '198.51.100.1', as: 64_513 } as const

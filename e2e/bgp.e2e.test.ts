@@ -13,7 +13,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/lab/bgp-router.ts'
+import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
 import { BFD, BGP_SETTINGS, LOCAL_AS, NAMES, NEIGHBORS, NODES, type NodeName, ROUTER } from './bgp-fabric.ts'
 import { ACME, BOLT, balancer, CLIENT, quickCheck, vipOf } from './fixtures.ts'

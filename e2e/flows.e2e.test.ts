@@ -12,7 +12,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BgpRouter } from '../packages/dataplane/src/lab/bgp-router.ts'
+import { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
 import { BFD, BGP_SETTINGS, NAMES, NEIGHBORS, NODES, type NodeName, ROUTER } from './bgp-fabric.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'

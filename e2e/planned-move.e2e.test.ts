@@ -9,7 +9,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BgpRouter } from '../packages/dataplane/src/lab/bgp-router.ts'
+import { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { schedule } from './announcing-group.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { Clients } from './kept-alive.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, CLIENT, vipOf } from './fixtures.ts'
 
 /** An SCTP endpoint over raw sockets: the lab's kernel has none of its own. */
-const ENDPOINT = fileURLToPath(new URL('../packages/dataplane/src/lab/sctp_peer.py', import.meta.url))
+const ENDPOINT = fileURLToPath(new URL('../packages/dataplane/src/testing/sctp_peer.py', import.meta.url))
 const MEMBERS = ['tenant-a-member1', 'tenant-a-member2', 'tenant-b-member1', 'tenant-b-member2']
 
 let system: TestSystem

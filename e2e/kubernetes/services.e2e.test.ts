@@ -7,7 +7,7 @@ import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.
 import { replacePods, startWorkload } from './workloads.ts'
 
 /** An SCTP endpoint over raw sockets: the lab's kernel has none of its own. */
-const SCTP_ENDPOINT = fileURLToPath(new URL('../../packages/dataplane/src/lab/sctp_peer.py', import.meta.url))
+const SCTP_ENDPOINT = fileURLToPath(new URL('../../packages/dataplane/src/testing/sctp_peer.py', import.meta.url))
 
 let lab: ServiceLab
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Arrangement } from '../lab/arrangement.ts'
-import { LabNode } from '../lab/lab-node.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { LabNode } from '../testing/lab-node.ts'
 import { FabricAddress } from './fabric-address.ts'
 
 let lab: Arrangement

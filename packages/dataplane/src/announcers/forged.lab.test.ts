@@ -3,16 +3,16 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Announcement } from '../announcer.ts'
+import type { Announcement } from '../contracts/announcer.ts'
+import type { WantedEntry } from '../contracts/driver.ts'
 import { run } from '../domain/run.ts'
-import type { WantedEntry } from '../driver.ts'
-import { Arrangement } from '../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
-import { LabNode } from '../lab/lab-node.ts'
-import { areSpread } from './vrrp/lab/spread.ts'
-import { pairSettings, VrrpNode } from './vrrp/lab/vrrp-node.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
+import { LabNode } from '../testing/lab-node.ts'
+import { areSpread } from '../testing/vrrp/spread.ts'
+import { pairSettings, VrrpNode } from '../testing/vrrp/vrrp-node.ts'
 
-const FORGER = fileURLToPath(new URL('../lab/forger.py', import.meta.url))
+const FORGER = fileURLToPath(new URL('../testing/forger.py', import.meta.url))
 const ROUNDS = 100
 const REQUESTS = 600
 const WITHIN = { timeout: 30_000, interval: 50 }

@@ -1,6 +1,6 @@
 import type { CheckSpec } from '@spout/model/node-state'
 import type { Connect, ConnectResult } from '@spout/sys'
-import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { connectFailure, type ProbePlace, type TcpConnector } from './connector.ts'
 
 export type Answer = ConnectResult & { readonly connected: true }

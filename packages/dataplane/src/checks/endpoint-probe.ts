@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '@spout/runtime'
-import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { type HealthState, nextHealth, UNKNOWN } from './health-state.ts'
 import type { CheckRecord } from './passive-checks.ts'
 import type { ProbeGate, ProbeOwner } from './probe-gate.ts'

@@ -1,5 +1,5 @@
 import type { CheckSpec } from '@spout/model'
-import type { CheckResult } from '../check.ts'
+import type { CheckResult } from '../contracts/check.ts'
 
 /** What is known of one endpoint. Plain data: it is kept on disk over a restart of the agent. */
 export interface HealthState {

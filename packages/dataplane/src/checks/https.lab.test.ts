@@ -1,8 +1,8 @@
 import type { CheckSpec } from '@spout/model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ADDRESSES, CheckLab, DOMAIN } from '../testing/checks/check-lab.ts'
+import { NAME, PORTS } from '../testing/checks/ports.ts'
 import { httpsCheck } from './https.ts'
-import { ADDRESSES, CheckLab, DOMAIN } from './lab/check-lab.ts'
-import { NAME, PORTS } from './lab/ports.ts'
 
 let lab: CheckLab
 let check: ReturnType<typeof httpsCheck>

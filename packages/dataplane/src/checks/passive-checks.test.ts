@@ -2,8 +2,8 @@ import type { NodePool, PassiveSpec } from '@spout/model/node-state'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { MemberTraffic } from '../driver.ts'
-import { domainEntry, member, pool, wanted } from '../lab/entries.ts'
+import type { MemberTraffic } from '../contracts/driver.ts'
+import { domainEntry, member, pool, wanted } from '../testing/entries.ts'
 import { type CheckRecord, mayTakeOut, nextStreak, PassiveChecks, type Streak } from './passive-checks.ts'
 
 const passive: PassiveSpec = { on: 'connection', failures: 5, holdMs: 10_000, maxDownPercent: 50 }

@@ -1,7 +1,7 @@
 import type { LoadBalancerEntry, NodePool, PassiveSpec } from '@spout/model/node-state'
 import { isPanicking } from '@spout/plan/effective-members'
 import type { Clock, Timer } from '@spout/runtime'
-import type { MemberTraffic } from '../driver.ts'
+import type { MemberTraffic } from '../contracts/driver.ts'
 
 /** A member that traffic took out. */
 export interface HeldMember {

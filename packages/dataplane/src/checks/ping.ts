@@ -1,4 +1,4 @@
-import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { connectFailure, type Pinger, type ProbePlace } from './connector.ts'
 
 /** Up when the address answers one ICMP or ICMPv6 echo. The port is not used. */

@@ -1,6 +1,6 @@
 import { canonicalJson } from '@spout/model/entry-hash'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
-import type { CheckTarget } from '../check.ts'
+import type { CheckTarget } from '../contracts/check.ts'
 
 /** Who wants to know about an endpoint. */
 export interface ProbeSubscriber {

@@ -1,7 +1,7 @@
 import type { MemberHealth } from '@spout/model'
 import { type Clock, systemClock } from '@spout/runtime'
 import type { Log } from '@spout/sys'
-import type { CheckTarget, HealthCheck } from '../check.ts'
+import type { CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { EndpointProbe } from './endpoint-probe.ts'
 import type { HealthState } from './health-state.ts'
 import type { CheckRecord } from './passive-checks.ts'

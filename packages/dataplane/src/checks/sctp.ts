@@ -1,4 +1,4 @@
-import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { connectFailure, type ProbePlace, type SctpProber } from './connector.ts'
 
 /** Up when the endpoint answers an SCTP INIT with a valid INIT ACK (RFC 9260). No association is opened. */

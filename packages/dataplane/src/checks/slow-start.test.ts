@@ -1,7 +1,7 @@
 import { FakeClock } from '@spout/runtime/fake-clock'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
 import { type Shares, SlowStarts, shareAt } from './slow-start.ts'
 
 const NONE: ReadonlySet<string> = new Set()

@@ -1,4 +1,4 @@
-import type { CheckResult, CheckTarget, HealthCheck } from '../check.ts'
+import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import type { ProbePlace, UdpProber } from './connector.ts'
 
 /**

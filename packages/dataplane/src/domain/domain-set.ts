@@ -1,7 +1,7 @@
 import type { DomainEntry } from '@spout/model/node-state'
 import { Serial } from '@spout/runtime'
 import type { Log, NativeHelper } from '@spout/sys'
-import type { Applied } from '../driver.ts'
+import type { Applied } from '../contracts/driver.ts'
 import { loadTable } from '../nft/whole-table.ts'
 import { announceAddresses } from './announce-addresses.ts'
 import { checkDomainConfig, type DomainConfig, rootNetns, sharesOf } from './domain-config.ts'

@@ -1,10 +1,10 @@
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Arrangement } from '../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
-import { LabNode } from '../lab/lab-node.ts'
-import type { Peer } from '../lab/peer-client.ts'
-import { joinPods, podAddress } from './lab/node-pods.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { joinPods, podAddress } from '../testing/domain/node-pods.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
+import { LabNode } from '../testing/lab-node.ts'
+import type { Peer } from '../testing/peer-client.ts'
 
 /** The node's own way as the segment: members are pods of the cluster that the node is in, here and on another node. */
 

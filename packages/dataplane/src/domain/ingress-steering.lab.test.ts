@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Announcement } from '../announcer.ts'
-import { Arrangement } from '../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
-import { LabNode } from '../lab/lab-node.ts'
+import type { Announcement } from '../contracts/announcer.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
+import { LabNode } from '../testing/lab-node.ts'
 
 const signal = new AbortController().signal
 const VIPS = { 4: '10.9.0.100', 6: 'fd09::100' } as const

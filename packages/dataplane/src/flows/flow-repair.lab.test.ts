@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from '../domain/run.ts'
-import { Arrangement } from '../lab/arrangement.ts'
-import { FlowNode, VIP } from './lab/flow-node.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { FlowNode, VIP } from '../testing/flows/flow-node.ts'
 
 /** Whatever was lost on the way is found out within seconds; all flows are told again only once a minute. */
 

@@ -5,8 +5,8 @@ import type { FlowSettings } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { run } from '../domain/run.ts'
-import { labPrefix } from '../lab/lab-names.ts'
-import { silent } from '../lab/lab-node.ts'
+import { labPrefix } from '../testing/lab-names.ts'
+import { silent } from '../testing/lab-node.ts'
 import { FlowReplication } from './flow-replication.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../../../native/build/spout-flows')

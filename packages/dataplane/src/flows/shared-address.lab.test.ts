@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Arrangement } from '../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
-import { LabNode } from '../lab/lab-node.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
+import { LabNode } from '../testing/lab-node.ts'
 
 /** The address that members see of all nodes, on the node that has it now. */
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Arrangement } from '../lab/arrangement.ts'
-import { FlowNode, KEY, PORT, SHARED, SHARED6, VIP, VIP6 } from './lab/flow-node.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { FlowNode, KEY, PORT, SHARED, SHARED6, VIP, VIP6 } from '../testing/flows/flow-node.ts'
 
 const FLOWS = 50
 const ROUNDS = 30

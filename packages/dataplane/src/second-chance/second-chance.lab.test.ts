@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url'
 import type { SecondChance as Settings } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Announcement } from '../announcer.ts'
-import type { WantedEntry } from '../driver.ts'
+import type { Announcement } from '../contracts/announcer.ts'
+import type { WantedEntry } from '../contracts/driver.ts'
 import { HaproxyDriver } from '../drivers/haproxy/haproxy-driver.ts'
 import { endLeftProxies } from '../drivers/haproxy/left-proxies.ts'
 import { SystemHost } from '../drivers/haproxy/proxy-host.ts'
 import { proxyPlaceOf } from '../drivers/haproxy/proxy-place.ts'
-import { Arrangement } from '../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../lab/entries.ts'
-import { labPrefix } from '../lab/lab-names.ts'
-import { LabNode, silent } from '../lab/lab-node.ts'
-import type { Peer } from '../lab/peer-client.ts'
+import { Arrangement } from '../testing/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
+import { labPrefix } from '../testing/lab-names.ts'
+import { LabNode, silent } from '../testing/lab-node.ts'
+import type { Peer } from '../testing/peer-client.ts'
 import { SecondChance } from './second-chance.ts'
 
 /** Two nodes with a proxy each; an address moves from the first to the second on purpose. */
@@ -28,7 +28,7 @@ const INNER = ['10.0.0.100', 'fd01::100']
 const NODE_ADDRESSES = { n1: ['10.0.0.250', 'fd01::250'], n2: ['10.0.0.251', 'fd01::251'] }
 const ADDRESS = { node1: '10.9.0.1', node2: '10.9.0.2' } as const
 type Name = keyof typeof ADDRESS
-const STRAY = fileURLToPath(new URL('lab/stray.py', import.meta.url))
+const STRAY = fileURLToPath(new URL('../testing/second-chance/stray.py', import.meta.url))
 
 interface Node {
   readonly lab: LabNode

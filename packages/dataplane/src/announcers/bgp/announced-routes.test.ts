@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Announcement } from '../../announcer.ts'
+import type { Announcement } from '../../contracts/announcer.ts'
+import { NAMED_SETTINGS } from '../../testing/bgp/named-settings.ts'
 import { routesOf } from './announced-routes.ts'
-import { NAMED_SETTINGS } from './lab/named-settings.ts'
 
 const plain = NAMED_SETTINGS.plain!
 const [advertisement] = plain.advertisements

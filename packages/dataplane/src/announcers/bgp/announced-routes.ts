@@ -1,7 +1,7 @@
 import type { BgpSettings } from '@spout/model/node-state'
 import { formatCidr, hostCidr, ipBits, parseCidr, parseIp } from '@spout/net'
 import type { Route } from '@spout/sys'
-import type { Announcement } from '../../announcer.ts'
+import type { Announcement } from '../../contracts/announcer.ts'
 
 /** A route of the kernel that announcements want. */
 export interface WantedRoute {

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { BgpAnnouncer } from './bgp-announcer.ts'
 import {
   announcement,
   BgpLab,
@@ -11,7 +10,8 @@ import {
   ROUTER,
   settingsOf,
   VIP_PORT,
-} from './lab/bgp-lab.ts'
+} from '../../testing/bgp/bgp-lab.ts'
+import type { BgpAnnouncer } from './bgp-announcer.ts'
 
 const signal = new AbortController().signal
 /** Far beyond what a session takes to come up, or a route to be heard of. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { BgpSettings } from '@spout/model/node-state'
 import { Serial } from '@spout/runtime'
-import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import { rootNetns } from '../../domain/domain-config.ts'
 import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
 import { makeRunDirectory } from '../../run-directory.ts'

@@ -2,8 +2,6 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { msSince, recordFault, WallClock } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { BgpAnnouncer } from './bgp-announcer.ts'
-import { BirdRefused } from './bird-daemon.ts'
 import {
   announcement,
   BgpLab,
@@ -13,7 +11,9 @@ import {
   ROUTER_AS,
   settingsOf,
   VIP_PORT,
-} from './lab/bgp-lab.ts'
+} from '../../testing/bgp/bgp-lab.ts'
+import type { BgpAnnouncer } from './bgp-announcer.ts'
+import { BirdRefused } from './bird-daemon.ts'
 
 const signal = new AbortController().signal
 const FLAPS = 5
@@ -338,7 +338,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
     await lab.startRouter([])
     await first.configure(settingsOf(1), signal)
     await first.apply([announcement(V4)], signal)
-    const script = fileURLToPath(new URL('./lab/malformed-speaker.ts', import.meta.url))
+    const script = fileURLToPath(new URL('../../testing/bgp/malformed-speaker.ts', import.meta.url))
     const words = [
       'exec',
       lab.namespace('router'),

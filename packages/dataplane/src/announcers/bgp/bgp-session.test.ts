@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { NAMED_SETTINGS } from '../../testing/bgp/named-settings.ts'
 import { type BgpSession, type DroppedSegments, sessionsOf, steadyTimes } from './bgp-session.ts'
-import { NAMED_SETTINGS } from './lab/named-settings.ts'
 import { LostNeighbours } from './lost-neighbours.ts'
 import type { ShownSession } from './show-protocols.ts'
 

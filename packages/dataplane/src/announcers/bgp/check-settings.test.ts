@@ -1,9 +1,9 @@
 import type { BgpAdvertisement, BgpPeerSettings, BgpSettings } from '@spout/model/node-state'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NAMED_SETTINGS, place } from '../../testing/bgp/named-settings.ts'
 import { BgpSettingsError, quoted } from './bird-text.ts'
 import { checkBgpSettings } from './check-settings.ts'
-import { NAMED_SETTINGS, place } from './lab/named-settings.ts'
 import { renderBgp } from './render-bgp.ts'
 
 const plain = NAMED_SETTINGS.plain!

@@ -1,8 +1,17 @@
 import { msSince, recordFault } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  announcement,
+  BgpLab,
+  NODE_AS,
+  peerSettings,
+  ROUTER,
+  ROUTER_AS,
+  settingsOf,
+  VIP_PORT,
+} from '../../testing/bgp/bgp-lab.ts'
+import { FrrRouter, frrIsInstalled } from '../../testing/bgp/frr-router.ts'
 import type { BgpAnnouncer } from './bgp-announcer.ts'
-import { announcement, BgpLab, NODE_AS, peerSettings, ROUTER, ROUTER_AS, settingsOf, VIP_PORT } from './lab/bgp-lab.ts'
-import { FrrRouter, frrIsInstalled } from './lab/frr-router.ts'
 
 const signal = new AbortController().signal
 const SOON = { timeout: 30_000, interval: 20 }

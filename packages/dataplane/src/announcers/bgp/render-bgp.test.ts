@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BgpSettings } from '@spout/model/node-state'
 import { afterAll, describe, expect, it } from 'vitest'
-import { NAMED_SETTINGS, place } from './lab/named-settings.ts'
+import { NAMED_SETTINGS, place } from '../../testing/bgp/named-settings.ts'
 import { renderBfd } from './render-bfd.ts'
 import { renderBgp } from './render-bgp.ts'
 

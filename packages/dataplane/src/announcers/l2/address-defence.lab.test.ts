@@ -4,12 +4,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { recordFault } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Announcement } from '../../announcer.ts'
-import { Arrangement } from '../../lab/arrangement.ts'
-import { domainEntry } from '../../lab/entries.ts'
-import { LabNode, silent } from '../../lab/lab-node.ts'
+import type { Announcement } from '../../contracts/announcer.ts'
+import { Arrangement } from '../../testing/arrangement.ts'
+import { domainEntry } from '../../testing/entries.ts'
+import { ManualClock } from '../../testing/l2/manual-clock.ts'
+import { LabNode, silent } from '../../testing/lab-node.ts'
 import { L2Announcer } from './l2-announcer.ts'
-import { ManualClock } from './lab/manual-clock.ts'
 
 const signal = new AbortController().signal
 const CLAIMER = fileURLToPath(new URL('../../../../sys/src/testing/claimer.py', import.meta.url))

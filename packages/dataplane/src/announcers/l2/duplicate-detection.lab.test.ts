@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '@spout/runtime'
 import { msSince, recordFault } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Announcement } from '../../announcer.ts'
-import { Arrangement } from '../../lab/arrangement.ts'
-import { domainEntry } from '../../lab/entries.ts'
-import { LabNode, silent } from '../../lab/lab-node.ts'
+import type { Announcement } from '../../contracts/announcer.ts'
+import { Arrangement } from '../../testing/arrangement.ts'
+import { domainEntry } from '../../testing/entries.ts'
+import { LabNode, silent } from '../../testing/lab-node.ts'
 import { L2Announcer } from './l2-announcer.ts'
 
 const signal = new AbortController().signal

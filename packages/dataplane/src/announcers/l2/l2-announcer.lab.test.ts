@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Announcement } from '../../announcer.ts'
-import { Arrangement } from '../../lab/arrangement.ts'
-import { domainEntry } from '../../lab/entries.ts'
-import { LabNode } from '../../lab/lab-node.ts'
+import type { Announcement } from '../../contracts/announcer.ts'
+import { Arrangement } from '../../testing/arrangement.ts'
+import { domainEntry } from '../../testing/entries.ts'
+import { LabNode } from '../../testing/lab-node.ts'
 
 const signal = new AbortController().signal
 const red = domainEntry(1)

@@ -1,7 +1,7 @@
 import { ipBits, parseIp } from '@spout/net'
 import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
-import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import { announceAddresses, stopAnnouncing } from '../../domain/announce-addresses.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { domainNames, SEGMENT } from '../../domain/domain-names.ts'

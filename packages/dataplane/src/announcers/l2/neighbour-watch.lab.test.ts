@@ -2,8 +2,8 @@ import type { Sight } from '@spout/model/node-report'
 import { systemClock } from '@spout/runtime'
 import { recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Arrangement } from '../../lab/arrangement.ts'
-import { LabNode } from '../../lab/lab-node.ts'
+import { Arrangement } from '../../testing/arrangement.ts'
+import { LabNode } from '../../testing/lab-node.ts'
 import { NeighbourWatch } from './neighbour-watch.ts'
 
 let lab: Arrangement

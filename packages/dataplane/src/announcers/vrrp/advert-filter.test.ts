@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { pairSettings } from '../../testing/vrrp/vrrp-node.ts'
 import { renderAdvertFilter } from './advert-filter.ts'
-import { pairSettings } from './lab/vrrp-node.ts'
 
 const config = { instance: 'n1', fabricInterface: 'fab0', segments: {} }
 const CASES = {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { Arrangement } from '../../lab/arrangement.ts'
+import { Arrangement } from '../../testing/arrangement.ts'
 
 const NATIVE = path.resolve(import.meta.dirname, '../../../../../native')
 

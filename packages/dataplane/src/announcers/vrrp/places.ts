@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { HelperError, type NativeHelper } from '@spout/sys'
-import type { Announcement } from '../../announcer.ts'
+import type { Announcement } from '../../contracts/announcer.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
 import { addressesOn, markOf } from '../bound-addresses.ts'

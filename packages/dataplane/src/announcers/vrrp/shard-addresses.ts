@@ -1,5 +1,5 @@
 import type { NativeHelper } from '@spout/sys'
-import type { Announcement, AnnouncementDifference, AnnouncementOutcome } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome } from '../../contracts/announcer.ts'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { type MoverRow, type MoverRows, rowKey } from './mover-table.ts'
 import { boundRows, marksOf, placeOf, rowOf } from './places.ts'

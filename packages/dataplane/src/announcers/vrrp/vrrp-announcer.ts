@@ -1,7 +1,7 @@
 import type { VrrpSettings } from '@spout/model/node-state'
 import { type Clock, pause, Serial, systemClock } from '@spout/runtime'
 import { findLink, type Log, type NativeHelper } from '@spout/sys'
-import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../announcer.ts'
+import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { makeRunDirectory } from '../../run-directory.ts'
 import { loadAdvertFilter, removeAdvertFilter } from './advert-filter.ts'

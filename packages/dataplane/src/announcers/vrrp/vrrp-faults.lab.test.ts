@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { msSince, recordFault, WallClock } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { VrrpNode } from './lab/vrrp-node.ts'
-import { closeSettings, PAIR_ADDRESSES, VrrpPair } from './lab/vrrp-pair.ts'
+import { VrrpNode } from '../../testing/vrrp/vrrp-node.ts'
+import { closeSettings, PAIR_ADDRESSES, VrrpPair } from '../../testing/vrrp/vrrp-pair.ts'
 
 const WITHIN = { timeout: 20_000, interval: 10 }
 const [OF_FIRST] = PAIR_ADDRESSES

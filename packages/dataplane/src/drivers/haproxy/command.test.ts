@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sampleEntry, sampleMember, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { type Command, commandText, refusal } from './command.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService } from './lab/sample-entry.ts'
 import { renderEntry } from './render.ts'
 
 const mapPath = (map: string): string => `/run/d7/${map}.map`

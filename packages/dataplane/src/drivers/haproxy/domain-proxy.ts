@@ -1,5 +1,5 @@
 import { Serial } from '@spout/runtime'
-import type { MemberTraffic } from '../../driver.ts'
+import type { MemberTraffic } from '../../contracts/driver.ts'
 import { applyEntries, pruneUnheld, recover } from './change-entries.ts'
 import { closingSockets } from './closing-sockets.ts'
 import type { ProxyConnections } from './connection-share.ts'

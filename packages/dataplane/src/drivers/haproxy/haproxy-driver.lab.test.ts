@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import type { LoadBalancerEntry, NodeMember, Service } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { HaproxyDriver } from './haproxy-driver.ts'
 import {
   ask,
   askForever,
@@ -13,8 +12,16 @@ import {
   MEMBER_ADDRESS,
   ProxyLab,
   tcpMember,
-} from './lab/proxy-lab.ts'
-import { sampleDomain, sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
+} from '../../testing/haproxy/proxy-lab.ts'
+import {
+  sampleDomain,
+  sampleEntry,
+  sampleMember,
+  samplePool,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
+import type { HaproxyDriver } from './haproxy-driver.ts'
 import { proxyFiles } from './proxy-files.ts'
 import { processesOn } from './proxy-process.ts'
 import { StatsSocket } from './stats-socket.ts'

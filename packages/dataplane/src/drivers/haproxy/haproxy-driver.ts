@@ -1,7 +1,7 @@
 import type { DomainEntry, ServiceStats } from '@spout/model'
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
-import type { Applied, DataPlaneDriver, Feature, MemberTraffic, WantedEntry } from '../../driver.ts'
+import type { Applied, DataPlaneDriver, Feature, MemberTraffic, WantedEntry } from '../../contracts/driver.ts'
 import type { ProxyConnections } from './connection-share.ts'
 import { DomainProxy } from './domain-proxy.ts'
 import { endLeftProxies } from './left-proxies.ts'

@@ -3,9 +3,23 @@ import type { AddressInfo } from 'node:net'
 import type { LoadBalancerEntry, NodeMember, NodePool } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import {
+  ask,
+  dial,
+  httpMember,
+  type LabMember,
+  MEMBER_ADDRESS,
+  ProxyLab,
+  tcpMember,
+} from '../../testing/haproxy/proxy-lab.ts'
+import {
+  sampleEntry,
+  sampleMember,
+  samplePool,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
-import { ask, dial, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab, tcpMember } from './lab/proxy-lab.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
 
 const lab = await ProxyLab.create()
 const host = lab.place.address4!

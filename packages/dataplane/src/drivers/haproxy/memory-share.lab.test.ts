@@ -3,8 +3,14 @@ import { join } from 'node:path'
 import { recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ShareWatch } from '../../domain/shares/share-watch.ts'
-import { ask, crowd, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab } from './lab/proxy-lab.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
+import { ask, crowd, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab } from '../../testing/haproxy/proxy-lab.ts'
+import {
+  sampleEntry,
+  sampleMember,
+  samplePool,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
 import { memoryShare } from './memory-share.ts'
 import { DEFAULT_LIMITS, SystemHost } from './proxy-host.ts'
 

@@ -3,9 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  sampleEntry,
+  sampleMember,
+  samplePool,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
 import { type ProcessSettings, renderConfig, renderMaps } from './config.ts'
 import { MAPS, placeEntry } from './content.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
 import { initialSlots, slotTables } from './proxy-slots.ts'
 import { renderEntry } from './render.ts'

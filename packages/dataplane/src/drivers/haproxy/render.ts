@@ -1,7 +1,7 @@
 import type { NodePool, Service } from '@spout/model'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
-import type { WantedEntry } from '../../driver.ts'
+import type { WantedEntry } from '../../contracts/driver.ts'
 import { serverIdentity, withUniqueIds } from './server-identity.ts'
 import {
   type BackendShape,

@@ -6,9 +6,22 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  dial,
+  httpMember,
+  type LabMember,
+  MEMBER_ADDRESS,
+  ProxyLab,
+  tcpMember,
+} from '../../testing/haproxy/proxy-lab.ts'
+import {
+  sampleEntry,
+  sampleMember,
+  samplePool,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
 import type { HaproxyDriver } from './haproxy-driver.ts'
-import { dial, httpMember, type LabMember, MEMBER_ADDRESS, ProxyLab, tcpMember } from './lab/proxy-lab.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
 import { DEFAULT_OPTIONS } from './options.ts'
 import { proxyFiles } from './proxy-files.ts'
 import { processesOn } from './proxy-process.ts'

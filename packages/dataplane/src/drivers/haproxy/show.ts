@@ -1,4 +1,4 @@
-import type { MemberTraffic } from '../../driver.ts'
+import type { MemberTraffic } from '../../contracts/driver.ts'
 import { type FrontendValues, MAPS, type MapName, type ProxyContent, type ServerState } from './content.ts'
 
 /** What the runtime API shows, parsed. Only sections that we made are of interest; others are passed over. */

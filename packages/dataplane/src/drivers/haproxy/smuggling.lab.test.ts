@@ -1,8 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { recordFault, waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { MEMBER_ADDRESS, ProxyLab } from './lab/proxy-lab.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
+import { MEMBER_ADDRESS, ProxyLab } from '../../testing/haproxy/proxy-lab.ts'
+import {
+  sampleEntry,
+  sampleMember,
+  samplePool,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
 
 /**
  * Requests that two parsers read differently (RFC 9112 section 11.2). What the proxy sends to a member is read without

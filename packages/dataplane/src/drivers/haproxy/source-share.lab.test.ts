@@ -1,6 +1,5 @@
 import { recordFault, waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { connectionShare } from './connection-share.ts'
 import {
   ask,
   askForever,
@@ -10,8 +9,15 @@ import {
   MEMBER_ADDRESS,
   ProxyLab,
   tcpMember,
-} from './lab/proxy-lab.ts'
-import { sampleEntry, sampleMember, samplePool, sampleService, sampleWanted } from './lab/sample-entry.ts'
+} from '../../testing/haproxy/proxy-lab.ts'
+import {
+  sampleEntry,
+  sampleMember,
+  samplePool,
+  sampleService,
+  sampleWanted,
+} from '../../testing/haproxy/sample-entry.ts'
+import { connectionShare } from './connection-share.ts'
 import { DEFAULT_OPTIONS, type HaproxyOptions } from './options.ts'
 
 const lab = await ProxyLab.create()

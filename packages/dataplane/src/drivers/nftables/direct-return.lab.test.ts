@@ -1,12 +1,12 @@
 import type { NodeMember } from '@spout/model/node-state'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WantedEntry } from '../../contracts/driver.ts'
 import { run } from '../../domain/run.ts'
-import type { WantedEntry } from '../../driver.ts'
-import { Arrangement, MEMBER_PORTS } from '../../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
-import { LabNode } from '../../lab/lab-node.ts'
-import type { Peer } from '../../lab/peer-client.ts'
-import { FAR, holdVips, joinFarMembers } from './lab/direct-return.ts'
+import { Arrangement, MEMBER_PORTS } from '../../testing/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
+import { LabNode } from '../../testing/lab-node.ts'
+import { FAR, holdVips, joinFarMembers } from '../../testing/nftables/direct-return.ts'
+import type { Peer } from '../../testing/peer-client.ts'
 
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 const TENANT_VIP = '10.0.0.100'

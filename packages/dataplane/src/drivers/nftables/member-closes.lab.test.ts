@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../domain/run.ts'
-import { domainEntry } from '../../lab/entries.ts'
-import type { LabNode } from '../../lab/lab-node.ts'
-import type { Peer } from '../../lab/peer-client.ts'
-import { type OpenFlow, TwoNodes } from './lab/two-nodes.ts'
+import { domainEntry } from '../../testing/entries.ts'
+import type { LabNode } from '../../testing/lab-node.ts'
+import { type OpenFlow, TwoNodes } from '../../testing/nftables/two-nodes.ts'
+import type { Peer } from '../../testing/peer-client.ts'
 
-const SEGMENTS = fileURLToPath(new URL('../../lab/segments.py', import.meta.url))
+const SEGMENTS = fileURLToPath(new URL('../../testing/segments.py', import.meta.url))
 const signal = new AbortController().signal
 /** Another tenant, whose member has the address and port of one that is known in the first one's network. */
 const blue = domainEntry(2, { segment: { physicalNetwork: 'blue', vlan: null } })

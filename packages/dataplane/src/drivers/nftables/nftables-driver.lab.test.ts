@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Announcement } from '../../announcer.ts'
-import type { WantedEntry } from '../../driver.ts'
-import { Arrangement } from '../../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
-import { LabNode } from '../../lab/lab-node.ts'
-import type { Peer } from '../../lab/peer-client.ts'
+import type { Announcement } from '../../contracts/announcer.ts'
+import type { WantedEntry } from '../../contracts/driver.ts'
+import { Arrangement } from '../../testing/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
+import { LabNode } from '../../testing/lab-node.ts'
+import type { Peer } from '../../testing/peer-client.ts'
 
 const signal = new AbortController().signal
 /** Counters are read seldom where reading them takes long. */

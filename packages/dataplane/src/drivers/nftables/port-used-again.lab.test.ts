@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { LabNode } from '../../lab/lab-node.ts'
-import type { Peer } from '../../lab/peer-client.ts'
-import { SequencedClient } from '../../lab/sequenced-client.ts'
-import { type OpenFlow, TwoNodes } from './lab/two-nodes.ts'
+import type { LabNode } from '../../testing/lab-node.ts'
+import { type OpenFlow, TwoNodes } from '../../testing/nftables/two-nodes.ts'
+import type { Peer } from '../../testing/peer-client.ts'
+import { SequencedClient } from '../../testing/sequenced-client.ts'
 
 let nodes: TwoNodes
 let first: LabNode

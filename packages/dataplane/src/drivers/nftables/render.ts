@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
-import type { WantedEntry } from '../../driver.ts'
+import type { WantedEntry } from '../../contracts/driver.ts'
 import type { Transport } from '../../protocols.ts'
 import { DOOR_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'

@@ -1,11 +1,11 @@
 import type { CheckSpec } from '@spout/model'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sctpCheck } from '../../checks/sctp.ts'
-import { Arrangement } from '../../lab/arrangement.ts'
-import { domainEntry, member, pool, service, vip, wanted } from '../../lab/entries.ts'
-import { LabNode } from '../../lab/lab-node.ts'
-import { askSctp, type SctpAnswer, SctpServer } from '../../lab/sctp-peer.ts'
-import { holdVips } from './lab/direct-return.ts'
+import { Arrangement } from '../../testing/arrangement.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
+import { LabNode } from '../../testing/lab-node.ts'
+import { holdVips } from '../../testing/nftables/direct-return.ts'
+import { askSctp, type SctpAnswer, SctpServer } from '../../testing/sctp-peer.ts'
 
 const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
