@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
 import {
   askOn,
   Caller,
@@ -332,25 +333,65 @@ describe('a node that stops reporting', () => {
     })
   })
 
-  it('because the control plane stood still loses nothing', async () => {
+  /** Starts another control plane on the same store, which must end; what it says to its operator. */
+  const startSecond = (): Promise<string> =>
+    startControlPlane(system.lab, { set: QUICK }).then(
+      () => 'it came up',
+      (error: Error) => error.message,
+    )
+
+  /** How often a control plane of this lab has opened its ports. */
+  const timesListening = (): number =>
+    readFileSync(path.join(system.lab.directory, 'control-plane.log'), 'utf8').split('"event":"listening"').length - 1
+
+  it('because the control plane stood still loses nothing, and a second one beside it is refused', async () => {
     const controlPlane = system.lab.process('control-plane')
     if (controlPlane === null) throw new Error('no control plane runs')
+    const { pid } = controlPlane
     const before = [await ownerOf(acme, shop), await ownerOf(bolt, blog)]
     const addresses = await Promise.all([holdersOf(shop), holdersOf(blog)])
+    expect(addresses.map(({ length }) => length)).toEqual([1, 1])
+    const opened = timesListening()
+    const said = [await startSecond()]
     const traffic = steadyTraffic()
     const began = performance.now()
-    process.kill(controlPlane.pid, 'SIGSTOP')
+    let asked: Promise<unknown>
+    process.kill(pid, 'SIGSTOP')
     try {
-      await waitFor(() => performance.now() - began > 2 * 4500, { what: 'the time to pass', timeoutMs: 20_000 })
+      const change = { description: 'asked meanwhile' }
+      asked = system.api(acme, 'PATCH', `/load-balancers/${shop.id}`, change).catch((error: Error) => error)
+      said.push(await startSecond())
+      await waitFor(
+        async () => {
+          expect(await Promise.all([holdersOf(shop), holdersOf(blog)])).toEqual(addresses)
+          return performance.now() - began > 2 * 4500
+        },
+        { what: 'the time to pass', everyMs: 200, timeoutMs: 20_000 },
+      )
+      said.push(await startSecond())
     } finally {
-      process.kill(controlPlane.pid, 'SIGCONT')
+      process.kill(pid, 'SIGCONT')
     }
     const stoodStillMs = performance.now() - began
     const wentOnAt = Date.now()
     for (const name of ['node1', 'node2']) await system.inSyncAfter(name, wentOnAt)
+    // It still has the store: what it was asked meanwhile it writes, and nobody else wrote.
+    expect(await asked).toMatchObject({ id: shop.id, description: 'asked meanwhile' })
+    expect(await system.loadBalancer(acme, shop.id)).toMatchObject({ description: 'asked meanwhile' })
     expect([await ownerOf(acme, shop), await ownerOf(bolt, blog)]).toEqual(before)
     expect(await Promise.all([holdersOf(shop), holdersOf(blog)])).toEqual(addresses)
     await traffic.stop()
+    for (const words of said) {
+      expect(words).toContain(`spout.db is in use by process ${pid}: end that one first (kill ${pid}; `)
+      // One sentence for its operator, no stack.
+      expect(words).not.toMatch(/\n\s+at /)
+    }
+    expect(timesListening()).toBe(opened)
+    recordFault({
+      fault: 'control plane: another one is started on its store, while it runs and while it stands still (F8)',
+      outcome: 'refused with the process that has the store and what to do; agents never see it',
+      figure: `0 of ${said.length} started, 0 ports opened, what the first was asked meanwhile is written, never two owners`,
+    })
     recordFault({
       fault: 'control plane stopped and continued',
       outcome: 'nobody is lost by its own standstill',
