@@ -1,7 +1,7 @@
 import type { Admission, ModelView, Principal } from '@spout/admission/contract'
 import type { SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** What the Octavia API stands on. */
 export interface OctaviaContext {
@@ -12,6 +12,8 @@ export interface OctaviaContext {
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
   /** Told of each error that is answered. */
   readonly noteError?: (request: FastifyRequest, error: SpoutError) => void
+  /** Sends an answer, whose long parts are `LongList`, as its reader takes it. Without it an answer is one text. */
+  readonly send?: (reply: FastifyReply, principal: Principal, answer: object) => unknown
   readonly clock: Pick<Clock, 'now'>
   readonly newId: () => string
   readonly options: OctaviaOptions

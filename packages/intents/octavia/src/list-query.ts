@@ -1,3 +1,4 @@
+import { LongList } from '@spout/runtime'
 import { OctaviaFault } from './wire/fault.ts'
 import { type Field, printObject } from './wire/field.ts'
 
@@ -30,7 +31,7 @@ const NOT_FILTERS = new Set(['limit', 'marker', 'sort', 'sort_key', 'sort_dir', 
 const badFilter = () => new OctaviaFault(400, 'One or more arguments are either duplicate or invalid')
 
 /** What is said once: which of two counts would be a guess. */
-const SINGLE = ['limit', 'marker', 'page_reverse', 'sort', 'sort_key', 'sort_dir'] as const
+export const SINGLE = ['limit', 'marker', 'page_reverse', 'sort', 'sort_key', 'sort_dir'] as const
 
 /** @throws OctaviaFault 400 when a parameter is given more than once */
 export function refuseTwice(query: URLSearchParams, names: readonly string[]): void {
@@ -40,7 +41,6 @@ export function refuseTwice(query: URLSearchParams, names: readonly string[]): v
 
 /** @throws OctaviaFault 400 */
 export function parseListQuery(query: URLSearchParams): ListQuery {
-  refuseTwice(query, SINGLE)
   const names = [...new Set(query.keys())]
   const filters = names
     .filter((name) => !NOT_FILTERS.has(name))
@@ -210,7 +210,7 @@ export function printPage<D, R>(
 ) {
   const page = selectPage(fields, items, query)
   return {
-    [plural]: page.items.map((item) => printObject(fields, item, query.fields)),
+    [plural]: LongList.of(page.items, (item) => printObject(fields, item, query.fields)),
     [`${plural}_links`]: page.links.map(({ rel, query: text }) => ({ rel, href: `${path}?${text}` })),
   }
 }

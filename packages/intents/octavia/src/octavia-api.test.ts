@@ -1067,6 +1067,8 @@ describe('bad input', () => {
     ['/loadbalancers?colour=red', 'One or more arguments are either duplicate or invalid'],
     ['/loadbalancers?name=a&name=b', 'One or more arguments are either duplicate or invalid'],
     ['/loadbalancers?limit=1&limit=2', "Parameter 'limit' is given more than once."],
+    ['/quotas?limit=1&limit=2', "Parameter 'limit' is given more than once."],
+    ['/providers?limit=1&limit=2', "Parameter 'limit' is given more than once."],
     ['/pools?marker=a&marker=a', "Parameter 'marker' is given more than once."],
     ['/loadbalancers?sort=colour', "Supplied sort key 'colour' is not valid."],
     ['/loadbalancers?sort=name:up', "Supplied sort direction 'up' is not valid."],

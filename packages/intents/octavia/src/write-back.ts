@@ -1,4 +1,5 @@
 import type { ServiceStats, Vip } from '@spout/model'
+import { LongList } from '@spout/runtime'
 import type { ListenerForm, PoolForm } from './forms.ts'
 import { type MonitorReading, monitorResource } from './resources/health-monitor.ts'
 import { type ListenerReading, listenerResource } from './resources/listener.ts'
@@ -31,7 +32,7 @@ export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
   return {
     ...printObject(loadBalancerResource.fields, { snapshot, vips }),
     listeners: listeners.map((form) => printFullListener(snapshot, form)),
-    pools: pools.map((form) => printFullPool(snapshot, form)),
+    pools: LongList.of(pools, (form) => printFullPool(snapshot, form)),
   }
 }
 
@@ -45,7 +46,7 @@ function printFullPool(snapshot: Snapshot, form: PoolForm): Json {
   const { loadbalancers: _, healthmonitor_id: __, ...pool } = printObject(poolResource.fields, { ...form, snapshot })
   return {
     ...pool,
-    members: form.model.members.map((model) => printObject(memberResource.fields, { model, snapshot })),
+    members: LongList.of(form.model.members, (model) => printObject(memberResource.fields, { model, snapshot })),
     healthmonitor: form.monitor && printFullMonitor(snapshot, form.model.id, form.monitor),
   }
 }
@@ -79,7 +80,7 @@ export function printStatusTree(snapshot: Snapshot): Json {
         ...state(pool),
         // Absent, not null, without a monitor: Octavia prints no unset attribute here.
         ...(monitor && { health_monitor: { ...state(monitor), type: monitor.type.toUpperCase() } }),
-        members: members.map((member) => ({
+        members: LongList.of(members, (member) => ({
           ...state(member),
           address: member.address,
           protocol_port: member.port,
@@ -91,7 +92,7 @@ export function printStatusTree(snapshot: Snapshot): Json {
     statuses: {
       loadbalancer: {
         ...state(lb),
-        listeners: lb.listeners.map((listener) => ({
+        listeners: LongList.of(lb.listeners, (listener) => ({
           ...state(listener),
           pools: listener.defaultPoolId === null ? [] : poolTree(listener.defaultPoolId),
         })),

@@ -1,3 +1,4 @@
+import { LongList } from '@spout/runtime'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JsonMap, jsonPieces } from './json-pieces.ts'
@@ -35,4 +36,29 @@ test('no piece is much longer than asked for', () => {
   const pieces = [...jsonPieces({ pools: [{ members }] }, 4, 1000)]
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(4000)
   expect(pieces.length).toBeGreaterThan(100)
+})
+
+const anything = fc.anything({
+  values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)],
+  maxDepth: 3,
+})
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
+
+test('a long list is written as an array, wherever it stands and whatever is in it', () => {
+  fc.assert(
+    fc.property(fc.array(anything), fc.nat(6), fc.integer({ min: 1, max: 200 }), (values, depth, characters) => {
+      const items = values.map(plain)
+      const answer = { lists: [LongList.of(items, (one) => ({ one, again: LongList.of(items, (each) => each) }))] }
+      expect([...jsonPieces(answer, depth, characters)].join('')).toBe(JSON.stringify(answer))
+    }),
+  )
+})
+
+test('of a long list no more is shown than was written', () => {
+  let shown = 0
+  const items = Array.from({ length: 100_000 }, (_, id) => ({ id }))
+  const pieces = jsonPieces({ items: LongList.of(items, (item) => ({ ...item, shown: ++shown })) }, 4, 1000)
+  pieces.next()
+  expect(shown).toBeGreaterThan(0)
+  expect(shown).toBeLessThan(200)
 })

@@ -1,3 +1,5 @@
+import { LongList } from '@spout/runtime'
+
 /** Characters of one piece, about: they take some 0.3 ms to make. */
 export const PIECE_CHARACTERS = 65_536
 
@@ -21,7 +23,7 @@ export class JsonMap {
 
 /**
  * The JSON of a value in pieces: what `JSON.stringify` says, made bit by bit, so that others can run between the pieces.
- * @param value plain data, or `JsonMap`: nothing else in it has a `toJSON`
+ * @param value plain data, `JsonMap`, or `LongList`: nothing else in it has a `toJSON`
  * @param depth how deep arrays and objects are taken apart; what is below is made at once
  */
 export function* jsonPieces(
@@ -46,6 +48,7 @@ function* partsOf(value: unknown, depth: number): Generator<string, undefined> {
   if (depth === 0 || value === null || typeof value !== 'object') yield JSON.stringify(value) ?? 'null'
   else if (Array.isArray(value)) yield* itemsOf(value, depth - 1)
   else if (value instanceof JsonMap) yield* mapOf(value)
+  else if (value instanceof LongList) yield* shownOf(value, depth - 1)
   else yield* fieldsOf(value, depth - 1)
 }
 
@@ -60,10 +63,41 @@ function* itemsOf(items: readonly unknown[], depth: number): Generator<string, u
   yield ']'
 }
 
+/** Few items at a time, because each takes memory once it is shown. */
+function* shownOf(items: LongList, depth: number): Generator<string, undefined> {
+  let text = '['
+  let between = ''
+  let made = 0
+  for (const item of items) {
+    text += between
+    between = ','
+    if (isFlat(item)) text += JSON.stringify(item) ?? 'null'
+    else {
+      yield text
+      text = ''
+      yield* partsOf(item, depth)
+    }
+    if (++made % AT_ONCE > 0) continue
+    yield text
+    text = ''
+  }
+  yield `${text}]`
+}
+
+/** Whether nothing long can be in it. */
+function isFlat(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return true
+  for (const name in value) {
+    const field: unknown = Reflect.get(value, name)
+    if (field !== null && typeof field === 'object') return false
+  }
+  return !Array.isArray(value) && !(value instanceof LongList) && !(value instanceof JsonMap)
+}
+
 function* mapOf(map: JsonMap): Generator<string, undefined> {
   let fields: (readonly [string, unknown])[] = []
   let before = '{'
-  const made = () => before + JSON.stringify(Object.fromEntries(fields)).slice(1, -1)
+  const made = () => before + fieldsAtOnce(fields)
   for (const field of map) {
     fields.push(field)
     if (fields.length < AT_ONCE) continue
@@ -78,15 +112,26 @@ function* mapOf(map: JsonMap): Generator<string, undefined> {
 /** One with very many fields is a map of small things: it is not taken apart further. */
 function* fieldsOf(value: object, depth: number): Generator<string, undefined> {
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  const step = fields.length > AT_ONCE ? AT_ONCE : 1
-  yield '{'
-  for (let first = 0; first < fields.length; first += step) {
-    if (first > 0) yield ','
-    const [name = '', field] = fields[first] ?? []
-    if (step === 1) {
-      yield `${JSON.stringify(name)}:`
-      yield* partsOf(field, depth)
-    } else yield JSON.stringify(Object.fromEntries(fields.slice(first, first + step))).slice(1, -1)
+  if (fields.length > AT_ONCE) return yield* mapOf(new JsonMap(new Map(fields)))
+  let between = '{'
+  let small: (readonly [string, unknown])[] = []
+  for (const field of fields) {
+    const [name, inner] = field
+    if (depth === 0 || inner === null || typeof inner !== 'object') {
+      small.push(field)
+      continue
+    }
+    if (small.length > 0) yield between + fieldsAtOnce(small)
+    if (small.length > 0) between = ','
+    small = []
+    yield `${between}${JSON.stringify(name)}:`
+    between = ','
+    yield* partsOf(inner, depth)
   }
-  yield '}'
+  if (small.length > 0) yield between + fieldsAtOnce(small)
+  yield fields.length === 0 ? '{}' : '}'
 }
+
+/** Fields with what stands between them, without braces. */
+const fieldsAtOnce = (fields: readonly (readonly [string, unknown])[]): string =>
+  JSON.stringify(Object.fromEntries(fields)).slice(1, -1)

@@ -41,7 +41,24 @@ export const sendListAs = (
 
 /** A document as an answer: in pieces when it is long. */
 export const sendDocument = (reply: FastifyReply, turn: Turn, document: object): unknown =>
-  areLong([document]) ? sendPieces(reply, documentPieces(document, turn)) : reply.send(document)
+  areLong([document]) ? sendPieces(reply, inTurns(jsonPieces(document, DOCUMENT_DEPTH), turn)) : reply.send(document)
+
+/** How deep an answer is taken apart whose long parts are each a `LongList`: more than any of them nests. */
+const ANSWER_DEPTH = 10
+
+/** An answer as it is written: at once when it is one piece, else each piece once the reader took those before it. */
+export function sendAsWritten(reply: FastifyReply, turn: Turn, answer: object): unknown {
+  const pieces = jsonPieces(answer, ANSWER_DEPTH)
+  const first = pieces.next().value ?? ''
+  const second = pieces.next()
+  if (second.done === true) return reply.type('application/json; charset=utf-8').send(first)
+  return sendPieces(reply, inTurns(resumed([first, second.value], pieces), turn))
+}
+
+function* resumed(made: readonly string[], rest: Iterable<string>): Generator<string, undefined> {
+  yield* made
+  yield* rest
+}
 
 function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): unknown {
   reply.raw.setTimeout(STALLED_READER_MS, () => reply.raw.destroy())
@@ -49,8 +66,8 @@ function sendPieces(reply: FastifyReply, pieces: AsyncIterable<string>): unknown
   return reply.type('application/json; charset=utf-8').send(body)
 }
 
-async function* documentPieces(document: object, turn: Turn): AsyncGenerator<string, undefined> {
-  for (const piece of jsonPieces(document, DOCUMENT_DEPTH)) {
+async function* inTurns(pieces: Iterable<string>, turn: Turn): AsyncGenerator<string, undefined> {
+  for (const piece of pieces) {
     yield piece
     await turn()
   }

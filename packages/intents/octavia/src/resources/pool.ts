@@ -1,4 +1,5 @@
 import { POOL_FAILURE_DEFAULTS } from '@spout/model'
+import { LongList } from '@spout/runtime'
 import type { PersistenceForm, PoolForm } from '../forms.ts'
 import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../pool-form.ts'
 import type { Snapshot } from '../snapshot.ts'
@@ -160,7 +161,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, Pool
     create: 'optional',
     default: [],
     write: (ask, members) => ({ ...ask, model: { ...ask.model, members: members.map(({ model }) => model) } }),
-    read: ({ model }) => idsOf(model.members),
+    read: ({ model }) => LongList.of(model.members, ({ id }) => ({ id })),
   }),
   row('healthmonitor', nullable(nestedMonitor), {
     since: 0,

@@ -1,4 +1,5 @@
 import { DEFAULT_QUOTA, limitsOf, QUOTA_RESOURCES } from '@spout/model'
+import { LongList } from '@spout/runtime'
 import { isAdmin, listScope, requireProject } from '../access.ts'
 import { type LimitEdits, type Limits, quotaResource } from '../resources/quota.ts'
 import { readBody } from '../to-model.ts'
@@ -22,7 +23,7 @@ function list(call: Call) {
     .filter((quota) => scope === null || quota.id === scope)
     .map((quota) => ({ projectId: quota.id, limits: limitsOf(quota.limits) }))
     .filter(({ limits }) => OWN.some((resource) => limits[resource] !== DEFAULT_QUOTA[resource]))
-  return { [plural]: quotas.map((quota) => printObject(fields, quota)), [`${plural}_links`]: [] }
+  return { [plural]: LongList.of(quotas, (quota) => printObject(fields, quota)), [`${plural}_links`]: [] }
 }
 
 /** The command line asks for a project named `defaults`. */

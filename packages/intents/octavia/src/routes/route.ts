@@ -1,6 +1,7 @@
 import type { Principal } from '@spout/admission/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { OctaviaContext } from '../context.ts'
+import { refuseTwice, SINGLE } from '../list-query.ts'
 import type { KnownPools } from '../operating-status.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
@@ -51,8 +52,11 @@ export function register(
         url,
         ...(bodyLimitBytes === undefined ? {} : { bodyLimit: bodyLimitBytes }),
         handler: async (request, reply) => {
-          const body = await handle(await callOf(context, pools, request))
-          return reply.code(status).send(body)
+          const call = await callOf(context, pools, request)
+          const body = await handle(call)
+          reply.code(status)
+          if (context.send === undefined || typeof body !== 'object' || body === null) return reply.send(body)
+          return context.send(reply, call.principal, body)
         },
       })
   }
@@ -61,6 +65,7 @@ export function register(
 async function callOf(context: OctaviaContext, pools: KnownPools, request: FastifyRequest): Promise<Call> {
   const principal = await context.authenticate(request)
   const { pathname, searchParams } = new URL(request.url, 'http://localhost')
+  refuseTwice(searchParams, SINGLE)
   return {
     context,
     pools,
