@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { PRODUCT_ENVIRONMENT, recordFault, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+// Nearly all that the quota of a project gives, in one load balancer whose listeners share a pool, and readers that do not read.
+
+const PROGRAM = path.join(import.meta.dirname, 'main.ts')
+const PASSWORD = 'a-password-for-tests'
+const MEMBERS = 4000
+const LISTENERS = 500
+/** The status tree shows the pool below each listener: at 160 bytes a member hundreds of megabytes. */
+const TREE_BYTES_MIN = 300_000_000
+/** What a reader that does not read may cost, several at a time and with all garbage. */
+const GROWTH_BYTES_MAX = 96 * 1024 * 1024
+const READERS = 5
+
+let directory: string
+let child: ChildProcess | null = null
+let endpoint = ''
+let token = ''
+let lbId = ''
+let poolId = ''
+
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-long-answers-'))
+  const ports = ['api.port=0', 'agentLink.port=0', 'status.port=0']
+  const all = [`stateDirectory=${directory}`, 'store.engine=memory', `admin.password=${PASSWORD}`, ...ports]
+  child = spawn(process.execPath, [PROGRAM, ...all.flatMap((setting) => ['--set', setting])], {
+    env: PRODUCT_ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let log = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    log += chunk.toString('utf8')
+  })
+  const line = await waitFor(() => log.split('\n').find((text) => text.includes('"event":"listening"')) ?? false, {
+    what: 'the control plane to listen',
+    timeoutMs: 60_000,
+  })
+  endpoint = (JSON.parse(line) as { address: string }).address
+  token = (await post('/api/v1/tokens', { userName: 'admin', password: PASSWORD, projectName: 'admin' })).token
+  const publicPool = await post('/api/v1/address-pools', {
+    name: 'public',
+    cidr: '192.0.2.0/24',
+    ranges: [{ first: '192.0.2.10', last: '192.0.2.250' }],
+  })
+  const network = await post('/api/v1/networks', { name: 'private' })
+  const subnet = await post(`/api/v1/networks/${network.id}/subnets`, { name: 'members', cidr: '10.0.0.0/16' })
+  const member = (index: number) => ({
+    address: `10.0.${1 + (index >> 8)}.${index & 255}`,
+    protocol_port: 80,
+    subnet_id: subnet.id,
+  })
+  const { loadbalancer } = await post('/load-balancer/v2/lbaas/loadbalancers', {
+    loadbalancer: {
+      vip_network_id: publicPool.id,
+      pools: [
+        {
+          ...{ name: 'all', protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' },
+          members: Array.from({ length: MEMBERS }, (_, index) => member(index)),
+        },
+      ],
+      listeners: Array.from({ length: LISTENERS }, (_, index) => ({
+        ...{ protocol: 'TCP', protocol_port: 1000 + index, default_pool: { name: 'all' } },
+      })),
+    },
+  })
+  lbId = loadbalancer.id
+  poolId = loadbalancer.pools[0].id
+  expect(loadbalancer.pools[0].members).toHaveLength(MEMBERS)
+}, 120_000)
+
+afterAll(async () => {
+  if (child !== null) {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  rmSync(directory, { recursive: true, force: true })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
+async function post(url: string, body: object): Promise<any> {
+  const headers = { 'content-type': 'application/json', 'x-auth-token': token, authorization: `Bearer ${token}` }
+  const response = await fetch(`${endpoint}${url}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${text.slice(0, 500)}`)
+  return JSON.parse(text)
+}
+
+const open = (url: string): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    get(`${endpoint}/load-balancer/v2/lbaas${url}`, { agent: false, headers: { 'x-auth-token': token } }, resolve).on(
+      'error',
+      reject,
+    )
+  })
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
+async function read(url: string): Promise<any> {
+  const chunks: Buffer[] = []
+  for await (const chunk of await open(url)) chunks.push(chunk as Buffer)
+  return JSON.parse(Buffer.concat(chunks).toString())
+}
+
+/** Resident now, and the most that it ever was. */
+function memoryBytes(): { readonly now: number; readonly most: number } {
+  const status = readFileSync(`/proc/${child?.pid}/status`, 'utf8')
+  const of = (name: string) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1])
+  return { now: of('VmRSS'), most: of('VmHWM') }
+}
+
+describe('long answers of Octavia', () => {
+  test('are whole: a page of members, the members of a pool, in lists and alone', async () => {
+    expect((await read(`/pools/${poolId}/members`)).members).toHaveLength(1000)
+    expect((await read(`/pools/${poolId}`)).pool.members).toHaveLength(MEMBERS)
+    expect((await read('/pools')).pools[0].members).toHaveLength(MEMBERS)
+    expect((await read('/listeners')).listeners).toHaveLength(LISTENERS)
+  })
+
+  test('readers that do not read cost little memory, and others are answered', async () => {
+    const before = memoryBytes().now
+    const readers = await Promise.all(Array.from({ length: READERS }, () => open(`/loadbalancers/${lbId}/status`)))
+    for (const reader of readers) {
+      expect(reader.statusCode).toBe(200)
+      reader.pause()
+    }
+    // An answer made as one text would hold these up and fill the memory before they come.
+    for (let time = 0; time < 20; time++) expect((await read('/pools')).pools).toHaveLength(1)
+    const grownBytes = memoryBytes().most - before
+    for (const reader of readers.slice(1)) reader.destroy()
+
+    // One of them reads after all, and gets the whole tree.
+    let bytes = 0
+    let tail = ''
+    for await (const chunk of readers[0] ?? []) {
+      bytes += (chunk as Buffer).length
+      tail = (tail + (chunk as Buffer).toString()).slice(-20)
+    }
+    expect(bytes).toBeGreaterThan(TREE_BYTES_MIN)
+    expect(tail.endsWith(']}]}]}}}')).toBe(true)
+    expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX)
+    expect(memoryBytes().most - before).toBeLessThan(2 * GROWTH_BYTES_MAX)
+    recordFault({
+      fault: 'Octavia: a status tree of hundreds of megabytes, and readers that do not read',
+      outcome: 'made as it is read; others are answered',
+      figure: `${READERS} readers of ${(bytes / 1e6).toFixed(0)} MB each: ${(grownBytes / 1e6).toFixed(0)} MB of memory`,
+    })
+  }, 180_000)
+})
