@@ -136,6 +136,14 @@ describe('the API with api.tls', () => {
     expect(good.stdout).toBe('{"status":"ok"}')
   })
 
+  test('browsers are told to come by TLS alone', async () => {
+    const { stdout } = await run([
+      ...['curl', '-s', '-m', '5', '-D', '-', '-o', '/dev/null', '--cacert', authorityFile],
+      `https://localhost:${port}/healthz`,
+    ])
+    expect(stdout.toLowerCase()).toContain('strict-transport-security: max-age=31536000\r\n')
+  })
+
   test('nothing was left out', () => {
     expect(refused).toEqual(OLD.map(([what]) => what))
     expect(spoken).toEqual(AEAD_SUITES.map(([what]) => what))
