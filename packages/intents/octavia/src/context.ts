@@ -1,11 +1,12 @@
-import type { Admission, ModelView, Principal } from '@spout/admission/contract'
+import type { ModelView, Principal } from '@spout/admission/contract'
 import type { SpoutError, StatusReader } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { OctaviaAdmission } from './settling.ts'
 
 /** What the Octavia API stands on. */
 export interface OctaviaContext {
-  readonly admission: Admission
+  readonly admission: OctaviaAdmission
   readonly view: ModelView
   readonly status: StatusReader
   /** @throws SpoutError Unauthenticated, TokenExpired */

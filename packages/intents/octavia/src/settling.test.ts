@@ -1,7 +1,6 @@
-import type { Admission } from '@spout/admission/contract'
 import type { LoadBalancer, LoadBalancerStatus, StatusReader } from '@spout/model'
 import { expect, it } from 'vitest'
-import { settlingAdmission } from './settling.ts'
+import { type OctaviaAdmission, settlingAdmission } from './settling.ts'
 
 const lb = { id: 'lb', generation: 2 } as LoadBalancer
 
@@ -23,7 +22,7 @@ function board() {
   return { reader, become, listeners }
 }
 
-const admission = { changeLoadBalancer: async () => lb } as unknown as Admission
+const admission = { changeLoadBalancer: async () => lb } as unknown as OctaviaAdmission
 
 it('resolves when the node confirms this very generation, and stops listening', async () => {
   const { reader, become, listeners } = board()
@@ -54,4 +53,28 @@ it('resolves without a node after the longest wait', async () => {
   const { reader, listeners } = board()
   await settlingAdmission(admission, reader, 1).changeLoadBalancer('lb', () => ({}))
   expect(listeners.size).toBe(0)
+})
+
+it('passes on what it does not wait for, whatever kind of object admission is', async () => {
+  const { reader } = board()
+  const calls: unknown[] = []
+  class Recorded {
+    deleteLoadBalancer(...given: unknown[]) {
+      calls.push(given)
+    }
+    quotaOf(projectId: string) {
+      return { limits: projectId }
+    }
+    setQuota(...given: unknown[]) {
+      calls.push(given)
+    }
+  }
+  const settling = settlingAdmission(new Recorded() as unknown as OctaviaAdmission, reader, 0)
+  await settling.deleteLoadBalancer('lb', { cascade: true })
+  await settling.setQuota('project', { pools: 3 })
+  expect(calls).toEqual([
+    ['lb', { cascade: true }],
+    ['project', { pools: 3 }],
+  ])
+  expect(settling.quotaOf('project')).toEqual({ limits: 'project' })
 })
