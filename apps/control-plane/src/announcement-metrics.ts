@@ -8,7 +8,14 @@ interface Described {
 }
 
 /** Who announces what and how flows outlive nodes, by shard, node and session: the number of series never follows VIPs or tenants. */
-export function describeAnnouncements(metrics: Metrics, { view, status }: Described): void {
+export function describeAnnouncements(metrics: Metrics, described: Described): void {
+  describeShards(metrics, described)
+  describeNodes(metrics, described)
+  describeFlows(metrics, described)
+  describeFailover(metrics, described)
+}
+
+function describeShards(metrics: Metrics, { view, status }: Described): void {
   const shards = () =>
     view
       .list('nodeGroup')
@@ -38,6 +45,9 @@ export function describeAnnouncements(metrics: Metrics, { view, status }: Descri
         })),
       ),
   )
+}
+
+function describeNodes(metrics: Metrics, { view, status }: Described): void {
   metrics.gauge({ name: 'spout_vips_announced', help: 'VIPs that a node announces', labels: ['node'] }, () =>
     view.list('node').map(({ id, name }) => ({ labels: { node: name }, value: status.node(id).announced })),
   )
@@ -60,6 +70,9 @@ export function describeAnnouncements(metrics: Metrics, { view, status }: Descri
         .list('node')
         .map(({ id, name }) => ({ labels: { node: name }, value: status.node(id).addressConflicts.length })),
   )
+}
+
+function describeFlows(metrics: Metrics, { view, status }: Described): void {
   const flows = () =>
     view.list('node').flatMap(({ id, name }) => {
       const said = status.node(id).flows
@@ -117,6 +130,9 @@ export function describeAnnouncements(metrics: Metrics, { view, status }: Descri
         })),
       ),
   )
+}
+
+function describeFailover(metrics: Metrics, { view, status }: Described): void {
   const failover = metrics.histogram({
     name: 'spout_failover_seconds',
     help: "From the last sign of a shard's master to the takeover by another node, as the nodes tell it",

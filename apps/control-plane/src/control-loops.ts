@@ -1,0 +1,31 @@
+import { NodeLiveness, NodeStateTable, PlanController, Rebalancer, StatusController, Sweeper } from '@spout/controllers'
+import type { Clock } from '@spout/runtime'
+import type { Logger } from '@spout/runtime/logger'
+import type { ControlPlaneConfig } from './config.ts'
+import type { ModelStore } from './model-store.ts'
+
+/** The control loops. Those that have a start are not started yet. */
+export interface ControlLoops {
+  readonly nodeStates: NodeStateTable
+  readonly status: StatusController
+  readonly planner: PlanController
+  readonly sweeper: Sweeper
+  readonly rebalancer: Rebalancer
+}
+
+export function createControlLoops(
+  config: ControlPlaneConfig,
+  { store, view, admission }: ModelStore,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): ControlLoops {
+  const liveness = new NodeLiveness({ clock, ...config.liveness })
+  const nodeStates = new NodeStateTable()
+  const status = new StatusController({ view, nodeStates, liveness, clock, log })
+  return {
+    nodeStates,
+    status,
+    planner: new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log }),
+    sweeper: new Sweeper({ view, store, clock, log }),
+    rebalancer: new Rebalancer({ view, status, admission, clock, log }),
+  }
+}

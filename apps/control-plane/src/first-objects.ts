@@ -1,0 +1,36 @@
+import type { Clock } from '@spout/runtime'
+import { type Authenticator, bootstrap, bootstrapAccounts } from '@spout/server'
+import { adminPassword } from './admin-password.ts'
+import type { HomeCluster } from './cluster/home-cluster.ts'
+import { ensurePodNetwork } from './cluster/pod-network.ts'
+import type { ControlPlaneConfig } from './config.ts'
+import type { ModelStore } from './model-store.ts'
+
+/** Sees to what must be there before anybody can ask: the administrator, a node group, and what the own cluster needs. */
+export async function ensureFirstObjects(
+  config: ControlPlaneConfig,
+  { admission, view }: ModelStore,
+  {
+    authenticator,
+    home,
+    clock,
+  }: { readonly authenticator: Authenticator; readonly home: HomeCluster | null; readonly clock: Clock },
+): Promise<void> {
+  await bootstrap(
+    { admission, view, passwords: authenticator.passwords, clock },
+    {
+      projectName: config.admin.project,
+      userName: config.admin.user,
+      password: adminPassword(config.stateDirectory, config.admin.password),
+    },
+  )
+  if (view.list('nodeGroup').length === 0)
+    await admission.createNodeGroup({
+      name: 'default',
+      description: 'Nodes that nobody put elsewhere',
+      announcer: config.nodes.announcer,
+      ...(config.nodes.announcer === 'bgp' && { bgp: { localAs: config.nodes.localAs ?? 0 } }),
+    })
+  await bootstrapAccounts({ admission, view, clock }, home?.serviceAccounts.accounts ?? [])
+  if (home !== null) await ensurePodNetwork({ admission, view }, config.kubernetes)
+}

@@ -1,0 +1,33 @@
+import path from 'node:path'
+import { StoreAdmission, StoreView } from '@spout/admission'
+import type { Logger } from '@spout/runtime/logger'
+import { MemoryStore, SqliteStore, type Store } from '@spout/store'
+import type { ControlPlaneConfig } from './config.ts'
+
+/** The model: where it is stored, the view of it in memory, and the one way to write it. */
+export interface ModelStore {
+  readonly store: Store
+  readonly view: StoreView
+  readonly admission: StoreAdmission
+  /** Ends the view's watch. */
+  closeView(): void
+}
+
+/** @throws SpoutError StoreUnavailable */
+export async function openModelStore(config: ControlPlaneConfig, log: Logger): Promise<ModelStore> {
+  const closing = new AbortController()
+  const store = await openStore(config)
+  const view = await StoreView.open(store, {
+    signal: closing.signal,
+    onInvalid: (ref, error) =>
+      log.error({ event: 'object-invalid', ...ref, err: error }, 'a stored object was left out'),
+    onListenerError: (error) => log.error({ event: 'listener-failed', bug: true, err: error }),
+  })
+  const admission = new StoreAdmission({ store, view, managementCidrs: config.network.managementCidrs })
+  return { store, view, admission, closeView: () => closing.abort() }
+}
+
+const openStore = (config: ControlPlaneConfig): Promise<Store> | Store =>
+  config.store.engine === 'memory'
+    ? new MemoryStore()
+    : SqliteStore.open({ path: path.join(config.stateDirectory, 'spout.db') })

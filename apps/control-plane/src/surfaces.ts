@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { DEFAULT_PROVIDERS, octaviaApi } from '@spout/intent-octavia'
+import type { Clock } from '@spout/runtime'
+import {
+  type AuditLog,
+  type Authenticator,
+  answerInPieces,
+  authenticateBy,
+  baseUrl,
+  type createServer,
+  healthApi,
+  identityApi,
+  mount,
+  nativeApi,
+  networkApi,
+  noteError,
+  OPENSTACK_BODY_LIMIT_BYTES,
+  SERVICES,
+  segmentChooser,
+} from '@spout/server'
+import type { ControlPlaneConfig } from './config.ts'
+import type { ControlLoops } from './control-loops.ts'
+import type { Limits } from './limits.ts'
+import type { ModelStore } from './model-store.ts'
+
+export interface SurfaceParts {
+  readonly model: ModelStore
+  readonly loops: ControlLoops
+  readonly authenticator: Authenticator
+  readonly audit: AuditLog
+  readonly limits: Limits
+  readonly clock: Clock
+  /** Pin of the agent link's authority, for who enrols a node. */
+  readonly linkPin: string
+}
+
+/** Mounts every API of the control plane on its server. */
+export function mountSurfaces(
+  app: ReturnType<typeof createServer>,
+  config: ControlPlaneConfig,
+  { model: { store, view, admission }, loops: { status }, authenticator, audit, limits, clock, linkPin }: SurfaceParts,
+): void {
+  const authenticate = authenticateBy(authenticator)
+  const publicUrl = config.api.publicUrl === '' ? null : config.api.publicUrl
+  const base = baseUrl(publicUrl)
+  const networkDefaults = {
+    returnPath: config.network.defaultReturnPath,
+    segment: segmentChooser(
+      view,
+      { physicalNetwork: config.network.defaultPhysicalNetwork, vlans: config.network.vlans },
+      () => clock.now().getTime(),
+    ),
+  }
+  const native = nativeApi({
+    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals },
+    ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
+  })
+  const identity = identityApi({
+    ...{ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },
+    credentialsPerUser: config.tokens.credentialsPerUser,
+    turns: limits.turns,
+  })
+  const network = networkApi({ admission, view, authenticate, baseUrl: base, networkDefaults, turns: limits.turns })
+  const octavia = {
+    ...{ admission, view, status, authenticate, noteError, clock, newId: randomUUID },
+    send: answerInPieces(limits.turns),
+    options: { providers: DEFAULT_PROVIDERS, publicUrl, identityPath: '/identity/v3', settleMs: config.api.settleMs },
+  }
+  mount(app, healthApi())
+  for (const surface of [native, identity, network]) mount(app, surface, limits.gate)
+  mount(
+    app,
+    {
+      prefix: '/load-balancer',
+      bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
+      open: [''],
+      plugin: (scope) => octaviaApi(scope, octavia),
+    },
+    limits.gate,
+  )
+}
