@@ -11,7 +11,13 @@ type Grant = { Params: { project: string; user: string; role: string } }
 
 /** Roles and who has them. */
 export function roleRoutes(scope: FastifyInstance, context: IdentityContext): void {
-  const { view, admission, authenticator, clock } = context
+  catalogueRoutes(scope, context)
+  grantRoutes(scope, context)
+  assignmentRoutes(scope, context)
+}
+
+function catalogueRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  const { authenticator } = context
 
   const shown = (request: FastifyRequest, { id, name }: NamedRole) => ({
     id,
@@ -36,6 +42,10 @@ export function roleRoutes(scope: FastifyInstance, context: IdentityContext): vo
     sessionOf(authenticator, request)
     return { role: shown(request, roleById(request.params.id)) }
   })
+}
+
+function grantRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  const { view, admission, authenticator, clock } = context
 
   const grantee = (request: FastifyRequest<Grant>): User => {
     requireRole(sessionOf(authenticator, request).principal, 'admin')
@@ -88,6 +98,10 @@ export function roleRoutes(scope: FastifyInstance, context: IdentityContext): vo
       roles.map((grant) => ({ ...shownRole(grant.role), domain_id: null })),
     )
   })
+}
+
+function assignmentRoutes(scope: FastifyInstance, context: IdentityContext): void {
+  const { view, authenticator } = context
 
   scope.get('/v3/role_assignments', async (request) => {
     const { principal } = sessionOf(authenticator, request)

@@ -70,107 +70,127 @@ export const POOLS: PartKind<Pool, typeof poolDraft> = {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function partRoutes<T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): readonly Route[] {
-  const { plural, what, schema, draft } = kind
-  const singular = what.toLowerCase()
-  const own = (context: NativeContext, { principal, params }: Who) =>
-    kind.of(find(LOAD_BALANCERS, context, principal, params.id ?? ''))
-  return [
-    route({
-      method: 'GET',
-      path: `${root}/${plural}`,
-      tag,
-      summary: `List its ${plural}`,
-      access: 'reader',
-      body: null,
-      answer: { status: 200, schema, list: true },
-      handle: (context, call) => ({ items: own(context, call) }),
-    }),
-    route({
-      method: 'GET',
-      path: `${root}/${plural}/:part`,
-      tag,
-      summary: `Show a ${singular}`,
-      access: 'reader',
-      body: null,
-      answer: { status: 200, schema },
-      handle: (context, call) => partOf(own(context, call), call.params.part, what),
-    }),
-    route({
-      method: 'POST',
-      path: `${root}/${plural}`,
-      tag,
-      summary: `Add a ${singular}`,
-      access: 'member',
-      body: draft,
-      answer: { status: 201, schema },
-      handle: async (context, call) => {
-        // Nothing is known to it, so that a second one of the same port or name is new, and judged as such.
-        const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
-        let id = ''
-        const changed = await putPart(kind, context, call, (current) => {
-          const made = kind.make(parts, call.body as z.output<S>, current)
-          id = made.id
-          return made
-        })
-        return partOf(kind.of(changed), id, what)
-      },
-    }),
-    route({
-      method: 'PUT',
-      path: `${root}/${plural}/:part`,
-      tag,
-      summary: `Replace a ${singular}`,
-      access: 'member',
-      body: draft,
-      answer: { status: 200, schema },
-      handle: async (context, call) => {
-        const now = context.clock.now().toISOString()
-        const changed = await putPart(kind, context, call, (current) => {
-          const { id } = partOf(kind.of(current), call.params.part, what)
-          const body = { ...(call.body as object), id } as z.output<S>
-          return kind.make(new Parts(current, now), body, current)
-        })
-        return partOf(kind.of(changed), call.params.part, what)
-      },
-    }),
-    route({
-      method: 'PATCH',
-      path: `${root}/${plural}/:part`,
-      tag,
-      summary: `Change a ${singular}; what is not named stays`,
-      access: 'member',
-      body: mergeOf(draft),
-      answer: { status: 200, schema },
-      handle: async (context, call) => {
-        const now = context.clock.now().toISOString()
-        const changed = await putPart(kind, context, call, (current) => {
-          const stored = partOf(kind.of(current), call.params.part, what)
-          const wanted = merged({ ...stored, ...kind.givesWay(stored, call.body) }, call.body)
-          return kind.make(new Parts(current, now), parseAs(draft, { ...wanted, id: stored.id }), current)
-        })
-        return partOf(kind.of(changed), call.params.part, what)
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: `${root}/${plural}/:part`,
-      tag,
-      summary: `Remove a ${singular}`,
-      access: 'member',
-      body: null,
-      answer: { status: 204, schema: null },
-      handle: async (context, call) => {
-        await changeOwn(context, call, (current) => {
-          requireVersion(call.request, current)
-          const removed = partOf(kind.of(current), call.params.part, what)
-          kind.refuseRemoval(removed, current)
-          return kind.replace(kind.of(current).filter((known) => known.id !== removed.id))
-        })
-      },
-    }),
-  ]
-}
+const partRoutes = <T extends { readonly id: string }, S extends z.ZodObject>(
+  kind: PartKind<T, S>,
+): readonly Route[] => [
+  listRoute(kind),
+  showRoute(kind),
+  addRoute(kind),
+  replaceRoute(kind),
+  changeRoute(kind),
+  removeRoute(kind),
+]
+
+const partsOf = <T extends { readonly id: string }, S extends z.ZodObject>(
+  kind: PartKind<T, S>,
+  context: NativeContext,
+  { principal, params }: Who,
+): readonly T[] => kind.of(find(LOAD_BALANCERS, context, principal, params.id ?? ''))
+
+const listRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): Route =>
+  route({
+    method: 'GET',
+    path: `${root}/${kind.plural}`,
+    tag,
+    summary: `List its ${kind.plural}`,
+    access: 'reader',
+    body: null,
+    answer: { status: 200, schema: kind.schema, list: true },
+    handle: (context, call) => ({ items: partsOf(kind, context, call) }),
+  })
+
+const showRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): Route =>
+  route({
+    method: 'GET',
+    path: `${root}/${kind.plural}/:part`,
+    tag,
+    summary: `Show a ${kind.what.toLowerCase()}`,
+    access: 'reader',
+    body: null,
+    answer: { status: 200, schema: kind.schema },
+    handle: (context, call) => partOf(partsOf(kind, context, call), call.params.part, kind.what),
+  })
+
+const addRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): Route =>
+  route({
+    method: 'POST',
+    path: `${root}/${kind.plural}`,
+    tag,
+    summary: `Add a ${kind.what.toLowerCase()}`,
+    access: 'member',
+    body: kind.draft,
+    answer: { status: 201, schema: kind.schema },
+    handle: async (context, call) => {
+      // Nothing is known to it, so that a second one of the same port or name is new, and judged as such.
+      const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
+      let id = ''
+      const changed = await putPart(kind, context, call, (current) => {
+        const made = kind.make(parts, call.body as z.output<S>, current)
+        id = made.id
+        return made
+      })
+      return partOf(kind.of(changed), id, kind.what)
+    },
+  })
+
+const replaceRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): Route =>
+  route({
+    method: 'PUT',
+    path: `${root}/${kind.plural}/:part`,
+    tag,
+    summary: `Replace a ${kind.what.toLowerCase()}`,
+    access: 'member',
+    body: kind.draft,
+    answer: { status: 200, schema: kind.schema },
+    handle: async (context, call) => {
+      const now = context.clock.now().toISOString()
+      const changed = await putPart(kind, context, call, (current) => {
+        const { id } = partOf(kind.of(current), call.params.part, kind.what)
+        const body = { ...(call.body as object), id } as z.output<S>
+        return kind.make(new Parts(current, now), body, current)
+      })
+      return partOf(kind.of(changed), call.params.part, kind.what)
+    },
+  })
+
+const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): Route =>
+  route({
+    method: 'PATCH',
+    path: `${root}/${kind.plural}/:part`,
+    tag,
+    summary: `Change a ${kind.what.toLowerCase()}; what is not named stays`,
+    access: 'member',
+    body: mergeOf(kind.draft),
+    answer: { status: 200, schema: kind.schema },
+    handle: async (context, call) => {
+      const now = context.clock.now().toISOString()
+      const changed = await putPart(kind, context, call, (current) => {
+        const stored = partOf(kind.of(current), call.params.part, kind.what)
+        const wanted = merged({ ...stored, ...kind.givesWay(stored, call.body) }, call.body)
+        return kind.make(new Parts(current, now), parseAs(kind.draft, { ...wanted, id: stored.id }), current)
+      })
+      return partOf(kind.of(changed), call.params.part, kind.what)
+    },
+  })
+
+const removeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind: PartKind<T, S>): Route =>
+  route({
+    method: 'DELETE',
+    path: `${root}/${kind.plural}/:part`,
+    tag,
+    summary: `Remove a ${kind.what.toLowerCase()}`,
+    access: 'member',
+    body: null,
+    answer: { status: 204, schema: null },
+    handle: async (context, call) => {
+      await changeOwn(context, call, (current) => {
+        requireVersion(call.request, current)
+        const removed = partOf(kind.of(current), call.params.part, kind.what)
+        kind.refuseRemoval(removed, current)
+        return kind.replace(kind.of(current).filter((known) => known.id !== removed.id))
+      })
+    },
+  })
 
 /** Puts a part in place of the one with its id, or behind the others. Fields in errors are the part's own. */
 export async function putPart<T extends { readonly id: string }, S extends z.ZodObject>(

@@ -63,7 +63,12 @@ type ById = { Params: { id: string } }
 
 /** Ports and floating IPs: the same addresses, seen from two sides. */
 export function addressRoutes(scope: FastifyInstance, context: NetworkContext): void {
-  const { admission, authenticate, view } = context
+  portRoutes(scope, context)
+  floatingIpRoutes(scope, context)
+}
+
+function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
+  const { admission, authenticate } = context
 
   scope.get('/v2.0/ports', async (request) => {
     const principal = await authenticate(request)
@@ -103,6 +108,10 @@ export function addressRoutes(scope: FastifyInstance, context: NetworkContext): 
     await admission.releaseAddress(address.portId)
     return reply.code(204).send()
   })
+}
+
+function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void {
+  const { admission, authenticate, view } = context
 
   scope.get('/v2.0/floatingips', async (request) => {
     const principal = await authenticate(request)
