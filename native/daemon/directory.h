@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../src/memory.h"
+#include "memory.h"
 
 /* A descriptor that is readable when a file was replaced; -1 with errno. */
 int directory_watch(const char *path);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../src/memory.h"
+#include "memory.h"
 
 /* A decimal number and nothing else, within bounds. */
 bool text_number(const char *text, uint64_t least, uint64_t most, uint64_t *out);

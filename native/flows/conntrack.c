@@ -8,7 +8,7 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <string.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 
 #define TYPE(message) (NFNL_SUBSYS_CTNETLINK << 8 | (message))
 #define MESSAGE_SPACE 1024

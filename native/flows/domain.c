@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../daemon/namespace.h"
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 #include "conntrack.h"
 #include "holdings.h"
 #include "look.h"

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "../daemon/clock.h"
-#include "../src/address.h"
-#include "../src/memory.h"
+#include "../daemon/memory.h"
+#include "../net/address.h"
 
 #define KEY_BYTES 32
 #define ERROR_TEXT 160

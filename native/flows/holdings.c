@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 #include "look.h"
 
 /* The mover answers for IPv6 addresses without having them (native/mover/proxied.h): it keeps a local route instead. */

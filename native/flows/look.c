@@ -5,7 +5,7 @@
 #include <linux/netlink.h>
 #include <string.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 #include "conntrack.h"
 #include "domain.h"
 #include "holdings.h"

@@ -3,7 +3,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 #include "bind.h"
 #include "proxied.h"
 #include "table.h"

@@ -4,7 +4,7 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 #include "proxied.h"
 
 /* All messages of one address. */

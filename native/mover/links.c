@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 #include "closer.h"
 #include "unsent.h"
 

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 #include "../daemon/clock.h"
-#include "../src/address.h"
-#include "../src/memory.h"
+#include "../daemon/memory.h"
+#include "../net/address.h"
 
 /* A shard has a virtual router id of its own, so there are no more than that. */
 #define SHARDS 256

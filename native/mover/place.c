@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../daemon/namespace.h"
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 #include "closer.h"
 #include "links.h"
 #include "proxied.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 
 /* A metric of our own: a route to the same address that others keep in the local table is not ours to replace. */
 #define METRIC MARK

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "../src/ethernet.h"
+#include "../net/ethernet.h"
 #include "bind.h"
 #include "place.h"
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "../daemon/directory.h"
+#include "../daemon/json.h"
 #include "../daemon/text.h"
-#include "../src/json.h"
 
 #define TOLD 100
 #define MAX_BYTES (1 << 20)

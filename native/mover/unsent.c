@@ -3,7 +3,7 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
-#include "../src/netlink.h"
+#include "../net/netlink.h"
 
 /* A message to forget one has 28 bytes and an address of up to 20. */
 #define MESSAGE 64

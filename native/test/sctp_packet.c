@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/crc32c.h"
-#include "../src/sctp_packet.h"
+#include "../helper/crc32c.h"
+#include "../helper/sctp_packet.h"
 
 static const struct sctp_init INIT = {.own_port = 40000, .port = 3868, .tag = 0xa1b2c3d4};
 

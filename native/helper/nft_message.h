@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory.h"
+#include "../daemon/memory.h"
 #include "request.h"
 
 /* Appends header, nfgenmsg and returns the message's offset in `buf`. `nft_message_end` sets its length. */

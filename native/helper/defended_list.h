@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "address.h"
+#include "../net/address.h"
 
 struct defended {
 	struct address address;

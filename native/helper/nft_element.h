@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory.h"
+#include "../daemon/memory.h"
 
 /* What a record holds, in this order. */
 struct record_shape {

@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "address.h"
-#include "netns.h"
 
 /* What a packet socket sends: the payload behind the Ethernet header, and to whom. */
 struct frame {
@@ -18,5 +17,3 @@ struct frame {
 void frame_announce(struct frame *frame, const struct address *address, const uint8_t *mac);
 /* RFC 5227: an ARP probe, or a neighbour solicitation as for duplicate detection (RFC 4862 5.4.2). */
 void frame_probe(struct frame *frame, const struct address *address, const uint8_t *mac);
-/* Sends through the namespace's packet socket; 0 or errno. */
-int frame_send(struct netns *netns, int ifindex, const struct frame *frame);

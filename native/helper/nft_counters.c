@@ -5,7 +5,7 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <string.h>
 
-#include "netlink.h"
+#include "../net/netlink.h"
 #include "nft_element.h"
 #include "nft_message.h"
 #include "request.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netlink.h"
+#include "../net/netlink.h"
 #include "nft_element.h"
 #include "nft_message.h"
 #include "request.h"

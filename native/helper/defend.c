@@ -21,7 +21,7 @@
 #include "claim_filter.h"
 #include "claim_packet.h"
 #include "defended_list.h"
-#include "ethernet.h"
+#include "frame_send.h"
 #include "request.h"
 
 #define DEFEND_INTERVAL_US 10000000

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "../daemon/memory.h"
 
 static int compare(const void *one, const void *other)
 {

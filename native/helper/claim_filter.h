@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "address.h"
+#include "../net/address.h"
 
 /* More would make each packet that is looked at dearer. */
 #define CLAIM_RANGES 32

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <net/if.h>
 
-#include "ethernet.h"
+#include "frame_send.h"
 #include "request.h"
 
 /* The rounds still to come of one request. */

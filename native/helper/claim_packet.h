@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "address.h"
+#include "../net/address.h"
 
 struct claim {
 	struct address address;

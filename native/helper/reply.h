@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memory.h"
+#include "../daemon/memory.h"
 
 /* `{"id":N,"ok":true`. */
 void reply_begin(struct buf *out, int64_t id);

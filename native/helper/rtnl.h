@@ -2,7 +2,7 @@
 #pragma once
 #include <linux/rtnetlink.h>
 
-#include "netlink.h"
+#include "../net/netlink.h"
 #include "request.h"
 
 /* Writes one change as a message; the sequence number is filled in later. */

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../net/netlink.h"
 #include "defend.h"
 #include "helper.h"
-#include "netlink.h"
 #include "nft_batch.h"
 
 /* Each costs a few descriptors; the one used longest ago makes room. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "../daemon/memory.h"
 
 uint32_t claim_key(const struct address *address)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netlink.h"
+#include "../net/netlink.h"
 #include "request.h"
 
 #define DELETES_PER_SEND 256

@@ -1,4 +1,4 @@
-#include "ethernet.h"
+#include "frame_send.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

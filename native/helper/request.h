@@ -2,7 +2,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "address.h"
+#include "../net/address.h"
 #include "helper.h"
 #include "reply.h"
 

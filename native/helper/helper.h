@@ -1,8 +1,8 @@
 /* What the helper is made of; passed to every operation. */
 #pragma once
-#include "json.h"
+#include "../daemon/json.h"
+#include "../daemon/memory.h"
 #include "loop.h"
-#include "memory.h"
 #include "netns.h"
 
 struct helper {

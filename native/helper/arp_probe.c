@@ -13,7 +13,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "ethernet.h"
+#include "frame_send.h"
 #include "request.h"
 
 /* RFC 5227 PROBE_NUM. */

@@ -4,7 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "netlink.h"
+#include "../net/netlink.h"
 #include "request.h"
 
 struct answer {

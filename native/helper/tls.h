@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memory.h"
+#include "../daemon/memory.h"
 
 struct helper;
 
