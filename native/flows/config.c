@@ -8,8 +8,10 @@
 
 #include "../daemon/directory.h"
 #include "../daemon/text.h"
+#include "attach.h"
 #include "datagram.h"
 #include "domain.h"
+#include "error.h"
 #include "peer.h"
 #include "promise.h"
 #include "tell.h"

@@ -173,6 +173,3 @@ struct flows {
 	uint64_t written_us; /* state.json */
 	bool errors_changed;
 };
-
-/* Replaces a text of ERROR_TEXT bytes ("" for none); notes when it differs. */
-__attribute__((format(printf, 3, 4))) void say_error(struct flows *flows, char *error, const char *format, ...);

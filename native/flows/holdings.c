@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "../net/netlink.h"
-#include "look.h"
 
 /* The mover answers for IPv6 addresses without having them (native/mover/proxied.h): it keeps a local route instead. */
 static const int GROUPS[] = {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_ROUTE};
@@ -145,13 +144,11 @@ int holdings_ask(struct domain *domain)
 	return err;
 }
 
-void holdings_read(struct flows *flows, struct domain *domain)
+void holdings_read(struct domain *domain)
 {
 	/* Events were lost. */
 	if (netlink_receive(domain->address_fd, note, domain) != 0)
 		domain->unsure = true;
-	if (domain->unsure || domain->moved)
-		look_at_all(flows, domain);
 }
 
 bool holdings_has(const struct domain *domain, uint8_t family, const void *address)

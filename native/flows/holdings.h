@@ -12,6 +12,6 @@ bool holdings_open(struct domain *domain);
  * still, a look asks again.
  */
 int holdings_ask(struct domain *domain);
-/* Takes what the kernel has to tell; looks at all flows when something may differ. */
-void holdings_read(struct flows *flows, struct domain *domain);
+/* Takes what the kernel has to tell: `moved` when something differs, `unsure` when something may. */
+void holdings_read(struct domain *domain);
 bool holdings_has(const struct domain *domain, uint8_t family, const void *address);

@@ -8,6 +8,7 @@
 #include "../net/netlink.h"
 #include "conntrack.h"
 #include "domain.h"
+#include "error.h"
 #include "holdings.h"
 #include "promise.h"
 #include "table.h"

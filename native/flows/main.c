@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@
 #include "../daemon/namespace.h"
 #include "../daemon/signals.h"
 #include "config.h"
-#include "domain.h"
+#include "attach.h"
 #include "look.h"
 #include "peer.h"
 #include "promise.h"
@@ -37,20 +36,6 @@
 #define STATE_EVERY_US US_PER_S
 /* Ahead of ordinary work: what has not left yet when the node dies is lost. */
 #define NICE (-10)
-
-void say_error(struct flows *flows, char *error, const char *format, ...)
-{
-	char text[ERROR_TEXT];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	if (strcmp(text, error) == 0)
-		return;
-	memcpy(error, text, ERROR_TEXT);
-	flows->errors_changed = true;
-}
 
 static bool watch(const struct flows *flows, int fd, void *what)
 {

@@ -9,6 +9,7 @@
 
 #include "datagram.h"
 #include "domain.h"
+#include "error.h"
 #include "promise.h"
 #include "record.h"
 #include "take.h"

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 
 #include "datagram.h"
-#include "domain.h"
 
 #define FLUSH_US 2000
 #define TELL_EVERY_US 1000
