@@ -5,7 +5,8 @@
 #include <net/if.h>
 
 #include "frame_send.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 /* The rounds still to come of one request. */
 struct announcement {

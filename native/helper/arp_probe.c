@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "frame_send.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 /* RFC 5227 PROBE_NUM. */
 #define PROBES 3

@@ -6,7 +6,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 #include "tls.h"
 
 #define DEFAULT_MAX_BYTES 4096

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "../net/netlink.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 #define DELETES_PER_SEND 256
 /* To be told of so many flows takes as long as to have the kernel look for those of one service; for more see below. */

@@ -22,7 +22,8 @@
 #include "claim_packet.h"
 #include "defended_list.h"
 #include "frame_send.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 #define DEFEND_INTERVAL_US 10000000
 /* A flood of claims is looked at so far in each period; then the kernel drops the rest of it. */

@@ -1,5 +1,6 @@
 /* link: which interface stands behind a name now. */
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 bool op_link(struct request *request)
 {

@@ -12,9 +12,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "defend.h"
+#include "dispatch.h"
 #include "helper.h"
+#include "nft_batch.h"
 #include "ping.h"
-#include "request.h"
+#include "reply.h"
 
 #define MAX_LINE (4u << 20)
 #define READ_SIZE (256u << 10)
@@ -164,6 +167,8 @@ int main(void)
 	stdio.helper.json = json_arena_new(MAX_VALUES);
 	loop_open(&stdio.helper.loop);
 	netns_open(&stdio.helper);
+	netns_on_drop(&stdio.helper.namespaces, defenders_drop);
+	netns_on_drop(&stdio.helper.namespaces, transaction_drop);
 	ping_open(&stdio.helper);
 	watch_stdio(&stdio);
 	loop_run(&stdio.helper.loop, after_round, &stdio);

@@ -17,9 +17,7 @@
 #include <unistd.h>
 
 #include "../net/netlink.h"
-#include "defend.h"
 #include "helper.h"
-#include "nft_batch.h"
 
 /* Each costs a few descriptors; the one used longest ago makes room. */
 #define MAX_NAMESPACES 4096
@@ -41,10 +39,12 @@ static void destroy(struct netns *netns)
 static void forget(struct netns **link)
 {
 	struct netns *netns = *link;
+	struct netns_cache *cache = &netns->helper->namespaces;
 
-	defenders_drop(netns);
+	for (size_t i = 0; i < cache->drop_count; i++)
+		cache->drops[i](netns);
 	*link = netns->next;
-	netns->helper->namespaces.count--;
+	cache->count--;
 	netns->gone = true;
 	close_fd(&netns->fd);
 	close_fd(&netns->netfilter_fd);
@@ -55,7 +55,6 @@ static void forget(struct netns **link)
 	loop_close(&netns->ndp);
 	loop_close(&netns->icmp);
 	loop_close(&netns->icmp6);
-	transaction_drop(netns);
 	if (netns->users == 0)
 		destroy(netns);
 }
@@ -101,6 +100,13 @@ void netns_open(struct helper *helper)
 		perror("namespaces");
 		exit(1);
 	}
+}
+
+void netns_on_drop(struct netns_cache *cache, netns_drop *drop)
+{
+	if (cache->drop_count == NETNS_DROPS)
+		abort();
+	cache->drops[cache->drop_count++] = drop;
 }
 
 static int watch_directory(struct helper *helper, const char *path)

@@ -45,14 +45,23 @@ struct netns {
 	struct defender *defenders;
 };
 
+/* Ends what an owner keeps in a namespace. */
+typedef void netns_drop(struct netns *netns);
+
+#define NETNS_DROPS 2
+
 struct netns_cache {
 	struct netns *first; /* used last first */
 	unsigned count;
 	int own_fd;
 	struct watch inotify;
+	netns_drop *drops[NETNS_DROPS];
+	size_t drop_count;
 };
 
 void netns_open(struct helper *helper);
+/* Has `drop` called for every namespace that is let go, for an owner whose sockets would keep it alive. At the start. */
+void netns_on_drop(struct netns_cache *cache, netns_drop *drop);
 /* The namespace of that path (NULL: the helper's own). NULL with errno when it is none. */
 struct netns *netns_find(struct helper *helper, const char *path);
 

@@ -16,7 +16,8 @@
 #include "../net/netlink.h"
 #include "nft_element.h"
 #include "nft_message.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 /* NFTA_SET_ELEM_LIST_ELEMENTS has a length of 16 bits. */
 #define MAX_ELEMENTS_BYTES 65000

@@ -8,7 +8,8 @@
 #include "../net/netlink.h"
 #include "nft_element.h"
 #include "nft_message.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 /* The answers to one send must fit into the receive queue. */
 #define KEYS_PER_SEND 1024

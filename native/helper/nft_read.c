@@ -7,7 +7,8 @@
 #include "../net/netlink.h"
 #include "nft_element.h"
 #include "nft_message.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 #define SEQ 1
 #define NFT_TYPE(message) (NFNL_SUBSYS_NFTABLES << 8 | (message))

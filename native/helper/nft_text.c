@@ -2,7 +2,8 @@
 #include <nftables/libnftables.h>
 #include <string.h>
 
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 bool op_nft_text(struct request *request)
 {

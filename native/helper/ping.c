@@ -12,7 +12,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 struct ping {
 	struct netns *netns;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "request_target.h"
+
 /* Messages sent at a time: each may be answered by an error, and all must fit into the receive queue. */
 #define MESSAGES_PER_SEND 256
 #define MESSAGE_SPACE 512

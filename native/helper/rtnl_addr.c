@@ -2,6 +2,8 @@
 #include <linux/if_addr.h>
 #include <string.h>
 
+#include "operations.h"
+#include "request_target.h"
 #include "rtnl.h"
 
 /*

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "../net/netlink.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 #define GROUPS (RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE)
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "operations.h"
+#include "request_target.h"
 #include "rtnl.h"
 
 static const struct {

@@ -20,7 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 #include "sctp_packet.h"
 
 /* The source ports of what the node itself sends to members; the others are those of connections that it translates. */

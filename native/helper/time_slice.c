@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "request.h"
+#include "operations.h"
 
 /* The first version of the kernel's `struct sched_attr` (man 2 sched_setattr): the C library has none before 2.41. */
 struct attributes {

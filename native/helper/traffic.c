@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "../net/netlink.h"
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 struct answer {
 	struct rtnl_link_stats64 stats;

@@ -5,7 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "request.h"
+#include "operations.h"
+#include "request_target.h"
 
 struct exchange {
 	struct helper *helper;
