@@ -4,118 +4,70 @@
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
-#include <linux/netfilter/nfnetlink.h>
-#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <string.h>
 
+#include "../net/ctnetlink.h"
 #include "../net/netlink.h"
 
-#define TYPE(message) (NFNL_SUBSYS_CTNETLINK << 8 | (message))
 #define MESSAGE_SPACE 1024
 #define TRANSLATED (IPS_SRC_NAT | IPS_DST_NAT)
 
 const int CONNTRACK_GROUPS[] = {NFNLGRP_CONNTRACK_NEW, NFNLGRP_CONNTRACK_UPDATE, NFNLGRP_CONNTRACK_DESTROY};
 const size_t CONNTRACK_GROUP_COUNT = sizeof(CONNTRACK_GROUPS) / sizeof(*CONNTRACK_GROUPS);
 
-static const struct nlattr *attr_in(const struct nlattr *nest, uint16_t type)
-{
-	const struct nlattr *attr;
-
-	if (nest != NULL)
-		mnl_attr_for_each_nested(attr, nest)
-			if (mnl_attr_get_type(attr) == type)
-				return attr;
-	return NULL;
-}
-
-static bool copy(const struct nlattr *attr, void *out, size_t len)
-{
-	if (attr == NULL || mnl_attr_get_payload_len(attr) < len)
-		return false;
-	memcpy(out, mnl_attr_get_payload(attr), len);
-	return true;
-}
-
-static bool read_tuple(const struct nlattr *nest, uint8_t family, struct tuple *out, uint8_t *protocol)
-{
-	const struct nlattr *ip = attr_in(nest, CTA_TUPLE_IP), *proto = attr_in(nest, CTA_TUPLE_PROTO);
-	bool v4 = family == AF_INET;
-	uint8_t len = address_len(family);
-
-	return copy(attr_in(ip, v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC), out->src.bytes, len) &&
-	       copy(attr_in(ip, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST), out->dst.bytes, len) &&
-	       copy(attr_in(proto, CTA_PROTO_NUM), protocol, 1) && (*protocol == IPPROTO_TCP || *protocol == IPPROTO_UDP) &&
-	       copy(attr_in(proto, CTA_PROTO_SRC_PORT), &out->src.port, 2) &&
-	       copy(attr_in(proto, CTA_PROTO_DST_PORT), &out->dst.port, 2);
-}
-
 static uint32_t number_of(const struct nlattr *attr)
 {
 	uint32_t number = 0;
 
-	copy(attr, &number, sizeof(number));
+	netlink_attr_copy(attr, &number, sizeof(number));
 	return ntohl(number);
+}
+
+static bool is_replicated(uint8_t protocol)
+{
+	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
 }
 
 enum sighting_kind conntrack_read(const struct nlmsghdr *message, struct sighting *out)
 {
 	const struct nfgenmsg *body = mnl_nlmsg_get_payload(message);
-	const struct nlattr *attr, *attrs[CTA_MAX + 1] = {0};
+	const struct nlattr *attrs[CTA_MAX + 1];
 	uint8_t protocol;
 
 	*out = (struct sighting){0};
-	if ((message->nlmsg_type != TYPE(IPCTNL_MSG_CT_NEW) && message->nlmsg_type != TYPE(IPCTNL_MSG_CT_DELETE)) ||
+	if ((message->nlmsg_type != CT_TYPE(IPCTNL_MSG_CT_NEW) && message->nlmsg_type != CT_TYPE(IPCTNL_MSG_CT_DELETE)) ||
 	    message->nlmsg_len < NLMSG_LENGTH(sizeof(*body)) || (body->nfgen_family != AF_INET && body->nfgen_family != AF_INET6))
 		return SIGHTING_NONE;
-	mnl_attr_for_each(attr, message, sizeof(*body))
-		if (mnl_attr_get_type(attr) <= CTA_MAX)
-			attrs[mnl_attr_get_type(attr)] = attr;
+	ct_attrs(message, attrs);
 	out->record.family = body->nfgen_family;
-	if (!read_tuple(attrs[CTA_TUPLE_ORIG], body->nfgen_family, &out->record.original, &out->record.protocol) ||
-	    !read_tuple(attrs[CTA_TUPLE_REPLY], body->nfgen_family, &out->record.reply, &protocol))
+	if (!ct_read_tuple(attrs[CTA_TUPLE_ORIG], body->nfgen_family, &out->record.original, &out->record.protocol) ||
+	    !ct_read_tuple(attrs[CTA_TUPLE_REPLY], body->nfgen_family, &out->record.reply, &protocol) ||
+	    !is_replicated(out->record.protocol) || !is_replicated(protocol))
 		return SIGHTING_NONE;
-	copy(attrs[CTA_ID], &out->ct_id, sizeof(out->ct_id));
-	if (message->nlmsg_type == TYPE(IPCTNL_MSG_CT_DELETE))
+	netlink_attr_copy(attrs[CTA_ID], &out->ct_id, sizeof(out->ct_id));
+	if (message->nlmsg_type == CT_TYPE(IPCTNL_MSG_CT_DELETE))
 		return SIGHTING_DESTROYED;
 	if ((number_of(attrs[CTA_STATUS]) & TRANSLATED) != TRANSLATED)
 		return SIGHTING_NONE;
 	out->replied = (number_of(attrs[CTA_STATUS]) & IPS_SEEN_REPLY) != 0;
 	out->record.mark = number_of(attrs[CTA_MARK]);
-	copy(attr_in(attr_in(attrs[CTA_PROTOINFO], CTA_PROTOINFO_TCP), CTA_PROTOINFO_TCP_STATE), &out->record.tcp_state, 1);
+	ct_read_tcp_state(attrs[CTA_PROTOINFO], &out->record.tcp_state);
 	out->expires_us = now_us() + number_of(attrs[CTA_TIMEOUT]) * US_PER_S;
 	return SIGHTING_LIVE;
 }
 
 static struct nlmsghdr *begin(struct domain *domain, void *space, uint16_t type, uint16_t flags, int family)
 {
-	struct nlmsghdr *message = mnl_nlmsg_put_header(space);
-	struct nfgenmsg *body;
+	struct nlmsghdr *message = ct_begin(space, type, flags, family);
 
-	message->nlmsg_type = TYPE(type);
-	message->nlmsg_flags = NLM_F_REQUEST | flags;
 	message->nlmsg_seq = ++domain->seq;
-	body = mnl_nlmsg_put_extra_header(message, sizeof(*body));
-	body->nfgen_family = (uint8_t)family;
 	return message;
 }
 
 static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_record *record, const struct end *src,
 		      const struct end *dst)
 {
-	bool v4 = record->family == AF_INET;
-	uint8_t len = address_len(record->family);
-	struct nlattr *tuple = mnl_attr_nest_start(message, type), *part;
-
-	part = mnl_attr_nest_start(message, CTA_TUPLE_IP);
-	mnl_attr_put(message, v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, len, src->bytes);
-	mnl_attr_put(message, v4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, len, dst->bytes);
-	mnl_attr_nest_end(message, part);
-	part = mnl_attr_nest_start(message, CTA_TUPLE_PROTO);
-	mnl_attr_put_u8(message, CTA_PROTO_NUM, record->protocol);
-	mnl_attr_put_u16(message, CTA_PROTO_SRC_PORT, src->port);
-	mnl_attr_put_u16(message, CTA_PROTO_DST_PORT, dst->port);
-	mnl_attr_nest_end(message, part);
-	mnl_attr_nest_end(message, tuple);
+	ct_put_tuple(message, type, record->family, record->protocol, src, dst);
 }
 
 static void put_translation(struct nlmsghdr *message, uint16_t type, const struct flow_record *record, const struct end *to)

@@ -9,19 +9,11 @@
 #include "../daemon/clock.h"
 #include "../daemon/memory.h"
 #include "../net/address.h"
+#include "../net/ctnetlink.h"
 
 #define KEY_BYTES 32
 #define ERROR_TEXT 160
 #define US_PER_S 1000000ull
-
-struct end {
-	uint8_t bytes[16];
-	uint16_t port; /* network order */
-};
-
-struct tuple {
-	struct end src, dst;
-};
 
 /* A flow as peers tell each other of it. */
 struct flow_record {

@@ -5,11 +5,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
-#include <linux/netfilter/nfnetlink.h>
-#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../net/ctnetlink.h"
 #include "../net/netlink.h"
 #include "operations.h"
 #include "request_target.h"
@@ -17,7 +16,6 @@
 #define DELETES_PER_SEND 256
 /* To be told of so many flows takes as long as to have the kernel look for those of one service; for more see below. */
 #define FLOWS_OF_ONE 4000
-#define TYPE(message) (NFNL_SUBSYS_CTNETLINK << 8 | (message))
 
 /* Bits of CTA_FILTER_ORIG_FLAGS and CTA_FILTER_REPLY_FLAGS; the kernel has them in no public header. */
 #define FILTER_IP_SRC (1u << 0)
@@ -26,19 +24,14 @@
 #define FILTER_PROTO_SRC_PORT (1u << 4)
 #define FILTER_PROTO_DST_PORT (1u << 5)
 
-struct endpoint {
-	uint8_t bytes[16]; /* the address; what it does not fill is 0 */
-	uint16_t port;	   /* network order */
-};
-
 /* A service whose flows go. */
 struct wanted {
-	struct address destination;
+	int family;
 	uint8_t protocol;
-	uint16_t port;	/* network order */
+	struct end destination;
 	bool unestablished; /* spare TCP connections that can carry something */
 	bool only_members;
-	struct buf members; /* endpoints in order: whose flows go */
+	struct buf members; /* ends in order: whose flows go */
 };
 
 /*
@@ -62,53 +55,13 @@ struct dump {
 	struct netlink_refusal refusal;
 };
 
-static const struct nlattr *attr_in(const struct nlattr *nest, uint16_t type)
-{
-	const struct nlattr *attr;
-
-	if (nest != NULL)
-		mnl_attr_for_each_nested(attr, nest)
-			if (mnl_attr_get_type(attr) == type)
-				return attr;
-	return NULL;
-}
-
-static struct nlmsghdr *begin(void *space, uint16_t type, uint16_t flags, int family)
-{
-	struct nlmsghdr *message = mnl_nlmsg_put_header(space);
-	struct nfgenmsg *body;
-
-	message->nlmsg_type = TYPE(type);
-	message->nlmsg_flags = NLM_F_REQUEST | flags;
-	body = mnl_nlmsg_put_extra_header(message, sizeof(*body));
-	body->nfgen_family = (uint8_t)family;
-	return message;
-}
-
-/* One end of a tuple, as its source or its destination. */
-static void put_end(struct nlmsghdr *message, uint16_t tuple, bool is_source, const struct wanted *wanted, const void *address,
-		    uint16_t port)
-{
-	uint16_t v4 = is_source ? CTA_IP_V4_SRC : CTA_IP_V4_DST, v6 = is_source ? CTA_IP_V6_SRC : CTA_IP_V6_DST;
-	struct nlattr *nest = mnl_attr_nest_start(message, tuple), *part;
-
-	part = mnl_attr_nest_start(message, CTA_TUPLE_IP);
-	mnl_attr_put(message, wanted->destination.family == AF_INET ? v4 : v6, address_len(wanted->destination.family), address);
-	mnl_attr_nest_end(message, part);
-	part = mnl_attr_nest_start(message, CTA_TUPLE_PROTO);
-	mnl_attr_put_u8(message, CTA_PROTO_NUM, wanted->protocol);
-	mnl_attr_put_u16(message, is_source ? CTA_PROTO_SRC_PORT : CTA_PROTO_DST_PORT, port);
-	mnl_attr_nest_end(message, part);
-	mnl_attr_nest_end(message, nest);
-}
-
 /*
  * Kernels from 5.8 on dump only what matches this one service; what older ones send too much is left out by `gather`. By a
  * single member too: a service may have a hundred thousand flows to others.
  */
 static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, enum side side)
 {
-	const struct endpoint *one = wanted->members.len == sizeof(*one) ? (const void *)wanted->members.data : NULL;
+	const struct end *one = wanted->members.len == sizeof(*one) ? (const void *)wanted->members.data : NULL;
 	uint32_t service = FILTER_IP_DST | FILTER_PROTO_NUM | FILTER_PROTO_DST_PORT;
 	uint32_t member = one == NULL ? 0 : FILTER_IP_SRC | FILTER_PROTO_NUM | FILTER_PROTO_SRC_PORT;
 	struct nlattr *filter = mnl_attr_nest_start(message, CTA_FILTER);
@@ -116,74 +69,43 @@ static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, en
 	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, side == ORIGINAL ? service : member);
 	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, side == REPLY ? service : member);
 	mnl_attr_nest_end(message, filter);
-	put_end(message, SIDES[side].tuple, false, wanted, wanted->destination.bytes, wanted->port);
+	ct_put_tuple(message, SIDES[side].tuple, wanted->family, wanted->protocol, NULL, &wanted->destination);
 	if (one != NULL)
-		put_end(message, SIDES[side].other, true, wanted, one->bytes, one->port);
+		ct_put_tuple(message, SIDES[side].other, wanted->family, wanted->protocol, one, NULL);
 }
 
-static int compare_services(const void *a, const void *b)
+static int compare_ends(const void *a, const void *b)
 {
-	const struct wanted *one = a, *other = b;
-	int order = one->destination.family - other->destination.family;
-
-	if (order == 0)
-		order = memcmp(one->destination.bytes, other->destination.bytes, address_len(one->destination.family));
-	if (order == 0)
-		order = one->protocol - other->protocol;
-	return order != 0 ? order : one->port - other->port;
-}
-
-/* To which service a packet with this tuple is sent. */
-static bool read_destination(const struct nlattr *tuple, struct wanted *out)
-{
-	const struct nlattr *addresses = attr_in(tuple, CTA_TUPLE_IP), *proto = attr_in(tuple, CTA_TUPLE_PROTO);
-	const struct nlattr *v4 = attr_in(addresses, CTA_IP_V4_DST), *v6 = attr_in(addresses, CTA_IP_V6_DST);
-	const struct nlattr *number = attr_in(proto, CTA_PROTO_NUM), *port = attr_in(proto, CTA_PROTO_DST_PORT);
-	const struct nlattr *address = v4 != NULL ? v4 : v6;
-
-	out->destination.family = v4 != NULL ? AF_INET : AF_INET6;
-	if (address == NULL || number == NULL || port == NULL ||
-	    mnl_attr_get_payload_len(address) != address_len(out->destination.family))
-		return false;
-	memcpy(out->destination.bytes, mnl_attr_get_payload(address), mnl_attr_get_payload_len(address));
-	out->protocol = mnl_attr_get_u8(number);
-	out->port = mnl_attr_get_u16(port);
-	return true;
-}
-
-static int compare_endpoints(const void *a, const void *b)
-{
-	const struct endpoint *one = a, *other = b;
+	const struct end *one = a, *other = b;
 	int order = memcmp(one->bytes, other->bytes, sizeof(one->bytes));
 
 	return order != 0 ? order : (one->port > other->port) - (one->port < other->port);
 }
 
-/* Whether the tuple's source is one of the members: the direction that a member's packets have. */
-static bool is_members(const struct wanted *wanted, const struct nlattr *tuple)
+static int compare_services(const void *a, const void *b)
 {
-	bool v4 = wanted->destination.family == AF_INET;
-	const struct nlattr *ip = attr_in(attr_in(tuple, CTA_TUPLE_IP), v4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC);
-	const struct nlattr *port = attr_in(attr_in(tuple, CTA_TUPLE_PROTO), CTA_PROTO_SRC_PORT);
-	struct endpoint endpoint = {0};
+	const struct wanted *one = a, *other = b;
+	int order = one->family - other->family;
 
-	if (wanted->members.len == 0 || ip == NULL || port == NULL ||
-	    mnl_attr_get_payload_len(ip) != address_len(wanted->destination.family))
-		return false;
-	memcpy(endpoint.bytes, mnl_attr_get_payload(ip), mnl_attr_get_payload_len(ip));
-	endpoint.port = mnl_attr_get_u16(port);
-	return bsearch(&endpoint, wanted->members.data, wanted->members.len / sizeof(endpoint), sizeof(endpoint),
-		       compare_endpoints) != NULL;
+	if (order == 0)
+		order = one->protocol - other->protocol;
+	return order != 0 ? order : compare_ends(&one->destination, &other->destination);
+}
+
+static bool is_member(const struct wanted *wanted, const struct end *end)
+{
+	return wanted->members.len > 0 &&
+	       bsearch(end, wanted->members.data, wanted->members.len / sizeof(*end), sizeof(*end), compare_ends) != NULL;
 }
 
 /* Nothing more can pass over it, or nothing has yet. */
 static bool is_unestablished(const struct nlattr *info)
 {
-	const struct nlattr *state = attr_in(attr_in(info, CTA_PROTOINFO_TCP), CTA_PROTOINFO_TCP_STATE);
+	uint8_t state;
 
-	if (state == NULL)
+	if (!ct_read_tcp_state(info, &state))
 		return false;
-	switch (mnl_attr_get_u8(state)) {
+	switch (state) {
 	case TCP_CONNTRACK_SYN_SENT:
 	case TCP_CONNTRACK_SYN_SENT2:
 	case TCP_CONNTRACK_LAST_ACK:
@@ -195,55 +117,51 @@ static bool is_unestablished(const struct nlattr *info)
 	}
 }
 
-static int family_of(const struct nlmsghdr *message)
+/*
+ * Whether a flow goes: `sent` is the direction that its requests have, `answered` the one of its members' packets. A
+ * service may be there twice, for members each.
+ */
+static bool is_wanted(const struct dump *dump, int family, uint8_t protocol, const struct tuple *sent,
+		      const struct tuple *answered, const struct nlattr *info)
 {
-	return ((const struct nfgenmsg *)mnl_nlmsg_get_payload(message))->nfgen_family;
-}
+	const struct wanted key = {.family = family, .protocol = protocol, .destination = sent->dst};
+	const struct wanted *end = dump->wanted + dump->services;
+	const struct wanted *at = bsearch(&key, dump->wanted, dump->services, sizeof(key), compare_services);
 
-/* @to: the tuple of its requests, @from: that of its members' answers. A service may be there twice, for members each. */
-static bool is_wanted(const struct dump *dump, const struct nlattr *to, const struct nlattr *from, const struct nlattr *info)
-{
-	const struct wanted *end = dump->wanted + dump->services, *at;
-	struct wanted key = {0};
-
-	if (!read_destination(to, &key))
-		return false;
-	at = bsearch(&key, dump->wanted, dump->services, sizeof(key), compare_services);
 	if (at == NULL)
 		return false;
 	while (at > dump->wanted && compare_services(at - 1, &key) == 0)
 		at--;
 	for (; at < end && compare_services(at, &key) == 0; at++)
-		if ((!at->only_members || is_members(at, from)) && (!at->unestablished || is_unestablished(info)))
+		if ((!at->only_members || is_member(at, &answered->src)) && (!at->unestablished || is_unestablished(info)))
 			return true;
 	return false;
 }
 
 static void gather(const struct nlmsghdr *message, void *arg)
 {
-	struct dump *dump = arg;
-	const struct nlattr *attr, *original = NULL, *reply = NULL, *info = NULL;
-	struct nlmsghdr *delete;
-
-	if (netlink_refused(message, &dump->refusal) || message->nlmsg_type != TYPE(IPCTNL_MSG_CT_NEW))
-		return;
-	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
-		uint16_t type = mnl_attr_get_type(attr);
-		if (type == CTA_TUPLE_ORIG)
-			original = attr;
-		else if (type == CTA_TUPLE_REPLY)
-			reply = attr;
-		else if (type == CTA_PROTOINFO)
-			info = attr;
-	}
-	if (original == NULL || reply == NULL ||
-	    (!is_wanted(dump, original, reply, info) && !is_wanted(dump, reply, original, info)))
-		return;
-	delete = begin(buf_reserve(&dump->deletes, 512), IPCTNL_MSG_CT_DELETE, 0, family_of(message));
 	/* The id makes sure that a younger flow with the same tuple is not the one that goes. */
-	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
-		uint16_t type = mnl_attr_get_type(attr);
-		if (type == CTA_TUPLE_ORIG || type == CTA_ID || type == CTA_ZONE)
+	static const uint16_t NAMES[] = {CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE};
+	struct dump *dump = arg;
+	const struct nlattr *attrs[CTA_MAX + 1];
+	struct tuple original, reply;
+	struct nlmsghdr *delete;
+	uint8_t protocol;
+	int family;
+
+	if (netlink_refused(message, &dump->refusal) || message->nlmsg_type != CT_TYPE(IPCTNL_MSG_CT_NEW))
+		return;
+	ct_attrs(message, attrs);
+	family = ct_family(message);
+	if (!ct_read_tuple(attrs[CTA_TUPLE_REPLY], family, &reply, &protocol) ||
+	    !ct_read_tuple(attrs[CTA_TUPLE_ORIG], family, &original, &protocol) ||
+	    (!is_wanted(dump, family, protocol, &original, &reply, attrs[CTA_PROTOINFO]) &&
+	     !is_wanted(dump, family, protocol, &reply, &original, attrs[CTA_PROTOINFO])))
+		return;
+	delete = ct_begin(buf_reserve(&dump->deletes, 512), IPCTNL_MSG_CT_DELETE, 0, family);
+	for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
+		const struct nlattr *attr = attrs[NAMES[i]];
+		if (attr != NULL)
 			mnl_attr_put(delete, attr->nla_type, mnl_attr_get_payload_len(attr), mnl_attr_get_payload(attr));
 	}
 	dump->deletes.len += NLMSG_ALIGN(delete->nlmsg_len);
@@ -288,21 +206,21 @@ static bool read_members(struct request *request, const struct json *service, st
 	if (!field_list(request, service, "members", &member))
 		return false;
 	for (; member != NULL; member = member->next) {
-		struct endpoint endpoint = {0};
+		struct end member_end = {0};
 		struct address address;
 		int64_t port;
 
 		if (!field_address(request, member, "address", &address) ||
 		    !field_number(request, member, "port", 1, 65535, &port))
 			return false;
-		if (address.family != out->destination.family)
+		if (address.family != out->family)
 			continue;
-		memcpy(endpoint.bytes, address.bytes, address_len(address.family));
-		endpoint.port = htons((uint16_t)port);
-		buf_put(&out->members, &endpoint, sizeof(endpoint));
+		memcpy(member_end.bytes, address.bytes, address_len(address.family));
+		member_end.port = htons((uint16_t)port);
+		buf_put(&out->members, &member_end, sizeof(member_end));
 	}
 	if (out->members.len > 0)
-		qsort(out->members.data, out->members.len / sizeof(struct endpoint), sizeof(struct endpoint), compare_endpoints);
+		qsort(out->members.data, out->members.len / sizeof(struct end), sizeof(struct end), compare_ends);
 	return true;
 }
 
@@ -313,14 +231,17 @@ static bool read_service(struct request *request, const struct json *service, st
 		uint8_t number;
 	} PROTOCOLS[] = {{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"sctp", IPPROTO_SCTP}};
 	const char *protocol;
+	struct address address;
 	int64_t port;
 
 	if (!field_text(request, service, "protocol", &protocol) ||
-	    !field_address(request, service, "destination", &out->destination) ||
+	    !field_address(request, service, "destination", &address) ||
 	    !field_number(request, service, "port", 1, 65535, &port) ||
 	    !field_flag(request, service, "unestablished", &out->unestablished))
 		return false;
-	out->port = htons((uint16_t)port);
+	out->family = address.family;
+	memcpy(out->destination.bytes, address.bytes, address_len(address.family));
+	out->destination.port = htons((uint16_t)port);
 	out->only_members = json_member(service, "members") != NULL;
 	if (out->only_members && !read_members(request, service, out))
 		return false;
@@ -378,7 +299,7 @@ static void read_use(const struct nlmsghdr *message, void *arg)
 	struct table_use *use = arg;
 	const struct nlattr *attr;
 
-	if (netlink_refused(message, &use->refusal) || message->nlmsg_type != TYPE(IPCTNL_MSG_CT_GET_STATS))
+	if (netlink_refused(message, &use->refusal) || message->nlmsg_type != CT_TYPE(IPCTNL_MSG_CT_GET_STATS))
 		return;
 	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
 		uint16_t type = mnl_attr_get_type(attr);
@@ -393,7 +314,7 @@ static void read_use(const struct nlmsghdr *message, void *arg)
 static int read_table_use(int fd, struct table_use *use)
 {
 	_Alignas(struct nlmsghdr) char space[512];
-	struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET_STATS, 0, AF_UNSPEC);
+	struct nlmsghdr *message = ct_begin(space, IPCTNL_MSG_CT_GET_STATS, 0, AF_UNSPEC);
 	int err = netlink_ask(fd, message, message->nlmsg_len, read_use, use);
 
 	return err != 0 ? err : use->refusal.err;
@@ -443,11 +364,11 @@ static int64_t delete_flows(struct request *request, int fd, const struct dump *
 	if (dump->services == 0)
 		return 0;
 	if (count_flows(fd) / FLOWS_OF_ONE < dump->services * dump->services)
-		return delete_dumped(request, fd, *dump, begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC));
+		return delete_dumped(request, fd, *dump, ct_begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC));
 	for (const struct wanted *one = dump->wanted; one < dump->wanted + dump->services; one++)
 		for (enum side side = ORIGINAL; side <= REPLY; side++) {
 			const struct dump alone = {.wanted = one, .services = 1};
-			struct nlmsghdr *message = begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, one->destination.family);
+			struct nlmsghdr *message = ct_begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, one->family);
 			put_filter(message, one, side);
 			more = delete_dumped(request, fd, alone, message);
 			if (more < 0)

@@ -26,20 +26,9 @@ struct counting {
 	struct netlink_refusal refusal;
 };
 
-static const struct nlattr *attr_in(const struct nlattr *nest, uint16_t type)
-{
-	const struct nlattr *attr;
-
-	if (nest != NULL)
-		mnl_attr_for_each_nested(attr, nest)
-			if (mnl_attr_get_type(attr) == type)
-				return attr;
-	return NULL;
-}
-
 static uint64_t number_in(const struct nlattr *nest, uint16_t type)
 {
-	const struct nlattr *attr = attr_in(nest, type);
+	const struct nlattr *attr = netlink_attr_in(nest, type);
 
 	return attr == NULL || mnl_attr_get_payload_len(attr) != sizeof(uint64_t) ? 0 : be64toh(mnl_attr_get_u64(attr));
 }
@@ -60,8 +49,8 @@ static void count(const struct nlmsghdr *message, void *arg)
 		return;
 	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg))
 		if (mnl_attr_get_type(attr) == NFTA_SET_ELEM_LIST_ELEMENTS)
-			element = attr_in(attr, NFTA_LIST_ELEM);
-	counter = attr_in(attr_in(element, NFTA_SET_ELEM_EXPR), NFTA_EXPR_DATA);
+			element = netlink_attr_in(attr, NFTA_LIST_ELEM);
+	counter = netlink_attr_in(netlink_attr_in(element, NFTA_SET_ELEM_EXPR), NFTA_EXPR_DATA);
 	counting->counts[message->nlmsg_seq].packets = number_in(counter, NFTA_COUNTER_PACKETS);
 	counting->counts[message->nlmsg_seq].bytes = number_in(counter, NFTA_COUNTER_BYTES);
 }

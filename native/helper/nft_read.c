@@ -29,17 +29,6 @@ static void keep(struct answer *answer, const void *data, size_t len)
 	memcpy(answer->data, data, answer->len);
 }
 
-static const struct nlattr *attr_in(const struct nlattr *nest, uint16_t type)
-{
-	const struct nlattr *attr;
-
-	if (nest != NULL)
-		mnl_attr_for_each_nested(attr, nest)
-			if (mnl_attr_get_type(attr) == type)
-				return attr;
-	return NULL;
-}
-
 static const struct nlattr *attr_of(const struct nlmsghdr *message, uint16_t type)
 {
 	const struct nlattr *attr;
@@ -58,8 +47,8 @@ static void read_element(const struct nlmsghdr *message, void *arg)
 	if (netlink_refused(message, &answer->refusal) || message->nlmsg_type != NFT_TYPE(NFT_MSG_NEWSETELEM))
 		return;
 	answer->found = true;
-	value = attr_in(attr_in(attr_of(message, NFTA_SET_ELEM_LIST_ELEMENTS), NFTA_LIST_ELEM), NFTA_SET_ELEM_DATA);
-	value = attr_in(value, NFTA_DATA_VALUE);
+	value = netlink_attr_in(netlink_attr_in(attr_of(message, NFTA_SET_ELEM_LIST_ELEMENTS), NFTA_LIST_ELEM), NFTA_SET_ELEM_DATA);
+	value = netlink_attr_in(value, NFTA_DATA_VALUE);
 	if (value != NULL)
 		keep(answer, mnl_attr_get_payload(value), mnl_attr_get_payload_len(value));
 }

@@ -86,3 +86,22 @@ bool netlink_refused(const struct nlmsghdr *message, struct netlink_refusal *out
 				out->offset = mnl_attr_get_u32(attr);
 	return true;
 }
+
+const struct nlattr *netlink_attr_in(const struct nlattr *nest, uint16_t type)
+{
+	const struct nlattr *attr;
+
+	if (nest != NULL)
+		mnl_attr_for_each_nested(attr, nest)
+			if (mnl_attr_get_type(attr) == type)
+				return attr;
+	return NULL;
+}
+
+bool netlink_attr_copy(const struct nlattr *attr, void *out, size_t len)
+{
+	if (attr == NULL || mnl_attr_get_payload_len(attr) < len)
+		return false;
+	memcpy(out, mnl_attr_get_payload(attr), len);
+	return true;
+}

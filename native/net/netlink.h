@@ -25,3 +25,8 @@ struct netlink_refusal {
 
 /* Whether the message says that a request (or a dump) failed. */
 bool netlink_refused(const struct nlmsghdr *message, struct netlink_refusal *out);
+
+/* The attribute of that type in a nest; NULL when there is no nest or no such attribute. */
+const struct nlattr *netlink_attr_in(const struct nlattr *nest, uint16_t type);
+/* Copies the first `len` bytes of a payload; false when there is no attribute or it is shorter. */
+bool netlink_attr_copy(const struct nlattr *attr, void *out, size_t len);
