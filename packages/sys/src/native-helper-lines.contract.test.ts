@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ensureVeth } from './links.ts'
 import { createNetns, deleteNetns, netnsPath } from './netns.ts'
-import { BUILDS, buildHelper } from './testing/native-builds.ts'
+import { buildHelper, SANITIZED } from './testing/native-builds.ts'
 
 /*
  * What the helper makes of lines as such: every line gets one reply, whatever is in it, and the helper lives on. Runs
@@ -17,7 +17,7 @@ type Reply = Readonly<Record<string, unknown>>
 beforeAll(buildHelper)
 
 /** Gives the helper these bytes, then end of input; resolves with its replies once it has ended. */
-async function converse(input: string | Uint8Array, path: string = BUILDS[1].path) {
+async function converse(input: string | Uint8Array, path: string = SANITIZED.path) {
   const child = spawn(path, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {} })
   const replies: Reply[] = []
   let said = ''
@@ -290,7 +290,7 @@ describe('any lines', () => {
 
   /** Keeps the input open until every line is answered, since probes answer late. */
   async function patient(lines: readonly string[]) {
-    const child = spawn(BUILDS[1].path, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {} })
+    const child = spawn(SANITIZED.path, [], { stdio: ['pipe', 'pipe', 'pipe'], env: {} })
     const replies: Reply[] = []
     let said = ''
     child.stderr.on('data', (chunk) => (said += String(chunk)))

@@ -4,7 +4,7 @@ import { NativeHelper } from './native-helper.ts'
 import { HelperLost } from './native-protocol.ts'
 import { createNetns, deleteNetns, netnsPath, runIn } from './netns.ts'
 import { type HelperUnderTest, refusal, startHelperUnderTest } from './testing/helper-under-test.ts'
-import { BUILDS, buildHelper } from './testing/native-builds.ts'
+import { BUILDS, buildHelper, RELEASE } from './testing/native-builds.ts'
 import { createSegment } from './testing/segment.ts'
 
 describe.each(BUILDS)('namespaces of the helper, $name build', ({ name, path }) => {
@@ -63,7 +63,7 @@ describe('a helper that dies', () => {
   beforeAll(buildHelper)
 
   const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined }
-  const [{ path }] = BUILDS
+  const { path } = RELEASE
   const backoff = { firstMs: 1, maxMs: 10, stableMs: 60_000 }
 
   test('rejects what is in flight, comes back and says so', async () => {
