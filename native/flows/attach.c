@@ -13,19 +13,19 @@
 
 #include "../daemon/namespace.h"
 #include "../net/netlink.h"
+#include "bound.h"
 #include "conntrack.h"
+#include "counts.h"
 #include "error.h"
-#include "holdings.h"
-#include "look.h"
-#include "promise.h"
+#include "scan.h"
+#include "send.h"
 #include "table.h"
-#include "tell.h"
 
 static void read_addresses(struct flows *flows, struct domain *domain)
 {
-	holdings_read(domain);
-	if (domain->unsure || domain->moved)
-		look_at_all(flows, domain);
+	bound_read(domain);
+	if (domain->bound_uncertain || domain->bound_changed)
+		scan_table(flows, domain);
 }
 
 struct domain *domain_add(struct flows *flows, uint32_t number)
@@ -34,7 +34,7 @@ struct domain *domain_add(struct flows *flows, uint32_t number)
 
 	domain->number = number;
 	domain->event_fd = domain->request_fd = domain->address_fd = -1;
-	domain->events = (struct source){domain, look_at_events};
+	domain->events = (struct source){domain, scan_events};
 	domain->addresses = (struct source){domain, read_addresses};
 	domain->next = flows->domains;
 	flows->domains = domain;
@@ -106,9 +106,9 @@ static bool open_domain(struct flows *flows, struct domain *domain)
 
 	if (!namespace_enter(domain->path, &domain->fs, &domain->inode))
 		return false;
-	opened = open_events(domain) && open_requests(domain) && holdings_open(domain);
+	opened = open_events(domain) && open_requests(domain) && bound_open(domain);
 	err = errno;
-	if (opened && (err = holdings_ask(domain)) != 0)
+	if (opened && (err = bound_query(domain)) != 0)
 		opened = false;
 	if (opened)
 		read_settings(domain);
@@ -124,20 +124,20 @@ static bool same_namespace(const struct domain *domain)
 	return stat(domain->path, &status) == 0 && status.st_dev == domain->fs && status.st_ino == domain->inode;
 }
 
-void domain_ready(struct flows *flows, struct domain *domain)
+void domain_attach(struct flows *flows, struct domain *domain)
 {
 	if (domain->event_fd >= 0 && same_namespace(domain))
 		return;
-	domain_close(domain);
+	domain_detach(domain);
 	if (!open_domain(flows, domain)) {
-		say_error(flows, domain->error, "namespace %s: %s", domain->path, strerror(errno));
-		domain_close(domain);
+		set_error(flows, domain->error, "namespace %s: %s", domain->path, strerror(errno));
+		domain_detach(domain);
 		return;
 	}
-	say_error(flows, domain->error, "%s", "");
-	look_at_all(flows, domain);
+	set_error(flows, domain->error, "%s", "");
+	scan_table(flows, domain);
 	/* What they told of it until now found nobody. */
-	tell_ask(flows, domain);
+	send_request(flows, domain);
 }
 
 static void close_fd(int *fd)
@@ -147,21 +147,21 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-void domain_close(struct domain *domain)
+void domain_detach(struct domain *domain)
 {
 	/* Closing takes it out of the epoll set. */
 	close_fd(&domain->event_fd);
 	close_fd(&domain->request_fd);
 	close_fd(&domain->address_fd);
 	table_clear(domain);
-	promise_break(domain);
+	counts_reset(domain);
 }
 
 void domain_free(struct domain *domain)
 {
-	domain_close(domain);
+	domain_detach(domain);
 	free(domain->path);
 	free(domain->shared);
-	free(domain->held);
+	free(domain->bound);
 	free(domain);
 }

@@ -5,7 +5,7 @@
 /* A new one that is not open yet. */
 struct domain *domain_add(struct flows *flows, uint32_t number);
 /* Opens what is not open, or is another namespace by now, and looks at its flows. Says in `error` why it cannot. */
-void domain_ready(struct flows *flows, struct domain *domain);
+void domain_attach(struct flows *flows, struct domain *domain);
 /* Forgets its flows; their entries stay in the kernel until they expire. */
-void domain_close(struct domain *domain);
+void domain_detach(struct domain *domain);
 void domain_free(struct domain *domain);

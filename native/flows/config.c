@@ -9,12 +9,12 @@
 #include "../daemon/directory.h"
 #include "../daemon/text.h"
 #include "attach.h"
+#include "counts.h"
 #include "datagram.h"
 #include "domain.h"
 #include "error.h"
 #include "peer.h"
-#include "promise.h"
-#include "tell.h"
+#include "send.h"
 
 #define MAX_BYTES (16 << 20)
 #define MOST_FIELDS 128
@@ -156,7 +156,7 @@ static void drop(struct reading *reading)
 	}
 }
 
-static void take_peers(struct flows *flows, const struct reading *reading)
+static void apply_peers(struct flows *flows, const struct reading *reading)
 {
 	for (struct peer *peer = flows->peers; peer != NULL; peer = peer->next)
 		peer->kept = false;
@@ -175,7 +175,7 @@ static void take_peers(struct flows *flows, const struct reading *reading)
 			continue;
 		}
 		*link = peer->next;
-		promise_forget(flows, peer);
+		counts_forget_peer(flows, peer);
 		free(peer);
 	}
 }
@@ -190,7 +190,7 @@ static bool same_addresses(const struct domain *one, const struct domain *other)
 	return true;
 }
 
-static void take_domain(struct flows *flows, const struct domain *wanted)
+static void apply_domain(struct flows *flows, const struct domain *wanted)
 {
 	struct domain *domain = domain_find(flows, wanted->number);
 
@@ -201,24 +201,24 @@ static void take_domain(struct flows *flows, const struct domain *wanted)
 	if (domain == NULL)
 		domain = domain_add(flows, wanted->number);
 	else
-		domain_close(domain);
+		domain_detach(domain);
 	domain->kept = true;
 	free(domain->path);
 	free(domain->shared);
-	free(domain->held);
+	free(domain->bound);
 	domain->path = memory_text(wanted->path);
 	domain->shared_count = wanted->shared_count;
 	domain->shared = memory_new(wanted->shared_count * sizeof(*domain->shared));
-	domain->held = memory_new(wanted->shared_count * sizeof(*domain->held));
+	domain->bound = memory_new(wanted->shared_count * sizeof(*domain->bound));
 	memcpy(domain->shared, wanted->shared, wanted->shared_count * sizeof(*domain->shared));
 }
 
-static void take_domains(struct flows *flows, const struct reading *reading)
+static void apply_domains(struct flows *flows, const struct reading *reading)
 {
 	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
 		domain->kept = false;
 	for (const struct domain *wanted = reading->domains; wanted != NULL; wanted = wanted->next)
-		take_domain(flows, wanted);
+		apply_domain(flows, wanted);
 	for (struct domain **link = &flows->domains; *link != NULL;) {
 		struct domain *domain = *link;
 		if (domain->kept) {
@@ -226,11 +226,11 @@ static void take_domains(struct flows *flows, const struct reading *reading)
 			continue;
 		}
 		*link = domain->next;
-		tell_anew(flows, domain);
+		send_restart(flows, domain);
 		domain_free(domain);
 	}
 	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
-		domain_ready(flows, domain);
+		domain_attach(flows, domain);
 }
 
 static void apply(struct flows *flows, const struct reading *reading)
@@ -238,7 +238,7 @@ static void apply(struct flows *flows, const struct reading *reading)
 	const struct config *before = &flows->config, *after = &reading->config;
 	bool moved = !flows->configured || before->port != after->port || !address_equal(&before->address, &after->address);
 
-	tell_flush(flows);
+	send_flush(flows);
 	if (moved && flows->socket_fd >= 0) {
 		close(flows->socket_fd);
 		flows->socket_fd = -1;
@@ -246,9 +246,9 @@ static void apply(struct flows *flows, const struct reading *reading)
 	flows->config = reading->config;
 	flows->configured = true;
 	peers_listen(flows);
-	take_peers(flows, reading);
-	take_domains(flows, reading);
-	peers_greet(flows);
+	apply_peers(flows, reading);
+	apply_domains(flows, reading);
+	peers_send_hello(flows);
 }
 
 static struct file_mark mark_of(const struct flows *flows)
@@ -263,7 +263,7 @@ static struct file_mark mark_of(const struct flows *flows)
 	return mark;
 }
 
-void config_look(struct flows *flows)
+void config_check(struct flows *flows)
 {
 	const struct file_mark *last = &flows->config_mark;
 	struct file_mark mark = mark_of(flows);
@@ -284,7 +284,7 @@ void config_load(struct flows *flows)
 	flows->config_mark = mark_of(flows);
 	next = text = directory_read(flows->directory, "config", MAX_BYTES);
 	if (text == NULL) {
-		say_error(flows, flows->config_error, "there is no configuration");
+		set_error(flows, flows->config_error, "there is no configuration");
 		return;
 	}
 	while (next != NULL && error == NULL) {
@@ -297,11 +297,11 @@ void config_load(struct flows *flows)
 			error = read_line(&reading, line);
 	}
 	if (error != NULL)
-		say_error(flows, flows->config_error, "line %u: %s", number, error);
+		set_error(flows, flows->config_error, "line %u: %s", number, error);
 	else if (!reading.listens || !reading.keyed)
-		say_error(flows, flows->config_error, "there is no %s", reading.listens ? "key" : "listen");
+		set_error(flows, flows->config_error, "there is no %s", reading.listens ? "key" : "listen");
 	else {
-		say_error(flows, flows->config_error, "%s", "");
+		set_error(flows, flows->config_error, "%s", "");
 		apply(flows, &reading);
 	}
 	drop(&reading);

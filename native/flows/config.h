@@ -14,4 +14,4 @@
 /* Reads it and acts on the difference. With a fault in it all stays as it is, and `config_error` names the line. */
 void config_load(struct flows *flows);
 /* Reads it when it is another file than the one that was read last. */
-void config_look(struct flows *flows);
+void config_check(struct flows *flows);

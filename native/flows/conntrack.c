@@ -28,32 +28,32 @@ static bool is_replicated(uint8_t protocol)
 	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP;
 }
 
-enum sighting_kind conntrack_read(const struct nlmsghdr *message, struct sighting *out)
+enum entry_kind conntrack_read(const struct nlmsghdr *message, struct entry *out)
 {
 	const struct nfgenmsg *body = mnl_nlmsg_get_payload(message);
 	const struct nlattr *attrs[CTA_MAX + 1];
 	uint8_t protocol;
 
-	*out = (struct sighting){0};
+	*out = (struct entry){0};
 	if ((message->nlmsg_type != CT_TYPE(IPCTNL_MSG_CT_NEW) && message->nlmsg_type != CT_TYPE(IPCTNL_MSG_CT_DELETE)) ||
 	    message->nlmsg_len < NLMSG_LENGTH(sizeof(*body)) || (body->nfgen_family != AF_INET && body->nfgen_family != AF_INET6))
-		return SIGHTING_NONE;
+		return ENTRY_NONE;
 	ct_attrs(message, attrs);
 	out->record.family = body->nfgen_family;
 	if (!ct_read_tuple(attrs[CTA_TUPLE_ORIG], body->nfgen_family, &out->record.original, &out->record.protocol) ||
 	    !ct_read_tuple(attrs[CTA_TUPLE_REPLY], body->nfgen_family, &out->record.reply, &protocol) ||
 	    !is_replicated(out->record.protocol) || !is_replicated(protocol))
-		return SIGHTING_NONE;
+		return ENTRY_NONE;
 	netlink_attr_copy(attrs[CTA_ID], &out->ct_id, sizeof(out->ct_id));
 	if (message->nlmsg_type == CT_TYPE(IPCTNL_MSG_CT_DELETE))
-		return SIGHTING_DESTROYED;
+		return ENTRY_DESTROYED;
 	if ((number_of(attrs[CTA_STATUS]) & TRANSLATED) != TRANSLATED)
-		return SIGHTING_NONE;
+		return ENTRY_NONE;
 	out->replied = (number_of(attrs[CTA_STATUS]) & IPS_SEEN_REPLY) != 0;
 	out->record.mark = number_of(attrs[CTA_MARK]);
 	ct_read_tcp_state(attrs[CTA_PROTOINFO], &out->record.tcp_state);
 	out->expires_us = now_us() + number_of(attrs[CTA_TIMEOUT]) * US_PER_S;
-	return SIGHTING_LIVE;
+	return ENTRY_LIVE;
 }
 
 static struct nlmsghdr *begin(struct domain *domain, void *space, uint16_t type, uint16_t flags, int family)
@@ -176,7 +176,7 @@ int conntrack_delete(struct domain *domain, const struct flow *flow)
 	return request(domain, message);
 }
 
-int conntrack_ask_all(struct domain *domain)
+int conntrack_dump(struct domain *domain)
 {
 	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
 	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC);

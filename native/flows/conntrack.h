@@ -4,10 +4,10 @@
 
 #include "flows.h"
 
-enum sighting_kind { SIGHTING_NONE, SIGHTING_LIVE, SIGHTING_DESTROYED };
+enum entry_kind { ENTRY_NONE, ENTRY_LIVE, ENTRY_DESTROYED };
 
 /* An entry as the kernel tells of it. */
-struct sighting {
+struct entry {
 	struct flow_record record;
 	bool replied;	    /* packets went both ways */
 	uint32_t ct_id;	    /* network order */
@@ -15,7 +15,7 @@ struct sighting {
 };
 
 /* Reads an event or an item of a dump. NONE for what is no TCP or UDP flow with both of its ends translated. */
-enum sighting_kind conntrack_read(const struct nlmsghdr *message, struct sighting *out);
+enum entry_kind conntrack_read(const struct nlmsghdr *message, struct entry *out);
 
 /* Group memberships of the event socket. */
 extern const int CONNTRACK_GROUPS[];
@@ -27,4 +27,4 @@ int conntrack_update(struct domain *domain, const struct flow_record *record, ui
 int conntrack_set_timeout(struct domain *domain, const struct flow_record *record, uint32_t timeout_s);
 int conntrack_delete(struct domain *domain, const struct flow *flow);
 /* Asks for all translated entries; the answers are to be read. */
-int conntrack_ask_all(struct domain *domain);
+int conntrack_dump(struct domain *domain);

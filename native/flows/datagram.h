@@ -17,7 +17,7 @@
 
 enum datagram_kind { DATAGRAM_HELLO = 1, DATAGRAM_FLOWS = 2 };
 
-#define DATAGRAM_TELL_ALL 1
+#define DATAGRAM_REQUEST_ALL 1
 
 /* A peer that has not shown for so long that it understands version 2 is one of version 1 again: it was downgraded. */
 #define DATAGRAM_UNDERSTOOD_US (5 * US_PER_S)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void say_error(struct flows *flows, char *error, const char *format, ...)
+void set_error(struct flows *flows, char *error, const char *format, ...)
 {
 	char text[ERROR_TEXT];
 	va_list arguments;

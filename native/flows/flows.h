@@ -37,7 +37,7 @@ struct flow {
 	/* The kernel's entry has the short life of one that a peer renews. */
 	bool replica;
 	uint32_t ct_id; /* network order; 0: not known */
-	uint32_t look;	/* the look that saw it last */
+	uint32_t scan;	/* the look that saw it last */
 };
 
 /* What of a domain may have something to read, and who reads it: an epoll event points at one. */
@@ -47,18 +47,18 @@ struct source {
 };
 
 /* What another node says that it carries of a domain, and what of that is here. */
-struct promise {
-	uint32_t count;	   /* the newest word */
-	struct peer *peer; /* whose word it is; NULL: nobody's */
-	unsigned short_of; /* ticks in a row that fewer were held ready */
-	unsigned asked;	   /* times in a row that this was asked about */
-	uint64_t again_us; /* not before this */
+struct counts {
+	uint32_t advertised;	 /* the newest word */
+	struct peer *advertiser; /* whose word it is; NULL: nobody's */
+	unsigned ticks_short; /* ticks in a row that fewer were held ready */
+	unsigned requests;	   /* times in a row that this was asked about */
+	uint64_t request_us; /* not before this */
 	/* An address came here: how many flows should have come with it, how many did, and when that is judged; 0: not. */
-	uint32_t expected, came;
-	uint64_t judged_us;
+	uint32_t expected, arrived;
+	uint64_t takeover_due_us;
 	/* The newest time that most did not come (ms since the epoch; 0: never), and how many in all. */
 	int64_t missed_ms;
-	uint32_t missed_of, missed_came;
+	uint32_t missed_of, missed_arrived;
 	uint64_t missed;
 };
 
@@ -79,20 +79,20 @@ struct domain {
 	struct source events, addresses;
 	uint32_t request_port;
 	uint32_t seq;
-	uint64_t look_us; /* when to look at the whole table next */
-	uint32_t look;
+	uint64_t scan_us; /* when to look at the whole table next */
+	uint32_t scan;
 	uint64_t established_s; /* the kernel's timeout for established TCP flows */
-	bool *held;		/* which shared addresses are bound here */
-	bool moved;		/* one came or went since the last look */
-	bool gained;		/* one came since then */
-	bool unsure;		/* `held` may not be all: the next look asks */
+	bool *bound;		/* which shared addresses are bound here */
+	bool bound_changed;		/* one came or went since the last look */
+	bool bound_gained;		/* one came since then */
+	bool bound_uncertain;		/* `held` may not be all: the next look asks */
 	/* Its flows. */
 	struct flow **buckets;
 	size_t bucket_count;
 	size_t local, remote;
 	/* Flows of others that could not be held ready, and words of others about flows that this node carries. */
 	uint64_t refused, insisted;
-	struct promise promise;
+	struct counts counts;
 	/* How many it carried is told while there are any, and for a while after. */
 	uint64_t counted_us;
 };
@@ -121,13 +121,13 @@ struct peer {
 	uint64_t heard_us; /* or when it was first named */
 	/* Datagrams were missed: it shall tell everything again. */
 	bool wants_all;
-	uint64_t asked_us;
+	uint64_t requested_us;
 	/* The whole table is on its way to it, and then once more: it asked again meanwhile. */
-	bool telling, tell_again;
+	bool sending, send_again;
 	/* Not the whole, but this domain. */
-	bool telling_one;
-	const struct domain *telling_domain;
-	size_t telling_bucket;
+	bool sending_one;
+	const struct domain *sending_domain;
+	size_t sending_bucket;
 };
 
 struct file_mark {
@@ -160,7 +160,7 @@ struct flows {
 	/* Records that go to every peer. */
 	struct buf pending;
 	uint64_t flush_us; /* when they have to leave; 0: there are none */
-	uint64_t tell_us;  /* when to go on telling whole tables; 0: nobody waits */
+	uint64_t send_us;  /* when to go on sending whole tables; 0: nobody waits */
 	uint64_t tick_us;
 	uint64_t written_us; /* state.json */
 	bool errors_changed;

@@ -22,13 +22,13 @@
 #include "../daemon/lock.h"
 #include "../daemon/namespace.h"
 #include "../daemon/signals.h"
-#include "config.h"
 #include "attach.h"
-#include "look.h"
+#include "config.h"
+#include "counts.h"
 #include "peer.h"
-#include "promise.h"
+#include "scan.h"
+#include "send.h"
 #include "state_file.h"
-#include "tell.h"
 #include "writer.h"
 
 #define EVENTS 64
@@ -46,13 +46,13 @@ static bool watch(const struct flows *flows, int fd, void *what)
 
 static void tick(struct flows *flows)
 {
-	config_look(flows);
+	config_check(flows);
 	peers_listen(flows);
 	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next) {
-		domain_ready(flows, domain);
-		promise_tick(flows, domain);
+		domain_attach(flows, domain);
+		counts_tick(flows, domain);
 	}
-	peers_greet(flows);
+	peers_send_hello(flows);
 }
 
 /* Does what time has come for. */
@@ -65,12 +65,12 @@ static void keep_time(struct flows *flows)
 		tick(flows);
 	}
 	for (struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
-		if (domain->event_fd >= 0 && domain->look_us <= now)
-			look_at_all(flows, domain);
+		if (domain->event_fd >= 0 && domain->scan_us <= now)
+			scan_table(flows, domain);
 	if (flows->flush_us != 0 && flows->flush_us <= now)
-		tell_flush(flows);
-	if (flows->tell_us != 0 && flows->tell_us <= now)
-		tell_go_on(flows);
+		send_flush(flows);
+	if (flows->send_us != 0 && flows->send_us <= now)
+		send_continue(flows);
 	if (flows->errors_changed || flows->written_us + STATE_EVERY_US <= now)
 		state_write(flows);
 }
@@ -80,12 +80,12 @@ static int wait_ms(const struct flows *flows)
 	uint64_t now = now_us(), next = flows->tick_us;
 
 	for (const struct domain *domain = flows->domains; domain != NULL; domain = domain->next)
-		if (domain->event_fd >= 0 && domain->look_us < next)
-			next = domain->look_us;
+		if (domain->event_fd >= 0 && domain->scan_us < next)
+			next = domain->scan_us;
 	if (flows->flush_us != 0 && flows->flush_us < next)
 		next = flows->flush_us;
-	if (flows->tell_us != 0 && flows->tell_us < next)
-		next = flows->tell_us;
+	if (flows->send_us != 0 && flows->send_us < next)
+		next = flows->send_us;
 	/* Rounded up: nothing must find itself early and spin. */
 	return next <= now ? 0 : (int)((next - now + 999) / 1000);
 }
@@ -123,7 +123,7 @@ static int run(struct flows *flows, const int *signals, const int *directory)
 		if (reload)
 			config_load(flows);
 		if (end) {
-			tell_flush(flows);
+			send_flush(flows);
 			state_write(flows);
 			writer_finish();
 			return 0;

@@ -7,17 +7,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "apply.h"
+#include "counts.h"
 #include "datagram.h"
 #include "domain.h"
 #include "error.h"
-#include "promise.h"
 #include "record.h"
-#include "take.h"
-#include "tell.h"
+#include "send.h"
 
 #define HELLO_BODY 16
 #define QUEUE (8 * 1024 * 1024)
-#define ASK_EVERY_US (5 * US_PER_S)
+#define REQUEST_EVERY_US (5 * US_PER_S)
 #define RECEIVE_AT_ONCE 256
 
 /* Not 0. */
@@ -64,7 +64,7 @@ void peers_listen(struct flows *flows)
 		return;
 	fd = socket(flows->config.address.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&name, len) < 0 || epoll_ctl(flows->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
-		say_error(flows, flows->listen_error, "listening: %s", strerror(errno));
+		set_error(flows, flows->listen_error, "listening: %s", strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -72,7 +72,7 @@ void peers_listen(struct flows *flows)
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &queue, sizeof(queue));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &queue, sizeof(queue));
 	flows->socket_fd = fd;
-	say_error(flows, flows->listen_error, "%s", "");
+	set_error(flows, flows->listen_error, "%s", "");
 }
 
 static void greet(struct flows *flows, struct peer *peer)
@@ -80,18 +80,18 @@ static void greet(struct flows *flows, struct peer *peer)
 	uint8_t body[HELLO_BODY];
 	uint64_t now = now_us();
 	/* The whole table is much; a link that loses all the time is not made better by it. */
-	bool ask = peer->wants_all && (peer->asked_us == 0 || now - peer->asked_us >= ASK_EVERY_US);
+	bool ask = peer->wants_all && (peer->requested_us == 0 || now - peer->requested_us >= REQUEST_EVERY_US);
 
 	if (ask) {
 		peer->wants_all = false;
-		peer->asked_us = now;
+		peer->requested_us = now;
 	}
 	put64(body, peer->challenge);
 	put64(body + 8, peer->echo);
-	datagram_send(flows, peer, DATAGRAM_HELLO, ask ? DATAGRAM_TELL_ALL : 0, 0, body, sizeof(body));
+	datagram_send(flows, peer, DATAGRAM_HELLO, ask ? DATAGRAM_REQUEST_ALL : 0, 0, body, sizeof(body));
 }
 
-void peers_greet(struct flows *flows)
+void peers_send_hello(struct flows *flows)
 {
 	for (struct peer *peer = flows->peers; peer != NULL; peer = peer->next) {
 		if (peer->understood_us != 0 && now_us() - peer->understood_us > DATAGRAM_UNDERSTOOD_US) {
@@ -122,7 +122,7 @@ static bool is_fresh(struct peer *peer, uint64_t seq)
 	return true;
 }
 
-static bool take_hello(struct flows *flows, struct peer *peer, const struct datagram *hello)
+static bool receive_hello(struct flows *flows, struct peer *peer, const struct datagram *hello)
 {
 	uint64_t challenge = get64(hello->body), echo = get64(hello->body + 8);
 	bool known = hello->epoch == peer->epoch;
@@ -136,13 +136,13 @@ static bool take_hello(struct flows *flows, struct peer *peer, const struct data
 		peer->challenge = random_number();
 		known = true;
 		/* To who began anew, what was on its way counts for nothing. */
-		peer->telling = false;
-		tell_all(flows, peer);
+		peer->sending = false;
+		send_all(flows, peer);
 	}
 	if (known) {
 		heard(peer);
-		if (hello->flags == DATAGRAM_TELL_ALL)
-			tell_all(flows, peer);
+		if (hello->flags == DATAGRAM_REQUEST_ALL)
+			send_all(flows, peer);
 	}
 	/* It does not know us, or we cannot believe it yet: our answer lets it echo. */
 	if (!known || hello->to != peer->own_epoch)
@@ -151,30 +151,30 @@ static bool take_hello(struct flows *flows, struct peer *peer, const struct data
 }
 
 /* Of a domain that is not shared here there is nothing to tell: the peer is ahead of our configuration, or behind. */
-static bool take_ask(struct flows *flows, struct peer *peer, const struct flow_record *record)
+static bool receive_request(struct flows *flows, struct peer *peer, const struct flow_record *record)
 {
 	const struct domain *domain = domain_find(flows, record->domain);
 
 	if (domain != NULL)
-		tell_domain(flows, peer, domain);
+		send_domain(flows, peer, domain);
 	return true;
 }
 
-static bool take_record(struct flows *flows, struct peer *peer, enum record_kind kind, const struct flow_record *record)
+static bool receive_record(struct flows *flows, struct peer *peer, enum record_kind kind, const struct flow_record *record)
 {
 	switch (kind) {
 	case RECORD_PUT:
-		return take_put(flows, record);
+		return apply_put(flows, record);
 	case RECORD_DELETE:
-		return take_delete(flows, record);
-	case RECORD_ASK:
-		return take_ask(flows, peer, record);
+		return apply_delete(flows, record);
+	case RECORD_REQUEST:
+		return receive_request(flows, peer, record);
 	default:
-		return promise_take(flows, peer, record);
+		return counts_receive(flows, peer, record);
 	}
 }
 
-static bool take_flows(struct flows *flows, struct peer *peer, const struct datagram *datagram)
+static bool receive_flows(struct flows *flows, struct peer *peer, const struct datagram *datagram)
 {
 	const uint8_t *at = datagram->body;
 	enum record_kind kind;
@@ -189,7 +189,7 @@ static bool take_flows(struct flows *flows, struct peer *peer, const struct data
 		size_t size = record_read(at, len, &kind, &record);
 		if (size == 0)
 			return false;
-		sound = take_record(flows, peer, kind, &record) && sound;
+		sound = receive_record(flows, peer, kind, &record) && sound;
 		at += size;
 		len -= size;
 	}
@@ -213,8 +213,8 @@ static bool take(struct flows *flows, struct peer *peer, const uint8_t *data, si
 	if (datagram.version == 2)
 		peer->speaks_two = true;
 	if (datagram.kind == DATAGRAM_HELLO && datagram.len == HELLO_BODY)
-		return take_hello(flows, peer, &datagram);
-	return datagram.kind == DATAGRAM_FLOWS && take_flows(flows, peer, &datagram);
+		return receive_hello(flows, peer, &datagram);
+	return datagram.kind == DATAGRAM_FLOWS && receive_flows(flows, peer, &datagram);
 }
 
 static struct peer *sender(struct flows *flows, const struct sockaddr_storage *from)

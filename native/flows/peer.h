@@ -13,4 +13,4 @@ struct peer *peer_find(struct flows *flows, const struct address *address);
 struct peer *peer_add(struct flows *flows, const struct address *address);
 void peers_receive(struct flows *flows);
 /* Shows that we live. Once a second. */
-void peers_greet(struct flows *flows);
+void peers_send_hello(struct flows *flows);

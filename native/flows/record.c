@@ -14,7 +14,7 @@ static uint8_t *put(uint8_t *at, const void *data, size_t len)
 
 static bool is_about_domain(enum record_kind kind)
 {
-	return kind == RECORD_COUNT || kind == RECORD_ASK;
+	return kind == RECORD_COUNT || kind == RECORD_REQUEST;
 }
 
 size_t record_write(uint8_t *at, enum record_kind kind, const struct flow_record *record)
@@ -51,7 +51,7 @@ size_t record_read(const uint8_t *at, size_t len, enum record_kind *kind, struct
 	size_t size;
 
 	*out = (struct flow_record){0};
-	if (len < HEAD || at[0] < RECORD_PUT || at[0] > RECORD_ASK)
+	if (len < HEAD || at[0] < RECORD_PUT || at[0] > RECORD_REQUEST)
 		return 0;
 	*kind = (enum record_kind)at[0];
 	out->protocol = at[1];

@@ -10,7 +10,7 @@
 #pragma once
 #include "flows.h"
 
-enum record_kind { RECORD_PUT = 1, RECORD_DELETE = 2, RECORD_COUNT = 3, RECORD_ASK = 4 };
+enum record_kind { RECORD_PUT = 1, RECORD_DELETE = 2, RECORD_COUNT = 3, RECORD_REQUEST = 4 };
 
 #define RECORD_MOST 84
 

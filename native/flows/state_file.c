@@ -24,14 +24,14 @@ static void put_text(struct buf *out, const char *text)
 	text_put(out, "\"");
 }
 
-static void put_promise(struct buf *out, const struct promise *promise)
+static void put_counts(struct buf *out, const struct counts *counts)
 {
-	text_put(out, ",\"promised\":%" PRIu32 ",\"missed\":%" PRIu64 ",\"lastMiss\":", promise->count, promise->missed);
-	if (promise->missed_ms == 0)
+	text_put(out, ",\"promised\":%" PRIu32 ",\"missed\":%" PRIu64 ",\"lastMiss\":", counts->advertised, counts->missed);
+	if (counts->missed_ms == 0)
 		text_put(out, "null");
 	else
-		text_put(out, "{\"atMs\":%" PRId64 ",\"expected\":%" PRIu32 ",\"came\":%" PRIu32 "}", promise->missed_ms,
-		    promise->missed_of, promise->missed_came);
+		text_put(out, "{\"atMs\":%" PRId64 ",\"expected\":%" PRIu32 ",\"came\":%" PRIu32 "}", counts->missed_ms,
+		    counts->missed_of, counts->missed_arrived);
 }
 
 static void put_domains(struct buf *out, const struct flows *flows)
@@ -43,7 +43,7 @@ static void put_domains(struct buf *out, const struct flows *flows)
 		    ",\"insisted\":%" PRIu64 ",\"error\":", comma,
 		    domain->number, domain->local, domain->remote, domain->refused, domain->insisted);
 		put_text(out, domain->error);
-		put_promise(out, &domain->promise);
+		put_counts(out, &domain->counts);
 		text_put(out, "}");
 	}
 }

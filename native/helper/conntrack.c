@@ -25,7 +25,7 @@
 #define FILTER_PROTO_DST_PORT (1u << 5)
 
 /* A service whose flows go. */
-struct wanted {
+struct service {
 	int family;
 	uint8_t protocol;
 	struct end destination;
@@ -48,8 +48,8 @@ static const struct {
 };
 
 struct dump {
-	const struct wanted *wanted; /* in order */
-	size_t services;
+	const struct service *services; /* in order */
+	size_t service_count;
 	struct buf deletes;
 	uint32_t count;
 	struct netlink_refusal refusal;
@@ -59,19 +59,19 @@ struct dump {
  * Kernels from 5.8 on dump only what matches this one service; what older ones send too much is left out by `gather`. By a
  * single member too: a service may have a hundred thousand flows to others.
  */
-static void put_filter(struct nlmsghdr *message, const struct wanted *wanted, enum side side)
+static void put_filter(struct nlmsghdr *message, const struct service *service, enum side side)
 {
-	const struct end *one = wanted->members.len == sizeof(*one) ? (const void *)wanted->members.data : NULL;
-	uint32_t service = FILTER_IP_DST | FILTER_PROTO_NUM | FILTER_PROTO_DST_PORT;
-	uint32_t member = one == NULL ? 0 : FILTER_IP_SRC | FILTER_PROTO_NUM | FILTER_PROTO_SRC_PORT;
+	const struct end *one = service->members.len == sizeof(*one) ? (const void *)service->members.data : NULL;
+	uint32_t service_flags = FILTER_IP_DST | FILTER_PROTO_NUM | FILTER_PROTO_DST_PORT;
+	uint32_t member_flags = one == NULL ? 0 : FILTER_IP_SRC | FILTER_PROTO_NUM | FILTER_PROTO_SRC_PORT;
 	struct nlattr *filter = mnl_attr_nest_start(message, CTA_FILTER);
 
-	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, side == ORIGINAL ? service : member);
-	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, side == REPLY ? service : member);
+	mnl_attr_put_u32(message, CTA_FILTER_ORIG_FLAGS, side == ORIGINAL ? service_flags : member_flags);
+	mnl_attr_put_u32(message, CTA_FILTER_REPLY_FLAGS, side == REPLY ? service_flags : member_flags);
 	mnl_attr_nest_end(message, filter);
-	ct_put_tuple(message, SIDES[side].tuple, wanted->family, wanted->protocol, NULL, &wanted->destination);
+	ct_put_tuple(message, SIDES[side].tuple, service->family, service->protocol, NULL, &service->destination);
 	if (one != NULL)
-		ct_put_tuple(message, SIDES[side].other, wanted->family, wanted->protocol, one, NULL);
+		ct_put_tuple(message, SIDES[side].other, service->family, service->protocol, one, NULL);
 }
 
 static int compare_ends(const void *a, const void *b)
@@ -84,7 +84,7 @@ static int compare_ends(const void *a, const void *b)
 
 static int compare_services(const void *a, const void *b)
 {
-	const struct wanted *one = a, *other = b;
+	const struct service *one = a, *other = b;
 	int order = one->family - other->family;
 
 	if (order == 0)
@@ -92,10 +92,10 @@ static int compare_services(const void *a, const void *b)
 	return order != 0 ? order : compare_ends(&one->destination, &other->destination);
 }
 
-static bool is_member(const struct wanted *wanted, const struct end *end)
+static bool is_member(const struct service *service, const struct end *end)
 {
-	return wanted->members.len > 0 &&
-	       bsearch(end, wanted->members.data, wanted->members.len / sizeof(*end), sizeof(*end), compare_ends) != NULL;
+	return service->members.len > 0 &&
+	       bsearch(end, service->members.data, service->members.len / sizeof(*end), sizeof(*end), compare_ends) != NULL;
 }
 
 /* Nothing more can pass over it, or nothing has yet. */
@@ -124,13 +124,13 @@ static bool is_unestablished(const struct nlattr *info)
 static bool is_wanted(const struct dump *dump, int family, uint8_t protocol, const struct tuple *sent,
 		      const struct tuple *answered, const struct nlattr *info)
 {
-	const struct wanted key = {.family = family, .protocol = protocol, .destination = sent->dst};
-	const struct wanted *end = dump->wanted + dump->services;
-	const struct wanted *at = bsearch(&key, dump->wanted, dump->services, sizeof(key), compare_services);
+	const struct service key = {.family = family, .protocol = protocol, .destination = sent->dst};
+	const struct service *end = dump->services + dump->service_count;
+	const struct service *at = bsearch(&key, dump->services, dump->service_count, sizeof(key), compare_services);
 
 	if (at == NULL)
 		return false;
-	while (at > dump->wanted && compare_services(at - 1, &key) == 0)
+	while (at > dump->services && compare_services(at - 1, &key) == 0)
 		at--;
 	for (; at < end && compare_services(at, &key) == 0; at++)
 		if ((!at->only_members || is_member(at, &answered->src)) && (!at->unestablished || is_unestablished(info)))
@@ -199,7 +199,7 @@ static int64_t delete_gathered(struct request *request, int fd, const struct dum
 }
 
 /* Members of the other family have no flows to this destination. */
-static bool read_members(struct request *request, const struct json *service, struct wanted *out)
+static bool read_members(struct request *request, const struct json *service, struct service *out)
 {
 	const struct json *member;
 
@@ -224,7 +224,7 @@ static bool read_members(struct request *request, const struct json *service, st
 	return true;
 }
 
-static bool read_service(struct request *request, const struct json *service, struct wanted *out)
+static bool read_service(struct request *request, const struct json *service, struct service *out)
 {
 	static const struct {
 		const char *name;
@@ -261,14 +261,14 @@ static bool read_services(struct request *request, struct buf *out)
 	if (!field_list(request, request->fields, "services", &service))
 		return false;
 	for (; service != NULL; service = service->next) {
-		struct wanted wanted = {0};
-		bool is_right = read_service(request, service, &wanted);
-		buf_put(out, &wanted, sizeof(wanted));
+		struct service read = {0};
+		bool is_right = read_service(request, service, &read);
+		buf_put(out, &read, sizeof(read));
 		if (!is_right)
 			return false;
 	}
 	if (out->len > 0)
-		qsort(out->data, out->len / sizeof(struct wanted), sizeof(struct wanted), compare_services);
+		qsort(out->data, out->len / sizeof(struct service), sizeof(struct service), compare_services);
 	return true;
 }
 
@@ -361,13 +361,13 @@ static int64_t delete_flows(struct request *request, int fd, const struct dump *
 	_Alignas(struct nlmsghdr) char space[512];
 	int64_t deleted = 0, more;
 
-	if (dump->services == 0)
+	if (dump->service_count == 0)
 		return 0;
-	if (count_flows(fd) / FLOWS_OF_ONE < dump->services * dump->services)
+	if (count_flows(fd) / FLOWS_OF_ONE < dump->service_count * dump->service_count)
 		return delete_dumped(request, fd, *dump, ct_begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC));
-	for (const struct wanted *one = dump->wanted; one < dump->wanted + dump->services; one++)
+	for (const struct service *one = dump->services; one < dump->services + dump->service_count; one++)
 		for (enum side side = ORIGINAL; side <= REPLY; side++) {
-			const struct dump alone = {.wanted = one, .services = 1};
+			const struct dump alone = {.services = one, .service_count = 1};
 			struct nlmsghdr *message = ct_begin(space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, one->family);
 			put_filter(message, one, side);
 			more = delete_dumped(request, fd, alone, message);
@@ -390,14 +390,14 @@ bool op_conntrack_delete(struct request *request)
 		return false;
 	if (read_services(request, &services)) {
 		fd = netns_netfilter(netns);
-		dump = (struct dump){.wanted = (const void *)services.data, .services = services.len / sizeof(struct wanted)};
+		dump = (struct dump){.services = (const void *)services.data, .service_count = services.len / sizeof(struct service)};
 		if (fd < 0)
 			fail_errno(request, errno, "netlink socket");
 		else
 			deleted = delete_flows(request, fd, &dump);
 	}
-	for (size_t at = 0; at < services.len; at += sizeof(struct wanted))
-		buf_reset(&((struct wanted *)(void *)(services.data + at))->members, 0);
+	for (size_t at = 0; at < services.len; at += sizeof(struct service))
+		buf_reset(&((struct service *)(void *)(services.data + at))->members, 0);
 	buf_reset(&services, 0);
 	if (deleted < 0)
 		return false;

@@ -33,12 +33,12 @@
 #define MAX_UNREAD (1u << 20)
 
 /* One family of one interface. */
-struct ears {
+struct listener {
 	struct watch watch;
 	struct defender *defender;
 	int family;
 	struct claim_ranges ranges;
-	bool shut; /* the filter lets nothing through until the period ends */
+	bool blocked; /* the filter lets nothing through until the period ends */
 };
 
 struct defender {
@@ -47,7 +47,7 @@ struct defender {
 	char dev[IFNAMSIZ];
 	int ifindex;
 	uint8_t mac[6];
-	struct ears ears[2];
+	struct listener listeners[2];
 	struct timer period;
 	unsigned heard; /* in this period */
 	struct defended_list list;
@@ -91,11 +91,11 @@ static void heard(struct defender *defender, const struct claim *claim)
 	defended->claims = 0;
 }
 
-static void set_filter(struct ears *ears, bool shut)
+static void set_filter(struct listener *listener, bool blocked)
 {
-	ears->shut = shut;
-	if (ears->watch.fd >= 0)
-		claim_filter_attach(ears->watch.fd, ears->family, shut ? &NOTHING : &ears->ranges);
+	listener->blocked = blocked;
+	if (listener->watch.fd >= 0)
+		claim_filter_attach(listener->watch.fd, listener->family, blocked ? &NOTHING : &listener->ranges);
 }
 
 static void period_over(struct timer *timer)
@@ -104,8 +104,8 @@ static void period_over(struct timer *timer)
 
 	defender->heard = 0;
 	for (size_t i = 0; i < 2; i++)
-		if (defender->ears[i].shut)
-			set_filter(&defender->ears[i], false);
+		if (defender->listeners[i].blocked)
+			set_filter(&defender->listeners[i], false);
 }
 
 static bool may_hear(struct defender *defender)
@@ -115,15 +115,15 @@ static bool may_hear(struct defender *defender)
 	if (defender->heard < CLAIMS_PER_PERIOD)
 		return ++defender->heard > 0;
 	for (size_t i = 0; i < 2; i++)
-		if (!defender->ears[i].shut)
-			set_filter(&defender->ears[i], true);
+		if (!defender->listeners[i].blocked)
+			set_filter(&defender->listeners[i], true);
 	return false;
 }
 
 static void claims_ready(struct watch *watch, uint32_t events)
 {
-	struct ears *ears = container_of(watch, struct ears, watch);
-	struct defender *defender = ears->defender;
+	struct listener *listener = container_of(watch, struct listener, watch);
+	struct defender *defender = listener->defender;
 	uint8_t packet[256];
 	struct sockaddr_ll from;
 	struct claim claim;
@@ -134,28 +134,28 @@ static void claims_ready(struct watch *watch, uint32_t events)
 		ssize_t len = recvfrom(watch->fd, packet, sizeof(packet), 0, (struct sockaddr *)&from, &from_len);
 		if (len < 0)
 			return;
-		/* What was queued before the filter was shut is thrown away. */
+		/* What was queued before the filter was blocked is thrown away. */
 		if (!may_hear(defender))
 			continue;
-		if (claim_read(&claim, ears->family, packet, (size_t)len, from.sll_addr))
+		if (claim_read(&claim, listener->family, packet, (size_t)len, from.sll_addr))
 			heard(defender, &claim);
 	}
 }
 
 /* Bound to the interface: packets of all others cost nothing. It hears nothing that this node sends. */
-static bool open_ears(struct defender *defender, struct ears *ears)
+static bool open_listener(struct defender *defender, struct listener *listener)
 {
-	uint16_t protocol = ears->family == AF_INET ? ETH_P_ARP : ETH_P_IPV6;
+	uint16_t protocol = listener->family == AF_INET ? ETH_P_ARP : ETH_P_IPV6;
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(protocol), .sll_ifindex = defender->ifindex};
 	/* Protocol 0: it hears nothing before the filter is set. */
 	int fd = netns_socket(defender->netns, AF_PACKET, SOCK_DGRAM, 0);
 
 	if (fd < 0)
 		return false;
-	ears->watch.ready = claims_ready;
-	if (!claim_filter_attach(fd, ears->family, ears->shut ? &NOTHING : &ears->ranges) ||
+	listener->watch.ready = claims_ready;
+	if (!claim_filter_attach(fd, listener->family, listener->blocked ? &NOTHING : &listener->ranges) ||
 	    bind(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
-	    !loop_watch(&defender->netns->helper->loop, &ears->watch, fd, EPOLLIN)) {
+	    !loop_watch(&defender->netns->helper->loop, &listener->watch, fd, EPOLLIN)) {
 		int err = errno;
 		close(fd);
 		errno = err;
@@ -170,21 +170,21 @@ static int ascending(const void *one, const void *other)
 	return a < b ? -1 : a > b ? 1 : 0;
 }
 
-static bool refresh(struct defender *defender, struct ears *ears)
+static bool refresh(struct defender *defender, struct listener *listener)
 {
 	uint32_t *keys = memory_new((defender->list.count + 1) * sizeof(*keys));
 	size_t count = 0;
 
 	for (size_t i = 0; i < defender->list.count; i++)
-		if (defender->list.items[i].address.family == ears->family)
+		if (defender->list.items[i].address.family == listener->family)
 			keys[count++] = claim_key(&defender->list.items[i].address);
 	/* Those of IPv6 are in order of the whole address. */
 	qsort(keys, count, sizeof(*keys), ascending);
-	claim_ranges_make(&ears->ranges, keys, count);
+	claim_ranges_make(&listener->ranges, keys, count);
 	free(keys);
-	if (count > 0 && ears->watch.fd < 0)
-		return open_ears(defender, ears);
-	set_filter(ears, ears->shut);
+	if (count > 0 && listener->watch.fd < 0)
+		return open_listener(defender, listener);
+	set_filter(listener, listener->blocked);
 	return true;
 }
 
@@ -196,7 +196,7 @@ static void end(struct defender *defender)
 		link = &(*link)->next;
 	*link = defender->next;
 	for (size_t i = 0; i < 2; i++)
-		loop_close(&defender->ears[i].watch);
+		loop_close(&defender->listeners[i].watch);
 	loop_untimer(&defender->netns->helper->loop, &defender->period);
 	free(defender->list.items);
 	netns_release(defender->netns);
@@ -222,8 +222,8 @@ static struct defender *defender_of(struct netns *netns, const char *dev)
 	strncpy(defender->dev, dev, IFNAMSIZ - 1);
 	defender->period.fire = period_over;
 	for (size_t i = 0; i < 2; i++) {
-		struct ears *ears = &defender->ears[i];
-		*ears = (struct ears){.watch.fd = -1, .defender = defender, .family = i == 0 ? AF_INET : AF_INET6};
+		struct listener *listener = &defender->listeners[i];
+		*listener = (struct listener){.watch.fd = -1, .defender = defender, .family = i == 0 ? AF_INET : AF_INET6};
 	}
 	defender->next = netns->defenders;
 	netns->defenders = defender;
@@ -243,7 +243,7 @@ static void follow_interface(struct defender *defender, int ifindex, const uint8
 	defender->ifindex = ifindex;
 	defender->list.count = 0;
 	for (size_t i = 0; i < 2; i++)
-		loop_close(&defender->ears[i].watch);
+		loop_close(&defender->listeners[i].watch);
 }
 
 static bool check(struct request *request, const struct json *item, const char *name)
@@ -266,8 +266,8 @@ static void add_all(struct defender *defender, const struct json *item, bool sta
 			continue;
 		defended_add(&defender->list, &address);
 		for (size_t i = 0; i < 2; i++)
-			if (defender->ears[i].family == address.family &&
-			    !claim_ranges_hold(&defender->ears[i].ranges, claim_key(&address)))
+			if (defender->listeners[i].family == address.family &&
+			    !claim_ranges_hold(&defender->listeners[i].ranges, claim_key(&address)))
 				stale[i] = true;
 	}
 }
@@ -312,8 +312,8 @@ bool op_defend(struct request *request)
 		return reply_done(request);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		bool deaf = defender->ears[i].watch.fd < 0;
-		if ((deaf || stale[i]) && !refresh(defender, &defender->ears[i]))
+		bool deaf = defender->listeners[i].watch.fd < 0;
+		if ((deaf || stale[i]) && !refresh(defender, &defender->listeners[i]))
 			return fail_errno(request, errno, "packet socket");
 	}
 	return reply_done(request);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "rounds.h"
+#include "announce.h"
 
 #define VRRP 112
 #define ADVERTISEMENT 1
@@ -106,7 +106,7 @@ uint64_t adverts_reannounce(struct mover *mover)
 		if (shard->reannounce_us <= now) {
 			shard->reannounce_us = 0;
 			shard->reannounced_us = now;
-			rounds_again(mover, (uint8_t)i);
+			announce_again(mover, (uint8_t)i);
 		} else if (next == 0 || shard->reannounce_us < next) {
 			next = shard->reannounce_us;
 		}

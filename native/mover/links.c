@@ -9,7 +9,7 @@
 
 #include "../net/netlink.h"
 #include "closer.h"
-#include "unsent.h"
+#include "neighbour_queue.h"
 
 #define RUNS (IFF_UP | IFF_RUNNING)
 #define EVENTS 16
@@ -84,7 +84,7 @@ bool links_read(struct mover *mover)
 			place->back = true;
 		/* The fabric alone: tenants' segments carry no adverts. */
 		if (place->back && place->path == NULL)
-			unsent_forget(place);
+			neighbour_queue_flush(place);
 		if (place->back)
 			any = forget_proxied(mover, place) || any;
 		place->back = false;

@@ -41,7 +41,7 @@
 #include "closer.h"
 #include "guard.h"
 #include "links.h"
-#include "notices.h"
+#include "notify.h"
 #include "place.h"
 #include "reconcile.h"
 #include "run.h"
@@ -119,7 +119,7 @@ static void begin(struct mover *mover, const struct sources *sources)
 		reconcile_table(mover, &table);
 	/* What keepalived said meanwhile decides whether the addresses stay. */
 	if (sources != NULL)
-		read_notices(mover, sources);
+		read_notifications(mover, sources);
 	else
 		for (enum state state = STATE_BACKUP; state < STATE_STOPPED; state++)
 			shards_change(mover, state, STATE_STOPPED);

@@ -121,7 +121,7 @@ struct mover {
 	struct table table;
 	struct place *places[PLACE_BUCKETS];
 	uint32_t next_place;
-	struct buf notices; /* an unfinished line of the FIFO */
+	struct buf notifications; /* an unfinished line of the FIFO */
 	uint64_t generation_done;
 	uint64_t swept;
 	uint64_t conflicts;

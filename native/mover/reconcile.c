@@ -4,10 +4,10 @@
 
 #include "adopt.h"
 #include "adverts.h"
+#include "announce.h"
 #include "bind.h"
 #include "place.h"
 #include "proxied.h"
-#include "rounds.h"
 #include "table.h"
 
 #define RETRY_US 1000000
@@ -59,7 +59,7 @@ static void flush(struct mover *mover, struct run *run)
 		bind_run(mover, run);
 	/* The first addresses are announced while the last are not yet bound. */
 	if (run->count > 0 && (run->step == ANNOUNCE || run->step == BIND_AND_ANNOUNCE))
-		rounds_begin(mover, run->entries[0]->place, run->entries, run->count);
+		announce_begin(mover, run->entries[0]->place, run->entries, run->count);
 	run->count = 0;
 }
 

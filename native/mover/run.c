@@ -8,11 +8,11 @@
 
 #include "../daemon/directory.h"
 #include "adverts.h"
+#include "announce.h"
 #include "keepalived.h"
 #include "links.h"
-#include "notices.h"
+#include "notify.h"
 #include "reconcile.h"
-#include "rounds.h"
 #include "state_file.h"
 #include "table.h"
 
@@ -23,14 +23,14 @@
 
 enum source { FIFO, SIGNALS, DIRECTORY, ADVERTS, ADVERTS6, LINKS, SOURCES };
 
-bool read_notices(struct mover *mover, const struct sources *sources)
+bool read_notifications(struct mover *mover, const struct sources *sources)
 {
 	char data[4096];
 	bool changed = false;
 	ssize_t len;
 
 	while ((len = read(sources->fifo, data, sizeof(data))) > 0)
-		changed = notices_take(mover, data, (size_t)len) || changed;
+		changed = notify_receive(mover, data, (size_t)len) || changed;
 	return changed;
 }
 
@@ -57,7 +57,7 @@ static uint64_t keep_time(struct mover *mover)
 	uint64_t now = now_us(), next;
 
 	if (mover->announce_due_us != 0 && mover->announce_due_us <= now)
-		rounds_go_on(mover);
+		announce_continue(mover);
 	next = adverts_reannounce(mover);
 	now = now_us();
 	if (mover->check_us <= now) {
@@ -172,7 +172,7 @@ int run(struct mover *mover, struct sources *sources, bool *hand_over)
 			return give_way(mover);
 		if (polled[SIGNALS].revents != 0 && terminated(sources) && term_us == 0)
 			term_us = after + TERM_US;
-		if (polled[FIFO].revents != 0 && read_notices(mover, sources))
+		if (polled[FIFO].revents != 0 && read_notifications(mover, sources))
 			reconcile(mover, REASON_VRRP, after);
 		if ((polled[FIFO].revents & POLLHUP) != 0) {
 			if (terminated(sources))

@@ -17,4 +17,4 @@ struct sources {
 /* Runs until the end; the program's exit code. `hand_over`: whether addresses are left to the next mover. */
 int run(struct mover *mover, struct sources *sources, bool *hand_over);
 /* Reads what is in the FIFO without waiting; true when a state changed. */
-bool read_notices(struct mover *mover, const struct sources *sources);
+bool read_notifications(struct mover *mover, const struct sources *sources);

@@ -1,12 +1,12 @@
-#include "tell.h"
+#include "send.h"
 
 #include <sys/socket.h>
 
 #include "datagram.h"
 
 #define FLUSH_US 2000
-#define TELL_EVERY_US 1000
-#define DATAGRAMS_PER_TELL 2
+#define SEND_EVERY_US 1000
+#define DATAGRAMS_PER_SEND 2
 
 static size_t count_records(const uint8_t *data, size_t len)
 {
@@ -22,7 +22,7 @@ static size_t count_records(const uint8_t *data, size_t len)
 	return count;
 }
 
-void tell_flush(struct flows *flows)
+void send_flush(struct flows *flows)
 {
 	size_t count = count_records(flows->pending.data, flows->pending.len);
 
@@ -35,10 +35,10 @@ void tell_flush(struct flows *flows)
 	flows->flush_us = 0;
 }
 
-void tell_change(struct flows *flows, enum record_kind kind, const struct flow_record *record)
+void send_change(struct flows *flows, enum record_kind kind, const struct flow_record *record)
 {
 	if (flows->pending.len + RECORD_MOST > DATAGRAM_ROOM)
-		tell_flush(flows);
+		send_flush(flows);
 	flows->pending.len += record_write(buf_reserve(&flows->pending, RECORD_MOST), kind, record);
 	if (flows->flush_us == 0)
 		flows->flush_us = now_us() + FLUSH_US;
@@ -46,42 +46,42 @@ void tell_change(struct flows *flows, enum record_kind kind, const struct flow_r
 
 static void begin(struct flows *flows, struct peer *peer, const struct domain *first, bool one)
 {
-	peer->telling = true;
-	peer->tell_again = false;
-	peer->telling_one = one;
-	peer->telling_domain = first;
-	peer->telling_bucket = 0;
-	if (flows->tell_us == 0)
-		flows->tell_us = now_us();
+	peer->sending = true;
+	peer->send_again = false;
+	peer->sending_one = one;
+	peer->sending_domain = first;
+	peer->sending_bucket = 0;
+	if (flows->send_us == 0)
+		flows->send_us = now_us();
 }
 
-void tell_all(struct flows *flows, struct peer *peer)
+void send_all(struct flows *flows, struct peer *peer)
 {
-	if (peer->telling)
-		peer->tell_again = true;
+	if (peer->sending)
+		peer->send_again = true;
 	else
 		begin(flows, peer, flows->domains, false);
 }
 
-void tell_domain(struct flows *flows, struct peer *peer, const struct domain *domain)
+void send_domain(struct flows *flows, struct peer *peer, const struct domain *domain)
 {
-	if (peer->telling)
-		peer->tell_again = true;
+	if (peer->sending)
+		peer->send_again = true;
 	else
 		begin(flows, peer, domain, true);
 }
 
-void tell_ask(struct flows *flows, const struct domain *domain)
+void send_request(struct flows *flows, const struct domain *domain)
 {
 	const struct flow_record ask = {.family = AF_INET, .domain = domain->number};
 
-	tell_change(flows, RECORD_ASK, &ask);
+	send_change(flows, RECORD_REQUEST, &ask);
 }
 
-void tell_anew(struct flows *flows, const struct domain *gone)
+void send_restart(struct flows *flows, const struct domain *gone)
 {
 	for (struct peer *peer = flows->peers; peer != NULL; peer = peer->next)
-		if (peer->telling && peer->telling_domain == gone)
+		if (peer->sending && peer->sending_domain == gone)
 			begin(flows, peer, flows->domains, false);
 }
 
@@ -89,20 +89,20 @@ void tell_anew(struct flows *flows, const struct domain *gone)
  * Buckets whose records fit into a datagram. When the table grows meanwhile, flows of a bucket go to it or to a later
  * one: some are told twice, none is left out.
  */
-static void tell_some(struct flows *flows, struct peer *peer)
+static void send_some(struct flows *flows, struct peer *peer)
 {
 	uint8_t body[DATAGRAM_ROOM];
 	size_t len = 0;
 	uint16_t count = 0;
 
-	while (peer->telling_domain != NULL) {
-		const struct domain *domain = peer->telling_domain;
-		if (peer->telling_bucket >= domain->bucket_count) {
-			peer->telling_domain = peer->telling_one ? NULL : domain->next;
-			peer->telling_bucket = 0;
+	while (peer->sending_domain != NULL) {
+		const struct domain *domain = peer->sending_domain;
+		if (peer->sending_bucket >= domain->bucket_count) {
+			peer->sending_domain = peer->sending_one ? NULL : domain->next;
+			peer->sending_bucket = 0;
 			continue;
 		}
-		for (const struct flow *flow = domain->buckets[peer->telling_bucket]; flow != NULL; flow = flow->next) {
+		for (const struct flow *flow = domain->buckets[peer->sending_bucket]; flow != NULL; flow = flow->next) {
 			/* The others are their own node's to tell of. */
 			if (!flow->local)
 				continue;
@@ -113,25 +113,25 @@ static void tell_some(struct flows *flows, struct peer *peer)
 			len += record_write(body + len, RECORD_PUT, &flow->record);
 			count++;
 		}
-		peer->telling_bucket++;
+		peer->sending_bucket++;
 		if (len > sizeof(body) / 2)
 			break;
 	}
 	if (len > 0)
 		datagram_send(flows, peer, DATAGRAM_FLOWS, 0, count, body, len);
-	peer->telling = peer->telling_domain != NULL;
-	if (!peer->telling && peer->tell_again)
-		tell_all(flows, peer);
+	peer->sending = peer->sending_domain != NULL;
+	if (!peer->sending && peer->send_again)
+		send_all(flows, peer);
 }
 
-void tell_go_on(struct flows *flows)
+void send_continue(struct flows *flows)
 {
 	bool more = false;
 
 	for (struct peer *peer = flows->peers; peer != NULL; peer = peer->next) {
-		for (int i = 0; i < DATAGRAMS_PER_TELL && peer->telling; i++)
-			tell_some(flows, peer);
-		more = more || peer->telling;
+		for (int i = 0; i < DATAGRAMS_PER_SEND && peer->sending; i++)
+			send_some(flows, peer);
+		more = more || peer->sending;
 	}
-	flows->tell_us = more ? now_us() + TELL_EVERY_US : 0;
+	flows->send_us = more ? now_us() + SEND_EVERY_US : 0;
 }

@@ -1,4 +1,4 @@
-#include "notices.h"
+#include "notify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +63,9 @@ static bool take_line(struct mover *mover, char *line)
 	return false;
 }
 
-bool notices_take(struct mover *mover, const void *data, size_t len)
+bool notify_receive(struct mover *mover, const void *data, size_t len)
 {
-	struct buf *text = &mover->notices;
+	struct buf *text = &mover->notifications;
 	size_t start = 0;
 	bool changed = false;
 	uint8_t *newline;

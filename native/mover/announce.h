@@ -3,8 +3,8 @@
 #include "mover.h"
 
 /* The first round for addresses of one place, and the later ones to come. */
-void rounds_begin(struct mover *mover, struct place *place, struct entry **entries, size_t count);
+void announce_begin(struct mover *mover, struct place *place, struct entry **entries, size_t count);
 /* Sends what is due by now. */
-void rounds_go_on(struct mover *mover);
+void announce_continue(struct mover *mover);
 /* Starts over for all addresses of a shard. */
-void rounds_again(struct mover *mover, uint8_t shard);
+void announce_again(struct mover *mover, uint8_t shard);

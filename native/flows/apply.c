@@ -1,15 +1,15 @@
-#include "take.h"
+#include "apply.h"
 
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
 
+#include "bound.h"
 #include "conntrack.h"
+#include "counts.h"
 #include "domain.h"
-#include "holdings.h"
-#include "promise.h"
 #include "table.h"
 
-uint32_t take_timeout(const struct flows *flows, const struct flow_record *record)
+uint32_t apply_timeout(const struct flows *flows, const struct flow_record *record)
 {
 	if (record->protocol == IPPROTO_UDP)
 		return flows->config.udp_timeout_s;
@@ -51,7 +51,7 @@ static struct domain *domain_of(struct flows *flows, const struct flow_record *r
  * One that this node holds the address of comes late: the last words before it moved, or those of a node that does not
  * know yet. Packets renew it; without them it is gone as soon as if nobody carried it.
  */
-static void take_new(struct domain *domain, const struct flow_record *record, bool held, uint32_t timeout_s)
+static void apply_new(struct domain *domain, const struct flow_record *record, bool held, uint32_t timeout_s)
 {
 	struct flow *flow;
 
@@ -61,12 +61,12 @@ static void take_new(struct domain *domain, const struct flow_record *record, bo
 		return;
 	}
 	flow = table_add(domain, record);
-	flow->look = domain->look;
+	flow->scan = domain->scan;
 	flow->replica = !held;
 	table_set_local(domain, flow, held);
 }
 
-static void take_again(struct domain *domain, struct flow *flow, const struct flow_record *record, uint32_t timeout_s)
+static void apply_update(struct domain *domain, struct flow *flow, const struct flow_record *record, uint32_t timeout_s)
 {
 	if (tuple_equal(&flow->record.reply, &record->reply) && conntrack_update(domain, record, timeout_s) == 0) {
 		table_set_local(domain, flow, false);
@@ -77,13 +77,13 @@ static void take_again(struct domain *domain, struct flow *flow, const struct fl
 	/* Another flow by now, or the kernel has lost it. */
 	conntrack_delete(domain, flow);
 	table_remove(domain, flow);
-	take_new(domain, record, false, timeout_s);
+	apply_new(domain, record, false, timeout_s);
 }
 
-bool take_put(struct flows *flows, const struct flow_record *record)
+bool apply_put(struct flows *flows, const struct flow_record *record)
 {
 	struct domain *domain = domain_of(flows, record);
-	uint32_t timeout_s = take_timeout(flows, record);
+	uint32_t timeout_s = apply_timeout(flows, record);
 	struct flow *flow;
 	bool held;
 
@@ -93,17 +93,17 @@ bool take_put(struct flows *flows, const struct flow_record *record)
 	if (domain->request_fd < 0)
 		return true;
 	flow = table_find(domain, record);
-	held = holdings_has(domain, record->family, record->reply.dst.bytes);
+	held = bound_has(domain, record->family, record->reply.dst.bytes);
 	if (flow == NULL)
-		take_new(domain, record, held, timeout_s);
+		apply_new(domain, record, held, timeout_s);
 	else if (held)
 		domain->insisted++;
 	else
-		take_again(domain, flow, record, timeout_s);
+		apply_update(domain, flow, record, timeout_s);
 	return true;
 }
 
-bool take_delete(struct flows *flows, const struct flow_record *record)
+bool apply_delete(struct flows *flows, const struct flow_record *record)
 {
 	struct domain *domain = domain_of(flows, record);
 	struct flow *flow;
@@ -117,11 +117,11 @@ bool take_delete(struct flows *flows, const struct flow_record *record)
 		/* It may have ended before it came here, or live on here: packets renew it. */
 		domain->insisted++;
 		flow->replica = false;
-		conntrack_set_timeout(domain, &flow->record, take_timeout(flows, &flow->record));
+		conntrack_set_timeout(domain, &flow->record, apply_timeout(flows, &flow->record));
 		return true;
 	}
 	conntrack_delete(domain, flow);
 	table_remove(domain, flow);
-	promise_less(domain);
+	counts_flow_ended(domain);
 	return true;
 }

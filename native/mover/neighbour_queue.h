@@ -7,4 +7,4 @@
 #include "mover.h"
 
 /* Has the kernel throw it away, for all neighbours on the interface of this place. */
-void unsent_forget(const struct place *place);
+void neighbour_queue_flush(const struct place *place);

@@ -3,9 +3,9 @@
 #include "flows.h"
 
 /* Takes what the kernel has to tell. */
-void look_at_events(struct flows *flows, struct domain *domain);
+void scan_events(struct flows *flows, struct domain *domain);
 /*
  * Compares all entries with the table: heals what was missed, hands over flows whose address came or went, and tells
  * peers of those that this node carries.
  */
-void look_at_all(struct flows *flows, struct domain *domain);
+void scan_table(struct flows *flows, struct domain *domain);

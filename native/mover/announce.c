@@ -1,4 +1,4 @@
-#include "rounds.h"
+#include "announce.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -67,14 +67,14 @@ static void send_round(struct mover *mover, struct place *place, struct entry **
 	}
 }
 
-void rounds_begin(struct mover *mover, struct place *place, struct entry **entries, size_t count)
+void announce_begin(struct mover *mover, struct place *place, struct entry **entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		entries[i]->rounds = 0;
 	send_round(mover, place, entries, count);
 }
 
-void rounds_go_on(struct mover *mover)
+void announce_continue(struct mover *mover)
 {
 	struct table *table = &mover->table;
 	struct entry *due[BATCH];
@@ -100,7 +100,7 @@ void rounds_go_on(struct mover *mover)
 		send_round(mover, due[0]->place, due, count);
 }
 
-void rounds_again(struct mover *mover, uint8_t shard)
+void announce_again(struct mover *mover, uint8_t shard)
 {
 	uint64_t now = now_us();
 
@@ -112,5 +112,5 @@ void rounds_again(struct mover *mover, uint8_t shard)
 		place_ready(entry->place);
 		set_due(mover, entry, now);
 	}
-	rounds_go_on(mover);
+	announce_continue(mover);
 }

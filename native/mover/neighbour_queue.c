@@ -1,4 +1,4 @@
-#include "unsent.h"
+#include "neighbour_queue.h"
 
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -65,7 +65,7 @@ static void ignore(const struct nlmsghdr *message, void *arg)
 	(void)arg;
 }
 
-void unsent_forget(const struct place *place)
+void neighbour_queue_flush(const struct place *place)
 {
 	struct batch batch = {.place = place};
 

@@ -3,7 +3,7 @@
 #include "flows.h"
 
 /* False when the record is about nothing that this node shares with its peers. */
-bool take_put(struct flows *flows, const struct flow_record *record);
-bool take_delete(struct flows *flows, const struct flow_record *record);
+bool apply_put(struct flows *flows, const struct flow_record *record);
+bool apply_delete(struct flows *flows, const struct flow_record *record);
 /* How long an entry stays that its node does not renew, in seconds. */
-uint32_t take_timeout(const struct flows *flows, const struct flow_record *record);
+uint32_t apply_timeout(const struct flows *flows, const struct flow_record *record);

@@ -1,4 +1,4 @@
-#include "holdings.h"
+#include "bound.h"
 
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
@@ -15,7 +15,7 @@ static const int GROUPS[] = {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_ROUTE};
 /* In every namespace. Routes on lo are on all nodes: they say what a domain serves, not who holds it. */
 #define LOOPBACK 1
 
-bool holdings_open(struct domain *domain)
+bool bound_open(struct domain *domain)
 {
 	struct sockaddr_nl address = {.nl_family = AF_NETLINK};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
@@ -34,13 +34,13 @@ static void hold(struct domain *domain, uint8_t family, const void *address, boo
 {
 	for (size_t i = 0; i < domain->shared_count; i++) {
 		if (domain->shared[i].family != family ||
-		    memcmp(domain->shared[i].bytes, address, address_len(family)) != 0 || domain->held[i] == held)
+		    memcmp(domain->shared[i].bytes, address, address_len(family)) != 0 || domain->bound[i] == held)
 			continue;
-		domain->held[i] = held;
-		domain->moved = true;
-		domain->gained = domain->gained || held;
+		domain->bound[i] = held;
+		domain->bound_changed = true;
+		domain->bound_gained = domain->bound_gained || held;
 		/* Another interface may have it still, or another route lead to it. */
-		domain->unsure = domain->unsure || !held;
+		domain->bound_uncertain = domain->bound_uncertain || !held;
 	}
 }
 
@@ -94,7 +94,7 @@ static void note(const struct nlmsghdr *message, void *arg)
 
 	/* An answer that changes overtook, or that broke off, may lack something. */
 	if ((message->nlmsg_flags & NLM_F_DUMP_INTR) || netlink_refused(message, &refusal))
-		domain->unsure = true;
+		domain->bound_uncertain = true;
 	note_address(message, arg);
 	note_route(message, arg);
 }
@@ -119,42 +119,42 @@ static int ask(struct domain *domain, uint16_t type)
 	return netlink_ask(domain->address_fd, message, message->nlmsg_len, note, domain);
 }
 
-static int ask_all(struct domain *domain)
+static int query_all(struct domain *domain)
 {
 	int err;
 
 	for (size_t i = 0; i < domain->shared_count; i++) {
-		domain->moved = domain->moved || domain->held[i];
-		domain->held[i] = false;
+		domain->bound_changed = domain->bound_changed || domain->bound[i];
+		domain->bound[i] = false;
 	}
-	domain->unsure = false;
+	domain->bound_uncertain = false;
 	err = ask(domain, RTM_GETADDR);
 	if (err == 0)
 		err = ask(domain, RTM_GETROUTE);
-	domain->unsure = domain->unsure || err != 0;
+	domain->bound_uncertain = domain->bound_uncertain || err != 0;
 	return err;
 }
 
-int holdings_ask(struct domain *domain)
+int bound_query(struct domain *domain)
 {
-	int err = ask_all(domain);
+	int err = query_all(domain);
 
-	for (int asks = 1; err == 0 && domain->unsure && asks < ASKS; asks++)
-		err = ask_all(domain);
+	for (int asks = 1; err == 0 && domain->bound_uncertain && asks < ASKS; asks++)
+		err = query_all(domain);
 	return err;
 }
 
-void holdings_read(struct domain *domain)
+void bound_read(struct domain *domain)
 {
 	/* Events were lost. */
 	if (netlink_receive(domain->address_fd, note, domain) != 0)
-		domain->unsure = true;
+		domain->bound_uncertain = true;
 }
 
-bool holdings_has(const struct domain *domain, uint8_t family, const void *address)
+bool bound_has(const struct domain *domain, uint8_t family, const void *address)
 {
 	for (size_t i = 0; i < domain->shared_count; i++)
-		if (domain->held[i] && domain->shared[i].family == family &&
+		if (domain->bound[i] && domain->shared[i].family == family &&
 		    memcmp(domain->shared[i].bytes, address, address_len(family)) == 0)
 			return true;
 	return false;

@@ -7,14 +7,14 @@
 #include "flows.h"
 
 /* What is due with time: to tell how many flows are carried here, to ask for those that are missing here, to judge. */
-void promise_tick(struct flows *flows, struct domain *domain);
+void counts_tick(struct flows *flows, struct domain *domain);
 /* A peer's word. Always true: it can do no harm. */
-bool promise_take(struct flows *flows, struct peer *peer, const struct flow_record *record);
+bool counts_receive(struct flows *flows, struct peer *peer, const struct flow_record *record);
 /* A flow of the peer ended: until its next word, it carries one less. */
-void promise_less(struct domain *domain);
+void counts_flow_ended(struct domain *domain);
 /* A shared address came here. */
-void promise_due(struct domain *domain);
+void counts_address_gained(struct domain *domain);
 /* Nobody's word counts any more. What was missed stays counted. */
-void promise_break(struct domain *domain);
+void counts_reset(struct domain *domain);
 /* The same, in all domains, for one peer's. */
-void promise_forget(struct flows *flows, const struct peer *peer);
+void counts_forget_peer(struct flows *flows, const struct peer *peer);
