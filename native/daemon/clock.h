@@ -2,7 +2,7 @@
 #pragma once
 #include <stdint.h>
 
-/* CLOCK_BOOTTIME: it goes on while the machine sleeps. */
+/* CLOCK_BOOTTIME, which includes time asleep. */
 uint64_t now_us(void);
 /* Milliseconds since 1970. */
 int64_t epoch_ms(void);

@@ -28,7 +28,7 @@ bool directory_changed(int fd, const char *name)
 	while ((len = read(fd, data, sizeof(data))) > 0)
 		for (char *at = data; at < data + len;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
-			/* When events were lost, it may have been among them. */
+			/* Events were lost; one may have been about this file. */
 			if ((event->mask & IN_Q_OVERFLOW) || (event->len > 0 && strcmp(event->name, name) == 0))
 				changed = true;
 			at += sizeof(*event) + event->len;
@@ -62,7 +62,7 @@ char *directory_read(const char *directory, const char *name, size_t most)
 		len += (size_t)got;
 	}
 	close(fd);
-	/* A NUL would end the text there unseen. */
+	/* A NUL would silently end the text. */
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == '\0')
 			text[i] = '?';

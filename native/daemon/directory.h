@@ -1,4 +1,4 @@
-/* The directory that the agent and a daemon share. Each file has one writer, who replaces it as a whole by rename. */
+/* The directory that the agent and a daemon share. Each file has one writer, which replaces the file by rename. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,9 +7,9 @@
 
 /* A descriptor that is readable when a file was replaced; -1 with errno. */
 int directory_watch(const char *path);
-/* Whether the file of this name was, since the last call; all others are forgotten. */
+/* Reads the events. Whether one was about the file of this name. */
 bool directory_changed(int fd, const char *name);
 /* A file's text, to be freed; NULL when there is none, or it is longer than `most`. A NUL in it becomes `?`. */
 char *directory_read(const char *directory, const char *name, size_t most);
-/* False leaves the old file in place. */
+/* Replaces the file. False with the old file in place. */
 bool directory_write(const char *directory, const char *name, const struct buf *text);

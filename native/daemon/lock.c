@@ -19,7 +19,7 @@ static int open_lock(const char *directory)
 	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Never kills what took over the number of a mover that is gone. */
+/* By pidfd, so that it never kills a process that reuses the number. */
 static void kill_mover(pid_t pid)
 {
 	char path[64], name[32] = "";
@@ -53,12 +53,12 @@ static void kill_holder(int fd)
 
 	if (!read_holder(fd, &holder))
 		return;
-	/* The guard first: it would start the mover again. */
+	/* The watchdog first, since it would restart the mover. */
 	kill_mover(holder.guard);
 	kill_mover(holder.daemon);
 }
 
-/* What this process guarded until now is dead or about to be: the kernel may take a while to close its descriptors. */
+/* The process that this one watched has ended or is ending. The kernel may take a while to close its descriptors. */
 static bool guarded_by_us(int fd)
 {
 	struct holder holder;
@@ -85,7 +85,7 @@ bool lock_take(const char *directory, pid_t guard, bool patient)
 		waited++;
 	}
 	snprintf(text, sizeof(text), "%d %d\n", (int)getpid(), (int)guard);
-	/* The descriptor stays open: with it the lock would go. */
+	/* The descriptor stays open: closing it would release the lock. */
 	return ftruncate(fd, 0) == 0 && pwrite(fd, text, strlen(text), 0) > 0;
 }
 

@@ -4,10 +4,9 @@
 #include <sys/types.h>
 
 /*
- * Waits for the daemon before us, which is about to end, and kills it when it does not: a stopped process would hold the
- * addresses for ever. `patient` false: gives up when there is another one than the one that this process was the guard of,
- * which is waited for.
+ * Takes the lock. Waits for an earlier daemon to end and kills it if it does not, since a stopped process would keep the
+ * addresses for ever. With `patient` false, waits only for the daemon that `guard` watched, and fails if another holds it.
  */
 bool lock_take(const char *directory, pid_t guard, bool patient);
-/* Whether nobody holds it. */
+/* Whether the lock is free. */
 bool lock_free(const char *directory);

@@ -1,4 +1,4 @@
-/* Allocation that does not fail: without memory the helper ends and its parent starts it again. */
+/* Allocation that does not fail: out of memory, the program aborts and is restarted. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

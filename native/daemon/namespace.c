@@ -20,7 +20,7 @@ bool namespace_remember(void)
 bool namespace_enter(const char *path, dev_t *fs, ino_t *inode)
 {
 	struct stat status;
-	/* A path that names a FIFO must not hold the daemon up. */
+	/* O_NONBLOCK: opening a FIFO must not block the daemon. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
@@ -38,7 +38,7 @@ bool namespace_enter(const char *path, dev_t *fs, ino_t *inode)
 
 void namespace_leave(void)
 {
-	/* In a wrong namespace nothing more may be done. */
+	/* The process must not continue in a wrong namespace. */
 	if (setns(own, CLONE_NEWNET) < 0)
 		abort();
 }

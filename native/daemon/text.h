@@ -1,4 +1,4 @@
-/* Lines that the agent writes for a daemon, and text that a daemon writes for the agent. */
+/* Parses lines of the agent, and formats text for the agent. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@ uint32_t apply_timeout(const struct flows *flows, const struct flow_record *reco
 {
 	if (record->protocol == IPPROTO_UDP)
 		return flows->config.udp_timeout_s;
-	/* Of flows that end, as the kernel has them. */
+	/* The kernel's own timeouts of connections that are closing. */
 	switch (record->tcp_state) {
 	case TCP_CONNTRACK_FIN_WAIT:
 	case TCP_CONNTRACK_TIME_WAIT:
@@ -48,15 +48,15 @@ static struct domain *domain_of(struct flows *flows, const struct flow_record *r
 }
 
 /*
- * One that this node holds the address of comes late: the last words before it moved, or those of a node that does not
- * know yet. Packets renew it; without them it is gone as soon as if nobody carried it.
+ * A record may arrive late, when the address is bound here already: the peer sent it just before the address moved, or
+ * does not know yet that it moved. The entry gets the short timeout all the same; packets of the flow extend it.
  */
 static void apply_new(struct domain *domain, const struct flow_record *record, bool held, uint32_t timeout_s)
 {
 	struct flow *flow;
 
 	if (conntrack_create(domain, record, timeout_s) != 0) {
-		/* This node's own entry stays. */
+		/* The kernel has an entry with this tuple. It is this node's own, and stays. */
 		domain->refused++;
 		return;
 	}
@@ -74,7 +74,7 @@ static void apply_update(struct domain *domain, struct flow *flow, const struct 
 		flow->replica = true;
 		return;
 	}
-	/* Another flow by now, or the kernel has lost it. */
+	/* The tuple belongs to another flow by now, or the kernel no longer has the entry. */
 	conntrack_delete(domain, flow);
 	table_remove(domain, flow);
 	apply_new(domain, record, false, timeout_s);
@@ -89,7 +89,7 @@ bool apply_put(struct flows *flows, const struct flow_record *record)
 
 	if (domain == NULL)
 		return false;
-	/* Its namespace is not there at the moment; the peer tells again. */
+	/* The namespace is missing at the moment. The peer sends its table again later. */
 	if (domain->request_fd < 0)
 		return true;
 	flow = table_find(domain, record);
@@ -114,7 +114,7 @@ bool apply_delete(struct flows *flows, const struct flow_record *record)
 	if (flow == NULL)
 		return true;
 	if (flow->local) {
-		/* It may have ended before it came here, or live on here: packets renew it. */
+		/* The flow may have ended on the peer before it moved here, or may still be alive here. Packets extend the timeout. */
 		domain->insisted++;
 		flow->replica = false;
 		conntrack_set_timeout(domain, &flow->record, apply_timeout(flows, &flow->record));

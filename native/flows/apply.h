@@ -1,9 +1,9 @@
-/* What a peer tells becomes an entry of the kernel: only for flows translated to an address that the nodes share. */
+/* Writes what peers send into the kernel's connection tracking, for flows translated to a shared address alone. */
 #pragma once
 #include "flows.h"
 
-/* False when the record is about nothing that this node shares with its peers. */
+/* False when the record is invalid, or its domain or address is not shared with this node. */
 bool apply_put(struct flows *flows, const struct flow_record *record);
 bool apply_delete(struct flows *flows, const struct flow_record *record);
-/* How long an entry stays that its node does not renew, in seconds. */
+/* The timeout of an entry that a peer renews, in seconds. */
 uint32_t apply_timeout(const struct flows *flows, const struct flow_record *record);

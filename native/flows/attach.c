@@ -67,12 +67,12 @@ static bool open_requests(struct domain *domain)
 	    getsockname(fd, (struct sockaddr *)&address, &len) < 0)
 		return false;
 	netlink_set_up(fd);
-	/* By it the kernel marks events that are our own doing. */
+	/* The kernel puts this port id into the events that our own requests cause. */
 	domain->request_port = address.nl_pid;
 	return true;
 }
 
-/* Files below /proc/sys/net are those of the namespace that the reader is in. */
+/* Files below /proc/sys/net belong to the namespace of the thread that opens them. */
 static void read_settings(struct domain *domain)
 {
 	FILE *file = fopen("/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_established", "re");
@@ -84,7 +84,7 @@ static void read_settings(struct domain *domain)
 			domain->established_s = seconds;
 		fclose(file);
 	}
-	/* Also flows that begin while nobody listens shall tell of their end to whoever listens then. */
+	/* 1: the kernel reports the end of a flow even if nobody listened for events when the flow began. */
 	file = fopen("/proc/sys/net/netfilter/nf_conntrack_events", "we");
 	if (file != NULL) {
 		fputs("1", file);
@@ -136,7 +136,7 @@ void domain_attach(struct flows *flows, struct domain *domain)
 	}
 	set_error(flows, domain->error, "%s", "");
 	scan_table(flows, domain);
-	/* What they told of it until now found nobody. */
+	/* Records that peers sent while the namespace was closed were dropped. */
 	send_request(flows, domain);
 }
 
@@ -149,7 +149,7 @@ static void close_fd(int *fd)
 
 void domain_detach(struct domain *domain)
 {
-	/* Closing takes it out of the epoll set. */
+	/* Closing a descriptor removes it from the epoll set. */
 	close_fd(&domain->event_fd);
 	close_fd(&domain->request_fd);
 	close_fd(&domain->address_fd);

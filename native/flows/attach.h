@@ -2,10 +2,10 @@
 #pragma once
 #include "flows.h"
 
-/* A new one that is not open yet. */
+/* A new domain whose namespace is not open yet. */
 struct domain *domain_add(struct flows *flows, uint32_t number);
-/* Opens what is not open, or is another namespace by now, and looks at its flows. Says in `error` why it cannot. */
+/* Opens the namespace unless it is open and still the same, and scans its flows. A failure is written to the domain's `error`. */
 void domain_attach(struct flows *flows, struct domain *domain);
-/* Forgets its flows; their entries stay in the kernel until they expire. */
+/* Closes the sockets and forgets the flows. Their entries stay in the kernel until they expire. */
 void domain_detach(struct domain *domain);
 void domain_free(struct domain *domain);

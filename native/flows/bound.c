@@ -8,11 +8,11 @@
 
 #include "../net/netlink.h"
 
-/* The mover answers for IPv6 addresses without having them (native/mover/proxied.h): it keeps a local route instead. */
+/* The mover binds no IPv6 address: it adds a local route and a proxied neighbour (native/mover/proxied.h). */
 static const int GROUPS[] = {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_ROUTE};
-/* What is lost while the kernel is asked leaves the answer in doubt: it is asked again, so often at most. */
+/* A dump that changes interrupted may lack something and is repeated, at most this often. */
 #define ASKS 16
-/* In every namespace. Routes on lo are on all nodes: they say what a domain serves, not who holds it. */
+/* The index of lo in every namespace. All nodes have routes on lo, so these do not tell which node has the address. */
 #define LOOPBACK 1
 
 bool bound_open(struct domain *domain)
@@ -39,7 +39,7 @@ static void hold(struct domain *domain, uint8_t family, const void *address, boo
 		domain->bound[i] = held;
 		domain->bound_changed = true;
 		domain->bound_gained = domain->bound_gained || held;
-		/* Another interface may have it still, or another route lead to it. */
+		/* Another interface may still have the address, or another route may lead to it. */
 		domain->bound_uncertain = domain->bound_uncertain || !held;
 	}
 }
@@ -56,7 +56,7 @@ static void note_address(const struct nlmsghdr *message, void *arg)
 	flags = body->ifa_flags;
 	mnl_attr_for_each(attr, message, sizeof(*body)) {
 		uint16_t type = mnl_attr_get_type(attr);
-		/* Of a point-to-point link IFA_ADDRESS is the other side's. */
+		/* On a point-to-point link IFA_ADDRESS is the peer's address. */
 		if (type == IFA_LOCAL || (type == IFA_ADDRESS && address == NULL))
 			address = attr;
 		else if (type == IFA_FLAGS)
@@ -92,7 +92,7 @@ static void note(const struct nlmsghdr *message, void *arg)
 	struct domain *domain = arg;
 	struct netlink_refusal refusal;
 
-	/* An answer that changes overtook, or that broke off, may lack something. */
+	/* A dump that was interrupted by changes, or failed, may be incomplete. */
 	if ((message->nlmsg_flags & NLM_F_DUMP_INTR) || netlink_refused(message, &refusal))
 		domain->bound_uncertain = true;
 	note_address(message, arg);
@@ -146,7 +146,7 @@ int bound_query(struct domain *domain)
 
 void bound_read(struct domain *domain)
 {
-	/* Events were lost. */
+	/* The receive queue overflowed: events are lost. */
 	if (netlink_receive(domain->address_fd, note, domain) != 0)
 		domain->bound_uncertain = true;
 }

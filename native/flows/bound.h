@@ -1,17 +1,17 @@
 /*
- * Which of the shared addresses this node holds, as the kernel tells of a domain's addresses and local routes. Whoever
- * holds one carries the flows that are translated to it: replies come to nobody else.
+ * Tracks which shared addresses are bound on this node, by the kernel's addresses and local routes. The node that has an
+ * address carries the flows that are translated to it, since it alone receives their replies.
  */
 #pragma once
 #include "flows.h"
 
-/* Opens what the kernel tells by; from within the domain's namespace. Says in errno why it cannot. */
+/* Opens the rtnetlink socket. Called inside the domain's namespace. False with errno. */
 bool bound_open(struct domain *domain);
 /*
- * Asks for all there is, again where a loss was told meanwhile. 0 or errno; after an error, or where it is `unsure`
- * still, a look asks again.
+ * Dumps addresses and routes, and again when the dump was interrupted. 0 or errno. After an error, or while
+ * `bound_uncertain` is set, the next scan dumps again.
  */
 int bound_query(struct domain *domain);
-/* Takes what the kernel has to tell: `moved` when something differs, `unsure` when something may. */
+/* Reads events. Sets `bound_changed` when an address came or went, `bound_uncertain` when one may have. */
 void bound_read(struct domain *domain);
 bool bound_has(const struct domain *domain, uint8_t family, const void *address);

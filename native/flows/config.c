@@ -19,7 +19,7 @@
 #define MAX_BYTES (16 << 20)
 #define MOST_FIELDS 128
 
-/* A configuration that is read: acted upon only when all of it is right. */
+/* A configuration while it is read. It is applied only when every line is valid. */
 struct reading {
 	struct config config;
 	struct peer *peers;
@@ -280,7 +280,7 @@ void config_load(struct flows *flows)
 	char *text, *next;
 	unsigned number = 0;
 
-	/* First: what replaces it from now on is another. */
+	/* Before the file is read: if it is replaced meanwhile, the marks differ. */
 	flows->config_mark = mark_of(flows);
 	next = text = directory_read(flows->directory, "config", MAX_BYTES);
 	if (text == NULL) {

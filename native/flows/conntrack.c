@@ -83,7 +83,7 @@ static void put_translation(struct nlmsghdr *message, uint16_t type, const struc
 	mnl_attr_nest_end(message, translation);
 }
 
-/* Windows are not replicated: with be_liberal the kernel takes the first packets as they come and learns them anew. */
+/* TCP windows are not replicated: with be_liberal the kernel accepts any, and learns them from the packets. */
 static void put_state(struct nlmsghdr *message, const struct flow_record *record, uint32_t timeout_s)
 {
 	const struct nf_ct_tcp_flags liberal = {.flags = IP_CT_TCP_FLAG_BE_LIBERAL, .mask = IP_CT_TCP_FLAG_BE_LIBERAL};
@@ -103,7 +103,7 @@ static void put_state(struct nlmsghdr *message, const struct flow_record *record
 	mnl_attr_nest_end(message, info);
 }
 
-/* The kernel does the request within the send, and its answer is there when that returns. */
+/* The kernel handles a request within sendto, so the answer is queued when it returns. */
 static int request(struct domain *domain, struct nlmsghdr *message)
 {
 	_Alignas(struct nlmsghdr) char answer[8192];
@@ -133,7 +133,7 @@ int conntrack_create(struct domain *domain, const struct flow_record *record, ui
 	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_NEW, NLM_F_CREATE | NLM_F_EXCL, record->family);
 	const struct tuple *original = &record->original;
 
-	/* As before its translation: the kernel works out the reply's tuple from what it is to be translated to. */
+	/* The tuples as before translation. The kernel derives the reply's from the NAT attributes. */
 	put_tuple(message, CTA_TUPLE_ORIG, record, &original->src, &original->dst);
 	put_tuple(message, CTA_TUPLE_REPLY, record, &original->dst, &original->src);
 	put_translation(message, CTA_NAT_DST, record, &record->reply.src);
@@ -152,7 +152,7 @@ int conntrack_update(struct domain *domain, const struct flow_record *record, ui
 	return request(domain, message);
 }
 
-/* And nothing else: what the kernel learnt meanwhile stays. */
+/* Leaves out all other attributes, so that the kernel keeps what it learnt. */
 int conntrack_set_timeout(struct domain *domain, const struct flow_record *record, uint32_t timeout_s)
 {
 	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
@@ -170,7 +170,7 @@ int conntrack_delete(struct domain *domain, const struct flow *flow)
 	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_DELETE, 0, record->family);
 
 	put_tuple(message, CTA_TUPLE_ORIG, record, &record->original.src, &record->original.dst);
-	/* So that a younger flow with the same tuple is not the one that goes. */
+	/* With the id the kernel spares a newer flow that has the same tuple. */
 	if (flow->ct_id != 0)
 		mnl_attr_put_u32(message, CTA_ID, flow->ct_id);
 	return request(domain, message);
@@ -181,7 +181,7 @@ int conntrack_dump(struct domain *domain)
 	_Alignas(struct nlmsghdr) char space[MESSAGE_SPACE];
 	struct nlmsghdr *message = begin(domain, space, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC);
 
-	/* Kernels from 5.15 on leave out what is not translated; of older ones `conntrack_read` does. */
+	/* Linux 5.15 and newer filter by status. For older ones `conntrack_read` does. */
 	mnl_attr_put_u32(message, CTA_STATUS, htonl(TRANSLATED));
 	mnl_attr_put_u32(message, CTA_STATUS_MASK, htonl(TRANSLATED));
 	return netlink_send(domain->request_fd, message, message->nlmsg_len);

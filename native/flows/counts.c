@@ -3,12 +3,12 @@
 #include "domain.h"
 #include "send.h"
 
-/* A count and the flows that it is about leave one after the other, and one of either may be on its way. */
+/* A count and the records of its flows are separate datagrams: one may arrive before the other. */
 #define TICKS_SHORT 2
 #define REQUEST_AGAIN_US (5 * US_PER_S)
-/* All that is carried is told about as often in any case. */
+/* The interval ends near the refresh, when peers send all flows anyway. */
 #define MOST_DOUBLED 4
-/* Addresses of one shard come one after the other. */
+/* The addresses of a shard move one after the other. */
 #define JUDGE_US US_PER_S
 #define ZERO_FOR_US (10 * US_PER_S)
 
@@ -26,7 +26,7 @@ static void advertise(struct flows *flows, struct domain *domain, uint64_t now)
 
 	if (domain->local > 0)
 		domain->counted_us = now;
-	/* While a peer is being told all, it knows less than the count. */
+	/* A peer that is still receiving the whole table has fewer flows than the count. */
 	if (domain->counted_us != 0 && flows->send_us == 0 && now - domain->counted_us <= ZERO_FOR_US)
 		send_change(flows, RECORD_COUNT, &count);
 }
@@ -47,7 +47,7 @@ static void request_missing(struct flows *flows, struct domain *domain, uint64_t
 		counts->requests++;
 }
 
-/* Flows that end while the address comes are none that were missed: half of them is no such accident. */
+/* Some flows end while the address moves and were not missed. If more than half is missing, that cannot be why. */
 static void judge_takeover(struct counts *counts)
 {
 	if (counts->arrived < counts->expected - counts->expected / 2) {
@@ -76,11 +76,11 @@ bool counts_receive(struct flows *flows, struct peer *peer, const struct flow_re
 	struct domain *domain = domain_find(flows, record->domain);
 	struct counts *counts;
 
-	/* The peer is ahead of our configuration, or behind. */
+	/* The peer's configuration may be newer or older than ours. */
 	if (domain == NULL)
 		return true;
 	counts = &domain->counts;
-	/* Nothing, said by one that was not believed to carry it, is no news of who does. */
+	/* A zero from a peer that is not the advertiser does not change who is. */
 	if (record->mark == 0 && counts->advertiser != peer)
 		return true;
 	counts->advertiser = record->mark == 0 ? NULL : peer;

@@ -1,20 +1,20 @@
 /*
- * What another node says that it carries of a domain. Each node tells once a second how many flows it carries, so that
- * one which has fewer of them ready finds out, whatever was lost on the way, and asks; and so that one to which the
- * address comes can say how many flows should have come with it.
+ * Detects lost flows by counts. Once a second each node advertises how many flows of a domain it carries. A node that
+ * holds fewer of them requests the whole domain again. A node that takes the address over compares what it holds with the
+ * last count, and so knows how many flows it missed.
  */
 #pragma once
 #include "flows.h"
 
-/* What is due with time: to tell how many flows are carried here, to ask for those that are missing here, to judge. */
+/* Once a second: advertises, requests what is missing, and evaluates a takeover that is due. */
 void counts_tick(struct flows *flows, struct domain *domain);
-/* A peer's word. Always true: it can do no harm. */
+/* A peer's count. Always true: an unknown domain is no fault of the peer. */
 bool counts_receive(struct flows *flows, struct peer *peer, const struct flow_record *record);
-/* A flow of the peer ended: until its next word, it carries one less. */
+/* A flow of the peer ended: one less is expected until its next count. */
 void counts_flow_ended(struct domain *domain);
-/* A shared address came here. */
+/* A shared address was bound on this node. */
 void counts_address_gained(struct domain *domain);
-/* Nobody's word counts any more. What was missed stays counted. */
+/* Forgets the last count. The totals of missed flows stay. */
 void counts_reset(struct domain *domain);
-/* The same, in all domains, for one peer's. */
+/* Forgets this peer's counts in all domains. */
 void counts_forget_peer(struct flows *flows, const struct peer *peer);

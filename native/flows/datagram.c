@@ -111,6 +111,6 @@ bool datagram_read(const struct flows *flows, const struct peer *peer, const uin
 		.body = data + HEAD,
 		.len = len - HEAD,
 	};
-	/* Our own words, sent back. */
+	/* Our own datagram was sent back to us. */
 	return out->epoch != peer->own_epoch;
 }

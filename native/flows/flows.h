@@ -1,4 +1,4 @@
-/* What the replication of flows is made of. One thread, beside the one that writes a file (writer.h). */
+/* The state of the flow replicator. One thread uses it; a second one writes the state file (writer.h). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define ERROR_TEXT 160
 #define US_PER_S 1000000ull
 
-/* A flow as peers tell each other of it. */
+/* A flow as peers send it. */
 struct flow_record {
 	uint8_t family; /* AF_INET or AF_INET6 */
 	uint8_t protocol;
@@ -32,31 +32,31 @@ struct peer;
 struct flow {
 	struct flow *next; /* in its bucket */
 	struct flow_record record;
-	/* This node carries it: it holds the address that the flow is translated to. */
+	/* This node carries the flow: the address that it is translated to is bound here. */
 	bool local;
-	/* The kernel's entry has the short life of one that a peer renews. */
+	/* The kernel's entry has the short timeout of an entry that a peer renews. */
 	bool replica;
 	uint32_t ct_id; /* network order; 0: not known */
-	uint32_t scan;	/* the look that saw it last */
+	uint32_t scan;	/* the last scan that saw it */
 };
 
-/* What of a domain may have something to read, and who reads it: an epoll event points at one. */
+/* A socket of a domain, and the function that reads it. Each epoll event of a domain points to one. */
 struct source {
 	struct domain *domain;
 	void (*read)(struct flows *flows, struct domain *domain);
 };
 
-/* What another node says that it carries of a domain, and what of that is here. */
+/* How many flows of a domain a peer carries, compared with what is held here. */
 struct counts {
-	uint32_t advertised;	 /* the newest word */
-	struct peer *advertiser; /* whose word it is; NULL: nobody's */
-	unsigned ticks_short; /* ticks in a row that fewer were held ready */
-	unsigned requests;	   /* times in a row that this was asked about */
-	uint64_t request_us; /* not before this */
-	/* An address came here: how many flows should have come with it, how many did, and when that is judged; 0: not. */
+	uint32_t advertised;	 /* the last count */
+	struct peer *advertiser; /* who sent it; NULL: nobody */
+	unsigned ticks_short; /* ticks in a row with fewer flows held here */
+	unsigned requests;	   /* requests in a row */
+	uint64_t request_us; /* the earliest time of the next request */
+	/* After a takeover: flows that were advertised, flows that arrived, and when they are compared; 0: no takeover. */
 	uint32_t expected, arrived;
 	uint64_t takeover_due_us;
-	/* The newest time that most did not come (ms since the epoch; 0: never), and how many in all. */
+	/* The last takeover that missed flows (ms since the epoch; 0: never), and the total of missed flows. */
 	int64_t missed_ms;
 	uint32_t missed_of, missed_arrived;
 	uint64_t missed;
@@ -68,9 +68,9 @@ struct domain {
 	char *path;
 	struct address *shared;
 	size_t shared_count;
-	bool kept; /* by the configuration being read */
+	bool kept; /* also in the configuration that is being applied */
 	char error[ERROR_TEXT];
-	/* Its namespace; descriptors are -1 while it is not open. */
+	/* Its namespace. Descriptors are -1 while it is closed. */
 	dev_t fs;
 	ino_t inode;
 	int event_fd;
@@ -79,21 +79,21 @@ struct domain {
 	struct source events, addresses;
 	uint32_t request_port;
 	uint32_t seq;
-	uint64_t scan_us; /* when to look at the whole table next */
+	uint64_t scan_us; /* when the next scan is due */
 	uint32_t scan;
 	uint64_t established_s; /* the kernel's timeout for established TCP flows */
 	bool *bound;		/* which shared addresses are bound here */
-	bool bound_changed;		/* one came or went since the last look */
-	bool bound_gained;		/* one came since then */
-	bool bound_uncertain;		/* `held` may not be all: the next look asks */
+	bool bound_changed;		/* since the last scan */
+	bool bound_gained;		/* an address came since the last scan */
+	bool bound_uncertain;		/* `bound` may be wrong: the next scan dumps */
 	/* Its flows. */
 	struct flow **buckets;
 	size_t bucket_count;
 	size_t local, remote;
-	/* Flows of others that could not be held ready, and words of others about flows that this node carries. */
+	/* Peers' flows that the kernel refused, and peers' records of flows that this node carries. */
 	uint64_t refused, insisted;
 	struct counts counts;
-	/* How many it carried is told while there are any, and for a while after. */
+	/* When this node last carried flows. Counts of zero are advertised for a while after. */
 	uint64_t counted_us;
 };
 
@@ -102,29 +102,29 @@ struct peer {
 	struct address address;
 	uint16_t port;
 	bool kept;
-	/* What it knows us by; never 0. A peer that is forgotten and named again gets another. */
+	/* Our epoch towards this peer; never 0. A peer that is removed and added again gets a new one. */
 	uint64_t own_epoch;
-	/* What is known of it; 0 until a handshake. */
+	/* Its epoch; 0 until the handshake. */
 	uint64_t epoch;
 	uint64_t heard_seq;
-	/* Handshake: what it has to echo to prove that it is there now, and what we have to echo. */
+	/* The challenge that it must echo to prove that it is alive, and the one that we echo. */
 	uint64_t challenge, echo;
-	/* Of what goes to it and what comes from it (datagram.h, version 2). */
+	/* MAC keys of both directions (datagram.h, version 2). */
 	uint8_t send_key[KEY_BYTES], receive_key[KEY_BYTES];
-	/* When it last showed that it understands version 2; 0: never, or too long ago. */
+	/* When it last showed that it understands version 2; 0: not within DATAGRAM_UNDERSTOOD_US. */
 	uint64_t understood_us;
-	/* It speaks version 2 since then: version 1 is not believed. */
+	/* It has sent version 2 since: version 1 is refused. */
 	bool speaks_two;
 	uint64_t sent_seq;
 	uint64_t sent, received, lost, refused;
 	int64_t heard_ms;  /* since the epoch; 0: never */
-	uint64_t heard_us; /* or when it was first named */
-	/* Datagrams were missed: it shall tell everything again. */
+	uint64_t heard_us; /* or when it was added */
+	/* Datagrams were lost: the next hello requests everything. */
 	bool wants_all;
 	uint64_t requested_us;
-	/* The whole table is on its way to it, and then once more: it asked again meanwhile. */
+	/* The whole table is being sent; and again afterwards, when it was requested meanwhile. */
 	bool sending, send_again;
-	/* Not the whole, but this domain. */
+	/* Only `sending_domain` is being sent. */
 	bool sending_one;
 	const struct domain *sending_domain;
 	size_t sending_bucket;
@@ -147,7 +147,7 @@ struct config {
 struct flows {
 	const char *directory;
 	bool configured;
-	/* The file that was read last: a notice of a newer one may be lost. */
+	/* The file that was read last. Inotify events may be lost, so it is compared once a second. */
 	struct file_mark config_mark;
 	struct config config;
 	char config_error[ERROR_TEXT];
@@ -156,11 +156,11 @@ struct flows {
 	int socket_fd; /* -1: could not be bound */
 	struct domain *domains;
 	struct peer *peers;
-	uint64_t strangers; /* datagrams from nobody we know */
-	/* Records that go to every peer. */
+	uint64_t strangers; /* datagrams from addresses that are no peer */
+	/* Records that will be sent to every peer. */
 	struct buf pending;
-	uint64_t flush_us; /* when they have to leave; 0: there are none */
-	uint64_t send_us;  /* when to go on sending whole tables; 0: nobody waits */
+	uint64_t flush_us; /* when they must be sent; 0: there are none */
+	uint64_t send_us;  /* when to continue sending whole tables; 0: no peer waits */
 	uint64_t tick_us;
 	uint64_t written_us; /* state.json */
 	bool errors_changed;

@@ -1,12 +1,12 @@
 /*
- * spout-flows: tells the other nodes of a group of the flows that this node translates to an address they share, and
- * puts theirs into the connection tracking of its own domains. A node that takes such an address over then goes on
- * with the flows as they were.
+ * spout-flows: replicates flows between the nodes of a group. Each node sends the flows that it translates to a shared
+ * address, and writes the flows of its peers into the connection tracking of its own domains. A node that takes such an
+ * address over then translates the flows as before.
  *
  *   spout-flows DIR          in the namespace that faces the fabric
  *
- * DIR/config says what is shared with whom (config.h) and is read again when it is replaced; DIR/state.json says what
- * is replicated. Ends by SIGTERM. What it put into the kernel stays there until it expires.
+ * DIR/config names peers, domains and shared addresses (config.h). It is read again when it is replaced. DIR/state.json
+ * reports what is replicated. SIGTERM ends the process; its entries stay in the kernel until they expire.
  */
 #include <errno.h>
 #include <signal.h>
@@ -34,7 +34,7 @@
 #define EVENTS 64
 #define TICK_US US_PER_S
 #define STATE_EVERY_US US_PER_S
-/* Ahead of ordinary work: what has not left yet when the node dies is lost. */
+/* Ahead of ordinary processes: records that were not sent when the node dies are lost. */
 #define NICE (-10)
 
 static bool watch(const struct flows *flows, int fd, void *what)
@@ -55,7 +55,7 @@ static void tick(struct flows *flows)
 	peers_send_hello(flows);
 }
 
-/* Does what time has come for. */
+/* Runs everything that is due. */
 static void keep_time(struct flows *flows)
 {
 	uint64_t now = now_us();
@@ -86,7 +86,7 @@ static int wait_ms(const struct flows *flows)
 		next = flows->flush_us;
 	if (flows->send_us != 0 && flows->send_us < next)
 		next = flows->send_us;
-	/* Rounded up: nothing must find itself early and spin. */
+	/* Rounded up, since waking early would spin. */
 	return next <= now ? 0 : (int)((next - now + 999) / 1000);
 }
 
@@ -95,7 +95,7 @@ static void read_source(struct flows *flows, const struct source *source)
 	source->read(flows, source->domain);
 }
 
-/* Events name their source by these variables' addresses, or by a domain's. */
+/* An event's pointer is the address of `signals`, `directory` or the socket, or a domain's source. */
 static int run(struct flows *flows, const int *signals, const int *directory)
 {
 	struct epoll_event events[EVENTS];
@@ -119,7 +119,7 @@ static int run(struct flows *flows, const int *signals, const int *directory)
 			else
 				read_source(flows, what);
 		}
-		/* Last: it may remove what an event is about. */
+		/* Last, since it may free domains that other events point to. */
 		if (reload)
 			config_load(flows);
 		if (end) {

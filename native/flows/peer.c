@@ -79,7 +79,7 @@ static void greet(struct flows *flows, struct peer *peer)
 {
 	uint8_t body[HELLO_BODY];
 	uint64_t now = now_us();
-	/* The whole table is much; a link that loses all the time is not made better by it. */
+	/* The whole table is large. Sending it all the time would make a lossy link worse. */
 	bool ask = peer->wants_all && (peer->requested_us == 0 || now - peer->requested_us >= REQUEST_EVERY_US);
 
 	if (ask) {
@@ -109,7 +109,7 @@ static void heard(struct peer *peer)
 	peer->heard_us = now_us();
 }
 
-/* Whether it is the next that we have not seen; what is missing between is asked for again. */
+/* Whether the sequence is new. After a gap everything is requested again. */
 static bool is_fresh(struct peer *peer, uint64_t seq)
 {
 	if (seq <= peer->heard_seq)
@@ -135,7 +135,7 @@ static bool receive_hello(struct flows *flows, struct peer *peer, const struct d
 		peer->heard_seq = hello->seq;
 		peer->challenge = random_number();
 		known = true;
-		/* To who began anew, what was on its way counts for nothing. */
+		/* The peer restarted: what was sent until now does not count. */
 		peer->sending = false;
 		send_all(flows, peer);
 	}
@@ -144,13 +144,13 @@ static bool receive_hello(struct flows *flows, struct peer *peer, const struct d
 		if (hello->flags == DATAGRAM_REQUEST_ALL)
 			send_all(flows, peer);
 	}
-	/* It does not know us, or we cannot believe it yet: our answer lets it echo. */
+	/* One side does not know the other yet. Our hello carries the challenge to echo. */
 	if (!known || hello->to != peer->own_epoch)
 		greet(flows, peer);
 	return true;
 }
 
-/* Of a domain that is not shared here there is nothing to tell: the peer is ahead of our configuration, or behind. */
+/* A domain may be unknown here while the peer's configuration is newer or older than ours. */
 static bool receive_request(struct flows *flows, struct peer *peer, const struct flow_record *record)
 {
 	const struct domain *domain = domain_find(flows, record->domain);
@@ -203,7 +203,7 @@ static bool take(struct flows *flows, struct peer *peer, const uint8_t *data, si
 	if (!datagram_read(flows, peer, data, len, &datagram))
 		return false;
 	if (datagram.version == 1 && peer->speaks_two) {
-		/* A process that was started anew does not know yet what we understand: our answer tells it. */
+		/* A peer that restarted does not know that we understand version 2. Our hello shows it. */
 		if (datagram.kind == DATAGRAM_HELLO)
 			greet(flows, peer);
 		return datagram.kind == DATAGRAM_HELLO;
@@ -238,7 +238,7 @@ void peers_receive(struct flows *flows)
 		ssize_t len =
 			recvfrom(flows->socket_fd, datagram, sizeof(datagram), MSG_TRUNC, (struct sockaddr *)&from, &from_len);
 		struct peer *peer;
-		/* A peer whose port is closed is no reason to stop. */
+		/* A closed port of one peer must not stop the others. */
 		if (len < 0 && errno == ECONNREFUSED)
 			continue;
 		if (len < 0)

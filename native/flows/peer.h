@@ -1,16 +1,16 @@
 /*
- * Meeting the other nodes. An epoch is a random number that a process takes for each peer. A new one is believed when its
- * hello echoes the challenge that we sent last, so a recorded hello is worth nothing; a datagram of flows counts only when
- * both epochs are right and its sequence is higher than the last, so neither is any other. Whoever shows a new epoch is
- * told the whole table. A peer that is forgotten and named again is met under another epoch: its sequences begin anew.
+ * The handshake with other nodes, and protection against replay. A process draws a random epoch for each peer. A new
+ * epoch is accepted when its hello echoes our last challenge, so a recorded hello is useless. A datagram of flows is
+ * accepted when both epochs match and its sequence is higher than the last. A peer with a new epoch is sent the whole
+ * table. A peer that is removed and added again gets a new epoch, so its sequences start again.
  */
 #pragma once
 #include "flows.h"
 
-/* Binds the socket if need be. Says in `listen_error` why it cannot. */
+/* Binds the socket unless it is bound. A failure is written to `listen_error`. */
 void peers_listen(struct flows *flows);
 struct peer *peer_find(struct flows *flows, const struct address *address);
 struct peer *peer_add(struct flows *flows, const struct address *address);
 void peers_receive(struct flows *flows);
-/* Shows that we live. Once a second. */
+/* Sends a hello to every peer. Called once a second. */
 void peers_send_hello(struct flows *flows);

@@ -16,7 +16,7 @@
 #include "table.h"
 
 #define RETRY_US US_PER_S
-/* The kernel tells whole seconds. */
+/* The kernel reports whole seconds. */
 #define SLACK_US (2 * US_PER_S)
 
 struct timeout_change {
@@ -27,7 +27,7 @@ struct timeout_change {
 struct view {
 	struct flows *flows;
 	struct domain *domain;
-	/* A dump's callbacks must ask the kernel nothing: entries that are to live for longer, or not for so long. */
+	/* Requests must wait until the dump is read: entries whose timeout will be changed. */
 	struct buf timeouts;
 	struct netlink_refusal refusal;
 };
@@ -76,12 +76,12 @@ static void note_live(struct view *view, const struct entry *seen)
 	       (seen->record.tcp_state != 0 && flow->record.tcp_state != seen->record.tcp_state);
 	flow->record.reply = seen->record.reply;
 	flow->record.mark = seen->record.mark;
-	/* An event that is not about the state does not tell it. */
+	/* Only events of state changes carry the TCP state. */
 	if (seen->record.tcp_state != 0)
 		flow->record.tcp_state = seen->record.tcp_state;
 	flow->ct_id = seen->ct_id;
 	carry(view->domain, flow, known);
-	/* Whoever has the address since a moment knows nothing of a flow that was about to begin here. */
+	/* A flow that began here while the address moved away is unknown to the new node, so it is sent once. */
 	if (flow->local ? news : !known)
 		send_change(view->flows, RECORD_PUT, &flow->record);
 }
@@ -95,7 +95,7 @@ static void note_event(const struct nlmsghdr *message, void *arg)
 
 	if (kind == ENTRY_NONE)
 		return;
-	/* Our own doing; it tells the kernel's name of what we made. */
+	/* Caused by our own request. It carries the id of the entry that we made. */
 	if (message->nlmsg_pid == view->domain->request_port) {
 		flow = kind == ENTRY_LIVE ? table_find(view->domain, &seen.record) : NULL;
 		if (flow != NULL)
@@ -116,12 +116,12 @@ void scan_events(struct flows *flows, struct domain *domain)
 	struct view view = {.flows = flows, .domain = domain};
 	int err = netlink_receive(domain->event_fd, note_event, &view);
 
-	/* Events were lost. */
+	/* Events were lost: scan the table now. */
 	if (err == ENOBUFS)
 		domain->scan_us = now_us();
 }
 
-/* A flow that came here lives as the kernel has it; one that went, only for as long as its node renews it. */
+/* A flow that moved here gets the kernel's timeout. A flow that moved away gets the short one, which its node renews. */
 static void change_timeout(struct view *view, struct flow *flow, bool came, const struct entry *seen)
 {
 	uint64_t short_s = apply_timeout(view->flows, &flow->record), now = now_us();
@@ -160,7 +160,7 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 		if (!is_established(&seen))
 			return;
 		flow = table_add(domain, &seen.record);
-		/* What an earlier process put here has the timeout of such entries, or less. */
+		/* A replica of an earlier process has at most the timeout of replicas. */
 		flow->replica = seen.expires_us <= now_us() + apply_timeout(view->flows, &seen.record) * US_PER_S + SLACK_US;
 	}
 	before = flow->local;
@@ -175,7 +175,7 @@ static void note_item(const struct nlmsghdr *message, void *arg)
 		send_change(view->flows, RECORD_PUT, &flow->record);
 }
 
-/* What the kernel no longer has: its end was missed. */
+/* Removes flows that the scan did not see: the event of their end was lost. */
 static void drop_vanished(struct view *view)
 {
 	struct domain *domain = view->domain;

@@ -1,11 +1,11 @@
-/* What a domain's flows are, and which this node carries: told by events of its connection tracking, and by looks at all of it. */
+/* Reads a domain's connection tracking: by events as they come, and by scans of the whole table. */
 #pragma once
 #include "flows.h"
 
-/* Takes what the kernel has to tell. */
+/* Reads the events that are queued. */
 void scan_events(struct flows *flows, struct domain *domain);
 /*
- * Compares all entries with the table: heals what was missed, hands over flows whose address came or went, and tells
- * peers of those that this node carries.
+ * Compares all entries with the table: repairs what events missed, changes the owner of flows whose address moved, and
+ * sends peers the flows that this node carries.
  */
 void scan_table(struct flows *flows, struct domain *domain);

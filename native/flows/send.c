@@ -28,7 +28,7 @@ void send_flush(struct flows *flows)
 
 	if (count > 0)
 		for (struct peer *peer = flows->peers; peer != NULL; peer = peer->next)
-			/* It is told everything once it is known. */
+			/* A peer without a handshake is sent everything after it. */
 			if (peer->epoch != 0)
 				datagram_send(flows, peer, DATAGRAM_FLOWS, 0, (uint16_t)count, flows->pending.data, flows->pending.len);
 	flows->pending.len = 0;
@@ -86,8 +86,8 @@ void send_restart(struct flows *flows, const struct domain *gone)
 }
 
 /*
- * Buckets whose records fit into a datagram. When the table grows meanwhile, flows of a bucket go to it or to a later
- * one: some are told twice, none is left out.
+ * Sends the next buckets, about one datagram. If the table grows meanwhile, the flows of a bucket stay in it or move to a
+ * later one: some are sent twice, none is skipped.
  */
 static void send_some(struct flows *flows, struct peer *peer)
 {
@@ -103,7 +103,7 @@ static void send_some(struct flows *flows, struct peer *peer)
 			continue;
 		}
 		for (const struct flow *flow = domain->buckets[peer->sending_bucket]; flow != NULL; flow = flow->next) {
-			/* The others are their own node's to tell of. */
+			/* Each node sends only the flows that it carries. */
 			if (!flow->local)
 				continue;
 			if (len + RECORD_MOST > sizeof(body)) {

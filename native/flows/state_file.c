@@ -6,7 +6,7 @@
 #include "../daemon/text.h"
 #include "writer.h"
 
-/* A text of ours; a path in it may hold anything. */
+/* Our own error texts, except that a path in them may hold any byte. */
 static void put_text(struct buf *out, const char *text)
 {
 	if (*text == '\0') {
@@ -82,7 +82,7 @@ void state_write(struct flows *flows)
 	struct buf out = {0};
 
 	put_state(&out, flows);
-	/* A file that could not be written leaves the old one; the next second tries again. */
+	/* A failed write leaves the old file. The next second tries again. */
 	writer_put(flows->directory, "state.json", &out);
 	flows->errors_changed = false;
 	flows->written_us = now_us();

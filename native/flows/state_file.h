@@ -1,6 +1,6 @@
-/* DIR/state.json: what is replicated, for the agent. */
+/* DIR/state.json: reports to the agent what is replicated. */
 #pragma once
 #include "flows.h"
 
-/* Written aside and renamed, by the writer. */
+/* Hands the text to the writer, which replaces the file. */
 void state_write(struct flows *flows);

@@ -54,7 +54,7 @@ static void put(struct domain *domain, struct flow *flow)
 	*bucket = flow;
 }
 
-/* Tellings of the whole table begin anew by their bucket count: see peer.c. */
+/* A table may grow while it is being sent: see `send_some`. */
 static void grow(struct domain *domain)
 {
 	struct flow **before = domain->buckets;

@@ -3,7 +3,7 @@
 #include "flows.h"
 
 struct flow *table_find(const struct domain *domain, const struct flow_record *record);
-/* A new flow, remote, with this record. The caller knows that there is none. */
+/* Adds a remote flow. The caller has checked that the table has none with this tuple. */
 struct flow *table_add(struct domain *domain, const struct flow_record *record);
 void table_remove(struct domain *domain, struct flow *flow);
 void table_set_local(struct domain *domain, struct flow *flow, bool local);

@@ -1,4 +1,4 @@
-/* announce: tells a segment that addresses live here, several rounds long. */
+/* announce: announces addresses on a segment, in several rounds. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "operations.h"
 #include "request_target.h"
 
-/* The rounds still to come of one request. */
+/* The remaining rounds of one request. */
 struct announcement {
 	struct announcement *next;
 	struct timer timer;
@@ -24,7 +24,7 @@ struct announcement {
 static int send_round(const struct announcement *announcement)
 {
 	struct netns *netns = announcement->netns;
-	/* Looked up each time: the interface may be another by now, or its address may have changed. */
+	/* Looked up in each round: the interface may have been replaced, or its address changed. */
 	int ifindex = netns_ifindex(netns, announcement->dev), first = 0;
 	uint8_t mac[6];
 
@@ -59,7 +59,7 @@ static void next_round(struct timer *timer)
 {
 	struct announcement *announcement = container_of(timer, struct announcement, timer);
 
-	/* A round that fails has no one to tell; the next one may succeed. */
+	/* The request was answered already, so a failed round is not reported. The next one may succeed. */
 	if (!announcement->netns->gone)
 		send_round(announcement);
 	if (announcement->netns->gone || --announcement->rounds == 0)
@@ -79,8 +79,8 @@ static bool names(const struct announcement *sorted, const struct address *addre
 }
 
 /*
- * Takes the addresses of a new request out of the rounds still to come of older ones. Without this, an address that
- * was withdrawn a moment ago would be claimed again.
+ * Removes the addresses of a new request from the remaining rounds of older ones. Otherwise an address that was just
+ * withdrawn would be announced again.
  */
 static void supersede(struct helper *helper, const struct announcement *by)
 {

@@ -34,7 +34,7 @@ struct neighbour_probe {
 
 /*
  * One socket of each kind for a namespace, kept open (closing one waits for an RCU grace period). A filter in the
- * kernel lets through what can be an answer, and nothing at all while no probe is in flight.
+ * kernel lets through packets that can be an answer, and nothing while no probe is in flight.
  */
 static const struct sock_filter NOTHING[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
 static const struct sock_filter EVERYTHING[] = {BPF_STMT(BPF_RET | BPF_K, UINT32_MAX)};
@@ -148,7 +148,7 @@ static void ndp_ready(struct watch *watch, uint32_t events)
 	}
 }
 
-/* Opens the listening socket of the address's family, and opens its filter. */
+/* Opens the listening socket of the address's family, and lets answers through its filter. */
 static bool listen_for(struct netns *netns, int family)
 {
 	struct watch *watch = family == AF_INET ? &netns->arp : &netns->ndp;

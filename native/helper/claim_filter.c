@@ -24,7 +24,7 @@ static int widest_first(const void *one, const void *other)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* The smallest gap that still parts two ranges, and how many gaps of just that width may. */
+/* The smallest gap that separates two ranges, and how many gaps of exactly that width do. */
 static uint32_t parting_gap(const uint32_t *keys, size_t count, size_t *ties)
 {
 	uint32_t *gaps = memory_new(count * sizeof(*gaps));
@@ -50,7 +50,7 @@ void claim_ranges_make(struct claim_ranges *ranges, const uint32_t *keys, size_t
 	ranges->count = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t width = i == 0 ? 0 : keys[i] - keys[i - 1];
-		/* Neighbours need no parting, however much room there is. */
+		/* Consecutive keys stay in one range, however many ranges are left. */
 		bool parted = i == 0 || (width > 1 && (width > gap || (width == gap && ties > 0)));
 		if (i > 0 && parted && width == gap)
 			ties--;
@@ -71,7 +71,7 @@ bool claim_ranges_hold(const struct claim_ranges *ranges, uint32_t key)
 #define TARGET_OF_ADVERTISEMENT (sizeof(struct ip6_hdr) + offsetof(struct nd_neighbor_advert, nd_na_target) + 12)
 #define SOURCE_OF_SOLICITATION (offsetof(struct ip6_hdr, ip6_src) + 12)
 
-/* Loads the word that names the address; what is no neighbour discovery ends with 0. */
+/* Loads the last word of the address. Packets that are no neighbour discovery are dropped. */
 static size_t load_key(struct sock_filter *at, int family)
 {
 	const struct sock_filter arp[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct ether_arp, arp_spa))};

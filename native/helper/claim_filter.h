@@ -1,4 +1,4 @@
-/* A filter in the kernel that lets through what claims one of many addresses, and little else. */
+/* A socket filter that passes packets that may claim one of many addresses. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -6,12 +6,12 @@
 
 #include "../net/address.h"
 
-/* More would make each packet that is looked at dearer. */
+/* More ranges would make the filter slower for each packet. */
 #define CLAIM_RANGES 32
 
 /*
  * The last four bytes of the addresses of one family, as ranges in ascending order. With many addresses far apart the
- * ranges hold others too: who reads what comes through compares whole addresses.
+ * ranges include other addresses too, so the reader compares whole addresses.
  */
 struct claim_ranges {
 	size_t count;

@@ -40,7 +40,7 @@ static bool read_discovery(struct claim *out, const uint8_t *packet, size_t len,
 	if (len < sizeof(message))
 		return false;
 	memcpy(&message, packet, sizeof(message));
-	/* RFC 4861 7.1: from behind a router it is not taken by anybody. */
+	/* RFC 4861 7.1: hosts ignore packets that passed a router. */
 	if (message.ip.ip6_hlim != 255)
 		return false;
 	advert = message.advert.nd_na_type == ND_NEIGHBOR_ADVERT;

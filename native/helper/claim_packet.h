@@ -1,4 +1,4 @@
-/* What an ARP or neighbour discovery packet says of whose an address is. */
+/* Parses ARP and neighbour discovery packets that claim an address. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ struct claim {
 };
 
 /*
- * Reads what `claim_filter_attach` let through, from the network header on; `sender` is the frame's. False for what nobody
- * takes for a claim.
+ * Reads a packet that passed the filter, from the network header on; `sender` is the source of the frame. False when no
+ * host would take it for a claim.
  */
 bool claim_read(struct claim *out, int family, const uint8_t *packet, size_t len, const uint8_t *sender);

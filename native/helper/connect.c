@@ -28,7 +28,7 @@ struct connection {
 	struct tls *tls;   /* NULL before the connection is there, and when it is not `secure` */
 };
 
-/* Everything but the connection's own memory and socket. */
+/* Releases everything except the connection's memory and socket. */
 static void forget(struct connection *connection)
 {
 	tls_free(connection->tls);
@@ -88,7 +88,7 @@ static void deadline(struct timer *timer)
 		reply_connected(connection, "timeout");
 }
 
-/* Writes what it can; false when the peer is gone. */
+/* Writes as much as possible. False when the peer closed the connection. */
 static bool write_some(struct connection *connection)
 {
 	struct exchange *exchange = &connection->exchange;
@@ -104,7 +104,7 @@ static bool write_some(struct connection *connection)
 	return true;
 }
 
-/* Reads what there is; how reading ended, NULL when more may come. */
+/* Reads what has arrived. Returns how reading ended; NULL when more may come. */
 static const char *read_some(struct connection *connection)
 {
 	struct buf *received = &connection->exchange.received;
@@ -212,7 +212,7 @@ static bool read_exchange(struct request *request, struct connection *connection
 	return true;
 }
 
-/* Opens and connects; 0, or the errno with which the target could not be reached, or a failure that was said. */
+/* Opens a socket and starts to connect. `err`: 0, or why the target is unreachable. False with the failure written. */
 static bool dial(struct request *request, struct netns *netns, int *fd, int *err)
 {
 	struct linger reset = {.l_onoff = 1, .l_linger = 0};
@@ -229,7 +229,7 @@ static bool dial(struct request *request, struct netns *netns, int *fd, int *err
 	*fd = netns_socket(netns, target.family, SOCK_STREAM, 0);
 	if (*fd < 0)
 		return fail_errno(request, errno, "socket");
-	/* A probe leaves nothing behind: closed by reset, it occupies no port for a minute. */
+	/* Closes by reset, so that no port stays in TIME_WAIT for a minute. */
 	setsockopt(*fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	if (json_member(request->fields, "source") != NULL) {

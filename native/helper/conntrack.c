@@ -1,6 +1,6 @@
 /*
- * conntrack-delete: forgets the flows of services, or of some of their members alone.
- * conntrack-count: how many flows a namespace has.
+ * conntrack-delete: deletes the flows of services, or of some of their members.
+ * conntrack-count: counts the flows of a namespace.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "request_target.h"
 
 #define DELETES_PER_SEND 256
-/* To be told of so many flows takes as long as to have the kernel look for those of one service; for more see below. */
+/* Reading this many flows takes as long as one filtered dump (see `delete_flows`). */
 #define FLOWS_OF_ONE 4000
 
 /* Bits of CTA_FILTER_ORIG_FLAGS and CTA_FILTER_REPLY_FLAGS; the kernel has them in no public header. */
@@ -24,19 +24,19 @@
 #define FILTER_PROTO_SRC_PORT (1u << 4)
 #define FILTER_PROTO_DST_PORT (1u << 5)
 
-/* A service whose flows go. */
+/* A service whose flows are deleted. */
 struct service {
 	int family;
 	uint8_t protocol;
 	struct end destination;
 	bool unestablished; /* spare TCP connections that can carry something */
 	bool only_members;
-	struct buf members; /* ends in order: whose flows go */
+	struct buf members; /* sorted ends: only their flows are deleted */
 };
 
 /*
- * The direction that bears the service's address as its destination. A flow has it in its original direction, but in its
- * reply direction when a member's packet was the first that this machine saw of it.
+ * The direction whose destination is the service. This is the original direction, but the reply direction when a member's
+ * packet was the first that this node saw.
  */
 enum side { ORIGINAL, REPLY };
 
@@ -56,8 +56,8 @@ struct dump {
 };
 
 /*
- * Kernels from 5.8 on dump only what matches this one service; what older ones send too much is left out by `gather`. By a
- * single member too: a service may have a hundred thousand flows to others.
+ * Linux 5.8 and newer dump only flows that match this service; for older ones `gather` filters. A single member is part of
+ * the filter too, since the service may have a hundred thousand flows to others.
  */
 static void put_filter(struct nlmsghdr *message, const struct service *service, enum side side)
 {
@@ -98,7 +98,7 @@ static bool is_member(const struct service *service, const struct end *end)
 	       bsearch(end, service->members.data, service->members.len / sizeof(*end), sizeof(*end), compare_ends) != NULL;
 }
 
-/* Nothing more can pass over it, or nothing has yet. */
+/* The connection is closed, or not open yet. */
 static bool is_unestablished(const struct nlattr *info)
 {
 	uint8_t state;
@@ -118,8 +118,8 @@ static bool is_unestablished(const struct nlattr *info)
 }
 
 /*
- * Whether a flow goes: `sent` is the direction that its requests have, `answered` the one of its members' packets. A
- * service may be there twice, for members each.
+ * Whether a flow is deleted. `sent` is the direction of its requests, `answered` that of its member's packets. A service may
+ * be listed twice, each time with other members.
  */
 static bool is_wanted(const struct dump *dump, int family, uint8_t protocol, const struct tuple *sent,
 		      const struct tuple *answered, const struct nlattr *info)
@@ -140,7 +140,7 @@ static bool is_wanted(const struct dump *dump, int family, uint8_t protocol, con
 
 static void gather(const struct nlmsghdr *message, void *arg)
 {
-	/* The id makes sure that a younger flow with the same tuple is not the one that goes. */
+	/* With the id the kernel spares a newer flow that has the same tuple. */
 	static const uint16_t NAMES[] = {CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE};
 	struct dump *dump = arg;
 	const struct nlattr *attrs[CTA_MAX + 1];
@@ -168,7 +168,7 @@ static void gather(const struct nlmsghdr *message, void *arg)
 	dump->count++;
 }
 
-/* A flow that ended by itself meanwhile answers ENOENT. */
+/* The kernel answers ENOENT for a flow that ended meanwhile. */
 static void count_gone(const struct nlmsghdr *message, void *arg)
 {
 	struct netlink_refusal refusal;
@@ -177,7 +177,7 @@ static void count_gone(const struct nlmsghdr *message, void *arg)
 		--*(uint32_t *)arg;
 }
 
-/* Flows deleted; -1 with the failure said. */
+/* Returns the number of flows deleted; -1 with the failure written. */
 static int64_t delete_gathered(struct request *request, int fd, const struct dump *dump)
 {
 	uint32_t deleted = dump->count;
@@ -253,7 +253,7 @@ static bool read_service(struct request *request, const struct json *service, st
 	return fail(request, "protocol is not tcp, udp or sctp");
 }
 
-/* In order. */
+/* Reads the services, sorted. */
 static bool read_services(struct request *request, struct buf *out)
 {
 	const struct json *service;
@@ -272,7 +272,7 @@ static bool read_services(struct request *request, struct buf *out)
 	return true;
 }
 
-/* Flows deleted of those that the kernel dumps; -1 with the failure said. */
+/* Deletes flows among those that the kernel dumps. Returns how many; -1 with the failure written. */
 static int64_t delete_dumped(struct request *request, int fd, struct dump dump, const struct nlmsghdr *message)
 {
 	int64_t deleted = -1;
@@ -320,7 +320,7 @@ static int read_table_use(int fd, struct table_use *use)
 	return err != 0 ? err : use->refusal.err;
 }
 
-/* How many flows the namespace has; when the kernel does not say, more than anybody wants to be told of. */
+/* The number of flows of the namespace; the largest number when the kernel does not tell. */
 static uint32_t count_flows(int fd)
 {
 	struct table_use use = {.flows = UINT32_MAX};
@@ -352,9 +352,9 @@ bool op_conntrack_count(struct request *request)
 }
 
 /*
- * For a dump the kernel walks over the flows of all namespaces, which takes as long when there are none. It can look for
- * those of one service, a walk for each side, at which it looks at every flow of the namespace; or it walks once, and tells
- * them all, which takes six times as long for each. Where both take the same, the flows grow about as the square of services.
+ * For a dump the kernel walks the table of all namespaces, which takes its time even when it is empty. There are two ways:
+ * two filtered dumps for each service, which test every flow of the namespace; or one dump of all flows, which costs six
+ * times as much for each flow. The number of flows where both cost the same grows about as the square of the services.
  */
 static int64_t delete_flows(struct request *request, int fd, const struct dump *dump)
 {

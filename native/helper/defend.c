@@ -1,9 +1,9 @@
 /*
- * defend: tells when somebody else on a segment claims an address that is ours, and says once more whose it is.
+ * defend: reports when another host on the segment claims an address of ours, and announces the address again.
  *
- * RFC 5227 2.4 (c), for hosts that never give an address up: one announcement, and no other within DEFEND_INTERVAL. Two
- * that both defend the same address so end with it. IPv6 has no such rule; the same is done with an advertisement that
- * overrides (RFC 4861 7.2.6).
+ * RFC 5227 2.4 (c), for hosts that never give an address up: one announcement, and no other within DEFEND_INTERVAL, so
+ * that two hosts that both defend an address do not loop. IPv6 has no such rule; there we send an advertisement with the
+ * override flag (RFC 4861 7.2.6).
  */
 #include "defend.h"
 
@@ -26,10 +26,10 @@
 #include "request_target.h"
 
 #define DEFEND_INTERVAL_US 10000000
-/* A flood of claims is looked at so far in each period; then the kernel drops the rest of it. */
+/* Claims read in each period. After that the filter drops the rest. */
 #define CLAIMS_PER_PERIOD 100
 #define PERIOD_US 1000000
-/* Nobody reads what the helper says: claims are the first that need not be said. */
+/* When the agent does not read, claims are dropped before replies. */
 #define MAX_UNREAD (1u << 20)
 
 /* One family of one interface. */
@@ -78,7 +78,7 @@ static void heard(struct defender *defender, const struct claim *claim)
 	uint64_t now = loop_now_us();
 	struct frame frame;
 
-	/* The interface's own address may have changed. */
+	/* Read again, since the interface's own address may have changed. */
 	if (defended == NULL || !netns_mac(defender->netns, defender->dev, defender->mac) || memcmp(claim->mac, defender->mac, 6) == 0)
 		return;
 	defended->claims++;
@@ -134,7 +134,7 @@ static void claims_ready(struct watch *watch, uint32_t events)
 		ssize_t len = recvfrom(watch->fd, packet, sizeof(packet), 0, (struct sockaddr *)&from, &from_len);
 		if (len < 0)
 			return;
-		/* What was queued before the filter was blocked is thrown away. */
+		/* Packets that were queued before the filter was closed are dropped. */
 		if (!may_hear(defender))
 			continue;
 		if (claim_read(&claim, listener->family, packet, (size_t)len, from.sll_addr))
@@ -142,12 +142,12 @@ static void claims_ready(struct watch *watch, uint32_t events)
 	}
 }
 
-/* Bound to the interface: packets of all others cost nothing. It hears nothing that this node sends. */
+/* Bound to the interface, so packets of others cost nothing. The socket does not receive what this node sends. */
 static bool open_listener(struct defender *defender, struct listener *listener)
 {
 	uint16_t protocol = listener->family == AF_INET ? ETH_P_ARP : ETH_P_IPV6;
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(protocol), .sll_ifindex = defender->ifindex};
-	/* Protocol 0: it hears nothing before the filter is set. */
+	/* Protocol 0: the socket receives nothing until the filter is set and it is bound. */
 	int fd = netns_socket(defender->netns, AF_PACKET, SOCK_DGRAM, 0);
 
 	if (fd < 0)
@@ -178,7 +178,7 @@ static bool refresh(struct defender *defender, struct listener *listener)
 	for (size_t i = 0; i < defender->list.count; i++)
 		if (defender->list.items[i].address.family == listener->family)
 			keys[count++] = claim_key(&defender->list.items[i].address);
-	/* Those of IPv6 are in order of the whole address. */
+	/* IPv6 addresses are sorted by the whole address, not by the key. */
 	qsort(keys, count, sizeof(*keys), ascending);
 	claim_ranges_make(&listener->ranges, keys, count);
 	free(keys);
@@ -232,8 +232,8 @@ static struct defender *defender_of(struct netns *netns, const char *dev)
 }
 
 /*
- * An interface that was made anew has nobody listening, and none of the addresses of the one before. Nobody could say
- * that while there was none, and meanwhile another node may have got them: to defend one would take it back.
+ * A new interface has none of the addresses of the one that it replaced, and no listener. Another node may have taken the
+ * addresses over meanwhile, so they must not be defended: that would take them back.
  */
 static void follow_interface(struct defender *defender, int ifindex, const uint8_t *mac)
 {
@@ -256,7 +256,7 @@ static bool check(struct request *request, const struct json *item, const char *
 	return true;
 }
 
-/* Whether an address of that family came that the filter does not let through yet. */
+/* Adds the addresses. `stale` becomes true for a family with an address that the filter does not pass yet. */
 static void add_all(struct defender *defender, const struct json *item, bool stale[2])
 {
 	for (; item != NULL; item = item->next) {
@@ -279,7 +279,7 @@ static void remove_all(struct defender *defender, const struct json *item)
 		struct address address;
 		address_parse(&address, item->text);
 		defended = defended_find(&defender->list, &address);
-		/* The filter stays as it is: what it lets through too much is compared. */
+		/* The filter may pass too much: the reader compares whole addresses. */
 		if (defended != NULL)
 			defended_remove(&defender->list, defended);
 	}
@@ -312,8 +312,8 @@ bool op_defend(struct request *request)
 		return reply_done(request);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		bool deaf = defender->listeners[i].watch.fd < 0;
-		if ((deaf || stale[i]) && !refresh(defender, &defender->listeners[i]))
+		bool is_closed = defender->listeners[i].watch.fd < 0;
+		if ((is_closed || stale[i]) && !refresh(defender, &defender->listeners[i]))
 			return fail_errno(request, errno, "packet socket");
 	}
 	return reply_done(request);

@@ -2,5 +2,5 @@
 
 struct netns;
 
-/* Ends every defence in this namespace: its sockets would keep the namespace alive. */
+/* Ends all defenders of this namespace, since their sockets would keep it alive. */
 void defenders_drop(struct netns *netns);

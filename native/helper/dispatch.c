@@ -31,7 +31,7 @@ static bool op_stats(struct request *request)
 	return true;
 }
 
-/* A probe that nobody waits for any more: it is answered now, as if its time were over. */
+/* give-up: the agent no longer waits for a probe. It is answered now, as if it had timed out. */
 static bool op_give_up(struct request *request)
 {
 	int64_t target = 0;

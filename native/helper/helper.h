@@ -1,4 +1,4 @@
-/* What the helper is made of; passed to every operation. */
+/* The state of the helper. Every operation gets it. */
 #pragma once
 #include "../daemon/json.h"
 #include "../daemon/memory.h"
@@ -18,5 +18,5 @@ struct helper {
 	uint64_t netlink_messages;
 	uint64_t transactions;
 	uint64_t probes;
-	uint64_t changes; /* by others, of all namespaces that were asked for */
+	uint64_t changes; /* made by others, in all namespaces that rtnl-mark asked about */
 };

@@ -1,4 +1,4 @@
-/* link: which interface stands behind a name now. */
+/* link: the index of an interface. */
 #include "operations.h"
 #include "request_target.h"
 

@@ -136,7 +136,7 @@ static int pause_ms(const struct loop *loop)
 	if (loop->timers == 0)
 		return -1;
 	now = loop_now_us();
-	/* Rounded up: a timer must not find itself early and spin. */
+	/* Rounded up, since waking early would spin. */
 	return loop->heap[0]->at_us <= now ? 0 : (int)((loop->heap[0]->at_us - now + 999) / 1000);
 }
 
@@ -164,7 +164,7 @@ void loop_run(struct loop *loop, void (*idle)(void *arg), void *arg)
 			if (watch->fd >= 0)
 				watch->ready(watch, events[i].events);
 		}
-		/* Deadlines come last: an answer that arrived while a long transaction ran is in time. */
+		/* Timers fire last, so that an answer that arrived during a long transaction is in time. */
 		if (count < EVENTS_PER_ROUND)
 			fire_timers(loop);
 		idle(arg);

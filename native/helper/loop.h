@@ -4,19 +4,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Part of whatever owns the descriptor; `fd` is -1 when it is not watched. */
+/* Embedded in the owner of the descriptor. `fd` is -1 when it is not watched. */
 struct watch {
 	int fd;
 	void (*ready)(struct watch *watch, uint32_t events);
 };
 
-/* Part of whatever waits. Zero-initialised is off. */
+/* Embedded in what waits. Zero-initialised is off. */
 struct timer {
 	uint64_t at_us;
 	size_t place; /* in the heap, counted from 1; 0 is off */
 	void (*fire)(struct timer *timer);
-	int64_t request; /* that waits by it and may be given up; 0 for none */
-	bool given_up;	 /* it fires now, and nothing is to be tried again */
+	int64_t request; /* the request that waits for this timer; 0: none */
+	bool given_up;	 /* it was fired by `give-up`: do not retry */
 };
 
 struct loop {
@@ -44,7 +44,7 @@ void loop_close(struct watch *watch);
 /* Sets or moves the timer. */
 void loop_timer(struct loop *loop, struct timer *timer, uint64_t at_us);
 void loop_untimer(struct loop *loop, struct timer *timer);
-/* Fires the timer by which a request waits. Without such a timer nothing happens: the request has been answered. */
+/* Fires the timer of a request. Without one nothing happens, since the request has been answered. */
 void loop_give_up(struct loop *loop, int64_t request);
 
 /* Frees memory after this round: events of the round may still point to it. */

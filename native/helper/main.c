@@ -21,7 +21,7 @@
 
 #define MAX_LINE (4u << 20)
 #define READ_SIZE (256u << 10)
-/* With that much unread by the parent, no more requests are taken. */
+/* While the parent has this much left to read, no more requests are taken. */
 #define MAX_UNREAD (16u << 20)
 #define MAX_VALUES 200000
 
@@ -106,13 +106,13 @@ static void out_ready(struct watch *watch, uint32_t events)
 {
 	struct stdio *stdio = container_of(watch, struct stdio, out);
 
-	/* Nobody reads any more. */
+	/* The parent closed its end. */
 	if (events & (EPOLLERR | EPOLLHUP))
 		stdio->helper.loop.ending = true;
 	write_out(stdio);
 }
 
-/* After each round: replies go out together, and what is watched follows from what is left. */
+/* After each round: writes the replies, and watches stdin and stdout as their buffers require. */
 static void after_round(void *arg)
 {
 	struct stdio *stdio = arg;
@@ -159,7 +159,7 @@ int main(void)
 {
 	static struct stdio stdio;
 
-	/* The parent decides when to end, also when a terminal interrupts the whole group. */
+	/* Only the parent ends the helper, even if a terminal interrupts the whole process group. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);

@@ -19,7 +19,7 @@
 #include "../net/netlink.h"
 #include "helper.h"
 
-/* Each costs a few descriptors; the one used longest ago makes room. */
+/* Each uses a few descriptors. The least recently used one is dropped. */
 #define MAX_NAMESPACES 4096
 
 static void close_fd(int *fd)
@@ -35,7 +35,7 @@ static void destroy(struct netns *netns)
 	loop_free(&netns->helper->loop, netns);
 }
 
-/* Lets go of everything that keeps the namespace alive. Probes in flight run into their deadlines. */
+/* Closes everything that keeps the namespace alive. Probes in flight time out. */
 static void forget(struct netns **link)
 {
 	struct netns *netns = *link;
@@ -118,7 +118,7 @@ static int watch_directory(struct helper *helper, const char *path)
 		return -1;
 	memcpy(directory, path, len);
 	directory[len] = '\0';
-	/* Without a watch (a file of /proc) the namespace is let go when its path is used again or room is needed. */
+	/* Without a watch (a path in /proc) the namespace is dropped when the path is used again or room is needed. */
 	return inotify_add_watch(helper->namespaces.inotify.fd, directory, IN_DELETE | IN_MOVED_FROM);
 }
 
@@ -246,7 +246,7 @@ bool netns_enter(struct netns *netns)
 
 void netns_leave(struct netns *netns)
 {
-	/* In a wrong namespace nothing more may be done. */
+	/* The process must not continue in a wrong namespace. */
 	if (netns->fd >= 0 && setns(netns->helper->namespaces.own_fd, CLONE_NEWNET) < 0)
 		abort();
 }

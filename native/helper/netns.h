@@ -1,8 +1,8 @@
 /*
  * Network namespaces by path, each with the sockets that operations keep open in it.
  *
- * An open socket keeps a namespace alive, so a namespace whose path went away is let go at once (inotify), and a path
- * that came to mean another namespace is noticed on every use.
+ * An open socket keeps a namespace alive. So a namespace is dropped as soon as its path is removed (inotify), and every use
+ * checks that the path still names the same namespace.
  */
 #pragma once
 #include <netinet/in.h>
@@ -25,7 +25,7 @@ struct netns {
 	dev_t dev;
 	ino_t ino;
 	int directory_watch; /* inotify's number for the directory of `path` */
-	unsigned users;	     /* probes, announcements and defenders that point here */
+	unsigned users;	     /* probes, announcements and defenders that use it */
 	bool gone;
 	struct netns *next;
 
@@ -33,7 +33,7 @@ struct netns {
 	int netfilter_fd;
 	int route_fd;
 	int packet_fd;
-	int changes_fd; /* hears of changes of addresses, routes and interfaces */
+	int changes_fd; /* receives notifications of addresses, routes and interfaces */
 	uint64_t changes_mark;
 	struct watch arp;
 	struct watch ndp;
@@ -45,13 +45,13 @@ struct netns {
 	struct defender *defenders;
 };
 
-/* Ends what an owner keeps in a namespace. */
+/* Drops what one owner keeps in a namespace. */
 typedef void netns_drop(struct netns *netns);
 
 #define NETNS_DROPS 2
 
 struct netns_cache {
-	struct netns *first; /* used last first */
+	struct netns *first; /* most recently used first */
 	unsigned count;
 	int own_fd;
 	struct watch inotify;
@@ -60,7 +60,7 @@ struct netns_cache {
 };
 
 void netns_open(struct helper *helper);
-/* Has `drop` called for every namespace that is let go, for an owner whose sockets would keep it alive. At the start. */
+/* Registers a callback for every namespace that is dropped. Called at the start, by owners of state in namespaces. */
 void netns_on_drop(struct netns_cache *cache, netns_drop *drop);
 /* The namespace of that path (NULL: the helper's own). NULL with errno when it is none. */
 struct netns *netns_find(struct helper *helper, const char *path);
@@ -68,7 +68,7 @@ struct netns *netns_find(struct helper *helper, const char *path);
 void netns_hold(struct netns *netns);
 void netns_release(struct netns *netns);
 
-/* Makes the thread's namespace this one, and the helper's own again. Nothing may block in between. */
+/* Enters the namespace, and returns to the own one. Nothing may block in between. */
 bool netns_enter(struct netns *netns);
 void netns_leave(struct netns *netns);
 

@@ -2,8 +2,7 @@
  * nft-batch: set elements changed in one atomic transaction, by raw netlink.
  *
  * The kernel takes one sendmsg as one batch. A bulk load gathers its messages over many request lines (`more`) and
- * sends them at the end; `part` counts the lines, so that a line that was refused can never leave a transaction with a
- * hole in it.
+ * sends them at the end. `part` numbers the lines, so that a transaction that lacks a refused line is never committed.
  */
 #include "nft_batch.h"
 
@@ -24,7 +23,7 @@
 /* sendmsg takes an int; this is some 14 million elements. */
 #define MAX_TRANSACTION_BYTES (512u << 20)
 
-/* Where a message came from, to say which change the kernel refused. */
+/* The change that a message belongs to, for the error of a refusal. */
 struct origin {
 	uint32_t change;
 	uint32_t first_record;
@@ -213,7 +212,7 @@ static bool commit(struct request *request, struct netns *netns, struct transact
 	err = netlink_send(fd, transaction->messages.data, transaction->messages.len);
 	if (err != 0)
 		return fail_errno(request, err, "sending %zu bytes to the kernel", transaction->messages.len);
-	/* A queue that overflowed (ENOBUFS) did so with refusals. */
+	/* Only refusals are answered, so an overflow (ENOBUFS) means that there are some. */
 	err = netlink_receive(fd, first_refusal, &refusal);
 	if (refusal.err != 0) {
 		locate(&request->failure, transaction, &refusal);
@@ -225,7 +224,7 @@ static bool commit(struct request *request, struct netns *netns, struct transact
 	return true;
 }
 
-/* The transaction that this line starts or goes on with. */
+/* Starts a transaction, or continues the one that is open. */
 static bool join(struct request *request, struct netns *netns)
 {
 	int64_t part = 0;

@@ -2,5 +2,5 @@
 
 struct netns;
 
-/* Drops what a bulk load has gathered for this namespace. */
+/* Drops the open transaction of this namespace. */
 void transaction_drop(struct netns *netns);

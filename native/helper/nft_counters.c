@@ -1,4 +1,4 @@
-/* nft-counters: what the elements of a set have counted, for the keys asked. Never dumps. */
+/* nft-counters: the counters of set elements, by key. Never dumps. */
 #include <endian.h>
 #include <errno.h>
 #include <linux/netfilter/nf_tables.h>
@@ -40,7 +40,7 @@ static void count(const struct nlmsghdr *message, void *arg)
 	const struct nlattr *attr, *element = NULL, *counter;
 
 	if (netlink_refused(message, &refusal)) {
-		/* An element that is not there has counted nothing. */
+		/* A missing element counts as zero. */
 		if (refusal.err != ENOENT)
 			counting->refusal = refusal;
 		return;

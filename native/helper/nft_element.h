@@ -17,8 +17,8 @@ struct record_shape {
 size_t record_size(const struct record_shape *shape);
 
 /*
- * An element's attributes with the places left empty where a record's bytes go: every element of a change has the same
- * form, so it is built once and then copied.
+ * A template of an element's attributes, without the bytes of a record. All elements of a change have the same form, so it
+ * is built once and copied.
  */
 struct element_form {
 	uint8_t bytes[512];
@@ -29,6 +29,6 @@ struct element_form {
 	size_t limit_at; /* each 0 when absent */
 };
 
-/* `deleting` leaves out what identifies nothing. */
+/* `deleting` leaves out data and limit, which do not identify an element. */
 void element_form_make(struct element_form *form, const struct record_shape *shape, bool deleting);
 void element_write(uint8_t *to, const struct element_form *form, const struct record_shape *shape, const uint8_t *record);

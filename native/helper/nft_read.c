@@ -1,4 +1,4 @@
-/* nft-get and nft-generation: single things read back. Nothing here dumps: a loaded table takes 20 s to list. */
+/* nft-get and nft-generation: read one element or one table. Nothing here dumps: listing a loaded table takes 20 s. */
 #include <errno.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -122,7 +122,7 @@ bool op_nft_get(struct request *request)
 	buf_reset(&message, 0);
 	if (!asked)
 		return false;
-	/* ENOENT may mean the table, the set or the element: the kernel points at which. */
+	/* ENOENT may mean the table, the set or the element. The offset of the faulty attribute tells which. */
 	if (answer.refusal.err != 0 &&
 	    (answer.refusal.err != ENOENT || answer.refusal.offset < 0 || answer.refusal.offset < (int64_t)elements_at))
 		return fail_errno(request, answer.refusal.err, "reading the element");

@@ -16,7 +16,7 @@ bool op_nft_text(struct request *request)
 		return false;
 	if (!netns_enter(netns))
 		return fail(request, "the namespace is gone");
-	/* A context of its own each time: its socket belongs to the namespace, and its cache must never be old. */
+	/* A new context each time: its socket belongs to the namespace, and its cache must not be stale. */
 	nft = nft_ctx_new(NFT_CTX_DEFAULT);
 	if (nft == NULL) {
 		netns_leave(netns);

@@ -1,9 +1,9 @@
-/* What the helper can do; docs/design/0002-native-helper.md says what each takes and gives. */
+/* The operations. docs/design/0002-native-helper.md describes their fields and replies. */
 #pragma once
 #include "request.h"
 
 /*
- * An operation. True: it has replied, or will. False: `failure` says why not.
+ * An operation. True: it has replied, or will. False: `failure` says why.
  * What outlives the call must not point into the line.
  */
 typedef bool operation(struct request *request);

@@ -24,7 +24,7 @@ struct ping {
 	uint16_t sequence;
 };
 
-/* Pings in flight by sequence number, and what tells our echoes from those of others. */
+/* Pings in flight by sequence number, and the cookie that distinguishes our echoes from others. */
 struct ping_table {
 	struct ping *by_sequence[65536];
 	uint16_t last;
@@ -184,7 +184,7 @@ static int send_echo(const struct ping_table *table, const struct ping *ping, in
 	struct sockaddr_storage to;
 	socklen_t len = address_to_sockaddr(&ping->address, 0, &to);
 
-	/* The kernel computes that of ICMPv6. */
+	/* The kernel computes the checksum of ICMPv6. */
 	if (ping->address.family == AF_INET)
 		echo.checksum = checksum(&echo);
 	return sendto(fd, &echo, sizeof(echo), 0, (struct sockaddr *)&to, len) < 0 ? errno : 0;

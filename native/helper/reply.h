@@ -24,7 +24,7 @@ void reply_item(struct buf *out);
 void reply_item_end(struct buf *out);
 void reply_list_end(struct buf *out);
 
-/* Why a request was not done. */
+/* Why a request failed. */
 struct failure {
 	char text[1024];
 	int err;	 /* errno; 0 when the request itself is wrong */

@@ -6,7 +6,7 @@
 
 #include "request_target.h"
 
-/* Messages sent at a time: each may be answered by an error, and all must fit into the receive queue. */
+/* Messages in one send. Each may be answered by an error, and all errors must fit into the receive queue. */
 #define MESSAGES_PER_SEND 256
 #define MESSAGE_SPACE 512
 #define REFUSALS_TOLD 100
@@ -24,7 +24,7 @@ struct run {
 	uint32_t refusals;
 };
 
-/* What is so already is no error: an address or route that is there, or one to delete that is not. */
+/* Adding what is there and deleting what is not are no errors. */
 static bool is_so_already(uint16_t type, int err)
 {
 	bool deleting = type == RTM_DELADDR || type == RTM_DELROUTE;
@@ -90,7 +90,7 @@ static bool send_all(struct request *request, struct netns *netns, rtnl_change *
 	return run->count == 0 || send_some(request, fd, messages, run);
 }
 
-/* Replies itself, since the list of refusals is more than a failure holds. */
+/* Writes the reply here, since a list of refusals does not fit into a failure. */
 static bool reply_refusals(struct request *request, const struct run *run)
 {
 	struct buf *out = &request->helper->out;

@@ -7,8 +7,8 @@
 #include "rtnl.h"
 
 /*
- * A VIP must never become the source of the node's own connections. For IPv6 a preferred lifetime of 0 sees to that;
- * IPv4 has no such mark and goes by the route's source.
+ * A VIP must never be the source of the node's own connections. For IPv6 a preferred lifetime of 0 ensures that. IPv4 has no
+ * such mark; there the route's source decides.
  */
 static void put_lifetime(struct nlmsghdr *message)
 {
@@ -40,7 +40,7 @@ static bool write_change(struct request *request, struct netns *netns, const str
 	mnl_attr_put(message, IFA_LOCAL, address_len(address.family), address.bytes);
 	mnl_attr_put(message, IFA_ADDRESS, address_len(address.family), address.bytes);
 	if (adding && address.family == AF_INET6) {
-		/* Duplicates are looked for by arp-probe before; DAD would hold the address back for a second. */
+		/* arp-probe has looked for duplicates before; DAD would delay the address by a second. */
 		mnl_attr_put_u32(message, IFA_FLAGS, IFA_F_NODAD);
 		if (prefix == 128)
 			put_lifetime(message);

@@ -1,6 +1,6 @@
 /*
  * rtnl-mark: whether anybody else changed addresses, routes or interfaces of a namespace, without listing them. A socket
- * in the namespace hears the kernel's notifications; what this helper did itself is filtered out before it is queued.
+ * in the namespace receives the kernel's notifications. A filter drops those of this helper's own changes.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 #define PROTOCOL (NLMSG_HDRLEN + offsetof(struct rtmsg, rtm_protocol))
 
 /*
- * Drops what the socket with this port asked for. Also routes that the kernel keeps itself: they come and go with
- * addresses and router advertisements. IPv6 addresses are told without a port: our own count as somebody else's.
+ * Drops notifications of changes by the socket with this port, and of routes that the kernel maintains, which come and go
+ * with addresses and router advertisements. Notifications of IPv6 addresses have no port, so our own count as others'.
  */
 static int attach_filter(int fd, uint32_t port)
 {
@@ -46,7 +46,7 @@ static int attach_filter(int fd, uint32_t port)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
-/* A socket that hears what happens in the namespace from now on; -1 with errno. */
+/* Opens a socket that receives the notifications from now on; -1 with errno. */
 static int listen_in(struct netns *netns)
 {
 	struct sockaddr_nl own = {0}, groups = {.nl_family = AF_NETLINK, .nl_groups = GROUPS};
@@ -54,7 +54,7 @@ static int listen_in(struct netns *netns)
 	socklen_t len = sizeof(own);
 	int route = netns_route(netns), fd;
 
-	/* Its port is given at its first message, or here. */
+	/* The kernel assigns the port on bind, which the filter needs. */
 	if (route < 0 || getsockname(route, (struct sockaddr *)&own, &len) < 0 ||
 	    (own.nl_pid == 0 && (bind(route, (struct sockaddr *)&unbound, sizeof(unbound)) < 0 ||
 				 getsockname(route, (struct sockaddr *)&own, &len) < 0)))
@@ -77,7 +77,7 @@ static void note(const struct nlmsghdr *message, void *arg)
 	*(bool *)arg = true;
 }
 
-/* Whether something was heard since the last time. What did not fit into the queue was heard too. */
+/* Whether a notification came since the last call. An overflow counts as one. */
 static bool heard(int fd)
 {
 	bool any = false;
@@ -103,7 +103,7 @@ bool op_rtnl_mark(struct request *request)
 	} else if (heard(netns->changes_fd)) {
 		netns->changes_mark = ++helper->changes;
 	}
-	/* Drawn from one counter for all namespaces and qualified by this process: never equal by chance. */
+	/* One counter for all namespaces, prefixed by this process, so that marks are never equal by chance. */
 	snprintf(mark, sizeof(mark), "%d-%llu", getpid(), (unsigned long long)netns->changes_mark);
 	reply_begin(&helper->out, request->id);
 	reply_text(&helper->out, "mark", mark);

@@ -1,10 +1,10 @@
 /*
  * sctp: an INIT to an endpoint (RFC 9260), and what comes back: INIT ACK, ABORT, an ICMP error, or nothing. An INIT ACK
- * is answered with ABORT, so no association is ever opened. What nobody answers goes again, as a client's does: one packet
- * that was lost says nothing of the endpoint.
+ * is answered with ABORT, so no association is opened. An INIT without answer is sent again, as a client would: one lost
+ * packet says nothing about the endpoint.
  *
- * By a raw socket for each probe, since kernels may have no SCTP. While it is there the kernel takes the answer for
- * wanted, and sends no ICMP error of its own for a protocol that it does not know.
+ * Each probe has a raw socket, since the kernel may have no SCTP. While the socket is open, the kernel sends no ICMP error
+ * (protocol unreachable) to the answer.
  */
 #include <time.h>
 
@@ -28,7 +28,7 @@
 #define FIRST_OWN_PORT 32768
 /* An INIT ACK is not fragmented, so none is longer than a jumbo frame. */
 #define MAX_PACKET 9216
-/* A member that answers over and over, and wrongly, is not listened to any more. */
+/* The probe ends after this many wrong answers. */
 #define MAX_SPOILT 16
 /* RFC 9260 section 16: RTO.Initial. It doubles (section 6.3.3). */
 #define FIRST_WAIT_US 1000000
@@ -98,7 +98,7 @@ static void wait_for_answer(struct attempt *attempt)
 	loop_timer(&attempt->helper->loop, &attempt->timer, at_us);
 }
 
-/* What the kernel says of it is said of the next packet, or by an error in the queue. */
+/* An error here is about an earlier packet, or is in the error queue too. */
 static void send_again(struct attempt *attempt)
 {
 	uint8_t packet[SCTP_INIT_LEN];
@@ -121,7 +121,7 @@ static void waited(struct timer *timer)
 		reply_unreached(attempt, ETIMEDOUT);
 }
 
-/* A server keeps nothing of an INIT that it answered; what stands between may, and the end is good manners. */
+/* A server keeps no state for an INIT, but a middlebox may. The ABORT clears it. */
 static void reply_accepted(struct attempt *attempt, uint32_t peer_tag)
 {
 	uint8_t abort_packet[SCTP_ABORT_LEN];
@@ -159,7 +159,7 @@ static void take(struct attempt *attempt, const uint8_t *packet, size_t len)
 	}
 }
 
-/* Why, when an error that the socket was told of is about our INIT; 0 when not. */
+/* The errno, when the ICMP error quotes our INIT; otherwise 0. */
 static int judged(const struct attempt *attempt, const struct sock_extended_err *error, const uint8_t *quoted, size_t len)
 {
 	bool unknown_protocol = error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == ICMP6_PARAM_PROB &&
@@ -167,13 +167,13 @@ static int judged(const struct attempt *attempt, const struct sock_extended_err 
 
 	if (error->ee_origin != SO_EE_ORIGIN_ICMP && error->ee_origin != SO_EE_ORIGIN_ICMP6)
 		return 0;
-	/* That a packet was too long says nothing of the target. */
+	/* A packet that was too long says nothing about the target. */
 	if (error->ee_errno == EMSGSIZE || !sctp_quotes_init(quoted, len, &attempt->init))
 		return 0;
 	return unknown_protocol ? ENOPROTOOPT : (int)error->ee_errno;
 }
 
-/* Reads one error; whether the attempt has ended with it. */
+/* Reads one error. Whether it ended the attempt. */
 static bool ended_by_error(struct attempt *attempt)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in6))];
@@ -196,7 +196,7 @@ static bool ended_by_error(struct attempt *attempt)
 	return err != 0;
 }
 
-/* One packet or error a turn: who sends many waits with the others. */
+/* One packet or error in each turn, so that a flood does not delay other probes. */
 static void ready(struct watch *watch, uint32_t events)
 {
 	struct attempt *attempt = container_of(watch, struct attempt, watch);
@@ -205,15 +205,15 @@ static void ready(struct watch *watch, uint32_t events)
 
 	if ((events & EPOLLERR) && ended_by_error(attempt))
 		return;
-	/* An error that it returns was in the queue of errors, or still is: to be told of it ends it. */
+	/* recv returns an error once; it was in the error queue, or still is. */
 	len = recv(watch->fd, packet, sizeof(packet), MSG_TRUNC);
 	if (len > 0)
 		take(attempt, packet, (size_t)len);
 }
 
 /*
- * The kernel hands a raw socket whatever came from the target; what does not name our INIT ends in it, so that nobody
- * else can wake us. The data of an IPv4 packet begins with the IP header.
+ * A raw socket receives everything that the target sends. The filter drops what does not answer our INIT, so that nothing
+ * else wakes us. The data of an IPv4 packet begins with the IP header.
  */
 static bool admit_answers(int fd, int family, const struct sctp_init *init)
 {
@@ -233,7 +233,7 @@ static bool admit_answers(int fd, int family, const struct sctp_init *init)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0;
 }
 
-/* Connected: the kernel takes nothing from other addresses, and tells of ICMP errors, also of those that may pass. */
+/* Connected, so the kernel drops packets of other addresses and reports ICMP errors, including transient ones. */
 static int send_init(int fd, const struct address *target, const struct sctp_init *init)
 {
 	bool is_v4 = target->family == AF_INET;
@@ -249,7 +249,7 @@ static int send_init(int fd, const struct address *target, const struct sctp_ini
 	return 0;
 }
 
-/* Ports and tag that nobody else can know: who answers them has seen the INIT. */
+/* Random ports and tag: only a host that has seen the INIT can answer. */
 static bool draw(struct sctp_init *init)
 {
 	if (getrandom(&init->tag, sizeof(init->tag), 0) != sizeof(init->tag) ||

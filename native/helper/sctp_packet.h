@@ -1,4 +1,4 @@
-/* The packets of an SCTP probe (RFC 9260 section 3): what asks, what ends, and what an answer says. */
+/* The packets of an SCTP probe (RFC 9260 section 3): INIT, ABORT, and the answers. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,11 +21,11 @@ void sctp_put_init(uint8_t *packet, const struct sctp_init *init);
 void sctp_put_abort(uint8_t *packet, const struct sctp_init *init, uint32_t peer_tag);
 
 enum sctp_verdict {
-	SCTP_OTHER,    /* no answer to this INIT; to be ignored */
-	SCTP_SPOILT,   /* names this INIT, but its checksum is wrong; to be ignored, too */
+	SCTP_OTHER,    /* no answer to this INIT; ignored */
+	SCTP_SPOILT,   /* an answer with a wrong checksum; ignored */
 	SCTP_ACCEPTED, /* an INIT ACK */
 	SCTP_ABORTED,
-	SCTP_MALFORMED, /* an INIT ACK that no association can be opened with */
+	SCTP_MALFORMED, /* an invalid INIT ACK */
 };
 
 struct sctp_answer {

@@ -16,7 +16,7 @@ struct adoption {
 	size_t stray_count;
 };
 
-/* What there is to look for. Routes before neighbours: a stray one is removed together with its neighbour. */
+/* What to look for. Routes come before neighbours: a stray route is removed together with its neighbour. */
 static const uint16_t KINDS[] = {RTM_GETADDR, RTM_GETROUTE, RTM_GETNEIGH};
 #define HALVES (FOUND_ROUTE | FOUND_NEIGHBOUR)
 
@@ -111,7 +111,7 @@ static int dump(struct adoption *adoption, uint16_t kind)
 	return proxied_dump(adoption->place, kind, note_half, adoption);
 }
 
-/* How many of the strays could be removed. */
+/* Returns how many strays were removed. */
 static size_t remove_strays(struct adoption *adoption, bool proxied)
 {
 	struct entry strays[BATCH], *pointers[BATCH];
@@ -128,7 +128,7 @@ static size_t remove_strays(struct adoption *adoption, bool proxied)
 	return gone;
 }
 
-/* A half is as good as nothing. Nor is an address that is there in both ways proxied. */
+/* A route or a neighbour alone is useless. An address that is also bound does not count as proxied. */
 static void take_whole(struct adoption *adoption)
 {
 	struct entry halves[BATCH], *pointers[BATCH];
@@ -157,11 +157,11 @@ size_t adopt_place(struct place *place, struct entry *entries, size_t count)
 	size_t removed = 0, gone;
 
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS); i++)
-		/* A round for each batch of strays; the next finds those the one before had no room for. */
+		/* One round for each batch of strays. The next round finds those that did not fit into the one before. */
 		while (dump(&adoption, KINDS[i]) == 0 && adoption.stray_count > 0) {
 			gone = remove_strays(&adoption, KINDS[i] != RTM_GETADDR);
 			removed += gone;
-			/* What cannot be removed would be found for ever. */
+			/* Otherwise a stray that cannot be removed would be found again and again. */
 			if (gone == 0)
 				break;
 		}

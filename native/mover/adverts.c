@@ -9,7 +9,7 @@
 
 #define VRRP 112
 #define ADVERTISEMENT 1
-/* By then keepalived has judged the same advert, and told us if the other one won. */
+/* Time for keepalived to process the same advert, and to notify us if the other node won. */
 #define JUDGED_US 20000
 #define REANNOUNCE_EVERY_US 500000
 #define CONTEST_US 2000000
@@ -47,7 +47,7 @@ static void heard(struct mover *mover, uint8_t vrid)
 	}
 }
 
-/* IPv6 raw sockets give the payload and the hop limit aside, IPv4 the whole packet. */
+/* IPv6 raw sockets give the payload, with the hop limit as ancillary data. IPv4 ones give the whole packet. */
 static int hop_limit(struct msghdr *message)
 {
 	for (struct cmsghdr *control = CMSG_FIRSTHDR(message); control != NULL; control = CMSG_NXTHDR(message, control))

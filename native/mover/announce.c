@@ -12,7 +12,7 @@
 
 /* After the first round, and after the second. */
 static const uint64_t PAUSES_US[ROUNDS - 1] = {100000, 900000};
-/* When the interface's queue is full. */
+/* Delay when the interface's queue is full. */
 #define QUEUE_PAUSE_US 2000
 
 static void set_due(struct mover *mover, struct entry *entry, uint64_t at_us)
@@ -61,7 +61,7 @@ static void send_round(struct mover *mover, struct place *place, struct entry **
 			for (; done < count; done++)
 				set_due(mover, entries[done], now + QUEUE_PAUSE_US);
 		} else if (err != 0) {
-			/* An interface that is down has no one to tell; the next round may be heard. */
+			/* Nobody hears an announcement on an interface that is down. The next round may succeed. */
 			sent(mover, entries[done++], now);
 		}
 	}

@@ -1,8 +1,8 @@
-/* Tells segments whose the addresses are: gratuitous ARP and unsolicited neighbour advertisements. */
+/* Announces addresses: gratuitous ARP and unsolicited neighbour advertisements, in several rounds. */
 #pragma once
 #include "mover.h"
 
-/* The first round for addresses of one place, and the later ones to come. */
+/* Sends the first round for addresses of one place, and schedules the others. */
 void announce_begin(struct mover *mover, struct place *place, struct entry **entries, size_t count);
 /* Sends what is due by now. */
 void announce_continue(struct mover *mover);

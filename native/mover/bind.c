@@ -52,7 +52,7 @@ struct batch {
 	bool bind;
 };
 
-/* What is so already is no error. */
+/* Binding an address that is there, or unbinding one that is not, is no error. */
 static bool is_so_already(bool bind, int err)
 {
 	return bind ? err == EEXIST : err == EADDRNOTAVAIL || err == ESRCH || err == ENOENT || err == ENODEV;
@@ -82,7 +82,7 @@ static void ask(const struct place *place, struct batch *batch)
 		batch->entries[i]->err = err;
 }
 
-/* Of the two parts of a proxied address one alone would take packets for nobody, or answer for what is not taken. */
+/* Both parts or none: a route alone takes packets that nobody is sent, a neighbour alone answers for packets that are not taken. */
 static void undo_halves(const struct place *place, struct entry **entries, size_t count)
 {
 	struct entry *halves[BATCH];

@@ -1,6 +1,6 @@
 /*
- * Closes descriptors aside: to close a packet socket the kernel waits for an RCU grace period, tens of milliseconds,
- * in which no address may wait.
+ * Closes descriptors in a thread of its own: closing a packet socket waits for an RCU grace period, tens of milliseconds,
+ * and a move must not wait for it.
  */
 #pragma once
 #include <stdbool.h>

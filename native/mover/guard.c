@@ -12,7 +12,7 @@
 #include "../daemon/lock.h"
 
 #define SUCCESSOR_S 2
-/* A mover that dies at once, again and again, is not started for ever. */
+/* Limits how often in a row a mover that dies at once is restarted. */
 #define MAX_RESUMED 5
 #define LIVED_US 10000000
 
@@ -69,7 +69,7 @@ void guard_start(struct guard *guard, const struct keepalived *keepalived, unsig
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	close(ends[1]);
-	/* Survives the call. */
+	/* Stays open across exec. */
 	if (keepalived->fd >= 0)
 		fcntl(keepalived->fd, F_SETFD, 0);
 	wait_for_end(ends[0], keepalived->fd, resumed, paths);

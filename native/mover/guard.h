@@ -1,6 +1,6 @@
 /*
- * A second process that does nothing but wait for the end of the mover: keepalived does not start its script again. A
- * mover that dies without a farewell is started again, and addresses that nobody takes over are unbound.
+ * A watchdog process that waits for the mover to end, since keepalived does not restart its script. It restarts a mover
+ * that dies without a farewell. Addresses that no mover takes over are unbound.
  */
 #pragma once
 #include "keepalived.h"
@@ -10,7 +10,7 @@ struct guard {
 	int fd; /* its pipe; -1: none */
 };
 
-/* How the mover was called, to call it so again. `resumed`: how often that was done in a row. */
+/* Starts the watchdog. `paths` are the arguments for a restart; `resumed` is how many restarts there were in a row. */
 void guard_start(struct guard *guard, const struct keepalived *keepalived, unsigned resumed, char *const *paths);
 
 enum farewell {

@@ -37,7 +37,7 @@ void links_watch(struct place *place)
 
 void links_forget(struct place *place)
 {
-	/* It is closed later, and must not be heard of until then. */
+	/* It is closed later by another thread. Until then it must cause no events. */
 	if (place->link_fd >= 0)
 		epoll_ctl(watch, EPOLL_CTL_DEL, place->link_fd, NULL);
 	close_aside(place->link_fd);
@@ -79,10 +79,10 @@ bool links_read(struct mover *mover)
 
 	for (int i = 0; i < count; i++) {
 		struct place *place = events[i].data.ptr;
-		/* What did not fit into the queue may have been just that. */
+		/* Events were lost; one of them may have been this. */
 		while (netlink_receive(place->link_fd, note_link, place) == ENOBUFS)
 			place->back = true;
-		/* The fabric alone: tenants' segments carry no adverts. */
+		/* Only on the fabric: tenants' segments carry no adverts. */
 		if (place->back && place->path == NULL)
 			neighbour_queue_flush(place);
 		if (place->back)

@@ -8,12 +8,12 @@
  * DIR/addresses, which the agent replaces as a whole, says which addresses belong to which shard:
  *
  *   generation <number that grows>
- *   freeze <ms>                                      sleeping longer than this while master is to have lost the election
+ *   freeze <ms>                                      a master that slept longer than this has lost the election
  *   router <shard> <virtual router id>
  *   <shard> <address> <path of a namespace, or -> <interface>
  *
  * The addresses of a shard that this node masters are bound and announced; those of all others are unbound.
- * IPv6 addresses are answered for without being bound, wherever the interface forwards (proxied.h).
+ * Where the interface forwards, IPv6 addresses are proxied rather than bound (proxied.h).
  *
  * DIR/state.json says what was done. What the mover makes is marked (protocol 0x53): the next mover finds what one left
  * that was killed, and unbinds it before it does anything else, unless the same keepalived still masters the shard.
@@ -75,7 +75,7 @@ static bool read_call(int argc, char **argv, struct call *call)
 	return true;
 }
 
-/* As far as we may: without, a busy node only moves later. */
+/* Best effort: without priority, moves on a busy node take longer. */
 static void take_priority(void)
 {
 	const struct sched_param priority = {.sched_priority = PRIORITY};
@@ -108,7 +108,7 @@ static bool open_sources(struct sources *sources, const char *directory, const c
 	return true;
 }
 
-/* Takes over from the mover before: its states, its addresses. */
+/* Takes over the states and addresses of an earlier mover. */
 static void begin(struct mover *mover, const struct sources *sources)
 {
 	struct table table;
@@ -133,7 +133,7 @@ static int serve(struct mover *mover, struct sources *sources, const struct call
 	bool hand_over = false;
 	int code;
 
-	/* Whoever is there already when we were started again is a newer mover. */
+	/* After a restart, a mover that holds the lock is a newer one. */
 	if (!lock_take(call->paths[0], guard->pid, call->mode == START))
 		return call->mode == START ? 1 : 0;
 	sources->links = links_open();
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 	}
 	prctl(PR_SET_NAME, "spout-mover");
 	mover.directory = call.paths[0];
-	/* Backup until keepalived says more. */
+	/* Backup until keepalived notifies us. */
 	for (size_t i = 0; i < SHARDS; i++)
 		mover.shards[i].since_ms = epoch_ms();
 	sources.signals = signals_open();
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 		return sweep(&mover, &call);
 	guard_start(&guard, &mover.keepalived, call.resumed, call.paths);
 	code = serve(&mover, &sources, &call, &guard);
-	/* Also when it could not begin: what the guard would start again could not either. */
+	/* Also after a failed start: a restart would fail too. */
 	guard_farewell(&guard, FAREWELL_END);
 	return code;
 }

@@ -1,4 +1,4 @@
-/* What the mover is made of. One thread; `closer.c` has a second one that only closes descriptors. */
+/* The state of the mover. One thread uses it; a second one only closes descriptors (closer.h). */
 #pragma once
 #include <net/if.h>
 #include <stdbool.h>
@@ -12,14 +12,14 @@
 
 /* A shard has a virtual router id of its own, so there are no more than that. */
 #define SHARDS 256
-/* The protocol of every address, route and neighbour the mover makes: by it a mover that starts knows what an earlier one left. */
+/* The protocol number of every address, route and neighbour of the mover, by which the next mover finds them. */
 #define MARK 0x53
-/* RFC 5227 announces twice; a third round reaches what the switch dropped while it learnt the new port. */
+/* RFC 5227 announces twice. A third round covers a switch that drops frames while it learns the new port. */
 #define ROUNDS 3
 
 enum state { STATE_BACKUP, STATE_MASTER, STATE_FAULT, STATE_STOPPED };
 
-/* How a move came about. */
+/* Why a move happened. */
 enum reason { REASON_VRRP, REASON_FROZEN, REASON_CONFLICT, REASON_STOP };
 
 struct move {
@@ -33,9 +33,9 @@ struct move {
 };
 
 struct shard {
-	bool known; /* in the table, or heard of from keepalived */
+	bool known; /* in the table, or in a notification of keepalived */
 	enum state state;
-	enum state told; /* keepalived's last word; `state` differs when the mover stopped by itself */
+	enum state told; /* keepalived's last notification; `state` differs when the mover stopped by itself */
 	int64_t since_ms; /* since the epoch */
 	uint64_t takeovers;
 	struct move last;
@@ -43,7 +43,7 @@ struct shard {
 	uint64_t heard_us;	   /* when another sender was last heard with our virtual router id; 0: never */
 	int64_t silent_us;	   /* how long that was ago at the takeover */
 	uint64_t contested_us;	   /* the same, while this node was master */
-	uint64_t reannounce_us;	   /* when to say again whose the addresses are; 0: no need */
+	uint64_t reannounce_us;	   /* when to announce the addresses again; 0: not needed */
 	uint64_t reannounced_us;   /* when that was done last */
 	/* The move under way. */
 	bool moving;
@@ -64,11 +64,11 @@ struct place {
 	int route_fd;
 	int packet_fd;
 	int link_fd;
-	bool prepared; /* for proxied addresses, as far as it takes a setting */
+	bool prepared; /* the settings for proxied addresses are made */
 	bool proxies;  /* IPv6 addresses are proxied here (proxied.h) */
 	bool runs;     /* up, and with a carrier */
-	bool back;     /* it did not run, and does again */
-	uint32_t entries; /* that point here; nobody keeps a place without any */
+	bool back;     /* it runs again after it did not */
+	uint32_t entries; /* that use this place; one without any is closed */
 };
 
 #define PLACE_BUCKETS 1024
@@ -84,8 +84,8 @@ struct entry {
 	uint8_t shard;
 	bool bound;
 	bool proxied;	 /* if bound, then so */
-	uint8_t found;	 /* halves of it, while an earlier mover's are looked for */
-	uint8_t rounds;	 /* announced so often; ROUNDS is enough */
+	uint8_t found;	 /* FOUND_*, while an earlier mover's addresses are looked for */
+	uint8_t rounds;	 /* announcements so far, up to ROUNDS */
 	int err;	 /* why it is not bound */
 	uint64_t due_us; /* the next announcement */
 };
@@ -107,11 +107,11 @@ struct table {
 	size_t bad_count;
 };
 
-/* The keepalived process that elects, and that the mover makes give way after a freeze. */
+/* The keepalived process that elects. The mover kills it after a freeze. */
 struct keepalived {
 	pid_t pid;
 	int fd;		/* pidfd; -1: none */
-	char start[24]; /* clock ticks since boot: with the pid names a process once and for all */
+	char start[24]; /* clock ticks since boot: identifies the process together with the pid */
 };
 
 struct mover {
@@ -127,7 +127,7 @@ struct mover {
 	uint64_t conflicts;
 	uint64_t announce_due_us; /* the earliest of all entries; 0: none */
 	uint64_t retry_us;	  /* when to try again what failed; 0: nothing did */
-	uint64_t check_us;	  /* when to look whether the places are still the same */
+	uint64_t check_us;	  /* when to check whether places were replaced */
 	bool changed;		  /* since state.json was written */
 };
 

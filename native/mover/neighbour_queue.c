@@ -60,7 +60,7 @@ static int ask(struct batch *batch)
 
 static void ignore(const struct nlmsghdr *message, void *arg)
 {
-	/* One that was found, or forgotten, meanwhile has nothing unsent. */
+	/* An error is harmless: a neighbour that was resolved or removed meanwhile has no queue. */
 	(void)message;
 	(void)arg;
 }

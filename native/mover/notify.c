@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* keepalived's lines are short; what is longer is none. */
+/* keepalived's lines are short. A longer one is invalid. */
 #define MAX_LINE 512
 
 static const struct {

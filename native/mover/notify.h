@@ -1,8 +1,8 @@
-/* What keepalived says on its notify FIFO: `INSTANCE "shard3" MASTER 200`. */
+/* Parses the lines of keepalived's notify FIFO: `INSTANCE "shard3" MASTER 200`. */
 #pragma once
 #include "mover.h"
 
-/* Takes bytes of the FIFO; whole lines change the states of shards. True when a state changed. */
+/* Feeds bytes of the FIFO. Each whole line changes the state of a shard. True when a state changed. */
 bool notify_receive(struct mover *mover, const void *data, size_t len);
-/* Makes every shard that is in one state be in another. True when there was one. */
+/* Moves all shards of state `from` to state `to`. True when there was one. */
 bool shards_change(struct mover *mover, enum state from, enum state to);

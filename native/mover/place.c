@@ -26,7 +26,7 @@ static bool open_sockets(struct place *place)
 	if (place->path != NULL && !namespace_enter(place->path, &place->fs, &place->inode))
 		return false;
 	place->route_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
-	/* Protocol 0: it receives nothing. */
+	/* Protocol 0: the socket receives nothing. */
 	place->packet_fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	links_watch(place);
 	place->prepared = proxied_prepare(place->dev);
@@ -46,7 +46,7 @@ static bool ask_interface(const struct place *place, unsigned long what, struct 
 	return ioctl(place->route_fd, what, out) == 0;
 }
 
-/* What could not be done at first, when there was no such interface. */
+/* Steps that failed while the interface did not exist. */
 static void prepare(struct place *place)
 {
 	if (place->prepared || (place->path != NULL && !namespace_enter(place->path, &place->fs, &place->inode)))

@@ -2,12 +2,12 @@
 #pragma once
 #include "mover.h"
 
-/* The place of that name; opened when it is new. Never NULL: one that cannot be opened says so in `err`. */
+/* Finds the place, or opens it. Never NULL: if it cannot be opened, `err` says why. */
 struct place *place_find(struct mover *mover, const char *path, const char *dev);
-/* Opens what failed before, and lets go of what is another namespace or interface by now. False: nothing can be done there. */
+/* Opens a place that failed before, and reopens one whose namespace or interface was replaced. False when the place is unusable. */
 bool place_ready(struct place *place);
-/* Whether it is still the namespace and the interface it was when it was opened. */
+/* Whether namespace and interface are the ones that were opened. */
 bool place_same(const struct place *place);
 void place_close(struct place *place);
-/* Forgets the places that no entry points to. */
+/* Closes the places that no entry uses. */
 void places_drop_unused(struct mover *mover);

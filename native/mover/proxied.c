@@ -11,10 +11,10 @@
 
 #include "../net/netlink.h"
 
-/* A metric of our own: a route to the same address that others keep in the local table is not ours to replace. */
+/* A metric of our own, so that we never replace a route of others to the same address. */
 #define METRIC MARK
 
-/* Writes only what differs: where nobody may write, the right value may have been set already. */
+/* Writes only if the value differs: a read-only setting may have the right value already. */
 static bool set(const char *path, const char *value)
 {
 	size_t len = strlen(value);
@@ -38,7 +38,7 @@ bool proxied_prepare(const char *dev)
 {
 	char path[128];
 
-	/* A proxy answers late, so that the one it stands in for may answer first (RFC 4861 7.2.8). */
+	/* By default a proxy delays its answer, so that the real owner may answer first (RFC 4861 7.2.8). */
 	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/neigh/%s/proxy_delay", dev);
 	if (!set(path, "0"))
 		return false;
@@ -83,7 +83,7 @@ static size_t put_route(uint8_t *at, const struct place *place, const struct add
 	struct rtmsg *body = mnl_nlmsg_put_extra_header(message, sizeof(*body));
 
 	message->nlmsg_type = bind ? RTM_NEWROUTE : RTM_DELROUTE;
-	/* One of our metric that leads to another interface is a leftover of ours. */
+	/* A route with our metric on another interface is our leftover. */
 	message->nlmsg_flags = NLM_F_REQUEST | (bind ? NLM_F_CREATE | NLM_F_REPLACE : 0);
 	message->nlmsg_seq = seq;
 	body->rtm_family = AF_INET6;
@@ -97,7 +97,7 @@ static size_t put_route(uint8_t *at, const struct place *place, const struct add
 	return NLMSG_ALIGN(message->nlmsg_len);
 }
 
-/* NTF_ROUTER: as an address of a node that forwards is answered for. */
+/* NTF_ROUTER: a node that forwards answers as a router. */
 static size_t put_neighbour(uint8_t *at, const struct place *place, const struct address *address, bool bind, uint32_t seq)
 {
 	struct nlmsghdr *message = mnl_nlmsg_put_header(at);
@@ -116,7 +116,7 @@ static size_t put_neighbour(uint8_t *at, const struct place *place, const struct
 	return NLMSG_ALIGN(message->nlmsg_len);
 }
 
-/* Packets are taken before anybody is told to send them here, and for as long. */
+/* The route is added before the neighbour and removed after it, so that every packet that is sent here is accepted. */
 size_t proxied_put(uint8_t *at, const struct place *place, const struct address *address, bool bind, uint32_t seq)
 {
 	size_t len = (bind ? put_route : put_neighbour)(at, place, address, bind, seq);

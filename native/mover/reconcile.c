@@ -25,7 +25,7 @@ bool masters_any(const struct mover *mover)
 	return false;
 }
 
-/* What is done with addresses of one place, BATCH at a time. */
+/* A step for at most BATCH addresses of one place. */
 enum step { UNBIND, BIND, BIND_AND_ANNOUNCE, ANNOUNCE };
 
 struct run {
@@ -34,7 +34,7 @@ struct run {
 	enum step step;
 };
 
-/* Keeps those that became what was wanted. */
+/* Keeps the entries that reached the wanted state. */
 static void bind_run(struct mover *mover, struct run *run)
 {
 	bool bind = run->step != UNBIND;
@@ -86,7 +86,7 @@ static void unbind_others(struct mover *mover)
 	flush(mover, &run);
 }
 
-/* Takes a step with every address of the family that should be bound in this way and is not. */
+/* Applies a step to each address of the family that should be bound in this way and is not. */
 static void take_step(struct mover *mover, int family, bool proxied, enum step step)
 {
 	struct run run = {.step = step};
@@ -112,8 +112,8 @@ static void take_step(struct mover *mover, int family, bool proxied, enum step s
 }
 
 /*
- * Addresses are bound, then announced. IPv6 ones that cannot be proxied the other way round, because a thousand may take
- * seconds: traffic comes and is steered from the announcement on, the address itself answers once it is bound.
+ * Addresses are bound, then announced. IPv6 addresses that cannot be proxied are announced first, because binding a thousand
+ * may take seconds: traffic arrives and is steered from the announcement on, and the address itself answers once it is bound.
  */
 static void bind_ours(struct mover *mover)
 {
@@ -131,7 +131,7 @@ static bool failed_any(const struct mover *mover)
 	return false;
 }
 
-/* keepalived does not say why; some of it can be told from what else is known. */
+/* keepalived gives no reason. Some can be inferred. */
 static enum reason why(const struct shard *shard, enum reason reason)
 {
 	if (reason != REASON_VRRP || shard->state == STATE_MASTER)
@@ -168,7 +168,7 @@ void reconcile(struct mover *mover, enum reason reason, uint64_t since_us)
 	mover->changed = true;
 }
 
-/* Carries over what is known of addresses that are in both tables; the rest of the old one is unbound. */
+/* Copies the state of addresses that are in both tables, and unbinds the others of the old one. */
 static void merge(struct mover *mover, struct table *old, struct table *table)
 {
 	struct run run = {.step = UNBIND};

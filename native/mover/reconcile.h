@@ -1,12 +1,12 @@
-/* Makes the addresses of the node follow the table and the states of the shards. */
+/* Binds and unbinds addresses as the table and the states of the shards require. */
 #pragma once
 #include "mover.h"
 
-/* Unbinds what no longer belongs here, then binds and announces what does. Only the difference. */
+/* Applies the difference: unbinds first, then binds and announces. */
 void reconcile(struct mover *mover, enum reason reason, uint64_t since_us);
-/* Takes a new table; what left it is unbound. */
+/* Replaces the table. Addresses that are not in the new one are unbound. */
 void reconcile_table(struct mover *mover, struct table *table);
-/* At the start: finds what an earlier mover left. Bound and not ours is removed by the next `reconcile`. */
+/* At the start: finds what an earlier mover left. The next `reconcile` unbinds addresses of shards that this node does not master. */
 void reconcile_adopt(struct mover *mover);
-/* Looks whether places are still the same; true when addresses have to be bound anew. */
+/* Checks whether places were replaced. True when addresses must be bound again. */
 bool reconcile_places(struct mover *mover);

@@ -51,7 +51,7 @@ static void earlier(uint64_t *next, uint64_t at)
 		*next = at;
 }
 
-/* Does what time has come for; when to come again. */
+/* Runs what is due. Returns when the next is due. */
 static uint64_t keep_time(struct mover *mover)
 {
 	uint64_t now = now_us(), next;
@@ -79,11 +79,11 @@ static int wait_ms(uint64_t next_us, bool tick)
 
 	if (tick && wait > TICK_US)
 		wait = TICK_US;
-	/* Rounded up: nothing must find itself early and spin. */
+	/* Rounded up, since waking early would spin. */
 	return (int)((wait + 999) / 1000);
 }
 
-/* Everything away at once, without asking anybody. */
+/* Unbinds everything at once. */
 static void let_go(struct mover *mover, enum state to, enum reason reason, uint64_t since)
 {
 	shards_change(mover, STATE_MASTER, to);
@@ -105,7 +105,7 @@ static int give_way(struct mover *mover)
 {
 	uint64_t since = now_us();
 
-	/* Takes a microsecond, and any advert now would be one too many. */
+	/* First, since keepalived must not send another advert. */
 	keepalived_give_way(&mover->keepalived);
 	let_go(mover, STATE_BACKUP, REASON_FROZEN, since);
 	state_write(mover);
@@ -140,7 +140,7 @@ static bool is_reload(const struct mover *mover, const struct sources *sources, 
 
 	if (!terminating && !sources->resumed)
 		return false;
-	/* A process closes its files a moment before it is seen to be dead. */
+	/* A dying process closes its files just before its pidfd shows that it ended. */
 	nanosleep(&pause, NULL);
 	return keepalived_alive(&mover->keepalived) && !all_stopped(mover);
 }

@@ -1,8 +1,8 @@
-/* The loop: what keepalived says, the table, adverts of others, and time. */
+/* The event loop: keepalived's notifications, the table, adverts of other nodes, and timers. */
 #pragma once
 #include "mover.h"
 
-/* Another process may have been started in this one's place; it finds what we leave. */
+/* The exit code after a sleep that was too long (main.c). */
 #define EXIT_FROZEN 75
 
 struct sources {
@@ -14,7 +14,7 @@ struct sources {
 	bool resumed;	/* started again by the guard: keepalived does not know this process */
 };
 
-/* Runs until the end; the program's exit code. `hand_over`: whether addresses are left to the next mover. */
+/* Runs until the end. Returns the exit code; `hand_over`: whether addresses stay for the next mover. */
 int run(struct mover *mover, struct sources *sources, bool *hand_over);
 /* Reads what is in the FIFO without waiting; true when a state changed. */
 bool read_notifications(struct mover *mover, const struct sources *sources);

@@ -75,7 +75,7 @@ void state_write(struct mover *mover)
 	struct buf out = {0};
 
 	put_state(&out, mover);
-	/* A file that could not be written leaves the old one; the next change tries again. */
+	/* A failed write leaves the old file. The next change tries again. */
 	if (directory_write(mover->directory, "state.json", &out))
 		mover->changed = false;
 	buf_reset(&out, 0);
@@ -87,14 +87,14 @@ static int64_t number(const struct json *object, const char *name)
 	return value != NULL && value->type == JSON_NUMBER ? value->number : 0;
 }
 
-/* -1 for one that is not there or null. */
+/* -1 when the member is absent or null. */
 static int64_t optional(const struct json *object, const char *name)
 {
 	const struct json *value = json_member(object, name);
 	return value != NULL && value->type == JSON_NUMBER ? value->number : -1;
 }
 
-/* The place of a member's text in a list of words; -1. */
+/* The index of a member's text in a list of words; -1 if it is not in it. */
 static int word(const struct json *object, const char *name, const char *const *words, size_t count)
 {
 	const struct json *value = json_member(object, name);

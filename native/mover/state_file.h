@@ -1,8 +1,8 @@
-/* DIR/state.json: what the mover did, for the agent, and for the next mover. */
+/* DIR/state.json: reports to the agent what the mover did, and keeps its state for the next mover. */
 #pragma once
 #include "mover.h"
 
 /* Written aside and renamed. */
 void state_write(struct mover *mover);
-/* Counters and last moves of an earlier mover; its states as well when the same keepalived told them. */
+/* Reads counters and last moves of an earlier mover; and its states, if the same keepalived still runs. */
 void state_inherit(struct mover *mover);

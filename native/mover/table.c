@@ -10,7 +10,7 @@
 #define MAX_BYTES (64 << 20)
 #define FIELDS 4
 
-/* What is wrong with the line; NULL when it is right. */
+/* Returns what is wrong with the line; NULL if it is valid. */
 static const char *read_entry(struct mover *mover, struct table *table, char **fields)
 {
 	struct entry *entry = &table->entries[table->count];

@@ -2,7 +2,7 @@
 #pragma once
 #include "mover.h"
 
-/* Reads the file into `out`. False when there is none or its first line is no generation. */
+/* Reads the file. False when it is missing or its first line is not the generation. */
 bool table_read(struct mover *mover, struct table *out);
 void table_free(struct table *table);
 /* By place, then address. */

@@ -1,4 +1,4 @@
-/* Messages of ctnetlink, by which the kernel tells and takes entries of its connection tracking. */
+/* Messages of ctnetlink, the netlink interface to the kernel's connection tracking. */
 #pragma once
 #include <libmnl/libmnl.h>
 #include <linux/netfilter/nfnetlink.h>

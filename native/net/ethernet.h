@@ -1,4 +1,4 @@
-/* The frames that speak of neighbours: ARP and neighbour discovery. */
+/* Frames of ARP and of neighbour discovery. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

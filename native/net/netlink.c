@@ -15,12 +15,12 @@ void netlink_set_up(int fd)
 	/* Errors name the faulty attribute and do not carry the request back. */
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
-	/* Dumps are filtered by the kernel. */
+	/* The kernel filters dumps. */
 	setsockopt(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &queue, sizeof(queue));
 }
 
-/* A batch is one message to the socket, whatever its size, and must fit into the send buffer. */
+/* The send buffer must hold a whole batch, since sendto takes it as one. */
 static void widen(int fd, size_t len)
 {
 	int size = (int)len;

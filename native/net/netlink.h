@@ -1,6 +1,6 @@
 /*
- * Netlink request and answer. The kernel does a request within sendmsg, so its answers are there when that returns:
- * nothing here waits.
+ * Netlink requests. The kernel handles a request within sendto, so its answers are queued when that returns, and nothing
+ * here waits.
  */
 #pragma once
 #include <libmnl/libmnl.h>
@@ -11,9 +11,9 @@
 void netlink_set_up(int fd);
 /* Sends one or more messages; 0 or errno. */
 int netlink_send(int fd, const void *messages, size_t len);
-/* Calls `message` for everything there is; also drives a dump to its end. 0 or errno. */
+/* Calls `message` for every queued message, and reads a dump to its end. 0 or errno. */
 int netlink_receive(int fd, void (*message)(const struct nlmsghdr *message, void *arg), void *arg);
-/* Sends, and receives what there is to it. 0 or errno. */
+/* Sends, and receives the answers. 0 or errno. */
 int netlink_ask(int fd, const void *messages, size_t len, void (*message)(const struct nlmsghdr *message, void *arg), void *arg);
 
 struct netlink_refusal {
