@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { LineSplitter } from '@spout/client/ndjson'
 import type { Shares } from '@spout/dataplane'
 import { type Edit, edited, editsBetween } from '@spout/model/edits'
 import { isLargeEntry, type NodeStateEntry } from '@spout/model/node-state'
+import { LineSplitter } from '@spout/runtime/ndjson'
 import { formatRecord, type JournalRecord, parseRecord } from './journal-record.ts'
 
 /** An entry as the data plane last confirmed it. */

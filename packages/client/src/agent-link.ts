@@ -3,7 +3,7 @@ import { Agent, type RequestOptions, request } from 'node:https'
 import { EDITS_VERSION, type Edit } from '@spout/model/edits'
 import type { NodeReport } from '@spout/model/node-report'
 import type { NodeStateEntry } from '@spout/model/node-state'
-import { LineSplitter } from './ndjson.ts'
+import { LineSplitter } from '@spout/runtime/ndjson'
 
 /** One line of the state stream. What was not named between the start of the stream and `synced` is gone. */
 export type StateLine =

@@ -1,5 +1,5 @@
 import { SpoutError } from '@spout/model/errors'
-import { LineSplitter } from './ndjson.ts'
+import { LineSplitter } from '@spout/runtime/ndjson'
 
 /** A way to the native API: its base URL and a token. */
 export interface Session {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { LineSplitter } from '@spout/client/ndjson'
 import { type Clock, pause, systemClock } from '@spout/runtime'
+import { LineSplitter } from '@spout/runtime/ndjson'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { Status } from '../types/index.ts'
 import { Backoff, type Random } from './backoff.ts'
