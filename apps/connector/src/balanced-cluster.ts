@@ -1,11 +1,13 @@
 import {
   type KindReflector,
-  KubeCluster,
   labelsOfRules,
   NamespaceReflector,
   type NativeLoadBalancers,
-  type OwnSettings,
   type ProjectRule,
+} from '@spout/connector'
+import {
+  KubeCluster,
+  type OwnSettings,
   ServiceController,
   type ServiceControllerCounters,
   type ServiceControllerSettings,

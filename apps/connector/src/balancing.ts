@@ -1,9 +1,5 @@
-import {
-  externalRanges,
-  type KindReflector,
-  NativeLoadBalancers,
-  type ServiceControllerCounters,
-} from '@spout/intent-service'
+import { type KindReflector, NativeLoadBalancers } from '@spout/connector'
+import { externalRanges, type ServiceControllerCounters } from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
 import { type Clock, type Logger, persist } from '@spout/runtime'
 import { BalancedCluster, type NamedProject, type OpenedProject } from './balanced-cluster.ts'

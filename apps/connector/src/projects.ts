@@ -1,5 +1,6 @@
 import type { Sessions } from '@spout/client/native-api'
-import { externalRanges, type PodWay, type ProjectRule } from '@spout/intent-service'
+import type { PodWay, ProjectRule } from '@spout/connector'
+import { externalRanges } from '@spout/intent-service'
 import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import type { ConnectorConfig, ProjectSettings } from './config.ts'

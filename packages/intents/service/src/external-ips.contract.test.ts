@@ -1,5 +1,5 @@
+import type { ProjectRule } from '@spout/connector'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ProjectRule } from './tenancy/project-rules.ts'
 import { condition, ips } from './testing/controller-bed.fixture.ts'
 import { openTenantBed, type TenantBed } from './testing/tenant-bed.fixture.ts'
 

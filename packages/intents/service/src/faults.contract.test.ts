@@ -1,14 +1,14 @@
+import { NativeLoadBalancers } from '@spout/connector'
 import { ENDPOINT_SLICES, NODES, SERVICES, type Service, Transport } from '@spout/kube'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { waitFor } from '@spout/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FakeApiServer } from '../../../kube/src/testing/fake-api-server.ts'
 import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
-import { servicesOfCluster } from './controller/known-load-balancers.ts'
 import { ServiceController } from './controller/service-controller.ts'
 import { KubeCluster } from './kubernetes/kube-cluster.ts'
-import { NativeLoadBalancers } from './spout/native-load-balancers.ts'
 import { endpoint, service, slice, uid } from './testing/objects.ts'
+import { servicesOfCluster } from './to-model/services-of.ts'
 
 /** What a real API server cannot be told to do: an API server that lost its Services, and thousands of events at once. */
 

@@ -1,5 +1,6 @@
+import { MANAGED_BY } from '@spout/connector'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { FINALIZER, MANAGED_BY } from './names.ts'
+import { FINALIZER } from './names.ts'
 import {
   CLASS,
   type ControllerBed,

@@ -1,20 +1,5 @@
-import type { Service } from '@spout/kube'
-
 /** Kubernetes' own name: the API server keeps a Service with it until its load balancer is gone. */
 export const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup'
-/**
- * Set together with the finalizer. Every implementation of load balancers uses the same finalizer, so this says whose it
- * is where nothing else does any more (the type was changed away, and with it the class).
- */
-export const MANAGED_BY = 'spout.dev/managed-by'
-/** Where namespaces are of several projects: the id of the one that the Service was balanced by first. Written by us. */
-export const PROJECT = 'spout.dev/project'
-/** Kubernetes' own label: which controller writes an EndpointSlice. */
-export const SLICE_MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
-/** On what is kept of an EndpointSlice whose endpoints do not count: whose it is. Never written to the cluster. */
-export const SLICE_LEFT_OUT = 'spout.dev/left-out'
-export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'
-export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
 /** Where kube-proxy says whether a node can take traffic for `externalTrafficPolicy: Cluster` (KEP-3836). */
 export const KUBE_PROXY_HEALTH_PORT = 10256
 
@@ -25,9 +10,6 @@ export const CONDITION_SERVING = 'spout.dev/Serving'
 export const CONDITION_EXTERNAL_IPS = 'spout.dev/ExternalIPs'
 /** A name of Kubernetes' own. */
 export const CONDITION_PORTS_ERROR = 'LoadBalancerPortsError'
-
-/** The reason of a Service that stays with the project that its namespace was of. */
-export const NAMESPACE_MOVED = 'NamespaceMoved'
 
 /** What a Service may say beyond its spec. The first name is ours, the others are read alike. */
 export const ANNOTATIONS = {
@@ -56,11 +38,5 @@ export const ANNOTATIONS = {
 
 export type AnnotationName = keyof typeof ANNOTATIONS
 
-/** `namespace/name`. */
-export const keyOf = ({ metadata }: Pick<Service, 'metadata'>): string => `${metadata.namespace ?? ''}/${metadata.name}`
-export const uidOf = ({ metadata }: Pick<Service, 'metadata'>): string => metadata.uid ?? ''
-/** What its status says, whoever wrote it. */
-export const shownAddresses = ({ status }: Pick<Service, 'status'>): readonly string[] =>
-  (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? [])
 /** `tcp/80`: a port of a Service, and of its load balancer. */
 export type PortKey = `${'tcp' | 'udp' | 'sctp'}/${number}`

@@ -1,6 +1,6 @@
+import { PROJECT, type ProjectRule } from '@spout/connector'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { FINALIZER, PROJECT } from './names.ts'
-import type { ProjectRule } from './tenancy/project-rules.ts'
+import { FINALIZER } from './names.ts'
 import { condition, ips } from './testing/controller-bed.fixture.ts'
 import { openTenantBed, type TenantBed } from './testing/tenant-bed.fixture.ts'
 

@@ -1,5 +1,5 @@
+import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '@spout/connector'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from './names.ts'
 import {
   type ControllerBed,
   condition,

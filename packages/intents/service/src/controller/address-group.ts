@@ -1,24 +1,31 @@
 import { Refused } from '@spout/client/native-api'
-import { formatIp, isIp, parseIp } from '@spout/net'
-import { shownAddresses, uidOf } from '../names.ts'
-import type { Refusal } from '../refusal.ts'
-import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import {
+  CLUSTER_ANNOTATION,
   chooseAddresses,
   type FamilyChoice,
+  type FamilyWish,
+  firstGranted,
   isWished,
+  type KnownLoadBalancers,
+  type KnownNetwork,
   type KnownPool,
+  type LeftOut,
+  type LoadBalancerService,
+  loadBalancerIds,
   poolsHolding,
-} from '../to-model/address-choice.ts'
-import { addressFieldOf, type FamilyWish } from '../to-model/address-wish.ts'
-import { CLUSTER_ANNOTATION } from '../to-model/draft.ts'
+  type Refusal,
+  reachableWish,
+  requiredButUnreachable,
+  type ShownLoadBalancer,
+  shownAddresses,
+  uidOf,
+  unreachableFamilies,
+} from '@spout/connector'
+import { formatIp, isIp, parseIp } from '@spout/net'
+import { ADDRESS_FIELDS, addressFieldOf } from '../to-model/address-wish.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
-import { loadBalancerIds } from '../to-model/ids.ts'
-import { type KnownNetwork, reachableWish, requiredButUnreachable, unreachableFamilies } from '../to-model/reach.ts'
+import { servicesOf } from '../to-model/services-of.ts'
 import { bringExternals } from './external-addresses.ts'
-import { firstGranted } from './grants.ts'
-import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
-import type { LeftOut } from './left-out.ts'
 import { inOwnWords } from './own-words.ts'
 import { replace, withoutRefused } from './said-content.ts'
 import type { PlannedGroup } from './unit-plan.ts'
@@ -157,11 +164,14 @@ async function choicesOf(context: AddressGroupContext, group: PlannedGroup): Pro
   const lost = context.awaitsPools ? before.find((address) => isIp(address) && !isInPool(address, pools)) : undefined
   if (lost !== undefined) throw new PoolAwaited(lost)
   const families = group.wish.families.map(({ family }) => family)
-  const unreachable = unreachableFamilies(families, context.networks)
+  const unreachable = unreachableFamilies(families, context.networks, ADDRESS_FIELDS.families)
   const refusal = requiredButUnreachable(group.wish, unreachable)
   if (refusal !== null) throw new NotWished(refusal)
   const wish = reachableWish(group.wish, unreachable)
-  const chosen = chooseAddresses(wish, pools, context.defaultPools, before, addressFieldIn(group.services))
+  const chosen = chooseAddresses(wish, pools, context.defaultPools, before, {
+    ...ADDRESS_FIELDS,
+    addresses: addressFieldIn(group.services),
+  })
   if ('refusal' in chosen) throw new NotWished(chosen.refusal)
   return chosen.value
 }

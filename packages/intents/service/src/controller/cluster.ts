@@ -1,5 +1,5 @@
+import type { Refusal } from '@spout/connector'
 import type { EndpointSlice, Node, Service } from '@spout/kube'
-import type { Refusal } from '../refusal.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 

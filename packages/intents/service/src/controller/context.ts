@@ -1,15 +1,18 @@
+import type {
+  KnownLoadBalancers,
+  KnownNetworks,
+  KnownPools,
+  LoadBalancerService,
+  PodWay,
+  Restoration,
+} from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 import type { Cidr } from '@spout/net'
 import type { Clock, Logger } from '@spout/runtime'
-import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
 import type { Mode } from '../to-model/mode.ts'
 import type { OwnershipSettings } from '../to-model/ownership.ts'
-import type { PodWay } from '../to-model/pod-routes.ts'
+import { servicesOf } from '../to-model/services-of.ts'
 import type { Cluster } from './cluster.ts'
-import { type KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
-import type { KnownNetworks } from './known-networks.ts'
-import type { KnownPools } from './known-pools.ts'
-import type { Restoration } from './restoration.ts'
 import type { ServiceIndex } from './service-index.ts'
 import type { StatusWriter } from './status-writer.ts'
 

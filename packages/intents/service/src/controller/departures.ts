@@ -1,13 +1,12 @@
+import { isWithdrawn, MANAGED_BY, type Sight, sightOf, uidOf, WITHDRAWAL_WAIT_MS } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
-import { FINALIZER, MANAGED_BY } from '../names.ts'
-import { RELEASED } from '../write-back/events.ts'
+import { FINALIZER } from '../names.ts'
+import { servicesOf } from '../to-model/services-of.ts'
+import { notWithdrawn, RELEASED } from '../write-back/events.ts'
 import { NO_STATUS } from '../write-back/status.ts'
-import { type Sight, sightOf } from './absence.ts'
 import { type ControllerContext, livingUnits, SHORTLY_MS } from './context.ts'
-import { servicesOf } from './known-load-balancers.ts'
-import { isWithdrawn, WITHDRAWAL_WAIT_MS } from './withdrawal.ts'
 
 const HELD_RETRY_MS = 5000
 /** The watch has yet to show what the API server says is there. */
@@ -42,7 +41,11 @@ export async function leave(context: ControllerContext, key: string): Promise<Ou
     withdrawing.set(key, (withdrawing.get(key) ?? new Set()).add(document.id))
   }
   if (service !== undefined && (ownership === 'deleting' || ownership === 'released')) {
-    if (isClaimed(service) && !(await isWithdrawn(context, key, service))) return retryAfter(WITHDRAWAL_WAIT_MS)
+    if (
+      isClaimed(service) &&
+      !(await isWithdrawn(context, key, uidOf(service), (nodes) => cluster.tell(service, notWithdrawn(nodes))))
+    )
+      return retryAfter(WITHDRAWAL_WAIT_MS)
     await letGo(context, service, ownership)
   }
   withdrawing.delete(key)

@@ -1,11 +1,15 @@
 import { Refused } from '@spout/client/native-api'
-import type { Refusal } from '../refusal.ts'
-import type { LoadBalancerService, ShownLoadBalancer } from '../spout/load-balancer-service.ts'
-import { type KnownPool, poolsHolding } from '../to-model/address-choice.ts'
+import {
+  firstGranted,
+  type KnownLoadBalancers,
+  type KnownPool,
+  type LoadBalancerService,
+  poolsHolding,
+  type Refusal,
+  reasonOf,
+  type ShownLoadBalancer,
+} from '@spout/connector'
 import { externalAddresses } from '../to-model/external-ips.ts'
-import { firstGranted } from './grants.ts'
-import type { KnownLoadBalancers } from './known-load-balancers.ts'
-import { reasonOf } from './own-words.ts'
 
 export interface ExternalsContext {
   readonly service: LoadBalancerService

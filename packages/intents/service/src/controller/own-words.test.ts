@@ -1,6 +1,7 @@
 import { Refused } from '@spout/client/native-api'
+import { reasonOf } from '@spout/connector'
 import { expect, test } from 'vitest'
-import { inOwnWords, reasonOf } from './own-words.ts'
+import { inOwnWords } from './own-words.ts'
 
 test.each([
   [

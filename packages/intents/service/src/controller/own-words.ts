@@ -1,5 +1,5 @@
 import type { Refused } from '@spout/client/native-api'
-import type { Refusal } from '../refusal.ts'
+import { type Refusal, reasonOf } from '@spout/connector'
 
 /** Parts of a load balancer, by what of a Service they are made of. The first that fits counts. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
@@ -19,6 +19,3 @@ export function inOwnWords({ code, field, message }: Refused, addressField = 'sp
   const own = FIELDS.find(([pattern]) => pattern.test(field ?? ''))?.[1] ?? 'load balancer'
   return { reason: code, field: own === 'spec.loadBalancerIP' ? addressField : own, message: reasonOf(message) }
 }
-
-/** A message of the error table without the field that stands in front, however often. */
-export const reasonOf = (message: string): string => message.replace(/^(\S+: )?(Field \S+: )+/, '')

@@ -1,12 +1,10 @@
 import { Refused } from '@spout/client/native-api'
+import { LeftOut, type LoadBalancerContent, type ShownLoadBalancer } from '@spout/connector'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, test } from 'vitest'
-import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { endpoint, service, slice } from '../testing/objects.ts'
-import type { LoadBalancerContent } from '../to-model/content.ts'
 import { draftOf, groupContent } from '../to-model/draft.ts'
 import type { AddressGroupContext } from './address-group.ts'
-import { LeftOut } from './left-out.ts'
 import { withoutRefused } from './said-content.ts'
 
 const draft = draftOf(service('web'), { slices: [slice('web', [endpoint('10.1.0.1')])], nodes: [], mode: 'direct' })

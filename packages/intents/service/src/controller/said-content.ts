@@ -1,7 +1,5 @@
 import { Refused } from '@spout/client/native-api'
-import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
-import type { LoadBalancerContent } from '../to-model/content.ts'
-import { differenceTo } from '../to-model/content-difference.ts'
+import { differenceTo, type LoadBalancerContent, type ShownLoadBalancer } from '@spout/connector'
 import type { AddressGroupContext } from './address-group.ts'
 import type { PlannedGroup } from './unit-plan.ts'
 

@@ -1,17 +1,21 @@
+import {
+  bringRoutes,
+  type EligibleNode,
+  eligibleNodes,
+  KnownLoadBalancers,
+  KnownNetworks,
+  KnownPools,
+  keyOf,
+  podRoutes,
+  Restoration,
+} from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
-import { keyOf } from '../names.ts'
-import { type EligibleNode, eligibleNodes } from '../to-model/nodes.ts'
 import { ownershipOf } from '../to-model/ownership.ts'
-import { podRoutes } from '../to-model/pod-routes.ts'
+import { servicesOf } from '../to-model/services-of.ts'
 import { type ClusterChange, Stale } from './cluster.ts'
 import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions, SHORTLY_MS } from './context.ts'
 import { leave } from './departures.ts'
-import { KnownLoadBalancers, servicesOf } from './known-load-balancers.ts'
-import { KnownNetworks } from './known-networks.ts'
-import { KnownPools } from './known-pools.ts'
-import { bringRoutes } from './pod-network.ts'
-import { Restoration } from './restoration.ts'
 import { ServiceIndex } from './service-index.ts'
 import { StatusWriter } from './status-writer.ts'
 import { UnitBalancer } from './unit-balancer.ts'
@@ -75,7 +79,7 @@ export class ServiceController {
     const { cluster, service, settings, clock, log, workers = WORKERS } = options
     this.#context = {
       ...options,
-      known: new KnownLoadBalancers({ service, cluster: settings.cluster, clock, log }),
+      known: new KnownLoadBalancers({ service, cluster: settings.cluster, kind: 'service', clock, log }),
       pools: new KnownPools({ service, clock, log, onChange: () => this.#tryRefusedAgain() }),
       networks: new KnownNetworks({ service, clock, log, onChange: () => this.#networksChanged() }),
       restoration: new Restoration(clock),

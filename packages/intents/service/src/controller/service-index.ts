@@ -1,5 +1,5 @@
+import { uidOf } from '@spout/connector'
 import type { Service } from '@spout/kube'
-import { uidOf } from '../names.ts'
 import type { Ownership } from '../to-model/ownership.ts'
 import { aloneUnit, unitOf } from '../to-model/sharing.ts'
 

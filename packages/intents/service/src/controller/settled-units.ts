@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type EligibleNode, type KnownNetwork, keyOf, uidOf } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
-import { keyOf, uidOf } from '../names.ts'
-import type { EligibleNode } from '../to-model/nodes.ts'
-import type { KnownNetwork } from '../to-model/reach.ts'
 import type { PlannedGroup } from './unit-plan.ts'
 
 /** All that a unit was worked out from. */

@@ -1,14 +1,12 @@
+import { type AddressWish, BEGINS_MS, keyOf, type Progress, STAYS_AFTER_MS } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { CONDITION_PROGRAMMED, keyOf } from '../names.ts'
+import { CONDITION_PROGRAMMED } from '../names.ts'
 import { service } from '../testing/objects.ts'
-import type { AddressWish } from '../to-model/address-wish.ts'
-import type { Progress } from '../write-back/conditions.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 import type { Cluster } from './cluster.ts'
-import { BEGINS_MS, STAYS_AFTER_MS } from './pending-reasons.ts'
 import { StatusWriter } from './status-writer.ts'
 
 const WISH: AddressWish = { families: [{ family: 4, required: true, address: null }], pools: null }

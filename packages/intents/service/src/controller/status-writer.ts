@@ -1,10 +1,10 @@
+import { keyOf, PendingReasons, uidOf } from '@spout/connector'
 import { isOlder, type Service } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
-import { CONDITION_PROGRAMMED, keyOf, uidOf } from '../names.ts'
+import { CONDITION_PROGRAMMED } from '../names.ts'
 import { eventsOf, type ServiceEvent } from '../write-back/events.ts'
 import { differInReason, type StatusInput, shows, statusOf, type WrittenStatus } from '../write-back/status.ts'
 import type { Cluster } from './cluster.ts'
-import { PendingReasons } from './pending-reasons.ts'
 import { ToldAddresses } from './told-addresses.ts'
 
 /** Longer than a watch lags. A server that was restored from a backup never shows the version that was written. */

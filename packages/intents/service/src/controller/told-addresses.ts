@@ -1,5 +1,6 @@
+import { uidOf } from '@spout/connector'
 import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
-import { CONDITION_PROGRAMMED, uidOf } from '../names.ts'
+import { CONDITION_PROGRAMMED } from '../names.ts'
 import { type ServiceEvent, works } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 

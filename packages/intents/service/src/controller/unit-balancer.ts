@@ -1,20 +1,25 @@
+import {
+  Confirmations,
+  type EligibleNode,
+  keyOf,
+  LeftOut,
+  type Progress,
+  type Refusal,
+  reachableWish,
+  type ShownLoadBalancer,
+  shownAddresses,
+  uidOf,
+} from '@spout/connector'
 import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { parseIp } from '@spout/net'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
-import { keyOf, shownAddresses, uidOf } from '../names.ts'
-import type { Refusal } from '../refusal.ts'
-import type { ShownLoadBalancer } from '../spout/load-balancer-service.ts'
 import { type ExternalWish, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
-import type { EligibleNode } from '../to-model/nodes.ts'
-import { reachableWish } from '../to-model/reach.ts'
+import { servicesOf } from '../to-model/services-of.ts'
 import { answeringOf } from '../write-back/answering.ts'
-import type { Progress } from '../write-back/conditions.ts'
+import { programmedSince } from '../write-back/status.ts'
 import { bringTo } from './address-group.ts'
 import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } from './context.ts'
-import { servicesOf } from './known-load-balancers.ts'
-import { LeftOut } from './left-out.ts'
-import { Confirmations } from './progress.ts'
 import {
   areSameSlices,
   differInMembersAlone,
@@ -252,7 +257,11 @@ export class UnitBalancer {
           notMade ??
           (shown === null
             ? { type: 'pending', reason: 'Allocating', message: 'It is being made.' }
-            : this.#confirmations.progressOf(shown, service, this.#noticeOf(shown.document.id, service, notice))),
+            : this.#confirmations.progressOf(
+                shown,
+                programmedSince(service),
+                this.#noticeOf(shown.document.id, service, notice),
+              )),
       })
     }
     return refused

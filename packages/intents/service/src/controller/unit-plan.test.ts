@@ -1,8 +1,8 @@
+import type { LoadBalancerContent } from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import { endpoint, service, slice, uid } from '../testing/objects.ts'
-import type { LoadBalancerContent } from '../to-model/content.ts'
 import { planUnit } from './unit-plan.ts'
 
 const SELECTOR = { selector: { app: 'web' } }

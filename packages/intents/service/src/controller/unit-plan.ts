@@ -1,19 +1,22 @@
+import {
+  type AddressWish,
+  contentOf,
+  endpointMembers,
+  type LoadBalancerContent,
+  listenersOf,
+  ownerAnnotation,
+  type Refusal,
+  sorted,
+  type Unreachable,
+  uidOf,
+  unreachableFamilies,
+} from '@spout/connector'
 import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { type Cidr, parseIp } from '@spout/net'
-import { type PortKey, uidOf } from '../names.ts'
-import type { Refusal } from '../refusal.ts'
-import type { AddressWish } from '../to-model/address-wish.ts'
-import { familiesOf } from '../to-model/address-wish.ts'
-import { contentOf, type LoadBalancerContent, listenersOf, sorted } from '../to-model/content.ts'
-import {
-  draftOf,
-  groupContent,
-  SERVICE_ANNOTATION_PREFIX,
-  type ServiceDraft,
-  type Surroundings,
-} from '../to-model/draft.ts'
-import { endpointMembers } from '../to-model/endpoints.ts'
+import type { PortKey } from '../names.ts'
+import { ADDRESS_FIELDS, familiesOf } from '../to-model/address-wish.ts'
+import { draftOf, groupContent, type ServiceDraft, type Surroundings } from '../to-model/draft.ts'
 import {
   EXTERNAL_ANNOTATION,
   type ExternalWish,
@@ -23,10 +26,9 @@ import {
 } from '../to-model/external-ips.ts'
 import { modeOf } from '../to-model/mode.ts'
 import { type BalancedPort, portsOf, portTaken } from '../to-model/ports.ts'
-import { type Unreachable, unreachableFamilies } from '../to-model/reach.ts'
+import { servicesOf } from '../to-model/services-of.ts'
 import { type HeldGroup, partition } from '../to-model/sharing.ts'
 import type { ShownPort } from '../write-back/ingress.ts'
-import { servicesOf } from './known-load-balancers.ts'
 
 /** What shall be done about the Services of one unit: those that are decided on together. */
 export interface UnitPlan {
@@ -129,9 +131,9 @@ export function planUnit({
     }
   })
   const planned = new Set(groups.map(({ heldBy }) => heldBy))
-  const living = new Set(services.map((service) => `${SERVICE_ANNOTATION_PREFIX}${uidOf(service)}`))
+  const living = new Set(services.map((service) => ownerAnnotation('service', uidOf(service))))
   const leaves = (annotation: string): boolean =>
-    annotation.startsWith(SERVICE_ANNOTATION_PREFIX) && !living.has(annotation)
+    annotation.startsWith(ownerAnnotation('service', '')) && !living.has(annotation)
   // Load balancers that only refused Services have left: as they are, but for the endpoints.
   const alone = documents
     .filter(({ id }) => !planned.has(id))
@@ -224,7 +226,7 @@ function withKept(
       const port = ports.find(({ key }) => `${prefix}${key}` === pool.name)
       if (mode !== 'direct' || port === undefined || areUnseen(service, around)) return pool
       const monitorPort = pool.members[0]?.monitorPort ?? null
-      const unreachable = unreachableFamilies(familiesOf(service), networks)
+      const unreachable = unreachableFamilies(familiesOf(service), networks, ADDRESS_FIELDS.families)
       const families = familiesOf(service).filter((family) => !unreachable.has(family))
       const members = endpointMembers(slices, port, { families, preferZone: null })
       return { ...pool, members: members.map((member) => ({ ...member, monitorPort })) }

@@ -1,3 +1,4 @@
+import { type KindReflector, keyOf, MANAGED_BY, PROJECT, trimNode, trimSlice, uidOf } from '@spout/connector'
 import {
   byLabel,
   type DoubtPolicy,
@@ -18,11 +19,10 @@ import {
 } from '@spout/kube'
 import { AtMost, type Clock, type Logger } from '@spout/runtime'
 import { type Cluster, type ClusterChange, Stale } from '../controller/cluster.ts'
-import { FINALIZER, keyOf, MANAGED_BY, PROJECT, uidOf } from '../names.ts'
+import { FINALIZER } from '../names.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
-import type { KindReflector } from './kind-reflector.ts'
-import { trimNode, trimService, trimSlice } from './trim.ts'
+import { trimService } from './trim-service.ts'
 
 export interface KubeClusterOptions {
   readonly transport: Transport

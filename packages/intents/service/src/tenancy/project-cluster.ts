@@ -1,7 +1,6 @@
+import { keyOf, PROJECT, type Refusal, uidOf } from '@spout/connector'
 import type { EndpointSlice, Node, Service } from '@spout/kube'
 import { type Barred, type Cluster, type ClusterChange, Stale } from '../controller/cluster.ts'
-import { keyOf, PROJECT, uidOf } from '../names.ts'
-import type { Refusal } from '../refusal.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 import type { ClaimingCluster, Tenancy } from './tenancy.ts'

@@ -1,25 +1,25 @@
+import {
+  type Assignment,
+  assign,
+  type KnownLoadBalancers,
+  keyOf,
+  NAMESPACE_MOVED,
+  type NamespaceLabels,
+  type ProjectRule,
+  projectOfNamespace,
+  type Refusal,
+  type Ruling,
+  refuse,
+  type TenantProject,
+} from '@spout/connector'
 import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import type { Barred, Cluster, ClusterChange } from '../controller/cluster.ts'
-import { type KnownLoadBalancers, servicesOf } from '../controller/known-load-balancers.ts'
-import { keyOf, NAMESPACE_MOVED } from '../names.ts'
-import { type Refusal, refuse } from '../refusal.ts'
 import { fieldOf } from '../to-model/annotations.ts'
 import { type OwnershipSettings, ownershipOf } from '../to-model/ownership.ts'
+import { servicesOf } from '../to-model/services-of.ts'
 import { namespacesSharedWith } from '../to-model/sharing.ts'
-import { type Assignment, assign, type TenantProject } from './assignment.ts'
 import { ProjectCluster } from './project-cluster.ts'
-import { type ProjectRule, projectOfNamespace, type Ruling } from './project-rules.ts'
-
-/** Labels of the cluster's namespaces, kept in memory. */
-export interface NamespaceLabels {
-  /** Whether all were listed once. */
-  readonly ready: boolean
-  /** Null while the namespace was not seen. */
-  of(namespace: string): Readonly<Record<string, string>> | null
-  /** Calls back with the name of each that changed. */
-  onChange(listener: (namespace: string) => void): () => void
-}
 
 /** What is written to a Service says whose it is. */
 export interface ClaimingCluster extends Cluster {

@@ -1,13 +1,8 @@
+import { type LoadBalancerService, type NamespaceLabels, NO_LOAD_BALANCERS, type ProjectRule } from '@spout/connector'
 import type { Clock, Logger } from '@spout/runtime'
-import {
-  ServiceController,
-  type ServiceControllerCounters,
-  type ServiceControllerSettings,
-} from '../controller/service-controller.ts'
-import type { LoadBalancerService } from '../spout/load-balancer-service.ts'
-import { NO_LOAD_BALANCERS } from '../spout/no-load-balancers.ts'
-import type { ProjectRule } from './project-rules.ts'
-import { type ClaimingCluster, type NamespaceLabels, Tenancy } from './tenancy.ts'
+import type { ServiceControllerSettings } from '../controller/context.ts'
+import { ServiceController, type ServiceControllerCounters } from '../controller/service-controller.ts'
+import { type ClaimingCluster, Tenancy } from './tenancy.ts'
 
 /** Settings of a controller that are not alike for all projects. */
 export type OwnSettings = Pick<ServiceControllerSettings, 'defaultPools' | 'routesOfNetwork' | 'podWay'>

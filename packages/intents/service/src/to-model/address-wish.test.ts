@@ -1,7 +1,7 @@
+import { chooseAddresses, isWished } from '@spout/connector'
 import { describe, expect, test } from 'vitest'
 import { service } from '../testing/objects.ts'
-import { chooseAddresses, isWished } from './address-choice.ts'
-import { addressWishOf } from './address-wish.ts'
+import { ADDRESS_FIELDS, addressWishOf } from './address-wish.ts'
 
 const dual = { ipFamilies: ['IPv4', 'IPv6'] } as const
 const wishOf = (spec: object, annotations: Record<string, string> = {}) =>
@@ -86,7 +86,7 @@ const pools = [
 
 describe('where an address may come from', () => {
   const choose = (spec: object, annotations = {}, defaults: readonly string[] = [], shown: readonly string[] = []) => {
-    const chosen = chooseAddresses(wished(spec, annotations), pools, defaults, shown)
+    const chosen = chooseAddresses(wished(spec, annotations), pools, defaults, shown, ADDRESS_FIELDS)
     return 'refusal' in chosen
       ? chosen.refusal.reason
       : chosen.value.map(({ candidates }) => candidates.map(({ poolId, address }) => `${poolId}${address ?? ''}`))

@@ -1,26 +1,22 @@
-import type { IpFamily, Service } from '@spout/kube'
+import {
+  type AddressFields,
+  type AddressWish,
+  FAMILY_OF,
+  type Family,
+  type OrRefusal,
+  refuse,
+  shown,
+} from '@spout/connector'
+import type { Service } from '@spout/kube'
 import { formatIp, isIp, parseIp } from '@spout/net'
-import { type OrRefusal, refuse, shown } from '../refusal.ts'
 import { fieldOf, listAnnotation } from './annotations.ts'
 
-export type Family = 4 | 6
-
-export interface FamilyWish {
-  readonly family: Family
-  /** Whether the Service is pending without it. */
-  readonly required: boolean
-  /** Exactly this address, canonical; null leaves the choice. */
-  readonly address: string | null
-}
-
-/** What addresses a Service wants, the primary family first. */
-export interface AddressWish {
-  readonly families: readonly FamilyWish[]
-  /** Names of the pools it may come from; null leaves the choice. */
-  readonly pools: readonly string[] | null
-}
-
-export const FAMILY_OF: Readonly<Record<IpFamily, Family>> = { IPv4: 4, IPv6: 6 }
+/** Where a Service says it. */
+export const ADDRESS_FIELDS = {
+  addresses: fieldOf('addresses'),
+  pools: fieldOf('pools'),
+  families: 'spec.ipFamilies',
+} as const satisfies AddressFields
 
 /** `ipFamilies` in order; the API server always sets them, older objects may lack them. */
 export function familiesOf({ spec }: Service): readonly Family[] {

@@ -1,6 +1,6 @@
+import { type OrRefusal, refuse, shown } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { ANNOTATIONS, type AnnotationName } from '../names.ts'
-import { type OrRefusal, refuse, shown } from '../refusal.ts'
 
 /** What a Service says under one of its names, trimmed; null when it says nothing. Two names that differ are refused. */
 export function annotation(service: Service, name: AnnotationName): OrRefusal<string | null> {

@@ -1,8 +1,7 @@
+import { contentOf, differenceTo, type LoadBalancerContent, says } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 import { describe, expect, test } from 'vitest'
 import { endpoint, service, slice, uid } from '../testing/objects.ts'
-import { contentOf, type LoadBalancerContent } from './content.ts'
-import { differenceTo, says } from './content-difference.ts'
 import { draftOf, groupContent } from './draft.ts'
 
 const one = service('web', { loadBalancerSourceRanges: ['10.0.0.0/8'] })

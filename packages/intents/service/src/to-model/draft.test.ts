@@ -1,7 +1,7 @@
+import { eligibleNodes } from '@spout/connector'
 import { describe, expect, test } from 'vitest'
 import { endpoint, node, service, slice, uid } from '../testing/objects.ts'
 import { draftOf, groupContent } from './draft.ts'
-import { eligibleNodes } from './nodes.ts'
 
 const nodes = eligibleNodes([node('n2', '10.0.0.2'), node('n1', '10.0.0.1')])
 const slices = [

@@ -1,20 +1,36 @@
+import {
+  type AddressWish,
+  CLUSTER_ANNOTATION,
+  type EligibleNode,
+  endpointMembers,
+  type KnownNetwork,
+  keyOf,
+  type ListenerContent,
+  type LoadBalancerContent,
+  leftOutFamily,
+  leftOutSlice,
+  type MemberContent,
+  nodeMembers,
+  type OrRefusal,
+  ownerAnnotation,
+  type PoolContent,
+  type Refusal,
+  refuse,
+  sorted,
+  type Unreachable,
+  uidOf,
+  unreachableFamilies,
+} from '@spout/connector'
 import type { EndpointSlice, Service } from '@spout/kube'
 import { LISTENER_PROTOCOLS, type Listener } from '@spout/model'
-import { keyOf, type PortKey, uidOf } from '../names.ts'
-import { type OrRefusal, type Refusal, refuse } from '../refusal.ts'
-import { type AddressWish, addressWishOf } from './address-wish.ts'
+import type { PortKey } from '../names.ts'
+import { ADDRESS_FIELDS, addressWishOf } from './address-wish.ts'
 import { persistenceOf } from './affinity.ts'
 import { annotation, durationAnnotation } from './annotations.ts'
-import type { ListenerContent, LoadBalancerContent, MemberContent, PoolContent } from './content.ts'
-import { sorted } from './content.ts'
-import { endpointMembers } from './endpoints.ts'
 import { isLocal, type Mode, modeOf } from './mode.ts'
 import { monitorOf } from './monitor.ts'
-import { type EligibleNode, nodeMembers } from './nodes.ts'
 import { type BalancedPort, type PortError, portsOf } from './ports.ts'
-import { type KnownNetwork, leftOutFamily, type Unreachable, unreachableFamilies } from './reach.ts'
 import { unitOf } from './sharing.ts'
-import { leftOutSlice } from './slice-managers.ts'
 import { sourceRangesOf } from './source-ranges.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
 
@@ -73,7 +89,7 @@ export function draftOf(
   const ports = portsOf(service, mode.value, TRANSPORTS)
   if (ports.length === 0) return refuse('NoPorts', 'spec.ports', 'It has no ports.')
   const wanted = wish.value.families.map(({ family }) => family)
-  const unreachable = unreachableFamilies(wanted, networks)
+  const unreachable = unreachableFamilies(wanted, networks, ADDRESS_FIELDS.families)
   const families = wanted.filter((family) => !unreachable.has(family))
   const drafted: DraftedPort[] = []
   for (const port of ports) {
@@ -158,10 +174,6 @@ const noticeOf = (mode: Mode, nodes: readonly EligibleNode[]): Refusal | null =>
       }
     : null
 
-/** Whose load balancer it is, kept in its annotations: which Services it is for, and of which cluster. */
-export const CLUSTER_ANNOTATION = 'kubernetes.cluster'
-export const SERVICE_ANNOTATION_PREFIX = 'kubernetes.service.'
-
 export interface MemberDraftOfGroup {
   readonly draft: ServiceDraft
   /** Ports of the shared address that another Service has. */
@@ -174,10 +186,7 @@ export function groupContent(members: readonly MemberDraftOfGroup[], cluster: st
   const parts = ordered.flatMap(({ draft, taken }) =>
     draft.ports.flatMap((drafted) => (drafted.parts === null || taken.has(drafted.port.key) ? [] : [drafted.parts])),
   )
-  const services = ordered.map(({ draft: { service } }) => [
-    `${SERVICE_ANNOTATION_PREFIX}${uidOf(service)}`,
-    keyOf(service),
-  ])
+  const services = ordered.map(({ draft: { service } }) => [ownerAnnotation('service', uidOf(service)), keyOf(service)])
   return {
     name: (ordered[0] === undefined ? '' : keyOf(ordered[0].draft.service)).slice(0, LONGEST_NAME),
     annotations: sorted({ [CLUSTER_ANNOTATION]: cluster, ...Object.fromEntries(services) }),

@@ -1,6 +1,6 @@
+import { type Refusal, shown } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { type Cidr, cidrContains, formatIp, isIp, parseCidr, parseIp } from '@spout/net'
-import { type Refusal, shown } from '../refusal.ts'
 import { familiesOf } from './address-wish.ts'
 
 const FIELD = 'spec.externalIPs'

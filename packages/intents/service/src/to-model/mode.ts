@@ -1,5 +1,5 @@
+import type { OrRefusal } from '@spout/connector'
 import type { Service } from '@spout/kube'
-import type { OrRefusal } from '../refusal.ts'
 import { choiceAnnotation } from './annotations.ts'
 
 /** How the workload is reached: its endpoints themselves, or the nodes' ports and kube-proxy behind them. */

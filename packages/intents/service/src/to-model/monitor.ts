@@ -1,6 +1,6 @@
+import { type OrRefusal, refuse } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { KUBE_PROXY_HEALTH_PORT } from '../names.ts'
-import { type OrRefusal, refuse } from '../refusal.ts'
 import { choiceAnnotation, durationAnnotation, fieldOf, numberAnnotation } from './annotations.ts'
 import { isLocal, type Mode } from './mode.ts'
 import type { BalancedPort } from './ports.ts'

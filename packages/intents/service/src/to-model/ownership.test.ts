@@ -1,5 +1,5 @@
+import { MANAGED_BY } from '@spout/connector'
 import { describe, expect, test } from 'vitest'
-import { MANAGED_BY } from '../names.ts'
 import { service } from '../testing/objects.ts'
 import { ownershipOf } from './ownership.ts'
 

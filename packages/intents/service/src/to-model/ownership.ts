@@ -1,5 +1,5 @@
+import { MANAGED_BY } from '@spout/connector'
 import type { Service } from '@spout/kube'
-import { MANAGED_BY } from '../names.ts'
 
 /** Which Services are this controller's. */
 export interface OwnershipSettings {

@@ -1,16 +1,12 @@
+import { keyOf, type TargetPort } from '@spout/connector'
 import type { Protocol, Service, ServicePort } from '@spout/kube'
-import { keyOf, type PortKey } from '../names.ts'
+import type { PortKey } from '../names.ts'
 import type { Mode } from './mode.ts'
 
 /** One port of a Service, as it is balanced or not. */
-export interface BalancedPort {
+export interface BalancedPort extends TargetPort {
   readonly key: PortKey
   readonly transport: 'tcp' | 'udp' | 'sctp'
-  readonly protocol: Protocol
-  readonly port: number
-  /** The name by which EndpointSlices know it; empty for a nameless one. */
-  readonly name: string
-  readonly targetPort: number | null
   readonly nodePort: number | null
   readonly error: PortError | null
 }

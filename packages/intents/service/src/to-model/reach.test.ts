@@ -1,11 +1,14 @@
+import { type KnownNetwork, unreachableFamilies } from '@spout/connector'
 import { describe, expect, test } from 'vitest'
 import { endpoint, service, slice } from '../testing/objects.ts'
 import { draftOf } from './draft.ts'
-import { type KnownNetwork, unreachableFamilies } from './reach.ts'
 
 const net = (name: string, ...families: readonly (4 | 6)[]): KnownNetwork => ({ id: `id-${name}`, name, families })
 const told = (families: readonly (4 | 6)[], ...networks: readonly KnownNetwork[]) =>
-  [...unreachableFamilies(families, networks)].map(([family, { message }]) => [family, message.split(':')[0]])
+  [...unreachableFamilies(families, networks, 'spec.ipFamilies')].map(([family, { message }]) => [
+    family,
+    message.split(':')[0],
+  ])
 
 describe('families that no network can hold', () => {
   test.each<[string, readonly (4 | 6)[], readonly KnownNetwork[], unknown]>([

@@ -1,7 +1,6 @@
+import { type AddressWish, type Family, keyOf, type OrRefusal, refuse, shown, uidOf } from '@spout/connector'
 import type { Service } from '@spout/kube'
-import { keyOf, type PortKey, uidOf } from '../names.ts'
-import { type OrRefusal, refuse, shown } from '../refusal.ts'
-import type { AddressWish, Family } from './address-wish.ts'
+import type { PortKey } from '../names.ts'
 import { annotation, fieldOf, listAnnotation } from './annotations.ts'
 
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/

@@ -1,6 +1,6 @@
+import { type OrRefusal, refuse, shown } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { AddressSyntaxError, formatCidr, parseCidr } from '@spout/net'
-import { type OrRefusal, refuse, shown } from '../refusal.ts'
 import { fieldOf, listAnnotation } from './annotations.ts'
 
 const MOST = 200

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { trimService } from '../kubernetes/trim.ts'
+import { trimService } from '../kubernetes/trim-service.ts'
 import { ANNOTATIONS } from '../names.ts'
 import { service } from '../testing/objects.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'

@@ -1,6 +1,6 @@
+import { MANAGED_BY, PROJECT, type Refusal, shown } from '@spout/connector'
 import type { Service } from '@spout/kube'
-import { ANNOTATIONS, MANAGED_BY, PROJECT } from '../names.ts'
-import { type Refusal, shown } from '../refusal.ts'
+import { ANNOTATIONS } from '../names.ts'
 
 const PREFIX = 'spout.dev/'
 const KNOWN: readonly string[] = [...Object.values(ANNOTATIONS).flat(), MANAGED_BY, PROJECT].filter((name) =>

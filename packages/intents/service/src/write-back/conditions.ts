@@ -1,20 +1,9 @@
+import type { Progress } from '@spout/connector'
 import type { Condition } from '@spout/kube'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
-import type { Refusal } from '../refusal.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
 import type { Answering } from './answering.ts'
 import type { ShownPort } from './ingress.ts'
-
-/** What is known of a Service's load balancer, for its conditions. */
-export type Progress =
-  /** Its wish is not done, and why. */
-  | { readonly type: 'refused'; readonly refusal: Refusal }
-  /** The nodes have not confirmed it. */
-  | { readonly type: 'pending'; readonly reason: string; readonly message: string }
-  /** It was confirmed, and what nodes have to confirm now does not change what answers. */
-  | { readonly type: 'programmed'; readonly notice: Refusal | null }
-  /** The nodes, or the planner, say that it cannot be. */
-  | { readonly type: 'failed'; readonly reason: string; readonly message: string }
 
 const LONGEST_MESSAGE = 1024
 

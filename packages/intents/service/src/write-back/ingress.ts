@@ -1,6 +1,6 @@
+import type { AddressWish } from '@spout/connector'
 import type { LoadBalancerIngress, PortStatus } from '@spout/kube'
 import { isIp, parseIp } from '@spout/net'
-import type { AddressWish } from '../to-model/address-wish.ts'
 import type { BalancedPort } from '../to-model/ports.ts'
 
 /** A port and what is wrong with it, if anything. */

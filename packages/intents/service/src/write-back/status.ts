@@ -1,9 +1,9 @@
+import type { AddressWish, Progress } from '@spout/connector'
 import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
-import type { AddressWish } from '../to-model/address-wish.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
 import type { Answering } from './answering.ts'
-import { conditionsOf, type Progress } from './conditions.ts'
+import { conditionsOf } from './conditions.ts'
 import { ingressOf, type ShownPort } from './ingress.ts'
 
 /** The part of a Service's status that is ours. */
@@ -47,6 +47,12 @@ export function statusOf({
       before: service.status?.conditions ?? [],
     }),
   }
+}
+
+/** Since when the Service says that it is programmed; null when it does not say so. */
+export function programmedSince({ status }: Service): string | null {
+  const shown = status?.conditions?.find(({ type }) => type === CONDITION_PROGRAMMED)
+  return shown?.status === 'True' ? shown.lastTransitionTime : null
 }
 
 /** What a Service that is balanced no more shows. */

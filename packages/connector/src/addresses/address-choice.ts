@@ -1,0 +1,111 @@
+import { formatIp, type IpRange, isIp, parseIp, parseIpRange, rangeContains } from '@spout/net'
+import { type OrRefusal, refuse, shown } from '../refusal.ts'
+import type { AddressFields, AddressWish, Family } from './address-wish.ts'
+
+/** An address pool as the project sees it. */
+export interface KnownPool {
+  readonly id: string
+  readonly name: string
+  readonly ranges: readonly { readonly first: string; readonly last: string }[]
+}
+
+/** One way to get an address; the first that the control plane grants is taken. */
+export interface AddressCandidate {
+  readonly poolId: string
+  readonly address: string | null
+}
+
+export interface FamilyChoice {
+  readonly family: Family
+  readonly required: boolean
+  readonly candidates: readonly AddressCandidate[]
+}
+
+/**
+ * Where the addresses may come from. An address that the object's status shows already is tried first, so that a control
+ * plane which lost its state gives it out again; it is a hint alone, because users can write it.
+ *
+ * @param defaults names of the pools for objects that name none, in order; empty takes any
+ * @param fields where the object says what it wishes
+ */
+export function chooseAddresses(
+  wish: AddressWish,
+  pools: readonly KnownPool[],
+  defaults: readonly string[],
+  shownAddresses: readonly string[],
+  fields: AddressFields,
+): OrRefusal<readonly FamilyChoice[]> {
+  const names = wish.pools ?? (defaults.length > 0 ? defaults : null)
+  const unknown = (wish.pools ?? []).find((name) => !pools.some((pool) => pool.name === name))
+  if (unknown !== undefined)
+    return refuse('PoolNotFound', fields.pools, `No address pool is named "${shown(unknown)}" for this project.`)
+  const allowed =
+    names === null
+      ? [...pools].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : 1))
+      : names.flatMap((name) => pools.filter((pool) => pool.name === name))
+  const choices: FamilyChoice[] = []
+  for (const { family, required, address } of wish.families) {
+    // A named address may lie in any pool that is open to the project, unless the object names pools too.
+    const source = address !== null && wish.pools === null ? pools : allowed
+    const ofFamily = source.filter((pool) => rangesOf(pool).some(({ version }) => version === family))
+    const candidates = address === null ? freely(family, ofFamily, shownAddresses) : poolsHolding(address, ofFamily)
+    if (candidates.length === 0 && address !== null)
+      return refuse(
+        'AddressNotInPool',
+        fields.addresses,
+        `${address} is in none of the address pools it may come from.`,
+      )
+    if (candidates.length === 0 && required) {
+      const which = wish.pools === null ? 'No address pool' : 'None of the address pools that it names'
+      return refuse('NoAddressPool', fields.pools, `${which} has addresses of family IPv${family}.`)
+    }
+    if (candidates.length > 0) choices.push({ family, required, candidates })
+  }
+  return { value: choices }
+}
+
+/** Where this very address may come from. */
+export const poolsHolding = (address: string, pools: readonly KnownPool[]): readonly AddressCandidate[] =>
+  pools.filter((pool) => holds(pool, address)).map(({ id }) => ({ poolId: id, address }))
+
+function freely(
+  family: Family,
+  pools: readonly KnownPool[],
+  shownAddresses: readonly string[],
+): readonly AddressCandidate[] {
+  const before = shownAddresses
+    .filter(isIp)
+    .map(parseIp)
+    .find(({ version }) => version === family)
+  const again = before === undefined ? [] : poolsHolding(formatIp(before), pools)
+  return [...again, ...pools.map(({ id }) => ({ poolId: id, address: null }))]
+}
+
+const rangesOf = (pool: KnownPool): readonly IpRange[] =>
+  pool.ranges.map(({ first, last }) => parseIpRange(`${first}-${last}`))
+
+const holds = (pool: KnownPool, address: string): boolean => {
+  const ip = parseIp(address)
+  return rangesOf(pool).some((range) => rangeContains(range, ip))
+}
+
+/** What a load balancer has so far. */
+export interface HeldAddress {
+  readonly address: string
+  readonly poolId: string | null
+}
+
+/**
+ * Whether an address that is held already will do. It is kept over everything but a wish for another address or for
+ * pools that it is not from.
+ */
+export function isWished(held: HeldAddress, wish: AddressWish, pools: readonly KnownPool[]): boolean {
+  const { version } = parseIp(held.address)
+  const family = wish.families.find((one) => one.family === version)
+  if (family === undefined) return false
+  if (family.address !== null) return family.address === held.address
+  if (wish.pools === null) return true
+  const pool = pools.find(({ id }) => id === held.poolId)
+  // A pool that is not shown to us any more is no reason to renumber.
+  return pool === undefined || wish.pools.includes(pool.name)
+}

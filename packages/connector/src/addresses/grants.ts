@@ -1,0 +1,31 @@
+import { Refused } from '@spout/client/native-api'
+import type { VipRequest } from '../control-plane/load-balancer-service.ts'
+import type { AddressCandidate } from './address-choice.ts'
+
+/** An address that cannot be had from here may be had from the next candidate. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'AddressTaken',
+  'AddressPoolExhausted',
+  'AddressPoolDraining',
+  'AddressOutsideSubnet',
+  'AddressForbidden',
+  'ReferenceNotFound',
+])
+
+/** Asks for an address in one way after the other. @throws Refused as the last of them was */
+export async function firstGranted<T>(
+  { candidates }: { readonly candidates: readonly AddressCandidate[] },
+  take: (vip: VipRequest) => Promise<T>,
+): Promise<T> {
+  let last: Refused | null = null
+  for (const candidate of candidates) {
+    try {
+      return await take(candidate)
+    } catch (error) {
+      const about = error instanceof Refused && (error.field === null || /^(vips|address|poolId)/.test(error.field))
+      if (!about || !ELSEWHERE.has(error.code)) throw error
+      last = error
+    }
+  }
+  throw last ?? new Refused('AddressPoolExhausted', 'No address is left.', null)
+}

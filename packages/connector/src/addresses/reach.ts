@@ -1,0 +1,70 @@
+import { type Refusal, shown } from '../refusal.ts'
+import type { AddressWish, Family } from './address-wish.ts'
+
+/** A network of the project, as far as it says which members can be in it. */
+export interface KnownNetwork {
+  readonly id: string
+  readonly name: string
+  /** Of its subnets. */
+  readonly families: readonly Family[]
+}
+
+/** Families without a subnet, by why. */
+export type Unreachable = ReadonlyMap<Family, Refusal>
+
+export const ALL_REACHABLE: Unreachable = new Map()
+
+/**
+ * The families of an object whose members can be nowhere: a member has an address in a subnet, or behind a router in one,
+ * and all members of a load balancer are in one network.
+ *
+ * @param families of the object, the primary one first
+ * @param networks of the project; without any nothing is said, for the members themselves are refused with that reason
+ * @param field where the object says its families
+ */
+export function unreachableFamilies(
+  families: readonly Family[],
+  networks: readonly KnownNetwork[],
+  field: string,
+): Unreachable {
+  const [primary] = families
+  if (primary === undefined || networks.length === 0) return ALL_REACHABLE
+  const ofPrimary = networks.filter((network) => network.families.includes(primary))
+  // Without the primary family there is nothing; the others are then told apart from it.
+  const candidates = ofPrimary.length > 0 ? ofPrimary : networks
+  const missing = families.filter((family) => !candidates.some((network) => network.families.includes(family)))
+  if (missing.length === 0) return ALL_REACHABLE
+  return new Map(missing.map((family) => [family, refusalOf(family, candidates, field)]))
+}
+
+const MOST_NAMED = 3
+
+function refusalOf(family: Family, networks: readonly KnownNetwork[], field: string): Refusal {
+  const names = networks.slice(0, MOST_NAMED).map(({ name, id }) => `"${shown(name === '' ? id : name)}"`)
+  const more = networks.length > MOST_NAMED ? ` (and ${networks.length - MOST_NAMED} more)` : ''
+  const what = networks.length === 1 ? 'Network' : 'None of the networks'
+  const has = networks.length === 1 ? `has no IPv${family} subnet` : `has an IPv${family} subnet`
+  return {
+    reason: 'NoSubnet',
+    field,
+    message: `${what} ${names.join(', ')}${more} ${has}: clients of an IPv${family} address would be refused.`,
+  }
+}
+
+/** The wish without the families that it can do without and that no network has. */
+export function reachableWish(wish: AddressWish, unreachable: Unreachable): AddressWish {
+  if (unreachable.size === 0) return wish
+  return { ...wish, families: wish.families.filter(({ family, required }) => required || !unreachable.has(family)) }
+}
+
+/** Why a family that it cannot do without cannot be. */
+export function requiredButUnreachable({ families }: AddressWish, unreachable: Unreachable): Refusal | null {
+  const missing = families.find(({ family, required }) => required && unreachable.has(family))
+  return missing === undefined ? null : (unreachable.get(missing.family) ?? null)
+}
+
+/** Why one that it can do without is not there. */
+export function leftOutFamily({ families }: AddressWish, unreachable: Unreachable): Refusal | null {
+  const missing = families.find(({ family, required }) => !required && unreachable.has(family))
+  return missing === undefined ? null : (unreachable.get(missing.family) ?? null)
+}

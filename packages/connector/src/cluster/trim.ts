@@ -1,0 +1,58 @@
+import type { EndpointSlice, Node } from '@spout/kube'
+import { SERVICE_NAME_LABEL } from '@spout/kube'
+import { ofManagers } from '../endpoints/slice-managers.ts'
+import { EXCLUDE_NODE_LABEL, SLICE_MANAGER_LABEL } from '../objects.ts'
+
+/** What is kept of objects: the fields that are read here. Built anew, so that nothing holds on to the rest. */
+
+/** The fields of these names that are there. */
+export function picked<T extends object, K extends keyof T>(from: T | undefined, names: readonly K[]): Pick<T, K> {
+  const kept: Partial<T> = {}
+  for (const name of names) if (from?.[name] !== undefined) kept[name] = from[name]
+  return kept as Pick<T, K>
+}
+
+/** @param managers whose slices count; empty takes all */
+export function trimSlice(
+  { metadata, addressType, endpoints, ports }: EndpointSlice,
+  managers: readonly string[] = [],
+): EndpointSlice {
+  const labels = picked(metadata.labels, [SERVICE_NAME_LABEL])
+  const trimmed: EndpointSlice = {
+    metadata: {
+      ...picked(metadata, ['name', 'namespace', 'deletionTimestamp']),
+      labels: { ...labels, ...picked(metadata.labels, [SLICE_MANAGER_LABEL]) },
+    },
+    addressType,
+    endpoints: (endpoints ?? []).map((endpoint) => ({
+      addresses: endpoint.addresses?.slice(0, 1) ?? [],
+      ...picked(endpoint, ['conditions', 'zone']),
+      ...(endpoint.hints?.forZones === undefined ? {} : { hints: picked(endpoint.hints, ['forZones']) }),
+      ...(endpoint.targetRef?.name === undefined ? {} : { targetRef: picked(endpoint.targetRef, ['name']) }),
+    })),
+    ports: (ports ?? []).map((port) => picked(port, ['name', 'protocol', 'port'])),
+  }
+  const kept = ofManagers(trimmed, managers)
+  // Of thousands of slices one label is enough.
+  return { ...kept, metadata: { ...kept.metadata, labels } }
+}
+
+/** Heartbeats change a node every few seconds; what is kept does not change with them. */
+export function trimNode({ metadata, spec, status }: Node): Node {
+  return {
+    metadata: {
+      ...picked(metadata, ['name', 'deletionTimestamp']),
+      labels: picked(metadata.labels, [EXCLUDE_NODE_LABEL]),
+    },
+    spec: {
+      ...picked(spec, ['podCIDR', 'podCIDRs']),
+      taints: (spec?.taints ?? []).map(({ key, effect }) => ({ key, effect })),
+    },
+    status: {
+      addresses: (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP'),
+      conditions: (status?.conditions ?? [])
+        .filter(({ type }) => type === 'NetworkUnavailable')
+        .map(({ type, status: state }) => ({ type, status: state })),
+    },
+  }
+}

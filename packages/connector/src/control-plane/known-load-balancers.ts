@@ -1,0 +1,180 @@
+import { isDeepStrictEqual } from 'node:util'
+import { keepWatching } from '@spout/client/keep-watching'
+import type { LoadBalancer } from '@spout/model'
+import type { Clock, Logger } from '@spout/runtime'
+import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../load-balancer/owners.ts'
+import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
+
+/** The load balancers of this cluster as the control plane shows them, kept by its watch and found by the objects that they are for. */
+export class KnownLoadBalancers {
+  readonly #service: LoadBalancerService
+  readonly #cluster: string
+  readonly #kind: OwnerKind
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #byId = new Map<string, ShownLoadBalancer>()
+  readonly #idsOfUid = new Map<string, Set<string>>()
+  readonly #idsOfKey = new Map<string, Set<string>>()
+  readonly #listeners = new Set<(documents: readonly LoadBalancer[]) => void>()
+  /** Seen since the last list began. */
+  #seen: Set<string> | null = null
+  #listed = false
+
+  constructor(options: {
+    readonly service: LoadBalancerService
+    readonly cluster: string
+    /** Of the objects that load balancers are found by. */
+    readonly kind: OwnerKind
+    readonly clock: Clock
+    readonly log: Logger
+  }) {
+    this.#service = options.service
+    this.#cluster = options.cluster
+    this.#kind = options.kind
+    this.#clock = options.clock
+    this.#log = options.log
+  }
+
+  /** Whether all that exist were shown once. */
+  get listed(): boolean {
+    return this.#listed
+  }
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  get(id: string): ShownLoadBalancer | null {
+    return this.#byId.get(id) ?? null
+  }
+
+  all(): Iterable<ShownLoadBalancer> {
+    return this.#byId.values()
+  }
+
+  /** Those that name this object's UID. */
+  ofUid(uid: string): readonly ShownLoadBalancer[] {
+    return this.#of(this.#idsOfUid.get(uid))
+  }
+
+  /** Those that name an object of this `namespace/name`, of whatever UID. */
+  ofKey(key: string): readonly ShownLoadBalancer[] {
+    return this.#of(this.#idsOfKey.get(key))
+  }
+
+  /** Calls back with the document before and after, where there is one; with none once everything was listed. */
+  onChange(listener: (documents: readonly LoadBalancer[]) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Takes what the watch showed. Something older than what is known is passed over. */
+  note(shown: ShownLoadBalancer): void {
+    this.#take(shown)
+  }
+
+  /**
+   * Takes the answer to a call. The watch may have shown the same version before it, with a newer status: a status has no
+   * version of its own, so of two at one version the watch's is the one that counts.
+   */
+  answered(shown: ShownLoadBalancer): void {
+    const before = this.#byId.get(shown.document.id)
+    if (before === undefined || isOlder(before.document, shown.document)) this.#take(shown)
+    else this.#seen?.add(shown.document.id)
+  }
+
+  #take(shown: ShownLoadBalancer): void {
+    const { document } = shown
+    if (document.annotations[CLUSTER_ANNOTATION] !== this.#cluster) return
+    this.#seen?.add(document.id)
+    const before = this.#byId.get(document.id)
+    if (before !== undefined && isOlder(document, before.document)) return
+    const isKnown = before !== undefined && isSameDocument(document, before.document)
+    if (isKnown && isDeepStrictEqual(shown.status, before.status)) return
+    if (before !== undefined) this.#unindex(before.document)
+    // The very document that was worked out before: who remembers it need not look at it again.
+    this.#byId.set(document.id, isKnown ? { document: before.document, status: shown.status } : shown)
+    for (const [uid, key] of ownersOf(document, this.#kind)) {
+      put(this.#idsOfUid, uid, document.id)
+      put(this.#idsOfKey, key, document.id)
+    }
+    this.#tell(before === undefined ? [document] : [before.document, document])
+  }
+
+  forget(id: string): void {
+    const before = this.#byId.get(id)
+    if (before === undefined) return
+    this.#byId.delete(id)
+    this.#unindex(before.document)
+    this.#tell([before.document])
+  }
+
+  /** Follows the watch until `signal` aborts, however often it breaks. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const watch = async (goesWell: () => void) => {
+      try {
+        for await (const event of this.#service.watch(signal)) {
+          if (event.type === 'listing') this.#seen = new Set()
+          else if (event.type === 'shown') this.note(event.loadBalancer)
+          else if (event.type === 'deleted') this.forget(event.id)
+          else this.#endList()
+          if (event.type !== 'listing') goesWell()
+        }
+      } finally {
+        this.#seen = null
+      }
+    }
+    await keepWatching(watch, {
+      path: '/load-balancers',
+      meanwhile: 'load balancers are as they were last seen',
+      clock: this.#clock,
+      log: this.#log,
+      signal,
+    })
+  }
+
+  #endList(): void {
+    if (this.#seen === null) return
+    for (const id of [...this.#byId.keys()]) if (!this.#seen.has(id)) this.forget(id)
+    this.#seen = null
+    this.#listed = true
+    this.#tell([])
+  }
+
+  #of(ids: ReadonlySet<string> | undefined): readonly ShownLoadBalancer[] {
+    return [...(ids ?? [])].sort().flatMap((id) => this.#byId.get(id) ?? [])
+  }
+
+  #unindex(document: LoadBalancer): void {
+    for (const [uid, key] of ownersOf(document, this.#kind)) {
+      remove(this.#idsOfUid, uid, document.id)
+      remove(this.#idsOfKey, key, document.id)
+    }
+  }
+
+  #tell(documents: readonly LoadBalancer[]): void {
+    for (const listener of this.#listeners) listener(documents)
+  }
+}
+
+/** A document that was deleted and made again begins at generation 1 with a later time. */
+function isOlder(a: LoadBalancer, b: LoadBalancer): boolean {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt
+  if (a.generation !== b.generation) return a.generation < b.generation
+  return (a.updatedAt ?? '') < (b.updatedAt ?? '')
+}
+
+const isSameDocument = (a: LoadBalancer, b: LoadBalancer): boolean =>
+  a === b || (!isOlder(b, a) && isDeepStrictEqual(a, b))
+
+function put(index: Map<string, Set<string>>, key: string, id: string): void {
+  const ids = index.get(key)
+  if (ids === undefined) index.set(key, new Set([id]))
+  else ids.add(id)
+}
+
+function remove(index: Map<string, Set<string>>, key: string, id: string): void {
+  const ids = index.get(key)
+  ids?.delete(id)
+  if (ids?.size === 0) index.delete(key)
+}

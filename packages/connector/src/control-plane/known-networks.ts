@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util'
+import { keepWatching } from '@spout/client/keep-watching'
+import type { Clock, Logger } from '@spout/runtime'
+import type { KnownNetwork } from '../addresses/reach.ts'
+import type { LoadBalancerService } from './load-balancer-service.ts'
+
+export interface KnownNetworksOptions {
+  readonly service: Pick<LoadBalancerService, 'watchNetworks'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** Their subnets are others. */
+  readonly onChange: () => void
+}
+
+/** The networks of the project with their subnets, kept by the control plane's watch. */
+export class KnownNetworks {
+  readonly #options: KnownNetworksOptions
+  #known: { readonly networks: readonly KnownNetwork[]; readonly cidrs: readonly string[] } | null = null
+
+  constructor(options: KnownNetworksOptions) {
+    this.#options = options
+  }
+
+  /** Whether they were listed once. */
+  get listed(): boolean {
+    return this.#known !== null
+  }
+
+  /** The very same list until subnets come or go. */
+  get all(): readonly KnownNetwork[] {
+    return this.#known?.networks ?? NONE
+  }
+
+  /** Follows the watch until `signal` aborts, however often it breaks. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { service, clock, log, onChange } = this.#options
+    const watch = async (goesWell: () => void) => {
+      for await (const shown of service.watchNetworks(signal)) {
+        goesWell()
+        const cidrs = shown.flatMap(({ id, name, cidrs }) => [id, name, ...cidrs])
+        // Routes come and go with every node of a cluster, and change nothing here.
+        if (this.#known !== null && isDeepStrictEqual(this.#known.cidrs, cidrs)) continue
+        const networks = shown.map(({ id, name, families }): KnownNetwork => ({ id, name, families }))
+        this.#known = { networks, cidrs }
+        onChange()
+      }
+    }
+    await keepWatching(watch, {
+      path: '/networks',
+      meanwhile: 'subnets are as they were last seen',
+      clock,
+      log,
+      signal,
+    })
+  }
+}
+
+const NONE: readonly KnownNetwork[] = []

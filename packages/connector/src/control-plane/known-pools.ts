@@ -1,0 +1,51 @@
+import { keepWatching } from '@spout/client/keep-watching'
+import type { Clock, Logger } from '@spout/runtime'
+import type { KnownPool } from '../addresses/address-choice.ts'
+import type { LoadBalancerService } from './load-balancer-service.ts'
+
+const FRESH_MS = 2000
+
+export interface KnownPoolsOptions {
+  readonly service: Pick<LoadBalancerService, 'addressPools' | 'poolChanges'>
+  readonly clock: Clock
+  readonly log: Logger
+  /** They are others, or may be: what was refused for want of one may be had. */
+  readonly onChange: () => void
+}
+
+/** The address pools that the project may have addresses from, and word of their changes. */
+export class KnownPools {
+  readonly #options: KnownPoolsOptions
+  #pools: { readonly pools: Promise<readonly KnownPool[]>; readonly untilMs: number } | null = null
+
+  constructor(options: KnownPoolsOptions) {
+    this.#options = options
+  }
+
+  /** Those who ask at once share one call. */
+  fresh(): Promise<readonly KnownPool[]> {
+    const { clock, service } = this.#options
+    if (this.#pools === null || this.#pools.untilMs <= clock.monotonicMs()) {
+      const pools = service.addressPools()
+      this.#pools = { pools, untilMs: clock.monotonicMs() + FRESH_MS }
+      pools.catch(() => {
+        this.#pools = null
+      })
+    }
+    return this.#pools.pools
+  }
+
+  /** Waits for changes until `signal` aborts, however often the watch breaks. */
+  async follow(signal: AbortSignal): Promise<void> {
+    const { service, clock, log, onChange } = this.#options
+    const watch = async (goesWell: () => void) => {
+      for await (const _ of service.poolChanges(signal)) {
+        goesWell()
+        this.#pools = null
+        onChange()
+      }
+    }
+    const meanwhile = 'what is refused is tried again now and then'
+    await keepWatching(watch, { path: '/address-pools', meanwhile, clock, log, signal })
+  }
+}

@@ -1,0 +1,323 @@
+import {
+  type ChangedLine,
+  NativeApi,
+  type ProblemBody,
+  problemFrom,
+  Refused,
+  refusedOr,
+  type Sessions,
+} from '@spout/client/native-api'
+import { share } from '@spout/kube'
+import { edited, type LoadBalancer, type Member, type Network, type Withdrawal } from '@spout/model'
+import { parseCidr } from '@spout/net'
+import type { KnownPool } from '../addresses/address-choice.ts'
+import type { LoadBalancerContent } from '../load-balancer/content.ts'
+import type { PoolChange } from '../load-balancer/content-difference.ts'
+import { CallsTogether, type Outcome } from './calls-together.ts'
+import type {
+  LoadBalancerEvent,
+  LoadBalancerService,
+  PodRoute,
+  RoutedNetwork,
+  ShownLoadBalancer,
+  ShownNetwork,
+  ShownWithdrawal,
+  VipRequest,
+} from './load-balancer-service.ts'
+
+/** What the API shows: the document with its status in it. */
+type Shown = LoadBalancer & { readonly status: ShownLoadBalancer['status'] }
+
+interface Creation {
+  readonly id: string
+  readonly content: LoadBalancerContent
+  readonly vip: VipRequest
+}
+
+interface MemberWish {
+  readonly loadBalancerId: string
+  readonly change: PoolChange
+}
+
+/** The version that a change of members made, with those that were put. */
+type ChangedMembers = Pick<LoadBalancer, 'generation' | 'updatedAt'> & { readonly put: readonly Member[] }
+type Failure = { readonly error: ProblemBody }
+
+/** Of a call's body, well below what the control plane takes. */
+const MOST_BYTES = 500_000
+const DOCUMENT_BYTES = 1500
+const MEMBER_BYTES = 150
+
+/** `LoadBalancerService` over the native API. What is asked for at once is asked for together. */
+export class NativeLoadBalancers implements LoadBalancerService {
+  readonly #api: NativeApi
+  readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
+  readonly #memberChanges: CallsTogether<MemberWish, ChangedMembers>
+  /**
+   * What is being made and the watch has yet to tell of; null until the call is answered. What the watch tells is then made
+   * of the same parts: a document is not kept twice.
+   */
+  readonly #made = new Map<string, LoadBalancer | null>()
+  #projectId: string | null = null
+
+  constructor(sessions: Sessions) {
+    this.#api = new NativeApi(sessions)
+    const isAboutContent = (error: unknown) => error instanceof Refused
+    this.#creations = new CallsTogether<Creation, ShownLoadBalancer>({
+      one: async (one) => split(await this.#api.call<Shown>('POST', '/load-balancers', creationBody(one))),
+      many: (all) => this.#createAll(all),
+      isAboutContent,
+      bytesOf: ({ content }) =>
+        content.pools.reduce((sum, { members }) => sum + MEMBER_BYTES * members.length, DOCUMENT_BYTES),
+      most: { items: 256, bytes: MOST_BYTES },
+    })
+    this.#memberChanges = new CallsTogether<MemberWish, ChangedMembers>({
+      one: async (one) => {
+        const [outcome] = await this.#changeAll([one])
+        if (outcome === undefined) throw new Error('the control plane did not answer for it')
+        if ('error' in outcome) throw outcome.error
+        return outcome.value
+      },
+      many: (all) => this.#changeAll(all),
+      isAboutContent,
+      bytesOf: ({ change }) => MEMBER_BYTES * (1 + change.put.length + change.remove.length),
+      most: { items: 1000, bytes: MOST_BYTES },
+    })
+  }
+
+  async projectId(): Promise<string> {
+    if (this.#projectId !== null) return this.#projectId
+    const { projectId } = await this.#api.call<{ projectId: string | null }>('GET', '/tokens/current')
+    if (projectId === null) throw new Refused('Forbidden', 'The token is for no project.', null)
+    this.#projectId = projectId
+    return projectId
+  }
+
+  async list(): Promise<readonly ShownLoadBalancer[]> {
+    const { items } = await this.#api.call<{ items: readonly Shown[] }>(
+      'GET',
+      `/load-balancers?project=${await this.projectId()}`,
+    )
+    return items.map(split)
+  }
+
+  async get(id: string): Promise<ShownLoadBalancer | null> {
+    try {
+      return split(await this.#api.call<Shown>('GET', `/load-balancers/${id}`))
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'NotFound') return null
+      throw error
+    }
+  }
+
+  async create(
+    id: string,
+    content: LoadBalancerContent,
+    vip: VipRequest,
+    patienceMs?: number,
+  ): Promise<ShownLoadBalancer> {
+    this.#made.set(id, null)
+    try {
+      const made = await this.#creations.ask({ id, content, vip }, patienceMs)
+      if (this.#made.has(id)) this.#made.set(id, made.document)
+      return made
+    } catch (error) {
+      this.#made.delete(id)
+      throw error
+    }
+  }
+
+  async changeMembers({ document, status }: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer> {
+    const { generation, updatedAt, put } = await this.#memberChanges.ask({ loadBalancerId: document.id, change })
+    const pools = document.pools.map((pool) =>
+      pool.id === change.poolId
+        ? { ...pool, updatedAt, members: changedMembers(pool.members, put, change.remove) }
+        : pool,
+    )
+    return { document: { ...document, pools, generation, updatedAt }, status }
+  }
+
+  async replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer> {
+    return split(await this.#api.call<Shown>('PUT', `/load-balancers/${id}`, bodyOf(content)))
+  }
+
+  async delete(id: string): Promise<void> {
+    try {
+      await this.#api.call('DELETE', `/load-balancers/${id}`)
+    } catch (error) {
+      if (!(error instanceof Refused) || error.code !== 'NotFound') throw error
+    }
+  }
+
+  async withdrawal(id: string, waitMs: number): Promise<ShownWithdrawal> {
+    type Answer = Pick<Withdrawal, 'withdrawn' | 'overdue' | 'waitingFor'>
+    const path = `/load-balancers/${id}/withdrawal?waitMs=${waitMs}`
+    try {
+      const { withdrawn, overdue, waitingFor } = await this.#api.call<Answer>('GET', path)
+      return { withdrawn, overdue, waitingFor: waitingFor.map(({ nodeName }) => nodeName) }
+    } catch (error) {
+      // The id is, or was, another project's, whose clients choose ids too: nothing of ours stands behind it.
+      if (error instanceof Refused && error.code === 'NotFound')
+        return { withdrawn: true, overdue: false, waitingFor: [] }
+      throw error
+    }
+  }
+
+  async addVip(id: string, vip: VipRequest): Promise<ShownLoadBalancer> {
+    return split(await this.#api.call<Shown>('POST', `/load-balancers/${id}/vips`, { from: 'pool', ...vip }))
+  }
+
+  async removeVip(id: string, address: string): Promise<ShownLoadBalancer> {
+    return split(await this.#api.call<Shown>('DELETE', `/load-balancers/${id}/vips/${encodeURIComponent(address)}`))
+  }
+
+  async *watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
+    const projectId = await this.projectId()
+    yield { type: 'listing' }
+    // Statuses have no revision to come back to, so each watch begins with everything there is.
+    const told = new Map<string, Shown>()
+    for await (const line of this.#api.watch<Shown, ChangedLine>('/load-balancers', signal, { brief: '1' })) {
+      if (line.type === 'BOOKMARK') yield { type: 'listed' }
+      else if (line.type === 'DELETED') {
+        told.delete(line.object.id)
+        this.#made.delete(line.object.id)
+        yield { type: 'deleted', id: line.object.id }
+      } else {
+        const { id } = line.object
+        const shown =
+          line.type === 'CHANGED' ? (edited(told.get(id), line.edits) as Shown) : this.#likeMade(line.object)
+        told.set(id, shown)
+        if (shown.projectId === projectId) yield { type: 'shown', loadBalancer: split(shown) }
+      }
+    }
+  }
+
+  /** What the watch tells, made of the parts that the call answered with. */
+  #likeMade({ status, ...document }: Shown): Shown {
+    const made = this.#made.get(document.id) ?? null
+    this.#made.delete(document.id)
+    return { ...(made === null ? document : share<LoadBalancer>(made, document)), status }
+  }
+
+  async #createAll(all: readonly Creation[]): Promise<readonly Outcome<ShownLoadBalancer>[]> {
+    const { results } = await this.#api.call<{ results: readonly ({ readonly loadBalancer: Shown } | Failure)[] }>(
+      'POST',
+      '/load-balancers/batch',
+      { loadBalancers: all.map(creationBody) },
+    )
+    return results.map((one) => ('error' in one ? failed(one) : { value: split(one.loadBalancer) }))
+  }
+
+  async #changeAll(all: readonly MemberWish[]): Promise<readonly Outcome<ChangedMembers>[]> {
+    const changes = all.map(({ loadBalancerId, change: { poolId, put, remove } }) => {
+      return { loadBalancerId, pool: poolId, put, remove }
+    })
+    const { results } = await this.#api.call<{ results: readonly (ChangedMembers | Failure)[] }>(
+      'POST',
+      '/load-balancers/member-changes',
+      { changes },
+    )
+    return results.map((one) => ('error' in one ? failed(one) : { value: one }))
+  }
+
+  async addressPools(): Promise<readonly KnownPool[]> {
+    return (await this.#api.call<{ items: readonly KnownPool[] }>('GET', '/address-pools')).items
+  }
+
+  async *poolChanges(signal: AbortSignal): AsyncIterable<void> {
+    let listed = false
+    for await (const { type } of this.#api.watch('/address-pools', signal)) {
+      // The first bookmark ends the list; later ones only say that nothing happened.
+      const ends = type === 'BOOKMARK'
+      if (ends !== listed) yield
+      listed ||= ends
+    }
+  }
+
+  async *watchNetworks(signal: AbortSignal): AsyncIterable<readonly ShownNetwork[]> {
+    const projectId = await this.projectId()
+    const known = new Map<string, ShownNetwork>()
+    let listed = false
+    for await (const line of this.#api.watch<Network>('/networks', signal)) {
+      if (line.type === 'DELETED') known.delete(line.object.id)
+      else if (line.type !== 'BOOKMARK') {
+        if (line.object.projectId === projectId) known.set(line.object.id, shownNetwork(line.object))
+      } else if (listed) continue
+      else listed = true
+      // What is told before the first bookmark is a part of the list.
+      if (listed) yield [...known.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+    }
+  }
+
+  async network(nameOrId: string): Promise<RoutedNetwork> {
+    const { items } = await this.#api.call<{ items: readonly Network[] }>(
+      'GET',
+      `/networks?project=${await this.projectId()}`,
+    )
+    const found = items.find(({ id }) => id === nameOrId) ?? items.find(({ name }) => name === nameOrId)
+    if (found === undefined) throw new Refused('NotFound', `Network ${nameOrId} not found`, 'network')
+    return { id: found.id, cidrs: found.subnets.map(({ cidr }) => cidr), routes: found.routes }
+  }
+
+  async replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void> {
+    await this.#api.call('PUT', `/networks/${networkId}/routes`, { routes })
+  }
+}
+
+function shownNetwork({ id, name, subnets }: Network): ShownNetwork {
+  const cidrs = subnets.map(({ cidr }) => cidr).sort()
+  const versions = new Set(cidrs.map((cidr) => parseCidr(cidr).version))
+  return { id, name, cidrs, families: [...versions].sort() }
+}
+
+/** Each that was put takes the place of the one with its id, or comes behind the others. */
+function changedMembers(before: readonly Member[], put: readonly Member[], remove: PoolChange['remove']): Member[] {
+  const gone = Map.groupBy(remove, ({ address }) => address)
+  const fresh = new Map(put.map((member) => [member.id, member]))
+  const members: Member[] = []
+  for (const member of before) {
+    if (gone.get(member.address)?.some(({ port }) => port === member.port) === true) continue
+    members.push(fresh.get(member.id) ?? member)
+    fresh.delete(member.id)
+  }
+  return [...members, ...fresh.values()]
+}
+
+const failed = ({ error }: Failure): Outcome<never> => ({ error: refusedOr(problemFrom(error)) })
+
+const split = ({ status, ...document }: Shown): ShownLoadBalancer => ({ document, status: ownStatus(status) })
+
+const ownStatus = ({
+  provisioning,
+  reason,
+  message,
+  confirmedGeneration,
+  serving,
+}: Shown['status']): Shown['status'] => ({
+  provisioning,
+  reason,
+  message,
+  confirmedGeneration,
+  ...(serving === undefined ? {} : { serving }),
+})
+
+const creationBody = ({ id, content, vip }: Creation) => ({ ...bodyOf(content), id, vips: [{ from: 'pool', ...vip }] })
+
+/** The content in the words of the native API. */
+const bodyOf = (content: LoadBalancerContent) => ({
+  name: content.name,
+  description: '',
+  tags: [],
+  enabled: true,
+  annotations: content.annotations,
+  listeners: content.listeners,
+  pools: content.pools.map(({ monitor, ...pool }) => ({
+    ...pool,
+    monitor: monitor === null ? null : monitorBody(monitor),
+  })),
+})
+
+const monitorBody = ({ path, ...monitor }: NonNullable<LoadBalancerContent['pools'][number]['monitor']>) => ({
+  ...monitor,
+  ...(path === null ? {} : { http: { path } }),
+})

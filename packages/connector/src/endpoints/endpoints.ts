@@ -1,0 +1,117 @@
+import type { Endpoint, EndpointSlice, Protocol } from '@spout/kube'
+import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
+import { FAMILY_OF, type Family } from '../addresses/address-wish.ts'
+
+/** A port of a Service, as its EndpointSlices know it. */
+export interface TargetPort {
+  /** Empty for a nameless one. */
+  readonly name: string
+  readonly protocol: Protocol
+  readonly port: number
+  readonly targetPort: number | null
+}
+
+/** Where traffic of one port goes. */
+export interface MemberDraft {
+  readonly address: string
+  readonly port: number
+  /** For people. */
+  readonly name: string
+  readonly weight: number
+}
+
+export interface EndpointWish {
+  readonly families: readonly Family[]
+  /** Endpoints of this zone, or hinted for it, get the larger share. */
+  readonly preferZone: string | null
+}
+
+const ORDINARY_WEIGHT = 1
+const PREFERRED_WEIGHT = 100
+const NAME_CHARACTERS = 255
+
+interface Found {
+  readonly ip: Ip
+  readonly endpoint: Endpoint
+  readonly port: number
+  readonly family: Family
+  readonly state: 'ready' | 'terminating'
+}
+
+/**
+ * The endpoints that a port's traffic goes to, sorted by address: the ready ones; where a family has none, those that are
+ * terminating and still serve (KEP-1669). `ready` covers `publishNotReadyAddresses`. One endpoint may stand in several
+ * slices, and a named target port may have another number in each.
+ */
+export function endpointMembers(
+  slices: Iterable<EndpointSlice>,
+  port: TargetPort,
+  wish: EndpointWish,
+): readonly MemberDraft[] {
+  const found = new Map<string, Found>()
+  for (const one of candidates(slices, port)) {
+    if (!wish.families.includes(one.family)) continue
+    const key = `${formatIp(one.ip)} ${one.port}`
+    const known = found.get(key)
+    // Two slices may disagree while an endpoint moves from one to the other: who says ready is believed.
+    if (known === undefined || (known.state === 'terminating' && one.state === 'ready')) found.set(key, one)
+  }
+  const members: Found[] = []
+  for (const family of wish.families) {
+    const own = [...found.values()].filter((one) => one.family === family)
+    const ready = own.filter(({ state }) => state === 'ready')
+    members.push(...(ready.length > 0 ? ready : own))
+  }
+  return members
+    .sort((a, b) => compareIp(a.ip, b.ip) || a.port - b.port)
+    .map(({ ip, endpoint, port: number }) => ({
+      address: formatIp(ip),
+      port: number,
+      name: (endpoint.targetRef?.name ?? '').slice(0, NAME_CHARACTERS),
+      weight: wish.preferZone !== null && isFor(endpoint, wish.preferZone) ? PREFERRED_WEIGHT : ORDINARY_WEIGHT,
+    }))
+}
+
+function* candidates(slices: Iterable<EndpointSlice>, port: TargetPort): Generator<Found> {
+  for (const slice of slices) {
+    if (slice.metadata.deletionTimestamp !== undefined || slice.addressType === 'FQDN') continue
+    const family = FAMILY_OF[slice.addressType]
+    if (family === undefined) continue
+    const number = targetOf(slice, port)
+    if (number === null) continue
+    for (const endpoint of slice.endpoints ?? []) {
+      const state = stateOf(endpoint)
+      const ip = state === null ? null : addressOf(endpoint, family)
+      if (state !== null && ip !== null) yield { ip, endpoint, port: number, family, state }
+    }
+  }
+}
+
+/** The number behind the port in this slice; a slice port without a number means all ports. */
+function targetOf(slice: EndpointSlice, port: TargetPort): number | null {
+  const own = slice.ports?.find((one) => (one.name ?? '') === port.name && (one.protocol ?? 'TCP') === port.protocol)
+  if (own === undefined) return null
+  const number = own.port ?? port.targetPort ?? port.port
+  return Number.isInteger(number) && number >= 1 && number <= 65_535 ? number : null
+}
+
+/** What is not said counts as ready and serving, and as not terminating. */
+function stateOf({ conditions }: Endpoint): Found['state'] | null {
+  const ready = conditions?.ready ?? true
+  if (ready) return 'ready'
+  return (conditions?.serving ?? ready) && (conditions?.terminating ?? false) ? 'terminating' : null
+}
+
+/** Kubernetes says: the first address. One that may never be an endpoint is passed over: slices can be written by hand. */
+function addressOf(endpoint: Endpoint, family: Family): Ip | null {
+  const text = endpoint.addresses?.[0]
+  if (typeof text !== 'string' || !isIp(text)) return null
+  const ip = parseIp(text)
+  return ip.version === family && forbiddenRange(ip) === null ? ip : null
+}
+
+/** By its hints where it has some, else by where it is. */
+function isFor(endpoint: Endpoint, zone: string): boolean {
+  const hints = endpoint.hints?.forZones ?? []
+  return hints.length > 0 ? hints.some(({ name }) => name === zone) : endpoint.zone === zone
+}

@@ -1,0 +1,80 @@
+import type { Node } from '@spout/kube'
+import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
+import type { Family } from '../addresses/address-wish.ts'
+import type { MemberContent } from '../load-balancer/content.ts'
+import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../objects.ts'
+
+/** A node that may take a Service's traffic, with its addresses by family. */
+export interface EligibleNode {
+  readonly name: string
+  readonly addresses: ReadonlyMap<Family, string>
+}
+
+/**
+ * Which nodes stand behind a load balancer (KEP-3458): not those that are labelled out (whatever the label's value), are
+ * being deleted, are about to be removed by the autoscaler, or have no network. NotReady and cordoned nodes stay: checks
+ * decide. Nodes without `spec.providerID`, which is most bare metal, stay too. Sorted by name.
+ */
+export function eligibleNodes(nodes: Iterable<Node>): readonly EligibleNode[] {
+  return [...nodes]
+    .filter(isEligible)
+    .map((node) => ({ name: node.metadata.name, addresses: addressesOf(node) }))
+    .filter(({ addresses }) => addresses.size > 0)
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+}
+
+function isEligible({ metadata, spec, status }: Node): boolean {
+  if (Object.hasOwn(metadata.labels ?? {}, EXCLUDE_NODE_LABEL)) return false
+  if (metadata.deletionTimestamp !== undefined) return false
+  if ((spec?.taints ?? []).some(({ key }) => key === AUTOSCALER_TAINT)) return false
+  return !(status?.conditions ?? []).some(
+    ({ type, status: state }) => type === 'NetworkUnavailable' && state === 'True',
+  )
+}
+
+/** The first internal address of each family. */
+export function addressesOf({ status }: Node): ReadonlyMap<Family, string> {
+  const addresses = new Map<Family, string>()
+  for (const { type, address } of status?.addresses ?? []) {
+    if (type !== 'InternalIP' || !isIp(address)) continue
+    const ip: Ip = parseIp(address)
+    if (!addresses.has(ip.version) && forbiddenRange(ip) === null) addresses.set(ip.version, formatIp(ip))
+  }
+  return addresses
+}
+
+interface NodeAddress {
+  readonly name: string
+  readonly address: string
+}
+
+/** By node set and families: every Service of a cluster asks for the same. */
+const SORTED = new WeakMap<readonly EligibleNode[], Map<string, readonly NodeAddress[]>>()
+
+/** The nodes as members for a node port, sorted by address: thousands of them, for each of hundreds of Services. */
+export const nodeMembers = (
+  nodes: readonly EligibleNode[],
+  families: readonly Family[],
+  port: number,
+  monitorPort: number | null,
+): readonly MemberContent[] =>
+  sortedAddresses(nodes, families).map(({ name, address }) => ({ name, address, port, weight: 1, monitorPort }))
+
+function sortedAddresses(nodes: readonly EligibleNode[], families: readonly Family[]): readonly NodeAddress[] {
+  const known = SORTED.get(nodes) ?? new Map<string, readonly NodeAddress[]>()
+  SORTED.set(nodes, known)
+  const key = families.join(' ')
+  const sorted =
+    known.get(key) ??
+    nodes
+      .flatMap(({ name, addresses }) =>
+        families.flatMap((family) => {
+          const address = addresses.get(family)
+          return address === undefined ? [] : [{ name, address, ip: parseIp(address) }]
+        }),
+      )
+      .sort((a, b) => compareIp(a.ip, b.ip))
+      .map(({ name, address }) => ({ name, address }))
+  known.set(key, sorted)
+  return sorted
+}

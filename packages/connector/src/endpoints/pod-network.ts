@@ -1,0 +1,57 @@
+import { Refused } from '@spout/client/native-api'
+import { cidrContains, parseCidr, parseIp } from '@spout/net'
+import type { Logger } from '@spout/runtime'
+import type { LoadBalancerService, PodRoute } from '../control-plane/load-balancer-service.ts'
+
+export interface BroughtRoutes {
+  /** Whether members that could not be reached before may be now. */
+  readonly changed: boolean
+  /** `soon`: a route that goes is still used by members that go too. */
+  readonly retry: 'soon' | 'later' | null
+}
+
+/** So many routes are left out one by one before the change as a whole counts as refused. */
+const MOST_LEFT_OUT = 100
+
+/**
+ * Brings the routes of the network to what the nodes say; one call when they differ, none when not. A route that cannot be
+ * is left out, and the others are kept in step: a node without an address in the network's subnets, a prefix that overlaps.
+ */
+export async function bringRoutes(
+  service: LoadBalancerService,
+  name: string,
+  wanted: readonly PodRoute[],
+  log: Logger,
+): Promise<BroughtRoutes> {
+  // A cluster without any node has no traffic to send; it is rather that we do not see them.
+  if (wanted.length === 0) return { changed: false, retry: null }
+  try {
+    const network = await service.network(name)
+    const subnets = network.cidrs.map((cidr) => parseCidr(cidr))
+    let routes = wanted.filter(({ via }) => subnets.some((subnet) => cidrContains(subnet, parseIp(via))))
+    for (let refused = 0; ; refused++) {
+      if (textOf(network.routes) === textOf(routes)) return { changed: false, retry: refused > 0 ? 'later' : null }
+      try {
+        await service.replaceRoutes(network.id, routes)
+        return { changed: true, retry: refused > 0 ? 'later' : null }
+      } catch (error) {
+        const at = error instanceof Refused ? /^routes\[(\d+)\]/.exec(error.field ?? '')?.[1] : undefined
+        const route = at === undefined ? undefined : routes[Number(at)]
+        if (route === undefined || refused >= MOST_LEFT_OUT) throw error
+        log.warn({ event: 'route-left-out', ...route, reason: (error as Error).message }, 'its pods cannot be reached')
+        routes = routes.filter((one) => one !== route)
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    if (error.code === 'InUse') return { changed: false, retry: 'soon' }
+    log.warn({ event: 'routes-refused', network: name, field: error.field, reason: error.message }, 'will try again')
+    return { changed: false, retry: 'later' }
+  }
+}
+
+const textOf = (routes: readonly PodRoute[]): string =>
+  routes
+    .map(({ to, via }) => `${to} ${via}`)
+    .sort()
+    .join()

@@ -1,0 +1,31 @@
+import type { EndpointSlice } from '@spout/kube'
+import { SLICE_LEFT_OUT, SLICE_MANAGER_LABEL } from '../objects.ts'
+import { type Refusal, shown } from '../refusal.ts'
+
+/**
+ * A slice whose endpoints count, or the same without endpoints when its manager is none of these: whoever may write slices
+ * by hand can name pods of other namespaces there. The label says who the manager is; the installation in a cluster
+ * has an admission policy that lets nobody else use that of Kubernetes' own.
+ * @param managers values of the label; empty takes every slice
+ */
+export function ofManagers(slice: EndpointSlice, managers: readonly string[]): EndpointSlice {
+  const manager = slice.metadata.labels?.[SLICE_MANAGER_LABEL] ?? ''
+  if (managers.length === 0 || managers.includes(manager)) return slice
+  const annotations = { ...slice.metadata.annotations, [SLICE_LEFT_OUT]: manager }
+  return { ...slice, metadata: { ...slice.metadata, annotations }, endpoints: [] }
+}
+
+/** The first of a Service's slices that was left out, as a notice; null without any. */
+export function leftOutSlice(slices: readonly EndpointSlice[]): Refusal | null {
+  for (const { metadata } of slices) {
+    const manager = metadata.annotations?.[SLICE_LEFT_OUT]
+    if (manager === undefined) continue
+    const whose = manager === '' ? 'has no manager' : `is managed by ${shown(manager)}`
+    return {
+      reason: 'EndpointsNotTrusted',
+      field: `endpointSlice/${shown(metadata.name)}`,
+      message: `EndpointSlice ${shown(metadata.name)} ${whose}, whose endpoints do not count here (services.endpointSlicesBy).`,
+    }
+  }
+  return null
+}

@@ -1,0 +1,81 @@
+import type { Refused } from '@spout/client/native-api'
+import type { Clock } from '@spout/runtime'
+import { reasonOf } from '../refusal.ts'
+import type { LoadBalancerContent } from './content.ts'
+
+/**
+ * Members that the control plane will not take, by pool and endpoint, with its reason. EndpointSlices can be written by
+ * hand: one bad endpoint must not stop the others, nor the other Services of a shared address.
+ */
+export class LeftOut {
+  readonly #clock: Clock
+  readonly #forMs: number
+  readonly #ofDocument = new Map<string, Map<string, string>>()
+  readonly #sinceMs = new Map<string, number>()
+  #turns = 0
+
+  /** @param forMs after so long it is tried again: networks and routes change */
+  constructor(clock: Clock, forMs: number) {
+    this.#clock = clock
+    this.#forMs = forMs
+  }
+
+  /** Another number once everything was forgotten: a refusal that was on its way meanwhile is of before. */
+  get turn(): number {
+    return this.#turns
+  }
+
+  /** The content without what was refused before. */
+  apply(id: string, content: LoadBalancerContent): LoadBalancerContent {
+    if (this.#clock.monotonicMs() - (this.#sinceMs.get(id) ?? 0) >= this.#forMs) this.forget(id)
+    const refused = this.#ofDocument.get(id)
+    if (refused === undefined) return content
+    return {
+      ...content,
+      pools: content.pools.map((pool) => ({
+        ...pool,
+        members: pool.members.filter((member) => !refused.has(keyOf(pool.name, member))),
+      })),
+    }
+  }
+
+  /** @returns false when the refusal is about no member of this content */
+  note(id: string, content: LoadBalancerContent, { field, message }: Refused): boolean {
+    const match = /^pools\[(\d+)\]\.members\[(\d+)\]/.exec(field ?? '')
+    const pool = content.pools[Number(match?.[1] ?? Number.NaN)]
+    const member = pool?.members[Number(match?.[2] ?? Number.NaN)]
+    if (pool === undefined || member === undefined) return false
+    const refused = this.#ofDocument.get(id) ?? new Map<string, string>()
+    refused.set(keyOf(pool.name, member), reasonOf(message))
+    this.#ofDocument.set(id, refused)
+    if (!this.#sinceMs.has(id)) this.#sinceMs.set(id, this.#clock.monotonicMs())
+    return true
+  }
+
+  /** What was refused of one Service: how many, and one reason. */
+  of(id: string, serviceUid: string): { readonly count: number; readonly reason: string } | null {
+    const own = [...(this.#ofDocument.get(id) ?? [])].filter(([key]) => key.startsWith(`${serviceUid}/`))
+    return own[0] === undefined ? null : { count: own.length, reason: own[0][1] }
+  }
+
+  has(id: string): boolean {
+    return this.#ofDocument.has(id)
+  }
+
+  /** What was refused may be taken now. */
+  forget(id: string): void {
+    this.#ofDocument.delete(id)
+    this.#sinceMs.delete(id)
+  }
+
+  forgetAll(): readonly string[] {
+    this.#turns++
+    const ids = [...this.#ofDocument.keys()]
+    this.#ofDocument.clear()
+    this.#sinceMs.clear()
+    return ids
+  }
+}
+
+const keyOf = (pool: string, { address, port }: { readonly address: string; readonly port: number }): string =>
+  `${pool} ${address} ${port}`

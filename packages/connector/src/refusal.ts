@@ -1,0 +1,26 @@
+/** Why a wish, or one part of it, is not done. Data for conditions and events, never an exception. */
+export interface Refusal {
+  /** A word for machines, CamelCase. */
+  readonly reason: string
+  /** For the user of the object: a full sentence. */
+  readonly message: string
+  /** The field or annotation at fault, such as `spec.loadBalancerIP`. */
+  readonly field: string
+}
+
+export type OrRefusal<T> = { readonly value: T } | { readonly refusal: Refusal }
+
+export const refuse = (reason: string, field: string, message: string): { readonly refusal: Refusal } => ({
+  refusal: { reason, field, message },
+})
+
+const SHOWN_CHARACTERS = 64
+
+/** A tenant's text for a message: one line, printable, bounded. */
+export function shown(text: string): string {
+  const plain = text.replaceAll(/[^\x20-\x7e]/g, '?')
+  return plain.length > SHOWN_CHARACTERS ? `${plain.slice(0, SHOWN_CHARACTERS)}...` : plain
+}
+
+/** A message of the error table without the field that stands in front, however often. */
+export const reasonOf = (message: string): string => message.replace(/^(\S+: )?(Field \S+: )+/, '')

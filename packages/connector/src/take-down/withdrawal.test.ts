@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { loadBalancerIds } from '../addresses/ids.ts'
+import type { LoadBalancerService, ShownLoadBalancer, ShownWithdrawal } from '../control-plane/load-balancer-service.ts'
+import { NO_LOAD_BALANCERS } from '../control-plane/no-load-balancers.ts'
+import { uid } from '../testing/objects.ts'
+import { isWithdrawn } from './withdrawal.ts'
+
+const PROJECT = '97c43460-b26b-4aa0-adbf-63f68a8d70ae'
+const UID = uid(1)
+
+/** Asks of which load balancers, with what the control plane says of each, and which nodes were overdue. */
+async function ask(say: Partial<ShownWithdrawal>, known?: readonly string[], there: readonly string[] = []) {
+  const asked: string[] = []
+  const overdue: (readonly string[])[] = []
+  const spout: LoadBalancerService = {
+    ...NO_LOAD_BALANCERS,
+    projectId: async () => PROJECT,
+    get: async (id) => (there.includes(id) ? ({} as ShownLoadBalancer) : null),
+    withdrawal: async (id) => {
+      asked.push(id)
+      return { withdrawn: false, overdue: false, waitingFor: ['node1'], ...say }
+    },
+  }
+  const withdrawing = new Map(known === undefined ? [] : [['shop/web', new Set(known)]])
+  const answer = await isWithdrawn({ service: spout, withdrawing }, 'shop/web', UID, (nodes) => overdue.push(nodes))
+  return { answer, asked, overdue }
+}
+
+test('every load balancer that was deleted for it is asked for, until one is not withdrawn', async () => {
+  expect(await ask({ withdrawn: true }, ['a', 'b'])).toEqual({ answer: true, asked: ['a', 'b'], overdue: [] })
+  expect(await ask({}, ['a', 'b'])).toEqual({ answer: false, asked: ['a'], overdue: [] })
+})
+
+test('after a restart it is the one that the object founded', async () => {
+  const [id] = loadBalancerIds(PROJECT, UID)
+  expect(await ask({})).toEqual({ answer: false, asked: [id], overdue: [] })
+})
+
+test('those that others have now are not waited for, but the one that the object had after them', async () => {
+  const [first = '', second = '', third, ...more] = loadBalancerIds(PROJECT, UID)
+  expect(await ask({}, undefined, [first, second])).toEqual({ answer: false, asked: [third], overdue: [] })
+  const everything = [first, second, third!, ...more]
+  expect(await ask({}, undefined, everything)).toEqual({ answer: true, asked: [], overdue: [] })
+})
+
+test('what takes too long is let go of, and told', async () => {
+  expect(await ask({ overdue: true }, ['a'])).toEqual({ answer: true, asked: ['a'], overdue: [['node1']] })
+})
+
+test('an object of no project waits for nobody', async () => {
+  const context = { service: NO_LOAD_BALANCERS, withdrawing: new Map() }
+  expect(await isWithdrawn(context, 'shop/web', UID, () => {})).toBe(true)
+})

@@ -1,0 +1,46 @@
+import { Refused } from '@spout/client/native-api'
+import { loadBalancerIds } from '../addresses/ids.ts'
+import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
+
+/** How long one look waits for the nodes, and how long to wait before the next: others have work to do meanwhile. */
+export const WITHDRAWAL_WAIT_MS = 500
+
+export interface WithdrawalContext {
+  readonly service: LoadBalancerService
+  /** Ids of load balancers that were deleted and that nodes may still hold, by the key of the object that waits for it. */
+  readonly withdrawing: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/**
+ * Whether nothing that an object left behind is on a node any more, or waiting for that makes no sense.
+ * @param onOverdue called with the names of nodes that have not confirmed in time
+ */
+export async function isWithdrawn(
+  { service, withdrawing }: WithdrawalContext,
+  key: string,
+  uid: string,
+  onOverdue: (waitingFor: readonly string[]) => void,
+): Promise<boolean> {
+  const ids = withdrawing.get(key) ?? (await foundedBy(service, uid))
+  for (const id of ids) {
+    const { withdrawn, overdue, waitingFor } = await service.withdrawal(id, WITHDRAWAL_WAIT_MS)
+    if (!withdrawn && !overdue) return false
+    if (!withdrawn) onOverdue(waitingFor)
+  }
+  return true
+}
+
+/**
+ * The load balancer that the object founded, if a restart made us forget that we deleted it: the first of its ids under which
+ * there is no load balancer. A load balancer that exists under one of its ids belongs to objects that shared its address.
+ * Without a project there is none.
+ */
+async function foundedBy(service: LoadBalancerService, uid: string): Promise<readonly string[]> {
+  try {
+    for (const id of loadBalancerIds(await service.projectId(), uid)) if ((await service.get(id)) === null) return [id]
+    return []
+  } catch (error) {
+    if (error instanceof Refused) return []
+    throw error
+  }
+}

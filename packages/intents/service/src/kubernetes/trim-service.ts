@@ -1,0 +1,46 @@
+import { MANAGED_BY, PROJECT, picked } from '@spout/connector'
+import type { Service } from '@spout/kube'
+import { ANNOTATIONS } from '../names.ts'
+
+/** What is kept of objects: the fields that are read here. Built anew, so that nothing holds on to the rest. */
+
+const PREFIX = 'spout.dev/'
+const MOST_UNKNOWN = 4
+const KEPT_ANNOTATIONS: readonly string[] = [MANAGED_BY, PROJECT, ...Object.values(ANNOTATIONS).flat()]
+
+/** Names of ours that say nothing, so that their user can be told: few of them, and nothing of what they say. */
+function unknownOurs(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const names = Object.keys(annotations).filter((name) => name.startsWith(PREFIX) && !KEPT_ANNOTATIONS.includes(name))
+  return Object.fromEntries(names.slice(0, MOST_UNKNOWN).map((name) => [name, '']))
+}
+
+const NAMED = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const
+const SPEC = [
+  ...([
+    'type',
+    'ports',
+    'clusterIP',
+    'clusterIPs',
+    'externalTrafficPolicy',
+    'healthCheckNodePort',
+    'ipFamilies',
+  ] as const),
+  ...(['ipFamilyPolicy', 'loadBalancerClass', 'loadBalancerIP', 'loadBalancerSourceRanges'] as const),
+  ...(['externalIPs', 'selector', 'sessionAffinity', 'sessionAffinityConfig'] as const),
+] as const
+
+/** Of a Service that is no load balancer, and was none of ours, only that it is there. */
+export function trimService({ metadata, spec, status }: Service): Service {
+  const named = picked(metadata, NAMED)
+  if (spec?.type !== 'LoadBalancer' && metadata.annotations?.[MANAGED_BY] === undefined)
+    return { metadata: named, spec: picked(spec, ['type']) }
+  return {
+    metadata: {
+      ...named,
+      ...picked(metadata, ['finalizers']),
+      annotations: { ...picked(metadata.annotations, KEPT_ANNOTATIONS), ...unknownOurs(metadata.annotations) },
+    },
+    spec: picked(spec, SPEC),
+    ...(status === undefined ? {} : { status: picked(status, ['loadBalancer', 'conditions']) }),
+  }
+}
