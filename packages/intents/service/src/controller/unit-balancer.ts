@@ -212,6 +212,7 @@ export class UnitBalancer {
         service,
         known,
         leftOut: this.leftOut,
+        kind: 'service',
         projectId: await service.projectId(),
         cluster: settings.cluster,
         defaultPools: settings.defaultPools,

@@ -1,22 +1,31 @@
 import { Refused } from '@spout/client/native-api'
-import { differenceTo, type LoadBalancerContent, type ShownLoadBalancer } from '@spout/connector'
-import type { AddressGroupContext } from './address-group.ts'
-import type { PlannedGroup } from './unit-plan.ts'
+import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
+import type { LoadBalancerService, ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
+import type { LoadBalancerContent } from './content.ts'
+import { differenceTo } from './content-difference.ts'
+import type { LeftOut } from './left-out.ts'
+
+/** What a content is said with. */
+export interface SayContext {
+  readonly service: LoadBalancerService
+  readonly known: KnownLoadBalancers
+  readonly leftOut: LeftOut
+}
 
 /** So many members may be refused one by one before the change as a whole counts as refused. */
 const MOST_REFUSED_MEMBERS = 100
 
 /** Says the content anew where the document does not say it already. */
 export async function replace(
-  context: AddressGroupContext,
-  group: PlannedGroup,
+  context: SayContext,
+  wanted: LoadBalancerContent,
   shown: ShownLoadBalancer,
 ): Promise<ShownLoadBalancer> {
   const { id } = shown.document
-  const first = context.leftOut.apply(id, group.content)
+  const first = context.leftOut.apply(id, wanted)
   const difference = differenceTo(shown.document, first)
   if (difference === 'same') return shown
-  return withoutRefused(context, id, group.content, (content) => {
+  return withoutRefused(context, id, wanted, (content) => {
     // An attempt before this one may have said a part of it.
     const now = context.known.get(id) ?? shown
     const isFirst = content === first && now.document === shown.document
@@ -26,7 +35,7 @@ export async function replace(
 
 /** Says what differs: of members alone where that is all, at a cost that does not depend on how many there are. */
 async function say(
-  { service, known }: AddressGroupContext,
+  { service, known }: SayContext,
   shown: ShownLoadBalancer,
   content: LoadBalancerContent,
   difference: ReturnType<typeof differenceTo>,
@@ -54,7 +63,7 @@ async function say(
 
 /** Says the content; what it is refused for, member by member, is left out. */
 export async function withoutRefused(
-  { leftOut, known }: AddressGroupContext,
+  { leftOut, known }: SayContext,
   id: string,
   whole: LoadBalancerContent,
   say: (content: LoadBalancerContent) => Promise<ShownLoadBalancer>,

@@ -1,0 +1,79 @@
+import { Refused } from '@spout/client/native-api'
+import { parseIp } from '@spout/net'
+import { isWished } from '../addresses/address-choice.ts'
+import { firstGranted } from '../addresses/grants.ts'
+import { loadBalancerIds } from '../addresses/ids.ts'
+import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
+import { choicesOf, NotWished } from './choices.ts'
+import { CLUSTER_ANNOTATION, ownersOf } from './owners.ts'
+import { replace, withoutRefused } from './say-content.ts'
+import type { BringContext, WantedLoadBalancer } from './wanted.ts'
+
+/**
+ * The load balancer that is to be kept; null when there is none. One whose first address is not wished any more is deleted:
+ * a load balancer's first address cannot be changed.
+ */
+export async function keptLoadBalancer(
+  context: BringContext,
+  wanted: WantedLoadBalancer,
+): Promise<ShownLoadBalancer | null> {
+  const shown = wanted.heldBy === null ? null : context.known.get(wanted.heldBy)
+  if (shown === null || !(await asksForAnother(context, wanted, shown))) return shown
+  await context.service.delete(shown.document.id)
+  context.known.forget(shown.document.id)
+  return null
+}
+
+/**
+ * Makes the load balancer with its first address, or says its content anew where that differs.
+ * @throws Refused, NotWished
+ */
+export const bringContent = (
+  context: BringContext,
+  wanted: WantedLoadBalancer,
+  kept: ShownLoadBalancer | null,
+): Promise<ShownLoadBalancer> => (kept === null ? create(context, wanted) : replace(context, wanted.content, kept))
+
+async function asksForAnother(
+  { pools }: BringContext,
+  { wish }: WantedLoadBalancer,
+  { document }: ShownLoadBalancer,
+): Promise<boolean> {
+  const [primary] = document.vips
+  if (primary === undefined) return false
+  const asked = wish.families.find(({ family }) => family === parseIp(primary.address).version)
+  if (asked === undefined || (asked.address === null && wish.pools === null)) return false
+  return !isWished(primary, wish, wish.pools === null ? [] : await pools())
+}
+
+async function create(context: BringContext, wanted: WantedLoadBalancer): Promise<ShownLoadBalancer> {
+  const { founder, fields, content } = wanted
+  const [primary] = await choicesOf(context, wanted)
+  if (primary === undefined || founder === null)
+    throw new NotWished({ reason: 'NoAddressPool', field: fields.families, message: 'There is no address for it.' })
+  for (const id of loadBalancerIds(context.projectId, founder)) {
+    const shown = context.known.get(id)
+    if (shown !== null) {
+      // Whoever else leads, or still does, was quicker; or the founder has left it to others.
+      if (isOf(context, shown, founder)) return shown
+      continue
+    }
+    try {
+      return await firstGranted(primary, (vip) =>
+        withoutRefused(context, id, content, (say) => context.service.create(id, say, vip, context.patienceMs())),
+      )
+    } catch (error) {
+      if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error
+      // Made before an interruption, or by who led before us.
+      const there = await context.service.get(id)
+      if (there !== null && isOf(context, there, founder)) {
+        context.known.answered(there)
+        return there
+      }
+    }
+  }
+  throw new NotWished({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
+}
+
+const isOf = ({ cluster, kind }: BringContext, { document }: ShownLoadBalancer, uid: string): boolean =>
+  document.annotations[CLUSTER_ANNOTATION] === cluster && ownersOf(document, kind).has(uid)

@@ -1,0 +1,67 @@
+import { Refused } from '@spout/client/native-api'
+import { parseIp } from '@spout/net'
+import { isWished } from '../addresses/address-choice.ts'
+import type { FamilyWish } from '../addresses/address-wish.ts'
+import { firstGranted } from '../addresses/grants.ts'
+import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
+import type { Refusal } from '../refusal.ts'
+import { choicesOf } from './choices.ts'
+import type { BringContext, WantedLoadBalancer } from './wanted.ts'
+
+export interface BroughtFamilies {
+  readonly shown: ShownLoadBalancer
+  /** Why a family that is required is missing. */
+  readonly refusal: Refusal | null
+}
+
+/**
+ * Adds the families that are missing and takes away what nobody asks for any more. The first address stays.
+ * @param others addresses of the load balancer that are not of the wish
+ * @throws Refused, NotWished
+ */
+export async function bringFamilies(
+  context: BringContext,
+  wanted: WantedLoadBalancer,
+  shown: ShownLoadBalancer,
+  others: readonly string[],
+): Promise<BroughtFamilies> {
+  const { wish } = wanted
+  const { document } = shown
+  const familyOf = (address: string) => parseIp(address).version
+  const pools = wish.pools === null ? [] : await context.pools()
+  const own = document.vips.filter(({ address }) => !others.includes(address))
+  const leaving = own.slice(1).filter((vip) => !isWished(vip, wish, pools))
+  const kept = own.filter((vip) => !leaving.includes(vip))
+  const missing = wish.families.filter(({ family }) => !kept.some(({ address }) => familyOf(address) === family))
+  if (leaving.length === 0 && missing.length === 0) return { shown, refusal: null }
+  let now = shown
+  for (const { address } of leaving) {
+    now = await context.service.removeVip(document.id, address)
+    context.known.answered(now)
+  }
+  return addFamilies(context, wanted, now, missing)
+}
+
+/** A family that the object can do without and that cannot be had is no refusal. */
+async function addFamilies(
+  context: BringContext,
+  wanted: WantedLoadBalancer,
+  shown: ShownLoadBalancer,
+  missing: readonly FamilyWish[],
+): Promise<BroughtFamilies> {
+  let now = shown
+  let refusal: Refusal | null = null
+  const choices = missing.length === 0 ? [] : await choicesOf(context, wanted)
+  for (const { family, required } of missing) {
+    const choice = choices.find((one) => one.family === family)
+    if (choice === undefined) continue
+    try {
+      now = await firstGranted(choice, (vip) => context.service.addVip(shown.document.id, vip))
+      context.known.answered(now)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      if (required) refusal = wanted.inOwnWords(error)
+    }
+  }
+  return { shown: now, refusal }
+}

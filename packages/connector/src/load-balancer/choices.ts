@@ -1,0 +1,49 @@
+import { formatIp, isIp, parseIp } from '@spout/net'
+import { chooseAddresses, type FamilyChoice, type KnownPool, poolsHolding } from '../addresses/address-choice.ts'
+import { reachableWish, requiredButUnreachable, unreachableFamilies } from '../addresses/reach.ts'
+import type { Refusal } from '../refusal.ts'
+import type { BringContext, WantedLoadBalancer } from './wanted.ts'
+
+/** A refusal of ours, thrown only as far as who brings a load balancer to what is wanted. */
+export class NotWished extends Error {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+/** The address that objects show is in a pool that is yet to come. */
+export class PoolAwaited extends NotWished {
+  constructor(address: string) {
+    super({
+      reason: 'AddressPoolAwaited',
+      field: 'status.loadBalancer.ingress',
+      message: `${address} is in no address pool of the control plane, which knows no load balancer of this cluster: it may be about to be configured again.`,
+    })
+  }
+}
+
+/**
+ * Where the addresses of a load balancer may come from, by family.
+ * @throws NotWished when what is wanted cannot be had
+ */
+export async function choicesOf(
+  { pools: known, defaultPools, networks, awaitsPools }: BringContext,
+  { wish, shownAddresses, fields }: WantedLoadBalancer,
+): Promise<readonly FamilyChoice[]> {
+  const pools = await known()
+  const lost = awaitsPools ? shownAddresses.find((address) => isIp(address) && !isInPool(address, pools)) : undefined
+  if (lost !== undefined) throw new PoolAwaited(lost)
+  const families = wish.families.map(({ family }) => family)
+  const unreachable = unreachableFamilies(families, networks, fields.families)
+  const refusal = requiredButUnreachable(wish, unreachable)
+  if (refusal !== null) throw new NotWished(refusal)
+  const chosen = chooseAddresses(reachableWish(wish, unreachable), pools, defaultPools, shownAddresses, fields)
+  if ('refusal' in chosen) throw new NotWished(chosen.refusal)
+  return chosen.value
+}
+
+const isInPool = (address: string, pools: readonly KnownPool[]): boolean =>
+  poolsHolding(formatIp(parseIp(address)), pools).length > 0
