@@ -6,12 +6,10 @@ import type {
   PodWay,
   Restoration,
 } from '@spout/connector'
-import type { LoadBalancer } from '@spout/model'
 import type { Cidr } from '@spout/net'
 import type { Clock, Logger } from '@spout/runtime'
 import type { Mode } from '../to-model/mode.ts'
 import type { OwnershipSettings } from '../to-model/ownership.ts'
-import { servicesOf } from '../to-model/services-of.ts'
 import type { Cluster } from './cluster.ts'
 import type { ServiceIndex } from './service-index.ts'
 import type { StatusWriter } from './status-writer.ts'
@@ -64,14 +62,3 @@ export interface ControllerContext extends ServiceControllerOptions {
 
 /** What was refused is tried again this often, besides whenever something changes that may help. */
 export const REFUSED_RETRY_MS = 30_000
-/** Somebody else is about to change what stands in the way. */
-export const SHORTLY_MS = 20
-
-/** Units that have a living Service on this load balancer. */
-export function livingUnits(index: ServiceIndex, document: LoadBalancer): readonly string[] {
-  const units = [...servicesOf(document)].flatMap(([uid, key]) => {
-    const one = index.get(key)
-    return one?.uid === uid && one.unit !== null ? [one.unit] : []
-  })
-  return [...new Set(units)]
-}

@@ -8,14 +8,15 @@ import {
   keyOf,
   podRoutes,
   Restoration,
+  SHORTLY_MS,
 } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { ownershipOf } from '../to-model/ownership.ts'
 import { servicesOf } from '../to-model/services-of.ts'
 import { type ClusterChange, Stale } from './cluster.ts'
-import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions, SHORTLY_MS } from './context.ts'
-import { leave } from './departures.ts'
+import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions } from './context.ts'
+import { release } from './release.ts'
 import { ServiceIndex } from './service-index.ts'
 import { StatusWriter } from './status-writer.ts'
 import { UnitBalancer } from './unit-balancer.ts'
@@ -261,7 +262,7 @@ export class ServiceController {
         return done
       }
       if (key === ROUTES) return await this.#bringRoutes().finally(() => this.#endRoutes())
-      if (key.startsWith(LEAVE)) return await leave(this.#context, key.slice(LEAVE.length))
+      if (key.startsWith(LEAVE)) return await release(this.#context, key.slice(LEAVE.length))
       if (!this.#routesLooked) return retryAfter(ROUTES_LOOK_MS)
       return await this.#units.balance(key.slice(UNIT.length), this.#currentNodes())
     } catch (error) {

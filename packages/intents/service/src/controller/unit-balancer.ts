@@ -3,9 +3,11 @@ import {
   type EligibleNode,
   keyOf,
   LeftOut,
+  livingUnits,
   type Progress,
   type Refusal,
   reachableWish,
+  SHORTLY_MS,
   type ShownLoadBalancer,
   shownAddresses,
   uidOf,
@@ -19,7 +21,7 @@ import { servicesOf } from '../to-model/services-of.ts'
 import { answeringOf } from '../write-back/answering.ts'
 import { programmedSince } from '../write-back/status.ts'
 import { bringTo } from './address-group.ts'
-import { type ControllerContext, livingUnits, REFUSED_RETRY_MS, SHORTLY_MS } from './context.ts'
+import { type ControllerContext, REFUSED_RETRY_MS } from './context.ts'
 import {
   areSameSlices,
   differInMembersAlone,
@@ -193,7 +195,9 @@ export class UnitBalancer {
     const found = new Map(
       services.flatMap((service) => known.ofUid(uidOf(service)).map((shown) => [shown.document.id, shown])),
     )
-    return [...found.values()].filter(({ document }) => livingUnits(index, document).every((one) => one === unit))
+    return [...found.values()].filter(({ document }) =>
+      livingUnits(index, document, 'service').every((one) => one === unit),
+    )
   }
 
   /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
