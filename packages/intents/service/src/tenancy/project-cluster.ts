@@ -1,16 +1,21 @@
-import { keyOf, PROJECT, type Refusal, uidOf } from '@spout/connector'
+import { keyOf, NAMESPACE_MOVED, PROJECT, type Refusal, refuse, type Tenancy, uidOf } from '@spout/connector'
 import type { EndpointSlice, Node, Service } from '@spout/kube'
 import { type Barred, type Cluster, type ClusterChange, Stale } from '../controller/cluster.ts'
+import { fieldOf } from '../to-model/annotations.ts'
+import { namespacesSharedWith } from '../to-model/sharing.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
-import type { ClaimingCluster, Tenancy } from './tenancy.ts'
+
+/** What is written to a Service says whose it is. */
+export interface ClaimingCluster extends Cluster {
+  claim(service: Service, projectId?: string): Promise<void>
+}
 
 /** A cluster with the Services of one project alone, or of nobody. What others have is not there. */
 export class ProjectCluster implements Cluster {
   readonly #tenancy: Tenancy
   readonly #cluster: ClaimingCluster
   readonly #project: string | null
-  readonly #listeners = new Set<(change: ClusterChange) => void>()
 
   constructor(tenancy: Tenancy, cluster: ClaimingCluster, project: string | null) {
     this.#tenancy = tenancy
@@ -22,13 +27,17 @@ export class ProjectCluster implements Cluster {
     return this.#tenancy.ready
   }
 
-  changed(change: ClusterChange): void {
-    for (const listener of this.#listeners) listener(change)
-  }
-
   onChange(listener: (change: ClusterChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    const unsubscribe = [
+      this.#tenancy.onChange(this.#project, (key) => listener({ type: 'service', key })),
+      this.#cluster.onChange((change) => {
+        if (change.type === 'service') return
+        if (change.type === 'nodes' || this.#tenancy.isOf(change.key, this.#project)) listener(change)
+      }),
+    ]
+    return () => {
+      for (const one of unsubscribe) one()
+    }
   }
 
   service(key: string): Service | undefined {
@@ -62,11 +71,25 @@ export class ProjectCluster implements Cluster {
   }
 
   barred(service: Service): Barred | null {
-    return this.#tenancy.barred(service)
+    const assigned = this.#tenancy.assignmentOf(keyOf(service))
+    if (assigned?.type === 'nobody') return { refusal: assigned.refusal, keepsAddresses: assigned.isElsewhere }
+    if (assigned?.type !== 'project') return null
+    const { project } = assigned
+    const stranger = namespacesSharedWith(service).find((name) => !this.#tenancy.isNamespaceOf(name, project))
+    if (stranger === undefined) return null
+    const message = `Namespace "${stranger.slice(0, 63).replaceAll(/[^\x20-\x7e]/g, '?')}" is not of this Service's project.`
+    return { ...refuse('SharingAcrossProjects', fieldOf('shareWith'), message), keepsAddresses: false }
   }
 
   notice(service: Service): Refusal | null {
-    return this.#tenancy.notice(service)
+    const assigned = this.#tenancy.assignmentOf(keyOf(service))
+    if (assigned?.type !== 'project' || assigned.kept === null) return null
+    const whose = assigned.kept === 'moved' ? 'of another project' : 'of no project'
+    return {
+      reason: NAMESPACE_MOVED,
+      field: 'metadata.namespace',
+      message: `Its namespace is ${whose} now. The Service stays with the project that it has its address from until it is made again.`,
+    }
   }
 
   isClaimed(service: Service): boolean {

@@ -1,8 +1,15 @@
-import { type LoadBalancerService, type NamespaceLabels, NO_LOAD_BALANCERS, type ProjectRule } from '@spout/connector'
+import {
+  type LoadBalancerService,
+  type NamespaceLabels,
+  NO_LOAD_BALANCERS,
+  type ProjectRule,
+  Tenancy,
+} from '@spout/connector'
 import type { Clock, Logger } from '@spout/runtime'
 import type { ServiceControllerSettings } from '../controller/context.ts'
 import { ServiceController, type ServiceControllerCounters } from '../controller/service-controller.ts'
-import { type ClaimingCluster, Tenancy } from './tenancy.ts'
+import { type ClaimingCluster, ProjectCluster } from './project-cluster.ts'
+import { TenantServices } from './tenant-services.ts'
 
 /** Settings of a controller that are not alike for all projects. */
 export type OwnSettings = Pick<ServiceControllerSettings, 'defaultPools' | 'routesOfNetwork' | 'podWay'>
@@ -33,11 +40,11 @@ export class TenantControllers {
   readonly #isComplete: boolean
 
   constructor({ cluster, namespaces, rules, tenants, settings, clock, log }: TenantControllersOptions) {
-    const tenancy = new Tenancy({ cluster, namespaces, rules, ownership: settings })
+    const tenancy = new Tenancy({ objects: new TenantServices(cluster, settings), namespaces, rules })
     const made = (project: string | null, tenant: Omit<Tenant, 'project'>): ServiceController => {
       const { service, defaultPools, routesOfNetwork, podWay } = tenant
       return new ServiceController({
-        cluster: tenancy.ofProject(project),
+        cluster: new ProjectCluster(tenancy, cluster, project),
         service,
         settings: { ...settings, defaultPools, routesOfNetwork, ...(podWay === undefined ? {} : { podWay }) },
         clock,

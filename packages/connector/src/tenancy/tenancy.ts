@@ -1,0 +1,163 @@
+import type { LoadBalancer } from '@spout/model'
+import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
+import { type OwnerKind, ownersOf } from '../load-balancer/owners.ts'
+import type { AddressedObject } from '../objects.ts'
+import { type Assignment, assign, type TenantProject } from './assignment.ts'
+import type { NamespaceLabels } from './namespace-labels.ts'
+import { type ProjectRule, projectOfNamespace, type Ruling } from './project-rules.ts'
+
+/** An object as it is assigned to a project. */
+export interface TenantObject {
+  readonly object: AddressedObject
+  /** Other namespaces whose objects may share its address. */
+  readonly sharesWith: readonly string[]
+  /** Whether it is being deleted, or wants no load balancer any more. */
+  readonly leaves: boolean
+}
+
+/** The objects of one kind in a cluster, kept in memory. */
+export interface TenantObjects {
+  readonly kind: OwnerKind
+  /** Whether all were listed once. */
+  readonly ready: boolean
+  /** Null for one that is not there, or that is not ours to balance. @param key `namespace/name` */
+  get(key: string): TenantObject | null
+  /** Calls back with the key of each that changed. */
+  onChange(listener: (key: string) => void): () => void
+}
+
+export interface TenancyOptions {
+  readonly objects: TenantObjects
+  readonly namespaces: NamespaceLabels
+  readonly rules: readonly ProjectRule[]
+}
+
+/** Which project each object of a cluster belongs to: to one at a time, or to nobody (null). */
+export class Tenancy {
+  readonly #options: TenancyOptions
+  readonly #projects = new Map<string, TenantProject>()
+  readonly #known = new Map<string, KnownLoadBalancers>()
+  readonly #assigned = new Map<string, Assignment>()
+  /** Objects by the namespaces that decide on them: their own, and those that they name to share with. */
+  readonly #keysOfNamespace = new Map<string, Set<string>>()
+  readonly #namespacesOfKey = new Map<string, readonly string[]>()
+  readonly #listeners = new Map<string | null, Set<(key: string) => void>>()
+  readonly #unsubscribe: (() => void)[]
+
+  constructor(options: TenancyOptions) {
+    const { objects, namespaces, rules } = options
+    this.#options = options
+    for (const { project } of rules) this.#projects.set(project, { name: project, id: null, ofUid: null })
+    this.#unsubscribe = [
+      objects.onChange((key) => this.#look(key, 'always')),
+      namespaces.onChange((name) => {
+        for (const key of [...(this.#keysOfNamespace.get(name) ?? [])]) this.#look(key, 'always')
+      }),
+    ]
+  }
+
+  get ready(): boolean {
+    return this.#options.objects.ready && this.#options.namespaces.ready
+  }
+
+  /** Calls back with the key of each object of the project that changed, and of each that came or went. */
+  onChange(project: string | null, listener: (key: string) => void): () => void {
+    const listeners = this.#listeners.get(project) ?? new Set()
+    this.#listeners.set(project, listeners.add(listener))
+    return () => listeners.delete(listener)
+  }
+
+  /** Says whose a project of the rules is, and what it holds. To be said before its controller starts. */
+  join(project: string, id: string, known: KnownLoadBalancers): void {
+    this.#known.set(project, known)
+    this.#projects.set(project, { name: project, id, ofUid: null })
+    this.#unsubscribe.push(known.onChange((documents) => this.#shown(project, documents)))
+  }
+
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+  }
+
+  projectId(project: string): string | null {
+    return this.#projects.get(project)?.id ?? null
+  }
+
+  assignmentOf(key: string): Assignment | null {
+    return this.#assigned.get(key) ?? null
+  }
+
+  isOf(key: string, project: string | null): boolean {
+    return projectOf(this.assignmentOf(key)) === project
+  }
+
+  *keysOf(project: string | null): Iterable<string> {
+    for (const key of this.#assigned.keys()) if (this.isOf(key, project)) yield key
+  }
+
+  /** Whether what has its address cannot be seen, or it cannot be said yet whose it is: nothing is decided for its absence. */
+  isWithheld(key: string): boolean {
+    const assigned = this.#assigned.get(key)
+    return assigned?.type === 'unknown' || (assigned?.type === 'nobody' && assigned.isElsewhere)
+  }
+
+  /** Whether the rules say that a namespace is the project's. */
+  isNamespaceOf(namespace: string, project: string): boolean {
+    const ruling = this.#ruling(namespace)
+    return ruling.type === 'project' && ruling.project === project
+  }
+
+  #ruling(namespace: string): Ruling {
+    return projectOfNamespace(namespace, this.#options.namespaces.of(namespace), this.#options.rules)
+  }
+
+  /** Load balancers were shown anew: before and after, or none when all of the project were listed. */
+  #shown(project: string, documents: readonly LoadBalancer[]): void {
+    const known = this.#known.get(project)
+    const before = this.#projects.get(project)
+    if (known === undefined || before === undefined || !known.listed) return
+    if (before.ofUid === null) {
+      this.#projects.set(project, { ...before, ofUid: (uid) => known.ofUid(uid) })
+      for (const key of [...this.#namespacesOfKey.keys()]) this.#look(key, 'when-it-changes')
+    }
+    const { kind } = this.#options.objects
+    const keys = new Set(documents.flatMap((document) => [...ownersOf(document, kind).values()]))
+    for (const key of keys) if (this.#namespacesOfKey.has(key)) this.#look(key, 'when-it-changes')
+  }
+
+  #look(key: string, tell: 'always' | 'when-it-changes'): void {
+    const found = this.#options.objects.get(key)
+    const before = this.assignmentOf(key)
+    let after: Assignment | null = null
+    if (found !== null) {
+      const { object, sharesWith, leaves } = found
+      const namespace = object.metadata.namespace ?? ''
+      this.#index(key, [namespace, ...sharesWith])
+      after = assign(object, this.#ruling(namespace), [...this.#projects.values()], leaves)
+      this.#assigned.set(key, after)
+    } else {
+      this.#index(key, [])
+      this.#assigned.delete(key)
+    }
+    if (tell === 'when-it-changes' && JSON.stringify(before) === JSON.stringify(after)) return
+    for (const project of new Set([projectOf(before), projectOf(after)]))
+      if (project !== undefined) for (const listener of this.#listeners.get(project) ?? []) listener(key)
+  }
+
+  #index(key: string, namespaces: readonly string[]): void {
+    for (const name of this.#namespacesOfKey.get(key) ?? []) {
+      const keys = this.#keysOfNamespace.get(name)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#keysOfNamespace.delete(name)
+    }
+    if (namespaces.length === 0) this.#namespacesOfKey.delete(key)
+    else this.#namespacesOfKey.set(key, namespaces)
+    for (const name of namespaces)
+      this.#keysOfNamespace.set(name, (this.#keysOfNamespace.get(name) ?? new Set()).add(key))
+  }
+}
+
+/** Null for nobody; undefined while that cannot be said. */
+function projectOf(assigned: Assignment | null): string | null | undefined {
+  if (assigned === null || assigned.type === 'unknown') return undefined
+  return assigned.type === 'nobody' ? null : assigned.project
+}
