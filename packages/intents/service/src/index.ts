@@ -6,7 +6,6 @@
  * of one project. It holds no truth: both sides are read first, and nothing is deleted that was not plainly said to be gone.
  */
 export type { Cluster, ClusterChange } from './controller/cluster.ts'
-export { Stale } from './controller/cluster.ts'
 export * from './controller/service-controller.ts'
 export * from './kubernetes/kube-cluster.ts'
 export { FINALIZER } from './names.ts'

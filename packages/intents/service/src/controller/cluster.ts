@@ -48,8 +48,3 @@ export interface Cluster {
   /** Records an event for people, and returns at once: one that cannot be written is no error. */
   tell(service: Service, event: ServiceEvent): void
 }
-
-/** The object is not what was read any more: look again. */
-export class Stale extends Error {
-  override readonly name = 'Stale'
-}

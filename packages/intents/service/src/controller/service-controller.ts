@@ -9,12 +9,13 @@ import {
   podRoutes,
   Restoration,
   SHORTLY_MS,
+  Stale,
 } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 import { done, failed, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import { ownershipOf } from '../to-model/ownership.ts'
 import { servicesOf } from '../to-model/services-of.ts'
-import { type ClusterChange, Stale } from './cluster.ts'
+import type { ClusterChange } from './cluster.ts'
 import { type ControllerContext, REFUSED_RETRY_MS, type ServiceControllerOptions } from './context.ts'
 import { release } from './release.ts'
 import { ServiceIndex } from './service-index.ts'

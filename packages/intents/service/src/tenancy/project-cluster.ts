@@ -1,6 +1,6 @@
-import { keyOf, NAMESPACE_MOVED, PROJECT, type Refusal, refuse, type Tenancy, uidOf } from '@spout/connector'
+import { keyOf, NAMESPACE_MOVED, PROJECT, type Refusal, refuse, Stale, type Tenancy, uidOf } from '@spout/connector'
 import type { EndpointSlice, Node, Service } from '@spout/kube'
-import { type Barred, type Cluster, type ClusterChange, Stale } from '../controller/cluster.ts'
+import type { Barred, Cluster, ClusterChange } from '../controller/cluster.ts'
 import { fieldOf } from '../to-model/annotations.ts'
 import { namespacesSharedWith } from '../to-model/sharing.ts'
 import type { ServiceEvent } from '../write-back/events.ts'

@@ -1,0 +1,64 @@
+import {
+  byLabel,
+  type DoubtPolicy,
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  Reflector,
+  SERVICE_NAME_LABEL,
+  type Transport,
+} from '@spout/kube'
+import type { Clock, Logger } from '@spout/runtime'
+import { trimSlice } from './trim.ts'
+
+export interface ServiceSlicesOptions {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly log: Logger
+  /** Only this namespace; null for all. */
+  readonly namespace: string | null
+  /** Whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out takes all. */
+  readonly slicesBy?: readonly string[]
+  readonly doubt?: Partial<DoubtPolicy>
+}
+
+const BY_SERVICE = 'service'
+
+/** The EndpointSlices of a cluster, kept in memory by the Service that they are of. */
+export class ServiceSlices {
+  readonly reflector: Reflector<EndpointSlice, EndpointSlice>
+  readonly #listeners = new Set<(serviceKey: string) => void>()
+  /** The Service of each slice: a slice that is gone does not say it any more. */
+  readonly #serviceOfSlice = new Map<string, string>()
+
+  constructor({ transport, clock, log, namespace, slicesBy, doubt }: ServiceSlicesOptions) {
+    this.reflector = new Reflector<EndpointSlice, EndpointSlice>({
+      ...{ transport, clock, log, resource: ENDPOINT_SLICES },
+      ...(doubt === undefined ? {} : { doubt }),
+      ...(namespace === null ? {} : { namespace }),
+      trim: (slice) => trimSlice(slice, slicesBy),
+      indexes: { [BY_SERVICE]: byLabel(SERVICE_NAME_LABEL) },
+    })
+    this.reflector.onChange((key) => this.#changed(key))
+  }
+
+  /** Calls back with the key of each Service whose slices changed. */
+  onChange(listener: (serviceKey: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  of(serviceKey: string): readonly EndpointSlice[] {
+    return this.reflector.keysBy(BY_SERVICE, serviceKey).flatMap((key) => this.reflector.get(key) ?? [])
+  }
+
+  #changed(key: string): void {
+    const slice = this.reflector.get(key)
+    const before = this.#serviceOfSlice.get(key)
+    const name = slice?.metadata.labels?.[SERVICE_NAME_LABEL]
+    const after = slice === undefined || name === undefined ? undefined : `${slice.metadata.namespace ?? ''}/${name}`
+    if (after === undefined) this.#serviceOfSlice.delete(key)
+    else this.#serviceOfSlice.set(key, after)
+    for (const service of new Set([before, after]))
+      if (service !== undefined) for (const listener of this.#listeners) listener(service)
+  }
+}
