@@ -1,3 +1,4 @@
+import { sessionsOf } from '@spout/connector'
 import { KubernetesConfiguration } from '@spout/intent-kubernetes-config'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
@@ -6,7 +7,6 @@ import { StatusServer } from '@spout/runtime/status-server'
 import { clusterTransport } from './cluster-transport.ts'
 import type { ConnectorConfig } from './config.ts'
 import type { RunningConnector } from './connector.ts'
-import { sessionSource } from './session.ts'
 
 /**
  * The other work: objects of group `spout.dev` are brought to the control plane, with an administrator's token. A process
@@ -23,7 +23,7 @@ export async function startConfiguration(
   const { transport } = await clusterTransport(config, environment)
   const configuration = new KubernetesConfiguration({
     transport,
-    sessions: sessionSource(config, clock),
+    sessions: sessionsOf(config.spout.endpoint, config.spout, 'spout', clock),
     cluster: config.kubernetes.clusterName,
     project: config.configuration.project,
     clock,

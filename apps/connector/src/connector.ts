@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
+import { Leadership } from '@spout/connector'
 import { EventRecorder, KubeClient } from '@spout/kube'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { StatusServer } from '@spout/runtime/status-server'
 import { Balancing } from './balancing.ts'
 import { clusterTransport } from './cluster-transport.ts'
 import type { ConnectorConfig } from './config.ts'
-import { Leadership } from './leadership.ts'
 import { connectorMetrics } from './metrics.ts'
 import { checkExternalRanges, configuredProjects } from './projects.ts'
 
@@ -38,7 +38,7 @@ export async function startConnector(
   const balancing = new Balancing({ config, transport, projects, events, clock, log })
   const { elect, namespace, lease, leaseSeconds } = config.leader
   const leadership = new Leadership({
-    balancing,
+    work: balancing,
     lease: elect ? { transport, namespace: namespace || access.namespace, name: lease, seconds: leaseSeconds } : null,
     identity: hostname(),
     log,

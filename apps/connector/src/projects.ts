@@ -1,10 +1,9 @@
 import type { Sessions } from '@spout/client/native-api'
-import type { PodWay, ProjectRule } from '@spout/connector'
+import { type PodWay, type ProjectRule, sessionsOf } from '@spout/connector'
 import { externalRanges } from '@spout/intent-service'
 import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import type { ConnectorConfig, ProjectSettings } from './config.ts'
-import { sessionSource, sessionsOf } from './session.ts'
 
 /** A project that is worked in, and who we are there. */
 export interface ConfiguredProject {
@@ -28,7 +27,7 @@ export function configuredProjects(config: ConnectorConfig, clock: Clock): reado
     return [
       {
         rule: null,
-        sessions: sessionSource(config, clock),
+        sessions: sessionsOf(config.spout.endpoint, config.spout, 'spout', clock),
         addressPools: services.addressPools,
         routesOfNetwork: routesOf(network.name),
         podWay: network,

@@ -1,9 +1,9 @@
 import { KubeClient, LeaderElector, type Transport } from '@spout/kube'
 import type { Component, Logger } from '@spout/runtime'
-import type { Balancing } from './balancing.ts'
 
 export interface LeadershipOptions {
-  readonly balancing: Balancing
+  /** What begins once we lead. */
+  readonly work: { start(): void; stop(): Promise<void> }
   /** Null leads at once, without asking anybody. */
   readonly lease: {
     readonly transport: Transport
@@ -29,7 +29,7 @@ export class Leadership implements Component {
 
   constructor(options: LeadershipOptions) {
     this.#options = options
-    const { lease, balancing, identity, log, onLost } = options
+    const { lease, work, identity, log, onLost } = options
     this.#elector =
       lease === null
         ? null
@@ -42,7 +42,7 @@ export class Leadership implements Component {
             retryMs: lease.seconds * 1000 * RETRY,
             identity,
             log,
-            onGained: () => balancing.start(),
+            onGained: () => work.start(),
             onLost: (reason) => {
               if (reason !== 'released') onLost(reason)
             },
@@ -54,12 +54,12 @@ export class Leadership implements Component {
   }
 
   start(): void {
-    if (this.#elector === null) this.#options.balancing.start()
+    if (this.#elector === null) this.#options.work.start()
     else this.#elector.start()
   }
 
   async stop(): Promise<void> {
-    await this.#options.balancing.stop()
+    await this.#options.work.stop()
     await this.#elector?.stop()
   }
 }

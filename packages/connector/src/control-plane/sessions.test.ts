@@ -6,9 +6,8 @@ import { systemClock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../../packages/server/src/test-bed.ts'
-import { connectorConfig } from './config.ts'
-import { sessionSource } from './session.ts'
+import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
+import { type CredentialSettings, sessionsOf } from './sessions.ts'
 
 let bed: TestBed
 let endpoint: string
@@ -23,8 +22,14 @@ afterAll(async () => {
   await bed.close()
 })
 
-const source = (spout: object, clock = systemClock) =>
-  sessionSource(connectorConfig.parse({ spout: { endpoint, ...spout } }), clock)
+const NONE: CredentialSettings = {
+  tokenFile: '',
+  applicationCredentialId: '',
+  applicationCredentialSecretFile: '',
+  serviceAccountTokenFile: '',
+}
+const source = (credential: Partial<CredentialSettings>, clock = systemClock) =>
+  sessionsOf(endpoint, { ...NONE, ...credential }, 'spout', clock)
 
 test('a token file is read again when it changes, looked at once a second, and at once when its token is unknown', async () => {
   const file = path.join(directory, 'token')

@@ -3,17 +3,14 @@ import { call, type Session } from '@spout/client'
 import type { Sessions } from '@spout/client/native-api'
 import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
-import type { ConnectorConfig } from './config.ts'
 
 /** Who we are to the control plane. */
-export type CredentialSettings = Pick<
-  ConnectorConfig['spout'],
-  'tokenFile' | 'applicationCredentialId' | 'applicationCredentialSecretFile' | 'serviceAccountTokenFile'
->
-
-/** @throws ConfigError when none of the ways is set, or more than one */
-export const sessionSource = ({ spout }: ConnectorConfig, clock: Clock): Sessions =>
-  sessionsOf(spout.endpoint, spout, 'spout', clock)
+export interface CredentialSettings {
+  readonly tokenFile: string
+  readonly applicationCredentialId: string
+  readonly applicationCredentialSecretFile: string
+  readonly serviceAccountTokenFile: string
+}
 
 /**
  * @param field where the credential stands in the settings
