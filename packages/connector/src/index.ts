@@ -1,8 +1,9 @@
 /**
  * What every intent needs that turns objects of a Kubernetes cluster into load balancers: the control plane through the
- * native API (`control-plane/`), what a load balancer is to say (`load-balancer/`) and which addresses it gets
- * (`addresses/`), endpoints and nodes as members (`endpoints/`), the cluster kept in memory (`cluster/`), whose an object is
- * (`tenancy/`), what is taken down after it (`take-down/`) and what is known of it (`status/`).
+ * native API (`control-plane/`), what a load balancer is to say (`content/`) and the calls that bring it there
+ * (`load-balancer/`), which addresses it gets (`addresses/`), endpoints and nodes as members (`endpoints/`), the cluster
+ * kept in memory (`cluster/`), whose an object is (`tenancy/`), what is taken down after it (`take-down/`) and what is known
+ * of it (`status/`).
  *
  * It knows no kind of object that is balanced: what a Service says, and how its status is written, is its intent's.
  */
@@ -18,6 +19,9 @@ export * from './cluster/leadership.ts'
 export * from './cluster/namespace-reflector.ts'
 export * from './cluster/service-slices.ts'
 export * from './cluster/trim.ts'
+export * from './content/content.ts'
+export * from './content/content-difference.ts'
+export * from './content/owners.ts'
 export * from './control-plane/calls-together.ts'
 export * from './control-plane/known-load-balancers.ts'
 export * from './control-plane/known-networks.ts'
@@ -34,10 +38,7 @@ export * from './endpoints/slice-managers.ts'
 export * from './load-balancer/bring-content.ts'
 export * from './load-balancer/bring-families.ts'
 export * from './load-balancer/choices.ts'
-export * from './load-balancer/content.ts'
-export * from './load-balancer/content-difference.ts'
 export * from './load-balancer/left-out.ts'
-export * from './load-balancer/owners.ts'
 export * from './load-balancer/say-content.ts'
 export * from './load-balancer/wanted.ts'
 export * from './objects.ts'

@@ -1,5 +1,4 @@
 import { Refused } from '@spout/client/native-api'
-import type { VipRequest } from '../control-plane/load-balancer-service.ts'
 import type { AddressCandidate } from './address-choice.ts'
 
 /** An address that cannot be had from here may be had from the next candidate. */
@@ -15,7 +14,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 /** Asks for an address in one way after the other. @throws Refused as the last of them was */
 export async function firstGranted<T>(
   { candidates }: { readonly candidates: readonly AddressCandidate[] },
-  take: (vip: VipRequest) => Promise<T>,
+  take: (vip: AddressCandidate) => Promise<T>,
 ): Promise<T> {
   let last: Refused | null = null
   for (const candidate of candidates) {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { keepWatching } from '@spout/client/keep-watching'
 import type { LoadBalancer } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
-import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../load-balancer/owners.ts'
+import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
 
 /** The load balancers of this cluster as the control plane shows them, kept by its watch and found by the objects that they are for. */

@@ -1,8 +1,8 @@
 import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
-import type { KnownPool } from '../addresses/address-choice.ts'
+import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts'
 import type { KnownNetwork } from '../addresses/reach.ts'
-import type { LoadBalancerContent } from '../load-balancer/content.ts'
-import type { PoolChange } from '../load-balancer/content-difference.ts'
+import type { LoadBalancerContent } from '../content/content.ts'
+import type { PoolChange } from '../content/content-difference.ts'
 
 /** A load balancer as the control plane shows it. */
 export interface ShownLoadBalancer {
@@ -19,11 +19,6 @@ export interface ShownWithdrawal {
   readonly overdue: boolean
   /** Names of the nodes that have yet to confirm, as far as we may know them. */
   readonly waitingFor: readonly string[]
-}
-
-export interface VipRequest {
-  readonly poolId: string
-  readonly address: string | null
 }
 
 /** `listed` ends the first part of a watch: what was shown until then is everything there is. */
@@ -65,7 +60,12 @@ export interface LoadBalancerService {
    * The primary address first; a refusal for one request is told as its field, `vips[0].address`.
    * @param patienceMs how long it may wait for others that are made with it; left out, not at all
    */
-  create(id: string, content: LoadBalancerContent, vip: VipRequest, patienceMs?: number): Promise<ShownLoadBalancer>
+  create(
+    id: string,
+    content: LoadBalancerContent,
+    vip: AddressCandidate,
+    patienceMs?: number,
+  ): Promise<ShownLoadBalancer>
   /** Says the whole content anew. */
   replace(id: string, content: LoadBalancerContent): Promise<ShownLoadBalancer>
   /**
@@ -79,7 +79,7 @@ export interface LoadBalancerService {
   /** Whether nodes have let go of what was deleted; answers once they have, or after `waitMs`. */
   withdrawal(id: string, waitMs: number): Promise<ShownWithdrawal>
   /** Gives it one more address. */
-  addVip(id: string, vip: VipRequest): Promise<ShownLoadBalancer>
+  addVip(id: string, vip: AddressCandidate): Promise<ShownLoadBalancer>
   /** Takes an address away that is not the first, and lets it go. */
   removeVip(id: string, address: string): Promise<ShownLoadBalancer>
   /** What exists, then changes, until `signal` aborts or the connection ends. */

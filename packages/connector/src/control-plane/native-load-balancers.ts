@@ -10,9 +10,9 @@ import {
 import { share } from '@spout/kube'
 import { edited, type LoadBalancer, type Member, type Network, type Withdrawal } from '@spout/model'
 import { parseCidr } from '@spout/net'
-import type { KnownPool } from '../addresses/address-choice.ts'
-import type { LoadBalancerContent } from '../load-balancer/content.ts'
-import type { PoolChange } from '../load-balancer/content-difference.ts'
+import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts'
+import type { LoadBalancerContent } from '../content/content.ts'
+import type { PoolChange } from '../content/content-difference.ts'
 import { CallsTogether, type Outcome } from './calls-together.ts'
 import type {
   LoadBalancerEvent,
@@ -22,7 +22,6 @@ import type {
   ShownLoadBalancer,
   ShownNetwork,
   ShownWithdrawal,
-  VipRequest,
 } from './load-balancer-service.ts'
 
 /** What the API shows: the document with its status in it. */
@@ -31,7 +30,7 @@ type Shown = LoadBalancer & { readonly status: ShownLoadBalancer['status'] }
 interface Creation {
   readonly id: string
   readonly content: LoadBalancerContent
-  readonly vip: VipRequest
+  readonly vip: AddressCandidate
 }
 
 interface MemberWish {
@@ -113,7 +112,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
   async create(
     id: string,
     content: LoadBalancerContent,
-    vip: VipRequest,
+    vip: AddressCandidate,
     patienceMs?: number,
   ): Promise<ShownLoadBalancer> {
     this.#made.set(id, null)
@@ -163,7 +162,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
     }
   }
 
-  async addVip(id: string, vip: VipRequest): Promise<ShownLoadBalancer> {
+  async addVip(id: string, vip: AddressCandidate): Promise<ShownLoadBalancer> {
     return split(await this.#api.call<Shown>('POST', `/load-balancers/${id}/vips`, { from: 'pool', ...vip }))
   }
 

@@ -1,7 +1,7 @@
 import type { Node } from '@spout/kube'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
 import type { Family } from '../addresses/address-wish.ts'
-import type { MemberContent } from '../load-balancer/content.ts'
+import type { MemberContent } from '../content/content.ts'
 import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../objects.ts'
 
 /** A node that may take a Service's traffic, with its addresses by family. */

@@ -1,7 +1,7 @@
 import type { Refused } from '@spout/client/native-api'
 import type { Clock } from '@spout/runtime'
+import type { LoadBalancerContent } from '../content/content.ts'
 import { reasonOf } from '../refusal.ts'
-import type { LoadBalancerContent } from './content.ts'
 
 /**
  * Members that the control plane will not take, by pool and endpoint, with its reason. EndpointSlices can be written by

@@ -1,8 +1,8 @@
 import { Refused } from '@spout/client/native-api'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, test } from 'vitest'
+import type { LoadBalancerContent } from '../content/content.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
-import type { LoadBalancerContent } from './content.ts'
 import { LeftOut } from './left-out.ts'
 import { type SayContext, withoutRefused } from './say-content.ts'
 

@@ -1,8 +1,8 @@
 import { Refused } from '@spout/client/native-api'
+import type { LoadBalancerContent } from '../content/content.ts'
+import { differenceTo } from '../content/content-difference.ts'
 import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
-import type { LoadBalancerContent } from './content.ts'
-import { differenceTo } from './content-difference.ts'
 import type { LeftOut } from './left-out.ts'
 
 /** What a content is said with. */

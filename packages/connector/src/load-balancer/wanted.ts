@@ -2,12 +2,12 @@ import type { Refused } from '@spout/client/native-api'
 import type { KnownPool } from '../addresses/address-choice.ts'
 import type { AddressFields, AddressWish } from '../addresses/address-wish.ts'
 import type { KnownNetwork } from '../addresses/reach.ts'
+import type { LoadBalancerContent } from '../content/content.ts'
+import type { OwnerKind } from '../content/owners.ts'
 import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
 import type { Refusal } from '../refusal.ts'
-import type { LoadBalancerContent } from './content.ts'
 import type { LeftOut } from './left-out.ts'
-import type { OwnerKind } from './owners.ts'
 
 /** What is wanted of one load balancer, for one object of the cluster or for several that share its address. */
 export interface WantedLoadBalancer {

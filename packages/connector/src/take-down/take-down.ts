@@ -1,7 +1,7 @@
 import type { LoadBalancer } from '@spout/model'
+import { type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
-import { type OwnerKind, ownersOf } from '../load-balancer/owners.ts'
 import { type IndexedObject, type Sight, sightOf } from './absence.ts'
 
 /** Somebody else is about to change what stands in the way. */

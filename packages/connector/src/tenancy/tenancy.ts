@@ -1,6 +1,6 @@
 import type { LoadBalancer } from '@spout/model'
+import { type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.ts'
-import { type OwnerKind, ownersOf } from '../load-balancer/owners.ts'
 import type { AddressedObject } from '../objects.ts'
 import { type Assignment, assign, type TenantProject } from './assignment.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
