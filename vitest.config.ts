@@ -18,6 +18,7 @@ const project = (
 const KINDS = '{contract,lab}'
 const ON_A_CLUSTER = [
   `packages/intents/{service,kubernetes-config}/src/**/*.${KINDS}.test.ts`,
+  `packages/kubernetes-manifests/src/**/*.${KINDS}.test.ts`,
   `packages/kube/src/**/*.${KINDS}.test.ts`,
   `packages/testkit/src/kubernetes/**/*.${KINDS}.test.ts`,
   `apps/connector/src/**/*.${KINDS}.test.ts`,

@@ -13,10 +13,13 @@ export const LAYERS: Readonly<Record<string, number>> = {
   kube: 4,
   admission: 5,
   connector: 5,
+  'custom-resources': 5,
   dataplane: 5,
   'intent-octavia': 6,
   'intent-service': 6,
   'intent-kubernetes-config': 6,
+  'kubernetes-manifests': 6,
+  'metallb-import': 6,
   controllers: 6,
   server: 6,
   agent: 6,
@@ -37,9 +40,12 @@ const AGENT_NEVER = [
   'controllers',
   'kube',
   'connector',
+  'custom-resources',
   'intent-octavia',
   'intent-service',
   'intent-kubernetes-config',
+  'kubernetes-manifests',
+  'metallb-import',
 ]
 
 const isTest = (file: string): boolean => /\.test\.ts$|conformance\.ts$|\/bench\/|\.fixture\.ts$/.test(file)

@@ -21,5 +21,9 @@ it.each([
 ])('%s loads the client of the Kubernetes API only when it is asked to use it', async (program, argument) => {
   const loaded = await loadedBy(program, argument)
   expect(loaded.filter((url) => url.endsWith(program))).toHaveLength(1)
-  expect(loaded.filter((url) => /\/(packages\/kube|intents\/kubernetes-config)\//.test(url))).toEqual([])
+  expect(
+    loaded.filter((url) =>
+      /\/packages\/(kube|connector|custom-resources|kubernetes-manifests|intents\/kubernetes-config)\//.test(url),
+    ),
+  ).toEqual([])
 })

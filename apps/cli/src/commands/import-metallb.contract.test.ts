@@ -11,7 +11,7 @@ import {
 } from '../../../../packages/intents/kubernetes-config/src/testing/config-bed.fixture.ts'
 import { buildProgram } from '../program.ts'
 
-const TESTDATA = path.join(import.meta.dirname, '../../../../packages/intents/kubernetes-config/src/metallb/testdata')
+const TESTDATA = path.join(import.meta.dirname, '../../../../packages/metallb-import/src/testdata')
 const PLURALS = ['ipaddresspools', 'l2advertisements', 'bgppeers', 'bgpadvertisements', 'communities']
 
 let bed: ConfigBed

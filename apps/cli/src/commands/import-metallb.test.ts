@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildProgram } from '../program.ts'
 
-const TESTDATA = path.join(import.meta.dirname, '../../../../packages/intents/kubernetes-config/src/metallb/testdata')
+const TESTDATA = path.join(import.meta.dirname, '../../../../packages/metallb-import/src/testdata')
 let directory: string
 beforeAll(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'spout-import-'))

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { text as readStream } from 'node:stream/consumers'
 import { getSystemErrorMessage } from 'node:util'
 import { ApiProblem } from '@spout/client/api'
-import type { Conversion, ConvertedObject, Manifest } from '@spout/intent-kubernetes-config/metallb'
+import type { Conversion, ConvertedObject, Manifest } from '@spout/metallb-import'
 import type { Command } from 'commander'
 import { withCluster } from './cluster.ts'
 import { type CommandContext, UsageError } from './context.ts'
@@ -50,7 +50,7 @@ async function importMetalLb(options: Options, context: CommandContext): Promise
   if (options.context !== undefined && kubeconfig === undefined)
     throw new UsageError('--context is one of a --kubeconfig')
   // Loaded here alone: other commands start faster without it.
-  const metallb = await import('@spout/intent-kubernetes-config/metallb')
+  const metallb = await import('@spout/metallb-import')
   let conversion: Conversion
   try {
     const manifests = files === undefined ? await fromCluster(options) : await fromFiles(files, metallb.readManifests)
@@ -97,7 +97,7 @@ async function reading<T>(name: string, work: Promise<T>): Promise<T> {
 
 /** The objects of a MetalLB that is installed; a kind that the cluster does not know has none. */
 async function fromCluster(options: Options): Promise<readonly Manifest[]> {
-  const { METALLB_GROUP, METALLB_KINDS, readManifests } = await import('@spout/intent-kubernetes-config/metallb')
+  const { METALLB_GROUP, METALLB_KINDS, readManifests } = await import('@spout/metallb-import')
   const { isNotFound } = await import('@spout/kube')
   return withCluster(options, USER_AGENT, async ({ transport }) => {
     const manifests: Manifest[] = []

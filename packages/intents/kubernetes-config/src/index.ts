@@ -1,19 +1,14 @@
 /**
  * Configuration as Kubernetes objects: address pools, node groups, BGP peers and advertisements, and quotas are written as
  * custom resources and brought to the native API with an administrator's token; what became of them is written back, and
- * every load balancer of a project is shown as an object. What the API server and RBAC need for it is generated from here
- * into `deploy/kubernetes`.
+ * every load balancer of a project is shown as an object. The kinds are
+ * in `@spout/custom-resources`.
  *
  * It keeps no truth: both sides are read first. It never touches what people made through the native API, reads no
  * secret, and deletes nothing because it is missing.
  */
 
 export type { Sessions } from '@spout/client/native-api'
-export * from './crd/index.ts'
-export { FINALIZER, GROUP, VERSION } from './crd/words.ts'
 export * from './loop/config-controller.ts'
 export * from './loop/kubernetes-configuration.ts'
 export * from './loop/load-balancer-objects.ts'
-export { manifests } from './manifests.ts'
-export { NAMESPACE } from './namespace.ts'
-export { ACCESS } from './rbac/manifests.ts'

@@ -1,7 +1,7 @@
+import { FINALIZER } from '@spout/custom-resources'
 import type { BgpSessionReport } from '@spout/model'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FINALIZER } from './crd/words.ts'
 import {
   type ConfigBed,
   condition,

@@ -1,7 +1,7 @@
+import type { AddressPoolSpec } from '@spout/custom-resources'
 import { addressPool, parseAs } from '@spout/model'
 import { cidrToRange, formatIp, parseCidr, parseIpRange, rangeSize } from '@spout/net'
 import type { Clock } from '@spout/runtime'
-import type { AddressPoolSpec } from '../crd/address-pool.ts'
 import type { AddressCounts } from '../spout/address-counts.ts'
 import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'

@@ -1,5 +1,5 @@
+import type { BgpAdvertisementSpec } from '@spout/custom-resources'
 import { bgpAdvertisement, parseAs } from '@spout/model'
-import type { BgpAdvertisementSpec } from '../crd/bgp-advertisement.ts'
 import type { NativeObjects } from '../spout/native-objects.ts'
 import { idsOf } from './bgp-peer.ts'
 import type { DocumentKind } from './document-handler.ts'

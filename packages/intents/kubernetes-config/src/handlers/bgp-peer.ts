@@ -1,5 +1,5 @@
+import { type BgpPeerSpec, MOST_SESSIONS } from '@spout/custom-resources'
 import { type BgpSessionReport, bgpPeer, parseAs } from '@spout/model'
-import { type BgpPeerSpec, MOST_SESSIONS } from '../crd/bgp-peer.ts'
 import type { NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought, Verdict } from './handler.ts'

@@ -1,4 +1,4 @@
-import type { NodeGroupSpec } from '../crd/node-group.ts'
+import type { NodeGroupSpec } from '@spout/custom-resources'
 import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought } from './handler.ts'

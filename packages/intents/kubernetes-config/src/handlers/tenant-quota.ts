@@ -1,6 +1,6 @@
 import { Refused } from '@spout/client/native-api'
+import type { TenantQuotaSpec } from '@spout/custom-resources'
 import type { QuotaResource } from '@spout/model'
-import type { TenantQuotaSpec } from '../crd/tenant-quota.ts'
 import type { NativeObjects } from '../spout/native-objects.ts'
 import { type Brought, type ConfigObject, type Handler, isReady, notReady } from './handler.ts'
 

@@ -1,7 +1,7 @@
 import { Refused, type Sessions } from '@spout/client/native-api'
+import { FINALIZER } from '@spout/custom-resources'
 import { isConflict, isNotFound, KubeError, type Transport } from '@spout/kube'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
-import { FINALIZER } from '../crd/words.ts'
 import { addressPoolKind } from '../handlers/address-pool.ts'
 import { bgpAdvertisementKind } from '../handlers/bgp-advertisement.ts'
 import { bgpPeerKind } from '../handlers/bgp-peer.ts'

@@ -1,6 +1,6 @@
+import { GROUP, VERSION } from '@spout/custom-resources'
 import { type Applied, KubeClient, type KubeObject, Reflector, type Resource, type Transport } from '@spout/kube'
 import type { Clock, Logger } from '@spout/runtime'
-import { GROUP, VERSION } from '../crd/words.ts'
 import type { ConfigObject, ConfigStatus } from '../handlers/handler.ts'
 import { isSameStatus } from './status.ts'
 

@@ -1,16 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Sessions } from '@spout/client/native-api'
+import { CRD_DRAFTS, GROUP, VERSION } from '@spout/custom-resources'
 import { type ClusterAccess, type Condition, KubeClient, type KubeObject, type Resource, Transport } from '@spout/kube'
 import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesApi, KubernetesCluster, Lab, waitFor } from '@spout/testkit'
 import { parseAllDocuments } from 'yaml'
+import { INSTALLATION_FILE } from '../../../../kubernetes-manifests/src/manifests.ts'
 import { openTestBed } from '../../../../server/src/test-bed.ts'
-import { CRD_DRAFTS } from '../crd/index.ts'
-import { GROUP, VERSION } from '../crd/words.ts'
 import type { ConfigObject } from '../handlers/handler.ts'
 import { KubernetesConfiguration } from '../loop/kubernetes-configuration.ts'
-import { INSTALLATION_FILE } from '../manifests.ts'
 
 const DIRECTORY = path.join(import.meta.dirname, '../../../../../deploy/kubernetes')
 

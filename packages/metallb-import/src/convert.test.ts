@@ -1,14 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import {
+  addressPoolSpec,
+  bgpAdvertisementSpec,
+  bgpPeerSpec,
+  customResourceDefinitions,
+  nodeGroupSpec,
+} from '@spout/custom-resources'
 import { formatIpRange, type IpRange, ipBits, parseCidr, rangeToCidrs } from '@spout/net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressPoolSpec } from '../crd/address-pool.ts'
-import { bgpAdvertisementSpec } from '../crd/bgp-advertisement.ts'
-import { bgpPeerSpec } from '../crd/bgp-peer.ts'
-import { customResourceDefinitions } from '../crd/index.ts'
-import { nodeGroupSpec } from '../crd/node-group.ts'
-import { rangeOf } from '../handlers/address-pool.ts'
+import { rangeOf } from '../../intents/kubernetes-config/src/handlers/address-pool.ts'
 import { convertMetalLb } from './convert.ts'
 import { BadManifests, readManifests } from './manifest.ts'
 import { poolSpec } from './pools.ts'

@@ -15,18 +15,18 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bootstrapAccounts } from '../../../../server/src/authn/bootstrap-accounts.ts'
-import { ServiceAccounts } from '../../../../server/src/authn/service-accounts.ts'
-import { AgentLink } from '../../../../server/src/link/agent-link.ts'
-import { CertificateAuthority } from '../../../../server/src/link/certificate-authority.ts'
-import { openTestBed, type TestBed } from '../../../../server/src/test-bed.ts'
+import { bootstrapAccounts } from '../../../server/src/authn/bootstrap-accounts.ts'
+import { ServiceAccounts } from '../../../server/src/authn/service-accounts.ts'
+import { AgentLink } from '../../../server/src/link/agent-link.ts'
+import { CertificateAuthority } from '../../../server/src/link/certificate-authority.ts'
+import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
 import { NAMESPACE } from '../namespace.ts'
 import { AUDIENCE, AUTHORITY } from './names.ts'
 import { AUTHORITY_RULES, CONTROL_PLANE_RULES } from './roles.ts'
 
 /** The installation as the real API server takes it, and who its pods are to the control plane. No pod runs here. */
 
-const FILE = path.join(import.meta.dirname, '../../../../../deploy/kubernetes/spout.yaml')
+const FILE = path.join(import.meta.dirname, '../../../../deploy/kubernetes/spout.yaml')
 const NODES = ['worker1', 'worker2.rack7.example.net'] as const
 
 let lab: Lab

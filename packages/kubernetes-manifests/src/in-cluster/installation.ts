@@ -1,6 +1,6 @@
+import { customResourceDefinitions } from '@spout/custom-resources'
 import { crdYaml } from '@spout/kube'
 import { Document, isPair, isScalar, visit } from 'yaml'
-import { customResourceDefinitions } from '../crd/index.ts'
 import { NAMESPACE } from '../namespace.ts'
 import { ACCESS, accessYaml, account, type RbacObject, role } from '../rbac/manifests.ts'
 import { ENDPOINT_SLICE_POLICY } from './endpoint-slice-policy.ts'

@@ -5,9 +5,9 @@ import { readCommandLine } from '@spout/runtime/command-line'
 import { productUnit } from '@spout/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import type { z } from 'zod'
-import { agentConfig } from '../../../../../apps/agent/src/config.ts'
-import { connectorConfig } from '../../../../../apps/connector/src/config.ts'
-import { controlPlaneConfig } from '../../../../../apps/control-plane/src/config.ts'
+import { agentConfig } from '../../../../apps/agent/src/config.ts'
+import { connectorConfig } from '../../../../apps/connector/src/config.ts'
+import { controlPlaneConfig } from '../../../../apps/control-plane/src/config.ts'
 import { NAMESPACE } from '../namespace.ts'
 import {
   ACCOUNTS,
@@ -24,7 +24,7 @@ import {
 } from './names.ts'
 import { SETTINGS } from './settings.ts'
 
-const ROOT = path.join(import.meta.dirname, '../../../../..')
+const ROOT = path.join(import.meta.dirname, '../../../..')
 
 /** The settings as the program reads them. */
 function read<S extends z.ZodType>(schema: S, program: keyof typeof SETTINGS): z.output<S> {

@@ -5,11 +5,15 @@ import type { Service } from '@spout/kube'
 import { silentLogger } from '@spout/runtime'
 import { KubernetesApiError, LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectorConfig } from '../../../../apps/connector/src/config.ts'
-import { startConnector } from '../../../../apps/connector/src/connector.ts'
+import { connectorConfig } from '../../../apps/connector/src/config.ts'
+import { startConnector } from '../../../apps/connector/src/connector.ts'
+import {
+  type ConfigBed,
+  isReady,
+  openConfigBed,
+} from '../../intents/kubernetes-config/src/testing/config-bed.fixture.ts'
 import { ACCESS, withoutReasons } from './rbac/manifests.ts'
 import { CONFIG_RULES, CONNECTOR_LEASE_RULES, CONNECTOR_NAMESPACE_RULES, CONNECTOR_RULES } from './rbac/roles.ts'
-import { type ConfigBed, isReady, openConfigBed } from './testing/config-bed.fixture.ts'
 
 let bed: ConfigBed
 let directory: string

@@ -1,5 +1,4 @@
-import { CRD_DRAFTS } from '../crd/index.ts'
-import { GROUP } from '../crd/words.ts'
+import { CRD_DRAFTS, GROUP } from '@spout/custom-resources'
 
 /** rbac.authorization.k8s.io/v1 PolicyRule, and why it is needed. */
 export interface PolicyRule {

@@ -1,5 +1,5 @@
+import type { BgpAdvertisementSpec } from '@spout/custom-resources'
 import { bgpAdvertisement } from '@spout/model'
-import type { BgpAdvertisementSpec } from '../crd/bgp-advertisement.ts'
 import { selects } from './kinds.ts'
 import { shown } from './manifest.ts'
 import type { ConvertedPool } from './pools.ts'

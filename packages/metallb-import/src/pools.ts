@@ -1,3 +1,4 @@
+import type { AddressPoolSpec } from '@spout/custom-resources'
 import {
   AddressSyntaxError,
   cidrToRange,
@@ -8,7 +9,6 @@ import {
   parseCidr,
   parseIpRange,
 } from '@spout/net'
-import type { AddressPoolSpec } from '../crd/address-pool.ts'
 import { BadManifests } from './manifest.ts'
 import { type Note, noteOf, type Source } from './source.ts'
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execOk } from '@spout/sys'
 import { expect, it } from 'vitest'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../../..')
+const ROOT = path.resolve(import.meta.dirname, '../../../..')
 /** What every Debian has: its package manager is made of them. */
 const EVERYWHERE = ['libc6', 'libstdc++6', 'libgcc-s1']
 

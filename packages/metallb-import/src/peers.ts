@@ -1,4 +1,4 @@
-import type { BgpPeerSpec } from '../crd/bgp-peer.ts'
+import type { BgpPeerSpec } from '@spout/custom-resources'
 import type { LabelSelector, SpecOf } from './kinds.ts'
 import { shown } from './manifest.ts'
 import { type Note, noteOf, type Source } from './source.ts'

@@ -1,4 +1,4 @@
-import { GROUP, VERSION } from '../crd/words.ts'
+import { GROUP, VERSION } from '@spout/custom-resources'
 import { convertAdvertisements } from './advertisements.ts'
 import { BadManifests, type Manifest } from './manifest.ts'
 import { convertPeer } from './peers.ts'

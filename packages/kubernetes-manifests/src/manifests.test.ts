@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { manifests } from './manifests.ts'
 
-const DIRECTORY = path.join(import.meta.dirname, '../../../../deploy/kubernetes')
+const DIRECTORY = path.join(import.meta.dirname, '../../../deploy/kubernetes')
 const all = manifests()
 
 it.each(Object.keys(all))('deploy/kubernetes/%s is what the schemas and roles say', async (file) => {
