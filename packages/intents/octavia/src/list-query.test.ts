@@ -109,3 +109,11 @@ test('pages have a largest size', () => {
   expect(page.items).toHaveLength(MAX_PAGE)
   expect(page.links.map(({ rel }) => rel)).toEqual(['next'])
 })
+
+test('a load balancer is asked for by the name in the data model, too, as openstacksdk does', () => {
+  const { filters } = parseListQuery(new URLSearchParams('load_balancer_id=a&name=web'))
+  expect(filters).toEqual([
+    ['loadbalancer_id', 'a'],
+    ['name', 'web'],
+  ])
+})

@@ -28,6 +28,9 @@ const TAG_RULES = ['tags', 'tags-any', 'not-tags', 'not-tags-any'] as const
 type TagRule = (typeof TAG_RULES)[number]
 const NOT_FILTERS = new Set(['limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'fields', 'page_reverse', ...TAG_RULES])
 
+/** openstacksdk asks by the names of Octavia's data model, which Octavia takes beside its own (`api/common/pagination.py`). */
+const FILTER_NAMES: Readonly<Record<string, string>> = { load_balancer_id: 'loadbalancer_id' }
+
 const badFilter = () => new OctaviaFault(400, 'One or more arguments are either duplicate or invalid')
 
 /** What is said once: which of two counts would be a guess. */
@@ -46,7 +49,7 @@ export function parseListQuery(query: URLSearchParams): ListQuery {
     .filter((name) => !NOT_FILTERS.has(name))
     .map((name) => {
       if (query.getAll(name).length > 1) throw badFilter()
-      return [name, query.get(name) ?? ''] as const
+      return [FILTER_NAMES[name] ?? name, query.get(name) ?? ''] as const
     })
   const fields = query.getAll('fields')
   return {
