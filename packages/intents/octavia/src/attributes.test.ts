@@ -9,11 +9,13 @@ import type { Resource } from './resources/resource.ts'
 
 const yes = (is: boolean): string => (is ? 'yes' : '')
 
+const REFUSED = 'not offered'
+
 /** The table of a resource as people read it. */
 const described = <D, R>({ word, plural, fields }: Resource<D, R>): string => {
   const rows = [...fields].map(
-    ({ name, since, create, update, read }) =>
-      `| \`${name}\` | 2.${since} | ${create === 'refused' ? '' : create} | ${yes(update)} | ${yes(read !== null)} |`,
+    ({ name, since, create, update, read, resting }) =>
+      `| \`${name}\` | 2.${since} | ${resting ? REFUSED : create === 'refused' ? '' : create} | ${update && resting ? REFUSED : yes(update)} | ${yes(read !== null)} |`,
   )
   return [
     `## ${word} (\`${plural}\`)`,
@@ -27,7 +29,7 @@ const described = <D, R>({ word, plural, fields }: Resource<D, R>): string => {
 
 test('ATTRIBUTES.md says what the tables say', async () => {
   const page = [
-    '# Attributes of the Octavia v2 API\n\nWritten by `attributes.test.ts` from the tables in `src/resources`; `README.md` says what is refused and how.\n',
+    '# Attributes of the Octavia v2 API\n\nWritten by `attributes.test.ts` from the tables in `src/resources`; `README.md` says what is refused and how.\nWhere it says `not offered`, only the value that means "not used" (null, empty, `NONE`, `false`) is accepted.\n',
     described(loadBalancerResource),
     described(listenerResource),
     described(poolResource),

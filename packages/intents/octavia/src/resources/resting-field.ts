@@ -29,10 +29,11 @@ export function restingField<D, R, T>(name: string, type: WireType<T>, spec: Res
       return spec.rest
     },
   }
-  return rowsOf<D, R>()(name, resting, {
+  const row = rowsOf<D, R>()(name, resting, {
     since: spec.since,
     create: 'optional',
     update: spec.update ?? true,
     ...(spec.printed === false ? {} : { read: () => spec.rest }),
   })
+  return { ...row, resting: true }
 }

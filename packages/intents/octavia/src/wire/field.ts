@@ -16,6 +16,8 @@ export interface Field<D, R> {
   readonly since: number
   readonly create: 'required' | 'optional' | 'refused'
   readonly update: boolean
+  /** Whether no value but the one that means "not used" is accepted. */
+  readonly resting: boolean
   /** Checks a JSON value, null included. @throws OctaviaFault */
   readonly accept: (json: unknown, mode: Mode, at: At) => Edit<D>
   /** What a creation that leaves the field out does. */
@@ -55,6 +57,7 @@ export const rowsOf =
       since: spec.since,
       create: spec.create ?? 'refused',
       update: spec.update ?? false,
+      resting: false,
       absent: editTo(spec.default),
       read: read ?? null,
       selects: selector(type, asked, read),
