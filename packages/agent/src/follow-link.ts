@@ -1,5 +1,5 @@
 import type { AgentLink, StateLine } from '@spout/client/agent-link'
-import { type Clock, type Logger, pause } from '@spout/runtime'
+import { Backoff, type Clock, type Logger, pause, type Random } from '@spout/runtime'
 
 export interface FollowOptions {
   /** The link as it is to be used now; asked anew for each connection, so that a renewed certificate takes effect. */
@@ -7,14 +7,12 @@ export interface FollowOptions {
   /** A connection begins: the full set follows, up to its `synced`. */
   readonly onConnect: () => void
   readonly onLines: (lines: readonly StateLine[]) => void
-  /** Draws from [0, 1). */
-  readonly random: () => number
+  readonly random: Random
   readonly clock: Clock
   readonly log: Logger
 }
 
-const FIRST_PAUSE_MS = 100
-const MOST_PAUSE_MS = 5000
+const LIMITS = { firstMs: 100, mostMs: 5000 }
 
 /**
  * Follows the state stream until `signal` aborts, connecting again with jittered back-off whenever it ends. While
@@ -22,7 +20,7 @@ const MOST_PAUSE_MS = 5000
  */
 export async function followLink(options: FollowOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, random } = options
-  let failures = 0
+  const backoff = new Backoff({ ...LIMITS, random })
   while (!signal.aborted) {
     let connected = false
     try {
@@ -31,14 +29,16 @@ export async function followLink(options: FollowOptions, signal: AbortSignal): P
         connected = true
         options.onLines(lines)
         // Only a whole set counts as success: a server that always breaks off halfway is not to be hammered.
-        if (lines.some((line) => line.type === 'synced')) failures = 0
+        if (lines.some((line) => line.type === 'synced')) backoff.reset()
       }
       log.info({ event: 'link-ended' }, 'the server ended the state stream')
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ event: 'link-broken', err: error, failures }, 'no link to the control plane: forwarding goes on')
+      log.warn(
+        { event: 'link-broken', err: error, failures: backoff.failures },
+        'no link to the control plane: forwarding goes on',
+      )
     }
-    const pauseMs = Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures++, 10))
-    await pause(clock, pauseMs * (0.5 + random()), signal)
+    await pause(clock, backoff.next(), signal)
   }
 }

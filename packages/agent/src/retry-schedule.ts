@@ -1,19 +1,18 @@
-import type { Clock, Timer } from '@spout/runtime'
+import { backoffMs, type Clock, type Random, type Timer } from '@spout/runtime'
 
-const FIRST_MS = 100
-const MOST_MS = 30_000
+const LIMITS = { firstMs: 100, mostMs: 30_000 }
 const NEVER = Number.POSITIVE_INFINITY
 
 /** When what failed is tried again: each key by its own back-off, with one timer for all. */
 export class RetrySchedule {
   readonly #clock: Clock
-  readonly #random: () => number
+  readonly #random: Random
   readonly #onDue: (keys: readonly string[]) => void
   readonly #failed = new Map<string, { readonly attempts: number; readonly dueMs: number }>()
   #timer: Timer | null = null
   #timerDueMs = NEVER
 
-  constructor(clock: Clock, random: () => number, onDue: (keys: readonly string[]) => void) {
+  constructor(clock: Clock, random: Random, onDue: (keys: readonly string[]) => void) {
     this.#clock = clock
     this.#random = random
     this.#onDue = onDue
@@ -25,7 +24,7 @@ export class RetrySchedule {
 
   failed(key: string): void {
     const attempts = this.attempts(key) + 1
-    const pauseMs = Math.min(MOST_MS, FIRST_MS * 2 ** (attempts - 1)) * (0.75 + this.#random() / 2)
+    const pauseMs = backoffMs(attempts, LIMITS, this.#random)
     const dueMs = this.#clock.monotonicMs() + pauseMs
     this.#failed.set(key, { attempts, dueMs })
     if (dueMs < this.#timerDueMs) this.#arm(dueMs)

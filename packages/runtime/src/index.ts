@@ -6,6 +6,7 @@
  * (`@spout/runtime/status-server`). It knows no domain words.
  */
 export * from './at-most.ts'
+export * from './backoff.ts'
 export * from './clock.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'

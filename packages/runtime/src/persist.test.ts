@@ -11,6 +11,7 @@ function bed(over: Partial<PersistOptions> = {}) {
     signal: stopping.signal,
     firstPauseMs: 100,
     longestPauseMs: 300,
+    random: () => 1,
     onFailure: ({ message }, pauseMs) => void failures.push([message, pauseMs]),
     ...over,
   }

@@ -1,11 +1,13 @@
+import { Backoff, type Random } from './backoff.ts'
 import { type Clock, pause } from './clock.ts'
 
 export interface PersistOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Before the second attempt; doubles with each further one. */
+  /** Before the second attempt; doubles with each further one, and is random between half and the whole of it. */
   readonly firstPauseMs: number
   readonly longestPauseMs: number
+  readonly random?: Random
   /** Told of each attempt that failed, and of the pause before the next; not once `signal` is aborted. */
   readonly onFailure: (error: Error, pauseMs: number) => void
 }
@@ -17,20 +19,19 @@ export interface PersistOptions {
  */
 export async function persist(
   attempt: (goesWell: () => void) => Promise<'done' | 'again'>,
-  { clock, signal, firstPauseMs, longestPauseMs, onFailure }: PersistOptions,
+  { clock, signal, firstPauseMs, longestPauseMs, random, onFailure }: PersistOptions,
 ): Promise<void> {
-  let pauseMs = firstPauseMs
-  const goesWell = () => {
-    pauseMs = firstPauseMs
-  }
+  const backoff = new Backoff({ firstMs: firstPauseMs, mostMs: longestPauseMs, ...(random && { random }) })
   while (!signal.aborted) {
+    let failure: unknown = null
     try {
-      if ((await attempt(goesWell)) === 'done') return
+      if ((await attempt(() => backoff.reset())) === 'done') return
     } catch (error) {
       if (signal.aborted) return
-      onFailure(error instanceof Error ? error : new Error(String(error)), pauseMs)
+      failure = error ?? new Error('no reason was given')
     }
+    const pauseMs = backoff.next()
+    if (failure !== null) onFailure(failure instanceof Error ? failure : new Error(String(failure)), pauseMs)
     await pause(clock, pauseMs, signal)
-    pauseMs = Math.min(longestPauseMs, pauseMs * 2)
   }
 }

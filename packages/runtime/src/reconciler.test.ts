@@ -19,7 +19,7 @@ test.each([
   const lines: { event?: string; bug?: boolean }[] = []
   const log = createLogger({ name: 't', level: 'warn', destination: { write: (line) => lines.push(JSON.parse(line)) } })
   const clock = new FakeClock()
-  const queue = new WorkQueue({ clock, firstRetryMs: 50 })
+  const queue = new WorkQueue({ clock, firstRetryMs: 50, random: () => 1 })
   let turns = 0
   const reconciler = new Reconciler({
     name: 'test',

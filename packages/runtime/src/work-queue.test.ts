@@ -43,7 +43,7 @@ describe('WorkQueue', () => {
 
   test('failures back off by doubling and are forgotten after a success', async () => {
     const clock = new FakeClock()
-    const queue = new WorkQueue({ clock, firstRetryMs: 100, maxRetryMs: 300 })
+    const queue = new WorkQueue({ clock, firstRetryMs: 100, maxRetryMs: 300, random: () => 1 })
     queue.add('a')
     const waits: number[] = []
     for (let turn = 0; turn < 4; turn++) {

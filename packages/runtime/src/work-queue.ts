@@ -1,3 +1,4 @@
+import { type BackoffLimits, backoffMs, type Random } from './backoff.ts'
 import { type Clock, systemClock, type Timer } from './clock.ts'
 
 export interface WorkQueueOptions {
@@ -5,6 +6,7 @@ export interface WorkQueueOptions {
   /** First pause after a failure of a key; doubles with each further one. */
   readonly firstRetryMs?: number
   readonly maxRetryMs?: number
+  readonly random?: Random
 }
 
 /**
@@ -15,8 +17,8 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue {
   readonly #clock: Clock
-  readonly #firstRetryMs: number
-  readonly #maxRetryMs: number
+  readonly #retry: BackoffLimits
+  readonly #random: Random | undefined
   /** Waiting keys by group; the map's order is the order of turns. */
   readonly #turns = new Map<string, Set<string>>()
   readonly #groupOf = new Map<string, string>()
@@ -30,8 +32,8 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions = {}) {
     this.#clock = options.clock ?? systemClock
-    this.#firstRetryMs = options.firstRetryMs ?? 50
-    this.#maxRetryMs = options.maxRetryMs ?? 30_000
+    this.#retry = { firstMs: options.firstRetryMs ?? 50, mostMs: options.maxRetryMs ?? 30_000 }
+    this.#random = options.random
   }
 
   /** Keys that wait, are paused or in work. */
@@ -112,8 +114,7 @@ export class WorkQueue {
       this.#groupOf.delete(key)
       return
     }
-    const delayMs =
-      outcome === 'failed' ? Math.min(this.#maxRetryMs, this.#firstRetryMs * 2 ** (failures - 1)) : outcome.retryAfterMs
+    const delayMs = outcome === 'failed' ? backoffMs(failures, this.#retry, this.#random) : outcome.retryAfterMs
     this.addAfter(key, delayMs, group)
   }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, type Component, type Logger, pause, systemClock, type Timer } from '@spout/runtime'
-import type { Random } from '../transport/backoff.ts'
+import { type Clock, type Component, type Logger, pause, type Random, systemClock, type Timer } from '@spout/runtime'
 import { isAlreadyExists, isConflict } from '../transport/errors.ts'
 import { LEASES, type Lease, type LeaseSpec } from '../types/index.ts'
 import type { KubeClient } from '../write/kube-client.ts'

@@ -1,5 +1,4 @@
-import type { Clock, Logger } from '@spout/runtime'
-import type { Random } from '../transport/backoff.ts'
+import type { Clock, Logger, Random } from '@spout/runtime'
 import type { Transport } from '../transport/transport.ts'
 import type { KubeObject } from '../types/index.ts'
 import type { DoubtPolicy } from './doubt.ts'

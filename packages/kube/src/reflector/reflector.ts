@@ -1,5 +1,4 @@
-import { type Clock, pause, systemClock } from '@spout/runtime'
-import { Backoff, type Random } from '../transport/backoff.ts'
+import { Backoff, type Clock, pause, type Random, systemClock } from '@spout/runtime'
 import { KubeError } from '../transport/errors.ts'
 import { collectionPath, type KubeObject, type ObjectName, objectKey } from '../types/index.ts'
 import { BelievedObjects, type Listed } from './believed-objects.ts'

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { type Clock, pause, systemClock } from '@spout/runtime'
+import { Backoff, type Clock, pause, type Random, systemClock } from '@spout/runtime'
 import { LineSplitter } from '@spout/runtime/ndjson'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { Status } from '../types/index.ts'
-import { Backoff, type Random } from './backoff.ts'
 import { Connection, unreachable } from './connection.ts'
 import { KubeError, KubeUnreachable } from './errors.ts'
 
