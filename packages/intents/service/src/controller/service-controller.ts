@@ -35,18 +35,18 @@ export interface ServiceControllerCounters {
 }
 
 /**
- * A look waits for others nearly all the time: for the API server twice and for the control plane's store once. So many as
- * the control plane makes together.
+ * Keys worked on at the same time. Work on a key is mostly waiting: twice for the API server and once for the control plane's
+ * store. It is as many as the control plane creates in one call.
  */
 const WORKERS = 256
-/** With more keys waiting, Services are brought first, and their statuses written when it is known what became of them. */
+/** With more keys than this in the queue, a status is written only once the nodes have answered: addresses come first. */
 const MASS = 64
-/** In a mass each waits this part of what waits, in ms: what is made together costs everybody less. */
+/** How long a creation waits for others that go in the same call, for each key in the queue: a shared call costs less. */
 const PATIENCE_PER_KEY_MS = 0.2
 const MOST_PATIENCE_MS = 500
 const NOT_READY_RETRY_MS = 200
 const ROUTES_IN_USE_RETRY_MS = 1000
-/** Those that wait for the first look at the routes are told when it is over; this is for the case that nobody does. */
+/** Services wait until routes to pods were set once, and are then queued again. This pause is for the case that they are not. */
 const ROUTES_LOOK_MS = 1000
 
 const UNIT = 'unit/'
@@ -57,9 +57,9 @@ const NODES = 'nodes'
 /**
  * Keeps load balancers as the Services of a cluster want them, and Services' statuses as the load balancers are.
  *
- * Keys travel, not events: `unit/...` for the Services of one address, `leave/namespace/name` for what a Service leaves
- * behind. Each look reads both sides and does the difference, so it may run at any time, and after a restart it finds
- * nothing to do. Namespaces take turns.
+ * The queue holds keys, not events: `unit/...` for the Services of one address, `leave/namespace/name` for what a Service leaves
+ * behind. Work on a key reads both sides and writes the difference. It may run at any time; after a restart it finds nothing
+ * to do. Namespaces take turns.
  */
 export class ServiceController {
   readonly name = 'service-controller'
@@ -70,7 +70,7 @@ export class ServiceController {
   readonly #stop = new AbortController()
   #nodes: readonly EligibleNode[] = []
   #nodesStale = true
-  /** Whether the routes to the pods were looked at once: members behind a route that is yet to come would be refused. */
+  /** Whether the routes to pods were set once, or failed: before that, members behind a missing route would be refused. */
   #routesLooked: boolean
   /** The control plane listed nothing of this cluster, and nobody has looked yet what that means. */
   #listedNothing = false
