@@ -4,7 +4,8 @@ import { shownVip } from '../announcing-group.ts'
 import { CLIENT } from '../fixtures.ts'
 import { agentOf } from '../node-processes.ts'
 import { type ServiceLab, startServiceLab } from './service-lab.ts'
-import { servicesIn, startWorkload } from './workloads.ts'
+import { servicesIn } from './services.ts'
+import { startWorkload } from './workloads.ts'
 
 const QUICK = { 'spout.dev/monitor-delay': '200ms', 'spout.dev/monitor-retries': '2' }
 const NODE_PORTS = { 'spout.dev/mode': 'node-ports', ...QUICK }

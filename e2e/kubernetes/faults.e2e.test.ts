@@ -13,7 +13,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bothTakePart, shownVip } from '../announcing-group.ts'
 import { connectorLog, connectorMetric, startConnector, stopConnector } from './connectors.ts'
 import { HOSTILE_TEXTS, hostileServices, IMPOSSIBLE } from './hostile-wishes.ts'
-import { type BalancedService, type ServiceLab, startServiceLab } from './service-lab.ts'
+import { type ServiceLab, startServiceLab } from './service-lab.ts'
+import { type BalancedService, serviceBody, servicesIn } from './services.ts'
 import {
   balancedServices,
   documents,
@@ -24,7 +25,7 @@ import {
   unnoticed,
   untilOver,
 } from './shop.ts'
-import { answeringIn, revive, serviceBody, servicesIn, startWorkload } from './workloads.ts'
+import { answeringIn, revive, startWorkload } from './workloads.ts'
 
 /** The ten minutes with SPOUT_LONG_TESTS=1. */
 const OUTAGE_MS = process.env['SPOUT_LONG_TESTS'] === '1' ? 600_000 : 12_000

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Caller, type Kubernetes, KubernetesCluster, Lab, must, waitFor } from '@spout/testkit'
-import type { BalancedService, PodAnswer } from './service-lab.ts'
+import type { PodAnswer } from './service-lab.ts'
+import type { BalancedService } from './services.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 export const INSTALLATION = path.join(ROOT, 'deploy/kubernetes/spout.yaml')

@@ -4,7 +4,7 @@ import { type Kubernetes, recordFault, run, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documented, INSTALLATION, type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
 import { askPolitely } from './polite-client.ts'
-import type { BalancedService } from './service-lab.ts'
+import type { BalancedService } from './services.ts'
 import { startWorkload } from './workloads.ts'
 
 let lab: InClusterLab

@@ -3,7 +3,6 @@ import path from 'node:path'
 import {
   Caller,
   callApi,
-  type Kubernetes,
   KubernetesCluster,
   PRODUCT_ENVIRONMENT,
   type ShownLoadBalancer,
@@ -12,7 +11,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { ACME } from '../fixtures.ts'
-import { serviceBody, servicesIn } from './workloads.ts'
+import { type BalancedService, serviceBody, servicesIn } from './services.ts'
 
 const CONNECTOR = path.resolve(import.meta.dirname, '../../apps/connector/src/main.ts')
 
@@ -21,13 +20,6 @@ export interface PodAnswer {
   readonly pod: string
   readonly node: string
   readonly client: string
-}
-
-export interface BalancedService extends Kubernetes.Service {
-  readonly status?: {
-    readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] }
-    readonly conditions?: readonly Kubernetes.Condition[]
-  }
 }
 
 const SERVICES = servicesIn('default')

@@ -1,8 +1,9 @@
 import { type Kubernetes, waitFor } from '@spout/testkit'
 import { expect } from 'vitest'
 import { askPolitely, type Experience } from './polite-client.ts'
-import type { BalancedService, ServiceLab } from './service-lab.ts'
-import { crash, servicesIn } from './workloads.ts'
+import type { ServiceLab } from './service-lab.ts'
+import { type BalancedService, servicesIn } from './services.ts'
+import { crash } from './workloads.ts'
 
 /** A Service with what its controller put on it. */
 export interface OwnedService extends BalancedService {

@@ -1,5 +1,6 @@
 import { type Kubernetes, killPid, pidsIn, programOf, waitFor } from '@spout/testkit'
-import type { BalancedService, ServiceLab } from './service-lab.ts'
+import type { ServiceLab } from './service-lab.ts'
+import { type BalancedService, servicesIn } from './services.ts'
 
 export interface Workload {
   readonly name: string
@@ -16,7 +17,6 @@ interface Deployment {
 }
 
 const deployments = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/deployments`
-export const servicesIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/services`
 
 const nodeSelector = (node: string | undefined) => (node === undefined ? {} : { 'kubernetes.io/hostname': node })
 
@@ -104,22 +104,6 @@ export async function crash({ cluster, system }: ServiceLab, pod: Kubernetes.Pod
 /** The node's kubelet is there again and starts what ended. */
 export const revive = ({ cluster }: ServiceLab, pod: Kubernetes.Pod): Promise<void> =>
   cluster.node(pod.spec.nodeName ?? '').startKubelet()
-
-/** A Service of type LoadBalancer for TCP port 80 of some pods, in any namespace. */
-export const serviceBody = (
-  name: string,
-  app: string,
-  spec: object = {},
-  annotations: Readonly<Record<string, string>> = {},
-): BalancedService => ({
-  metadata: { name, annotations },
-  spec: {
-    type: 'LoadBalancer',
-    selector: { app },
-    ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }],
-    ...spec,
-  },
-})
 
 /** Waits until the Service has an address and somebody answers there. */
 export function answeringIn(lab: ServiceLab, namespace: string, name: string): Promise<string> {
