@@ -38,3 +38,14 @@ test('every dependency is pinned exactly, and few run in production', () => {
   expect(direct.size).toBeGreaterThan(0)
   expect(direct.size).toBeLessThanOrEqual(MOST_DIRECT)
 })
+
+test('the pinned Node.js is one that package.json says the product runs on', () => {
+  interface Manifest {
+    readonly engines: { readonly node: string }
+    readonly optionalDependencies: Readonly<Record<string, string>>
+  }
+  const { engines, optionalDependencies } = read<Manifest>('package.json')
+  const pinned = [...new Set(Object.values(optionalDependencies))]
+  expect(pinned).toEqual([process.versions.node])
+  expect(engines.node).toBe(`>=${process.versions.node.split('.')[0]}`)
+})

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { ensureKubernetes, FIGURES_VARIABLE, faultTable, Lab, readFaults, runInteractive } from '@spout/testkit'
+import { checkLines, runCheck, STATIC_CHECKS } from './checks.ts'
 import { leftovers, standing } from './leftovers.ts'
-import { type FileOutcome, failureLines, hasFailed, nowhere, outcomesOf } from './test-outcome.ts'
+import { type FileOutcome, failureLines, hasFailed, nowhere, outcomesOf, passedOnce } from './test-outcome.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
 const KINDS = ['unit', 'contract', 'lab', 'e2e'] as const
@@ -44,6 +45,7 @@ export const test: Verb = {
     const projects = wanted.toSorted((a, b) => Number(needsKubernetes(a)) - Number(needsKubernetes(b)))
     // Built beside the kinds that do not need it. With a filter, tests that want a cluster build it themselves.
     const kubernetes = filters.length === 0 && projects.some(needsKubernetes) ? buildKubernetes() : null
+    const checks = args.length === 0 ? await runChecks() : []
     const first: FileOutcome[] = []
     for (const project of projects) {
       if (needsKubernetes(project)) await kubernetes
@@ -51,7 +53,7 @@ export const test: Verb = {
     }
     const passedAlone = await runAgain(first.filter(hasFailed), runId)
     const left = await leftovers(before, runId)
-    const outcomes = [...first, ...left.map((line) => nowhere('left behind', line))]
+    const outcomes = [...checks, ...first, ...left.map((line) => nowhere('left behind', line))]
     printFaults(runId)
     printFailures(outcomes.filter(hasFailed), passedAlone)
     const sum = (count: (outcome: FileOutcome) => number) => outcomes.reduce((total, one) => total + count(one), 0)
@@ -61,6 +63,18 @@ export const test: Verb = {
     process.stdout.write(`\n${passed} passed, ${failed} failed, ${sum((one) => one.skipped)} skipped\n`)
     return failed === 0 && passed > 1 ? 0 : 1
   },
+}
+
+/** What `./dev check` asks and no test does: each counts as a test. A run of everything is what CI runs. */
+async function runChecks(): Promise<readonly FileOutcome[]> {
+  process.stdout.write('\n== check\n')
+  const outcomes: FileOutcome[] = []
+  for (const check of STATIC_CHECKS) {
+    const result = await runCheck(check)
+    process.stdout.write(checkLines(result))
+    outcomes.push(result.ok ? passedOnce('check', check.name) : nowhere(`check: ${check.name}`, result.output))
+  }
+  return outcomes
 }
 
 /** @returns those files of which nothing fails alone */

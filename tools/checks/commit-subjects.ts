@@ -1,0 +1,17 @@
+import { run } from '@spout/testkit'
+
+/** Commits after this one are held to the rule; older ones have subjects of up to 200 characters. */
+const SINCE = '160c0fa062875b39a0e4121e7ad8c0577832385f'
+/** Git's own advice is 50 (`git help commit`); 72 is what `git log` shows in 80 columns. */
+const MOST_CHARACTERS = 72
+
+/** Subjects of this branch that are too long. A checkout without that history, such as a shallow one, has none. */
+export async function longSubjects(root: string): Promise<readonly string[]> {
+  const git = (...args: readonly string[]) => run(['git', '-C', root, ...args])
+  if ((await git('merge-base', '--is-ancestor', SINCE, 'HEAD')).code !== 0) return []
+  return tooLong((await git('log', '--no-merges', '--format=%s', `${SINCE}..HEAD`)).stdout)
+}
+
+/** @param log one subject a line */
+export const tooLong = (log: string): readonly string[] =>
+  log.split('\n').filter((subject) => [...subject].length > MOST_CHARACTERS)

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { checkLines, goldenOwners, runCheck } from './checks.ts'
+import { ROOT } from './verb.ts'
+
+it('finds every test file that owns goldens, whatever its tests are called', () => {
+  const owners = goldenOwners(ROOT)
+  expect(owners).toContain('packages/dataplane/src/drivers/haproxy/render.test.ts')
+  expect(owners).toContain('packages/intents/octavia/src/write-back.test.ts')
+  expect(owners.every((file) => existsSync(path.join(ROOT, file)))).toBe(true)
+})
+
+it('a check fails with its program, and shows what that said', async () => {
+  const failed = await runCheck({ name: 'types', argv: ['sh', '-c', 'echo "a.ts: wrong" >&2; exit 3'] })
+  expect(failed.ok).toBe(false)
+  expect(checkLines({ ...failed, seconds: 1.23 })).toBe('FAIL  types (1.2 s)\na.ts: wrong\n')
+  const passed = await runCheck({ name: 'types', argv: ['echo', 'much'] })
+  expect(checkLines({ ...passed, seconds: 0 })).toBe('ok    types (0.0 s)\n')
+})

@@ -1,0 +1,54 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { run } from '@spout/testkit'
+import { ROOT } from './verb.ts'
+
+/** A question to the sources that a program answers by its exit code. */
+export interface Check {
+  readonly name: string
+  readonly argv: readonly string[]
+}
+
+export interface CheckResult {
+  readonly name: string
+  readonly ok: boolean
+  readonly seconds: number
+  /** What the program said. */
+  readonly output: string
+}
+
+/** What no test looks at. */
+export const STATIC_CHECKS: readonly Check[] = [
+  { name: 'types', argv: ['tsc', '-p', ROOT] },
+  { name: 'lint and format', argv: ['biome', 'check', '--error-on-warnings', ROOT] },
+  { name: 'dead code', argv: ['knip', '--no-progress', '--directory', ROOT] },
+  { name: 'lock file', argv: ['npm', '--prefix', ROOT, 'ci', '--dry-run', '--ignore-scripts', '--no-audit'] },
+]
+
+/** Unit tests whose subject is the repository itself: those of `tools/`, and those that own goldens. */
+export const unitTestsThatCheck = (): Check => ({
+  name: 'layers, circles, commit subjects, docs links, generated reference, goldens',
+  argv: ['vitest', 'run', '--root', ROOT, '--project', 'unit', 'tools/', ...goldenOwners(ROOT)],
+})
+
+/** The test files that compare something with a golden file. */
+export const goldenOwners = (root: string): readonly string[] =>
+  globSync('{packages,apps}/**/*.test.ts', { cwd: root, exclude: ['**/node_modules/**'] })
+    .filter((file) => readFileSync(path.join(root, file), 'utf8').includes('toMatchFileSnapshot('))
+    .sort()
+
+/** CI mode never writes a golden that is missing. */
+export async function runCheck({ name, argv }: Check): Promise<CheckResult> {
+  const started = performance.now()
+  const { code, stdout, stderr } = await run(argv, { env: { CI: 'true', NO_COLOR: '1' }, timeoutMs: 300_000 })
+  return {
+    name,
+    ok: code === 0,
+    seconds: (performance.now() - started) / 1000,
+    output: `${stdout}\n${stderr}`.trim(),
+  }
+}
+
+/** `ok    types (4.2 s)`, and what the program said where it failed. */
+export const checkLines = ({ name, ok, seconds, output }: CheckResult): string =>
+  `${ok ? 'ok  ' : 'FAIL'}  ${name} (${seconds.toFixed(1)} s)\n${ok ? '' : `${output}\n`}`
