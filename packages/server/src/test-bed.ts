@@ -25,6 +25,7 @@ import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
 import { LOCAL_ADDRESS } from './authn/login-source.ts'
 import { newUser } from './authn/new-user.ts'
+import { Passwords } from './authn/password.ts'
 import type { ServiceAccounts } from './authn/service-accounts.ts'
 import { baseUrl } from './http/base-url.ts'
 import type { ProxyTrust } from './http/client-address.ts'
@@ -174,6 +175,8 @@ export async function openTestBed(
   const admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
   const authenticator = new Authenticator({
     ...{ store, view, clock, log },
+    // What a hash costs in earnest is 100 ms of a core, and is tested where passwords are.
+    passwords: new Passwords({ log2N: 4 }),
     ...(serviceAccounts && { serviceAccounts }),
     ...(limits.tokensPerGrant !== undefined && { tokensPerGrant: limits.tokensPerGrant }),
   })

@@ -22,6 +22,7 @@ export interface AuthenticatorOptions {
   readonly tokensPerGrant?: number
   /** Of the cluster that we are in; without it tokens of service accounts are refused. */
   readonly serviceAccounts?: ServiceAccounts
+  readonly passwords?: Passwords
 }
 
 /** How a user is named: by id or by name, never both. */
@@ -54,7 +55,7 @@ const SWEEP_BATCH = 500
  * Every refusal of a login reads alike, whatever was wrong.
  */
 export class Authenticator {
-  readonly passwords = new Passwords()
+  readonly passwords: Passwords
   readonly #options: AuthenticatorOptions
   readonly #limiter: LoginLimiter
   readonly #tokens: GrantTokens
@@ -63,6 +64,7 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options
+    this.passwords = options.passwords ?? new Passwords()
     this.#limiter = new LoginLimiter(options.clock)
     this.#tokens = new GrantTokens(options.view)
     this.#ttlMs = options.tokenTtlMs ?? DEFAULT_TTL_MS

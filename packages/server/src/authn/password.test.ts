@@ -35,7 +35,7 @@ describe('Passwords', () => {
   })
 
   test('of one user too many at once are turned away, the others answered', async () => {
-    const passwords = new Passwords(2)
+    const passwords = new Passwords({ maxRunning: 2 })
     const cheap = 'scrypt$4$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
     const results = await Promise.allSettled(Array.from({ length: 80 }, () => passwords.verify('x', cheap, ASKER)))
     const turnedAway = results.filter((result) => result.status === 'rejected')
@@ -54,7 +54,7 @@ describe('Passwords', () => {
   })
 
   test('a record that cannot be derived fails that login, and the next is answered', async () => {
-    const passwords = new Passwords(1)
+    const passwords = new Passwords({ maxRunning: 1 })
     const record = await passwords.hash('x', ASKER)
     await expect(passwords.verify('x', 'scrypt$30$8$1$AAAA$AAAA', ASKER)).rejects.toThrow(/memory/i)
     expect(await passwords.verify('x', record, ASKER)).toBe(true)

@@ -17,16 +17,24 @@ const MAX_WAITING = 256
 const MAX_WAITING_OF_SOURCE = 128
 const MAX_WAITING_OF_USER = 32
 
-/** Stands in for a user who does not exist, so that both answers cost the same. */
-const NOBODY = `scrypt$${LOG2_N}$${BLOCK_SIZE}$${PARALLELISM}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+export interface PasswordOptions {
+  /** Hashes at the same time. */
+  readonly maxRunning?: number
+  /** The cost of a new hash: the binary logarithm of scrypt's N (RFC 7914). */
+  readonly log2N?: number
+}
 
 /** Hashes passwords as `scrypt$<log2 N>$<r>$<p>$<salt>$<key>`, few at a time, in turns that are fair to all who ask. */
 export class Passwords {
   readonly #turns: FairTurns
   readonly #threads: readonly ScryptThread[]
+  readonly #log2N: number
+  /** Stands in for a user who does not exist, so that both answers cost the same. */
+  readonly #nobody: string
 
-  /** @param maxRunning hashes at the same time */
-  constructor(maxRunning = MAX_RUNNING) {
+  constructor({ maxRunning = MAX_RUNNING, log2N = LOG2_N }: PasswordOptions = {}) {
+    this.#log2N = log2N
+    this.#nobody = `scrypt$${log2N}$${BLOCK_SIZE}$${PARALLELISM}$${'A'.repeat(22)}$${'A'.repeat(43)}`
     this.#turns = new FairTurns({
       maxRunning,
       maxWaiting: MAX_WAITING,
@@ -40,9 +48,9 @@ export class Passwords {
   async hash(password: string, asker: Asker): Promise<string> {
     const salt = randomBytes(SALT_BYTES)
     const key = await this.#turns.run(asker, () =>
-      this.#derive(password, salt, LOG2_N, BLOCK_SIZE, PARALLELISM, KEY_BYTES),
+      this.#derive(password, salt, this.#log2N, BLOCK_SIZE, PARALLELISM, KEY_BYTES),
     )
-    return ['scrypt', LOG2_N, BLOCK_SIZE, PARALLELISM, text(salt), text(key)].join('$')
+    return ['scrypt', this.#log2N, BLOCK_SIZE, PARALLELISM, text(salt), text(key)].join('$')
   }
 
   /**
@@ -51,7 +59,7 @@ export class Passwords {
    * @throws SpoutError Unavailable when too many wait
    */
   verify(password: string, record: string | null, asker: Asker, atTurn = () => {}): Promise<boolean> {
-    const [scheme, log2n, blockSize, parallelism, salt = '', key = ''] = (record ?? NOBODY).split('$')
+    const [scheme, log2n, blockSize, parallelism, salt = '', key = ''] = (record ?? this.#nobody).split('$')
     if (scheme !== 'scrypt') throw new Error('a stored password record has an unknown scheme')
     const wanted = Buffer.from(key, 'base64url')
     return this.#turns.run(asker, async () => {
