@@ -51,10 +51,8 @@ export class FakeClock implements Clock {
     const end = this.#elapsedMs + byMs
     await settled()
     for (;;) {
-      const next = [...this.#pending]
-        .filter((timer) => timer.at <= end)
-        .sort((a, b) => a.at - b.at || a.order - b.order)[0]
-      if (next === undefined) break
+      const next = this.#earliest()
+      if (next === null || next.at > end) break
       this.#pending.delete(next)
       this.#elapsedMs = Math.max(this.#elapsedMs, next.at)
       next.callback()
@@ -62,6 +60,14 @@ export class FakeClock implements Clock {
     }
     this.#elapsedMs = end
   }
+
+  #earliest(): Pending | null {
+    let earliest: Pending | null = null
+    for (const timer of this.#pending) if (earliest === null || isBefore(timer, earliest)) earliest = timer
+    return earliest
+  }
 }
+
+const isBefore = (a: Pending, b: Pending): boolean => a.at < b.at || (a.at === b.at && a.order < b.order)
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
