@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { ensureKubernetes, FIGURES_VARIABLE, faultTable, Lab, readFaults, runInteractive } from '@spout/testkit'
 import { checkLines, runCheck, STATIC_CHECKS } from './checks.ts'
 import { leftovers, standing } from './leftovers.ts'
 import { type FileOutcome, failureLines, hasFailed, nowhere, outcomesOf, passedOnce } from './test-outcome.ts'
+import { type ProjectTimes, timesReport } from './times.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
 const KINDS = ['unit', 'contract', 'lab', 'e2e'] as const
@@ -27,13 +28,16 @@ const MOST_FILES_AGAIN = 5
 /** `./dev test [unit|contract|lab|e2e]` */
 export const test: Verb = {
   name: 'test',
-  usage: '[unit|contract|lab|e2e] [FILTER…]',
+  usage: '[unit|contract|lab|e2e] [FILTER…] [--times]',
   summary: 'runs the tests, all of them or one kind; the last line counts what ran',
   details:
     'Before it stand a table of the faults that were tried (what happened, and the figure) and what failed; up to five ' +
     'files that failed run again, each alone, which tells what load alone shows: they have failed all the same. The first run builds Kubernetes ' +
-    'from its Go modules, beside the tests that do without it (about 8 minutes on two cores).',
-  async run(args) {
+    'from its Go modules, beside the tests that do without it (about 8 minutes on two cores). --times tells where the ' +
+    'time went: by kind, by file (imports, hooks, tests), and the slowest tests.',
+  async run(given) {
+    const times = given.includes('--times') ? new Map<string, ProjectTimes>() : null
+    const args = given.filter((arg) => arg !== '--times')
     const chosen = KINDS.filter((kind) => kind === args[0])
     const filters = chosen.length > 0 ? args.slice(1) : args
     if (chosen.length === 0 && args[0] && !args[0].includes('/') && !args[0].startsWith('-'))
@@ -49,12 +53,13 @@ export const test: Verb = {
     const first: FileOutcome[] = []
     for (const project of projects) {
       if (needsKubernetes(project)) await kubernetes
-      first.push(...(await runProject(project, filters, runId)))
+      first.push(...(await runProject(project, filters, runId, times)))
     }
     const passedAlone = await runAgain(first.filter(hasFailed), runId)
     const left = await leftovers(before, runId)
     const outcomes = [...checks, ...first, ...left.map((line) => nowhere('left behind', line))]
     printFaults(runId)
+    if (times !== null) process.stdout.write(`\n== times\n${text(timesReport([...times.values()]))}`)
     printFailures(outcomes.filter(hasFailed), passedAlone)
     const sum = (count: (outcome: FileOutcome) => number) => outcomes.reduce((total, one) => total + count(one), 0)
     // That nothing was left behind counts as a test.
@@ -111,7 +116,12 @@ function printFaults(runId: string): void {
   if (table !== '') process.stdout.write(`\n== faults\n${table}`)
 }
 
-async function runProject(project: string, filters: readonly string[], runId: string): Promise<readonly FileOutcome[]> {
+async function runProject(
+  project: string,
+  filters: readonly string[],
+  runId: string,
+  times: Map<string, ProjectTimes> | null = null,
+): Promise<readonly FileOutcome[]> {
   const directory = path.join(ROOT, 'build', 'test')
   mkdirSync(directory, { recursive: true })
   const file = path.join(directory, `${project}-${runId}.json`)
@@ -128,8 +138,20 @@ async function runProject(project: string, filters: readonly string[], runId: st
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${file}`,
+    ...(times === null ? [] : [`--reporter=${path.join(import.meta.dirname, 'times-reporter.ts')}`]),
     ...filters,
   ]
-  const code = await runInteractive(argv, { SPOUT_TEST_RUN: runId, [FIGURES_VARIABLE]: figuresOf(runId) })
+  const timesFile = path.join(directory, `times-${runId}.json`)
+  const started = performance.now()
+  const code = await runInteractive(argv, {
+    SPOUT_TEST_RUN: runId,
+    SPOUT_TEST_TIMES: timesFile,
+    [FIGURES_VARIABLE]: figuresOf(runId),
+  })
+  if (times !== null && existsSync(timesFile)) {
+    const files = JSON.parse(readFileSync(timesFile, 'utf8')) as ProjectTimes['files']
+    times.set(project, { project, wallMs: performance.now() - started, files })
+    rmSync(timesFile)
+  }
   return outcomesOf(file, project, ROOT, code)
 }
