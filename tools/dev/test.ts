@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { ensureKubernetes, FIGURES_VARIABLE, faultTable, Lab, readFaults, runInteractive } from '@spout/testkit'
+import { changedFiles, testsOf } from './changed.ts'
 import { checkLines, runCheck, STATIC_CHECKS } from './checks.ts'
 import { leftovers, standing } from './leftovers.ts'
 import { type FileOutcome, failureLines, hasFailed, nowhere, outcomesOf, passedOnce } from './test-outcome.ts'
@@ -28,20 +29,25 @@ const MOST_FILES_AGAIN = 5
 /** `./dev test [unit|contract|lab|e2e]` */
 export const test: Verb = {
   name: 'test',
-  usage: '[unit|contract|lab|e2e] [FILTER…] [--times]',
+  usage: '[changed] [unit|contract|lab|e2e] [FILTER…] [--times]',
   summary: 'runs the tests, all of them or one kind; the last line counts what ran',
   details:
     'Before it stand a table of the faults that were tried (what happened, and the figure) and what failed; up to five ' +
     'files that failed run again, each alone, which tells what load alone shows: they have failed all the same. The first run builds Kubernetes ' +
     'from its Go modules, beside the tests that do without it (about 8 minutes on two cores). --times tells where the ' +
-    'time went: by kind, by file (imports, hooks, tests), and the slowest tests.',
+    'time went: by kind, by file (imports, hooks, tests), and the slowest tests. ./dev test changed runs the test files that ' +
+    'the changes since the main branch can break, in commits or not yet.',
   async run(given) {
     const times = given.includes('--times') ? new Map<string, ProjectTimes>() : null
-    const args = given.filter((arg) => arg !== '--times')
+    const changedOnly = given[0] === 'changed'
+    const args = given.slice(changedOnly ? 1 : 0).filter((arg) => arg !== '--times')
     const chosen = KINDS.filter((kind) => kind === args[0])
-    const filters = chosen.length > 0 ? args.slice(1) : args
+    const asked = chosen.length > 0 ? args.slice(1) : args
     if (chosen.length === 0 && args[0] && !args[0].includes('/') && !args[0].startsWith('-'))
-      throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${KINDS.join(', ')}`)
+      throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${KINDS.join(', ')}, changed`)
+    if (changedOnly && asked.length > 0) throw new UsageError('changed chooses the files: a filter does not go with it')
+    const filters = changedOnly ? await testsOfChanges() : asked
+    if (changedOnly && filters.length === 0) return 0
     await Lab.sweep()
     const before = standing()
     const runId = randomUUID()
@@ -49,7 +55,7 @@ export const test: Verb = {
     const projects = wanted.toSorted((a, b) => Number(needsKubernetes(a)) - Number(needsKubernetes(b)))
     // Built beside the kinds that do not need it. With a filter, tests that want a cluster build it themselves.
     const kubernetes = filters.length === 0 && projects.some(needsKubernetes) ? buildKubernetes() : null
-    const checks = args.length === 0 ? await runChecks() : []
+    const checks = given.every((arg) => arg === '--times') ? await runChecks() : []
     const first: FileOutcome[] = []
     for (const project of projects) {
       if (needsKubernetes(project)) await kubernetes
@@ -68,6 +74,13 @@ export const test: Verb = {
     process.stdout.write(`\n${passed} passed, ${failed} failed, ${sum((one) => one.skipped)} skipped\n`)
     return failed === 0 && passed > 1 ? 0 : 1
   },
+}
+
+async function testsOfChanges(): Promise<readonly string[]> {
+  const changed = await changedFiles()
+  const tests = testsOf(changed)
+  process.stdout.write(`${changed.length} files changed since the main branch; ${tests.length} test files can break\n`)
+  return tests
 }
 
 /** What `./dev check` asks and no test does: each counts as a test. A run of everything is what CI runs. */

@@ -1,0 +1,32 @@
+import { must, run } from '@spout/testkit'
+import { needing, runTimeNeeds } from '../source-graph/run-time-needs.ts'
+import { ROOT } from './verb.ts'
+
+/** What every test stands on. */
+const UNDER_ALL = ['package.json', 'package-lock.json', 'vitest.config.ts', 'tools/apt-packages', 'dev']
+/** They read the whole repository, so any change is theirs. */
+const READS_ALL = /^tools\/.*\.test\.ts$/
+const IS_TEST = /\.test\.ts$/
+
+/** Files that differ from the main branch, in commits or not yet, new ones included. */
+export async function changedFiles(): Promise<readonly string[]> {
+  const git = (...args: readonly string[]) => must(['git', '-C', ROOT, ...args])
+  const remote = await run(['git', '-C', ROOT, 'rev-parse', '--verify', '--quiet', 'origin/main'])
+  const base = (await git('merge-base', 'HEAD', remote.code === 0 ? 'origin/main' : 'main')).trim()
+  const said = (await git('diff', '--name-only', base)) + (await git('ls-files', '--others', '--exclude-standard'))
+  return said.split('\n').filter(Boolean)
+}
+
+/** The test files that a change of these files can break. */
+export function testsOf(changed: readonly string[]): readonly string[] {
+  const graph = runTimeNeeds(ROOT)
+  const tests = [...graph.keys()].filter((file) => IS_TEST.test(file)).sort()
+  if (changed.some((file) => UNDER_ALL.includes(file))) return tests
+  // How the C programs are built concerns all of them.
+  const built = changed.some((file) => /^native\/(Makefile|test\/)/.test(file))
+  const found = needing(
+    graph,
+    built ? [...changed, 'native/src/main.c', 'native/mover/main.c', 'native/flows/main.c'] : changed,
+  )
+  return tests.filter((file) => found.has(file) || (changed.length > 0 && READS_ALL.test(file)))
+}
