@@ -13,7 +13,7 @@ import { benchOptions, printRow } from './row.ts'
 
 const GOAL = { ms: 2000, rssMb: 200 }
 const options = benchOptions()
-const COUNT = options.quick ? 2000 : 10_000
+const COUNT = 10_000
 const ROUNDS = options.quick ? 1 : 3
 /** Carries the addresses; the other one is filled and emptied. */
 const [OWNER, EMPTY] = ['node1', 'node2'] as const

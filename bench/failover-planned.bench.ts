@@ -11,6 +11,7 @@ import { finish } from './failover/results.ts'
 import { only, options, RUNS } from './failover/settings.ts'
 import { SpoutPair } from './failover/spout-pair.ts'
 import { distribution } from './percentile.ts'
+import { isWanted } from './row.ts'
 
 const now = (): bigint => process.hrtime.bigint()
 const PLANS = ['planned-move', 'drain', 'agent-upgrade'] as const
@@ -99,7 +100,7 @@ const work = async (bed: SpoutBed): Promise<void> => {
   })
   await using our = await Watchers.start(lab, pair, { flows: true, workers: true })
   await using peerWatch = await Watchers.start(lab, peer, { flows: true, workers: false })
-  for (const plan of only('PLANS', PLANS)) {
+  for (const plan of only('PLANS', PLANS).filter((plan) => isWanted(plan, options))) {
     const [ours, peers]: [Seen[], Seen[]] = [[], []]
     for (let run = 0; run < RUNS; run++) {
       ours.push(await carryOut(plan, pair, our))

@@ -9,13 +9,13 @@ import { compile, LineProgram } from './bed/native.ts'
 import { NodeBed, nextApplied, tcpLoadBalancer } from './bed/node-bed.ts'
 import { addPeerDomain } from './bed/peer-domain.ts'
 import { median, pairedRatio, percentile } from './percentile.ts'
-import { type BenchRow, benchOptions, printRow } from './row.ts'
+import { type BenchRow, benchOptions, isWanted, printRow } from './row.ts'
 
 const options = benchOptions()
-const LISTENERS = options.quick ? 5000 : 30_000
+const LISTENERS = 30_000
 const ROUNDS = options.quick ? 4 : 21
 const SECONDS = 1
-const CONNECTS = options.quick ? 1000 : 3000
+const CONNECTS = 3000
 const NODE = 'node1'
 const MEMBER = memberAddress(0)
 const PORTS = { http: FAST_PORTS.first, bulk: 5201 } as const
@@ -120,22 +120,30 @@ await using prober = new LineProgram(lab, 'client', [await compile(lab, 'first-b
 for (const address of Object.values(WAYS))
   if ((await prober.ask(`${address} ${PORTS.http}`)).startsWith('-1')) throw new Error(`${address} does not answer`)
 
-const bulk = await rounds((address) => gigabitsPerSecond(lab, address, PORTS.bulk, SECONDS))
-printRow(throughputRow('l4-throughput', 'gbitPerSecond', bulk), options)
-const requests = await rounds((address) => requestsPerSecond(lab, `http://${address}:${PORTS.http}/`, SECONDS))
-printRow(throughputRow('l4-requests', 'perSecond', requests), options)
-
-const connect = await compile(lab, 'connect-rate')
-const p99: Record<string, number[]> = {}
-const p50 = await rounds(async (address) => {
-  const output = await lab.must('client', [connect, String(CONNECTS), String(PORTS.http), address])
-  const us = output
-    .split('\n')
-    .filter(Boolean)
-    .map((ns) => Number(ns) / 1000)
-  if (us.some((one) => one < 0)) throw new Error(`${address}: a connect failed`)
-  p99[address] = [...(p99[address] ?? []), percentile(us, 0.99)]
-  return median(us)
-})
-const byWay = (way: Way): number[] => p99[WAYS[way]] ?? []
-printRow(connectRow(p50, { plain: byWay('plain'), spout: byWay('spout'), handWritten: byWay('handWritten') }), options)
+if (isWanted('l4-throughput', options)) {
+  const bulk = await rounds((address) => gigabitsPerSecond(lab, address, PORTS.bulk, SECONDS))
+  printRow(throughputRow('l4-throughput', 'gbitPerSecond', bulk), options)
+}
+if (isWanted('l4-requests', options)) {
+  const requests = await rounds((address) => requestsPerSecond(lab, `http://${address}:${PORTS.http}/`, SECONDS))
+  printRow(throughputRow('l4-requests', 'perSecond', requests), options)
+}
+if (isWanted('l4-connect', options)) {
+  const connect = await compile(lab, 'connect-rate')
+  const p99: Record<string, number[]> = {}
+  const p50 = await rounds(async (address) => {
+    const output = await lab.must('client', [connect, String(CONNECTS), String(PORTS.http), address])
+    const us = output
+      .split('\n')
+      .filter(Boolean)
+      .map((ns) => Number(ns) / 1000)
+    if (us.some((one) => one < 0)) throw new Error(`${address}: a connect failed`)
+    p99[address] = [...(p99[address] ?? []), percentile(us, 0.99)]
+    return median(us)
+  })
+  const byWay = (way: Way): number[] => p99[WAYS[way]] ?? []
+  printRow(
+    connectRow(p50, { plain: byWay('plain'), spout: byWay('spout'), handWritten: byWay('handWritten') }),
+    options,
+  )
+}

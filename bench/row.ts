@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { ROWS_OF } from './rows.ts'
 
 /** What repeated measurements came to, in ms. */
 export interface Distribution {
@@ -32,17 +33,26 @@ export interface BenchRow {
 }
 
 export interface BenchOptions {
-  /** Fewer rounds: to see that it works, not to quote. */
+  /** Fewer rounds of the same, after the same warm-up: to see that it works, not to quote. */
   readonly quick: boolean
   readonly json: boolean
+  /** The rows that were asked for; none: all. */
+  readonly rows: readonly string[]
 }
 
 export function benchOptions(): BenchOptions {
   const { values } = parseArgs({
-    options: { quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      row: { type: 'string', multiple: true, default: [] },
+    },
   })
-  return { quick: values.quick, json: values.json }
+  return { quick: values.quick, json: values.json, rows: values.row }
 }
+
+/** Whether a row was asked for: what only another row needs need not be measured. */
+export const isWanted = (name: string, { rows }: BenchOptions): boolean => rows.length === 0 || rows.includes(name)
 
 const figures = (record: Readonly<Record<string, number | string>>): string =>
   Object.entries(record)
@@ -51,9 +61,14 @@ const figures = (record: Readonly<Record<string, number | string>>): string =>
 
 const rounded = (value: number): number => (Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)))
 
-/** Prints a row: one JSON object with `--json`, else a few lines for people. */
-export function printRow(row: BenchRow, { json }: BenchOptions): void {
-  if (json) process.stdout.write(`${JSON.stringify(row)}\n`)
+/**
+ * Prints a row if it was asked for: one JSON object with `--json`, else a few lines for people.
+ * @throws Error for a row that `rows.ts` does not have: nobody could ask for it
+ */
+export function printRow(row: BenchRow, options: BenchOptions): void {
+  if (!Object.values(ROWS_OF).some((rows) => rows.includes(row.name))) throw new Error(`rows.ts has no row ${row.name}`)
+  if (!isWanted(row.name, options)) return
+  if (options.json) process.stdout.write(`${JSON.stringify(row)}\n`)
   else
     process.stdout.write(
       [

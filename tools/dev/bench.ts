@@ -1,20 +1,44 @@
-import { globSync } from 'node:fs'
 import path from 'node:path'
 import { productUnit, runInteractive } from '@spout/testkit'
+import { ROWS_OF } from '../../bench/rows.ts'
+import { nearest } from './nearest.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
-/** Every benchmark is a program in bench/ that prints one JSON object a line: name, ours, peer, ratio, goal, pass. */
-const programs = (): ReadonlyMap<string, string> =>
-  new Map(
-    globSync('bench/*.bench.ts', { cwd: ROOT })
-      .sort()
-      .map((file) => [path.basename(file, '.bench.ts'), path.join(ROOT, file)]),
-  )
+const OPTIONS = ['--quick', '--json']
 
-/** The programs that a name means: the one that is called so, or all whose names begin with it, such as `failover`. */
-const programsOf = (name: string, known: Iterable<string>): readonly string[] => {
-  const all = [...known]
-  return all.includes(name) ? [name] : all.filter((program) => program.startsWith(`${name}-`))
+/** A benchmark to run, and of its rows those that are asked for; none: all. */
+export interface Chosen {
+  readonly program: string
+  readonly rows: readonly string[]
+}
+
+/**
+ * The benchmarks that names mean, in the order of bench/rows.ts. A name is that of a benchmark, the beginning of several
+ * (`failover`), or that of a row. Without names it is all of them.
+ * @throws UsageError for a name that nothing has
+ */
+export function benchmarksOf(
+  names: readonly string[],
+  rowsOf: Readonly<Record<string, readonly string[]>> = ROWS_OF,
+): readonly Chosen[] {
+  const programs = Object.keys(rowsOf)
+  const known = [...new Set([...programs, ...Object.values(rowsOf).flat()])]
+  const chosen = names.flatMap((name): readonly Chosen[] => {
+    if (programs.includes(name)) return [{ program: name, rows: [] }]
+    const owner = programs.find((program) => rowsOf[program]!.includes(name))
+    if (owner !== undefined) return [{ program: owner, rows: [name] }]
+    const family = programs.filter((program) => program.startsWith(`${name}-`))
+    if (family.length > 0) return family.map((program) => ({ program, rows: [] }))
+    throw new UsageError(
+      `there is no benchmark and no row ${JSON.stringify(name)}; the nearest is ${nearest(name, known)}. There are: ${known.join(', ')}`,
+    )
+  })
+  if (names.length === 0) return programs.map((program) => ({ program, rows: [] }))
+  return programs.flatMap((program) => {
+    const asked = chosen.filter((one) => one.program === program)
+    if (asked.length === 0) return []
+    return [{ program, rows: asked.some(({ rows }) => rows.length === 0) ? [] : asked.flatMap(({ rows }) => rows) }]
+  })
 }
 
 /** `./dev bench [NAME…] [--quick] [--json]` */
@@ -22,26 +46,23 @@ export const bench: Verb = {
   name: 'bench',
   usage: '[NAME…] [--quick] [--json]',
   summary: 'measures against real peers in the same run; JSON lines with --json',
-  details: `Benchmarks: ${[...programs().keys()].join(', ')}`,
+  details: `A name is that of a benchmark or of one of its rows. --quick: fewer rounds of the same.
+${Object.entries(ROWS_OF)
+  .map(([program, rows]) => `  ${program}: ${rows.join(', ')}`)
+  .join('\n')}`,
   async run(args) {
-    const known = programs()
-    const names = args.filter((arg) => !arg.startsWith('--'))
-    const unknown =
-      names.find((name) => programsOf(name, known.keys()).length === 0) ??
-      args.find((arg) => arg.startsWith('--') && !['--quick', '--json'].includes(arg))
-    if (unknown)
-      throw new UsageError(
-        `there is no benchmark or option ${JSON.stringify(unknown)}: ${[...known.keys()].join(', ')}`,
-      )
+    const options = args.filter((arg) => arg.startsWith('--'))
+    const unknown = options.find((option) => !OPTIONS.includes(option))
+    if (unknown !== undefined) throw new UsageError(`there is no option ${unknown}: ${OPTIONS.join(', ')}`)
     let worst = 0
-    const chosen = names.flatMap((name) => programsOf(name, known.keys()))
-    for (const name of names.length > 0 ? chosen : known.keys()) {
+    for (const { program, rows } of benchmarksOf(args.filter((arg) => !arg.startsWith('--')))) {
       const code = await runInteractive([
         process.execPath,
         // Some have parts of the control plane in them.
         ...productUnit('control-plane').nodeOptions,
-        known.get(name) ?? '',
-        ...args.filter((arg) => arg.startsWith('--')),
+        path.join(ROOT, 'bench', `${program}.bench.ts`),
+        ...options,
+        ...rows.flatMap((row) => ['--row', row]),
       ])
       worst = Math.max(worst, code)
     }
