@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** Two checkouts on one machine: each has its own state file, as each checkout has. */
 
-const PROGRAM = path.resolve(import.meta.dirname, '../tools/dev/main.ts')
+const ROOT = path.resolve(import.meta.dirname, '..')
+const PROGRAM = path.join(ROOT, 'tools/dev/main.ts')
 const directory = mkdtempSync(path.join(tmpdir(), 'spout-dev-up-'))
 const dev = (checkout: string, args: readonly string[]): Promise<RunResult> =>
   run([process.execPath, PROGRAM, ...args], {
@@ -34,7 +35,7 @@ beforeAll(async () => {
   holder.once('close', () => other.close())
 })
 afterAll(async () => {
-  for (const checkout of ['first', 'second']) await dev(checkout, ['down'])
+  for (const checkout of ['first', 'second', 'whole']) await dev(checkout, ['down'])
   holder.close()
   rmSync(directory, { recursive: true, force: true })
 })
@@ -66,3 +67,48 @@ describe('./dev up --bare with the port taken', () => {
     expect(refused.stderr).not.toMatch(/\n\s+at /)
   })
 })
+
+describe('./dev up', () => {
+  it('tells the story that README shows, a second one changes nothing, and down takes all of it away', async () => {
+    const told = await dev('whole', ['up', '--set', 'api.port=0'])
+    expect(told.code, told.stdout + told.stderr).toBe(0)
+    const lines = told.stdout.split('\n').map(withoutFigures)
+    let at = 0
+    for (const shown of storyOfReadme()) {
+      const found = lines.indexOf(withoutFigures(shown), at)
+      expect(found, `README shows, here or later: ${shown}\n${told.stdout}`).toBeGreaterThanOrEqual(at)
+      at = found + 1
+    }
+    expect(lines).toContain('Try next')
+    const again = await dev('whole', ['up', '--json'])
+    expect(again.code, again.stderr).toBe(0)
+    const { bare, story } = JSON.parse(again.stdout)
+    expect({ bare, ok: story.ok }).toEqual({ bare: false, ok: true })
+    expect(story.loadBalancers.map(({ name }: { name: string }) => name)).toEqual(['shop', 'blog'])
+    expect((await dev('whole', ['up', '--bare'])).stderr).toContain('the whole system is up already')
+    expect(await dev('whole', ['down'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Taken down/) })
+    expect((await dev('whole', ['env'])).code).toBe(2)
+  })
+})
+
+/** The lines that README shows of `./dev up`, in their order. */
+function storyOfReadme(): readonly string[] {
+  const [, block = ''] = readFileSync(path.join(ROOT, 'README.md'), 'utf8').split('$ ./dev up\n')
+  const lines = block
+    .slice(0, block.indexOf('```'))
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  expect(lines.length).toBeGreaterThan(20)
+  return lines
+}
+
+/** What differs from one run to the next: times, counts, the lab, its port, and which of the two nodes carries what. */
+const withoutFigures = (line: string): string =>
+  line
+    .replace(/^ *\d+\.\d s {2}/, '')
+    .replace(/\blab \w+:/, 'lab L:')
+    .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:P')
+    .replaceAll(/\bnode[12]\b(?! and node)(?<!and node[12])/g, 'nodeN')
+    .replaceAll(/\b(member[12]) \d+/g, '$1 N')
+    .replaceAll(/\d+ (ms|bytes)/g, 'N $1')
+    .trim()

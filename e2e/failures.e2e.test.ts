@@ -275,6 +275,7 @@ describe('a node whose state file is lost', () => {
     const owner = await ownerOf(acme, shop)
     await kill(`agent-${owner}`)
     rmSync(`${system.lab.directory}/${owner}/entries.journal`)
+    const watch = await KernelWatch.start(system.lab, 'state-file-lost')
     const traffic = steadyTraffic()
     const startedAt = Date.now()
     await startAgent(system.lab, system.access, owner)
@@ -282,6 +283,7 @@ describe('a node whose state file is lost', () => {
     await system.active(acme, shop.id)
     await bothServed()
     await traffic.stop()
+    expect(await watch.stop()).toEqual([])
   })
 })
 

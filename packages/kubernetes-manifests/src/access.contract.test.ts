@@ -151,8 +151,12 @@ describe('the account of the configuration loop', () => {
     const running = bed.start()
     await bed.create('AddressPool', 'public', { subnet: '192.0.2.0/24', addresses: [{ cidr: '192.0.2.128/25' }] })
     await bed.when('AddressPool', 'public', 'ready', isReady)
+    const poolsOfSpout = () => bed.spout.view.list('addressPool').map(({ cidr }) => cidr)
+    expect(poolsOfSpout()).toEqual(['192.0.2.0/24'])
     await bed.remove('AddressPool', 'public')
     await bed.gone('AddressPool', 'public')
+    expect(poolsOfSpout()).toEqual([])
+    expect(running.writes.length).toBeGreaterThan(0)
     await running.stop()
   })
 

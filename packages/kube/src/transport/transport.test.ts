@@ -237,15 +237,15 @@ describe('lines', () => {
   })
 
   it('let go of the connection when the reader stops', async () => {
-    const closed = new Promise((resolve) => {
+    const closed = new Promise<'finished' | 'cut'>((resolve) => {
       answers.push((response) => {
-        response.on('close', resolve)
+        response.on('close', () => resolve(response.writableFinished ? 'finished' : 'cut'))
         response.writeHead(200).write('{}\n')
       })
     })
     const signal = new AbortController().signal
     for await (const _ of transport.lines({ path: '/x', signal, silenceMs: 5000 })) break
-    await closed
+    expect(await closed).toBe('cut')
   })
 })
 

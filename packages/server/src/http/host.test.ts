@@ -133,6 +133,8 @@ test('a request that never ends does not keep the server from closing', async ()
   socket.resume()
   await app.close()
   await ended
+  expect(app.server.listening).toBe(false)
+  expect(answers).toEqual([])
 })
 
 test('headers have a limit', async () => {
