@@ -1,7 +1,7 @@
 import { run } from '@spout/testkit'
 
 /** Commits after this one are held to the rule; older ones have subjects of up to 200 characters. */
-const SINCE = '160c0fa062875b39a0e4121e7ad8c0577832385f'
+const SINCE = 'cdc90fc5359a39ec9b775d63095b6425a4f82c4e'
 /** Git's own advice is 50 (`git help commit`); 72 is what `git log` shows in 80 columns. */
 const MOST_CHARACTERS = 72
 
