@@ -33,6 +33,9 @@ const BESIDE_CLUSTER = ['e2e/kubernetes/{contract,dev-up,in-cluster,services}.e2
 export default defineConfig({
   test: {
     pool: 'threads',
+    // What vitest makes of a source is kept by its content.
+    fsModuleCache: true,
+    fsModuleCachePath: 'build/vitest-cache',
     // A report has the message alone: `[ Array(1) ]` would not say what was in it.
     chaiConfig: { truncateThreshold: 2000 },
     projects: [
