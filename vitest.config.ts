@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 // Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
-// `cluster` is what of `contract` and `lab` stands in front of a Kubernetes cluster, apart so that a whole run builds that
-// one meanwhile. `beside` is what of `e2e` makes no node fail: it bears another lab beside it; of that, `beside-cluster`
-// stands in front of a cluster.
+// `contract-on-cluster` and `lab-on-cluster` are what of these two stands in front of a Kubernetes cluster, apart so that a
+// whole run builds that one meanwhile. `beside` is what of `e2e` makes no node fail: it bears another lab beside it; of that,
+// `beside-cluster` stands in front of a cluster.
 const project = (
   name: string,
   include: string[],
@@ -15,14 +15,13 @@ const project = (
   test: { name, include, testTimeout, hookTimeout: 120_000, maxWorkers, exclude: ['**/node_modules/**', ...exclude] },
 })
 
-const KINDS = '{contract,lab}'
-const ON_A_CLUSTER = [
-  `packages/intents/{service,kubernetes-config}/src/**/*.${KINDS}.test.ts`,
-  `packages/kubernetes-manifests/src/**/*.${KINDS}.test.ts`,
-  `packages/kube/src/**/*.${KINDS}.test.ts`,
-  `packages/testkit/src/kubernetes/**/*.${KINDS}.test.ts`,
-  `apps/connector/src/**/*.${KINDS}.test.ts`,
-  'apps/cli/src/commands/{explain-service,import-metallb}.contract.test.ts',
+const onACluster = (kind: 'contract' | 'lab'): string[] => [
+  `packages/intents/{service,kubernetes-config}/src/**/*.${kind}.test.ts`,
+  `packages/kubernetes-manifests/src/**/*.${kind}.test.ts`,
+  `packages/kube/src/**/*.${kind}.test.ts`,
+  `packages/testkit/src/kubernetes/**/*.${kind}.test.ts`,
+  `apps/connector/src/**/*.${kind}.test.ts`,
+  ...(kind === 'contract' ? ['apps/cli/src/commands/{explain-service,import-metallb}.contract.test.ts'] : []),
 ]
 
 const BESIDE = [
@@ -51,9 +50,10 @@ export default defineConfig({
           isolate: false,
         },
       },
-      project('contract', ['{packages,apps}/**/src/**/*.contract.test.ts'], 120_000, 2, ON_A_CLUSTER),
-      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3, ON_A_CLUSTER),
-      project('cluster', ON_A_CLUSTER, 120_000, 2),
+      project('contract', ['{packages,apps}/**/src/**/*.contract.test.ts'], 120_000, 2, onACluster('contract')),
+      project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 3, onACluster('lab')),
+      project('contract-on-cluster', onACluster('contract'), 120_000, 2),
+      project('lab-on-cluster', onACluster('lab'), 120_000, 2),
       project('beside', BESIDE, 300_000, 2),
       project('beside-cluster', BESIDE_CLUSTER, 300_000, 2),
       project('e2e', ['e2e/**/*.e2e.test.ts'], 300_000, 1, [...BESIDE, ...BESIDE_CLUSTER]),

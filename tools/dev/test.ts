@@ -13,12 +13,12 @@ const KINDS = ['unit', 'contract', 'lab', 'e2e'] as const
 /** The projects of vitest in their order. */
 const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
   unit: ['unit'],
-  contract: ['contract'],
-  lab: ['lab', 'cluster'],
+  contract: ['contract', 'contract-on-cluster'],
+  lab: ['lab', 'lab-on-cluster'],
   e2e: ['beside', 'beside-cluster', 'e2e'],
 }
 /** Start clusters, or measure: they come last, when nothing is built beside them any more. */
-const ON_KUBERNETES: readonly string[] = ['cluster', 'beside-cluster', 'e2e']
+const ON_KUBERNETES: readonly string[] = ['contract-on-cluster', 'lab-on-cluster', 'beside-cluster', 'e2e']
 
 /**
  * So many files that failed run once more, each alone on the machine: what passes then failed by what ran beside it, or by
