@@ -270,6 +270,11 @@ describe('the control plane killed', () => {
   })
 })
 
+/** Statistics: they begin anew with the state file. */
+const isCount = (line: string): boolean => line.includes(' counter packets ')
+/** Emptied and filled again in a second transaction. Packets take the rules behind it meanwhile. */
+const isIngressSteering = (line: string): boolean => / element netdev spout-\S+ (link|via)[46] /.test(line)
+
 describe('a node whose state file is lost', () => {
   it('takes over what is there from the control plane and wipes nothing', async () => {
     const owner = await ownerOf(acme, shop)
@@ -283,7 +288,8 @@ describe('a node whose state file is lost', () => {
     await system.active(acme, shop.id)
     await bothServed()
     await traffic.stop()
-    expect(await watch.stop()).toEqual([])
+    const losses = await watch.stopAndTellLosses()
+    expect(losses.filter((line) => !isCount(line) && !isIngressSteering(line))).toEqual([])
   })
 })
 

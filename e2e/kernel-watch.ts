@@ -75,15 +75,41 @@ export class KernelWatch {
 
   /** Ends the listening; what was changed meanwhile, a line each. */
   async stop(): Promise<readonly string[]> {
+    return (await this.#transactions()).flat()
+  }
+
+  /**
+   * Ends the listening; what somebody took away and did not put back in the same transaction, so that packets could miss it.
+   * The marks of generations are left out: they say which change was the last.
+   */
+  async stopAndTellLosses(): Promise<readonly string[]> {
+    return (await this.#transactions()).flatMap((lines) => {
+      const added = new Set(
+        lines.map((line) => line.replace(': add ', ': delete ')).filter((line, at) => line !== lines[at]),
+      )
+      return lines.filter(
+        (line) => / delete |: Deleted /.test(line) && !line.includes(' generation ') && !added.has(line),
+      )
+    })
+  }
+
+  /** The changes of each nftables transaction, and each of the others alone. */
+  async #transactions(): Promise<readonly (readonly string[])[]> {
     await this.#fence('end')
     for (const { daemon } of this.#ears) await this.#lab.stop(daemon)
     return this.#ears.flatMap(({ namespace, monitor, daemon }) => {
       const text = readFileSync(daemon.logFile, 'utf8')
       const between = text.slice(text.lastIndexOf(monitor.mark('begin')), text.indexOf(monitor.mark('end')))
-      const [, ...changes] = between.split('\n').slice(0, -1)
-      return changes
-        .filter((line) => !line.startsWith('# new generation') && !line.includes(monitor.mark('begin')))
-        .map((line) => `${namespace}: ${line}`)
+      const [, ...lines] = between.split('\n').slice(0, -1)
+      const transactions: string[][] = [[]]
+      // nft tells the generation at the end of its transaction.
+      for (const line of lines)
+        if (line.startsWith('# new generation')) transactions.push([])
+        else if (!line.includes(monitor.mark('begin'))) {
+          transactions.at(-1)!.push(`${namespace}: ${line}`)
+          if (monitor.name !== 'nft') transactions.push([])
+        }
+      return transactions
     })
   }
 
