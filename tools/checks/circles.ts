@@ -1,33 +1,26 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { cModules } from '../source-graph/c-modules.ts'
 import { circlesOf, type Graph } from '../source-graph/graph.ts'
-
-/** Files that are in a circle today. The list may only get shorter: whoever breaks a circle takes its files out. */
-export const KNOWN: readonly string[] = [
-  ...[
-    'controller/address-group.ts',
-    'controller/said-content.ts',
-    'tenancy/project-cluster.ts',
-    'tenancy/tenancy.ts',
-  ].map((file) => `packages/intents/service/src/${file}`),
-  ...'config domain holdings look main peer promise take tell'.split(' ').map((module) => `native/flows/${module}`),
-  ...`announce arp_probe connect conntrack defend ethernet frame_send helper link netns nft_batch nft_counters nft_message
-    nft_read nft_text ping request rtnl rtnl_addr rtnl_mark rtnl_route sctp time_slice tls traffic udp`
-    .split(/\s+/)
-    .map((module) => `native/src/${module}`),
-]
+import { typescriptImports } from '../source-graph/typescript-imports.ts'
 
 /**
- * New circles of these graphs, and what is known to be in a circle and is in none any more, as lines.
- * @param known files that may be in a circle
+ * The C modules that have code, and which others each uses. A header without a `.c` file describes data: two modules that
+ * both know a structure do not need each other for that.
  */
-export function violations(graphs: readonly Graph[], known: readonly string[]): readonly string[] {
-  const circles = graphs.flatMap(circlesOf)
-  const inCircle = new Set(circles.flat())
-  return [
-    ...circles
-      .filter((circle) => circle.some((file) => !known.includes(file)))
-      .map((circle) => `a circle: ${circle.join(', ')}`),
-    ...known
-      .filter((file) => !inCircle.has(file))
-      .map((file) => `${file} is in no circle any more: take it out of KNOWN`),
-  ]
+export function modulesWithCode(root: string): Graph {
+  const hasCode = (module: string) => existsSync(path.join(root, `${module}.c`))
+  return new Map(
+    [...cModules(root)]
+      .filter(([module]) => hasCode(module))
+      .map(([module, uses]) => [module, new Set([...uses].filter(hasCode))]),
+  )
 }
+
+/** Every group of files that need each other, as lines. */
+export const circlesIn = (graphs: readonly Graph[]): readonly string[] =>
+  graphs.flatMap(circlesOf).map((circle) => `a circle: ${circle.join(', ')}`)
+
+/** Those of the repository: imports of TypeScript, and calls between C modules. */
+export const circlesOfRepository = (root: string): readonly string[] =>
+  circlesIn([typescriptImports(root), modulesWithCode(root)])

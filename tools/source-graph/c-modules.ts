@@ -30,7 +30,7 @@ const moduleOf = (file: string): string => file.replace(/\.[ch]$/, '')
 
 /** Each folder is a program, beside those that are linked into several: names are unique within a program only. */
 const mayLink = (user: string, definer: string): boolean =>
-  path.dirname(user) === path.dirname(definer) || /^native\/(src|daemon)\//.test(definer)
+  path.dirname(user) === path.dirname(definer) || /^native\/(net|daemon)\//.test(definer)
 
 interface Symbols {
   readonly defined: Set<string>
@@ -52,4 +52,4 @@ function symbolsOf(root: string, modules: readonly string[]): ReadonlyMap<string
 }
 
 const objectOf = (root: string, module: string): string =>
-  path.join(root, OBJECTS, `${module.replace(/^native\/(src\/)?/, '')}.o`)
+  path.join(root, OBJECTS, `${module.replace(/^native\//, '')}.o`)

@@ -6,7 +6,11 @@ import type { Graph } from './graph.ts'
 /** A package as those see it that import all of it. Under its own name the file stands for its own text alone. */
 const WHOLE = ' and all that it exports'
 /** The C programs by the module that each begins with. */
-const NATIVE_PROGRAMS = { helper: 'native/src/main', mover: 'native/mover/main', flows: 'native/flows/main' } as const
+const NATIVE_PROGRAMS = {
+  helper: 'native/helper/main',
+  mover: 'native/mover/main',
+  flows: 'native/flows/main',
+} as const
 
 /**
  * What each TypeScript file needs when it runs: what it imports, types left out; the workspace packages by the names that
