@@ -2,10 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * The folders of a package, lowest first: a file imports from its own folder and from those before it. Files beside the
- * folders, `index.ts` first of all, put the folders together and may import from each.
+ * The folders of a package, lowest first: a file imports from its own folder and from those before it. Those of one row are
+ * neighbours and import nothing of each other. A listed subfolder is a room of its own within its folder; `/*` makes one of
+ * every subfolder. Files beside the folders, `index.ts` first of all, put the folders together and may import from each.
  */
-export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+type Rooms = readonly (string | readonly string[])[]
+
+export const ROOMS: Readonly<Record<string, Rooms>> = {
   'packages/controllers/src': [
     'node-states',
     'indexes',
@@ -19,28 +22,57 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'status',
     'clean-up',
   ],
+  'packages/dataplane/src': [
+    ['contracts', 'nft'],
+    'domain',
+    'announcers',
+    ['announcers/*', 'checks', 'drivers/*', 'flows', 'second-chance'],
+    'group',
+  ],
 }
 
-const isTest = (file: string): boolean => /\.test\.ts$|^testing\//.test(file)
+/** Where the labs and doubles of tests are, in every package. */
+const TESTING = /(^|\/)testing\//
+const isTest = (file: string): boolean => TESTING.test(file) || /\.(test|fixture)\.ts$/.test(file)
 
-/** Every import that goes up, and every folder that stands in no list, as `file: reason`. */
-export function roomViolations(root: string, rooms: Readonly<Record<string, readonly string[]>>): readonly string[] {
-  return Object.entries(rooms).flatMap(([source, order]) => {
-    const directory = path.join(root, source)
-    return globSync('*/**/*.ts', { cwd: directory })
+/** Every import that goes up or sideways, and every folder that stands in no list, as `file: reason`. */
+export function roomViolations(root: string, rooms: Readonly<Record<string, Rooms>>): readonly string[] {
+  return Object.entries(rooms).flatMap(([source, order]) =>
+    globSync('*/**/*.ts', { cwd: path.join(root, source) })
       .filter((file) => !isTest(file))
       .flatMap((file) => {
-        const room = roomOf(file)
-        if (!order.includes(room)) return [`${source}/${file}: ${room} is no room of ${source}`]
-        return importsOf(readFileSync(path.join(directory, file), 'utf8'))
-          .map((imported) => roomOf(path.join(path.dirname(file), imported)))
-          .filter((other) => other !== room && !order.slice(0, order.indexOf(room)).includes(other))
-          .map((other) => `${source}/${file}: ${room} imports from ${other}, which does not come before it`)
-      })
-  })
+        const room = roomOf(order, file)
+        if (room === undefined) return [`${source}/${file}: ${file.split('/')[0]} is no room of ${source}`]
+        return importsOf(path.join(root, source, file))
+          .map((imported) => path.join(path.dirname(file), imported))
+          .map((target) => roomOf(order, target) ?? { name: target, row: Number.POSITIVE_INFINITY })
+          .filter((other) => other.name !== room.name && other.row >= room.row)
+          .map((other) => `${source}/${file}: ${room.name} imports from ${other.name}, which does not come before it`)
+      }),
+  )
 }
 
-const roomOf = (file: string): string => file.split('/')[0] ?? ''
+/** Every product file that imports what is for tests, as `file: reason`. */
+export function testingViolations(root: string): readonly string[] {
+  return globSync('{packages/*,packages/intents/*,apps/*}/src/**/*.ts', { cwd: root })
+    .filter((file) => !isTest(file) && !file.startsWith('packages/testkit/'))
+    .flatMap((file) =>
+      importsOf(path.join(root, file))
+        .filter((imported) => TESTING.test(imported))
+        .map((imported) => `${file}: imports ${imported}, which is for tests`),
+    )
+}
 
-const importsOf = (source: string): readonly string[] =>
-  [...source.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']*)'/g)].map((match) => match[1] ?? '')
+/** The innermost room that a file is in. Undefined when it is in none. */
+const roomOf = (order: Rooms, file: string): { readonly name: string; readonly row: number } | undefined =>
+  order
+    .flatMap((names, row) => [names].flat().map((name) => ({ name: enclosing(name, file), row })))
+    .filter(({ name }) => name !== '')
+    .sort((a, b) => b.name.length - a.name.length)[0]
+
+/** The folder of `file` that a name in a row stands for; empty when it stands for none. */
+const enclosing = (name: string, file: string): string =>
+  new RegExp(`^${name.replace('*', '[^/]+')}(?=/)`).exec(file)?.[0] ?? ''
+
+const importsOf = (file: string): readonly string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.[^']*)'/g)].map((match) => match[1] ?? '')

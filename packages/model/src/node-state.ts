@@ -6,6 +6,8 @@
  * HTTP probe fields, which the model restricts to printable ASCII. The same input gives the same bytes (`entryHash`).
  */
 
+import type { ListenerProtocol } from './protocols.ts'
+
 /** Raised when the shape of entries changes incompatibly; an agent refuses versions it does not know. */
 export const NODE_STATE_VERSION = 1
 
@@ -259,7 +261,7 @@ export interface NodeVip {
 export interface Service {
   /** The listener's id. */
   readonly id: string
-  readonly protocol: 'tcp' | 'udp' | 'sctp' | 'http' | 'tcp-proxy'
+  readonly protocol: ListenerProtocol
   readonly port: number
   /** `NodePool.number`; null refuses connections (L4: reset, HTTP: 503). */
   readonly pool: number | null

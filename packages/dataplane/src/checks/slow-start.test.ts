@@ -1,8 +1,9 @@
 import { FakeClock } from '@spout/runtime/fake-clock'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Shares } from '../contracts/driver.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
-import { type Shares, SlowStarts, shareAt } from './slow-start.ts'
+import { SlowStarts, shareAt } from './slow-start.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 const SLOW_MS = 10_000

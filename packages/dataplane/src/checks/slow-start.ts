@@ -1,8 +1,6 @@
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import type { Clock, Timer } from '@spout/runtime'
-
-/** Percent of its whole share that each member on its way up has now, by member id. */
-export type Shares = ReadonlyMap<string, number>
+import type { Shares } from '../contracts/driver.ts'
 
 const NO_SHARES: Shares = new Map()
 /** A ramp has so many steps: each is a change of the packet path. */

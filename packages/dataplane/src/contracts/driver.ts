@@ -1,6 +1,5 @@
 import type { EntryReport, ServiceStats } from '@spout/model/node-report'
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
-import type { Shares } from '../checks/slow-start.ts'
 
 /** What the planner may ask of a node; what no driver offers is refused with that reason. */
 export type Feature = string
@@ -27,6 +26,9 @@ export interface MemberTraffic {
   /** Status 5xx, broken answers, and none in time. */
   readonly badAnswers: number
 }
+
+/** Percent of its whole share that each member on its way up has now, by member id. */
+export type Shares = ReadonlyMap<string, number>
 
 /** An entry together with what a driver needs beside it. Whole: the driver works out the difference to what it has. */
 export interface WantedEntry {

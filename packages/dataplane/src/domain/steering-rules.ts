@@ -1,6 +1,6 @@
+import { PROTOCOL_NUMBERS } from '@spout/model/protocols'
 import type { NativeHelper } from '@spout/sys'
 import { chain, loadTable, type WholeTable, wholeTable } from '../nft/whole-table.ts'
-import { PROTOCOL_NUMBERS } from '../protocols.ts'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
 import { hostLinkPrefix } from './domain-names.ts'
 import type { Run } from './run.ts'

@@ -2,10 +2,16 @@ import { rm } from 'node:fs/promises'
 import type { FlowsReport } from '@spout/model/node-report'
 import type { DomainEntry, FlowSettings } from '@spout/model/node-state'
 import { type Clock, pause, restartPauseMs, Serial, systemClock } from '@spout/runtime'
-import { isRunning, type Log, type ProcessIdentity, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import {
+  isRunning,
+  type Log,
+  makeRunDirectory,
+  type ProcessIdentity,
+  readFileOrNull,
+  writeFileAtomically,
+} from '@spout/sys'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames } from '../domain/domain-names.ts'
-import { makeRunDirectory } from '../run-directory.ts'
 import { flowsConfig, type SharedDomain, sharedDomain } from './flows-config.ts'
 import { FlowsProcess } from './flows-process.ts'
 import { flowsReport, unheard } from './flows-report.ts'

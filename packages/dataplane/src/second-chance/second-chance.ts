@@ -1,10 +1,10 @@
 import type { DomainEntry, NodeVip, SecondChance as Settings } from '@spout/model/node-state'
+import { isProxied } from '@spout/model/protocols'
 import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { findLink, HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../contracts/driver.ts'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../domain/domain-names.ts'
-import { isProxied } from '../drivers/haproxy/render.ts'
 import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
 import { DOMAIN_TABLE, type Doors, domainTables, type Hops, rootTable, rootTableName } from './tables.ts'
 
@@ -69,7 +69,7 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
   }
 
   render({ entry, domain: { nodeAddresses = {} } }: WantedEntry): RenderedDoors {
-    const ports = entry.services.filter(isProxied).map(({ port }) => port)
+    const ports = entry.services.filter(({ protocol }) => isProxied(protocol)).map(({ port }) => port)
     const of = (scope: NodeVip['scope']) =>
       entry.vips.filter((vip) => vip.scope === scope).flatMap(({ address }) => ports.map((port) => ({ address, port })))
     return { domain: entry.domain, doors: { fabric: of('fabric'), tenant: of('tenant') }, nodeAddresses }

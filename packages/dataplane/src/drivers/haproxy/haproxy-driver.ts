@@ -1,4 +1,5 @@
 import type { DomainEntry, ServiceStats } from '@spout/model'
+import { isProxied } from '@spout/model/protocols'
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import type { Applied, DataPlaneDriver, Feature, MemberTraffic, WantedEntry } from '../../contracts/driver.ts'
@@ -10,7 +11,7 @@ import type { Outcome } from './outcome.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import type { ProxyPlace } from './proxy-place.ts'
 import { processesByConfig } from './proxy-process.ts'
-import { isProxied, type RenderedEntry, renderEntry } from './render.ts'
+import { type RenderedEntry, renderEntry } from './render.ts'
 
 export interface HaproxyDriverOptions {
   /** Where the proxy of a domain runs. The domain must be there before its first proxied service. */
@@ -269,7 +270,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 }
 
-const hasProxied = ({ entry }: WantedEntry): boolean => entry.services.some(isProxied)
+const hasProxied = ({ entry }: WantedEntry): boolean => entry.services.some(({ protocol }) => isProxied(protocol))
 
 const applied = (key: string, outcome: Outcome): Applied =>
   outcome === null

@@ -1,6 +1,6 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeRunDirectory } from '../../run-directory.ts'
+import { makeRunDirectory } from '@spout/sys'
 import { type ProcessPlan, renderConfig, renderMaps } from './config.ts'
 import { MAPS, type MapName } from './content.ts'
 

@@ -1,4 +1,5 @@
 import type { NodePool, Service } from '@spout/model'
+import { isProxied } from '@spout/model/protocols'
 import { formatIp, parseIp } from '@spout/net'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../contracts/driver.ts'
@@ -70,26 +71,26 @@ export interface RenderedServer {
 export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>): RenderedEntry {
   const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
   const backends = new Map<string, RenderedBackend>()
-  const frontends = entry.services.filter(isProxied).map((service): RenderedFrontend => {
-    const mode = modeOf(service)
-    const pool = service.pool === null ? undefined : pools.get(service.pool)
-    const backend = pool === undefined ? null : renderBackend(pool, mode, service.timeouts, down)
-    if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
-    return {
-      service: service.id,
-      shape: {
-        mode,
-        clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
-        forwarded:
-          mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(`x-forwarded-${each}`)) : [],
-      },
-      backend: backend?.owner ?? null,
-    }
-  })
+  const frontends = entry.services
+    .filter(({ protocol }) => isProxied(protocol))
+    .map((service): RenderedFrontend => {
+      const mode = modeOf(service)
+      const pool = service.pool === null ? undefined : pools.get(service.pool)
+      const backend = pool === undefined ? null : renderBackend(pool, mode, service.timeouts, down)
+      if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
+      return {
+        service: service.id,
+        shape: {
+          mode,
+          clientMs: within(0, service.timeouts.clientMs, LONGEST_MS),
+          forwarded:
+            mode === 'http' ? FORWARDED.filter((each) => service.insertHeaders.includes(`x-forwarded-${each}`)) : [],
+        },
+        backend: backend?.owner ?? null,
+      }
+    })
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
 }
-
-export const isProxied = (service: Service): boolean => service.protocol === 'http' || service.protocol === 'tcp-proxy'
 
 /** The backend's mode follows the listener: a pool that speaks the PROXY protocol may carry HTTP. */
 const modeOf = (service: Service): ProxyMode => (service.protocol === 'http' ? 'http' : 'tcp')

@@ -1,3 +1,4 @@
+import type { Transport } from '@spout/model/protocols'
 import type { Clock, Timer } from '@spout/runtime'
 import {
   type FlowEnd,
@@ -7,7 +8,6 @@ import {
   type ServiceFlows,
   writeFileAtomically,
 } from '@spout/sys'
-import type { Transport } from '../../protocols.ts'
 import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
 import type { Rendered, RenderedService } from './rendered.ts'
 

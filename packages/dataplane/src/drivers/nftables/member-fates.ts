@@ -1,7 +1,7 @@
 import { DEFAULT_DRAIN_MS, type NodePool } from '@spout/model/node-state'
+import type { Transport } from '@spout/model/protocols'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { FlowEnd } from '@spout/sys'
-import type { Transport } from '../../protocols.ts'
 
 /** A pool with what is known of its members: what became of flows follows from two of these. */
 export interface PoolHealth {

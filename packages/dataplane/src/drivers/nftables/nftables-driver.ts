@@ -1,4 +1,5 @@
 import type { ServiceStats } from '@spout/model/node-report'
+import { isProxied } from '@spout/model/protocols'
 import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../../contracts/driver.ts'
@@ -8,7 +9,7 @@ import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
 import { VipSteering } from '../../domain/vip-steering.ts'
 import { DomainTables } from './domain-tables.ts'
 import { FlowCuts } from './flow-cuts.ts'
-import { type FindFrontDoor, isProxied, render } from './render.ts'
+import { type FindFrontDoor, render } from './render.ts'
 import type { Rendered } from './rendered.ts'
 import { ServiceStatistics } from './service-statistics.ts'
 
@@ -83,7 +84,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   /** Renders what depends on the entry alone; where the proxy accepts is known only when its turn has come. */
   prepare(soon: readonly WantedEntry[]): void {
     for (const wanted of soon)
-      if (wanted.entry.services.every((service) => !isProxied(service)))
+      if (wanted.entry.services.every((service) => !isProxied(service.protocol)))
         try {
           this.#prepared.set(wanted, this.render(wanted))
         } catch {

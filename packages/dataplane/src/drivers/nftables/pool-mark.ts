@@ -1,5 +1,5 @@
 import { type NodePool, SLOT_TABLE_SIZES } from '@spout/model/node-state'
-import type { Transport } from '../../protocols.ts'
+import type { Transport } from '@spout/model/protocols'
 
 /** Written out: without it the kernel draws one per rule, and nodes would deal the same flow to different members. */
 export const HASH_SEED = 0x5b0f_75a1

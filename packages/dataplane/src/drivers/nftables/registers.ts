@@ -1,6 +1,6 @@
 import { endianness } from 'node:os'
+import { PROTOCOL_NUMBERS, type Transport } from '@spout/model/protocols'
 import { formatIp, type Ip } from '@spout/net'
-import { PROTOCOL_NUMBERS, type Transport } from '../../protocols.ts'
 
 /** Marks lie in host order in the kernel's registers, everything else in network order. */
 const LITTLE_ENDIAN_HOST = endianness() === 'LE'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
+import { isProxied, transportOf } from '@spout/model/protocols'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { WantedEntry } from '../../contracts/driver.ts'
-import type { Transport } from '../../protocols.ts'
 import { DOOR_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
@@ -33,9 +33,9 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
   const isRemote = (ip: Ip): boolean => tunnelled.some((cidr) => cidrContains(cidr, ip))
   const remotes = new Set<string>()
   for (const service of entry.services) {
-    const transport = transportOf(service)
-    const front = isProxied(service) ? findFrontDoor(service.id) : null
-    const pool = isProxied(service) ? null : pools.find(service.pool)
+    const transport = transportOf(service.protocol)
+    const front = isProxied(service.protocol) ? findFrontDoor(service.id) : null
+    const pool = isProxied(service.protocol) ? null : pools.find(service.pool)
     if (forwards) checkForwarded(service, pool)
     for (const address of pool?.addresses(isRemote) ?? []) remotes.add(address)
     for (const { ip, scope } of vips) {
@@ -45,7 +45,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
       records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
       renderAdmission(records, service, ip.version, identity)
       // The proxy counts for itself.
-      if (!isProxied(service)) records.add(setOf('opened', ip.version), identity)
+      if (!isProxied(service.protocol)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
       if (forwards) pool.renderNextHops(ip.version, isRemote)
       else pool.renderMembers(ip.version)
@@ -54,7 +54,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
     }
     // What is forwarded is not tracked: each packet goes by what holds now.
     const members = pool === null || forwards ? null : pool.health
-    if (!isProxied(service)) services.push({ listenerId: service.id, transport, port: service.port, members })
+    if (!isProxied(service.protocol)) services.push({ listenerId: service.id, transport, port: service.port, members })
   }
   const packed = records.packed()
   return {
@@ -73,7 +73,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
 /** An entry that has something to track may be there a moment longer than its network's last wish to have it tracked. */
 function tableOf({ domain, entry }: WantedEntry): TableKind {
   if (domain.returnPath === 'dsr') return (domain.tunnel?.subnets ?? []).length > 0 ? 'tunnelling' : 'forwarding'
-  const isPlain = (service: Service): boolean => isProxied(service) && !isChecked(service)
+  const isPlain = (service: Service): boolean => isProxied(service.protocol) && !isChecked(service)
   return domain.untracked === true && entry.services.every(isPlain) ? 'proxying' : 'translating'
 }
 
@@ -82,7 +82,7 @@ function tableOf({ domain, entry }: WantedEntry): TableKind {
  * @throws RangeError for what admission refuses in a network of return path `dsr`
  */
 function checkForwarded(service: Service, pool: PoolInUse | null): void {
-  const why = isProxied(service)
+  const why = isProxied(service.protocol)
     ? `is proxied (${service.protocol})`
     : service.connectionLimit !== null
       ? 'has a connection limit'
@@ -130,10 +130,6 @@ const limitMark = (listenerId: string): number => createHash('sha256').update(li
 
 /** What its mark says beside the pool. */
 const flagsOf = (service: Service): number =>
-  (isProxied(service) ? SERVICE_FLAGS.proxied : 0) |
+  (isProxied(service.protocol) ? SERVICE_FLAGS.proxied : 0) |
   (service.connectionLimit === null ? 0 : SERVICE_FLAGS.limited) |
   (service.allowedCidrs === null ? 0 : SERVICE_FLAGS.restricted)
-
-export const isProxied = ({ protocol }: Service): boolean => protocol === 'http' || protocol === 'tcp-proxy'
-
-const transportOf = ({ protocol }: Service): Transport => (protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp')

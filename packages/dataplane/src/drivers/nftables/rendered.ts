@@ -1,4 +1,4 @@
-import type { Transport } from '../../protocols.ts'
+import type { Transport } from '@spout/model/protocols'
 import type { PoolHealth } from './member-fates.ts'
 import type { PackedRecords } from './packed-records.ts'
 

@@ -1,7 +1,7 @@
+import type { Transport } from '@spout/model/protocols'
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
 import { ANSWERED_MARK, ASK_BACK_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
-import type { Transport } from '../../protocols.ts'
 import { doors } from './front-doors.ts'
 import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
 import { TRANSLATING_SETS } from './sets.ts'
