@@ -27,10 +27,7 @@ export interface NftablesDriverOptions {
 }
 
 /** What the planner may ask for. */
-const FEATURES = [
-  ...['l4.tcp', 'l4.udp', 'l4.sctp', 'ipv6', 'source-affinity', 'connection-limit', 'allowed-cidrs'],
-  ...['gateway', 'snat', 'dsr'],
-]
+const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'dsr']
 
 /**
  * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Packets are
