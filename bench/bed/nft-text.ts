@@ -40,7 +40,7 @@ function collect(
   domain: DomainEntry | undefined,
 ): void {
   if (domain === undefined) throw new Error(`${key} lives in no domain`)
-  const { records } = render({ key, hash, domain, entry, down: new Set() }, () => null)
+  const { records } = render({ key, hash, domain, entry, down: new Set() })
   for (const [name, bytes] of records.entries()) {
     const list = elements.get(name) ?? []
     elements.set(name, list)

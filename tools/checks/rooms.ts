@@ -26,7 +26,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     ['contracts', 'nft'],
     'domain',
     'announcers',
-    ['announcers/*', 'checks', 'drivers/*', 'flows', 'second-chance'],
+    ['announcers/*', 'checks', 'drivers/*', 'flow-cuts', 'flows', 'second-chance', 'steering'],
     'group',
   ],
 }

@@ -31,6 +31,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     link: () => identity.link,
     domains: dataPlane.domains,
     drivers: dataPlane.drivers,
+    followers: dataPlane.followers,
     announcer: dataPlane.announcer,
     checks: dataPlane.checks,
     probeLimits: probeLimits(config),

@@ -9,6 +9,7 @@ import {
   Departure,
   type DomainConfig,
   DomainSet,
+  type EntryFollower,
   FabricAddress,
   FlowReplication,
   HaproxyDriver,
@@ -16,6 +17,7 @@ import {
   httpCheck,
   httpsCheck,
   L2Announcer,
+  MemberFlows,
   memoryShare,
   NeighbourWatch,
   NetworkShareUse,
@@ -34,6 +36,7 @@ import {
   tcpCheck,
   tlsHelloCheck,
   udpCheck,
+  VipSteering,
   VrrpAnnouncer,
 } from '@spout/dataplane'
 import type { Clock, Component, Logger } from '@spout/runtime'
@@ -47,6 +50,8 @@ export interface DataPlane extends Component {
   readonly domains: Domains
   /** In the order in which they do their part: the proxy stands before the packet path sends to it. */
   readonly drivers: readonly DataPlaneDriver[]
+  /** What follows the entries that drivers took, in this order. */
+  readonly followers: readonly EntryFollower[]
   readonly announcer: NodeAnnouncers
   readonly checks: readonly HealthCheck[]
   /** What tenant networks use of the node. */
@@ -97,13 +102,14 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     log,
     options: { ...options, requestWithinMs: requestSeconds * 1_000 },
   })
-  const nftables = new NftablesDriver({
+  const nftables = new NftablesDriver({ config: domainConfig, helper, log })
+  const steering = new VipSteering({ config: domainConfig, helper, log })
+  const memberFlows = new MemberFlows({
     config: domainConfig,
     helper,
     log,
-    proxyPort: (listenerId) => haproxy.proxyPort(listenerId),
-    drainFile: join(config.stateDirectory, 'drains.json'),
     clock,
+    drainFile: join(config.stateDirectory, 'drains.json'),
   })
   const flows = new FlowReplication({ config: domainConfig, log, clock, ...config.flows })
   const fabricAddress = new FabricAddress({ config: domainConfig, helper })
@@ -143,7 +149,8 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     name: 'data-plane',
     helper,
     domains: withFlows(withoutProxies(domainSet, haproxy), flows),
-    drivers: [haproxy, nftables, secondChance],
+    drivers: [haproxy, nftables],
+    followers: [steering, memberFlows, secondChance],
     announcer,
     checks: [
       tcpCheck(helper, place),
@@ -174,7 +181,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
     start: () => {},
     /** Everything stays in force; only our hold on it ends. */
     stop: async () => {
-      for (const part of [announcer, secondChance, nftables, haproxy]) await part.close()
+      for (const part of [announcer, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
       await helper.close()
     },
   }

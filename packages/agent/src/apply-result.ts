@@ -1,6 +1,7 @@
-import type { Applied, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import type { Applied, DataPlaneDriver, EntryFollower, WantedEntry } from '@spout/dataplane'
 import type { DomainEntry } from '@spout/model/node-state'
 import type { Domains } from './domains.ts'
+import type { DriverChoice } from './driver-choice.ts'
 
 /** Why something could not be done: a word for machines and the system's own words. */
 export interface Failure {
@@ -38,26 +39,54 @@ export async function applyToDomains(
 }
 
 /**
- * Lets every driver do its part, in their order: a later one may build on what an earlier one did. An entry that one
- * refuses is not given to those after it; a driver that throws fails every entry it was given, and no other.
+ * Lets drivers and then followers do their part, in their order. A driver is given the entries that it was chosen for, with
+ * the doors of drivers before it, and told to remove the others: an entry may have been its own before. A follower is given
+ * them all. An entry that one refuses is not given to those after it; one that throws fails every entry it was given, and
+ * no other.
  * @returns the first failure by key; keys that are missing were done
  */
-export async function applyToDrivers(
-  drivers: readonly DataPlaneDriver[],
+export async function applyEntries(
+  choice: DriverChoice,
+  followers: readonly EntryFollower[],
   changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Failure>> {
   const failures = new Map<string, Failure>()
-  for (const driver of drivers) {
-    const put = failures.size === 0 ? changes.put : changes.put.filter(({ key }) => !failures.has(key))
-    const remove = failures.size === 0 ? changes.remove : changes.remove.filter((key) => !failures.has(key))
-    if (put.length + remove.length === 0) break
+  const isGoing = (key: string): boolean => !failures.has(key)
+  for (const { key, missing } of changes.put.map((wanted) => ({ key: wanted.key, ...choice.of(wanted) })))
+    if (missing !== null)
+      failures.set(key, { reason: 'FeatureUnavailable', message: `no driver of this node offers ${missing}` })
+  let entries = changes.put
+  const apply = async (part: EntryFollower, put: readonly WantedEntry[], remove: readonly string[]) => {
+    if (put.length + remove.length === 0) return
     try {
-      for (const [key, failure] of failuresIn(await driver.apply({ put, remove }, signal))) failures.set(key, failure)
+      for (const [key, failure] of failuresIn(await part.apply({ put, remove }, signal))) failures.set(key, failure)
     } catch (error) {
       const failure = failureOf('DriverFailed', error)
       for (const key of [...put.map((wanted) => wanted.key), ...remove]) failures.set(key, failure)
     }
   }
+  for (const driver of choice.drivers) {
+    const going = failures.size === 0 ? entries : entries.filter(({ key }) => isGoing(key))
+    const own = going.filter((wanted) => choice.of(wanted).drivers.has(driver))
+    const others = own.length === going.length ? [] : going.filter((wanted) => !choice.of(wanted).drivers.has(driver))
+    await apply(driver, own, [...changes.remove.filter(isGoing), ...others.map(({ key }) => key)])
+    entries = withDoors(driver, entries)
+  }
+  for (const follower of followers)
+    await apply(
+      follower,
+      entries.filter(({ key }) => isGoing(key)),
+      changes.remove.filter(isGoing),
+    )
   return failures
 }
+
+/** The same entries with the doors of one more driver; those that it has none for are the very same objects. */
+export const withDoors = (driver: DataPlaneDriver, entries: readonly WantedEntry[]): readonly WantedEntry[] =>
+  driver.doors === undefined
+    ? entries
+    : entries.map((wanted) => {
+        const doors = driver.doors?.(wanted.entry) ?? new Map()
+        return doors.size === 0 ? wanted : { ...wanted, doors: new Map([...(wanted.doors ?? []), ...doors]) }
+      })

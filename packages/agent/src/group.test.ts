@@ -58,6 +58,7 @@ async function start(): Promise<void> {
   reconciler = new NodeReconciler({
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
+    followers: [],
     announcer: new RecordedAnnouncer(node),
     state,
     onReport: (report) => reports.set(report.key, report),

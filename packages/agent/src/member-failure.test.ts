@@ -45,6 +45,7 @@ describe('slow start', () => {
     const reconciler = new NodeReconciler({
       domains: new RecordedDomains(node),
       drivers: [new RecordedDriver(node)],
+      followers: [],
       announcer: new RecordedAnnouncer(node),
       state,
       onReport: () => {},

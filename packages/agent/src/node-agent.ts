@@ -1,5 +1,5 @@
 import type { AgentLink } from '@spout/client/agent-link'
-import type { DataPlaneDriver, ProbeLimits, ProberOptions, ShareWatch } from '@spout/dataplane'
+import type { DataPlaneDriver, EntryFollower, ProbeLimits, ProberOptions, ShareWatch } from '@spout/dataplane'
 import type { ServiceStats } from '@spout/model/node-report'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Domains } from './domains.ts'
@@ -19,6 +19,8 @@ export interface NodeAgentOptions {
   readonly link: () => AgentLink
   readonly domains: Domains
   readonly drivers: readonly DataPlaneDriver[]
+  /** What of the node follows load balancers besides drivers. Left out: nothing. */
+  readonly followers?: readonly EntryFollower[]
   readonly announcer: GroupAnnouncer
   readonly checks: ProberOptions['checks']
   /** Left out: those that the prober has by itself. */
@@ -75,6 +77,7 @@ export class NodeAgent implements Component {
     this.#reconciler = new NodeReconciler({
       domains: options.domains,
       drivers: options.drivers,
+      followers: options.followers ?? [],
       announcer: options.announcer,
       state: this.#state,
       onReport: (report) => this.#reporter.entry(report),
@@ -118,10 +121,10 @@ export class NodeAgent implements Component {
     this.#every('shares', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtShares())
   }
 
-  /** What the kernel and the proxies were changed since the start, all drivers together. */
+  /** What the kernel and the proxies were changed since the start, all together. */
   get counters(): { readonly transactions: number; readonly reloads: number } {
     const sum = { transactions: 0, reloads: 0 }
-    for (const { counters } of this.#options.drivers) {
+    for (const { counters } of [...this.#options.drivers, ...(this.#options.followers ?? [])]) {
       sum.transactions += counters.transactions
       sum.reloads += counters.reloads
     }

@@ -1,8 +1,9 @@
-import type { Announcement, DataPlaneDriver, SlowStarts, WantedEntry } from '@spout/dataplane'
+import type { Announcement, EntryFollower, SlowStarts, WantedEntry } from '@spout/dataplane'
 import type { DomainEntry } from '@spout/model/node-state'
 import { type Announcements, gatewayWishes, markTakeovers, wishesOf } from './announcements.ts'
-import { applyToDomains, applyToDrivers, failureOf } from './apply-result.ts'
+import { applyEntries, applyToDomains, failureOf } from './apply-result.ts'
 import type { Domains } from './domains.ts'
+import type { DriverChoice } from './driver-choice.ts'
 import { domainKey, domainNumber, GROUP, isDomain, isLoadBalancer } from './entry-keys.ts'
 import type { EntryLedger } from './entry-ledger.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
@@ -12,7 +13,8 @@ import { type Held, unreadable, type WantedState } from './wanted-state.ts'
 
 export interface OrderedChangesOptions {
   readonly domains: Domains
-  readonly drivers: readonly DataPlaneDriver[]
+  readonly choice: DriverChoice
+  readonly followers: readonly EntryFollower[]
   readonly announcer: Pick<GroupAnnouncer, 'configure'>
   readonly announcements: Announcements
   readonly wanted: WantedState
@@ -39,7 +41,7 @@ export class OrderedChanges {
 
   constructor(options: OrderedChangesOptions) {
     this.#options = options
-    this.#prepared = new PreparedEntries(options.drivers)
+    this.#prepared = new PreparedEntries(options.choice)
   }
 
   /** Members that get no new connections. @returns whether they are others than before */
@@ -163,8 +165,8 @@ export class OrderedChanges {
   }
 
   async #program(ready: readonly WantedEntry[], gone: readonly string[], signal: AbortSignal): Promise<void> {
-    const { drivers, ledger, wanted } = this.#options
-    const failures = await applyToDrivers(drivers, { put: ready, remove: gone }, signal)
+    const { choice, followers, ledger, wanted } = this.#options
+    const failures = await applyEntries(choice, followers, { put: ready, remove: gone }, signal)
     for (const key of gone) {
       const failure = failures.get(key)
       if (failure === undefined) this.#forget(key)

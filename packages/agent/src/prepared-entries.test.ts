@@ -1,5 +1,6 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import { describe, expect, test } from 'vitest'
+import { DriverChoice } from './driver-choice.ts'
 import { PreparedEntries } from './prepared-entries.ts'
 import { domainEntry, loadBalancerEntry } from './testing/index.ts'
 import { RecordedDriver, RecordedNode } from './testing/recorded-node.ts'
@@ -25,7 +26,7 @@ const make = (key: string): WantedEntry | null => many.get(key) ?? null
 describe('prepared entries', () => {
   test('drivers are told of the first keys, in order, and get the same objects later', async () => {
     const driver = new EagerDriver(new RecordedNode())
-    const prepared = new PreparedEntries([driver])
+    const prepared = new PreparedEntries(new DriverChoice([driver]))
     const keys = ['lb/unknown', ...many.keys()]
     const preparing = prepared.begin(keys, 80, make)
     await expect.poll(() => driver.told.length).toBe(79)
@@ -43,7 +44,7 @@ describe('prepared entries', () => {
     ['members that are down', { down: new Set(['m1']) }],
   ])('what has another %s is not what was prepared', async (_, change) => {
     const driver = new EagerDriver(new RecordedNode())
-    const prepared = new PreparedEntries([driver])
+    const prepared = new PreparedEntries(new DriverChoice([driver]))
     const preparing = prepared.begin(['lb/b1'], 10, make)
     await expect.poll(() => driver.told).toEqual(['lb/b1'])
     preparing.end()
@@ -53,7 +54,7 @@ describe('prepared entries', () => {
 
   test('nothing is told once the pass is over', async () => {
     const driver = new EagerDriver(new RecordedNode())
-    const prepared = new PreparedEntries([driver])
+    const prepared = new PreparedEntries(new DriverChoice([driver]))
     prepared.begin(many.keys(), 80, make).end()
     await new Promise((resolve) => setImmediate(resolve))
     expect(driver.told).toEqual([])

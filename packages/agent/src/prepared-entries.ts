@@ -1,4 +1,5 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import type { DriverChoice } from './driver-choice.ts'
 
 /** Entries that drivers are told of at one go: some milliseconds, for which an answer of the kernel may wait. */
 const SLICE = 32
@@ -8,11 +9,13 @@ const SLICE = 32
  * will ask of them.
  */
 export class PreparedEntries {
+  readonly #choice: DriverChoice
   readonly #drivers: readonly DataPlaneDriver[]
   readonly #byKey = new Map<string, WantedEntry>()
 
-  constructor(drivers: readonly DataPlaneDriver[]) {
-    this.#drivers = drivers.filter((driver) => driver.prepare !== undefined)
+  constructor(choice: DriverChoice) {
+    this.#choice = choice
+    this.#drivers = choice.drivers.filter((driver) => driver.prepare !== undefined)
   }
 
   /**
@@ -34,11 +37,16 @@ export class PreparedEntries {
         if (wanted !== null) soon.push(wanted)
       }
       for (const wanted of soon) this.#byKey.set(wanted.key, wanted)
-      if (soon.length > 0) for (const driver of this.#drivers) driver.prepare?.(soon)
+      if (soon.length > 0) this.#tell(soon)
       next = done ? null : setImmediate(slice)
     }
     if (this.#drivers.length > 0) next = setImmediate(slice)
     return { end: () => next !== null && clearImmediate(next) }
+  }
+
+  #tell(soon: readonly WantedEntry[]): void {
+    for (const driver of this.#drivers)
+      driver.prepare?.(soon.filter((wanted) => this.#choice.of(wanted).drivers.has(driver)))
   }
 
   /** The very entry that drivers were told of, when it is still what is wanted; else the one given. */

@@ -36,6 +36,7 @@ class Process {
     this.reconciler = new NodeReconciler({
       domains: new RecordedDomains(node),
       drivers: [new RecordedDriver(node)],
+      followers: [],
       announcer: new RecordedAnnouncer(node),
       state: this.state,
       onReport: (report) => this.reports.set(report.key, report),

@@ -1,8 +1,10 @@
 import type { StateLine } from '@spout/client/agent-link'
-import { type DataPlaneDriver, SlowStarts, type WantedEntry } from '@spout/dataplane'
+import { type DataPlaneDriver, type EntryFollower, SlowStarts, type WantedEntry } from '@spout/dataplane'
 import type { DomainEntry } from '@spout/model/node-state'
 import { Announcements, gatewayWishes, wishesOf } from './announcements.ts'
+import { withDoors } from './apply-result.ts'
 import type { Domains } from './domains.ts'
+import { DriverChoice } from './driver-choice.ts'
 import { domainKey, isLoadBalancer } from './entry-keys.ts'
 import { EntryLedger, type EntryLedgerOptions } from './entry-ledger.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
@@ -13,7 +15,10 @@ import { type Held, unreadable, WantedState } from './wanted-state.ts'
 export interface NodeReconcilerOptions
   extends Pick<EntryLedgerOptions, 'state' | 'onReport' | 'onRemoved' | 'onApplied' | 'clock' | 'random' | 'log'> {
   readonly domains: Domains
+  /** In the order in which they do their part: a later one may send to the doors of an earlier one. */
   readonly drivers: readonly DataPlaneDriver[]
+  /** Given the entries that drivers took, in this order. */
+  readonly followers: readonly EntryFollower[]
   readonly announcer: GroupAnnouncer
   readonly onInSync: (inSync: boolean) => void
 }
@@ -34,6 +39,7 @@ export class NodeReconciler {
   readonly #wanted = new WantedState()
   readonly #announcements: Announcements
   readonly #ledger: EntryLedger
+  readonly #choice: DriverChoice
   readonly #changes: OrderedChanges
   readonly #slowStarts: SlowStarts
   /** Keys that need a look. */
@@ -66,8 +72,10 @@ export class NodeReconciler {
       },
     })
     this.#slowStarts = new SlowStarts({ clock: options.clock, onStep: (keys) => this.look(keys) })
+    this.#choice = new DriverChoice(options.drivers)
     this.#changes = new OrderedChanges({
       ...options,
+      choice: this.#choice,
       slowStarts: this.#slowStarts,
       announcements: this.#announcements,
       wanted: this.#wanted,
@@ -83,7 +91,7 @@ export class NodeReconciler {
    * kernel nor a proxy is touched.
    */
   async adopt(): Promise<void> {
-    const { drivers, state } = this.#options
+    const { drivers, followers, state } = this.#options
     const saved = [...state.entries]
     for (const [key, { hash, entry, down, shares }] of saved) {
       this.#wanted.put(key, { hash, entry })
@@ -95,7 +103,15 @@ export class NodeReconciler {
       const domain = entry.kind === 'load-balancer' ? up.get(entry.domain) : undefined
       return domain === undefined || entry.kind !== 'load-balancer' ? [] : [{ key, hash, domain, entry, down, shares }]
     })
-    for (const driver of drivers) await this.#adoptDriver(driver, previous)
+    let entries: readonly WantedEntry[] = previous
+    for (const driver of drivers) {
+      await this.#adoptPart(
+        driver,
+        entries.filter((wanted) => this.#choice.of(wanted).drivers.has(driver)),
+      )
+      entries = withDoors(driver, entries)
+    }
+    for (const follower of followers) await this.#adoptPart(follower, entries)
     for (const { key, hash, entry, down, shares } of previous) this.#ledger.confirm(key, { hash, entry }, down, shares)
     const gateways = Array.from(up.values(), (domain) => [domain.key, gatewayWishes(domain)] as const)
     const addresses = previous.map(({ key, entry, down }) => [key, wishesOf(entry, down)] as const)
@@ -123,11 +139,11 @@ export class NodeReconciler {
     )
   }
 
-  async #adoptDriver(driver: DataPlaneDriver, previous: readonly WantedEntry[]): Promise<void> {
+  async #adoptPart(part: EntryFollower, previous: readonly WantedEntry[]): Promise<void> {
     try {
-      await driver.adopt(previous)
+      await part.adopt(previous)
     } catch (error) {
-      this.#options.log.error({ event: 'adopt-failed', driver: driver.name, err: error }, 'applying everything again')
+      this.#options.log.error({ event: 'adopt-failed', part: part.name, err: error }, 'applying everything again')
       this.look(previous.map(({ key }) => key))
     }
   }
@@ -246,10 +262,10 @@ export class NodeReconciler {
 
   async #observe(): Promise<void> {
     this.#observeDue = false
-    const { domains, drivers, log } = this.#options
+    const { domains, drivers, followers, log } = this.#options
     const withdrawn = await lostKeys([this.#announcements], log)
     const lost = new Set<string>()
-    for (const key of await lostKeys([domains, ...drivers], log)) {
+    for (const key of await lostKeys([domains, ...drivers, ...followers], log)) {
       lost.add(key)
       // A lost domain took everything in it along.
       const held = this.#wanted.get(key)

@@ -30,6 +30,11 @@ export interface MemberTraffic {
 /** Percent of its whole share that each member on its way up has now, by member id. */
 export type Shares = ReadonlyMap<string, number>
 
+/** Where the proxy of a listener's domain accepts what is meant for the listener: a port of its loopback addresses, transparently. */
+export interface FrontDoor {
+  readonly port: number
+}
+
 /** An entry together with what a driver needs beside it. Whole: the driver works out the difference to what it has. */
 export interface WantedEntry {
   readonly key: string
@@ -43,30 +48,23 @@ export interface WantedEntry {
    * not named, all of it. For pools of the packet path alone.
    */
   readonly shares?: Shares
+  /** Where proxies that carry its listeners accept, by listener id; a listener that is not named has none. Left out: none has. */
+  readonly doors?: ReadonlyMap<string, FrontDoor>
 }
 
 /**
- * Makes services real in the packet path or the proxy of one node.
+ * Follows the load-balancer entries of one node and keeps something of the system as they say.
  *
- * Contract, checked by one suite over every driver:
- * - `render` is pure: the same entry gives the same rendering; it is what goldens hold.
- * - `apply` takes whole entries and does only the difference to what is there; applying again what is there does
- *   nothing to the kernel or the proxy. Removing what is absent is not an error.
- * - One bad entry never stops the others: it gets `failed` with the kernel's or proxy's words and the previous state
- *   of that entry stays in force.
- * - `adopt` takes over what an earlier process of the agent left, given the entries it had applied: no transaction when
- *   nothing differs. What it finds beyond them is removed by a later `apply`, once the agent
- *   has had time to name all it wants.
+ * - `apply` takes whole entries and does only the difference to what is there; applying again what is there changes
+ *   nothing. Removing what is absent is not an error. An entry that it does not name was done.
+ * - One bad entry never stops the others: it gets `failed` with the system's words and the previous state of that entry
+ *   stays in force.
+ * - `adopt` takes over what an earlier process of the agent left, given the entries it had applied: no change when
+ *   nothing differs. What it finds beyond them is removed by a later `apply`, once the agent has had time to name all it
+ *   wants.
  */
-export interface DataPlaneDriver<Rendered = unknown> {
+export interface EntryFollower {
   readonly name: string
-  readonly features: ReadonlySet<Feature>
-  render(wanted: WantedEntry): Rendered
-  /**
-   * These entries will be put soon, as these very objects if nothing about them changes: the driver may do some of the
-   * work now, while it waits for the kernel. It must not change anything, nor throw.
-   */
-  prepare?(soon: readonly WantedEntry[]): void
   /** Looks at what is there. `previous` are the entries that the last process had confirmed. */
   adopt(previous: readonly WantedEntry[]): Promise<void>
   apply(
@@ -75,10 +73,28 @@ export interface DataPlaneDriver<Rendered = unknown> {
   ): Promise<readonly Applied[]>
   /** Resolves with keys whose state was lost or found changed from outside (a killed proxy, a flushed table). */
   observe(): Promise<readonly string[]>
-  stats(): Promise<readonly ServiceStats[]>
-  /** Traffic to the members of watched pools, where the driver sees it. */
-  traffic?(): Promise<readonly MemberTraffic[]>
   /** How often the kernel or the proxy was changed since start: what `restart-adopt` counts. */
   readonly counters: { readonly transactions: number; readonly reloads: number }
   close(): Promise<void>
+}
+
+/**
+ * Makes services real in the packet path or the proxy of one node. It is given the entries that need one of its features.
+ *
+ * Contract, checked by one suite over every driver: that of `EntryFollower`, and
+ * - `render` is pure: the same entry gives the same rendering; it is what goldens hold.
+ */
+export interface DataPlaneDriver<Rendered = unknown> extends EntryFollower {
+  readonly features: ReadonlySet<Feature>
+  render(wanted: WantedEntry): Rendered
+  /**
+   * These entries will be put soon, as these very objects if nothing about them changes: the driver may do some of the
+   * work now, while it waits for the kernel. It must not change anything, nor throw.
+   */
+  prepare?(soon: readonly WantedEntry[]): void
+  /** Where this driver's proxy accepts for the entry's listeners, once it was applied: for the drivers after this one. */
+  doors?(entry: LoadBalancerEntry): ReadonlyMap<string, FrontDoor>
+  stats(): Promise<readonly ServiceStats[]>
+  /** Traffic to the members of watched pools, where the driver sees it. */
+  traffic?(): Promise<readonly MemberTraffic[]>
 }

@@ -2,7 +2,7 @@ import type { DomainEntry, NodeVip, SecondChance as Settings } from '@spout/mode
 import { isProxied } from '@spout/model/protocols'
 import { type Clock, Serial, systemClock } from '@spout/runtime'
 import { findLink, HelperError, type Log, type NativeHelper } from '@spout/sys'
-import type { Applied, DataPlaneDriver, Feature, WantedEntry } from '../contracts/driver.ts'
+import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
@@ -14,7 +14,7 @@ interface DomainDoors {
   readonly nodeAddresses: NonNullable<DomainEntry['nodeAddresses']>
 }
 
-export interface RenderedDoors extends DomainDoors {
+interface EntryDoors extends DomainDoors {
   readonly domain: number
 }
 
@@ -33,17 +33,16 @@ const FAMILIES = ['ip', 'ip6'] as const
 
 /**
  * Sends what comes for connections of the proxy that are not this node's to the node that carried their addresses before
- * a planned move (`GroupEntry.secondChance`). Knows the doors of the proxy as a driver does; there is something in the
+ * a planned move (`GroupEntry.secondChance`). Follows entries to know the doors of the proxy; there is something in the
  * kernel only while a move is on.
  */
-export class SecondChance implements DataPlaneDriver<RenderedDoors> {
+export class SecondChance implements EntryFollower {
   readonly name = 'second-chance'
-  readonly features: ReadonlySet<Feature> = new Set()
   readonly #given: SecondChanceOptions
   readonly #clock: Clock
   readonly #serial = new Serial()
   /** By entry key. */
-  readonly #held = new Map<string, RenderedDoors>()
+  readonly #held = new Map<string, EntryDoors>()
   #settings: Settings | null = null
   #endsAtMs = 0
   #macs: Hops<string | null> = NOBODY
@@ -68,13 +67,6 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     return { transactions: this.#transactions, reloads: 0 }
   }
 
-  render({ entry, domain: { nodeAddresses = {} } }: WantedEntry): RenderedDoors {
-    const ports = entry.services.filter(({ protocol }) => isProxied(protocol)).map(({ port }) => port)
-    const of = (scope: NodeVip['scope']) =>
-      entry.vips.filter((vip) => vip.scope === scope).flatMap(({ address }) => ports.map((port) => ({ address, port })))
-    return { domain: entry.domain, doors: { fabric: of('fabric'), tenant: of('tenant') }, nodeAddresses }
-  }
-
   async adopt(previous: readonly WantedEntry[]): Promise<void> {
     await this.apply({ put: previous, remove: [] })
   }
@@ -85,7 +77,7 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
   }): Promise<readonly Applied[]> {
     for (const key of changes.remove) this.#held.delete(key)
     for (const wanted of changes.put) {
-      const rendered = this.render(wanted)
+      const rendered = doorsOf(wanted)
       const { fabric, tenant } = rendered.doors
       if (fabric.length + tenant.length > 0) this.#held.set(wanted.key, rendered)
       else this.#held.delete(wanted.key)
@@ -117,10 +109,6 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
       if (this.#settings !== null || (this.#due && !this.#unknown)) await this.#look()
       return []
     })
-  }
-
-  async stats(): Promise<readonly []> {
-    return []
   }
 
   /** Everything stays in force: the kernel ends it in time. */
@@ -233,4 +221,11 @@ export class SecondChance implements DataPlaneDriver<RenderedDoors> {
     this.#transactions++
     this.#loaded.clear()
   }
+}
+
+function doorsOf({ entry, domain: { nodeAddresses = {} } }: WantedEntry): EntryDoors {
+  const ports = entry.services.filter(({ protocol }) => isProxied(protocol)).map(({ port }) => port)
+  const of = (scope: NodeVip['scope']) =>
+    entry.vips.filter((vip) => vip.scope === scope).flatMap(({ address }) => ports.map((port) => ({ address, port })))
+  return { domain: entry.domain, doors: { fabric: of('fabric'), tenant: of('tenant') }, nodeAddresses }
 }

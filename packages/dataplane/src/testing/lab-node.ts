@@ -3,9 +3,8 @@ import { deleteNetns, type Log, NativeHelper } from '@spout/sys'
 import { L2Announcer } from '../announcers/l2/l2-announcer.ts'
 import type { DomainConfig } from '../domain/domain-config.ts'
 import { DomainSet } from '../domain/domain-set.ts'
-import { NftablesDriver } from '../drivers/nftables/nftables-driver.ts'
-import type { FindFrontDoor } from '../drivers/nftables/render.ts'
 import type { Arrangement } from './arrangement.ts'
+import { type FindFrontDoor, PacketPath } from './packet-path.ts'
 
 export const HELPER_PATH = fileURLToPath(new URL('../../../../native/build/spout-helper', import.meta.url))
 
@@ -16,7 +15,7 @@ export class LabNode {
   readonly config: DomainConfig
   readonly helper: NativeHelper
   readonly domains: DomainSet
-  readonly driver: NftablesDriver
+  readonly driver: PacketPath
   readonly announcer: L2Announcer
 
   private constructor(
@@ -29,7 +28,7 @@ export class LabNode {
     this.helper = helper
     const options = { config, helper, log: silent, leftoversGraceMs }
     this.domains = new DomainSet(options)
-    this.driver = new NftablesDriver({ ...options, proxyPort: findFrontDoor })
+    this.driver = new PacketPath({ ...options, findFrontDoor })
     this.announcer = new L2Announcer(options)
   }
 

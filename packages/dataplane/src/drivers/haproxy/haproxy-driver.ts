@@ -1,8 +1,15 @@
-import type { DomainEntry, ServiceStats } from '@spout/model'
+import type { DomainEntry, LoadBalancerEntry, ServiceStats } from '@spout/model'
 import { isProxied } from '@spout/model/protocols'
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
-import type { Applied, DataPlaneDriver, Feature, MemberTraffic, WantedEntry } from '../../contracts/driver.ts'
+import type {
+  Applied,
+  DataPlaneDriver,
+  Feature,
+  FrontDoor,
+  MemberTraffic,
+  WantedEntry,
+} from '../../contracts/driver.ts'
 import type { ProxyConnections } from './connection-share.ts'
 import { DomainProxy } from './domain-proxy.ts'
 import { endLeftProxies } from './left-proxies.ts'
@@ -20,11 +27,6 @@ export interface HaproxyDriverOptions {
   readonly log: Log
   readonly clock?: Clock
   readonly options?: Partial<HaproxyOptions>
-}
-
-/** Where VIP traffic of a proxied service is to be given to the proxy: a port of the addresses of its `ProxyPlace`. */
-export interface ProxyPort {
-  readonly port: number
 }
 
 /** Carries services of protocol `http` and `tcp-proxy`; one HAProxy process per domain. */
@@ -82,11 +84,20 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   /** Where to send traffic of a service; null when the proxy does not carry it. The same for as long as it is carried. */
-  proxyPort(serviceId: string): ProxyPort | null {
+  proxyPort(serviceId: string): FrontDoor | null {
     const number = this.#domainOfService.get(serviceId)
     const proxy = number === undefined ? undefined : this.#proxies.get(number)
     const port = proxy?.portOf(serviceId) ?? null
     return port === null ? null : { port }
+  }
+
+  doors({ services }: LoadBalancerEntry): ReadonlyMap<string, FrontDoor> {
+    return new Map(
+      services.flatMap(({ id }) => {
+        const door = this.proxyPort(id)
+        return door === null ? [] : [[id, door] as const]
+      }),
+    )
   }
 
   /**

@@ -6,8 +6,8 @@ import type { WantedEntry } from '../../contracts/driver.ts'
 import { Arrangement } from '../../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
 import { LabNode, silent } from '../../testing/lab-node.ts'
+import { PacketPath } from '../../testing/packet-path.ts'
 import type { Peer } from '../../testing/peer-client.ts'
-import { NftablesDriver } from './nftables-driver.ts'
 
 const signal = new AbortController().signal
 const red = domainEntry(1)
@@ -66,14 +66,14 @@ const entryOf = (
   shares: new Map(shares),
 })
 
-async function put(driver: NftablesDriver, entry: WantedEntry): Promise<void> {
+async function put(driver: PacketPath, entry: WantedEntry): Promise<void> {
   const applied = await driver.apply({ put: [entry], remove: [] }, signal)
   expect(applied).toMatchObject([{ state: 'programmed' }])
 }
 
-async function withDriver(work: (driver: NftablesDriver) => Promise<void>, drainFile?: string): Promise<void> {
+async function withDriver(work: (driver: PacketPath) => Promise<void>, drainFile?: string): Promise<void> {
   const { config, helper } = node
-  const driver = new NftablesDriver({ config, helper, log: silent, leftoversGraceMs: 0, drainFile })
+  const driver = new PacketPath({ config, helper, log: silent, leftoversGraceMs: 0, drainFile })
   await driver.adopt([])
   try {
     await work(driver)
@@ -241,14 +241,14 @@ describe('a member that leaves', () => {
     const drain = { drainMs: 1_500 }
     const { config, helper } = node
     const options = { config, helper, log: silent, leftoversGraceMs: 0, drainFile: file }
-    const first = new NftablesDriver(options)
+    const first = new PacketPath(options)
     await first.adopt([])
     await put(first, entryOf([m1], drain))
     const { connection } = await client.open(VIP, 80)
     await put(first, entryOf([m2], drain))
     expect(await client.say(connection, 'on')).toBe('on')
     await first.close()
-    const second = new NftablesDriver(options)
+    const second = new PacketPath(options)
     await second.adopt([entryOf([m2], drain)])
     await until(
       () => client.say(connection, 'over?'),

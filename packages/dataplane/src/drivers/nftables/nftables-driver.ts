@@ -1,15 +1,13 @@
 import type { ServiceStats } from '@spout/model/node-report'
 import { isProxied } from '@spout/model/protocols'
-import { type Clock, Serial, systemClock } from '@spout/runtime'
-import { HelperError, type Log, type NativeHelper } from '@spout/sys'
+import { Serial } from '@spout/runtime'
+import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../../contracts/driver.ts'
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../../domain/domain-names.ts'
 import { LeftoversGrace } from '../../domain/leftovers-grace.ts'
-import { VipSteering } from '../../domain/vip-steering.ts'
 import { DomainTables } from './domain-tables.ts'
-import { FlowCuts } from './flow-cuts.ts'
-import { type FindFrontDoor, render } from './render.ts'
+import { render } from './render.ts'
 import type { Rendered } from './rendered.ts'
 import { ServiceStatistics } from './service-statistics.ts'
 
@@ -17,11 +15,6 @@ export interface NftablesDriverOptions {
   readonly config: DomainConfig
   readonly helper: NativeHelper
   readonly log: Log
-  /** Where the proxy of a listener's domain accepts; asked at each `render`. Default: nowhere. */
-  readonly proxyPort?: FindFrontDoor
-  /** Where drains under way are kept for the next agent. Default: in memory alone. */
-  readonly drainFile?: string
-  readonly clock?: Clock
   /** How long elements and routes that no entry names are kept after `adopt`. Default 30 s. */
   readonly leftoversGraceMs?: number
 }
@@ -31,8 +24,7 @@ const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'dsr']
 
 /**
  * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Packets are
- * translated, or forwarded as they are with return path `dsr`. Also the front door of the proxy, and the steering of VIPs
- * into their domains.
+ * translated, or forwarded as they are with return path `dsr`. Also the front door of the proxy.
  */
 export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly name = 'nftables'
@@ -40,11 +32,8 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
   readonly #log: Log
-  readonly #findFrontDoor: FindFrontDoor
-  readonly #steering: VipSteering
   readonly #statistics: ServiceStatistics
   readonly #grace: LeftoversGrace
-  readonly #flowCuts: FlowCuts
   readonly #tables = new Map<number, DomainTables>()
   readonly #prepared = new WeakMap<WantedEntry, Rendered>()
   /** The domain each entry is in. */
@@ -55,30 +44,21 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     this.#config = options.config
     this.#helper = options.helper
     this.#log = options.log
-    this.#findFrontDoor = options.proxyPort ?? (() => null)
-    this.#steering = new VipSteering(options)
     this.#statistics = new ServiceStatistics(options)
     this.#grace = new LeftoversGrace(options)
-    this.#flowCuts = new FlowCuts({
-      ...options,
-      clock: options.clock ?? systemClock,
-      file: options.drainFile ?? null,
-      find: (key) => this.#find(key),
-      onDue: () => void this.#serial.run(() => this.#flowCuts.run()),
-    })
   }
 
   get counters(): { readonly transactions: number; readonly reloads: number } {
-    let transactions = this.#steering.counters.changes
+    let transactions = 0
     for (const table of this.#tables.values()) transactions += table.transactions
     return { transactions, reloads: 0 }
   }
 
   render(wanted: WantedEntry): Rendered {
-    return render(wanted, this.#findFrontDoor)
+    return render(wanted)
   }
 
-  /** Renders what depends on the entry alone; where the proxy accepts is known only when its turn has come. */
+  /** Renders what depends on the entry alone; where a proxy accepts is known only once that was applied. */
   prepare(soon: readonly WantedEntry[]): void {
     for (const wanted of soon)
       if (wanted.entry.services.every((service) => !isProxied(service.protocol)))
@@ -102,11 +82,6 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
         this.#domains.set(rendered.key, rendered.domain)
       }
       for (const [domain, entries] of byDomain) await this.#table(domain).adopt(entries)
-      await this.#steering.adopt(
-        [...byDomain.values()].flatMap((entries) => [...entries.values()]),
-        there,
-      )
-      await this.#flowCuts.adopt([...byDomain.values()].flatMap((entries) => [...entries.values()]))
     })
   }
 
@@ -121,25 +96,15 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
       await Promise.all(
         Array.from(byDomain, async ([domain, wanted]) => {
           const table = this.#table(domain)
-          const before = new Map(Array.from(wanted.keys(), (key) => [key, table.get(key)]))
           const failures = await this.#applyTable(table, wanted, signal)
           for (const [key, words] of failures) refused.set(key, words)
-          for (const [key, after] of wanted)
-            if (after !== null && !failures.has(key)) this.#flowCuts.follow(before.get(key) ?? null, after)
         }),
       )
-      const programmed = rendered.filter(({ key }) => !refused.has(key))
-      for (const { key, domain } of programmed) this.#domains.set(key, domain)
-      const removed = changes.remove.filter((key) => !refused.has(key))
-      for (const key of removed) {
-        this.#domains.delete(key)
-        this.#flowCuts.forget(key)
-      }
-      const unsteered = await this.#steer(programmed, removed)
-      await this.#flowCuts.run()
-      return rendered
-        .map(({ key }): Applied => verdict(key, refused.get(key), unsteered))
-        .concat(changes.remove.filter((key) => refused.has(key)).map((key) => verdict(key, refused.get(key), null)))
+      for (const { key, domain } of rendered) if (!refused.has(key)) this.#domains.set(key, domain)
+      for (const key of changes.remove) if (!refused.has(key)) this.#domains.delete(key)
+      const notRemoved = changes.remove.filter((key) => refused.has(key))
+      return [...rendered.map(({ key }) => key), ...notRemoved]
+        .map((key): Applied => appliedAs(key, refused.get(key)))
         .concat(malformed)
     })
   }
@@ -148,11 +113,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     return this.#serial.run(async () => {
       const lost: string[] = []
       for (const tables of this.#tables.values()) lost.push(...(await tables.lost()))
-      const steered = await this.#steering.observe().catch((error: unknown) => {
-        if (error instanceof HelperError) return false
-        throw error
-      })
-      return steered ? lost : [...this.#domains.keys()]
+      return lost
     })
   }
 
@@ -167,17 +128,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
 
   /** Leaves everything in force: traffic does not need the agent. */
   async close(): Promise<void> {
-    this.#flowCuts.close()
     await this.#serial.idle()
-    this.#flowCuts.close()
-  }
-
-  #find(key: string): { readonly netns: string; readonly rendered: Rendered } | undefined {
-    const domain = this.#domains.get(key)
-    const rendered = domain === undefined ? undefined : this.#tables.get(domain)?.get(key)
-    return domain === undefined || rendered === undefined
-      ? undefined
-      : { netns: domainNames(this.#config, domain).netns, rendered }
   }
 
   /** An entry with what the model admits nowhere stops no other. */
@@ -239,20 +190,9 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
       return new Map(Array.from(wanted.keys(), (key) => [key, words]))
     }
   }
-
-  async #steer(put: readonly Rendered[], remove: readonly string[]): Promise<string | null> {
-    try {
-      await this.#steering.apply({ put, remove }, this.#grace.isOver)
-      return null
-    } catch (error) {
-      this.#log.warn({ error: String(error) }, 'routes for VIPs refused')
-      return error instanceof Error ? error.message : String(error)
-    }
-  }
 }
 
-const verdict = (key: string, refused: string | undefined, unsteered: string | null): Applied => {
-  if (refused !== undefined) return { key, state: 'failed', reason: 'KernelRefused', message: refused }
-  if (unsteered !== null) return { key, state: 'failed', reason: 'SteeringFailed', message: unsteered }
-  return { key, state: 'programmed', reason: null, message: null }
-}
+const appliedAs = (key: string, refused: string | undefined): Applied =>
+  refused === undefined
+    ? { key, state: 'programmed', reason: null, message: null }
+    : { key, state: 'failed', reason: 'KernelRefused', message: refused }

@@ -3,7 +3,6 @@ import type { Transport } from '@spout/model/protocols'
 import { formatIp, type Ip, parseIp } from '@spout/net'
 import { effectiveSlots } from '@spout/plan/effective-slots'
 import type { Shares, WantedEntry } from '../../contracts/driver.ts'
-import type { PoolHealth } from './member-fates.ts'
 import { answerMark, poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
@@ -69,10 +68,6 @@ export class PoolInUse {
       if (member === null) return null
       return { ip: parseIp(member.address), port: member.port }
     })
-  }
-
-  get health(): PoolHealth {
-    return { pool: this.#pool, down: this.#down }
   }
 
   /** Whom a new flow is translated to, by slot. */

@@ -100,21 +100,19 @@ const cases: Record<string, WantedEntry> = {
   }),
 }
 
-const findFrontDoor = (id: string) => (id === 'l7' ? { port: 20_001 } : null)
+const doors = new Map([['l7', { port: 20_001 }]])
 
 describe('render', () => {
   it.each(Object.keys(cases))('%s', async (name) => {
-    await expect(describeRendered(render(cases[name]!, findFrontDoor))).toMatchFileSnapshot(`testdata/${name}.txt`)
+    await expect(describeRendered(render({ ...cases[name]!, doors }))).toMatchFileSnapshot(`testdata/${name}.txt`)
   })
 
   it('gives the same bytes for the same entry and others for another health', () => {
     const entry = cases['tcp']!
-    const [first, second] = [entry, structuredClone(entry)].map((each) => render(each, findFrontDoor))
+    const [first, second] = [entry, structuredClone(entry)].map((each) => render({ ...each, doors }))
     expect(first?.records.equals(second!.records)).toBe(true)
     expect(first?.digest).toBe(second?.digest)
-    expect(render({ ...entry, down: new Set(['m1']) }, findFrontDoor).digest).not.toBe(
-      render(entry, findFrontDoor).digest,
-    )
+    expect(render({ ...entry, down: new Set(['m1']), doors }).digest).not.toBe(render({ ...entry, doors }).digest)
   })
 
   it.each([
@@ -125,7 +123,7 @@ describe('render', () => {
     const services = [service('l7', 80, 5, { protocol: 'http' }), service('l8', 81, 6, { protocol: 'http', ...fields })]
     const pools = [pool(5, two, { mode: 'http', slots: null }), pool(6, two)]
     const [here, tracked] = [untrackedDomain, domain].map((each) =>
-      render(lb({ services, pools }, [], each), findFrontDoor),
+      render({ ...lb({ services, pools }, [], each), doors }),
     )
     expect(here?.table).toBe('translating')
     expect(here?.digest).toBe(tracked?.digest)
@@ -137,13 +135,13 @@ describe('render', () => {
     ['has a member with port 80, not 81', { port: 81 }],
   ] as const)('refuses for return path dsr a listener that %s', (why, fields) => {
     const services = [service('l1', 80, 5, fields)]
-    expect(() => render(lb({ services, pools: [pool(5, direct)] }, [], dsrDomain), findFrontDoor)).toThrow(
+    expect(() => render({ ...lb({ services, pools: [pool(5, direct)] }, [], dsrDomain), doors })).toThrow(
       `listener l1 ${why}, which return path dsr cannot serve`,
     )
   })
 
   it('packs a member record as the kernel lays it out', () => {
-    const records = render(cases['tcp']!, findFrontDoor).records.get('member4')
+    const records = render({ ...cases['tcp']!, doors }).records.get('member4')
     const [first, second, third, fourth] = [0, 4, 8, 12].map((at) => records?.subarray(at, at + 4).toString('hex'))
     expect([first, second]).toEqual(['05000000', '00000000'])
     expect(third).toMatch(/^0a00000[bc]$/)

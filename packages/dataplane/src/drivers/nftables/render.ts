@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
-import type { WantedEntry } from '../../contracts/driver.ts'
+import type { FrontDoor, WantedEntry } from '../../contracts/driver.ts'
 import { DOOR_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
@@ -10,21 +10,14 @@ import { pack } from './registers.ts'
 import type { Rendered, RenderedService, TableKind } from './rendered.ts'
 import { PORT_BYTES } from './sets.ts'
 
-/** Where the proxy of the domain accepts what is meant for a listener: a port of its loopback addresses, transparently. */
-export interface FrontDoor {
-  readonly port: number
-}
-/** Null while the proxy does not carry the listener. */
-export type FindFrontDoor = (listenerId: string) => FrontDoor | null
-
 /**
- * One entry as elements of its domain's table `spout`. The same entry, health and proxy ports give the same bytes on every
+ * One entry as elements of its domain's table `spout`. The same entry, health and doors give the same bytes on every
  * node. A service without a member to go to, or a door in the proxy, ends at the second lookup: the guard refuses it.
  */
-export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rendered {
+export function render(wanted: WantedEntry): Rendered {
   const { entry } = wanted
   const records = new RecordBuilder()
-  const vips = entry.vips.map((vip) => ({ address: vip.address, scope: vip.scope, ip: parseIp(vip.address) }))
+  const vips = entry.vips.map((vip) => ({ scope: vip.scope, ip: parseIp(vip.address) }))
   const pools = new PoolRenderer(entry.pools, wanted, records)
   const services: RenderedService[] = []
   const table = tableOf(wanted)
@@ -34,7 +27,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
   const remotes = new Set<string>()
   for (const service of entry.services) {
     const transport = transportOf(service.protocol)
-    const front = isProxied(service.protocol) ? findFrontDoor(service.id) : null
+    const front = isProxied(service.protocol) ? (wanted.doors?.get(service.id) ?? null) : null
     const pool = isProxied(service.protocol) ? null : pools.find(service.pool)
     if (forwards) checkForwarded(service, pool)
     for (const address of pool?.addresses(isRemote) ?? []) remotes.add(address)
@@ -52,9 +45,7 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
       if (wanted.domain.returnPath === 'gateway' && scope === 'fabric')
         pool.renderReverse(transport, { ip, port: service.port })
     }
-    // What is forwarded is not tracked: each packet goes by what holds now.
-    const members = pool === null || forwards ? null : pool.health
-    if (!isProxied(service.protocol)) services.push({ listenerId: service.id, transport, port: service.port, members })
+    if (!isProxied(service.protocol)) services.push({ listenerId: service.id, transport, port: service.port })
   }
   const packed = records.packed()
   return {
@@ -63,7 +54,6 @@ export function render(wanted: WantedEntry, findFrontDoor: FindFrontDoor): Rende
     domain: entry.domain,
     table,
     remotes: [...remotes],
-    vips: entry.vips.map(({ address, scope }) => ({ address, scope })),
     services,
     records: packed,
     digest: packed.digest(wanted.key),

@@ -1,14 +1,11 @@
 import type { Transport } from '@spout/model/protocols'
-import type { PoolHealth } from './member-fates.ts'
 import type { PackedRecords } from './packed-records.ts'
 
-/** A listener that is balanced here, as its counters and flows are looked up. */
+/** A listener that is balanced here, as its counters are looked up. */
 export interface RenderedService {
   readonly listenerId: string
   readonly transport: Transport
   readonly port: number
-  /** Whom its flows are with; null where nothing is tracked, and without a pool. */
-  readonly members: PoolHealth | null
 }
 
 /**
@@ -25,7 +22,6 @@ export interface Rendered {
   readonly domain: number
   /** Which of its domain's tables it is in. */
   readonly table: TableKind
-  readonly vips: readonly { readonly address: string; readonly scope: 'fabric' | 'tenant' }[]
   /** In the order of the `opened` records; proxied listeners are not among them. */
   readonly services: readonly RenderedService[]
   /** Addresses of members that are reached through a tunnel. */

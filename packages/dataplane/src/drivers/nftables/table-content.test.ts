@@ -80,7 +80,6 @@ const rendered = (key: string) =>
         domain: 1,
         table: 'translating',
         remotes: [],
-        vips: [],
         services: [],
         records,
         digest,

@@ -1,8 +1,8 @@
 import type { NodeVip } from '@spout/model/node-state'
 import { formatCidr, hostCidr, parseIp } from '@spout/net'
 import type { Log, NativeHelper, Route, RouteChange } from '@spout/sys'
-import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
-import { type DomainNames, domainNames } from './domain-names.ts'
+import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from '../domain/domain-config.ts'
+import { type DomainNames, domainNames } from '../domain/domain-names.ts'
 import { IngressSteering } from './ingress-steering.ts'
 
 const LOCAL_TABLE = 255
@@ -24,7 +24,7 @@ interface Placed {
  * rule takes is refused there and never loops), and each VIP of the fabric has a route in the root's steering table. Most
  * packets never see that route: they are taken where they arrive (`IngressSteering`).
  */
-export class VipSteering {
+export class VipRoutes {
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
   readonly #ingress: IngressSteering
@@ -47,6 +47,11 @@ export class VipSteering {
     this.#config = options.config
     this.#helper = options.helper
     this.#ingress = new IngressSteering(options)
+  }
+
+  /** Keys of the entries whose VIPs are steered. */
+  keys(): Iterable<string> {
+    return this.#entries.keys()
   }
 
   /** How many requests changed the kernel since start. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { member, pool } from '../../testing/entries.ts'
+import { member, pool } from '../testing/entries.ts'
 import { type FlowChange, flowChanges, type PoolHealth } from './member-fates.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map((id, n) => member(id, `10.0.0.${n + 1}`))

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { endianness } from 'node:os'
 import { ipToBytes, parseIp } from '@spout/net'
 import type { Log, NativeHelper, NftChange } from '@spout/sys'
+import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
+import { domainNames } from '../domain/domain-names.ts'
 import {
   addGeneration,
   DECLARE_GENERATION,
@@ -10,8 +12,6 @@ import {
   removeGeneration,
 } from '../nft/generation.ts'
 import { chain, type WholeTable, wholeTable, withoutTable } from '../nft/whole-table.ts'
-import { type DomainConfig, rootNetns } from './domain-config.ts'
-import { domainNames } from './domain-names.ts'
 
 type Family = 4 | 6
 

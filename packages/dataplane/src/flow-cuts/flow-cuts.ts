@@ -9,7 +9,7 @@ import {
   writeFileAtomically,
 } from '@spout/sys'
 import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
-import type { Rendered, RenderedService } from './rendered.ts'
+import type { TrackedEntry, TrackedService } from './tracked-entry.ts'
 
 /**
  * A cut is made more than once: a packet on its way may bring a flow back, and so does a UDP member that speaks first; the
@@ -55,7 +55,7 @@ type Group = readonly Cut[]
 export interface FlowCutsOptions {
   readonly helper: Pick<NativeHelper, 'conntrackDelete'>
   /** Path of the namespace of an entry's domain, and the entry as it is in force; undefined when it is gone. */
-  readonly find: (key: string) => { readonly netns: string; readonly rendered: Rendered } | undefined
+  readonly find: (key: string) => { readonly netns: string; readonly entry: TrackedEntry } | undefined
   readonly clock: Clock
   readonly log: Log
   /** Where drains under way are kept for the next process; null keeps them in memory alone. */
@@ -77,26 +77,26 @@ export class FlowCuts {
   }
 
   /** Goes on with the drains of an earlier process. Nothing is cut for members that are down: that was done. */
-  async adopt(entries: Iterable<Rendered>): Promise<void> {
+  async adopt(entries: Iterable<TrackedEntry>): Promise<void> {
     this.#cuts.clear()
     const saved = Map.groupBy(await this.#load(), ({ listenerId }) => listenerId)
-    for (const rendered of entries)
-      for (const service of rendered.services) {
+    for (const entry of entries)
+      for (const service of entry.services) {
         const known = saved.get(service.listenerId) ?? []
         const fates = known.length === 0 || service.members === null ? NO_FATES : memberFates(service.members)
         for (const cut of known) {
           const fate = fates.get(endText(cut.end))
-          if (cut.key === rendered.key && (fate === undefined || fate.isLeaving)) this.#cuts.set(nameOf(cut), cut)
+          if (cut.key === entry.key && (fate === undefined || fate.isLeaving)) this.#cuts.set(nameOf(cut), cut)
         }
         for (const change of flowChanges(service.transport, null, service.members))
           if (change.what === 'drain' && !this.#cuts.has(drainName(service, change.end)))
-            this.#note(rendered, service, change)
+            this.#note(entry, service, change)
       }
     this.#schedule()
   }
 
   /** Notes what the change of an entry means for flows; `run` does what is due. */
-  follow(before: Rendered | null, after: Rendered): void {
+  follow(before: TrackedEntry | null, after: TrackedEntry): void {
     const former = new Map(before?.services.map((service) => [service.listenerId, service]))
     let drains = false
     for (const service of after.services) {
@@ -169,7 +169,7 @@ export class FlowCuts {
   #servicesOf(group: Group): readonly ServiceFlows[] {
     const { key, transport: protocol, port, all } = group[0]!
     const ends = group.map(({ end }) => end)
-    return (this.#options.find(key)?.rendered.vips ?? []).flatMap(({ address }) => {
+    return (this.#options.find(key)?.entry.vips ?? []).flatMap(({ address }) => {
       const members = ends.filter((end) => end.address.includes(':') === address.includes(':'))
       const unestablished = protocol === 'tcp' && !all
       return Array.from({ length: Math.ceil(members.length / MOST_MEMBERS) }, (_, at) => ({
@@ -179,7 +179,7 @@ export class FlowCuts {
     })
   }
 
-  #note(rendered: Rendered, { listenerId, transport, port }: RenderedService, change: FlowChange): void {
+  #note(entry: TrackedEntry, { listenerId, transport, port }: TrackedService, change: FlowChange): void {
     const { end } = change
     const lost = `lost ${listenerId} ${endText(end)}`
     if (change.what === 'keep') {
@@ -191,7 +191,7 @@ export class FlowCuts {
     const all = change.what === 'drain' || change.all || this.#cuts.get(lost)?.all === true
     const atMs = this.#options.clock.now().getTime() + (change.what === 'drain' ? change.afterMs : 0)
     const reason = change.what === 'drain' ? 'drained' : 'lost'
-    const cut = { key: rendered.key, listenerId, transport, port, end, reason, all, atMs, roundsLeft: ROUNDS } as const
+    const cut = { key: entry.key, listenerId, transport, port, end, reason, all, atMs, roundsLeft: ROUNDS } as const
     this.#cuts.set(nameOf(cut), cut)
   }
 
@@ -263,6 +263,6 @@ const nextRoundMs = (nowMs: number): number => Math.ceil((nowMs + ROUND_MS) / RO
 
 const NO_FATES: ReturnType<typeof memberFates> = new Map()
 const endText = ({ address, port }: FlowEnd): string => `${address} ${port}`
-const drainName = ({ listenerId }: Pick<RenderedService, 'listenerId'>, end: FlowEnd): string =>
+const drainName = ({ listenerId }: Pick<TrackedService, 'listenerId'>, end: FlowEnd): string =>
   `drained ${listenerId} ${endText(end)}`
 const nameOf = ({ reason, listenerId, end }: Cut): string => `${reason} ${listenerId} ${endText(end)}`

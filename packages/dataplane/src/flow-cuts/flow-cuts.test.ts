@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import type { ConntrackDelete } from '@spout/sys'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
+import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
 import { FlowCuts } from './flow-cuts.ts'
-import { render } from './render.ts'
-import type { Rendered } from './rendered.ts'
+import { type TrackedEntry, trackedEntry } from './tracked-entry.ts'
 
 let directory: string
 /** What began by itself as its time came, and may be writing still. */
@@ -24,8 +23,8 @@ afterEach(async () => {
 const m1 = member('m1', '10.0.0.11')
 const m2 = member('m2', '10.0.0.12')
 const six = member('m6', 'fd01::11')
-const entryOf = (members: Parameters<typeof pool>[1], down: readonly string[] = [], fields = {}): Rendered =>
-  render(
+const entryOf = (members: Parameters<typeof pool>[1], down: readonly string[] = [], fields = {}): TrackedEntry =>
+  trackedEntry(
     wanted(
       'a',
       domainEntry(1),
@@ -36,13 +35,12 @@ const entryOf = (members: Parameters<typeof pool>[1], down: readonly string[] = 
       },
       down,
     ),
-    () => null,
   )
 
 function cutter(clock: FakeClock, file: string | null = null) {
   const asked: string[] = []
   let walks = 0
-  let now: Rendered | null = null
+  let now: TrackedEntry | null = null
   const helper = {
     conntrackDelete: async ({ services }: ConntrackDelete) => {
       walks++
@@ -55,7 +53,7 @@ function cutter(clock: FakeClock, file: string | null = null) {
   }
   const cuts = new FlowCuts({
     helper,
-    find: () => (now === null ? undefined : { netns: '/run/netns/d1', rendered: now }),
+    find: () => (now === null ? undefined : { netns: '/run/netns/d1', entry: now }),
     clock,
     log: { debug: () => {}, info: () => {}, warn: () => {} },
     file,
@@ -64,12 +62,12 @@ function cutter(clock: FakeClock, file: string | null = null) {
   return {
     asked,
     cuts,
-    go: async (next: Rendered) => {
+    go: async (next: TrackedEntry) => {
       cuts.follow(now, next)
       now = next
       await cuts.run()
     },
-    adopt: (there: Rendered) => {
+    adopt: (there: TrackedEntry) => {
       now = there
       return cuts.adopt([there])
     },
@@ -149,10 +147,10 @@ it('goes on to cut all that a lost member had, also when it leaves meanwhile', a
 })
 
 /** So many services, each with two members of which some are down. */
-const many = (count: number, down: readonly string[] = []): Rendered => {
+const many = (count: number, down: readonly string[] = []): TrackedEntry => {
   const services = Array.from({ length: count }, (_, at) => service(`l${at}`, 1000 + at, 5))
   const pools = [pool(5, [m1, m2], { resetOnDown: true })]
-  return render(wanted('a', domainEntry(1), { vips: [vip('10.9.0.100')], services, pools }, down), () => null)
+  return trackedEntry(wanted('a', domainEntry(1), { vips: [vip('10.9.0.100')], services, pools }, down))
 }
 const cutsOf = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `tcp 10.9.0.100 ${1000 + at} 10.0.0.12`)
@@ -160,16 +158,15 @@ const cutsOf = (count: number): string[] =>
 it('lets others go first when many domains lose members, and leaves none out', async () => {
   const clock = new FakeClock()
   const asked: string[] = []
-  const there = new Map<string, Rendered>()
+  const there = new Map<string, TrackedEntry>()
   const of = (number: number, down: readonly string[]) =>
-    render(
+    trackedEntry(
       wanted(
         `in-${number}`,
         domainEntry(number),
         { vips: [vip('10.9.0.100')], services: [service(`l${number}`, 80, 5)], pools: [pool(5, [m1, m2])] },
         down,
       ),
-      () => null,
     )
   const cuts = new FlowCuts({
     helper: {
@@ -178,7 +175,7 @@ it('lets others go first when many domains lose members, and leaves none out', a
         return 1
       },
     },
-    find: (key) => ({ netns: `d${there.get(key)?.domain}`, rendered: there.get(key)! }),
+    find: (key) => ({ netns: `d${there.get(key)?.domain}`, entry: there.get(key)! }),
     clock,
     log: { debug: () => {}, info: () => {}, warn: () => {} },
     file: null,

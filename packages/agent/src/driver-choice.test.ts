@@ -1,0 +1,98 @@
+import type { DataPlaneDriver, FrontDoor, WantedEntry } from '@spout/dataplane'
+import type { LoadBalancerEntry, Service } from '@spout/model/node-state'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { applyEntries } from './apply-result.ts'
+import { DriverChoice } from './driver-choice.ts'
+import { domainEntry, loadBalancerEntry } from './testing/index.ts'
+import { RecordedDriver, RecordedNode } from './testing/recorded-node.ts'
+
+const signal = new AbortController().signal
+const DOMAIN = domainEntry(1)
+
+/** What each driver was told, in order. */
+let told: string[]
+beforeEach(() => {
+  told = []
+})
+
+class NamedDriver extends RecordedDriver implements DataPlaneDriver<string> {
+  override readonly name: string
+  override readonly features: ReadonlySet<string>
+  readonly #doors: ReadonlyMap<string, FrontDoor>
+
+  constructor(name: string, features: readonly string[], doors: ReadonlyMap<string, FrontDoor> = new Map()) {
+    super(new RecordedNode())
+    this.name = name
+    this.features = new Set(features)
+    this.#doors = doors
+  }
+
+  doors({ services }: LoadBalancerEntry): ReadonlyMap<string, FrontDoor> {
+    return services.some(({ protocol }) => protocol === 'http') ? this.#doors : new Map()
+  }
+
+  override async apply({ put, remove }: Parameters<RecordedDriver['apply']>[0]) {
+    const words = put.map(({ key, doors }) => `+${key}${[...(doors?.keys() ?? [])].map((id) => ` to ${id}`).join('')}`)
+    told.push(`${this.name}: ${[...words, ...remove.map((key) => `-${key}`)].join(', ')}`)
+    return []
+  }
+}
+
+const wantedOf = (
+  id: string,
+  protocols: readonly Service['protocol'][],
+  returnPath = DOMAIN.returnPath,
+): WantedEntry => {
+  const entry = loadBalancerEntry(id)
+  const services = protocols.map(
+    (protocol, index): Service => ({
+      ...{ id: `l${index}`, protocol, port: 80 + index, pool: null, connectionLimit: null, allowedCidrs: null },
+      timeouts: { clientMs: 1, connectMs: 1, memberMs: 1 },
+      insertHeaders: [],
+    }),
+  )
+  return {
+    ...{ key: entry.key, hash: id, down: new Set<string>() },
+    domain: { ...DOMAIN, returnPath },
+    entry: { ...entry, services },
+  }
+}
+
+const proxy = () => new NamedDriver('proxy', ['l7.http'], new Map([['l0', { port: 20_000 }]]))
+const fast = () => new NamedDriver('fast', ['l4.tcp'])
+const packets = () => new NamedDriver('packets', ['l4.tcp', 'l4.udp', 'dsr'])
+
+const apply = (drivers: readonly DataPlaneDriver[], put: readonly WantedEntry[], remove: readonly string[] = []) =>
+  applyEntries(new DriverChoice(drivers), [], { put, remove }, signal)
+
+describe('choice of drivers', () => {
+  it('gives an entry to the first driver that offers what it needs, and takes it from the others', async () => {
+    const drivers = [fast(), packets()]
+    const [tcp, udp] = [wantedOf('tcp', ['tcp']), wantedOf('udp', ['udp'])]
+    expect(await apply(drivers, [tcp, udp], ['lb/gone'])).toEqual(new Map())
+    expect(told).toEqual(['fast: +lb/tcp, -lb/gone, -lb/udp', 'packets: +lb/udp, -lb/gone, -lb/tcp'])
+  })
+
+  it('asks one driver for both, where packets are forwarded as they are', async () => {
+    await apply([fast(), packets()], [wantedOf('a', ['tcp'], 'dsr')])
+    expect(told).toEqual(['fast: -lb/a', 'packets: +lb/a'])
+  })
+
+  it('tells the packet path of the doors of the proxy before it', async () => {
+    await apply([proxy(), packets()], [wantedOf('a', ['http'])])
+    expect(told).toEqual(['proxy: +lb/a', 'packets: +lb/a to l0'])
+  })
+
+  it('has the packet path ready for an entry without listeners', async () => {
+    await apply([proxy(), packets()], [wantedOf('a', [])])
+    expect(told).toEqual(['proxy: -lb/a', 'packets: +lb/a'])
+  })
+
+  it('refuses what no driver offers, and stops no other entry', async () => {
+    const failures = await apply([proxy(), packets()], [wantedOf('a', ['sctp']), wantedOf('b', ['tcp'])])
+    expect([...failures]).toEqual([
+      ['lb/a', { reason: 'FeatureUnavailable', message: 'no driver of this node offers l4.sctp' }],
+    ])
+    expect(told).toEqual(['proxy: -lb/b', 'packets: +lb/b'])
+  })
+})

@@ -1,0 +1,79 @@
+import { type Clock, Serial, systemClock } from '@spout/runtime'
+import type { Log, NativeHelper } from '@spout/sys'
+import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
+import type { DomainConfig } from '../domain/domain-config.ts'
+import { domainNames } from '../domain/domain-names.ts'
+import { FlowCuts } from './flow-cuts.ts'
+import { type TrackedEntry, trackedEntry } from './tracked-entry.ts'
+
+export interface MemberFlowsOptions {
+  readonly config: DomainConfig
+  readonly helper: Pick<NativeHelper, 'conntrackDelete'>
+  readonly log: Log
+  readonly clock?: Clock
+  /** Where drains under way are kept for the next agent. Default: in memory alone. */
+  readonly drainFile?: string
+}
+
+/**
+ * Ends tracked flows of members that failed or left, whichever driver made them: the kernel's connection tracking is one
+ * for all of them.
+ */
+export class MemberFlows implements EntryFollower {
+  readonly name = 'member-flows'
+  /** Flows that are forgotten are traffic, no configuration. */
+  readonly counters = { transactions: 0, reloads: 0 }
+  readonly #cuts: FlowCuts
+  readonly #entries = new Map<string, TrackedEntry>()
+  readonly #serial = new Serial()
+
+  constructor({ config, helper, log, clock = systemClock, drainFile }: MemberFlowsOptions) {
+    this.#cuts = new FlowCuts({
+      ...{ helper, log, clock },
+      file: drainFile ?? null,
+      find: (key) => {
+        const entry = this.#entries.get(key)
+        return entry === undefined ? undefined : { netns: domainNames(config, entry.domain).netns, entry }
+      },
+      onDue: () => void this.#serial.run(() => this.#cuts.run()),
+    })
+  }
+
+  adopt(previous: readonly WantedEntry[]): Promise<void> {
+    return this.#serial.run(async () => {
+      this.#entries.clear()
+      for (const wanted of previous) this.#entries.set(wanted.key, trackedEntry(wanted))
+      await this.#cuts.adopt(this.#entries.values())
+    })
+  }
+
+  /** Never fails: what cannot be ended now is tried again. */
+  apply(changes: {
+    readonly put: readonly WantedEntry[]
+    readonly remove: readonly string[]
+  }): Promise<readonly Applied[]> {
+    return this.#serial.run(async () => {
+      for (const wanted of changes.put) {
+        const after = trackedEntry(wanted)
+        this.#cuts.follow(this.#entries.get(wanted.key) ?? null, after)
+        this.#entries.set(wanted.key, after)
+      }
+      for (const key of changes.remove) {
+        this.#entries.delete(key)
+        this.#cuts.forget(key)
+      }
+      await this.#cuts.run()
+      return []
+    })
+  }
+
+  async observe(): Promise<readonly []> {
+    return []
+  }
+
+  async close(): Promise<void> {
+    this.#cuts.close()
+    await this.#serial.idle()
+    this.#cuts.close()
+  }
+}

@@ -1,0 +1,77 @@
+import { Serial } from '@spout/runtime'
+import { HelperError, type Log, type NativeHelper } from '@spout/sys'
+import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
+import type { DomainConfig } from '../domain/domain-config.ts'
+import { existingDomains } from '../domain/domain-names.ts'
+import { LeftoversGrace } from '../domain/leftovers-grace.ts'
+import { type SteeredEntry, VipRoutes } from './vip-routes.ts'
+
+export interface VipSteeringOptions {
+  readonly config: DomainConfig
+  readonly helper: NativeHelper
+  readonly log: Log
+  /** How long routes that no entry names are kept after `adopt`. Default 30 s. */
+  readonly leftoversGraceMs?: number
+}
+
+/** Brings packets for the VIPs of every entry into their domains, whichever driver serves them there. */
+export class VipSteering implements EntryFollower {
+  readonly name = 'vip-steering'
+  readonly #config: DomainConfig
+  readonly #log: Log
+  readonly #routes: VipRoutes
+  readonly #grace: LeftoversGrace
+  readonly #serial = new Serial()
+
+  constructor(options: VipSteeringOptions) {
+    this.#config = options.config
+    this.#log = options.log
+    this.#routes = new VipRoutes(options)
+    this.#grace = new LeftoversGrace(options)
+  }
+
+  get counters(): { readonly transactions: number; readonly reloads: number } {
+    return { transactions: this.#routes.counters.changes, reloads: 0 }
+  }
+
+  adopt(previous: readonly WantedEntry[]): Promise<void> {
+    return this.#serial.run(async () => {
+      this.#grace.begin()
+      await this.#routes.adopt(previous.map(steered), await existingDomains(this.#config))
+    })
+  }
+
+  /** The routes of all entries go in one request: when the kernel refuses it, every entry given fails. */
+  apply(changes: {
+    readonly put: readonly WantedEntry[]
+    readonly remove: readonly string[]
+  }): Promise<readonly Applied[]> {
+    return this.#serial.run(async () => {
+      try {
+        await this.#routes.apply({ put: changes.put.map(steered), remove: changes.remove }, this.#grace.isOver)
+        return []
+      } catch (error) {
+        this.#log.warn({ error: String(error) }, 'routes for VIPs refused')
+        const message = error instanceof Error ? error.message : String(error)
+        return changes.put.map(({ key }) => ({ key, state: 'failed', reason: 'SteeringFailed', message }))
+      }
+    })
+  }
+
+  observe(): Promise<readonly string[]> {
+    return this.#serial.run(async () => {
+      const isWhole = await this.#routes.observe().catch((error: unknown) => {
+        if (error instanceof HelperError) return false
+        throw error
+      })
+      return isWhole ? [] : [...this.#routes.keys()]
+    })
+  }
+
+  /** Leaves everything in force: traffic does not need the agent. */
+  async close(): Promise<void> {
+    await this.#serial.idle()
+  }
+}
+
+const steered = ({ key, entry: { domain, vips } }: WantedEntry): SteeredEntry => ({ key, domain, vips })
