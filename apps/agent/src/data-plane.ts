@@ -39,6 +39,7 @@ import {
   VipSteering,
   VrrpAnnouncer,
 } from '@spout/dataplane'
+import { domainOfKey } from '@spout/model/entry-keys'
 import type { Clock, Component, Logger } from '@spout/runtime'
 import { NativeHelper } from '@spout/sys'
 import type { AgentConfig } from './config.ts'
@@ -191,7 +192,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
 const withoutProxies = (domains: DomainSet, haproxy: HaproxyDriver): Domains => ({
   adopt: (previous) => domains.adopt(previous),
   apply: async (changes, signal) => {
-    for (const key of changes.remove) await haproxy.stopDomain(Number(key.slice('domain/'.length)))
+    for (const key of changes.remove) await haproxy.stopDomain(domainOfKey(key)!)
     return domains.apply(changes, signal)
   },
   observe: () => domains.observe(),
@@ -207,7 +208,7 @@ const withFlows = (domains: Domains, flows: FlowReplication): Domains => ({
   apply: async (changes, signal) => {
     await flows.follow(
       [],
-      changes.remove.map((key) => Number(key.slice('domain/'.length))),
+      changes.remove.map((key) => domainOfKey(key)!),
     )
     const outcomes = await domains.apply(changes, signal)
     await flows.follow(changes.put)

@@ -1,11 +1,11 @@
 import type { Shares } from '@spout/dataplane'
+import { domainKey, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { EntryReport } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import type { Clock, Logger } from '@spout/runtime'
 import { AppliedState } from './applied-state.ts'
 import type { Failure } from './apply-result.ts'
 import { BrokenKeys } from './broken-keys.ts'
-import { domainKey, isLoadBalancer } from './entry-keys.ts'
 import { RetrySchedule } from './retry-schedule.ts'
 import type { StateFile } from './state-file.ts'
 import type { Held, WantedState } from './wanted-state.ts'
@@ -110,7 +110,7 @@ export class EntryLedger {
     this.#failures.delete(key)
     this.#retries.succeeded(key)
     this.#options.state.delete(key)
-    if (isLoadBalancer(key)) this.#options.onApplied(key, null, null)
+    if (isLoadBalancerKey(key)) this.#options.onApplied(key, null, null)
     this.#options.onRemoved(key)
   }
 

@@ -1,5 +1,6 @@
 import type { ProberOptions, SavedProbe } from '@spout/dataplane'
 import { type HeldMember, type MemberTraffic, PassiveChecks, Prober, probesOf } from '@spout/dataplane'
+import { loadBalancerKey, loadBalancerOfKey } from '@spout/model/entry-keys'
 import type { MemberHealth } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { systemClock } from '@spout/runtime'
@@ -71,7 +72,7 @@ export class MemberHealthFeed {
 
   #takeOut(key: string, { poolId, memberId }: Pick<HeldMember, 'poolId' | 'memberId'>, held: HeldMember | null): void {
     const checked = this.#prober.health(key).find((health) => health.memberId === memberId)
-    const loadBalancerId = key.slice('lb/'.length)
+    const loadBalancerId = loadBalancerOfKey(key)!
     if (held !== null) this.#options.onHealth({ loadBalancerId, ...held, health: 'down' })
     else if (checked !== undefined) this.#options.onHealth(checked)
     else this.#options.onProbedNoMore({ loadBalancerId, poolId, memberId, health: 'unknown', reason: null, since: '' })
@@ -81,9 +82,9 @@ export class MemberHealthFeed {
   #hand(changed: readonly MemberHealth[]): void {
     // A check that succeeds does not contradict what traffic says, before its time.
     for (const health of changed)
-      if (health.health === 'down' || !this.#passive.held(`lb/${health.loadBalancerId}`).has(health.memberId))
+      if (health.health === 'down' || !this.#passive.held(loadBalancerKey(health.loadBalancerId)).has(health.memberId))
         this.#options.onHealth(health)
-    for (const key of new Set(changed.map(({ loadBalancerId }) => `lb/${loadBalancerId}`)))
+    for (const key of new Set(changed.map(({ loadBalancerId }) => loadBalancerKey(loadBalancerId))))
       this.#options.onDown(key, this.#down(key))
   }
 }

@@ -1,10 +1,10 @@
 import type { Announcement, EntryFollower, SlowStarts, WantedEntry } from '@spout/dataplane'
+import { domainKey, domainOfKey, GROUP_KEY, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
 import { type Announcements, gatewayWishes, markTakeovers, wishesOf } from './announcements.ts'
 import { applyEntries, applyToDomains, failureOf } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import type { DriverChoice } from './driver-choice.ts'
-import { domainKey, domainNumber, GROUP, isDomain, isLoadBalancer } from './entry-keys.ts'
 import type { EntryLedger } from './entry-ledger.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
 import { PreparedEntries } from './prepared-entries.ts'
@@ -67,34 +67,37 @@ export class OrderedChanges {
     const held = keys.map((key) => [key, wanted.get(key)] as const)
     const put = held.flatMap(([key, one]): Put[] => (one === undefined ? [] : [[key, one]]))
     const gone = held.flatMap(([key, one]) => (one === undefined ? [key] : []))
-    if (keys.includes(GROUP)) await this.applyGroup(signal)
+    if (keys.includes(GROUP_KEY)) await this.applyGroup(signal)
     const domains = put.filter(([, { entry }]) => entry.kind === 'domain')
     await this.applyDomains(domains, signal)
     await this.#announceGateways(domains, signal)
-    await this.#changeLoadBalancers(put, gone.filter(isLoadBalancer), signal)
-    await this.#removeDomains(gone.filter(isDomain), signal)
+    await this.#changeLoadBalancers(put, gone.filter(isLoadBalancerKey), signal)
+    await this.#removeDomains(
+      gone.filter((key) => !isLoadBalancerKey(key) && key !== GROUP_KEY),
+      signal,
+    )
   }
 
   /** The node's part in its group; what an announcer refuses leaves it as it was. */
   async applyGroup(signal: AbortSignal): Promise<void> {
     const { announcer, ledger, wanted } = this.#options
-    const held = wanted.get(GROUP)
+    const held = wanted.get(GROUP_KEY)
     if (held !== undefined && (held.entry.kind !== 'group' || unreadable(held.entry) !== null))
-      return ledger.fail(GROUP, {
+      return ledger.fail(GROUP_KEY, {
         reason: 'UnsupportedVersion',
         message: unreadable(held.entry) ?? 'is no group entry',
       })
     const entry = held?.entry.kind === 'group' ? held.entry : null
     // A node that was never told of a group has nothing to end.
-    if (entry === null && ledger.get(GROUP) === undefined) return
+    if (entry === null && ledger.get(GROUP_KEY) === undefined) return
     try {
       await announcer.configure(entry, signal)
     } catch (error) {
-      return ledger.fail(GROUP, failureOf('GroupRefused', error))
+      return ledger.fail(GROUP_KEY, failureOf('GroupRefused', error))
     }
-    if (held === undefined) return this.#forget(GROUP)
-    ledger.confirm(GROUP, held, NONE)
-    ledger.done(GROUP)
+    if (held === undefined) return this.#forget(GROUP_KEY)
+    ledger.confirm(GROUP_KEY, held, NONE)
+    ledger.done(GROUP_KEY)
   }
 
   /** Without their gateway addresses, with which a domain is complete. */
@@ -202,7 +205,13 @@ export class OrderedChanges {
     const { announcements, domains, ledger } = this.#options
     const empty: string[] = []
     for (const key of keys) {
-      const users = ledger.countIn(domainNumber(key))
+      const number = domainOfKey(key)
+      if (number === null) {
+        // Of a kind that this agent does not know: it did nothing for it.
+        this.#forget(key)
+        continue
+      }
+      const users = ledger.countIn(number)
       if (users === 0) empty.push(key)
       else ledger.fail(key, { reason: 'DomainInUse', message: `${users} load balancers are still in it` })
     }

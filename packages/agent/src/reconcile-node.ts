@@ -1,11 +1,11 @@
 import type { StateLine } from '@spout/client/agent-link'
 import { type DataPlaneDriver, type EntryFollower, SlowStarts, type WantedEntry } from '@spout/dataplane'
+import { domainKey, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
 import { Announcements, gatewayWishes, wishesOf } from './announcements.ts'
 import { withDoors } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import { DriverChoice } from './driver-choice.ts'
-import { domainKey, isLoadBalancer } from './entry-keys.ts'
 import { EntryLedger, type EntryLedgerOptions } from './entry-ledger.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
 import { lostKeys } from './lost-keys.ts'
@@ -233,7 +233,7 @@ export class NodeReconciler {
 
   /** What load balancers stand on first: those of a full set must not fail for a domain that is among the later keys. */
   #nextKeys(): readonly string[] {
-    const first = [...this.#dirty].filter((key) => !isLoadBalancer(key) && this.#wanted.get(key) !== undefined)
+    const first = [...this.#dirty].filter((key) => !isLoadBalancerKey(key) && this.#wanted.get(key) !== undefined)
     const keys = new Set(first)
     for (const key of this.#dirty) {
       if (keys.size >= PASS_KEYS) break
@@ -271,7 +271,7 @@ export class NodeReconciler {
       const held = this.#wanted.get(key)
       if (held?.entry.kind === 'domain') for (const inside of this.#wanted.inDomain(held.entry.number)) lost.add(inside)
     }
-    this.#ledger.lost([...lost].filter(isLoadBalancer))
+    this.#ledger.lost([...lost].filter(isLoadBalancerKey))
     for (const key of [...withdrawn, ...lost]) this.#dirty.add(key)
   }
 }

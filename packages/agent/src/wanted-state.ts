@@ -1,7 +1,7 @@
 import type { StateLine } from '@spout/client/agent-link'
 import { edited } from '@spout/model/edits'
+import { isLoadBalancerKey } from '@spout/model/entry-keys'
 import { NODE_STATE_VERSION, type NodeStateEntry } from '@spout/model/node-state'
-import { isLoadBalancer } from './entry-keys.ts'
 
 export interface Held {
   readonly hash: string
@@ -64,7 +64,7 @@ export class WantedState {
       } else if (line.type === 'delete') {
         this.#named?.delete(line.key)
         // Also one that never came: the control plane waits for the word that this node does not hold it.
-        if (this.#delete(line.key) || isLoadBalancer(line.key)) changed.add(line.key)
+        if (this.#delete(line.key) || isLoadBalancerKey(line.key)) changed.add(line.key)
       } else if (line.type === 'synced') for (const key of this.#finish()) changed.add(key)
     }
     return { changed, unknown }

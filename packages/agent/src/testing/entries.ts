@@ -1,10 +1,11 @@
 import { entryHash } from '@spout/model/entry-hash'
+import { domainKey, loadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry, LoadBalancerEntry, NodeMember, NodeStateEntry } from '@spout/model/node-state'
 
 export const domainEntry = (number: number, changes: Partial<DomainEntry> = {}): DomainEntry => ({
   kind: 'domain',
   version: 1,
-  key: `domain/${number}`,
+  key: domainKey(number),
   number,
   networkId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
   segment: { physicalNetwork: 'physnet1', vlan: null },
@@ -18,7 +19,7 @@ export const domainEntry = (number: number, changes: Partial<DomainEntry> = {}):
 export const loadBalancerEntry = (id: string, changes: Partial<LoadBalancerEntry> = {}): LoadBalancerEntry => ({
   kind: 'load-balancer',
   version: 1,
-  key: `lb/${id}`,
+  key: loadBalancerKey(id),
   id,
   generation: 1,
   domain: 1,

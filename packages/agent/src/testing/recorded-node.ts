@@ -1,4 +1,5 @@
 import type { Announcement, Applied, DataPlaneDriver, WantedEntry } from '@spout/dataplane'
+import { domainOfKey } from '@spout/model/entry-keys'
 import type { DomainEntry, GroupEntry } from '@spout/model/node-state'
 import type { Domains } from '../domains.ts'
 import type { GroupAnnouncer } from '../group-announcer.ts'
@@ -63,7 +64,7 @@ export class RecordedDomains implements Domains {
   }
 
   #remove(key: string): Applied {
-    const number = Number(key.slice('domain/'.length))
+    const number = domainOfKey(key) ?? 0
     if (this.#node.domains.delete(number)) this.#node.log.push(`domain- ${number}`)
     return programmed(key)
   }

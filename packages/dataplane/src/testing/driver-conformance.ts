@@ -1,3 +1,4 @@
+import { loadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry, NodeMember } from '@spout/model/node-state'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../contracts/driver.ts'
@@ -81,10 +82,7 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
         byKey(entries.map(({ key }) => ({ key, state: 'programmed', reason: null, message: null }))),
       )
     const remove = async (...ids: readonly string[]): Promise<void> => {
-      const applied = await apply(
-        [],
-        ids.map((id) => `lb/${id}`),
-      )
+      const applied = await apply([], ids.map(loadBalancerKey))
       expect(applied.filter(({ state }) => state === 'failed')).toEqual([])
     }
     const ids = (...members: readonly NodeMember[]) => members.map(({ id }) => id).sort()

@@ -1,4 +1,5 @@
 import { entryHash } from '@spout/model/entry-hash'
+import { domainKey, loadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, NodeVip, Service } from '@spout/model/node-state'
 import { editSlots } from '@spout/plan'
 import type { WantedEntry } from '../contracts/driver.ts'
@@ -8,7 +9,7 @@ export function domainEntry(number: number, fields: Partial<DomainEntry> = {}): 
   return {
     kind: 'domain',
     version: 1,
-    key: `domain/${number}`,
+    key: domainKey(number),
     number,
     networkId: `network-${number}`,
     segment: { physicalNetwork: 'red', vlan: null },
@@ -82,7 +83,7 @@ export function wanted(
   const entry: LoadBalancerEntry = {
     kind: 'load-balancer',
     version: 1,
-    key: `lb/${id}`,
+    key: loadBalancerKey(id),
     id,
     generation: 1,
     domain: domain.number,

@@ -1,4 +1,11 @@
-import { type Announce, type DomainEntry, type DomainTunnel, type Network, NODE_STATE_VERSION } from '@spout/model'
+import {
+  type Announce,
+  type DomainEntry,
+  type DomainTunnel,
+  domainKey,
+  type Network,
+  NODE_STATE_VERSION,
+} from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 
 /** What else decides how a node sees a network, alike for all that carry it. */
@@ -29,7 +36,7 @@ export function planDomain(
   return {
     kind: 'domain',
     version: NODE_STATE_VERSION,
-    key: `domain/${network.number}`,
+    key: domainKey(network.number),
     number: network.number,
     networkId: network.id,
     projectId: network.projectId,

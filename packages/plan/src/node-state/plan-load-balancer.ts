@@ -4,6 +4,7 @@ import {
   isProxied,
   type LoadBalancer,
   type LoadBalancerEntry,
+  loadBalancerKey,
   type Network,
   NODE_STATE_VERSION,
   type NodePool,
@@ -225,7 +226,7 @@ function loadBalancerEntry(
   return {
     kind: 'load-balancer',
     version: NODE_STATE_VERSION,
-    key: `lb/${loadBalancer.id}`,
+    key: loadBalancerKey(loadBalancer.id),
     id: loadBalancer.id,
     generation: loadBalancer.generation,
     domain,

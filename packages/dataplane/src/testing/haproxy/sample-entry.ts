@@ -1,4 +1,5 @@
 import type { DomainEntry, LoadBalancerEntry, NodeMember, NodePool, Service } from '@spout/model'
+import { domainKey, loadBalancerKey } from '@spout/model/entry-keys'
 import type { WantedEntry } from '../../contracts/driver.ts'
 
 /** Small constructors for the tests of this folder. */
@@ -6,7 +7,7 @@ import type { WantedEntry } from '../../contracts/driver.ts'
 export const sampleDomain = (number = 7): DomainEntry => ({
   kind: 'domain',
   version: 1,
-  key: `domain/${number}`,
+  key: domainKey(number),
   number,
   networkId: '00000000-0000-4000-8000-00000000d007',
   segment: { physicalNetwork: 'physnet', vlan: null },
@@ -60,7 +61,7 @@ export const sampleEntry = (
 ): LoadBalancerEntry => ({
   kind: 'load-balancer',
   version: 1,
-  key: `lb/${id}`,
+  key: loadBalancerKey(id),
   id,
   generation: 1,
   domain,
