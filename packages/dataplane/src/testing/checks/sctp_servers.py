@@ -11,7 +11,7 @@ import socket
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lab"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from sctp_peer import INIT, INIT_ACK, SCTP, STATE_COOKIE, chunk, init_value, packet, parse  # noqa: E402
 
 SO_RCVBUFFORCE = 33
