@@ -6,7 +6,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { LoadBalancer } from '@spout/model'
+import { type LoadBalancer, loadBalancerKey } from '@spout/model'
 import { must } from '@spout/testkit'
 import { appliedSince, fillAddress, NodeBed, nextApplied } from './bed/node-bed.ts'
 import { domainNamespaces } from './bed/processes.ts'
@@ -71,7 +71,7 @@ for (let turn = 0; turn < WARM_UP + CHANGES; turn++) {
   ])
   const committed = process.hrtime.bigint()
   const line = await appliedSince(agent, started)
-  if (line.lastKey !== `lb/${after.id}`) throw new Error(`the agent applied ${line.lastKey}`)
+  if (line.lastKey !== loadBalancerKey(after.id)) throw new Error(`the agent applied ${line.lastKey}`)
   if (turn < WARM_UP) continue
   commitMs.push(Number(committed - started) / 1e6)
   totalMs.push(Number(BigInt(line.doneNs) - committed) / 1e6)

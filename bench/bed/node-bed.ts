@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type LoadBalancer, type Network, POOL_FAILURE_DEFAULTS } from '@spout/model'
+import { type LoadBalancer, loadBalancerKey, type Network, POOL_FAILURE_DEFAULTS } from '@spout/model'
 import type { Write } from '@spout/store'
 import { instanceOf, Lab, memberAddress, productUnit, run, TENANT_SUBNET, waitFor } from '@spout/testkit'
 import type { AppliedLine } from '../programs/timed-agent.ts'
@@ -206,7 +206,9 @@ export class NodeBed implements AsyncDisposable {
     await waitFor(
       () =>
         planner.backlog === 0 &&
-        view.list('loadBalancer').every(({ id }) => !nodeStates.holders(`lb/${id}`)[Symbol.iterator]().next().done),
+        view
+          .list('loadBalancer')
+          .every(({ id }) => !nodeStates.holders(loadBalancerKey(id))[Symbol.iterator]().next().done),
       { what: 'every load balancer to be planned', timeoutMs: 180_000, everyMs: 100 },
     )
   }

@@ -13,6 +13,6 @@ export const loadBalancerOfKey = (key: string): string | null =>
 
 /** Key of a domain's entry. @param number `Network.number` */
 export const domainKey = (number: number): string => `${DOMAIN}${number}`
-/** The domain's number; null for keys of other entries. */
+/** The domain's number; null for other keys. */
 export const domainOfKey = (key: string): number | null =>
-  key.startsWith(DOMAIN) ? Number(key.slice(DOMAIN.length)) : null
+  /^domain\/\d{1,8}$/.test(key) ? Number(key.slice(DOMAIN.length)) : null

@@ -1,4 +1,12 @@
-import { fabricAddressOf, MOST_WATCHED, type Node, type NodeGroup, type Sight, type WatchedNode } from '@spout/model'
+import {
+  fabricAddressOf,
+  loadBalancerKey,
+  MOST_WATCHED,
+  type Node,
+  type NodeGroup,
+  type Sight,
+  type WatchedNode,
+} from '@spout/model'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -118,7 +126,7 @@ export class PeerWatch {
     let looked = 0
     for (const id of placements.ownedBy(node.id)) {
       if (confirmed.length >= VIPS || looked++ >= MOST_LOOKED_AT) break
-      const key = `lb/${id}`
+      const key = loadBalancerKey(id)
       const entry = nodeStates.get(node.id, key)?.entry
       if (entry?.kind !== 'load-balancer') continue
       const vip = entry.vips.find(({ scope, announce }) => scope === 'fabric' && announce?.via === 'l2')

@@ -1,4 +1,4 @@
-import type { Announce } from '@spout/model'
+import { type Announce, isLoadBalancerKey } from '@spout/model'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeReports } from '../reports/node-reports.ts'
 
@@ -35,7 +35,7 @@ export class AnnouncedVips {
 
   /** What nodes shall hold under this key changed, and with it perhaps who answers for its addresses. */
   keyChanged(key: string): void {
-    if (key.startsWith('lb/')) this.#counts.clear()
+    if (isLoadBalancerKey(key)) this.#counts.clear()
   }
 
   #count(nodeId: string): number {

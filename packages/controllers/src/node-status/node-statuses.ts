@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission/contract'
-import { fabricAddressOf, type NodeStatus, UNSEEN_NODE } from '@spout/model'
+import { fabricAddressOf, GROUP_KEY, type NodeStatus, UNSEEN_NODE } from '@spout/model'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -78,7 +78,7 @@ export class NodeStatuses {
 
   /** What the node itself refused of its part in the group: an announcer's words. */
   #refusedByNode(id: string): NodeStatus['problems'] {
-    const said = this.#options.reports.entry(id, 'group')
+    const said = this.#options.reports.entry(id, GROUP_KEY)
     if (said === null || said.state === 'programmed') return []
     return [{ code: said.reason ?? 'GroupRefused', message: said.message ?? '' }]
   }

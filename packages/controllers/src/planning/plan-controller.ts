@@ -1,5 +1,5 @@
 import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
-import { type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
+import { loadBalancerOfKey, type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
 import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -10,7 +10,7 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import { DomainPublisher } from '../publishing/domain-publisher.ts'
 import { GroupPublisher } from '../publishing/group-publisher.ts'
 import { LoadBalancerPublisher } from '../publishing/load-balancer-publisher.ts'
-import { PlanQueue } from '../publishing/plan-queue.ts'
+import { networkOfKey, PlanQueue } from '../publishing/plan-queue.ts'
 import { ChangeRouter } from './change-router.ts'
 
 export interface PlanControllerOptions {
@@ -115,9 +115,10 @@ export class PlanController implements Component {
   }
 
   async #reconcileNow(key: string): Promise<Outcome> {
-    const id = key.slice(key.indexOf('/') + 1)
+    const networkId = networkOfKey(key)
+    const id = networkId ?? loadBalancerOfKey(key)!
     try {
-      if (key.startsWith('domain/')) await this.#domains.publish(id)
+      if (networkId !== null) await this.#domains.publish(networkId)
       else await this.#loadBalancers.publish(id)
     } catch (error) {
       if (error instanceof SpoutError) return failed(`${error.code}: ${error.message}`)

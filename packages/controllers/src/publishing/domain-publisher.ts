@@ -1,5 +1,13 @@
 import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
-import { type Announce, type DomainEntry, type Network, type Node, type NodeStateEntry, SpoutError } from '@spout/model'
+import {
+  type Announce,
+  type DomainEntry,
+  domainKey,
+  type Network,
+  type Node,
+  type NodeStateEntry,
+  SpoutError,
+} from '@spout/model'
 import { type DomainUse, planDomain } from '@spout/plan'
 import { type Logger, Serial } from '@spout/runtime'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -101,7 +109,7 @@ export class DomainPublisher {
       node.id,
       planDomain(network, admission.nodeAddresses(networkId, node.id), this.#gatewayOn(networkId, node), use),
     ])
-    const key = `domain/${network.number}`
+    const key = domainKey(network.number)
     nodeStates.set(key, new Map(entries))
     this.#published.set(networkId, { key, ...made })
   }

@@ -1,5 +1,11 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { LoadBalancer, LoadBalancerEntry, Network, StatusReader } from '@spout/model'
+import {
+  type LoadBalancer,
+  type LoadBalancerEntry,
+  loadBalancerKey,
+  type Network,
+  type StatusReader,
+} from '@spout/model'
 import { type Announcing, advertisementsByPool, type PlannedNode, planLoadBalancer } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -7,7 +13,7 @@ import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { DomainPublisher } from './domain-publisher.ts'
-import { loadBalancerKey, type PlanQueue } from './plan-queue.ts'
+import type { PlanQueue } from './plan-queue.ts'
 import { connectionOf } from './planned-connection.ts'
 
 export interface LoadBalancerPublisherOptions {

@@ -1,11 +1,14 @@
 import type { ModelView } from '@spout/admission/contract'
+import { loadBalancerKey } from '@spout/model'
 import { type Clock, WorkQueue } from '@spout/runtime'
 
-export const loadBalancerKey = (id: string): string => `lb/${id}`
-const networkKey = (id: string): string => `domain/${id}`
+const NETWORK = 'network/'
+const networkKey = (id: string): string => `${NETWORK}${id}`
+/** The network's id; null when a load balancer waits under the key. */
+export const networkOfKey = (key: string): string | null => (key.startsWith(NETWORK) ? key.slice(NETWORK.length) : null)
 
 /**
- * What waits for its plan: load balancers (`lb/<id>`) and networks (`domain/<network id>`). Bursts on one key coalesce,
+ * What waits for its plan: load balancers, under the key of their entries, and networks (`network/<id>`). Bursts on one key coalesce,
  * projects take turns.
  */
 export class PlanQueue {

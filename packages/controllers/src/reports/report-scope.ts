@@ -1,5 +1,18 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { EntryReport, GroupEntry, LoadBalancer, MemberHealth, NodeReport, ServiceStats } from '@spout/model'
+import {
+  domainKey,
+  domainOfKey,
+  type EntryReport,
+  GROUP_KEY,
+  type GroupEntry,
+  isLoadBalancerKey,
+  type LoadBalancer,
+  loadBalancerKey,
+  loadBalancerOfKey,
+  type MemberHealth,
+  type NodeReport,
+  type ServiceStats,
+} from '@spout/model'
 import { type Logger, silentLogger } from '@spout/runtime'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeReports } from './node-reports.ts'
@@ -51,7 +64,7 @@ export class ReportScope {
 
   /** The report without what the node may not speak of; the same object when there is nothing such. */
   within(nodeId: string, report: NodeReport): NodeReport {
-    const mayHold = this.#memo((id) => this.#mayHold(nodeId, `lb/${id}`))
+    const mayHold = this.#memo((id) => this.#mayHold(nodeId, loadBalancerKey(id)))
     const group = this.#group(nodeId)
     const shards = report.shards && this.#shards(nodeId, report.shards)
     const sessions = report.bgpSessions && this.#sessions(nodeId, group, report.bgpSessions)
@@ -60,7 +73,7 @@ export class ReportScope {
     const overShares =
       report.overShares &&
       this.#kept(nodeId, 'overShares', report.overShares, (one) =>
-        this.#mayHold(nodeId, `domain/${one.domain}`) ? one : null,
+        this.#mayHold(nodeId, domainKey(one.domain)) ? one : null,
       )
     return {
       ...report,
@@ -116,12 +129,10 @@ export class ReportScope {
     const { view, nodeStates, reports } = this.#options
     const { key, announced } = entry
     if (!this.#mayHold(nodeId, key)) return null
-    if (!key.startsWith('lb/') || announced.length === 0) return entry
+    const id = loadBalancerOfKey(key)
+    if (id === null || announced.length === 0) return entry
     const given = nodeStates.get(nodeId, key)?.entry
-    const known =
-      given?.kind === 'load-balancer'
-        ? given.vips
-        : (view.get('loadBalancer', key.slice('lb/'.length))?.value.vips ?? [])
+    const known = given?.kind === 'load-balancer' ? given.vips : (view.get('loadBalancer', id)?.value.vips ?? [])
     // What was announced before an address was taken away is still announced until the node says otherwise.
     const before = reports.entry(nodeId, key)?.announced ?? []
     const mayAnnounce = (address: string) => before.includes(address) || known.some((vip) => vip.address === address)
@@ -134,7 +145,7 @@ export class ReportScope {
     if (reports.entry(nodeId, key) !== null) return true
     // What is not known yet is taken on trust as far as it can be true.
     if (nodeStates.ready() && this.#whole.has(nodeId)) return false
-    if (key.startsWith('lb/')) return this.#mayHaveHeld(nodeId, key)
+    if (isLoadBalancerKey(key)) return this.#mayHaveHeld(nodeId, key)
     return !nodeStates.ready() && this.#isOwnKey(nodeId, key)
   }
 
@@ -142,7 +153,7 @@ export class ReportScope {
   #mayHaveHeld(nodeId: string, key: string): boolean {
     const { view } = this.#options
     if (!LOAD_BALANCER_KEY.test(key)) return false
-    const loadBalancer = view.get('loadBalancer', key.slice('lb/'.length))?.value
+    const loadBalancer = view.get('loadBalancer', loadBalancerOfKey(key)!)?.value
     if (loadBalancer !== undefined) return this.#isOfGroup(nodeId, loadBalancer)
     return this.#countLeftOver(nodeId, key)
   }
@@ -154,7 +165,7 @@ export class ReportScope {
   }
 
   #isOwnKey(nodeId: string, key: string): boolean {
-    return key === 'group' || (/^domain\/\d{1,8}$/.test(key) && this.#countLeftOver(nodeId, key))
+    return key === GROUP_KEY || (domainOfKey(key) !== null && this.#countLeftOver(nodeId, key))
   }
 
   #countLeftOver(nodeId: string, key: string): boolean {
@@ -214,7 +225,7 @@ export class ReportScope {
   }
 
   #group(nodeId: string): GroupEntry | null {
-    const entry = this.#options.nodeStates.get(nodeId, 'group')?.entry
+    const entry = this.#options.nodeStates.get(nodeId, GROUP_KEY)?.entry
     return entry?.kind === 'group' ? entry : null
   }
 

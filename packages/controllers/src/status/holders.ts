@@ -1,5 +1,11 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { LoadBalancer, MemberHealth, NodeConfirmation, NodeVip } from '@spout/model'
+import {
+  type LoadBalancer,
+  loadBalancerKey,
+  type MemberHealth,
+  type NodeConfirmation,
+  type NodeVip,
+} from '@spout/model'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -26,7 +32,7 @@ export class Holders {
   carriers(id: string, who: string | 'all' | null): readonly Carrier[] {
     if (who === null) return []
     const { nodeStates, liveness, reports } = this.#options
-    const key = `lb/${id}`
+    const key = loadBalancerKey(id)
     const nodeIds = who === 'all' ? [...nodeStates.holders(key)].sort() : [who]
     return nodeIds.flatMap((nodeId): Carrier[] => {
       const wanted = nodeStates.get(nodeId, key)
@@ -38,7 +44,7 @@ export class Holders {
 
   confirmations(id: string): readonly NodeConfirmation[] {
     const { nodeStates, reports } = this.#options
-    const key = `lb/${id}`
+    const key = loadBalancerKey(id)
     return [...nodeStates.holders(key)].map((nodeId): NodeConfirmation => {
       const report = reports.entry(nodeId, key)
       const current = report !== null && report.hash === nodeStates.get(nodeId, key)?.hash
@@ -60,7 +66,7 @@ export class Holders {
   members({ id, pools }: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
     const { nodeStates, reports } = this.#options
     const owner = ownerNodeId === null ? null : reports.members(ownerNodeId, id)
-    const others = [...nodeStates.holders(`lb/${id}`)].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
+    const others = [...nodeStates.holders(loadBalancerKey(id))].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
     const health = new Map<string, MemberHealth>()
     for (const pool of pools) {
       // What was said while there was a monitor means nothing without one.
@@ -76,7 +82,7 @@ export class Holders {
   /** Which nodes drop what is over the share of its network, in order of their ids. */
   overShares(id: string): readonly OverShareOnNode[] {
     const { nodeStates, reports } = this.#options
-    const key = `lb/${id}`
+    const key = loadBalancerKey(id)
     return [...nodeStates.holders(key)].sort().flatMap((nodeId): readonly OverShareOnNode[] => {
       const over = reports.node(nodeId)?.overShares ?? []
       if (over.length === 0) return []
@@ -99,7 +105,7 @@ export class Holders {
   /** As the entry of any node has them: of what shards and routes move, all have the same. */
   #vips(id: string): readonly NodeVip[] {
     const { nodeStates } = this.#options
-    const key = `lb/${id}`
+    const key = loadBalancerKey(id)
     for (const nodeId of nodeStates.holders(key)) {
       const entry = nodeStates.get(nodeId, key)?.entry
       if (entry?.kind === 'load-balancer') return entry.vips

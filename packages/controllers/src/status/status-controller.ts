@@ -1,17 +1,19 @@
 import type { ModelView, ReportSink } from '@spout/admission/contract'
-import type {
-  LoadBalancer,
-  LoadBalancerStatus,
-  LoadBalancerSummary,
-  MemberHealth,
-  NodeReport,
-  NodeStatus,
-  OwnershipReader,
-  Serving,
-  ShardStatus,
-  Sight,
-  StatusReader,
-  VipMove,
+import {
+  type LoadBalancer,
+  type LoadBalancerStatus,
+  type LoadBalancerSummary,
+  loadBalancerKey,
+  loadBalancerOfKey,
+  type MemberHealth,
+  type NodeReport,
+  type NodeStatus,
+  type OwnershipReader,
+  type Serving,
+  type ShardStatus,
+  type Sight,
+  type StatusReader,
+  type VipMove,
 } from '@spout/model'
 import { servingOf } from '@spout/plan'
 import type { Clock, Logger } from '@spout/runtime'
@@ -101,7 +103,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       }),
       nodeStates.onKeyChange((key) => {
         this.#nodes.keyChanged(key)
-        if (key.startsWith('lb/')) this.#serving.delete(key.slice('lb/'.length))
+        const id = loadBalancerOfKey(key)
+        if (id !== null) this.#serving.delete(id)
         this.#reviewKeys([key])
       }),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
@@ -306,7 +309,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   #reviewKeys(keys: Iterable<string>): void {
-    for (const key of keys) if (key.startsWith('lb/')) this.#due.add(key.slice('lb/'.length))
+    for (const key of keys) {
+      const id = loadBalancerOfKey(key)
+      if (id !== null) this.#due.add(id)
+    }
     this.#review()
   }
 
@@ -366,7 +372,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   #confirm(id: string, nodeId: string): void {
-    const held = this.#options.nodeStates.get(nodeId, `lb/${id}`)
+    const held = this.#options.nodeStates.get(nodeId, loadBalancerKey(id))
     if (held === null) return
     const generation = generationOf(held.entry)
     if (this.#confirmed.get(id)?.generation === generation) return

@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { VipMove } from '@spout/model'
+import { loadBalancerOfKey, type VipMove } from '@spout/model'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { AnnouncedDifference } from '../reports/node-reports.ts'
 import type { ShardTable } from '../shards/shard-table.ts'
@@ -24,8 +24,8 @@ export class VipHistory {
 
   /** What a shard moves is in the shard's own history: a thousand addresses that move at once are one move. */
   note(nodeId: string, { key, before, after }: AnnouncedDifference, at: string): void {
-    if (!key.startsWith('lb/')) return
-    const id = key.slice('lb/'.length)
+    const id = loadBalancerOfKey(key)
+    if (id === null) return
     const shared = this.#shardOf(id) !== null
     const note = (address: string, event: VipMove['event']) => {
       if (shared && !this.#options.holders.isRouted(id, address)) return

@@ -1,5 +1,11 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { NodeToWithdraw, Withdrawal, WithdrawalReader } from '@spout/model'
+import {
+  loadBalancerKey,
+  loadBalancerOfKey,
+  type NodeToWithdraw,
+  type Withdrawal,
+  type WithdrawalReader,
+} from '@spout/model'
 import type { Clock, Timer } from '@spout/runtime'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
@@ -83,7 +89,7 @@ export class Withdrawals implements WithdrawalReader {
     const isNew = whole && !this.#told.has(nodeId)
     if (isNew) this.#told.add(nodeId)
     for (const key of new Set([...removed, ...keys])) {
-      const id = idOf(key)
+      const id = loadBalancerOfKey(key)
       const leaving = id === null ? undefined : this.#leaving.get(id)
       if (id === null || leaving === undefined || this.#options.reports.entry(nodeId, key) !== null) continue
       leaving.nodes.delete(nodeId)
@@ -101,7 +107,7 @@ export class Withdrawals implements WithdrawalReader {
   #begin(id: string, projectId: string | null): void {
     if (this.#leaving.has(id)) return
     const { clock, nodeStates, reports } = this.#options
-    const key = keyOf(id)
+    const key = loadBalancerKey(id)
     const nodes = new Set([...nodeStates.holders(key), ...reports.reportersOf(key)])
     const timer = clock.setTimer(() => this.#tell(), OVERDUE_MS)
     this.#leaving.set(id, { projectId, sinceMs: clock.monotonicMs(), nodes, planned: false, timer })
@@ -109,7 +115,7 @@ export class Withdrawals implements WithdrawalReader {
 
   /** A plan that was under way when the load balancer was deleted may still tell a node of it. */
   #published(key: string): void {
-    const id = idOf(key)
+    const id = loadBalancerOfKey(key)
     const leaving = id === null ? undefined : this.#leaving.get(id)
     if (id === null || leaving === undefined) return
     const holders = [...this.#options.nodeStates.holders(key)]
@@ -146,14 +152,15 @@ export class Withdrawals implements WithdrawalReader {
     if (leaving !== undefined) return [...leaving.nodes].filter(isWaitedFor)
     const nodes = view.list('node').map((node) => node.id)
     return nodes.filter(
-      (nodeId) => isWaitedFor(nodeId) && (!this.#told.has(nodeId) || reports.entry(nodeId, keyOf(id)) !== null),
+      (nodeId) =>
+        isWaitedFor(nodeId) && (!this.#told.has(nodeId) || reports.entry(nodeId, loadBalancerKey(id)) !== null),
     )
   }
 
   #nodeOf(nodeId: string, id: string): NodeToWithdraw {
     const { view, reports } = this.#options
     const name = view.get('node', nodeId)?.value.name ?? nodeId
-    const message = reports.entry(nodeId, keyOf(id))?.message ?? null
+    const message = reports.entry(nodeId, loadBalancerKey(id))?.message ?? null
     return { nodeId, nodeName: name, connection: nodeConnection(nodeId, this.#options), message }
   }
 
@@ -161,6 +168,3 @@ export class Withdrawals implements WithdrawalReader {
     for (const listener of this.#listeners) listener()
   }
 }
-
-const keyOf = (id: string): string => `lb/${id}`
-const idOf = (key: string): string | null => (key.startsWith('lb/') ? key.slice('lb/'.length) : null)

@@ -1,6 +1,7 @@
 import {
   type BgpAdvertisementIntent,
   type BgpPeer,
+  GROUP_KEY,
   type GroupEntry,
   NODE_STATE_VERSION,
   type NodeGroup,
@@ -82,7 +83,7 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
 const NO_PART: GroupEntry = {
   kind: 'group',
   version: NODE_STATE_VERSION,
-  key: 'group',
+  key: GROUP_KEY,
   vrrp: null,
   bgp: null,
   flows: null,
