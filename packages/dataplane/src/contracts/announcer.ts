@@ -31,7 +31,10 @@ export interface AnnouncementDifference {
  * The agent calls it with an address only after the data plane confirmed, and without it before removal.
  */
 export interface Announcer {
+  /** The `by.via` of its announcements. */
   readonly name: string
+  /** An announcement that names a shard is its own only while this node is the shard's master. Default false. */
+  readonly followsShards?: boolean
   /** Takes over addresses that an earlier process left. */
   adopt(previous: readonly Announcement[]): Promise<void>
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]>

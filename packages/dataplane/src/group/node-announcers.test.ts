@@ -62,7 +62,13 @@ beforeEach(() => {
     },
   }
   const options = {
-    ...{ l2: recorded('l2'), vrrp, bgp: recorded('bgp'), flows: recorded('flows'), secondChance: recorded('chance') },
+    ...{
+      l2: recorded('l2'),
+      vrrp,
+      bgp: { ...recorded('bgp'), followsShards: true },
+      flows: recorded('flows'),
+      secondChance: recorded('chance'),
+    },
     departure: recorded('departure'),
     shardDepartures: { configure: (_settings: unknown, given: ShardWhereabouts) => (whereabouts = given) },
     fabricAddress: async () => null,

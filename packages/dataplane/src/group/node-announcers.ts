@@ -6,23 +6,20 @@ import type {
   ShardReport,
   Sight,
 } from '@spout/model/node-report'
-import type { Announce, BgpSettings, GroupEntry } from '@spout/model/node-state'
-import { Serial } from '@spout/runtime'
+import type { BgpSettings, GroupEntry } from '@spout/model/node-state'
+import { AnnouncerRegistry } from '../announcers/announcer-registry.ts'
 import type { BgpAnnouncer } from '../announcers/bgp/bgp-announcer.ts'
-import type { BgpSession } from '../announcers/bgp/bgp-session.ts'
 import type { L2Announcer } from '../announcers/l2/l2-announcer.ts'
 import type { NeighbourWatch } from '../announcers/l2/neighbour-watch.ts'
-import type { ShardReport as LocalShard } from '../announcers/vrrp/shard-report.ts'
 import type { VrrpAnnouncer } from '../announcers/vrrp/vrrp-announcer.ts'
 import type { Announcement, AnnouncementDifference, Announcer } from '../contracts/announcer.ts'
 import type { FlowReplication } from '../flows/flow-replication.ts'
 import type { Departure } from '../second-chance/departure.ts'
 import type { SecondChance } from '../second-chance/second-chance.ts'
 import type { ShardDepartures } from '../second-chance/shard-departures.ts'
+import { sessionReport, shardReport } from './announcer-reports.ts'
 
-type Via = Announce['via']
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
-type IsDue = (announcement: Announcement) => boolean
 
 export interface NodeAnnouncersOptions {
   readonly l2: L2Announcer
@@ -41,35 +38,23 @@ export interface NodeAnnouncersOptions {
 }
 
 /**
- * A node's part in its group: its announcers as one, each given the announcements that name it, and what they have to
- * tell of themselves.
+ * A node's part in its group: how its announcers, the replication of flows and its departures are set, and what they have
+ * to tell of themselves.
  */
 export class NodeAnnouncers implements Announcer {
   readonly name = 'node'
   readonly #options: NodeAnnouncersOptions
-  readonly #announcers: ReadonlyMap<Via, Announcer>
-  /** What each announced last, and the whole made of it: the same answers give the same array. */
-  #observed: { readonly parts: readonly (readonly Announcement[])[]; readonly whole: readonly Announcement[] } | null =
-    null
-  /** What is announced, for announcers that want to hear the whole set each time. */
-  readonly #wanted = new Map<Via, Map<string, Announcement>>()
-  /** Wanted by BGP while this node is master of a shard. */
-  readonly #following = new Map<string, Announcement>()
-  /** Of those, the ones that BGP announces now. */
-  #followed: ReadonlySet<string> = new Set()
-  readonly #serial = new Serial()
+  readonly #announcers: AnnouncerRegistry
   /** What routers are told with the addresses; null without BGP. */
   #bgpDrain: BgpSettings['drain'] | null = null
-  readonly #unfollow: () => void
 
   constructor(options: NodeAnnouncersOptions) {
     this.#options = options
-    this.#unfollow = options.vrrp.onShardChange(() => void this.#follow().catch(() => {}))
-    this.#announcers = new Map<Via, Announcer>([
-      ['l2', options.l2],
-      ['vrrp', options.vrrp],
-      ['bgp', options.bgp],
-    ])
+    const { l2, vrrp, bgp } = options
+    this.#announcers = new AnnouncerRegistry([l2, vrrp, bgp], {
+      mastered: () => new Set(vrrp.shards().flatMap(({ shard, state }) => (state === 'master' ? [shard] : []))),
+      onChange: (listener) => vrrp.onShardChange(listener),
+    })
   }
 
   /**
@@ -90,7 +75,7 @@ export class NodeAnnouncers implements Announcer {
     })
     shardDepartures.configure(entry?.secondChance ?? null, {
       gaveUp: (shard) => this.#gaveUp(shard),
-      domainsOf: (shard) => this.#domainsOf(shard),
+      domainsOf: (shard) => this.#announcers.domainsOf(shard),
     })
     // First: what it is for may come as soon as an address is announced.
     const chance = await Promise.allSettled([secondChance.configure(entry?.secondChance ?? null)])
@@ -120,119 +105,20 @@ export class NodeAnnouncers implements Announcer {
     return state === 'backup' || state === 'fault'
   }
 
-  /** Where addresses are that clients come to, and that go with the shard. */
-  #domainsOf(shard: number): ReadonlySet<number> {
-    const wanted = [...(this.#wanted.get('vrrp')?.values() ?? []), ...this.#following.values()]
-    return new Set(wanted.flatMap(({ by, domain }) => (by.via !== 'l2' && by.shard === shard ? [domain] : [])))
-  }
-
-  /** Of those that follow a shard, BGP withdraws at once what this node lost while no agent ran. */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#serial.run(async () => {
-      this.#following.clear()
-      for (const each of previous.filter(followsShard)) this.#following.set(keyOf(each), each)
-      for (const [via, announcer] of this.#announcers) {
-        const own = previous.filter(({ by }) => by.via === via)
-        this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
-        await announcer.adopt(own)
-      }
-      const isDue = this.#isDue()
-      const go = [...this.#following.values()].filter((each) => !isDue(each))
-      if (go.length > 0) await this.#changeOne('bgp', this.#options.bgp, { come: [], go }, new AbortController().signal)
-      this.#followed = this.#due(isDue)
-    })
+    return this.#announcers.adopt(previous)
   }
 
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<Outcomes> {
-    return this.#serial.run(async () => {
-      const outcomes: Outcomes[] = []
-      this.#following.clear()
-      for (const each of wanted.filter(followsShard)) this.#following.set(keyOf(each), each)
-      let isDue: IsDue = always
-      for (const [via, announcer] of this.#announcers) {
-        if (via === 'bgp') isDue = this.#isDue()
-        const own = wanted.filter((each) => each.by.via === via && isDue(each))
-        this.#wanted.set(via, new Map(own.map((each) => [keyOf(each), each])))
-        outcomes.push(await announcer.apply(own, signal))
-      }
-      this.#followed = this.#due(isDue)
-      return [...outcomes.flat(), ...waiting(wanted, isDue)]
-    })
+    return this.#announcers.apply(wanted, signal)
   }
 
-  change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<Outcomes> {
-    return this.#serial.run(async () => {
-      const outcomes: Outcomes[] = []
-      for (const each of go.filter(followsShard)) this.#following.delete(keyOf(each))
-      for (const each of come.filter(followsShard)) this.#following.set(keyOf(each), each)
-      let isDue: IsDue = always
-      for (const [via, announcer] of this.#announcers) {
-        if (via === 'bgp') isDue = this.#isDue()
-        const own = {
-          come: come.filter((each) => each.by.via === via && isDue(each)),
-          go: go.filter(({ by }) => by.via === via),
-        }
-        if (own.come.length + own.go.length === 0) continue
-        outcomes.push(await this.#changeOne(via, announcer, own, signal))
-      }
-      this.#followed = this.#due(isDue)
-      return [...outcomes.flat(), ...waiting(come, isDue)]
-    })
+  change(difference: AnnouncementDifference, signal: AbortSignal): Promise<Outcomes> {
+    return this.#announcers.change(difference, signal)
   }
 
-  /** A shard came or went: the addresses that follow it are announced or withdrawn by BGP. */
-  #follow(): Promise<void> {
-    return this.#serial.run(async () => {
-      const due = this.#due(this.#isDue())
-      const come = [...due.difference(this.#followed)].map((key) => this.#following.get(key)!)
-      const go = [...this.#followed.difference(due)].flatMap((key) => this.#following.get(key) ?? [])
-      if (come.length + go.length === 0) return
-      await this.#changeOne('bgp', this.#options.bgp, { come, go }, new AbortController().signal)
-      this.#followed = due
-    })
-  }
-
-  #due(isDue: IsDue): ReadonlySet<string> {
-    return new Set([...this.#following].flatMap(([key, each]) => (isDue(each) ? [key] : [])))
-  }
-
-  /**
-   * Which announcements are made with the shards as they are now. Asked for once in an operation, when it is the turn of
-   * BGP: what changes after that is followed by an operation of its own.
-   */
-  #isDue(): IsDue {
-    const shards = this.#options.vrrp.shards()
-    const mastered = new Set(shards.flatMap(({ shard, state }) => (state === 'master' ? [shard] : [])))
-    return ({ by }) => by.via !== 'bgp' || by.shard === null || mastered.has(by.shard)
-  }
-
-  /** Outcomes of what is not new are left out: who asked for a change hears of the change. */
-  async #changeOne(
-    via: Via,
-    announcer: Announcer,
-    { come, go }: AnnouncementDifference,
-    signal: AbortSignal,
-  ): Promise<Outcomes> {
-    const wanted = this.#wanted.get(via) ?? new Map<string, Announcement>()
-    this.#wanted.set(via, wanted)
-    for (const each of go) wanted.delete(keyOf(each))
-    for (const each of come) wanted.set(keyOf(each), each)
-    if (announcer.change !== undefined) return announcer.change({ come, go }, signal)
-    const coming = new Set(come.map(keyOf))
-    const outcomes = await announcer.apply([...wanted.values()], signal)
-    return outcomes.filter(({ announcement }) => coming.has(keyOf(announcement)))
-  }
-
-  async observe(): Promise<readonly Announcement[]> {
-    const present = await Promise.all(Array.from(this.#announcers.values(), (announcer) => announcer.observe()))
-    const isDue = this.#following.size === 0 ? always : this.#isDue()
-    const away = [...this.#following.values()].filter((each) => !isDue(each))
-    const parts = away.length === 0 ? present : [...present, away]
-    const same =
-      this.#observed?.parts.length === parts.length &&
-      this.#observed.parts.every((part, index) => part === parts[index])
-    if (!same) this.#observed = { parts, whole: parts.flat() }
-    return this.#observed!.whole
+  observe(): Promise<readonly Announcement[]> {
+    return this.#announcers.observe()
   }
 
   /** Whether this node can carry traffic at all: while it cannot, it owns no shard. */
@@ -245,12 +131,12 @@ export class NodeAnnouncers implements Announcer {
   }
 
   shards(): readonly ShardReport[] {
-    return this.#options.vrrp.shards().map(told)
+    return this.#options.vrrp.shards().map(shardReport)
   }
 
   /** @returns a function that ends it */
   onShards(listener: (shards: readonly ShardReport[]) => void): () => void {
-    return this.#options.vrrp.onShardChange((shards) => listener(shards.map(told)))
+    return this.#options.vrrp.onShardChange((shards) => listener(shards.map(shardReport)))
   }
 
   flows(): Promise<FlowsReport | null> {
@@ -281,57 +167,19 @@ export class NodeAnnouncers implements Announcer {
   }
 
   async bgpSessions(): Promise<readonly BgpSessionReport[]> {
-    return (await this.#options.bgp.sessions()).map(inReport)
+    return (await this.#options.bgp.sessions()).map(sessionReport)
   }
 
   /** @returns a function that ends it */
   onBgpSessions(listener: (sessions: readonly BgpSessionReport[]) => void): () => void {
-    return this.#options.bgp.onSessionChange((sessions) => listener(sessions.map(inReport)))
+    return this.#options.bgp.onSessionChange((sessions) => listener(sessions.map(sessionReport)))
   }
 
   async close(): Promise<void> {
-    this.#unfollow()
     this.#options.neighbours.close()
     await this.#options.departure.close()
     await this.#options.shardDepartures.close()
-    await this.#serial.idle()
-    for (const announcer of this.#announcers.values()) await announcer.close()
+    await this.#announcers.close()
     await this.#options.flows.close()
   }
 }
-
-const always: IsDue = () => true
-
-/** Taken on, and nothing to do for now: another node is the master. */
-const waiting = (wanted: readonly Announcement[], isDue: IsDue): Outcomes =>
-  wanted.filter((each) => !isDue(each)).map((announcement) => ({ announcement, error: null }))
-
-const followsShard = ({ by }: Announcement): boolean => by.via === 'bgp' && by.shard !== null
-
-const keyOf = ({ address, scope, domain }: Announcement): string => `${scope}/${domain}/${address}`
-
-const told = ({ shard, state, since, takeovers, lastMove }: LocalShard): ShardReport => ({
-  number: shard,
-  state,
-  since,
-  takeovers,
-  lastMove:
-    lastMove === null
-      ? null
-      : {
-          at: lastMove.at,
-          from: lastMove.to === 'master' ? 'backup' : 'master',
-          to: lastMove.to,
-          reason: lastMove.reason,
-          silentMs: lastMove.silentMs,
-        },
-})
-
-const inReport = ({ peerId, state, since, announced, lastError, bfd }: BgpSession): BgpSessionReport => ({
-  peerId,
-  state,
-  since,
-  announced,
-  lastError,
-  bfd,
-})

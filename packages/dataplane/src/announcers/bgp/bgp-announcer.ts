@@ -20,6 +20,7 @@ import { SharedRoutes } from './shared-routes.ts'
  */
 export class BgpAnnouncer implements Announcer {
   readonly name = 'bgp'
+  readonly followsShards = true
   readonly #options: BgpOptions
   readonly #table: number
   readonly #routes: SharedRoutes
