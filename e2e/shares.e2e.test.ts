@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, CLIENT, vipOf } from './fixtures.ts'
 import { processorSeconds, proxiesOf } from './node-processes.ts'
-import { dropAll, failuresOf, holdSome } from './traffic.ts'
+import { failuresOf } from './traffic.ts'
 
 /** Of one processor. */
 const PROCESSORS = 0.1
@@ -149,7 +149,12 @@ describe('a tenant that wants more than its share of a node', () => {
 
   it('has no more connections of its proxy than it may', async () => {
     const neighbour = askNeighbour()
-    const held = await holdSome(crowd, site, CONNECTIONS)
+    const holder = await system.lab.start(
+      'client',
+      'holder',
+      ['python3', BURST_PROGRAM, 'held', vipOf(site), '80', `${CONNECTIONS}`],
+      { readyText: `${CONNECTIONS}` },
+    )
     const isTold = async (who: Tenant, shown: ShownLoadBalancer) =>
       (await servingOf(who, shown)).message.includes(`Node node1 takes no more connections to its proxy`)
     await waitFor(() => isTold(acme, site), { what: 'the word of the node', timeoutMs: 60_000 })
@@ -161,7 +166,7 @@ describe('a tenant that wants more than its share of a node', () => {
     // Of memory a proxy that holds these has next to nothing.
     expect(Number(/^spout_agent_share_used_ratio\{share="memory"\} ([\d.e-]+)$/m.exec(figures)?.[1])).toBeLessThan(0.5)
     expect(figures).toMatch(/^spout_agent_share_networks_over\{share="memory"\} 0$/m)
-    await dropAll(held)
+    await system.lab.stop(holder)
     const asked = await neighbour.stop()
     expect(failuresOf(asked)).toEqual([])
     recordFault({

@@ -1,14 +1,16 @@
-"""Sends as fast as it can, in one go, and prints how many packets left.
+"""Sends as fast as it can, in one go, and prints how many packets left, or connections are there.
 
   burst.py datagrams ADDRESS PORT COUNT SIZE    of one flow
   burst.py flows ADDRESS PORT COUNT [SOURCE]    datagrams, each of a flow of its own; without SOURCE from made-up addresses
                                                 of 10.77.0.0/16
   burst.py syns ADDRESS PORT COUNT [SOURCE]     requests for TCP connections, likewise
+  burst.py held ADDRESS PORT COUNT              TCP connections that are silent, and stay until the program is ended
 """
 
 import socket
 import struct
 import sys
+import threading
 
 PORTS = 60_000
 FIRST_PORT = 1_024
@@ -60,6 +62,10 @@ def one_flow(address, port, count, size):
 kind, address, port, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 if kind == "datagrams":
     one_flow(address, port, count, int(sys.argv[5]))
+elif kind == "held":
+    held = [socket.create_connection((address, port)) for _ in range(count)]
+    print(len(held), flush=True)
+    threading.Event().wait()
 else:
     many_flows(kind, address, port, count, sys.argv[5] if len(sys.argv) > 5 else None)
 print(count)
