@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config'
 
 // Projects, fastest first. `unit` does no I/O beyond temporary files; `contract` runs each contract's suite over
 // every implementation with real engines; `lab` needs root and network namespaces; `e2e` starts the whole system.
-// `contract-on-cluster` and `lab-on-cluster` are what of these two stands in front of a Kubernetes cluster, apart so that a
-// whole run builds that one meanwhile. `beside` is what of `e2e` makes no node fail: it bears another lab beside it; of that,
-// `beside-cluster` stands in front of a cluster.
+// `contract-on-cluster` and `lab-on-cluster` are the contract and lab tests that need a Kubernetes cluster. They are apart so
+// that a whole run can build Kubernetes while the others run. `beside` are the e2e tests that make no node fail, so that two
+// of them may run at once; `beside-cluster` are those of them that need a cluster.
 const project = (
   name: string,
   include: string[],

@@ -99,7 +99,7 @@ function noteList(before: readonly unknown[], after: readonly unknown[], path: P
 }
 
 const keyOf = (item: unknown): unknown => (isFields(item) && typeof item['id'] === 'string' ? item['id'] : item)
-/** Of one place in two lists as long as each other; those without an `id` have nothing but their place. */
+/** Whether two items at the same index of equally long lists are versions of one item. Without an `id`, the index decides. */
 const belongTogether = (a: unknown, b: unknown): boolean =>
   keyOf(a) === keyOf(b) || (isFields(a) && isFields(b) && keyOf(a) === a && keyOf(b) === b) || sameJson(a, b)
 

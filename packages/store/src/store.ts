@@ -76,8 +76,9 @@ export interface Store {
    */
   commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }>
   /**
-   * Every change after `from` in order, none twice. One that another of the same object follows may be left out. Changes of one commit arrive together in order, all with its
-   * revision. Ends when `signal` aborts. A slow reader never delays a writer.
+   * Yields every change after `from` in order, none twice. A change may be left out when a later change of the same object
+   * follows. Changes of one commit arrive together, in order, all with its revision. Ends when `signal` aborts. A slow
+   * reader never delays a writer.
    * @throws SpoutError Gone when `from` is below the compacted floor or unknown
    */
   watch(options: WatchOptions): AsyncIterable<Change>

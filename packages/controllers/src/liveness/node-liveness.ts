@@ -27,22 +27,24 @@ interface Watched {
   testimony: Testimony | null
 }
 
-/** Who was asked about a node is waited for so long beyond `moveAfterMs`: an agent of before may not know how to look. */
+/** How long beyond `moveAfterMs` to wait for nodes that were asked about another: an older agent may not know the question. */
 const TESTIMONY_WITHIN_MS = 2000
 
-/** A silent node is not given more than so many times `moveAfterMs`, whoever else comes and however we stand still. */
+/** The most time that a silent node is given, in multiples of `moveAfterMs`, whatever starts that time again. */
 const MOST_TIMES = 12
 
 /**
- * Who is heard of. A report is the only sign of life. After a start of the control plane every node gets the full
- * `moveAfterMs` to be heard of, so that a restart moves nothing. While others are heard of for the first time that time
- * begins anew: a thousand of them come one after the other, and who is late in the queue is not gone.
+ * Tracks node liveness. A node is alive while its reports arrive.
  *
- * A standstill of this process is nobody's silence. After one that is long enough for agents to have given up a request,
- * every node gets the full time again, as after a start.
+ * After a start of the control plane every node has the full `moveAfterMs` to report, so that a restart moves no address.
+ * That time starts again whenever another node reports for the first time: a thousand nodes connect one after the other,
+ * and a late one is not dead.
  *
- * Silence alone is no death where somebody can be asked: while others say that the node answers on the fabric, it is
- * disconnected and never lost. One that was lost while nobody could be asked is asked after once somebody can.
+ * When this process stood still, its own lateness is not the silence of nodes. After a standstill that is long enough for
+ * agents to have given up a request, every node has the full time again, as after a start.
+ *
+ * Where other nodes can be asked, silence alone is not death: while they say that the node answers on the fabric, it is
+ * disconnected, not lost. A node that was declared lost while none could be asked is looked for again once one can.
  */
 export class NodeLiveness {
   readonly #options: LivenessOptions

@@ -42,7 +42,7 @@ export class DomainPublisher {
   readonly #options: DomainPublisherOptions
   /** By network id. */
   readonly #published = new Map<string, PublishedDomain>()
-  /** By network id: a network's load balancers wait for what another of them began. */
+  /** Publications under way, by network id. Load balancers of one network wait for the same publication. */
   readonly #underWay = new Map<string, Promise<void>>()
   readonly #ensuring = new Serial()
 
@@ -50,7 +50,7 @@ export class DomainPublisher {
     this.#options = options
   }
 
-  /** Resolves when nodes were told all that the network's load balancers want of it. */
+  /** Resolves when nodes were told everything that the network's load balancers need of it. */
   async bringUpToDate(networkId: string): Promise<void> {
     while (this.#isOutdated(networkId)) {
       const underWay = this.#underWay.get(networkId)
@@ -67,8 +67,9 @@ export class DomainPublisher {
   }
 
   /**
-   * Resolves when nodes are told of the network as it is then: who waited for their addresses may find it changed. What it
-   * is known to be made of is from before the wait: what changed since is looked at again.
+   * Resolves when nodes were told of the network. Waiting for node addresses takes time, and the network may change
+   * meanwhile: nodes get it as it is after the wait. The record of what it was made from dates from before the wait, so a
+   * change in between publishes it once more.
    */
   async publish(networkId: string): Promise<void> {
     const work = this.#publish(networkId)

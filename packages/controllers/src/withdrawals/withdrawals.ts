@@ -24,26 +24,26 @@ export interface WithdrawalsOptions {
 interface Leaving {
   readonly projectId: string | null
   readonly sinceMs: number
-  /** Nodes that were told to hold it and have not said that they do not. */
+  /** Nodes that were told to carry it and have not confirmed its removal. */
   readonly nodes: Set<string>
-  /** Nobody is told to hold it any more. */
+  /** No node is told to carry it any more. */
   planned: boolean
   readonly timer: Timer
 }
 
-/** A node that is heard of and still did not confirm after this long has a fault that waiting does not mend. */
+/** A node that reports and has not confirmed the removal after this time has a fault. Waiting longer does not help. */
 const OVERDUE_MS = 30_000
 
 /**
- * Which nodes have yet to confirm that they let a deleted load balancer go: those that were told of it, until they report
- * its key removed. A node that is lost is not waited for. Of what was deleted before this process started it knows what
- * nodes report: until each of them was heard of, one that is not may hold it.
+ * Tracks which nodes may still announce a deleted load balancer: those that were told to carry it, until they report its
+ * key removed. A lost node is not waited for. A load balancer that was deleted before this process started is known only
+ * from reports, so every node that has not reported yet may still carry it.
  */
 export class Withdrawals implements WithdrawalReader {
   readonly #options: WithdrawalsOptions
   readonly #startedMs: number
   readonly #leaving = new Map<string, Leaving>()
-  /** Nodes that have told of everything they hold since this process started. */
+  /** Nodes that have reported everything they carry since this process started. */
   readonly #told = new Set<string>()
   readonly #listeners = new Set<() => void>()
   readonly #unsubscribe: readonly (() => void)[]

@@ -27,15 +27,15 @@ export interface MemberTraffic {
   readonly badAnswers: number
 }
 
-/** Percent of its whole share that each member on its way up has now, by member id. */
+/** By member id: the percentage of its full share that a member in slow start has now. */
 export type Shares = ReadonlyMap<string, number>
 
-/** Where the proxy of a listener's domain accepts what is meant for the listener: a port of its loopback addresses, transparently. */
+/** Where the domain's proxy accepts connections for a listener: a transparent socket on a port of its loopback addresses. */
 export interface FrontDoor {
   readonly port: number
 }
 
-/** An entry together with what a driver needs beside it. Whole: the driver works out the difference to what it has. */
+/** An entry with everything that a driver needs for it. It is whole: the driver works out the difference to what it has. */
 export interface WantedEntry {
   readonly key: string
   readonly hash: string
@@ -44,11 +44,11 @@ export interface WantedEntry {
   /** Ids of members that are down now (see `effectiveMembers`): they get no new connections. */
   readonly down: ReadonlySet<string>
   /**
-   * Percent of its whole share that a member on its way up has, by member id (see `SlowStarts`); left out, and for who is
-   * not named, all of it. For pools of the packet path alone.
+   * By member id: the percentage of its full share that a member in slow start has (see `SlowStarts`). A member that is
+   * not named has all of it. Only for pools of the packet path.
    */
   readonly shares?: Shares
-  /** Where proxies that carry its listeners accept, by listener id; a listener that is not named has none. Left out: none has. */
+  /** By listener id: where a proxy accepts the listener's connections. A listener that is not named has no proxy. */
   readonly doors?: ReadonlyMap<string, FrontDoor>
 }
 

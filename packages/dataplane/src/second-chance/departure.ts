@@ -19,7 +19,7 @@ export interface DepartureOptions {
   readonly clock?: Clock
 }
 
-/** How a node learns that it is left. */
+/** Tells whether traffic has left this node. */
 export interface Whereabouts {
   /** Whether it has given up what it was to give up. */
   readonly gaveUp: () => Promise<boolean>

@@ -44,11 +44,13 @@ interface Way {
 }
 
 /**
- * The tables of a domain. A TCP packet for one of the doors that opens no connection and has no socket here leaves as it
- * came: over the uplink, where the root's table sends it on, or over the segment to the hop itself. It is marked for the
- * first hop when it came from a client, for the next when another node sent it here. What has no hop goes on to the front
- * door and is refused there. The doors are forgotten by the kernel after `seconds`, whatever becomes of the agent.
- * @param hops who is there
+ * Renders the second-chance tables of a domain.
+ *
+ * They match TCP packets for a front door that do not open a connection and have no socket on this node. Such a packet is
+ * forwarded unchanged: over the uplink, where the root's table sends it on, or over the segment to the next node. It is
+ * marked for the first hop when a client sent it, and for the next hop when another node did. A packet without a hop
+ * reaches the front door, which refuses it. The kernel removes the doors after `seconds`, even if the agent is gone.
+ * @param hops which hops there are
  * @param inside addresses of the hops on the segment
  */
 export function domainTables(
