@@ -7,10 +7,10 @@ const PROSE = ['name', 'description', 'tags', 'createdAt', 'updatedAt']
 /** The slow and plain way: both as texts, without what no node sees. */
 const sameTexts = (before: unknown, after: unknown): boolean => {
   const text = (value: unknown): string =>
-    JSON.stringify(value, (key, field: unknown) => {
-      if (PROSE.includes(key)) return undefined
+    JSON.stringify(value, (_, field: unknown) => {
       if (typeof field !== 'object' || field === null || Array.isArray(field)) return field
-      return Object.fromEntries(Object.entries(field).sort(([one], [other]) => (one < other ? -1 : 1)))
+      const fields = Object.entries(field).filter(([name]) => !('id' in field) || !PROSE.includes(name))
+      return Object.fromEntries(fields.sort(([one], [other]) => (one < other ? -1 : 1)))
     })
   return text(before) === text(after)
 }
@@ -20,7 +20,7 @@ const part = fc.letrec((tie) => ({
     { maxDepth: 4 },
     fc.constantFrom(null, true, 1, 'x'),
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(fc.constantFrom('name', 'tags', 'port', 'members', 'monitor'), tie('value'), { maxKeys: 4 }),
+    fc.dictionary(fc.constantFrom('id', 'name', 'tags', 'port', 'members', 'monitor'), tie('value'), { maxKeys: 4 }),
   ),
 })).value
 
@@ -34,12 +34,20 @@ test('says of any two parts what their texts say', () => {
   )
 })
 
+test('a name is for people in what has an id, and data anywhere else', () => {
+  const listener = (name: string, header: string) => ({ id: 'l', name, matches: [{ name: header, value: 'x' }] })
+  expect(sameForNodes(listener('web', 'x-tenant'), listener('shop', 'x-tenant'))).toBe(true)
+  expect(sameForNodes(listener('web', 'x-tenant'), listener('web', 'x-user'))).toBe(false)
+})
+
 test('does not look into what two documents share', () => {
   const shared = new Proxy([], {
     get: () => {
       throw new Error('was looked into')
     },
   })
-  expect(sameForNodes({ pools: shared, port: 1 }, { pools: shared, port: 1, name: 'other' })).toBe(true)
+  expect(sameForNodes({ id: 'a', pools: shared, port: 1 }, { id: 'a', pools: shared, port: 1, name: 'other' })).toBe(
+    true,
+  )
   expect(sameForNodes({ pools: shared, port: 1 }, { pools: shared, port: 2 })).toBe(false)
 })

@@ -1,9 +1,9 @@
-/** Fields that no node ever sees. */
-const PROSE = new Set(['name', 'description', 'tags', 'createdAt', 'updatedAt'])
+import { FOR_PEOPLE } from '@spout/model'
 
 /**
- * Whether two parts of documents say the same to nodes. A changed document shares what did not change with the one before
- * it: that is not looked into, so the answer costs what the change is large.
+ * Whether two parts of documents say the same to nodes. Fields of `FOR_PEOPLE` are left out of parts that have an `id`;
+ * elsewhere a field of such a name is data, as the name of a header is. A changed document shares what did not change with
+ * the one before it: that is not looked into, so the answer costs what the change is large.
  */
 export function sameForNodes(before: unknown, after: unknown): boolean {
   if (before === after) return true
@@ -21,8 +21,8 @@ const sameItems = (before: unknown, after: unknown): boolean =>
   before.every((item, index) => sameForNodes(item, after[index]))
 
 function sameFields(before: Fields, after: Fields): boolean {
-  for (const name in before) if (!PROSE.has(name) && !sameForNodes(before[name], after[name])) return false
-  for (const name in after)
-    if (before[name] === undefined && after[name] !== undefined && !PROSE.has(name)) return false
+  const counts = (name: string): boolean => before['id'] === undefined || !FOR_PEOPLE.has(name)
+  for (const name in before) if (counts(name) && !sameForNodes(before[name], after[name])) return false
+  for (const name in after) if (before[name] === undefined && after[name] !== undefined && counts(name)) return false
   return true
 }

@@ -50,3 +50,9 @@ export const metaShape = {
   /** Null until the first change. */
   updatedAt: timestamp.nullable(),
 } as const
+
+/** Fields of an object, or of a part with an `id`, that only people read: no node does anything else when they change. */
+export const FOR_PEOPLE: ReadonlySet<string> = new Set([
+  ...(['name', 'description', 'createdAt', 'updatedAt'] as const satisfies (keyof typeof metaShape)[]),
+  'tags',
+])
