@@ -102,12 +102,13 @@ function storyOfReadme(): readonly string[] {
   return lines
 }
 
-/** What differs from one run to the next: times, counts, the lab, its port, and which of the two nodes carries what. */
+/** What differs from one run to the next: times, counts, the lab, its port, and which of two nodes or addresses is whose. */
 const withoutFigures = (line: string): string =>
   line
     .replace(/^ *\d+\.\d s {2}/, '')
     .replace(/\blab \w+:/, 'lab L:')
     .replace(/127\.0\.0\.1:\d+/, '127.0.0.1:P')
+    .replaceAll(/198\.51\.100\.1[67]/g, 'VIP')
     .replaceAll(/\bnode[12]\b(?! and node)(?<!and node[12])/g, 'nodeN')
     .replaceAll(/\b(member[12]) \d+/g, '$1 N')
     .replaceAll(/\d+ (ms|bytes)/g, 'N $1')
