@@ -1,7 +1,7 @@
 /**
  * What a victim notices of a hostile neighbour: p99 of its requests while another tenant, or a stranger, attacks, over p99
  * just before. Windows without and with the attack take turns, and a ratio is the median of the turns' own ratios.
- * Attackers run at idle priority: they stand for other machines, and get what processor time Spout leaves.
+ * Attackers stand for other machines, and get what processor time Spout leaves (`OtherMachines`).
  */
 import { FAST_PORTS, memberAddress, startFastMember } from '@spout/testkit'
 import { createTree, untilActive } from './bed/octavia.ts'
@@ -9,6 +9,7 @@ import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
 import { apiAttacks } from './neighbour/api-attacks.ts'
 import type { Attack } from './neighbour/attack.ts'
 import { checkAttack } from './neighbour/check-attack.ts'
+import { OtherMachines } from './neighbour/other-machines.ts'
 import { trafficAttacks } from './neighbour/traffic-attacks.ts'
 import { apiVictim, trafficVictim, type Victim } from './neighbour/victim.ts'
 import { median } from './percentile.ts'
@@ -21,11 +22,8 @@ const SECONDS = options.quick ? 1 : 3
 /** `SPOUT_BENCH_ATTACKS=syn-flood,api-logins` looks at a part. */
 const only = (process.env['SPOUT_BENCH_ATTACKS'] ?? '').split(',').filter(Boolean)
 
-/**
- * Members are other machines too: those of the attacker have what Spout leaves, as he has, and those of the victim are never
- * kept waiting. What is measured is what the node does to the victim.
- */
-const MEMBERS = { 'tenant-a': ['chrt', '--idle', '0'], 'tenant-b': ['chrt', '--fifo', '1'] } as const
+/** Members of the victim are other machines too, and never kept waiting: what is measured is what the node does to it. */
+const NEVER_WAITING = ['chrt', '--fifo', '1'] as const
 
 interface Outcome {
   readonly attack: Attack
@@ -75,9 +73,11 @@ async function loadBalancer(
 }
 
 const outcomes: Outcome[] = []
+using others = await OtherMachines.create()
 await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
   const { lab, access, gateway: attacker, snat: honest } = bed
-  for (const [tenant, prefix] of Object.entries(MEMBERS))
+  const members = { 'tenant-a': others.prefix, 'tenant-b': NEVER_WAITING }
+  for (const [tenant, prefix] of Object.entries(members))
     for (const n of [1, 2]) await startFastMember(lab, `${tenant}-member${n}`, { prefix })
   const victims = {
     l4: await loadBalancer(bed, honest, 'victim-l4', 'TCP'),
@@ -89,9 +89,13 @@ await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
     http: await loadBalancer(bed, attacker, 'attacked-l7', 'HTTP'),
   }
   const attacks = [
-    ...(await trafficAttacks(lab, { tcp: targets.tcp.address, udp: targets.udp.address, http: targets.http.address })),
+    ...(await trafficAttacks(lab, others, {
+      tcp: targets.tcp.address,
+      udp: targets.udp.address,
+      http: targets.http.address,
+    })),
     checkAttack(access, attacker, bed.publicPoolId),
-    ...apiAttacks(lab, access, attacker, targets.http.id),
+    ...apiAttacks(lab, others, access, attacker, targets.http.id),
   ].filter(({ name }) => only.length === 0 || only.includes(name))
   await using traffic = await trafficVictim(lab, { l4: victims.l4.address, l7: victims.l7.address })
   await using api = apiVictim(access, honest, victims.l7.id)

@@ -3,6 +3,7 @@ import type { Lab, SystemAccess, Tenant } from '@spout/testkit'
 import { LineProgram } from '../bed/native.ts'
 import type { BurstKind } from '../programs/api-burst.ts'
 import type { Attack } from './attack.ts'
+import type { OtherMachines } from './other-machines.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../programs/api-burst.ts')
 const MIB = 1024 * 1024
@@ -10,6 +11,7 @@ const MIB = 1024 * 1024
 /** @param loadBalancerId one of the attacker's own */
 export function apiAttacks(
   lab: Lab,
+  others: OtherMachines,
   { endpoint }: SystemAccess,
   { token }: Tenant,
   loadBalancerId: string,
@@ -20,7 +22,7 @@ export function apiAttacks(
     name,
     plane: 'api',
     begin: async () => {
-      const program = new LineProgram(lab, 'host', ['chrt', '--idle', '0', process.execPath, PROGRAM, ...args])
+      const program = new LineProgram(lab, 'host', [...others.prefix, process.execPath, PROGRAM, ...args])
       return {
         end: async () => {
           try {

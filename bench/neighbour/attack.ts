@@ -1,4 +1,4 @@
-/** What a hostile neighbour does. It runs at idle priority: it stands for other machines. */
+/** What a hostile neighbour does. It stands for other machines (`OtherMachines`). */
 export interface Attack {
   readonly name: string
   /** What of the victim is measured meanwhile. */

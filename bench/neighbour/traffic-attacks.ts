@@ -1,6 +1,7 @@
 import type { Lab } from '@spout/testkit'
 import { compile, LineProgram } from '../bed/native.ts'
 import type { Attack } from './attack.ts'
+import type { OtherMachines } from './other-machines.ts'
 
 /** Attacks end by themselves after so long, whatever becomes of the benchmark. */
 const LONGEST_SECONDS = '120'
@@ -12,11 +13,11 @@ interface Program {
   readonly words: (lastLine: string) => string
 }
 
-const attackBy = (lab: Lab, { name, argv, words }: Program): Attack => ({
+const attackBy = (lab: Lab, others: OtherMachines, { name, argv, words }: Program): Attack => ({
   name,
   plane: 'data',
   begin: async () => {
-    const program = new LineProgram(lab, 'client', argv)
+    const program = new LineProgram(lab, 'client', [...others.prefix, ...argv])
     return {
       end: async () => {
         try {
@@ -38,20 +39,32 @@ export interface Targets {
   readonly http: string
 }
 
-export async function trafficAttacks(lab: Lab, { tcp, udp, http }: Targets): Promise<readonly Attack[]> {
+export async function trafficAttacks(
+  lab: Lab,
+  others: OtherMachines,
+  { tcp, udp, http }: Targets,
+): Promise<readonly Attack[]> {
   const flood = await compile(lab, 'flood')
   const slow = await compile(lab, 'slow-clients')
   const burst = await compile(lab, 'request-burst')
   const sent = (line: string) => `${line} packets sent`
   return [
-    attackBy(lab, { name: 'syn-flood', argv: [flood, 'syn', tcp, '80', '100000', LONGEST_SECONDS], words: sent }),
-    attackBy(lab, { name: 'million-flows', argv: [flood, 'udp', udp, '80', '250000', LONGEST_SECONDS], words: sent }),
-    attackBy(lab, {
+    attackBy(lab, others, {
+      name: 'syn-flood',
+      argv: [flood, 'syn', tcp, '80', '100000', LONGEST_SECONDS],
+      words: sent,
+    }),
+    attackBy(lab, others, {
+      name: 'million-flows',
+      argv: [flood, 'udp', udp, '80', '250000', LONGEST_SECONDS],
+      words: sent,
+    }),
+    attackBy(lab, others, {
       name: 'requests-50k',
       argv: [burst, http, '80', '128', '50000', LONGEST_SECONDS],
       words: (line) => `${line} requests answered`,
     }),
-    attackBy(lab, {
+    attackBy(lab, others, {
       name: 'slow-clients-4000',
       argv: [slow, http, '80', '4000', LONGEST_SECONDS],
       words: (line) => {

@@ -1,6 +1,6 @@
 /**
  * Asks the API of a control plane as a hostile client does, until stdin ends; then says `ANSWERED REFUSED FAILED`: 2xx,
- * other answers, none. It stands for other machines: start it at idle priority.
+ * other answers, none. It stands for other machines: start it as `OtherMachines` does.
  *
  * api-burst KIND URL TOKEN BODY_BYTES [PATH]
  */

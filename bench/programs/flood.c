@@ -16,7 +16,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "clock.h"
-#include "idle-priority.h"
 
 #define BURST 64
 #define FIRST_SOURCE 0xcb007180u /* 203.0.113.128 */
@@ -66,7 +65,6 @@ int main(int argc, char **argv)
 	if (argc != 6 || inet_pton(AF_INET, argv[2], &to.sin_addr) != 1)
 		return 2;
 	per_second = atoll(argv[4]);
-	become_idle();
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
 	if (fd < 0 || setsockopt(fd, IPPROTO_IP, IP_HDRINCL, &one, sizeof(one)) < 0)
 		return 1;

@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "clock.h"
-#include "idle-priority.h"
 
 static const char request[] = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
 static struct sockaddr_in to = { .sin_family = AF_INET };
@@ -49,7 +48,6 @@ int main(int argc, char **argv)
 	count = atoi(argv[3]);
 	per_second = atoll(argv[4]);
 	connections = calloc(count, sizeof(*connections));
-	become_idle();
 	loop = epoll_create1(0);
 	for (int n = 0; n < count; n++)
 		begin(&connections[n]);

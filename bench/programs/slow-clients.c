@@ -16,7 +16,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "clock.h"
-#include "idle-priority.h"
 
 struct client {
 	int fd;
@@ -55,7 +54,6 @@ int main(int argc, char **argv)
 	count = atoi(argv[3]);
 	clients = calloc(count, sizeof(*clients));
 	setrlimit(RLIMIT_NOFILE, &files);
-	become_idle();
 	for (int n = 0; n < count; n++)
 		clients[n].fd = -1;
 	until = now_ns() + atoll(argv[4]) * SECOND;
