@@ -90,8 +90,8 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     )
   const movedTo = (node: NodeName) => waitFor(async () => (await holder()) === node, { what: `${node} to take over` })
 
-  /** Waits until the node has asked its clients to come again. */
-  async function seenOff(node: NodeName): Promise<void> {
+  /** Waits until the node has asked its clients to reconnect. */
+  async function drained(node: NodeName): Promise<void> {
     const { id } = await system.nodeNamed(node)
     interface Shown {
       readonly status: { readonly departure: { readonly busyProxies: number | null } | null }
@@ -101,7 +101,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
         const { status } = await system.api<Shown>(system.access.admin, 'GET', `/nodes/${id}`)
         return (status.departure?.busyProxies ?? null) !== null
       },
-      { what: `${node} to see clients off` },
+      { what: `${node} to drain its proxies` },
     )
   }
 
@@ -144,7 +144,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     await movedTo(other(from))
     const during = await clients.goOn()
     expect(during.failures).toEqual([])
-    await seenOff(from)
+    await drained(from)
     expect((await clients.goOn()).failures).toEqual([])
     // Who was silent all the time is answered, and comes again after that.
     for (let time = 0; time < 2; time++) await clients.idle()
@@ -186,7 +186,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     await changeGroup(system, { secondChanceSeconds: SECONDS })
   })
 
-  it('an agent that is replaced breaks nothing, while clients are seen off neither', async () => {
+  it('an agent that is replaced breaks no connection, also during a proxy drain', async () => {
     const from = await holder()
     const restart = async (node: NodeName) => {
       await system.lab.stop(agentOf(system.lab, node))
@@ -202,7 +202,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     await clients.idle()
     expect((await clients.tell()).failures).toEqual([])
     expect(await downloaded).toMatch(whole(DOWNLOAD_S))
-    await seenOff(from)
+    await drained(from)
     for (let time = 0; time < 2; time++) await clients.idle()
     await nothingLeft(from)
     expect((await clients.goOn()).failures).toEqual([])

@@ -2,8 +2,8 @@ import type { Announcer } from '@spout/dataplane'
 import type {
   AddressConflictReport,
   BgpSessionReport,
-  DepartureReport,
   FlowsReport,
+  ProxyDrainReport,
   ShardReport,
   Sight,
 } from '@spout/model/node-report'
@@ -23,9 +23,9 @@ export interface GroupAnnouncer extends Announcer {
   bgpSessions(): Promise<readonly BgpSessionReport[]>
   /** How flows are replicated now; null where they are not. */
   flows(): Promise<FlowsReport | null>
-  /** What is left here of addresses that the node gave up lately; null when it gave none up. */
-  departure(): DepartureReport | null
-  onDeparture(listener: (departure: DepartureReport | null) => void): () => void
+  /** Progress of the proxy drain; null while there is none. */
+  proxyDrain(): ProxyDrainReport | null
+  onProxyDrain(listener: (report: ProxyDrainReport | null) => void): () => void
   /** Addresses that somebody else on the wire claims. */
   addressConflicts(): readonly AddressConflictReport[]
   onAddressConflicts(listener: (conflicts: readonly AddressConflictReport[]) => void): () => void

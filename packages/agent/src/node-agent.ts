@@ -162,7 +162,7 @@ export class NodeAgent implements Component {
     const { announcer } = this.#options
     this.#unsubscribe.push(
       announcer.onShards((shards) => this.#reporter.tell({ shards })),
-      announcer.onDeparture((departure) => this.#reporter.tell({ departure })),
+      announcer.onProxyDrain((departure) => this.#reporter.tell({ departure })),
       announcer.onSights((sights) => this.#reporter.tell({ sights })),
       announcer.onBgpSessions((bgpSessions) => this.#reporter.tell({ bgpSessions })),
       announcer.onAddressConflicts((conflicts) =>
@@ -170,7 +170,7 @@ export class NodeAgent implements Component {
       ),
     )
     this.#reporter.tell({ shards: announcer.shards(), bgpSessions: await announcer.bgpSessions() })
-    this.#reporter.tell({ departure: announcer.departure() })
+    this.#reporter.tell({ departure: announcer.proxyDrain() })
     await this.#lookAtFlows()
     this.#every('flows', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtFlows())
     await this.#lookAtFabric()

@@ -24,7 +24,7 @@ export interface NodeReport {
   /** Addresses of this node that somebody else claims, at most 100; left out, nothing changed. */
   readonly addressConflicts?: readonly AddressConflictReport[]
   /** What is left on a node that gave addresses up lately; null on one that did not. Left out, nothing changed. */
-  readonly departure?: DepartureReport | null
+  readonly departure?: ProxyDrainReport | null
   /** The address that the agent sees on its fabric interface, null when there is none; left out, nothing changed. */
   readonly fabricAddress?: string | null
   /** Of the nodes in `GroupEntry.watch`, those that were looked for long enough; left out, nothing changed. */
@@ -141,8 +141,8 @@ export interface AddressConflictReport {
   readonly since: string
 }
 
-/** How far a node that gave addresses up has seen off the clients of its proxies. */
-export interface DepartureReport {
+/** Progress of the proxy drain on a node that released its addresses. */
+export interface ProxyDrainReport {
   /** `SecondChance.leavingSince`: the drain that it is about. */
   readonly since: string
   /** Proxies (one a tenant network) that clients are still connected to; null before they were asked to go. */

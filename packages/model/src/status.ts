@@ -1,9 +1,9 @@
 import type {
   AddressConflictReport,
   BgpSessionReport,
-  DepartureReport,
   FlowsReport,
   MemberHealth,
+  ProxyDrainReport,
   ServiceStats,
   ShardReport,
 } from './node-report.ts'
@@ -81,8 +81,8 @@ export interface NodeStatus {
   readonly bgpSessions: readonly BgpSessionReport[]
   /** How it replicates flows with the others of its group; null where it does not, or has not said. */
   readonly flows: FlowsReport | null
-  /** How far it has seen off its proxies' clients after it gave addresses up; null when it did not lately. */
-  readonly departure: DepartureReport | null
+  /** Progress of the proxy drain after the node released its addresses; null when there was none lately. */
+  readonly departure: ProxyDrainReport | null
   /** Addresses of the node that somebody else on the wire claims. */
   readonly addressConflicts: readonly AddressConflictReport[]
   /** What the agent sees on its fabric interface. */

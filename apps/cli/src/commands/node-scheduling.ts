@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
-import type { DepartureReport } from '@spout/model/node-report'
+import type { ProxyDrainReport } from '@spout/model/node-report'
 import { type Command, InvalidArgumentError } from 'commander'
 import { findByName } from '../lookup.ts'
 import { at, type Row } from '../resources/resource.ts'
@@ -34,11 +34,11 @@ export function stillOwned(node: Row, vips: number): string | null {
 }
 
 /**
- * Who is still connected to its proxies, for people; null when nobody, or when nobody shall be seen off.
+ * The clients that are still connected to the node's proxies, for people; null when there are none or no drain waits for them.
  * @param early the node may not have said yet that it heard of the drain
  */
 export function stillServed(node: Row, early: boolean): string | null {
-  const departure = at(node, 'status.departure') as DepartureReport | null | undefined
+  const departure = at(node, 'status.departure') as ProxyDrainReport | null | undefined
   const mine = departure?.since === node.drainedSince ? departure : null
   if (mine == null) return early ? 'clients of its proxies' : null
   if (mine.busyProxies === 0) return null

@@ -185,11 +185,11 @@ export class RecordedAnnouncer implements GroupAnnouncer {
     return []
   }
 
-  departure(): null {
+  proxyDrain(): null {
     return null
   }
 
-  onDeparture(): () => void {
+  onProxyDrain(): () => void {
     return () => {}
   }
 

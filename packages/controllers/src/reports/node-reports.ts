@@ -1,12 +1,12 @@
 import type {
   AddressConflictReport,
   BgpSessionReport,
-  DepartureReport,
   EntryReport,
   FlowsReport,
   MemberHealth,
   NodeReport,
   OverShareReport,
+  ProxyDrainReport,
   ServiceStats,
   ShardReport,
   Sight,
@@ -52,7 +52,7 @@ interface NodeView {
   shards: readonly ShardReport[]
   bgpSessions: readonly BgpSessionReport[]
   flows: FlowsReport | null
-  departure: DepartureReport | null
+  departure: ProxyDrainReport | null
   addressConflicts: readonly AddressConflictReport[]
   fabricAddress: string | null
   sights: readonly Sight[]

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { Announcement } from '../contracts/announcer.ts'
-import type { ShardWhereabouts } from '../second-chance/shard-departures.ts'
+import type { ShardOwnershipProbe } from '../second-chance/shard-proxy-drains.ts'
 import { NodeAnnouncers, type NodeAnnouncersOptions } from './node-announcers.ts'
 
 const VIP = '198.51.100.16'
@@ -24,7 +24,7 @@ let asked: number
 /** What happens while BGP changes something. */
 let meanwhile: () => void
 /** What those that see clients of a shard off may ask. */
-let whereabouts: ShardWhereabouts
+let probe: ShardOwnershipProbe
 let node: NodeAnnouncers
 
 /** An announcer that writes down what it is told. */
@@ -69,8 +69,8 @@ beforeEach(() => {
       flows: recorded('flows'),
       secondChance: recorded('chance'),
     },
-    departure: recorded('departure'),
-    shardDepartures: { configure: (_settings: unknown, given: ShardWhereabouts) => (whereabouts = given) },
+    proxyDrain: recorded('proxyDrain'),
+    shardProxyDrains: { configure: (_settings: unknown, given: ShardOwnershipProbe) => (probe = given) },
     fabricAddress: async () => null,
     neighbours: { configure: () => {}, onChange: () => () => {}, close: () => {} },
   }
@@ -131,14 +131,14 @@ it('tells of a shard that was handed over whether it has gone, and whose address
   const elsewhere: Announcement = { ...byVrrp, address: '198.51.100.19', domain: 3, by: { via: 'vrrp', shard: 1 } }
   const inside: Announcement = { ...byVrrp, address: '10.0.0.1', domain: 4, scope: 'tenant' }
   await node.apply([following, { ...everywhere, domain: 5 }, byVrrp, elsewhere, inside], signal)
-  expect([...whereabouts.domainsOf(2)].sort()).toEqual([1, 2, 4])
+  expect([...probe.domainsOf(2)].sort()).toEqual([1, 2, 4])
   await node.change({ come: [], go: [byVrrp] }, signal)
-  expect([...whereabouts.domainsOf(2)].sort()).toEqual([1, 4])
-  const gaveUp = (['master', 'backup', 'fault', 'stopped'] as const).map((next) => {
+  expect([...probe.domainsOf(2)].sort()).toEqual([1, 4])
+  const released = (['master', 'backup', 'fault', 'stopped'] as const).map((next) => {
     state = next
-    return whereabouts.gaveUp(2)
+    return probe.hasReleased(2)
   })
-  expect(gaveUp).toEqual([false, true, true, false])
+  expect(released).toEqual([false, true, true, false])
   // Of one that nobody knows nobody can say.
-  expect(whereabouts.gaveUp(7)).toBe(false)
+  expect(probe.hasReleased(7)).toBe(false)
 })

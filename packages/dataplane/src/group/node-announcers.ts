@@ -1,8 +1,8 @@
 import type {
   AddressConflictReport,
   BgpSessionReport,
-  DepartureReport,
   FlowsReport,
+  ProxyDrainReport,
   ShardReport,
   Sight,
 } from '@spout/model/node-report'
@@ -14,9 +14,9 @@ import type { NeighbourWatch } from '../announcers/l2/neighbour-watch.ts'
 import type { VrrpAnnouncer } from '../announcers/vrrp/vrrp-announcer.ts'
 import type { Announcement, AnnouncementDifference, Announcer } from '../contracts/announcer.ts'
 import type { FlowReplication } from '../flows/flow-replication.ts'
-import type { Departure } from '../second-chance/departure.ts'
+import type { ProxyDrain } from '../second-chance/proxy-drain.ts'
 import type { SecondChance } from '../second-chance/second-chance.ts'
-import type { ShardDepartures } from '../second-chance/shard-departures.ts'
+import type { ShardProxyDrains } from '../second-chance/shard-proxy-drains.ts'
 import { sessionReport, shardReport } from './announcer-reports.ts'
 
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
@@ -28,9 +28,9 @@ export interface NodeAnnouncersOptions {
   readonly flows: Pick<FlowReplication, 'configure' | 'report' | 'close'>
   /** What becomes of the proxy's connections in a planned move: here, and when this node is the one that is left. */
   readonly secondChance: Pick<SecondChance, 'configure'>
-  readonly departure: Pick<Departure, 'configure' | 'report' | 'onChange' | 'close'>
+  readonly proxyDrain: Pick<ProxyDrain, 'configure' | 'report' | 'onChange' | 'close'>
   /** The same for single shards that this node hands over while it stays. */
-  readonly shardDepartures: Pick<ShardDepartures, 'configure' | 'close'>
+  readonly shardProxyDrains: Pick<ShardProxyDrains, 'configure' | 'close'>
   /** Looks after nodes of the group that do not report. */
   readonly neighbours: Pick<NeighbourWatch, 'configure' | 'onChange' | 'close'>
   /** The node's address on the fabric, as its neighbours know it; null when it has none. */
@@ -38,7 +38,7 @@ export interface NodeAnnouncersOptions {
 }
 
 /**
- * A node's part in its group: how its announcers, the replication of flows and its departures are set, and what they have
+ * A node's part in its group: how its announcers, the replication of flows and the drain of its proxies are set, and what they have
  * to tell of themselves.
  */
 export class NodeAnnouncers implements Announcer {
@@ -66,15 +66,15 @@ export class NodeAnnouncers implements Announcer {
     entry: Pick<GroupEntry, 'vrrp' | 'bgp' | 'flows' | 'secondChance' | 'watch'> | null,
     signal: AbortSignal,
   ): Promise<void> {
-    const { vrrp, bgp, flows, secondChance, departure, shardDepartures } = this.#options
+    const { vrrp, bgp, flows, secondChance, proxyDrain, shardProxyDrains } = this.#options
     this.#bgpDrain = entry?.bgp?.drain ?? null
     this.#options.neighbours.configure(entry?.watch ?? [])
-    departure.configure(entry?.secondChance ?? null, {
-      gaveUp: async () => (this.#bgpDrain === null ? this.#answersForNothing() : this.#bgpDrain !== 'prefer-others'),
-      answersForNothing: () => this.#answersForNothing(),
+    proxyDrain.configure(entry?.secondChance ?? null, {
+      hasReleased: async () => (this.#bgpDrain === null ? this.#ownsNothing() : this.#bgpDrain !== 'prefer-others'),
+      ownsNothing: () => this.#ownsNothing(),
     })
-    shardDepartures.configure(entry?.secondChance ?? null, {
-      gaveUp: (shard) => this.#gaveUp(shard),
+    shardProxyDrains.configure(entry?.secondChance ?? null, {
+      hasReleased: (shard) => this.#hasReleased(shard),
       domainsOf: (shard) => this.#announcers.domainsOf(shard),
     })
     // First: what it is for may come as soon as an address is announced.
@@ -91,7 +91,7 @@ export class NodeAnnouncers implements Announcer {
   }
 
   /** Whether no client's new connection comes here. */
-  async #answersForNothing(): Promise<boolean> {
+  async #ownsNothing(): Promise<boolean> {
     const { vrrp, l2 } = this.#options
     const routes = this.#bgpDrain !== null && this.#bgpDrain !== 'withdrawn'
     // While nobody says what became of a shard its addresses may be here.
@@ -100,7 +100,7 @@ export class NodeAnnouncers implements Announcer {
   }
 
   /** Whether a shard is another node's: while nobody says what became of it, its addresses may be here. */
-  #gaveUp(number: number): boolean {
+  #hasReleased(number: number): boolean {
     const state = this.#options.vrrp.shards().find(({ shard }) => shard === number)?.state
     return state === 'backup' || state === 'fault'
   }
@@ -143,13 +143,13 @@ export class NodeAnnouncers implements Announcer {
     return this.#options.flows.report()
   }
 
-  departure(): DepartureReport | null {
-    return this.#options.departure.report
+  proxyDrain(): ProxyDrainReport | null {
+    return this.#options.proxyDrain.report
   }
 
   /** @returns a function that ends it */
-  onDeparture(listener: (departure: DepartureReport | null) => void): () => void {
-    return this.#options.departure.onChange(listener)
+  onProxyDrain(listener: (report: ProxyDrainReport | null) => void): () => void {
+    return this.#options.proxyDrain.onChange(listener)
   }
 
   addressConflicts(): readonly AddressConflictReport[] {
@@ -177,8 +177,8 @@ export class NodeAnnouncers implements Announcer {
 
   async close(): Promise<void> {
     this.#options.neighbours.close()
-    await this.#options.departure.close()
-    await this.#options.shardDepartures.close()
+    await this.#options.proxyDrain.close()
+    await this.#options.shardProxyDrains.close()
     await this.#announcers.close()
     await this.#options.flows.close()
   }

@@ -134,21 +134,21 @@ export class DomainProxy {
   }
 
   /**
-   * Has the process replaced when anybody is connected to it: the new one takes those who come, the old one closes each
-   * connection behind its next answer and ends with its last. Once for each `since`.
+   * Replaces the process if it has clients. The new process accepts connections; the old one closes each connection
+   * after its next response and exits with the last. Done once for each `since`.
    */
-  seeOff(since: string): Promise<void> {
+  closeGracefully(since: string): Promise<void> {
     return this.#serial.run(async () => {
       const { closed, running, launcher } = this.#current
-      if (closed || running?.attached !== true || (await launcher.seenOff()) === since) return
+      if (closed || running?.attached !== true || (await launcher.lastDrain()) === since) return
       if (await this.#hasClients()) await this.#current.start()
-      await launcher.noteSeenOff(since)
+      await launcher.noteDrain(since)
     })
   }
 
   /**
-   * Whether anybody is connected to it, or to a process that it replaced, or still waits for the end of an answer.
-   * @param processes of all proxies, by configuration
+   * Whether the process or one that it replaced has clients, or a socket still sends the end of a response.
+   * @param processes counts of all proxies' processes by configuration file
    */
   isBusy(processes: ReadonlyMap<string, number>): Promise<boolean> {
     return this.#serial.run(async () => {

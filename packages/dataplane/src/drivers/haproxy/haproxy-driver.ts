@@ -101,15 +101,15 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   /**
-   * Addresses went to another node: clients that are connected are asked to come again. One proxy that fails stops no other.
-   * @param domains whose proxies, here and below; left out: all
+   * Asks connected clients to reconnect, since their address moved to another node. A proxy that fails stops no other.
+   * @param domains limits this to the proxies of these domains, here and below; default all
    */
-  async seeOff(since: string, domains?: ReadonlySet<number>): Promise<void> {
+  async closeGracefully(since: string, domains?: ReadonlySet<number>): Promise<void> {
     // One after another: a start costs as much as a thousand requests.
-    for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.seeOff(since))
+    for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.closeGracefully(since))
   }
 
-  /** How many proxies have clients, processes that were replaced included. */
+  /** Counts proxies that have clients, also in processes that were replaced. */
   async busy(domains?: ReadonlySet<number>): Promise<number> {
     const proxies = this.#proxiesOf(domains)
     if (proxies.length === 0) return 0
@@ -118,8 +118,8 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     return busy.filter(Boolean).length
   }
 
-  /** Ends processes that were replaced and still serve somebody. */
-  async endLeft(domains?: ReadonlySet<number>): Promise<void> {
+  /** Ends processes that were replaced and still have clients. */
+  async closeRemaining(domains?: ReadonlySet<number>): Promise<void> {
     for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.endReplaced())
   }
 

@@ -10,8 +10,8 @@ export interface ProxyFiles {
   readonly config: string
   readonly pid: string
   readonly state: string
-  /** Says which drain of the node its clients were last seen off for. */
-  readonly seenOff: string
+  /** Names the last drain of the node in which this proxy closed its connections gracefully. */
+  readonly lastDrain: string
   /** The empty directory that the process is locked into. */
   readonly root: string
   readonly map: (map: MapName) => string
@@ -24,7 +24,7 @@ export const proxyFiles = (directory: string): ProxyFiles => ({
   config: join(directory, 'haproxy.cfg'),
   pid: join(directory, 'pid'),
   state: join(directory, 'state.json'),
-  seenOff: join(directory, 'seen-off'),
+  lastDrain: join(directory, 'seen-off'),
   root: join(directory, 'root'),
   map: (map) => join(directory, `${map}.map`),
   statsSocket: (generation) => join(directory, `s${generation}`),

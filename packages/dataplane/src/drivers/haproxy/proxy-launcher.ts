@@ -130,13 +130,13 @@ export class ProxyLauncher {
     })
   }
 
-  /** Which drain of the node clients were last seen off for; null before the first. */
-  async seenOff(): Promise<string | null> {
-    return (await readFileOrNull(this.#files.seenOff))?.toString('utf8') ?? null
+  /** The last drain of the node in which connections were closed gracefully; null before the first. */
+  async lastDrain(): Promise<string | null> {
+    return (await readFileOrNull(this.#files.lastDrain))?.toString('utf8') ?? null
   }
 
-  noteSeenOff(since: string): Promise<void> {
-    return writeFileAtomically(this.#files.seenOff, since)
+  noteDrain(since: string): Promise<void> {
+    return writeFileAtomically(this.#files.lastDrain, since)
   }
 
   /** How many of these processes run on this configuration. */

@@ -1,7 +1,7 @@
 import type { SecondChance } from '@spout/model/node-state'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { beforeEach, expect, it } from 'vitest'
-import { ShardDepartures } from './shard-departures.ts'
+import { ShardProxyDrains } from './shard-proxy-drains.ts'
 
 const SINCE = '2026-01-01T00:00:00.000Z'
 const DOMAINS = new Map([
@@ -16,22 +16,23 @@ const settings = (shards: readonly number[], since = SINCE): SecondChance => ({
 let clock: FakeClock
 let done: string[]
 let gone: Set<number>
-let departures: ShardDepartures
+let drains: ShardProxyDrains
 
 beforeEach(() => {
   clock = new FakeClock()
   done = []
   gone = new Set()
   const proxies = {
-    seeOff: async (since: string, domains: ReadonlySet<number>) => void done.push(`${[...domains]} seen off ${since}`),
+    closeGracefully: async (since: string, domains: ReadonlySet<number>) =>
+      void done.push(`${[...domains]} closed gracefully ${since}`),
     busy: async () => 1,
-    endLeft: async (domains: ReadonlySet<number>) => void done.push(`${[...domains]} ended`),
+    closeRemaining: async (domains: ReadonlySet<number>) => void done.push(`${[...domains]} ended`),
   }
-  departures = new ShardDepartures({ proxies, log: { debug: () => {}, info: () => {}, warn: () => {} }, clock })
+  drains = new ShardProxyDrains({ proxies, log: { debug: () => {}, info: () => {}, warn: () => {} }, clock })
 })
 
 const configure = (wanted: SecondChance | null) =>
-  departures.configure(wanted, { gaveUp: (shard) => gone.has(shard), domainsOf: (shard) => DOMAINS.get(shard)! })
+  drains.configure(wanted, { hasReleased: (shard) => gone.has(shard), domainsOf: (shard) => DOMAINS.get(shard)! })
 
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 50) {
@@ -40,29 +41,29 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-it('sees the clients of each shard off once that one has gone, and nobody else', async () => {
+it('drains the proxies of each shard once it has moved, and no others', async () => {
   configure(settings([1, 2]))
   await pass(5000)
   expect(done).toEqual([])
   gone.add(2)
   await pass(1000)
-  expect(done).toEqual([`20 seen off ${SINCE}`])
+  expect(done).toEqual([`20 closed gracefully ${SINCE}`])
   gone.add(1)
   await pass(1000)
-  expect(done).toEqual([`20 seen off ${SINCE}`, `10,11 seen off ${SINCE}`])
-  await departures.close()
+  expect(done).toEqual([`20 closed gracefully ${SINCE}`, `10,11 closed gracefully ${SINCE}`])
+  await drains.close()
 })
 
-it('ends what is left of a shard before its time is up, also when nothing is told of it any more', async () => {
+it('ends what is left of a shard before its deadline, also after it left the settings', async () => {
   gone.add(1)
   configure(settings([1]))
   await pass(1000)
   configure(null)
   await pass(53_000)
-  expect(done).toEqual([`10,11 seen off ${SINCE}`])
+  expect(done).toEqual([`10,11 closed gracefully ${SINCE}`])
   await pass(2000)
-  expect(done).toEqual([`10,11 seen off ${SINCE}`, '10,11 ended'])
-  await departures.close()
+  expect(done).toEqual([`10,11 closed gracefully ${SINCE}`, '10,11 ended'])
+  await drains.close()
 })
 
 it('ends nothing of a shard that came back', async () => {
@@ -71,18 +72,18 @@ it('ends nothing of a shard that came back', async () => {
   await pass(1000)
   gone.delete(1)
   await pass(60_000)
-  expect(done).toEqual([`10,11 seen off ${SINCE}`])
-  await departures.close()
+  expect(done).toEqual([`10,11 closed gracefully ${SINCE}`])
+  await drains.close()
 })
 
-it('takes a shard that is handed over again for a new one, and the same settings for the same', async () => {
+it('drains again when a shard is handed over again; the same settings change nothing', async () => {
   gone.add(1)
   for (const since of [SINCE, SINCE, '2026-01-01T00:00:20.000Z']) {
     configure(settings([1], since))
     await pass(1000)
   }
-  expect(done).toEqual([`10,11 seen off ${SINCE}`, '10,11 seen off 2026-01-01T00:00:20.000Z'])
-  await departures.close()
+  expect(done).toEqual([`10,11 closed gracefully ${SINCE}`, '10,11 closed gracefully 2026-01-01T00:00:20.000Z'])
+  await drains.close()
 })
 
 it('does nothing where no shard is handed over', async () => {
@@ -91,5 +92,5 @@ it('does nothing where no shard is handed over', async () => {
   configure({ ...plain, leavingSince: SINCE })
   await pass(70_000)
   expect(done).toEqual([])
-  await departures.close()
+  await drains.close()
 })

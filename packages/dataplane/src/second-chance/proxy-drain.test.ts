@@ -1,7 +1,7 @@
 import type { SecondChance } from '@spout/model/node-state'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { beforeEach, expect, it } from 'vitest'
-import { Departure } from './departure.ts'
+import { ProxyDrain } from './proxy-drain.ts'
 
 const SINCE = '2026-01-01T00:00:00.000Z'
 const settings = (fields: Partial<SecondChance> = {}): SecondChance => ({
@@ -13,7 +13,7 @@ let clock: FakeClock
 let done: string[]
 let quiet: boolean
 let clients: number
-let departure: Departure
+let drain: ProxyDrain
 
 beforeEach(() => {
   clock = new FakeClock()
@@ -21,15 +21,15 @@ beforeEach(() => {
   quiet = false
   clients = 2
   const proxies = {
-    seeOff: async (since: string) => void done.push(`seen off ${since}`),
+    closeGracefully: async (since: string) => void done.push(`closed gracefully ${since}`),
     busy: async () => clients,
-    endLeft: async () => void done.push('ended'),
+    closeRemaining: async () => void done.push('ended'),
   }
-  departure = new Departure({ proxies, log: { debug: () => {}, info: () => {}, warn: () => {} }, clock })
+  drain = new ProxyDrain({ proxies, log: { debug: () => {}, info: () => {}, warn: () => {} }, clock })
 })
 
 const configure = (wanted: SecondChance | null) =>
-  departure.configure(wanted, { gaveUp: async () => quiet, answersForNothing: async () => quiet })
+  drain.configure(wanted, { hasReleased: async () => quiet, ownsNothing: async () => quiet })
 
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 50) {
@@ -38,32 +38,32 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-it('sees clients off once the node answers for nothing, and ends what is left before its time is up', async () => {
+it('closes connections gracefully once the node owns no address, and ends the rest before the deadline', async () => {
   configure(settings())
   await pass(5000)
   expect(done).toEqual([])
   quiet = true
   await pass(1000)
-  expect(done).toEqual([`seen off ${SINCE}`])
+  expect(done).toEqual([`closed gracefully ${SINCE}`])
   configure(settings({ since: '2026-01-01T00:00:10.000Z' }))
   await pass(48_000)
-  expect(done).toEqual([`seen off ${SINCE}`])
+  expect(done).toEqual([`closed gracefully ${SINCE}`])
   await pass(2000)
-  expect(done).toEqual([`seen off ${SINCE}`, 'ended'])
-  await departure.close()
+  expect(done).toEqual([`closed gracefully ${SINCE}`, 'ended'])
+  await drain.close()
 })
 
-it('sees nobody off when the drain is taken back before anything was given up', async () => {
+it('closes nothing when the drain is cancelled before an address was released', async () => {
   configure(settings())
   await pass(1000)
   configure(null)
   quiet = true
   await pass(10_000)
   expect(done).toEqual([])
-  await departure.close()
+  await drain.close()
 })
 
-it('still ends what is left of a drain that is over, unless the node has an address again', async () => {
+it('still ends what is left of a drain that is over, unless the node owns an address again', async () => {
   for (const again of [false, true]) {
     done = []
     quiet = true
@@ -72,37 +72,37 @@ it('still ends what is left of a drain that is over, unless the node has an addr
     configure(null)
     quiet = !again
     await pass(60_000)
-    expect(done).toEqual([`seen off ${again}`, ...(again ? [] : ['ended'])])
+    expect(done).toEqual([`closed gracefully ${again}`, ...(again ? [] : ['ended'])])
   }
-  await departure.close()
+  await drain.close()
 })
 
-it('gives a short time to the last moment of it', async () => {
+it('ends connections at half of a short time', async () => {
   quiet = true
   configure(settings({ seconds: 4 }))
   await pass(1900)
-  expect(done).toEqual([`seen off ${SINCE}`])
+  expect(done).toEqual([`closed gracefully ${SINCE}`])
   await pass(200)
-  expect(done).toEqual([`seen off ${SINCE}`, 'ended'])
-  await departure.close()
+  expect(done).toEqual([`closed gracefully ${SINCE}`, 'ended'])
+  await drain.close()
 })
 
 it('leaves everything to the next agent when it ends', async () => {
   configure(settings())
-  await departure.close()
+  await drain.close()
   quiet = true
   await pass(70_000)
   expect(done).toEqual([])
 })
 
-it('tells how far it is', async () => {
+it('reports its progress', async () => {
   const told: unknown[] = []
-  departure.onChange((report) => told.push(report?.busyProxies))
+  drain.onChange((report) => told.push(report?.busyProxies))
   configure(settings())
-  expect(departure.report).toEqual({ since: SINCE, busyProxies: null })
+  expect(drain.report).toEqual({ since: SINCE, busyProxies: null })
   quiet = true
   await pass(1000)
-  expect(departure.report).toEqual({ since: SINCE, busyProxies: 2 })
+  expect(drain.report).toEqual({ since: SINCE, busyProxies: 2 })
   clients = 1
   await pass(2000)
   clients = 0
@@ -112,6 +112,6 @@ it('tells how far it is', async () => {
   await pass(2000)
   configure(null)
   expect(told).toEqual([null, 2, 1, 0, undefined])
-  expect(departure.report).toBeNull()
-  await departure.close()
+  expect(drain.report).toBeNull()
+  await drain.close()
 })

@@ -26,7 +26,7 @@ import { DEFAULT_OPTIONS } from './options.ts'
 import { proxyFiles } from './proxy-files.ts'
 import { processesOn } from './proxy-process.ts'
 
-/** What becomes of connections whose process is replaced, asked of clients that never try a request again. */
+/** Connections whose proxy process is replaced, with clients that never retry a request. */
 
 const lab = await ProxyLab.create()
 let web: LabMember
@@ -113,18 +113,18 @@ function impatientClient(port: number) {
   return { asked: () => asked, stop }
 }
 
-describe('clients that are seen off', () => {
-  it('are told with their next answer, and not before', async () => {
+describe('connections that are closed gracefully', () => {
+  it('end after their next response, and not before', async () => {
     const driver = await started()
     const port = portOf(driver, 'web-80')
     const idle = await dial(host, port)
     const busy = await dial(host, port)
     for (const connection of [idle, busy]) expect(await answer(connection)).not.toMatch(/connection: close/i)
-    // Those of another domain are others.
-    await driver.seeOff(SINCE, new Set([4711]))
+    // Connections of another domain are not closed.
+    await driver.closeGracefully(SINCE, new Set([4711]))
     expect(driver.counters.reloads).toBe(0)
     expect(await driver.busy(new Set([4711]))).toBe(0)
-    await driver.seeOff(SINCE)
+    await driver.closeGracefully(SINCE)
     expect(driver.counters.reloads).toBe(1)
     expect(await driver.busy()).toBe(1)
     expect(await answer(busy)).toMatch(/connection: close/i)
@@ -139,12 +139,12 @@ describe('clients that are seen off', () => {
     fresh.end()
   })
 
-  it('count as long as they have not got all of their last answer', async () => {
+  it('count until the client has their last response', async () => {
     const driver = await started()
     const port = portOf(driver, 'web-80')
     const slow = await dial(host, port)
     await answer(slow)
-    await driver.seeOff(SINCE)
+    await driver.closeGracefully(SINCE)
     const nft = (text: string) => promisify(execFile)('ip', ['netns', 'exec', lab.place.namespace ?? '', 'nft', text])
     const hook = 'type filter hook output priority 0'
     await nft(['table ip quiet {', 'chain out {', hook, `tcp sport ${port} drop`, '}', '}'].join('\n'))
@@ -158,38 +158,38 @@ describe('clients that are seen off', () => {
     await waitFor(async () => (await driver.busy()) === 0, { what: 'nobody to be left' })
   })
 
-  it('lose no request, though they never ask twice', async () => {
+  it('lose no request of clients that never retry', async () => {
     const driver = await started()
     const clients = Array.from({ length: 8 }, () => impatientClient(portOf(driver, 'web-80')))
     for (let round = 0; round < 5; round++) {
       const before = clients.map(({ asked }) => asked())
       await waitFor(() => clients.every(({ asked }, index) => asked() > before[index]! + 20), { what: 'requests' })
-      await driver.seeOff(`${SINCE} ${round}`)
+      await driver.closeGracefully(`${SINCE} ${round}`)
     }
     const failures = await Promise.all(clients.map((client) => client.stop()))
     expect(failures.flat()).toEqual([])
     expect(driver.counters.reloads).toBe(5)
   })
 
-  it('are seen off once for each drain, by whatever agent, and not where nobody is', async () => {
+  it('are closed once for each drain, whichever agent asks; a proxy without clients is not replaced', async () => {
     const driver = await started()
-    await driver.seeOff('nobody')
+    await driver.closeGracefully('nobody')
     expect(driver.counters.reloads).toBe(0)
     const held = await dial(host, portOf(driver, 'tcp-9'))
     held.write('hello')
     await waitFor(() => held.received() === 'hello', { what: 'an echo' })
-    for (let time = 0; time < 2; time++) await driver.seeOff(SINCE)
+    for (let time = 0; time < 2; time++) await driver.closeGracefully(SINCE)
     expect(driver.counters.reloads).toBe(1)
     await driver.close()
     const next = lab.driver()
     await next.adopt([sampleWanted(entry())])
-    await next.seeOff(SINCE)
+    await next.closeGracefully(SINCE)
     expect(next.counters).toEqual({ transactions: 0, reloads: 0 })
 
     held.write(' again')
     await waitFor(() => held.received() === 'hello again', { what: 'an echo' })
     expect(await processes()).toBe(2)
-    await next.endLeft()
+    await next.closeRemaining()
     await waitFor(() => held.closed(), { what: 'the connection to be ended' })
     await waitFor(async () => (await processes()) === 1, { what: 'the replaced process to end' })
     const fresh = await dial(host, portOf(next, 'tcp-9'))
