@@ -5,7 +5,7 @@ import { type Announcements, gatewayWishes, markTakeovers, wishesOf } from './an
 import { applyEntries, applyToDomains, failureOf } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import type { DriverChoice } from './driver-choice.ts'
-import type { EntryLedger } from './entry-ledger.ts'
+import type { EntryStatuses } from './entry-statuses.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
 import { PreparedEntries } from './prepared-entries.ts'
 import type { StateFile } from './state-file.ts'
@@ -18,7 +18,7 @@ export interface OrderedChangesOptions {
   readonly announcer: Pick<GroupAnnouncer, 'configure'>
   readonly announcements: Announcements
   readonly wanted: WantedState
-  readonly ledger: EntryLedger
+  readonly statuses: EntryStatuses
   readonly slowStarts: SlowStarts
   readonly state: Pick<StateFile, 'handedOver'>
   /** A domain is another one now: what is in it needs a look. */
@@ -61,7 +61,7 @@ export class OrderedChanges {
     })
   }
 
-  /** An entry that fails keeps its previous state, which the ledger notes, and stops no other. */
+  /** An entry that fails keeps its previous state, which is recorded as its status, and stops no other. */
   async make(keys: readonly string[], signal: AbortSignal): Promise<void> {
     const { wanted } = this.#options
     const held = keys.map((key) => [key, wanted.get(key)] as const)
@@ -80,33 +80,33 @@ export class OrderedChanges {
 
   /** The node's part in its group; what an announcer refuses leaves it as it was. */
   async applyGroup(signal: AbortSignal): Promise<void> {
-    const { announcer, ledger, wanted } = this.#options
+    const { announcer, statuses, wanted } = this.#options
     const held = wanted.get(GROUP_KEY)
     if (held !== undefined && (held.entry.kind !== 'group' || unreadable(held.entry) !== null))
-      return ledger.fail(GROUP_KEY, {
+      return statuses.fail(GROUP_KEY, {
         reason: 'UnsupportedVersion',
         message: unreadable(held.entry) ?? 'is no group entry',
       })
     const entry = held?.entry.kind === 'group' ? held.entry : null
     // A node that was never told of a group has nothing to end.
-    if (entry === null && ledger.get(GROUP_KEY) === undefined) return
+    if (entry === null && statuses.get(GROUP_KEY) === undefined) return
     try {
       await announcer.configure(entry, signal)
     } catch (error) {
-      return ledger.fail(GROUP_KEY, failureOf('GroupRefused', error))
+      return statuses.fail(GROUP_KEY, failureOf('GroupRefused', error))
     }
     if (held === undefined) return this.#forget(GROUP_KEY)
-    ledger.confirm(GROUP_KEY, held, NONE)
-    ledger.done(GROUP_KEY)
+    statuses.confirm(GROUP_KEY, held, NONE)
+    statuses.done(GROUP_KEY)
   }
 
   /** Without their gateway addresses, with which a domain is complete. */
   async applyDomains(put: readonly Put[], signal: AbortSignal): Promise<void> {
-    const { domains, ledger, onDomainChanged } = this.#options
+    const { domains, statuses, onDomainChanged } = this.#options
     const entries: DomainEntry[] = []
     for (const [key, { entry }] of put) {
       const why = unreadable(entry)
-      if (why !== null) ledger.fail(key, { reason: 'UnsupportedVersion', message: why })
+      if (why !== null) statuses.fail(key, { reason: 'UnsupportedVersion', message: why })
       else if (entry.kind === 'domain') entries.push(entry)
     }
     if (entries.length === 0) return
@@ -115,20 +115,20 @@ export class OrderedChanges {
       const failure = failures.get(key)
       if (held.entry.kind !== 'domain' || unreadable(held.entry) !== null) continue
       if (failure !== undefined) {
-        ledger.fail(key, failure)
+        statuses.fail(key, failure)
         continue
       }
-      const before = ledger.get(key)
-      ledger.confirm(key, held, NONE)
+      const before = statuses.get(key)
+      statuses.confirm(key, held, NONE)
       if (before === undefined || before.hash !== held.hash) onDomainChanged(held.entry.number)
     }
   }
 
   /** Gateway addresses that move with a shard are announced like VIPs. */
   async #announceGateways(put: readonly Put[], signal: AbortSignal): Promise<void> {
-    const { ledger } = this.#options
+    const { statuses } = this.#options
     const wishes = put.flatMap(([key, { entry }]) =>
-      entry.kind === 'domain' && ledger.get(key)?.entry === entry ? [[key, gatewayWishes(entry)] as const] : [],
+      entry.kind === 'domain' && statuses.get(key)?.entry === entry ? [[key, gatewayWishes(entry)] as const] : [],
     )
     await this.#announce(new Map(wishes), signal)
   }
@@ -152,7 +152,7 @@ export class OrderedChanges {
     gone: readonly string[],
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
-    const { announcements, ledger } = this.#options
+    const { announcements, statuses } = this.#options
     const changes = new Map<string, readonly Announcement[]>(gone.map((key) => [key, []]))
     for (const { key, entry, down } of put) changes.set(key, announcements.remaining(key, wishesOf(entry, down)))
     try {
@@ -162,32 +162,32 @@ export class OrderedChanges {
       const affected = new Set(
         [...changes].filter(([key, wanted]) => announcements.differ(key, wanted)).map(([key]) => key),
       )
-      for (const key of affected) ledger.fail(key, failureOf('WithdrawFailed', error))
+      for (const key of affected) statuses.fail(key, failureOf('WithdrawFailed', error))
       return affected
     }
   }
 
   async #program(ready: readonly WantedEntry[], gone: readonly string[], signal: AbortSignal): Promise<void> {
-    const { choice, followers, ledger, wanted } = this.#options
+    const { choice, followers, statuses, wanted } = this.#options
     const failures = await applyEntries(choice, followers, { put: ready, remove: gone }, signal)
     for (const key of gone) {
       const failure = failures.get(key)
       if (failure === undefined) this.#forget(key)
-      else ledger.fail(key, failure)
+      else statuses.fail(key, failure)
     }
     const wishes = new Map<string, readonly Announcement[]>()
     for (const { key, hash, entry, down, shares } of ready) {
       if (failures.has(key)) continue
-      wishes.set(key, markTakeovers(wishesOf(entry, down), ledger.get(key)?.entry))
-      ledger.confirm(key, { hash, entry }, down, shares)
+      wishes.set(key, markTakeovers(wishesOf(entry, down), statuses.get(key)?.entry))
+      statuses.confirm(key, { hash, entry }, down, shares)
     }
-    for (const [key, failure] of failures) if (wanted.get(key) !== undefined) ledger.fail(key, failure)
+    for (const [key, failure] of failures) if (wanted.get(key) !== undefined) statuses.fail(key, failure)
     await this.#announce(wishes, signal)
   }
 
   /** Announces for keys that the data plane confirmed; those are done then. */
   async #announce(wishes: ReadonlyMap<string, readonly Announcement[]>, signal: AbortSignal): Promise<void> {
-    const { announcements, ledger, state } = this.#options
+    const { announcements, statuses, state } = this.#options
     // A process that is killed over an address that it bound must leave word of whose it is.
     if ([...wishes].some(([key, wanted]) => announcements.differ(key, wanted))) await state.handedOver()
     let refused: ReadonlyMap<string, string>
@@ -197,12 +197,12 @@ export class OrderedChanges {
       const { message } = failureOf('AnnounceFailed', error)
       refused = new Map(Array.from(wishes.keys(), (key) => [key, message]))
     }
-    for (const key of wishes.keys()) if (!refused.has(key)) ledger.done(key)
-    for (const [key, message] of refused) ledger.fail(key, { reason: 'AnnounceFailed', message })
+    for (const key of wishes.keys()) if (!refused.has(key)) statuses.done(key)
+    for (const [key, message] of refused) statuses.fail(key, { reason: 'AnnounceFailed', message })
   }
 
   async #removeDomains(keys: readonly string[], signal: AbortSignal): Promise<void> {
-    const { announcements, domains, ledger } = this.#options
+    const { announcements, domains, statuses } = this.#options
     const empty: string[] = []
     for (const key of keys) {
       const number = domainOfKey(key)
@@ -211,9 +211,9 @@ export class OrderedChanges {
         this.#forget(key)
         continue
       }
-      const users = ledger.countIn(number)
+      const users = statuses.countIn(number)
       if (users === 0) empty.push(key)
-      else ledger.fail(key, { reason: 'DomainInUse', message: `${users} load balancers are still in it` })
+      else statuses.fail(key, { reason: 'DomainInUse', message: `${users} load balancers are still in it` })
     }
     if (empty.length === 0) return
     await announcements.apply(new Map(empty.map((key) => [key, []])), signal)
@@ -221,32 +221,32 @@ export class OrderedChanges {
     for (const key of empty) {
       const failure = failures.get(key)
       if (failure === undefined) this.#forget(key)
-      else ledger.fail(key, failure)
+      else statuses.fail(key, failure)
     }
   }
 
-  /** The load balancer as drivers take it; null when it cannot be done, which the ledger notes. */
+  /** The load balancer as drivers take it; null when it cannot be done, which is recorded as its status. */
   #ready(key: string, held: Held): WantedEntry | null {
     const { entry } = held
     if (entry.kind !== 'load-balancer') return null
-    const { ledger } = this.#options
+    const { statuses } = this.#options
     const why = unreadable(entry)
     const ready = why === null ? this.#withDomain(key, held) : null
     if (ready !== null) return this.#prepared.take(ready)
-    const cause = ledger.failure(domainKey(entry.domain))?.message
+    const cause = statuses.failure(domainKey(entry.domain))?.message
     const message = `domain ${entry.domain} is not there on this node${cause === undefined ? '' : `: ${cause}`}`
     const missing = { reason: 'DomainUnavailable', message }
-    ledger.fail(key, why === null ? missing : { reason: 'UnsupportedVersion', message: why })
+    statuses.fail(key, why === null ? missing : { reason: 'UnsupportedVersion', message: why })
     return null
   }
 
   /** The load balancer with its domain as it is on this node; null when it is not there. */
   #withDomain(key: string, { hash, entry }: Held): WantedEntry | null {
     if (entry.kind !== 'load-balancer') return null
-    const { ledger, slowStarts } = this.#options
-    const domain = ledger.get(domainKey(entry.domain))?.entry
+    const { statuses, slowStarts } = this.#options
+    const domain = statuses.get(domainKey(entry.domain))?.entry
     if (domain?.kind !== 'domain') return null
-    const applied = ledger.get(key)?.entry
+    const applied = statuses.get(key)?.entry
     const down = this.#down.get(key) ?? NONE
     const shares = slowStarts.shares(entry, down, applied?.kind === 'load-balancer' ? applied : undefined)
     return { key, hash, domain, entry, down, shares }
@@ -256,6 +256,6 @@ export class OrderedChanges {
     this.#prepared.forget(key)
     this.#down.delete(key)
     this.#options.slowStarts.forget(key)
-    this.#options.ledger.forget(key)
+    this.#options.statuses.forget(key)
   }
 }

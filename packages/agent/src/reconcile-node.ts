@@ -6,14 +6,14 @@ import { Announcements, gatewayWishes, wishesOf } from './announcements.ts'
 import { withDoors } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import { DriverChoice } from './driver-choice.ts'
-import { EntryLedger, type EntryLedgerOptions } from './entry-ledger.ts'
+import { EntryStatuses, type EntryStatusesOptions } from './entry-statuses.ts'
 import type { GroupAnnouncer } from './group-announcer.ts'
 import { lostKeys } from './lost-keys.ts'
 import { OrderedChanges } from './ordered-changes.ts'
 import { type Held, unreadable, WantedState } from './wanted-state.ts'
 
 export interface NodeReconcilerOptions
-  extends Pick<EntryLedgerOptions, 'state' | 'onReport' | 'onRemoved' | 'onApplied' | 'clock' | 'random' | 'log'> {
+  extends Pick<EntryStatusesOptions, 'state' | 'onReport' | 'onRemoved' | 'onApplied' | 'clock' | 'random' | 'log'> {
   readonly domains: Domains
   /** In the order in which they do their part: a later one may send to the doors of an earlier one. */
   readonly drivers: readonly DataPlaneDriver[]
@@ -38,7 +38,7 @@ export class NodeReconciler {
   readonly #options: NodeReconcilerOptions
   readonly #wanted = new WantedState()
   readonly #announcements: Announcements
-  readonly #ledger: EntryLedger
+  readonly #statuses: EntryStatuses
   readonly #choice: DriverChoice
   readonly #changes: OrderedChanges
   readonly #slowStarts: SlowStarts
@@ -58,7 +58,7 @@ export class NodeReconciler {
     this.#options = options
     const { announcer, log } = options
     this.#announcements = new Announcements(announcer)
-    this.#ledger = new EntryLedger({
+    this.#statuses = new EntryStatuses({
       ...options,
       wanted: this.#wanted,
       announced: (key) => this.#announcements.announced(key),
@@ -79,7 +79,7 @@ export class NodeReconciler {
       slowStarts: this.#slowStarts,
       announcements: this.#announcements,
       wanted: this.#wanted,
-      ledger: this.#ledger,
+      statuses: this.#statuses,
       onDomainChanged: (number) => {
         for (const key of this.#wanted.inDomain(number)) this.#dirty.add(key)
       },
@@ -112,11 +112,12 @@ export class NodeReconciler {
       entries = withDoors(driver, entries)
     }
     for (const follower of followers) await this.#adoptPart(follower, entries)
-    for (const { key, hash, entry, down, shares } of previous) this.#ledger.confirm(key, { hash, entry }, down, shares)
+    for (const { key, hash, entry, down, shares } of previous)
+      this.#statuses.confirm(key, { hash, entry }, down, shares)
     const gateways = Array.from(up.values(), (domain) => [domain.key, gatewayWishes(domain)] as const)
     const addresses = previous.map(({ key, entry, down }) => [key, wishesOf(entry, down)] as const)
     this.look(await this.#announcements.adopt(new Map([...gateways, ...addresses])))
-    for (const { key } of [...up.values(), ...previous]) this.#ledger.done(key)
+    for (const { key } of [...up.values(), ...previous]) this.#statuses.done(key)
     // Last: a daemon that is started for it finds everything ready that it may announce.
     await this.#changes.applyGroup(new AbortController().signal)
     this.observe()
@@ -135,7 +136,7 @@ export class NodeReconciler {
       new AbortController().signal,
     )
     return new Map(
-      entries.filter(({ key }) => this.#ledger.get(key) !== undefined).map((entry) => [entry.number, entry]),
+      entries.filter(({ key }) => this.#statuses.get(key) !== undefined).map((entry) => [entry.number, entry]),
     )
   }
 
@@ -171,7 +172,7 @@ export class NodeReconciler {
 
   /** Members that are down now; they get no new connections. */
   setDown(key: string, members: ReadonlySet<string>): void {
-    if (this.#changes.setDown(key, members) && this.#ledger.get(key) !== undefined) this.look([key])
+    if (this.#changes.setDown(key, members) && this.#statuses.get(key) !== undefined) this.look([key])
   }
 
   /** Has these keys done again, whatever was done before. */
@@ -194,7 +195,7 @@ export class NodeReconciler {
   /** Ends after the pass in hand, which gets `graceMs`; everything stays forwarding as it is. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true
-    this.#ledger.close()
+    this.#statuses.close()
     this.#slowStarts.close()
     const timer = this.#options.clock.setTimer(() => this.#abort?.abort(), graceMs)
     await this.idle()
@@ -221,7 +222,7 @@ export class NodeReconciler {
       else await this.#observe()
     }
     this.#running = null
-    this.#ledger.settle()
+    this.#statuses.settle()
     this.#settle()
   }
 
@@ -252,7 +253,7 @@ export class NodeReconciler {
       await this.#changes.make(keys, abort.signal)
     } catch (error) {
       this.#options.log.error({ event: 'pass-threw', err: error, bug: true }, 'the pass was given up; will try again')
-      this.#ledger.postpone(keys)
+      this.#statuses.postpone(keys)
     } finally {
       deadline.clear()
       this.#abort = null
@@ -271,7 +272,7 @@ export class NodeReconciler {
       const held = this.#wanted.get(key)
       if (held?.entry.kind === 'domain') for (const inside of this.#wanted.inDomain(held.entry.number)) lost.add(inside)
     }
-    this.#ledger.lost([...lost].filter(isLoadBalancerKey))
+    this.#statuses.lost([...lost].filter(isLoadBalancerKey))
     for (const key of [...withdrawn, ...lost]) this.#dirty.add(key)
   }
 }

@@ -1,11 +1,11 @@
 import type { Command } from './command.ts'
 import { NOTHING_PLACED, type PlacedEntry } from './content.ts'
 import type { CurrentProxy } from './current-proxy.ts'
-import { changesOwners, type Move } from './ledger.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { planChanges } from './plan-changes.ts'
 import type { RenderedEntry } from './render.ts'
 import type { RunningProxy } from './running-proxy.ts'
+import { changesOwners, type Move } from './slot-assignments.ts'
 import { ProxyLost } from './stats-socket.ts'
 
 /**
@@ -17,20 +17,20 @@ export async function applyEntries(
   put: readonly RenderedEntry[],
   remove: readonly string[],
 ): Promise<ReadonlyMap<string, Outcome>> {
-  const { ledger } = current
+  const { assignments } = current
   const outcomes = new Map<string, Outcome>()
-  const moves = remove.filter((key) => ledger.has(key)).map((key) => ledger.moveTo(key, undefined))
-  const revision = ledger.revision
+  const moves = remove.filter((key) => assignments.has(key)).map((key) => assignments.moveTo(key, undefined))
+  const revision = assignments.revision
   for (const entry of put) {
     try {
-      moves.push(ledger.moveTo(entry.key, entry))
+      moves.push(assignments.moveTo(entry.key, entry))
       outcomes.set(entry.key, null)
     } catch (error) {
       outcomes.set(entry.key, outcomeOf(error))
     }
   }
   try {
-    const replace = current.running === null || ledger.revision !== revision
+    const replace = current.running === null || assignments.revision !== revision
     const refused = replace ? await restartWith(current, moves) : await changeBy(current, moves)
     for (const [key, message] of refused) outcomes.set(key, { reason: 'ProxyRefused', message })
   } catch (error) {
@@ -41,7 +41,7 @@ export async function applyEntries(
 
 /** A new process with everything as it shall be. @throws when it does not start; nothing has changed then */
 export async function restartWith(current: CurrentProxy, moves: readonly Move[]): Promise<ReadonlyMap<string, string>> {
-  const takeBack = current.ledger.commitAll(moves)
+  const takeBack = current.assignments.commitAll(moves)
   try {
     await current.start()
   } catch (error) {
@@ -54,20 +54,20 @@ export async function restartWith(current: CurrentProxy, moves: readonly Move[])
 
 /** Makes the process be there again, with everything. */
 export async function recover(current: CurrentProxy): Promise<void> {
-  const { ledger } = current
+  const { assignments } = current
   if (await current.regain())
     await changeBy(
       current,
-      ledger.rendered.map((entry) => ledger.moveTo(entry.key, entry)),
+      assignments.rendered.map((entry) => assignments.moveTo(entry.key, entry)),
     )
 }
 
 /** Gives up what no entry holds: slots and servers that an earlier agent left. */
 export async function pruneUnheld(current: CurrentProxy): Promise<void> {
-  const { ledger, running } = current
-  ledger.releaseUnheld()
+  const { assignments, running } = current
+  assignments.releaseUnheld()
   if (running === null) return
-  await changeContent(current, running, ledger.unheld(running.content), NOTHING_PLACED)
+  await changeContent(current, running, assignments.unheld(running.content), NOTHING_PLACED)
   await current.confirm()
 }
 
@@ -115,7 +115,7 @@ async function countFromHere({ counters }: CurrentProxy, proxy: RunningProxy, mo
 async function goBack(current: CurrentProxy, proxy: RunningProxy, move: Move): Promise<void> {
   await changeContent(current, proxy, move.placedAfter, move.placedBefore)
   current.drains.keep(move.placedBefore)
-  current.ledger.abandon(move)
+  current.assignments.abandon(move)
 }
 
 async function changeContent(
@@ -129,7 +129,7 @@ async function changeContent(
 }
 
 function commit(current: CurrentProxy, move: Move): void {
-  current.ledger.commit(move)
+  current.assignments.commit(move)
   current.drains.keep(move.placedAfter)
   forgetCounters(current, move)
 }

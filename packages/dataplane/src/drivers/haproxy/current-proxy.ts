@@ -2,12 +2,12 @@ import type { Clock } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import type { Command } from './command.ts'
 import { Drains } from './drains.ts'
-import { Ledger } from './ledger.ts'
 import { ProxyLauncher, type ProxyLauncherOptions } from './proxy-launcher.ts'
 import { tidySlots } from './proxy-slots.ts'
 import type { RunningProxy } from './running-proxy.ts'
 import { ServiceCounters } from './service-counters.ts'
 import type { FrontendCounters } from './show.ts'
+import { SlotAssignments } from './slot-assignments.ts'
 import { ProxyLost } from './stats-socket.ts'
 
 export interface CurrentProxyOptions extends Omit<ProxyLauncherOptions, 'onLost'> {
@@ -35,7 +35,7 @@ export class CurrentProxy {
   readonly drains: Drains
   readonly #given: CurrentProxyOptions
   readonly #events: ProxyEvents
-  #ledger: Ledger
+  #assignments: SlotAssignments
   #counters = new ServiceCounters()
   #running: RunningProxy | null = null
   #closed = false
@@ -44,12 +44,12 @@ export class CurrentProxy {
     this.#given = given
     this.#events = events
     this.drains = new Drains(given.options.drainMs, given.clock)
-    this.#ledger = new Ledger(given.options)
+    this.#assignments = new SlotAssignments(given.options)
     this.launcher = new ProxyLauncher({ ...given, onLost: (proxy) => this.#lost(proxy) })
   }
 
-  get ledger(): Ledger {
-    return this.#ledger
+  get assignments(): SlotAssignments {
+    return this.#assignments
   }
 
   get counters(): ServiceCounters {
@@ -70,7 +70,7 @@ export class CurrentProxy {
   async adopt(): Promise<void> {
     const { saved, proxy } = await this.launcher.adopt()
     if (saved === null) return
-    this.#ledger = new Ledger(this.#given.options, saved)
+    this.#assignments = new SlotAssignments(this.#given.options, saved)
     this.#counters = new ServiceCounters(proxy === null ? [] : saved.baselines)
     this.#running = proxy
   }
@@ -79,7 +79,7 @@ export class CurrentProxy {
   async start(): Promise<void> {
     const replaced = this.#running?.attached ? this.#running : null
     if (replaced !== null) await this.sample()
-    const { owners, placed, slots } = this.#ledger
+    const { owners, placed, slots } = this.#assignments
     tidySlots(slots)
     this.#running = await this.launcher.launch(slots, placed, replaced)
     this.#counters.restart(owners)
@@ -128,7 +128,7 @@ export class CurrentProxy {
 
   /** The process has the slots as they are now: the next agent shall know. */
   async confirm(): Promise<void> {
-    const slots = this.#ledger.confirm()
+    const slots = this.#assignments.confirm()
     const proxy = this.#running
     if (proxy !== null) await this.launcher.save(proxy, { ...slots, baselines: this.#counters.baselines })
   }

@@ -69,12 +69,12 @@ export class DomainProxy {
 
   /** Entries that it carries. */
   get keys(): readonly string[] {
-    return this.#current.ledger.keys
+    return this.#current.assignments.keys
   }
 
   /** The local port of a service; null while it has none. */
   portOf(service: string): number | null {
-    const slot = this.#current.ledger.frontendOf(service)
+    const slot = this.#current.assignments.frontendOf(service)
     return slot === undefined ? null : this.#given.options.firstPort + slot
   }
 
@@ -102,7 +102,7 @@ export class DomainProxy {
   /** Keys of entries that the process does not hold as it should. */
   observe(): Promise<readonly string[]> {
     return this.#serial.run(async () => {
-      const { ledger, running: proxy } = this.#current
+      const { assignments, running: proxy } = this.#current
       if (proxy === null) return this.keys
       try {
         await proxy.refresh()
@@ -111,7 +111,7 @@ export class DomainProxy {
         throw error
       }
       return this.keys.filter((key) => {
-        const placed = ledger.placedOf(key)
+        const placed = assignments.placedOf(key)
         return disturbs(planChanges(proxy.content, placed, placed))
       })
     })
@@ -123,10 +123,10 @@ export class DomainProxy {
   > {
     return this.#serial.run(async () => {
       await this.#current.sample()
-      const { ledger, counters } = this.#current
-      return ledger.rendered.flatMap((entry) =>
+      const { assignments, counters } = this.#current
+      return assignments.rendered.flatMap((entry) =>
         entry.frontends.flatMap(({ service }) => {
-          const slot = ledger.frontendOf(service)
+          const slot = assignments.frontendOf(service)
           return slot === undefined ? [] : [{ entry, service, counters: counters.of(service, slot) }]
         }),
       )
@@ -178,10 +178,10 @@ export class DomainProxy {
 
   /** Traffic to the members of watched pools; a process that is gone has nothing to say. */
   traffic(): Promise<readonly MemberTraffic[]> {
-    if (!this.#current.ledger.hasWatched) return Promise.resolve([])
+    if (!this.#current.assignments.hasWatched) return Promise.resolve([])
     return this.#serial.run(async () => {
-      const { ledger, running } = this.#current
-      const watched = ledger.watched
+      const { assignments, running } = this.#current
+      const watched = assignments.watched
       try {
         const counters = await running?.serverCounters(watched.map(({ slot }) => slot))
         return watched.flatMap(({ key, slot, pool }) =>

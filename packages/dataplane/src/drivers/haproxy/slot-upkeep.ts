@@ -28,24 +28,24 @@ export class SlotUpkeep {
   }
 
   #growLater(): void {
-    const { frontends, backends } = this.#current.ledger.slots
+    const { frontends, backends } = this.#current.assignments.slots
     if (this.#growing || this.#current.closed || frontends.scarce().length + backends.scarce().length === 0) return
     this.#growing = true
     const growth = this.#serial.run(async () => {
       this.#growing = false
       if (this.#current.closed || this.#current.running === null) return
-      const { ledger } = this.#current
-      const { revision, slots } = ledger
+      const { assignments } = this.#current
+      const { revision, slots } = assignments
       growScarce(slots)
-      if (ledger.revision !== revision) await restartWith(this.#current, [])
+      if (assignments.revision !== revision) await restartWith(this.#current, [])
     })
     const { log, place } = this.#given
     growth.catch((error) => log.warn({ proxy: place.name, error: String(error) }, 'slots did not grow'))
   }
 
   #sweepLater(): void {
-    const { ledger, drains, closed } = this.#current
-    const { frontends, backends } = ledger.slots
+    const { assignments, drains, closed } = this.#current
+    const { frontends, backends } = assignments.slots
     const idle = drains.size + frontends.cooling().length + backends.cooling().length === 0
     if (idle || closed || this.#sweep !== null) return
     const { clock, log, options, place } = this.#given
@@ -65,7 +65,7 @@ export class SlotUpkeep {
     if (running === null || closed) return
     const due = drains.due()
     if (due.length > 0) drains.follow(due, await running.execute(due))
-    const { frontends, backends } = this.#current.ledger.slots
+    const { frontends, backends } = this.#current.assignments.slots
     const cooling = frontends.cooling()
     const counters = cooling.length > 0 ? await this.#current.sample() : null
     const empty = cooling.filter(({ id }) => (counters?.get(id)?.current ?? 0) === 0)

@@ -28,7 +28,7 @@ interface Held {
 type SavedSlots = Pick<SavedState, 'frontends' | 'backends'>
 
 /** Which entries a proxy carries, in which slots. Knows nothing of processes. */
-export class Ledger {
+export class SlotAssignments {
   readonly #options: HaproxyOptions
   readonly #held: Map<string, Held>
   /** The slots as a process last had them, to go back to when the next one does not start. */

@@ -10,7 +10,7 @@ import { RetrySchedule } from './retry-schedule.ts'
 import type { StateFile } from './state-file.ts'
 import type { Held, WantedState } from './wanted-state.ts'
 
-export interface EntryLedgerOptions {
+export interface EntryStatusesOptions {
   readonly wanted: Pick<WantedState, 'get' | 'loadBalancers'>
   readonly state: StateFile
   /** Addresses announced for a key now. */
@@ -35,15 +35,15 @@ export interface EntryLedgerOptions {
  * What became of each entry on this node: what the data plane confirmed, which is kept on disk; what failed, and when it is
  * tried again; what was lost and not mended yet. All of it is reported.
  */
-export class EntryLedger {
-  readonly #options: EntryLedgerOptions
+export class EntryStatuses {
+  readonly #options: EntryStatusesOptions
   readonly #applied = new AppliedState()
   readonly #retries: RetrySchedule
   readonly #broken: BrokenKeys
   /** Why what failed last did: what depends on it fails for the same reason. */
   readonly #failures = new Map<string, Failure>()
 
-  constructor(options: EntryLedgerOptions) {
+  constructor(options: EntryStatusesOptions) {
     this.#options = options
     this.#retries = new RetrySchedule(options.clock, options.random, options.onDue)
     this.#broken = new BrokenKeys(options.onHealth)
