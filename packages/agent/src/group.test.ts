@@ -7,7 +7,7 @@ import type { Announce, GroupEntry, NodeStateEntry } from '@spout/model/node-sta
 import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { wishesOf } from './announcements.ts'
+import { wishesOf } from './entry-announcements.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry, memberEntry, putLine } from './testing/entries.ts'

@@ -5,7 +5,7 @@ import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Domains } from './domains.ts'
 import type { AgentFigures } from './figures.ts'
 import { followLink } from './follow-link.ts'
-import type { GroupAnnouncer } from './group-announcer.ts'
+import type { GroupMembership } from './group-membership.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
 import { NodeReconciler } from './reconcile-node.ts'
 import { Reporter } from './reporter.ts'
@@ -21,7 +21,7 @@ export interface NodeAgentOptions {
   readonly drivers: readonly DataPlaneDriver[]
   /** What of the node follows load balancers besides drivers. Left out: nothing. */
   readonly followers?: readonly EntryFollower[]
-  readonly announcer: GroupAnnouncer
+  readonly announcer: GroupMembership
   readonly checks: ProberOptions['checks']
   /** Left out: those that the prober has by itself. */
   readonly probeLimits?: ProbeLimits

@@ -1,12 +1,12 @@
 import type { Announcement, EntryFollower, SlowStarts, WantedEntry } from '@spout/dataplane'
 import { domainKey, domainOfKey, GROUP_KEY, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
-import { type Announcements, gatewayWishes, markTakeovers, wishesOf } from './announcements.ts'
+import { type EntryAnnouncements, gatewayWishes, markTakeovers, wishesOf } from './entry-announcements.ts'
 import { applyEntries, applyToDomains, failureOf } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import type { DriverChoice } from './driver-choice.ts'
 import type { EntryStatuses } from './entry-statuses.ts'
-import type { GroupAnnouncer } from './group-announcer.ts'
+import type { GroupMembership } from './group-membership.ts'
 import { PreparedEntries } from './prepared-entries.ts'
 import type { StateFile } from './state-file.ts'
 import { type Held, unreadable, type WantedState } from './wanted-state.ts'
@@ -15,8 +15,8 @@ export interface OrderedChangesOptions {
   readonly domains: Domains
   readonly choice: DriverChoice
   readonly followers: readonly EntryFollower[]
-  readonly announcer: Pick<GroupAnnouncer, 'configure'>
-  readonly announcements: Announcements
+  readonly announcer: Pick<GroupMembership, 'configure'>
+  readonly announcements: EntryAnnouncements
   readonly wanted: WantedState
   readonly statuses: EntryStatuses
   readonly slowStarts: SlowStarts

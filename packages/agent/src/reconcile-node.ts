@@ -2,12 +2,12 @@ import type { StateLine } from '@spout/client/agent-link'
 import { type DataPlaneDriver, type EntryFollower, SlowStarts, type WantedEntry } from '@spout/dataplane'
 import { domainKey, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
-import { Announcements, gatewayWishes, wishesOf } from './announcements.ts'
+import { EntryAnnouncements, gatewayWishes, wishesOf } from './entry-announcements.ts'
 import { withDoors } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import { DriverChoice } from './driver-choice.ts'
 import { EntryStatuses, type EntryStatusesOptions } from './entry-statuses.ts'
-import type { GroupAnnouncer } from './group-announcer.ts'
+import type { GroupMembership } from './group-membership.ts'
 import { lostKeys } from './lost-keys.ts'
 import { OrderedChanges } from './ordered-changes.ts'
 import { type Held, unreadable, WantedState } from './wanted-state.ts'
@@ -19,7 +19,7 @@ export interface NodeReconcilerOptions
   readonly drivers: readonly DataPlaneDriver[]
   /** Given the entries that drivers took, in this order. */
   readonly followers: readonly EntryFollower[]
-  readonly announcer: GroupAnnouncer
+  readonly announcer: GroupMembership
   readonly onInSync: (inSync: boolean) => void
 }
 
@@ -37,7 +37,7 @@ const PASS_DEADLINE_MS = 30_000
 export class NodeReconciler {
   readonly #options: NodeReconcilerOptions
   readonly #wanted = new WantedState()
-  readonly #announcements: Announcements
+  readonly #announcements: EntryAnnouncements
   readonly #statuses: EntryStatuses
   readonly #choice: DriverChoice
   readonly #changes: OrderedChanges
@@ -57,7 +57,7 @@ export class NodeReconciler {
   constructor(options: NodeReconcilerOptions) {
     this.#options = options
     const { announcer, log } = options
-    this.#announcements = new Announcements(announcer)
+    this.#announcements = new EntryAnnouncements(announcer)
     this.#statuses = new EntryStatuses({
       ...options,
       wanted: this.#wanted,

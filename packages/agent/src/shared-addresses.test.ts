@@ -1,6 +1,6 @@
 import type { DomainEntry } from '@spout/model/node-state'
 import { expect, test } from 'vitest'
-import { gatewayWishes } from './announcements.ts'
+import { gatewayWishes } from './entry-announcements.ts'
 import { domainEntry } from './testing/entries.ts'
 
 const by = { via: 'vrrp', shard: 2 } as const

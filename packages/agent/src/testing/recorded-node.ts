@@ -2,7 +2,7 @@ import type { Announcement, Applied, DataPlaneDriver, WantedEntry } from '@spout
 import { domainOfKey } from '@spout/model/entry-keys'
 import type { DomainEntry, GroupEntry } from '@spout/model/node-state'
 import type { Domains } from '../domains.ts'
-import type { GroupAnnouncer } from '../group-announcer.ts'
+import type { GroupMembership } from '../group-membership.ts'
 
 /** What stays on a node while its agent comes and goes, and the order in which it was changed. */
 export class RecordedNode {
@@ -136,7 +136,7 @@ export class RecordedDriver implements DataPlaneDriver<string> {
   }
 }
 
-export class RecordedAnnouncer implements GroupAnnouncer {
+export class RecordedAnnouncer implements GroupMembership {
   readonly name = 'recorded'
   readonly #node: RecordedNode
 

@@ -10,7 +10,7 @@ import type {
 import type { GroupEntry } from '@spout/model/node-state'
 
 /** All announcers of the node as one, and the node's part in its group. */
-export interface GroupAnnouncer extends Announcer {
+export interface GroupMembership extends Announcer {
   /** Null ends the node's part. Changes nothing when nothing differs. @throws Error: what was refused stays as it was */
   configure(entry: Pick<GroupEntry, 'vrrp' | 'bgp'> | null, signal: AbortSignal): Promise<void>
   /** Whether the node can carry traffic at all; while it cannot, it gives up what others can take. */

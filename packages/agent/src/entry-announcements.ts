@@ -45,7 +45,7 @@ export function markTakeovers(
 }
 
 /** What is announced, by the entry that wants it. What a change costs depends on the change where the announcer can. */
-export class Announcements {
+export class EntryAnnouncements {
   readonly #announcer: Announcer
   readonly #byKey = new Map<string, readonly Announcement[]>()
   /** How many entries want an announcement, by its identity: an address moving between two is wanted by both for a moment. */

@@ -1,7 +1,7 @@
 import type { Announcement, Announcer } from '@spout/dataplane'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Announcements, markTakeovers, wishesOf } from './announcements.ts'
+import { EntryAnnouncements, markTakeovers, wishesOf } from './entry-announcements.ts'
 import { loadBalancerEntry } from './testing/entries.ts'
 
 const one = (address: string, shard?: number): Announcement => ({
@@ -62,7 +62,7 @@ class Segment {
 describe.each([false, true])('announcements, told by the difference: %s', (byDifference) => {
   test('an address that another entry wants too stays', async () => {
     const segment = new Segment()
-    const announcements = new Announcements(segment.announcer(byDifference))
+    const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
     await announcements.apply(new Map([['lb/a', [one('192.0.2.1')]]]), signal)
     await announcements.apply(new Map([['lb/b', [one('192.0.2.1'), one('192.0.2.2')]]]), signal)
@@ -76,7 +76,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
 
   test('a refused address counts as wanted anew, and nothing changed when the announcer throws', async () => {
     const segment = new Segment()
-    const announcements = new Announcements(segment.announcer(byDifference))
+    const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
     segment.refused.add('192.0.2.1')
     const wishes = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
@@ -96,7 +96,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
 
   test('what somebody else took is told, once', async () => {
     const segment = new Segment()
-    const announcements = new Announcements(segment.announcer(byDifference))
+    const announcements = new EntryAnnouncements(segment.announcer(byDifference))
     await announcements.adopt(new Map())
     const wishes = new Map([['lb/a', [one('192.0.2.1'), one('192.0.2.2')]]])
     await announcements.apply(wishes, signal)
@@ -114,7 +114,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(wish, { maxLength: 3 }), { maxLength: 12 }), async (rounds) => {
         const segment = new Segment()
-        const announcements = new Announcements(segment.announcer(byDifference))
+        const announcements = new EntryAnnouncements(segment.announcer(byDifference))
         await announcements.adopt(new Map())
         const wanted = new Map<string, readonly Announcement[]>()
         for (const round of rounds) {
@@ -131,7 +131,7 @@ describe.each([false, true])('announcements, told by the difference: %s', (byDif
 
 test('who is told the difference is not told of the others', async () => {
   const segment = new Segment()
-  const announcements = new Announcements(segment.announcer(true))
+  const announcements = new EntryAnnouncements(segment.announcer(true))
   const many = Array.from({ length: 1000 }, (_, n) => [`lb/${n}`, [one(`10.0.${n >> 8}.${n & 255}`)]] as const)
   await announcements.adopt(new Map())
   await announcements.apply(new Map(many), signal)
