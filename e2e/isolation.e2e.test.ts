@@ -122,11 +122,11 @@ describe('from a member, through its gateway', () => {
       })
   })
 
-  it("HAProxy's own front doors are not reached, its own or the other tenant's, from either side", async () => {
-    const doors = await frontDoors()
-    expect(doors.length).toBeGreaterThan(0)
+  it("HAProxy's own ports are not reached, its own or the other tenant's, from either side", async () => {
+    const ports = await proxyPorts()
+    expect(ports.length).toBeGreaterThan(0)
     const options = { timeoutMs: REFUSED_WITHIN_MS }
-    for (const { addresses, port } of doors) {
+    for (const { addresses, port } of ports) {
       const attempts = [
         ...[...addresses, '10.0.0.1', ...vips].map((target) => hostile.tcp(target, port, options)),
         ...vips.map((target) => client.tcp(target, port, options)),
@@ -187,8 +187,8 @@ describe("from a member that makes a node's own address its gateway", () => {
 })
 
 /** Ports on which HAProxy listens in the domains of all nodes, some of them for each domain, and the domain's addresses. */
-async function frontDoors(): Promise<readonly { readonly addresses: readonly string[]; readonly port: number }[]> {
-  const doors: { addresses: readonly string[]; port: number }[] = []
+async function proxyPorts(): Promise<readonly { readonly addresses: readonly string[]; readonly port: number }[]> {
+  const ports: { addresses: readonly string[]; port: number }[] = []
   for (const node of NODES)
     for (const namespace of domainNamespaces(system.lab, node)) {
       const text = await must(['ip', 'netns', 'exec', namespace, 'ss', '-Hltn', '-4'])
@@ -199,10 +199,10 @@ async function frontDoors(): Promise<readonly { readonly addresses: readonly str
       const shown = await must(['ip', '-n', namespace, '-4', '-j', 'addr', 'show', 'scope', 'global'])
       const links = JSON.parse(shown) as readonly { readonly addr_info: readonly { readonly local: string }[] }[]
       const addresses = links.flatMap(({ addr_info }) => addr_info.map(({ local: address }) => address))
-      for (const door of local.slice(0, 2))
-        doors.push({ addresses, port: Number(door.slice(door.lastIndexOf(':') + 1)) })
+      for (const socket of local.slice(0, 2))
+        ports.push({ addresses, port: Number(socket.slice(socket.lastIndexOf(':') + 1)) })
     }
-  return doors
+  return ports
 }
 
 describe('a scan of every TCP port', () => {

@@ -40,7 +40,7 @@ export async function applyToDomains(
 
 /**
  * Lets drivers and then followers do their part, in their order. A driver is given the entries that it was chosen for, with
- * the doors of drivers before it, and told to remove the others: an entry may have been its own before. A follower is given
+ * the proxy ports of drivers before it, and told to remove the others: an entry may have been its own before. A follower is given
  * them all. An entry that one refuses is not given to those after it; one that throws fails every entry it was given, and
  * no other.
  * @returns the first failure by key; keys that are missing were done
@@ -71,7 +71,7 @@ export async function applyEntries(
     const own = going.filter((wanted) => choice.of(wanted).drivers.has(driver))
     const others = own.length === going.length ? [] : going.filter((wanted) => !choice.of(wanted).drivers.has(driver))
     await apply(driver, own, [...changes.remove.filter(isGoing), ...others.map(({ key }) => key)])
-    entries = withDoors(driver, entries)
+    entries = withProxyPorts(driver, entries)
   }
   for (const follower of followers)
     await apply(
@@ -82,11 +82,13 @@ export async function applyEntries(
   return failures
 }
 
-/** The same entries with the doors of one more driver; those that it has none for are the very same objects. */
-export const withDoors = (driver: DataPlaneDriver, entries: readonly WantedEntry[]): readonly WantedEntry[] =>
-  driver.doors === undefined
+/** The same entries with the proxy ports of one more driver; those that it has none for are the very same objects. */
+export const withProxyPorts = (driver: DataPlaneDriver, entries: readonly WantedEntry[]): readonly WantedEntry[] =>
+  driver.proxyPorts === undefined
     ? entries
     : entries.map((wanted) => {
-        const doors = driver.doors?.(wanted.entry) ?? new Map()
-        return doors.size === 0 ? wanted : { ...wanted, doors: new Map([...(wanted.doors ?? []), ...doors]) }
+        const proxyPorts = driver.proxyPorts?.(wanted.entry) ?? new Map()
+        return proxyPorts.size === 0
+          ? wanted
+          : { ...wanted, proxyPorts: new Map([...(wanted.proxyPorts ?? []), ...proxyPorts]) }
       })

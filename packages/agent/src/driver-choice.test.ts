@@ -1,4 +1,4 @@
-import type { DataPlaneDriver, FrontDoor, WantedEntry } from '@spout/dataplane'
+import type { DataPlaneDriver, ProxyPort, WantedEntry } from '@spout/dataplane'
 import type { LoadBalancerEntry, Service } from '@spout/model/node-state'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { applyEntries } from './apply-result.ts'
@@ -18,21 +18,23 @@ beforeEach(() => {
 class NamedDriver extends RecordedDriver implements DataPlaneDriver<string> {
   override readonly name: string
   override readonly features: ReadonlySet<string>
-  readonly #doors: ReadonlyMap<string, FrontDoor>
+  readonly #proxyPorts: ReadonlyMap<string, ProxyPort>
 
-  constructor(name: string, features: readonly string[], doors: ReadonlyMap<string, FrontDoor> = new Map()) {
+  constructor(name: string, features: readonly string[], proxyPorts: ReadonlyMap<string, ProxyPort> = new Map()) {
     super(new RecordedNode())
     this.name = name
     this.features = new Set(features)
-    this.#doors = doors
+    this.#proxyPorts = proxyPorts
   }
 
-  doors({ services }: LoadBalancerEntry): ReadonlyMap<string, FrontDoor> {
-    return services.some(({ protocol }) => protocol === 'http') ? this.#doors : new Map()
+  proxyPorts({ services }: LoadBalancerEntry): ReadonlyMap<string, ProxyPort> {
+    return services.some(({ protocol }) => protocol === 'http') ? this.#proxyPorts : new Map()
   }
 
   override async apply({ put, remove }: Parameters<RecordedDriver['apply']>[0]) {
-    const words = put.map(({ key, doors }) => `+${key}${[...(doors?.keys() ?? [])].map((id) => ` to ${id}`).join('')}`)
+    const words = put.map(
+      ({ key, proxyPorts }) => `+${key}${[...(proxyPorts?.keys() ?? [])].map((id) => ` to ${id}`).join('')}`,
+    )
     told.push(`${this.name}: ${[...words, ...remove.map((key) => `-${key}`)].join(', ')}`)
     return []
   }
@@ -78,7 +80,7 @@ describe('choice of drivers', () => {
     expect(told).toEqual(['fast: -lb/a', 'packets: +lb/a'])
   })
 
-  it('tells the packet path of the doors of the proxy before it', async () => {
+  it('tells the packet path of the proxyPorts of the proxy before it', async () => {
     await apply([proxy(), packets()], [wantedOf('a', ['http'])])
     expect(told).toEqual(['proxy: +lb/a', 'packets: +lb/a to l0'])
   })

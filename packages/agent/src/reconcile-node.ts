@@ -2,10 +2,10 @@ import type { StateLine } from '@spout/client/agent-link'
 import { type DataPlaneDriver, type EntryFollower, SlowStarts, type WantedEntry } from '@spout/dataplane'
 import { domainKey, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
-import { EntryAnnouncements, gatewayWishes, wishesOf } from './entry-announcements.ts'
-import { withDoors } from './apply-result.ts'
+import { withProxyPorts } from './apply-result.ts'
 import type { Domains } from './domains.ts'
 import { DriverChoice } from './driver-choice.ts'
+import { EntryAnnouncements, gatewayWishes, wishesOf } from './entry-announcements.ts'
 import { EntryStatuses, type EntryStatusesOptions } from './entry-statuses.ts'
 import type { GroupMembership } from './group-membership.ts'
 import { lostKeys } from './lost-keys.ts'
@@ -15,7 +15,7 @@ import { type Held, unreadable, WantedState } from './wanted-state.ts'
 export interface NodeReconcilerOptions
   extends Pick<EntryStatusesOptions, 'state' | 'onReport' | 'onRemoved' | 'onApplied' | 'clock' | 'random' | 'log'> {
   readonly domains: Domains
-  /** In the order in which they do their part: a later one may send to the doors of an earlier one. */
+  /** In the order in which they do their part: a later one may send to the proxy ports of an earlier one. */
   readonly drivers: readonly DataPlaneDriver[]
   /** Given the entries that drivers took, in this order. */
   readonly followers: readonly EntryFollower[]
@@ -109,7 +109,7 @@ export class NodeReconciler {
         driver,
         entries.filter((wanted) => this.#choice.of(wanted).drivers.has(driver)),
       )
-      entries = withDoors(driver, entries)
+      entries = withProxyPorts(driver, entries)
     }
     for (const follower of followers) await this.#adoptPart(follower, entries)
     for (const { key, hash, entry, down, shares } of previous)

@@ -31,7 +31,7 @@ export interface MemberTraffic {
 export type Shares = ReadonlyMap<string, number>
 
 /** Where the domain's proxy accepts connections for a listener: a transparent socket on a port of its loopback addresses. */
-export interface FrontDoor {
+export interface ProxyPort {
   readonly port: number
 }
 
@@ -49,7 +49,7 @@ export interface WantedEntry {
    */
   readonly shares?: Shares
   /** By listener id: where a proxy accepts the listener's connections. A listener that is not named has no proxy. */
-  readonly doors?: ReadonlyMap<string, FrontDoor>
+  readonly proxyPorts?: ReadonlyMap<string, ProxyPort>
 }
 
 /**
@@ -93,7 +93,7 @@ export interface DataPlaneDriver<Rendered = unknown> extends EntryFollower {
    */
   prepare?(soon: readonly WantedEntry[]): void
   /** Where this driver's proxy accepts for the entry's listeners, once it was applied: for the drivers after this one. */
-  doors?(entry: LoadBalancerEntry): ReadonlyMap<string, FrontDoor>
+  proxyPorts?(entry: LoadBalancerEntry): ReadonlyMap<string, ProxyPort>
   stats(): Promise<readonly ServiceStats[]>
   /** Traffic to the members of watched pools, where the driver sees it. */
   traffic?(): Promise<readonly MemberTraffic[]>

@@ -173,7 +173,7 @@ describe('connections of the proxy', () => {
     for (const connection of [...connections, ...fresh]) await client.close(connection)
   })
 
-  it('go on though a domain with doors of its own could not be made', async () => {
+  it('go on although another proxied domain could not be made', async () => {
     const { chance, entry } = node('node2')
     const lost = wanted('lost', domainEntry(2, { returnPath: 'snat', gateway: null }), {
       vips: [vip('10.9.0.101')],
@@ -230,7 +230,7 @@ describe('connections of the proxy', () => {
     await node('node2').chance.configure(settings({ seconds: 1 }))
     await announcedBy('node2')
     const forgotten = async () => !/elements/.test(await inDomain('node2', 'nft list set ip spout-second-chance doors'))
-    await waitFor(forgotten, { what: 'the kernel to forget the doors' })
+    await waitFor(forgotten, { what: 'the kernel to forget the front ends' })
     expect(await client.say(connection!, 'more')).not.toBe('more')
     await node('node2').chance.observe()
     expect(await leftovers('node2')).toEqual([])

@@ -6,15 +6,15 @@ import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
 import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
-import { DOMAIN_TABLE, type Doors, domainTables, type Hops, rootTable, rootTableName } from './tables.ts'
+import { DOMAIN_TABLE, domainTables, type FrontEnds, type Hops, rootTable, rootTableName } from './tables.ts'
 
-/** What an entry, or a domain, has of doors to the proxy, and where the nodes are on its segment, by node id. */
-interface DomainDoors {
-  readonly doors: Doors
+/** What an entry, or a domain, has of front ends to the proxy, and where the nodes are on its segment, by node id. */
+interface DomainFrontEnds {
+  readonly frontEnds: FrontEnds
   readonly nodeAddresses: NonNullable<DomainEntry['nodeAddresses']>
 }
 
-interface EntryDoors extends DomainDoors {
+interface EntryFrontEnds extends DomainFrontEnds {
   readonly domain: number
 }
 
@@ -33,7 +33,7 @@ const FAMILIES = ['ip', 'ip6'] as const
 
 /**
  * Sends what comes for connections of the proxy that are not this node's to the node that carried their addresses before
- * a planned move (`GroupEntry.secondChance`). Follows entries to know the doors of the proxy; there is something in the
+ * a planned move (`GroupEntry.secondChance`). Follows entries to know the front ends of the proxy; there is something in the
  * kernel only while a move is on.
  */
 export class SecondChance implements EntryFollower {
@@ -42,14 +42,14 @@ export class SecondChance implements EntryFollower {
   readonly #clock: Clock
   readonly #serial = new Serial()
   /** By entry key. */
-  readonly #held = new Map<string, EntryDoors>()
+  readonly #held = new Map<string, EntryFrontEnds>()
   #settings: Settings | null = null
   #endsAtMs = 0
   #macs: Hops<string | null> = NOBODY
   /** Looks in a row that a hop did not answer. */
   #silent = { first: 0, next: 0 }
-  /** The doors as they were when the move began, by domain: what came later has no connections elsewhere. */
-  #doors: ReadonlyMap<number, DomainDoors> = new Map()
+  /** The front ends as they were when the move began, by domain: what came later has no connections elsewhere. */
+  #frontEnds: ReadonlyMap<number, DomainFrontEnds> = new Map()
   /** Marks of the tables that were loaded, by namespace, family and name. */
   readonly #loaded = new Map<string, string>()
   /** Whether an earlier agent may have left tables. */
@@ -77,8 +77,8 @@ export class SecondChance implements EntryFollower {
   }): Promise<readonly Applied[]> {
     for (const key of changes.remove) this.#held.delete(key)
     for (const wanted of changes.put) {
-      const rendered = doorsOf(wanted)
-      const { fabric, tenant } = rendered.doors
+      const rendered = frontEndsOf(wanted)
+      const { fabric, tenant } = rendered.frontEnds
       if (fabric.length + tenant.length > 0) this.#held.set(wanted.key, rendered)
       else this.#held.delete(wanted.key)
     }
@@ -96,7 +96,7 @@ export class SecondChance implements EntryFollower {
       this.#settings = settings
       this.#macs = NOBODY
       this.#silent = { first: 0, next: 0 }
-      this.#doors = this.#doorsByDomain()
+      this.#frontEnds = this.#frontEndsByDomain()
       this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
       this.#due = true
       await this.#look()
@@ -150,32 +150,32 @@ export class SecondChance implements EntryFollower {
     const { config } = this.#given
     const own = await findLink({ netns: config.rootNamespace || null, name: config.fabricInterface })
     if (own === null) return
-    const known = [...this.#doors].map(([number, has]) => ({ number, ...has, names: domainNames(config, number) }))
+    const known = [...this.#frontEnds].map(([number, has]) => ({ number, ...has, names: domainNames(config, number) }))
     const domains: typeof known = []
     // One that could not be made, or is gone by now, costs no other its second chance.
     for (const each of known) if (await this.#isThere(each.names.rootLink)) domains.push(each)
     const uplinks = domains
-      .filter(({ doors }) => doors.fabric.length > 0)
-      .map(({ number, doors, names }) => ({
+      .filter(({ frontEnds }) => frontEnds.fabric.length > 0)
+      .map(({ number, frontEnds, names }) => ({
         ...{ number, link: names.rootLink },
-        addresses: doors.fabric.map(({ address }) => address),
+        addresses: frontEnds.fabric.map(({ address }) => address),
       }))
     await this.#put(rootNetns(config), rootTable(config, uplinks, this.#macs, own.mac))
     const hops = { first: this.#macs.first !== null, next: this.#macs.next !== null }
-    for (const { doors, names, nodeAddresses } of domains) {
+    for (const { frontEnds, names, nodeAddresses } of domains) {
       const of = (node: string | undefined) => nodeAddresses[node ?? ''] ?? []
       const inside = { first: of(settings.firstNode), next: of(settings.nextNode) }
-      for (const table of domainTables(names, doors, hops, inside, settings.seconds))
+      for (const table of domainTables(names, frontEnds, hops, inside, settings.seconds))
         await this.#put(names.netns, table)
     }
   }
 
-  #doorsByDomain(): ReadonlyMap<number, DomainDoors> {
-    const byDomain = new Map<number, DomainDoors>()
-    for (const { domain, doors, nodeAddresses } of this.#held.values()) {
-      const { fabric = [], tenant = [] } = byDomain.get(domain)?.doors ?? {}
-      const all = { fabric: [...fabric, ...doors.fabric], tenant: [...tenant, ...doors.tenant] }
-      byDomain.set(domain, { doors: all, nodeAddresses })
+  #frontEndsByDomain(): ReadonlyMap<number, DomainFrontEnds> {
+    const byDomain = new Map<number, DomainFrontEnds>()
+    for (const { domain, frontEnds, nodeAddresses } of this.#held.values()) {
+      const { fabric = [], tenant = [] } = byDomain.get(domain)?.frontEnds ?? {}
+      const all = { fabric: [...fabric, ...frontEnds.fabric], tenant: [...tenant, ...frontEnds.tenant] }
+      byDomain.set(domain, { frontEnds: all, nodeAddresses })
     }
     return byDomain
   }
@@ -223,9 +223,9 @@ export class SecondChance implements EntryFollower {
   }
 }
 
-function doorsOf({ entry, domain: { nodeAddresses = {} } }: WantedEntry): EntryDoors {
+function frontEndsOf({ entry, domain: { nodeAddresses = {} } }: WantedEntry): EntryFrontEnds {
   const ports = entry.services.filter(({ protocol }) => isProxied(protocol)).map(({ port }) => port)
   const of = (scope: NodeVip['scope']) =>
     entry.vips.filter((vip) => vip.scope === scope).flatMap(({ address }) => ports.map((port) => ({ address, port })))
-  return { domain: entry.domain, doors: { fabric: of('fabric'), tenant: of('tenant') }, nodeAddresses }
+  return { domain: entry.domain, frontEnds: { fabric: of('fabric'), tenant: of('tenant') }, nodeAddresses }
 }

@@ -5,7 +5,7 @@ import { domainTables, rootTable } from './tables.ts'
 const config = { instance: 'spt', fabricInterface: 'fab0' }
 const names = domainNames(config, 7)
 const OWN = '02:00:00:00:00:0a'
-const doors = [
+const frontEnds = [
   { address: '198.51.100.17', port: 80 },
   { address: '198.51.100.16', port: 443 },
   { address: '198.51.100.16', port: 80 },
@@ -14,7 +14,7 @@ const doors = [
 ]
 const both = { first: true, next: true }
 const NONE = { first: [], next: [] }
-const outside = { fabric: doors, tenant: [] }
+const outside = { fabric: frontEnds, tenant: [] }
 const tenant = [
   { address: '10.0.0.100', port: 80 },
   { address: 'fd01::100', port: 80 },
@@ -34,25 +34,25 @@ describe('the tables of a domain', () => {
   })
 
   it('lead over the segment to the nodes that have an address there', async () => {
-    const text = domainTables(names, { fabric: doors, tenant }, both, inside, 300)
+    const text = domainTables(names, { fabric: frontEnds, tenant }, both, inside, 300)
       .map((table) => table.text)
       .join('')
     await expect(text).toMatchFileSnapshot('testdata/domain-inner.nft')
   })
 
-  it('are none without a hop, and none for a family without doors', () => {
+  it('are none without a hop, and none for a family without front ends', () => {
     const families = (some: Parameters<typeof domainTables>[1], hops = both, at: typeof inside | typeof NONE = NONE) =>
       domainTables(names, some, hops, at, 300).map(({ family }) => family)
     expect(families(outside, { first: false, next: false })).toEqual([])
     expect(families({ fabric: [], tenant: [] })).toEqual([])
-    expect(families({ fabric: doors.slice(0, 1), tenant: [] })).toEqual(['ip'])
+    expect(families({ fabric: frontEnds.slice(0, 1), tenant: [] })).toEqual(['ip'])
     expect(families({ fabric: [], tenant })).toEqual([])
     expect(families({ fabric: [], tenant }, both, inside)).toEqual(['ip', 'ip6'])
     expect(families({ fabric: [], tenant }, { first: false, next: true }, inside)).toEqual(['ip'])
   })
 
-  it('are the same whatever the order of the doors', () => {
-    const marks = [doors, doors.toReversed()].map((some) =>
+  it('are the same whatever the order of the front ends', () => {
+    const marks = [frontEnds, frontEnds.toReversed()].map((some) =>
       domainTables(names, { fabric: some, tenant: [] }, both, NONE, 300).map(({ mark }) => mark),
     )
     expect(marks[0]).toEqual(marks[1])

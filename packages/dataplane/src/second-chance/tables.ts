@@ -3,15 +3,15 @@ import { type DomainNames, SEGMENT, UPLINK } from '../domain/domain-names.ts'
 import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 
 /** A VIP and the port of a service of the proxy. */
-export interface Door {
+export interface FrontEnd {
   readonly address: string
   readonly port: number
 }
 
-/** Doors by where their clients come from: by way of the root namespace, or on the network's own segment. */
-export interface Doors {
-  readonly fabric: readonly Door[]
-  readonly tenant: readonly Door[]
+/** Front ends by where their clients come from: by way of the root namespace, or on the network's own segment. */
+export interface FrontEnds {
+  readonly fabric: readonly FrontEnd[]
+  readonly tenant: readonly FrontEnd[]
 }
 
 /** What is there for the newest drained node, and for the one drained before this node. */
@@ -39,23 +39,23 @@ const BURST = 5_000
 interface Way {
   readonly prefix: string
   readonly device: string
-  readonly doors: readonly Door[]
+  readonly frontEnds: readonly FrontEnd[]
   readonly to: Hops<string | null>
 }
 
 /**
  * Renders the second-chance tables of a domain.
  *
- * They match TCP packets for a front door that do not open a connection and have no socket on this node. Such a packet is
+ * They match TCP packets for a front end that do not open a connection and have no socket on this node. Such a packet is
  * forwarded unchanged: over the uplink, where the root's table sends it on, or over the segment to the next node. It is
  * marked for the first hop when a client sent it, and for the next hop when another node did. A packet without a hop
- * reaches the front door, which refuses it. The kernel removes the doors after `seconds`, even if the agent is gone.
+ * reaches the front end, which refuses it. The kernel removes the front ends after `seconds`, even if the agent is gone.
  * @param hops which hops there are
  * @param inside addresses of the hops on the segment
  */
 export function domainTables(
   names: DomainNames,
-  doors: Doors,
+  frontEnds: FrontEnds,
   hops: Hops<boolean>,
   inside: Hops<readonly string[]>,
   seconds: number,
@@ -68,22 +68,27 @@ export function domainTables(
       next: (hops.next && to('next')) || null,
     })
     const ways: readonly Way[] = [
-      { prefix: '', device: UPLINK, doors: doors.fabric, to: eachHop(() => root) },
-      { prefix: 'inner-', device: SEGMENT, doors: doors.tenant, to: eachHop((hop) => inside[hop].find(ofVersion)) },
+      { prefix: '', device: UPLINK, frontEnds: frontEnds.fabric, to: eachHop(() => root) },
+      {
+        prefix: 'inner-',
+        device: SEGMENT,
+        frontEnds: frontEnds.tenant,
+        to: eachHop((hop) => inside[hop].find(ofVersion)),
+      },
     ]
     const open = ways
-      .map((way) => ({ ...way, doors: way.doors.filter(({ address }) => ofVersion(address)) }))
-      .filter((way) => way.doors.length > 0 && (way.to.first ?? way.to.next) !== null)
+      .map((way) => ({ ...way, frontEnds: way.frontEnds.filter(({ address }) => ofVersion(address)) }))
+      .filter((way) => way.frontEnds.length > 0 && (way.to.first ?? way.to.next) !== null)
     if (open.length === 0) return []
     const ip = version === 4 ? 'ip' : 'ip6'
     return wholeTable(ip, DOMAIN_TABLE, [
-      ...open.flatMap((way) => doorSet(way, version, seconds)),
+      ...open.flatMap((way) => frontEndSet(way, version, seconds)),
       ...chain(
         'arriving',
         'type filter hook prerouting priority raw - 10; policy accept;',
         open.map(({ prefix, device }) => {
-          const door = `iifname "${device}" ${ip} daddr . tcp dport @${prefix}doors`
-          return `${door} tcp flags & syn == 0 goto ${prefix}unknown`
+          const frontEnd = `iifname "${device}" ${ip} daddr . tcp dport @${prefix}doors`
+          return `${frontEnd} tcp flags & syn == 0 goto ${prefix}unknown`
         }),
       ),
       ...open.flatMap((way) => sendingChains(way, ip)),
@@ -91,8 +96,8 @@ export function domainTables(
   })
 }
 
-function doorSet({ prefix, doors }: Way, version: 4 | 6, seconds: number): readonly string[] {
-  const elements = [...new Set(doors.map(({ address, port }) => `${address} . ${port}`))].sort()
+function frontEndSet({ prefix, frontEnds }: Way, version: 4 | 6, seconds: number): readonly string[] {
+  const elements = [...new Set(frontEnds.map(({ address, port }) => `${address} . ${port}`))].sort()
   return [
     `  set ${prefix}doors {`,
     `    type ipv${version}_addr . inet_service`,

@@ -18,7 +18,7 @@ export interface DriverLab {
   /** The driver as an agent that has just started has it. The one before was dropped as it stood, not closed. */
   restart(): Promise<DataPlaneDriver>
   /** Where the client finds the entry's service. */
-  door(wanted: WantedEntry): Door
+  frontEnd(wanted: WantedEntry): FrontEnd
   /** The entry, changed in such a way that the kernel or proxy refuses it while `neighbour` is in force. */
   refused(wanted: WantedEntry, neighbour: WantedEntry): Promise<WantedEntry>
   /** Takes from the kernel or proxy what it was given, behind the driver's back. */
@@ -28,7 +28,7 @@ export interface DriverLab {
   end(): Promise<void>
 }
 
-export interface Door {
+export interface FrontEnd {
   readonly address: string
   readonly port: number
 }
@@ -86,15 +86,16 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
       expect(applied.filter(({ state }) => state === 'failed')).toEqual([])
     }
     const ids = (...members: readonly NodeMember[]) => members.map(({ id }) => id).sort()
-    const connect = async ({ address, port }: Door) => (await lab.client.connect(address, port)).split(' ')[0] ?? ''
+    const connect = async ({ address, port }: FrontEnd) => (await lab.client.connect(address, port)).split(' ')[0] ?? ''
     /** Who answers new connections; for those that nobody answers, how they ended. */
-    const answering = async (door: Door): Promise<readonly string[]> =>
-      [...new Set(await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(door))))].sort()
-    const answersNobody = async (door: Door) => expect(ids(...lab.members)).not.toContain(await connect(door))
+    const answering = async (frontEnd: FrontEnd): Promise<readonly string[]> =>
+      [...new Set(await Promise.all(Array.from({ length: CONNECTIONS }, () => connect(frontEnd))))].sort()
+    const answersNobody = async (frontEnd: FrontEnd) =>
+      expect(ids(...lab.members)).not.toContain(await connect(frontEnd))
     /** A connection that a certain member serves. */
-    const openTo = async (door: Door, member: NodeMember): Promise<number> => {
+    const openTo = async (frontEnd: FrontEnd, member: NodeMember): Promise<number> => {
       for (;;) {
-        const { connection, line } = await lab.client.open(door.address, door.port)
+        const { connection, line } = await lab.client.open(frontEnd.address, frontEnd.port)
         if (line.startsWith(`${member.id} `)) return connection
         expect(ids(...lab.members)).toContain(line.split(' ')[0])
         await lab.client.close(connection)
@@ -119,10 +120,10 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
     it('lets a service answer from all its members until it is removed', async () => {
       const wanted = entry('a', [...lab.members])
       await put(wanted)
-      const door = lab.door(wanted)
-      expect(await answering(door)).toEqual(ids(...lab.members))
+      const frontEnd = lab.frontEnd(wanted)
+      expect(await answering(frontEnd)).toEqual(ids(...lab.members))
       await remove('a')
-      await answersNobody(door)
+      await answersNobody(frontEnd)
     })
 
     it('does nothing for what is there, nor for the removal of what is not', async () => {
@@ -138,28 +139,28 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
       const [m1, m2, m3] = lab.members
       const [changing, other] = [entry('a', [m1, m2]), entry('b', [m2])]
       await put(changing, other)
-      const door = lab.door(changing)
-      const connections = [await openTo(door, m1), await openTo(lab.door(other), m2)]
+      const frontEnd = lab.frontEnd(changing)
+      const connections = [await openTo(frontEnd, m1), await openTo(lab.frontEnd(other), m2)]
       await put(entry('a', [m1, m3]))
-      expect(lab.door(changing)).toEqual(door)
-      expect(await answering(door)).toEqual(ids(m1, m3))
+      expect(lab.frontEnd(changing)).toEqual(frontEnd)
+      expect(await answering(frontEnd)).toEqual(ids(m1, m3))
       for (const connection of connections) {
         await expectAlive(connection)
         await lab.client.close(connection)
       }
-      expect(await answering(lab.door(other))).toEqual(ids(m2))
+      expect(await answering(lab.frontEnd(other))).toEqual(ids(m2))
     })
 
     it('gives a member that is down nothing, and its part once it is up', async () => {
       const [m1, m2, m3] = lab.members
       const up = entry('a', [m1, m2, m3])
       await put(entry('a', [m1, m2, m3], [m2]))
-      const door = lab.door(up)
-      expect(await answering(door)).toEqual(ids(m1, m3))
+      const frontEnd = lab.frontEnd(up)
+      expect(await answering(frontEnd)).toEqual(ids(m1, m3))
       await put(up)
-      expect(await answering(door)).toEqual(ids(m1, m2, m3))
+      expect(await answering(frontEnd)).toEqual(ids(m1, m2, m3))
       await put(entry('a', [m1, m2, m3], [m1, m2, m3]))
-      await answersNobody(door)
+      await answersNobody(frontEnd)
     })
 
     it.each(['malformed', 'refused'] as const)('fails an entry that is %s, with words, and no other', async (kind) => {
@@ -173,9 +174,9 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
         { key: 'lb/a', state: 'failed', reason: expect.stringMatching(/\w/), message: expect.stringMatching(/\w/) },
         { key: 'lb/c', state: 'programmed', reason: null, message: null },
       ])
-      expect(await answering(lab.door(before))).toEqual(ids(m1))
-      expect(await answering(lab.door(neighbour))).toEqual(ids(m2))
-      expect(await answering(lab.door(other))).toEqual(ids(m3))
+      expect(await answering(lab.frontEnd(before))).toEqual(ids(m1))
+      expect(await answering(lab.frontEnd(neighbour))).toEqual(ids(m2))
+      expect(await answering(lab.frontEnd(other))).toEqual(ids(m3))
       expect(await driver.observe()).toEqual([])
     })
 
@@ -184,9 +185,9 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
       const entries = [entry('a', [m1, m2]), entry('b', [m1, m2], [m2])]
       await put(...entries)
       await settled()
-      const doors = entries.map((each) => lab.door(each))
-      const connection = await openTo(doors[0]!, m2)
-      const stop = keepAsking(() => connect(doors[0]!))
+      const frontEnds = entries.map((each) => lab.frontEnd(each))
+      const connection = await openTo(frontEnds[0]!, m2)
+      const stop = keepAsking(() => connect(frontEnds[0]!))
       try {
         driver = await lab.restart()
         await driver.adopt(entries)
@@ -195,9 +196,9 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
       } finally {
         expect((await stop()).filter((answer) => !ids(m1, m2).includes(answer))).toEqual([])
       }
-      expect(entries.map((each) => lab.door(each))).toEqual(doors)
-      expect(await answering(doors[0]!)).toEqual(ids(m1, m2))
-      expect(await answering(doors[1]!)).toEqual(ids(m1))
+      expect(entries.map((each) => lab.frontEnd(each))).toEqual(frontEnds)
+      expect(await answering(frontEnds[0]!)).toEqual(ids(m1, m2))
+      expect(await answering(frontEnds[1]!)).toEqual(ids(m1))
       await expectAlive(connection)
       await lab.client.close(connection)
     })
@@ -206,26 +207,26 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
       const [m1, m2] = lab.members
       const [kept, left] = [entry('a', [m1]), entry('b', [m2])]
       await put(kept, left)
-      const door = lab.door(left)
+      const frontEnd = lab.frontEnd(left)
       driver = await lab.restart()
       await driver.adopt([kept])
-      expect(await answering(door)).toEqual(ids(m2))
+      expect(await answering(frontEnd)).toEqual(ids(m2))
       await put(kept)
-      await answersNobody(door)
-      expect(await answering(lab.door(kept))).toEqual(ids(m1))
+      await answersNobody(frontEnd)
+      expect(await answering(lab.frontEnd(kept))).toEqual(ids(m1))
     })
 
     it('names what was changed behind its back, and puts it right', async () => {
       const wanted = entry('a', [...lab.members])
       await put(wanted)
-      const door = lab.door(wanted)
+      const frontEnd = lab.frontEnd(wanted)
       expect(await driver.observe()).toEqual([])
       await lab.meddle()
-      await answersNobody(door)
+      await answersNobody(frontEnd)
       expect(await driver.observe()).toEqual([wanted.key])
       await put(wanted)
       expect(await driver.observe()).toEqual([])
-      expect(await answering(door)).toEqual(ids(...lab.members))
+      expect(await answering(frontEnd)).toEqual(ids(...lab.members))
     })
 
     it('removes what was taken away behind its back, and brings it back when asked', async () => {
@@ -234,7 +235,7 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
       await lab.meddle()
       await remove('a')
       await put(wanted)
-      expect(await answering(lab.door(wanted))).toEqual(ids(...lab.members))
+      expect(await answering(lab.frontEnd(wanted))).toEqual(ids(...lab.members))
     })
 
     it('counts', async () => {
@@ -243,9 +244,9 @@ export function describeDriver(name: string, make: () => Promise<DriverLab>): vo
       await put(wanted, entry('quiet', [...lab.members]))
       const of = async (listener: string) =>
         (await driver.stats()).find(({ listenerId }) => listenerId === `listener-${listener}`)
-      const door = lab.door(wanted)
+      const frontEnd = lab.frontEnd(wanted)
       for (let turn = 0; turn < 3; turn++) {
-        const { connection } = await lab.client.open(door.address, door.port)
+        const { connection } = await lab.client.open(frontEnd.address, frontEnd.port)
         await expectAlive(connection)
         await lab.client.close(connection)
       }

@@ -4,7 +4,7 @@ import { L2Announcer } from '../announcers/l2/l2-announcer.ts'
 import type { DomainConfig } from '../domain/domain-config.ts'
 import { DomainSet } from '../domain/domain-set.ts'
 import type { Arrangement } from './arrangement.ts'
-import { type FindFrontDoor, PacketPath } from './packet-path.ts'
+import { type FindProxyPort, PacketPath } from './packet-path.ts'
 
 export const HELPER_PATH = fileURLToPath(new URL('../../../../native/build/spout-helper', import.meta.url))
 
@@ -21,14 +21,14 @@ export class LabNode {
   private constructor(
     config: DomainConfig,
     helper: NativeHelper,
-    findFrontDoor: FindFrontDoor,
+    findProxyPort: FindProxyPort,
     leftoversGraceMs: number,
   ) {
     this.config = config
     this.helper = helper
     const options = { config, helper, log: silent, leftoversGraceMs }
     this.domains = new DomainSet(options)
-    this.driver = new PacketPath({ ...options, findFrontDoor })
+    this.driver = new PacketPath({ ...options, findProxyPort })
     this.announcer = new L2Announcer(options)
   }
 
@@ -36,7 +36,7 @@ export class LabNode {
   static async start(
     arrangement: Arrangement,
     place: string,
-    findFrontDoor: FindFrontDoor = () => null,
+    findProxyPort: FindProxyPort = () => null,
     leftoversGraceMs = 0,
     further: Partial<DomainConfig> = {},
   ): Promise<LabNode> {
@@ -46,7 +46,7 @@ export class LabNode {
     return new LabNode(
       { instance: arrangement.instanceOf(place), fabricInterface: 'fab0', segments, rootNamespace, ...further },
       helper,
-      findFrontDoor,
+      findProxyPort,
       leftoversGraceMs,
     )
   }

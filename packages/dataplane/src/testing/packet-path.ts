@@ -1,6 +1,6 @@
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import type { Log, NativeHelper } from '@spout/sys'
-import type { Applied, DataPlaneDriver, FrontDoor, WantedEntry } from '../contracts/driver.ts'
+import type { Applied, DataPlaneDriver, ProxyPort, WantedEntry } from '../contracts/driver.ts'
 import type { DomainConfig } from '../domain/domain-config.ts'
 import { NftablesDriver } from '../drivers/nftables/nftables-driver.ts'
 import type { Rendered } from '../drivers/nftables/rendered.ts'
@@ -8,7 +8,7 @@ import { MemberFlows } from '../flow-cuts/member-flows.ts'
 import { VipSteering } from '../steering/vip-steering.ts'
 
 /** Where the proxy of a listener accepts; null while no proxy carries it. */
-export type FindFrontDoor = (listenerId: string) => FrontDoor | null
+export type FindProxyPort = (listenerId: string) => ProxyPort | null
 
 export interface PacketPathOptions {
   readonly config: DomainConfig
@@ -16,7 +16,7 @@ export interface PacketPathOptions {
   readonly log: Log
   readonly leftoversGraceMs?: number
   readonly drainFile?: string
-  readonly findFrontDoor?: FindFrontDoor
+  readonly findProxyPort?: FindProxyPort
 }
 
 /** The nftables driver with what an agent has beside it for traffic to flow: steering of VIPs, and flow cuts. */
@@ -24,12 +24,12 @@ export class PacketPath implements DataPlaneDriver<Rendered> {
   readonly name = 'packet-path'
   readonly #driver: NftablesDriver
   readonly #parts: readonly [NftablesDriver, VipSteering, MemberFlows]
-  readonly #findFrontDoor: FindFrontDoor
+  readonly #findProxyPort: FindProxyPort
 
   constructor(options: PacketPathOptions) {
     this.#driver = new NftablesDriver(options)
     this.#parts = [this.#driver, new VipSteering(options), new MemberFlows(options)]
-    this.#findFrontDoor = options.findFrontDoor ?? (() => null)
+    this.#findProxyPort = options.findProxyPort ?? (() => null)
   }
 
   get features(): ReadonlySet<string> {
@@ -41,11 +41,11 @@ export class PacketPath implements DataPlaneDriver<Rendered> {
   }
 
   render(wanted: WantedEntry): Rendered {
-    return this.#driver.render(this.#withDoors(wanted))
+    return this.#driver.render(this.#withProxyPorts(wanted))
   }
 
   async adopt(previous: readonly WantedEntry[]): Promise<void> {
-    const entries = previous.map((wanted) => this.#withDoors(wanted))
+    const entries = previous.map((wanted) => this.#withProxyPorts(wanted))
     for (const part of this.#parts) await part.adopt(entries)
   }
 
@@ -56,7 +56,7 @@ export class PacketPath implements DataPlaneDriver<Rendered> {
   ): Promise<readonly Applied[]> {
     const outcomes = new Map<string, Applied>()
     const isGoing = (key: string) => outcomes.get(key)?.state !== 'failed'
-    const entries = changes.put.map((wanted) => this.#withDoors(wanted))
+    const entries = changes.put.map((wanted) => this.#withProxyPorts(wanted))
     for (const part of this.#parts) {
       const put = entries.filter(({ key }) => isGoing(key))
       for (const applied of await part.apply({ put, remove: changes.remove.filter(isGoing) }, signal))
@@ -78,15 +78,15 @@ export class PacketPath implements DataPlaneDriver<Rendered> {
     for (const part of this.#parts) await part.close()
   }
 
-  #withDoors(wanted: WantedEntry): WantedEntry {
-    return { ...wanted, doors: this.#doorsOf(wanted.entry) }
+  #withProxyPorts(wanted: WantedEntry): WantedEntry {
+    return { ...wanted, proxyPorts: this.#proxyPortsOf(wanted.entry) }
   }
 
-  #doorsOf({ services }: LoadBalancerEntry): ReadonlyMap<string, FrontDoor> {
+  #proxyPortsOf({ services }: LoadBalancerEntry): ReadonlyMap<string, ProxyPort> {
     return new Map(
       services.flatMap(({ id }) => {
-        const door = this.#findFrontDoor(id)
-        return door === null ? [] : [[id, door] as const]
+        const port = this.#findProxyPort(id)
+        return port === null ? [] : [[id, port] as const]
       }),
     )
   }

@@ -6,8 +6,8 @@ import type {
   Applied,
   DataPlaneDriver,
   Feature,
-  FrontDoor,
   MemberTraffic,
+  ProxyPort,
   WantedEntry,
 } from '../../contracts/driver.ts'
 import type { ProxyConnections } from './connection-share.ts'
@@ -84,18 +84,18 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   }
 
   /** Where to send traffic of a service; null when the proxy does not carry it. The same for as long as it is carried. */
-  proxyPort(serviceId: string): FrontDoor | null {
+  proxyPort(serviceId: string): ProxyPort | null {
     const number = this.#domainOfService.get(serviceId)
     const proxy = number === undefined ? undefined : this.#proxies.get(number)
     const port = proxy?.portOf(serviceId) ?? null
     return port === null ? null : { port }
   }
 
-  doors({ services }: LoadBalancerEntry): ReadonlyMap<string, FrontDoor> {
+  proxyPorts({ services }: LoadBalancerEntry): ReadonlyMap<string, ProxyPort> {
     return new Map(
       services.flatMap(({ id }) => {
-        const door = this.proxyPort(id)
-        return door === null ? [] : [[id, door] as const]
+        const port = this.proxyPort(id)
+        return port === null ? [] : [[id, port] as const]
       }),
     )
   }

@@ -4,11 +4,11 @@ import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
 import { GENERATION_MAP, isAtGeneration } from '../../nft/generation.ts'
 import { type WholeTable, withoutTable } from '../../nft/whole-table.ts'
 import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
-import { renderFrontDoors } from './front-doors.ts'
+import { renderProxyRedirect } from './proxy-redirect.ts'
 import type { Rendered, TableKind } from './rendered.ts'
 import { FORWARDING_SETS, PROXYING_SETS, type SetName, TRANSLATING_SETS, TUNNELLING_SETS } from './sets.ts'
 import { renderSkeleton } from './skeleton.ts'
-import { DOORS_TABLE, SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
+import { REDIRECT_TABLE, SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
 import { type Plan, TableContent } from './table-content.ts'
 
 /** How often a transaction is tried over a helper that dies under it. */
@@ -27,7 +27,7 @@ interface TableShape {
 
 const SHAPES: Readonly<Record<TableKind, TableShape>> = {
   translating: { table: SPOUT_TABLE, family: 'inet', sets: TRANSLATING_SETS, devices: [], skeleton: renderSkeleton },
-  proxying: { table: DOORS_TABLE, family: 'inet', sets: PROXYING_SETS, devices: [], skeleton: renderFrontDoors },
+  proxying: { table: REDIRECT_TABLE, family: 'inet', sets: PROXYING_SETS, devices: [], skeleton: renderProxyRedirect },
   forwarding: {
     table: SPOUT_TABLE,
     family: 'netdev',

@@ -24,7 +24,7 @@ const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'dsr']
 
 /**
  * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Packets are
- * translated, or forwarded as they are with return path `dsr`. Also the front door of the proxy.
+ * translated, or forwarded as they are with return path `dsr`. Redirects proxied services to the proxy.
  */
 export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly name = 'nftables'

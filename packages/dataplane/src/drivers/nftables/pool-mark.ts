@@ -13,8 +13,8 @@ export const POOL_MASK = 0x07ff_ffff
 
 /** Beside its pool's mark, a service's own mark tells what else a new flow to it has to pass. */
 export const SERVICE_FLAGS = { proxied: 1 << 27, limited: 1 << 28, restricted: 1 << 29 } as const
-/** What packets to the proxy bear: where flows are counted or checked any but 0, so that the guard knows the answers. */
-export const DOOR_MARKS = { front: 0, checked: 1 } as const
+/** Marks of packets to the proxy. It is not 0 where flows are tracked, so that the guard recognizes the responses. */
+export const REDIRECT_MARKS = { front: 0, checked: 1 } as const
 /** No bit of these is set for most services: 64 slots, hashed over address and port, none of the flags. */
 export const SPECIAL_MASK = 0x3f00_0000
 

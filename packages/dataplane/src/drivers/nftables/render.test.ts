@@ -5,7 +5,7 @@ import type { WantedEntry } from '../../contracts/driver.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
 import { describe as describeRendered } from './describe.ts'
 import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
-import { renderFrontDoors } from './front-doors.ts'
+import { renderProxyRedirect } from './proxy-redirect.ts'
 import { render } from './render.ts'
 import { renderSkeleton } from './skeleton.ts'
 
@@ -100,19 +100,21 @@ const cases: Record<string, WantedEntry> = {
   }),
 }
 
-const doors = new Map([['l7', { port: 20_001 }]])
+const proxyPorts = new Map([['l7', { port: 20_001 }]])
 
 describe('render', () => {
   it.each(Object.keys(cases))('%s', async (name) => {
-    await expect(describeRendered(render({ ...cases[name]!, doors }))).toMatchFileSnapshot(`testdata/${name}.txt`)
+    await expect(describeRendered(render({ ...cases[name]!, proxyPorts }))).toMatchFileSnapshot(`testdata/${name}.txt`)
   })
 
   it('gives the same bytes for the same entry and others for another health', () => {
     const entry = cases['tcp']!
-    const [first, second] = [entry, structuredClone(entry)].map((each) => render({ ...each, doors }))
+    const [first, second] = [entry, structuredClone(entry)].map((each) => render({ ...each, proxyPorts }))
     expect(first?.records.equals(second!.records)).toBe(true)
     expect(first?.digest).toBe(second?.digest)
-    expect(render({ ...entry, down: new Set(['m1']), doors }).digest).not.toBe(render({ ...entry, doors }).digest)
+    expect(render({ ...entry, down: new Set(['m1']), proxyPorts }).digest).not.toBe(
+      render({ ...entry, proxyPorts }).digest,
+    )
   })
 
   it.each([
@@ -123,7 +125,7 @@ describe('render', () => {
     const services = [service('l7', 80, 5, { protocol: 'http' }), service('l8', 81, 6, { protocol: 'http', ...fields })]
     const pools = [pool(5, two, { mode: 'http', slots: null }), pool(6, two)]
     const [here, tracked] = [untrackedDomain, domain].map((each) =>
-      render({ ...lb({ services, pools }, [], each), doors }),
+      render({ ...lb({ services, pools }, [], each), proxyPorts }),
     )
     expect(here?.table).toBe('translating')
     expect(here?.digest).toBe(tracked?.digest)
@@ -135,13 +137,13 @@ describe('render', () => {
     ['has a member with port 80, not 81', { port: 81 }],
   ] as const)('refuses for return path dsr a listener that %s', (why, fields) => {
     const services = [service('l1', 80, 5, fields)]
-    expect(() => render({ ...lb({ services, pools: [pool(5, direct)] }, [], dsrDomain), doors })).toThrow(
+    expect(() => render({ ...lb({ services, pools: [pool(5, direct)] }, [], dsrDomain), proxyPorts })).toThrow(
       `listener l1 ${why}, which return path dsr cannot serve`,
     )
   })
 
   it('packs a member record as the kernel lays it out', () => {
-    const records = render({ ...cases['tcp']!, doors }).records.get('member4')
+    const records = render({ ...cases['tcp']!, proxyPorts }).records.get('member4')
     const [first, second, third, fourth] = [0, 4, 8, 12].map((at) => records?.subarray(at, at + 4).toString('hex'))
     expect([first, second]).toEqual(['05000000', '00000000'])
     expect(third).toMatch(/^0a00000[bc]$/)
@@ -151,7 +153,7 @@ describe('render', () => {
 
 describe.each([
   ['skeleton', renderSkeleton],
-  ['front-doors', renderFrontDoors],
+  ['proxy-redirect', renderProxyRedirect],
   ['forwarding-skeleton', () => renderForwardingSkeleton('2.3')],
   ['tunnelling-skeleton', () => renderTunnellingSkeleton('2.3.4.5')],
 ] as const)('%s', (name, renderText) => {

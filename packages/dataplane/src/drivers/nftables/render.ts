@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Service } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
-import type { FrontDoor, WantedEntry } from '../../contracts/driver.ts'
-import { DOOR_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
+import type { ProxyPort, WantedEntry } from '../../contracts/driver.ts'
+import { REDIRECT_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
@@ -11,8 +11,8 @@ import type { Rendered, RenderedService, TableKind } from './rendered.ts'
 import { PORT_BYTES } from './sets.ts'
 
 /**
- * One entry as elements of its domain's table `spout`. The same entry, health and doors give the same bytes on every
- * node. A service without a member to go to, or a door in the proxy, ends at the second lookup: the guard refuses it.
+ * One entry as elements of its domain's table `spout`. The same entry, health and proxy ports give the same bytes on every
+ * node. A service without a member to go to, or a port of the proxy, ends at the second lookup: the guard refuses it.
  */
 export function render(wanted: WantedEntry): Rendered {
   const { entry } = wanted
@@ -27,13 +27,13 @@ export function render(wanted: WantedEntry): Rendered {
   const remotes = new Set<string>()
   for (const service of entry.services) {
     const transport = transportOf(service.protocol)
-    const front = isProxied(service.protocol) ? (wanted.doors?.get(service.id) ?? null) : null
+    const front = isProxied(service.protocol) ? (wanted.proxyPorts?.get(service.id) ?? null) : null
     const pool = isProxied(service.protocol) ? null : pools.find(service.pool)
     if (forwards) checkForwarded(service, pool)
     for (const address of pool?.addresses(isRemote) ?? []) remotes.add(address)
     for (const { ip, scope } of vips) {
       const identity = pack({ address: ip }, { transport }, { port: service.port })
-      if (front !== null) renderDoor(records, service, ip.version, identity, front)
+      if (front !== null) renderRedirect(records, service, ip.version, identity, front)
       if (table === 'proxying') continue
       records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
       renderAdmission(records, service, ip.version, identity)
@@ -80,15 +80,15 @@ function checkForwarded(service: Service, pool: PoolInUse | null): void {
   if (why !== undefined) throw new RangeError(`listener ${service.id} ${why}, which return path dsr cannot serve`)
 }
 
-function renderDoor(
+function renderRedirect(
   records: RecordBuilder,
   service: Service,
   version: Family,
   identity: Buffer,
-  { port }: FrontDoor,
+  { port }: ProxyPort,
 ): void {
   const kind = isChecked(service) ? 'checked' : 'front'
-  records.add(setOf('proxied', version), identity, pack({ mark: DOOR_MARKS[kind] }))
+  records.add(setOf('proxied', version), identity, pack({ mark: REDIRECT_MARKS[kind] }))
   records.add(setOf(kind, version), identity, pack({ port }).subarray(0, PORT_BYTES))
 }
 

@@ -50,7 +50,7 @@ const family = <Version extends 4 | 6>(version: Version) => {
       ...shape('map', `mark . mark : ${address}`, 8, bytes),
       typeof: `meta mark . numgen inc mod 2 : ${version === 4 ? 'ip' : 'ip6'} daddr`,
     },
-    /** What the proxy carries -> `DOOR_MARKS`: asked for every packet of a domain. */
+    /** What the proxy carries -> `REDIRECT_MARKS`: asked for every packet of a domain. */
     proxied: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** VIP . protocol . port -> the proxy's port, for services without flags of their own: their flows are not tracked. */
     front: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
@@ -136,7 +136,7 @@ export const FORWARDING_SETS = [
 ] as const satisfies readonly SetName[]
 /** Sets of the table that also forwards through tunnels. */
 export const TUNNELLING_SETS = [...FORWARDING_SETS, 'remote4', 'remote6'] as const satisfies readonly SetName[]
-/** Sets of the table that holds nothing but doors of the proxy. */
+/** Sets of the table that only redirects to the proxy. */
 export const PROXYING_SETS = ['proxied4', 'front4', 'proxied6', 'front6'] as const satisfies readonly SetName[]
 /** Sets of the table that translates. */
 export const TRANSLATING_SETS = SET_NAMES.filter((name) => !/^(nexthop|remote|inner)/.test(name))

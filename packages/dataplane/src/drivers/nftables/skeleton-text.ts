@@ -4,7 +4,7 @@ import { SETS, type SetName, type SetShape } from './sets.ts'
 
 export const SPOUT_TABLE = 'spout'
 /** Beside it while a network's first listener comes that has its connections tracked, or its last one goes. */
-export const DOORS_TABLE = 'spout-doors'
+export const REDIRECT_TABLE = 'spout-doors'
 /** Beside it while a network gets its first subnet behind a router. */
 export const TUNNEL_TABLE = 'spout-tunnel'
 

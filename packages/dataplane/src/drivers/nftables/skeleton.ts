@@ -2,8 +2,8 @@ import type { Transport } from '@spout/model/protocols'
 import { SEGMENT, UPLINK } from '../../domain/domain-names.ts'
 import { ANSWERED_MARK, ASK_BACK_MARK } from '../../domain/guard.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
-import { doors } from './front-doors.ts'
 import { CLASS_MASK, HASH_CLASSES, type HashClass, POOL_MASK, SERVICE_FLAGS, SPECIAL_MASK } from './pool-mark.ts'
+import { redirectChains } from './proxy-redirect.ts'
 import { TRANSLATING_SETS } from './sets.ts'
 import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf } from './skeleton-text.ts'
 
@@ -15,7 +15,7 @@ function body(): readonly string[] {
   return [
     ...declareSets(TRANSLATING_SETS),
     `  ct timeout ${AT_ONCE} { protocol tcp; policy = { syn_sent : 0 }; }`,
-    ...doors('front', 'checked'),
+    ...redirectChains('front', 'checked'),
     ...chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', [
       'meta mark set 0',
       usual(4),

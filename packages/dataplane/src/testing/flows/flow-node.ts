@@ -19,12 +19,12 @@ export const KEY = 'a5'.repeat(32)
 
 const MIRROR = `
 import socket, sys
-door = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-door.bind((sys.argv[1], int(sys.argv[2])))
+echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+echo.bind((sys.argv[1], int(sys.argv[2])))
 print('ready')
 while True:
-    data, sender = door.recvfrom(2048)
-    door.sendto(data, sender)
+    data, sender = echo.recvfrom(2048)
+    echo.sendto(data, sender)
 `
 
 const rulesTo = (member4: string, member6: string): string => `

@@ -57,7 +57,7 @@ export async function haproxyLab(): Promise<DriverLab> {
     }
   }
   const driver = (): HaproxyDriver => drivers.at(-1)!
-  const door = (wanted: WantedEntry) => {
+  const frontEnd = (wanted: WantedEntry) => {
     const found = driver().proxyPort(wanted.entry.services[0]!.id)
     if (found === null) throw new Error(`nothing carries ${wanted.key}`)
     return { address: ADDRESS, port: found.port }
@@ -65,7 +65,7 @@ export async function haproxyLab(): Promise<DriverLab> {
   /** The backend that the proxy leads the entry's service to. */
   const backendOf = async (wanted: WantedEntry) => {
     const [maps = '', servers = ''] = await say(`show map ${files.map('backend')}`, 'show servers state')
-    const slot = door(wanted).port - DEFAULT_OPTIONS.firstPort
+    const slot = frontEnd(wanted).port - DEFAULT_OPTIONS.firstPort
     const backend = parseMaps({ backend: maps }).get(slot)?.backend ?? ''
     return { backend, servers: parseServers(servers).get(Number(backend.slice(1))) ?? new Map() }
   }
@@ -92,7 +92,7 @@ export async function haproxyLab(): Promise<DriverLab> {
       drivers.push(new HaproxyDriver({ place: () => place, host, log: silent, options }))
       return driver()
     },
-    door,
+    frontEnd,
     // Another server has the number that the new one would have.
     refused: async (wanted) => {
       const pools = wanted.entry.pools.map((pool) => ({ ...pool, members: [...pool.members, m3!] }))

@@ -57,7 +57,7 @@ async function labOf(red: DomainEntry, port: number): Promise<DriverLab> {
     members: [m1!, m2!, m3!],
     client: arrangement.peer('client'),
     restart: async () => (await restart()).driver,
-    door: ({ entry }) => ({ address: entry.vips[0]!.address, port: entry.services[0]!.port }),
+    frontEnd: ({ entry }) => ({ address: entry.vips[0]!.address, port: entry.services[0]!.port }),
     // Two values for one key: the neighbour has the VIP and port.
     refused: async (wanted, neighbour) => ({ ...wanted, entry: { ...wanted.entry, vips: neighbour.entry.vips } }),
     meddle: async () => void (await inDomain(`nft delete table ${table}`)),
