@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "announce.h"
+#include "announce_vips.h"
 
 #define VRRP 112
 #define ADVERTISEMENT 1

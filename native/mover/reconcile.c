@@ -4,7 +4,7 @@
 
 #include "adopt.h"
 #include "adverts.h"
-#include "announce.h"
+#include "announce_vips.h"
 #include "bind.h"
 #include "place.h"
 #include "proxied.h"

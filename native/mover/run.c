@@ -8,7 +8,7 @@
 
 #include "../daemon/directory.h"
 #include "adverts.h"
-#include "announce.h"
+#include "announce_vips.h"
 #include "keepalived.h"
 #include "links.h"
 #include "notify.h"

@@ -1,4 +1,4 @@
-#include "announce.h"
+#include "announce_vips.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

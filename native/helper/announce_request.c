@@ -1,4 +1,4 @@
-/* announce: announces addresses on a segment, in several rounds. */
+/* Operation announce: announces the addresses of one request on a segment, in several rounds. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Announces addresses: gratuitous ARP and unsolicited neighbour advertisements, in several rounds. */
+/* Announces bound VIPs by gratuitous ARP and unsolicited neighbour advertisements, in several rounds. */
 #pragma once
 #include "mover.h"
 
