@@ -1,16 +1,16 @@
 import type { Announce } from '@spout/model/node-state'
 
-/** One address to be answered for on a segment. */
+/** An address that this node announces on a segment. */
 export interface Announcement {
   readonly address: string
   /** `fabric`: on the node's fabric interface. `tenant`: inside the domain, on its segment interface. */
   readonly scope: 'fabric' | 'tenant'
   readonly domain: number
-  /** How; an announcer is given those of its own `via` alone. */
+  /** How it is announced. An announcer gets only announcements of its own `via`. */
   readonly by: Announce
   /**
-   * Another node of the group announced it until now, and may still: it is taken without being looked for on the wire.
-   * Says nothing about which announcement this is.
+   * Another node of the group announced it until now and may still do so. The announcer takes it over without duplicate
+   * detection. Not part of the announcement's identity.
    */
   readonly takeover?: true
 }
@@ -27,23 +27,23 @@ export interface AnnouncementDifference {
 }
 
 /**
- * Tells the network where an address lives. Given the whole wanted set each time; does the difference.
- * The agent calls it with an address only after the data plane confirmed, and without it before removal.
+ * Tells the network which addresses this node owns. It is given the whole wanted set and applies the difference.
+ * The agent adds an address after the data plane confirmed it, and withdraws it before the data plane removes it.
  */
 export interface Announcer {
   /** The `by.via` of its announcements. */
   readonly name: string
-  /** An announcement that names a shard is its own only while this node is the shard's master. Default false. */
+  /** If true, announcements that name a shard are made only while this node is the shard's master. Default false. */
   readonly followsShards?: boolean
-  /** Takes over addresses that an earlier process left. */
+  /** Takes over the addresses that an earlier process announced. */
   adopt(previous: readonly Announcement[]): Promise<void>
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]>
   /**
-   * The same as `apply` of the whole set, told by its difference to the last one, so that it costs what changed.
-   * Optional: who has none is always given the whole set. Resolves with the outcomes of `come`.
+   * Applies a difference to the last set, at a cost in proportion to the difference. Optional; without it the agent calls
+   * `apply` with the whole set. Resolves with the outcomes of `come`.
    */
   change?(difference: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]>
-  /** What is announced now. The very same array as before says that nothing changed: nobody looks through it then. */
+  /** What is announced now. Returns the same array object when nothing changed, which saves the caller a comparison. */
   observe(): Promise<readonly Announcement[]>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { CheckSpec } from '@spout/model/node-state'
 
-/** What is probed: an endpoint inside a domain. */
+/** An endpoint inside a domain that is probed. */
 export interface CheckTarget {
   readonly domain: number
   readonly address: string
@@ -10,14 +10,14 @@ export interface CheckTarget {
 
 export interface CheckResult {
   readonly ok: boolean
-  /** Why not, for people (`connection refused`, `status 500, expected 200`); null when ok. */
+  /** Why the check failed, for people (`connection refused`, `status 500, expected 200`); null when ok. */
   readonly reason: string | null
   readonly durationMs: number
 }
 
 /**
- * One kind of probe. Never throws for a failing target: that is a result. When `signal` aborts, it lets go of everything at
- * once; what it says then means nothing.
+ * One kind of probe. A failing target is a result and never an exception. When `signal` aborts, `run` releases everything
+ * at once, and its result is ignored.
  */
 export interface HealthCheck {
   readonly type: CheckSpec['type']

@@ -1,10 +1,10 @@
 import type { EntryReport, ServiceStats } from '@spout/model/node-report'
 import type { DomainEntry, LoadBalancerEntry } from '@spout/model/node-state'
 
-/** What the planner may ask of a node; what no driver offers is refused with that reason. */
+/** A capability of a driver. An entry that needs a feature that no driver offers is refused. */
 export type Feature = string
 
-/** What became of one entry in an `apply`. Entries not named were not touched. */
+/** The outcome of one entry in an `apply`. */
 export interface Applied {
   readonly key: string
   readonly state: EntryReport['state']
@@ -12,18 +12,18 @@ export interface Applied {
   readonly message: string | null
 }
 
-/** What became of the traffic to one member of a watched pool (`NodePool.passive`), counted since its proxy began. */
+/** Counts traffic to one member of a watched pool (`NodePool.passive`), since its proxy process began. */
 export interface MemberTraffic {
   /** The load balancer's entry. */
   readonly key: string
   readonly poolId: string
   readonly memberId: string
   readonly connected: number
-  /** Connections refused, or not open in time. */
+  /** Connections that were refused or timed out. */
   readonly notConnected: number
-  /** Answers of a status below 500. */
+  /** Responses with a status below 500. */
   readonly answered: number
-  /** Status 5xx, broken answers, and none in time. */
+  /** Responses with status 5xx, invalid responses, and time-outs. */
   readonly badAnswers: number
 }
 
@@ -35,66 +35,65 @@ export interface ProxyPort {
   readonly port: number
 }
 
-/** An entry with everything that a driver needs for it. It is whole: the driver works out the difference to what it has. */
+/** A complete entry with everything that a driver needs. The driver works out the difference to what it has. */
 export interface WantedEntry {
   readonly key: string
   readonly hash: string
   readonly domain: DomainEntry
   readonly entry: LoadBalancerEntry
-  /** Ids of members that are down now (see `effectiveMembers`): they get no new connections. */
+  /** Ids of members that are down now (see `effectiveMembers`) and get no new connections. */
   readonly down: ReadonlySet<string>
   /**
-   * By member id: the percentage of its full share that a member in slow start has (see `SlowStarts`). A member that is
-   * not named has all of it. Only for pools of the packet path.
+   * By member id: the percentage of its full share that a member in slow start has (see `SlowStarts`). Other members have
+   * their full share. Only for pools of the packet path.
    */
   readonly shares?: Shares
-  /** By listener id: where a proxy accepts the listener's connections. A listener that is not named has no proxy. */
+  /** By listener id: where a proxy accepts the listener's connections. Other listeners have no proxy. */
   readonly proxyPorts?: ReadonlyMap<string, ProxyPort>
 }
 
 /**
- * Follows the load-balancer entries of one node and keeps something of the system as they say.
+ * Follows the load-balancer entries of one node and programs some part of the system accordingly.
  *
- * - `apply` takes whole entries and does only the difference to what is there; applying again what is there changes
- *   nothing. Removing what is absent is not an error. An entry that it does not name was done.
- * - One bad entry never stops the others: it gets `failed` with the system's words and the previous state of that entry
- *   stays in force.
- * - `adopt` takes over what an earlier process of the agent left, given the entries it had applied: no change when
- *   nothing differs. What it finds beyond them is removed by a later `apply`, once the agent has had time to name all it
- *   wants.
+ * - `apply` takes complete entries and applies the difference to what is programmed. Applying the same entry again changes
+ *   nothing. Removing an absent entry is not an error. An entry without an outcome in the result succeeded.
+ * - A bad entry never stops others. Its outcome is `failed` with the system's error text, and its previous state stays in
+ *   force.
+ * - `adopt` takes over what an earlier process of the agent programmed, given the entries that it had applied. It changes
+ *   nothing when nothing differs. A later `apply` removes what belongs to no entry, when the agent knows all wanted entries.
  */
 export interface EntryFollower {
   readonly name: string
-  /** Looks at what is there. `previous` are the entries that the last process had confirmed. */
+  /** @param previous the entries that the last process had confirmed */
   adopt(previous: readonly WantedEntry[]): Promise<void>
   apply(
     changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
     signal: AbortSignal,
   ): Promise<readonly Applied[]>
-  /** Resolves with keys whose state was lost or found changed from outside (a killed proxy, a flushed table). */
+  /** Resolves with keys whose state was lost or changed by somebody else (a killed proxy, a flushed table). */
   observe(): Promise<readonly string[]>
-  /** How often the kernel or the proxy was changed since start: what `restart-adopt` counts. */
+  /** How often the kernel or the proxy was changed since start. Benchmark `restart-adopt` reads it. */
   readonly counters: { readonly transactions: number; readonly reloads: number }
   close(): Promise<void>
 }
 
 /**
- * Makes services real in the packet path or the proxy of one node. It is given the entries that need one of its features.
+ * Programs load balancers into the packet path or the proxy of one node. It gets the entries that need one of its features.
  *
- * Contract, checked by one suite over every driver: that of `EntryFollower`, and
- * - `render` is pure: the same entry gives the same rendering; it is what goldens hold.
+ * One test suite checks the contract for every driver: the contract of `EntryFollower`, and `render` is pure (the same entry
+ * gives the same rendering, which goldens hold).
  */
 export interface DataPlaneDriver<Rendered = unknown> extends EntryFollower {
   readonly features: ReadonlySet<Feature>
   render(wanted: WantedEntry): Rendered
   /**
-   * These entries will be put soon, as these very objects if nothing about them changes: the driver may do some of the
-   * work now, while it waits for the kernel. It must not change anything, nor throw.
+   * Announces entries that will be applied soon, as these same objects unless they change. The driver may do part of the
+   * work now, while it waits for the kernel. It must not change the system or throw.
    */
   prepare?(soon: readonly WantedEntry[]): void
-  /** Where this driver's proxy accepts for the entry's listeners, once it was applied: for the drivers after this one. */
+  /** By listener id: where this driver's proxy accepts connections after `apply`. Drivers later in the list use it. */
   proxyPorts?(entry: LoadBalancerEntry): ReadonlyMap<string, ProxyPort>
   stats(): Promise<readonly ServiceStats[]>
-  /** Traffic to the members of watched pools, where the driver sees it. */
+  /** Counts traffic to the members of watched pools, if the driver sees it. */
   traffic?(): Promise<readonly MemberTraffic[]>
 }
