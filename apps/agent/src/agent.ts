@@ -8,8 +8,8 @@ import { openDataPlane } from './data-plane.ts'
 import { NodeIdentity } from './identity.ts'
 
 /**
- * Puts the parts together and starts them. A node with an identity needs no control plane to start: it takes over what
- * is there and goes on from its state file.
+ * Composes the parts and starts them. A node with an identity starts without the control plane: it takes over what
+ * exists and continues from its state file.
  */
 export async function startAgent(config: AgentConfig, log: Logger): Promise<Lifecycle> {
   const clock = systemClock

@@ -10,7 +10,7 @@ const interfaceName = z.string().regex(/^[A-Za-z0-9._-]{1,15}$/, 'is not the nam
 export const agentConfig = z.strictObject({
   /** Where the node's identity and its last good state live. */
   stateDirectory: z.string().min(1).default('/var/lib/spout-agent'),
-  /** Begins the name of everything this agent makes on the machine; two agents on one machine need two. */
+  /** Prefix of all names that this agent makes on the machine. Two agents on one machine need different ones. */
   instance: z
     .string()
     .regex(/^[a-z][a-z0-9]{0,5}$/, 'is not a lower-case letter and up to 5 letters or digits')
@@ -22,15 +22,18 @@ export const agentConfig = z.strictObject({
       .default('https://localhost:9131'),
     /** File with the one-time token; read only while the node has no identity. */
     enrolmentTokenFile: z.string().min(1).default('/etc/spout/enrolment-token'),
-    /** In a pod of the cluster that the control plane is in: the pod's token, which enrols the node instead. */
+    /** In a pod of the control plane's cluster: the file with the pod's token, which enrols the node instead. */
     serviceAccountTokenFile: z.string().default(''),
-    /** The link's authority, PEM; needed with it. Another one than that of the identity makes the node enrol anew. */
+    /**
+     * The link's certificate authority, PEM; required with it. If it differs from the identity's, the node enrols
+     * again.
+     */
     caFile: z.string().default(''),
   }).prefault({}),
   fabric: section({
-    /** The interface through which clients come. */
+    /** The interface that faces clients. */
     interface: interfaceName.or(z.literal('')).default('eth0'),
-    /** Where the interface is left empty: it is the one that has this address. */
+    /** If the interface is empty: the address that identifies it. */
     address: z
       .string()
       .regex(/^[0-9a-fA-F:.]*$/, 'is not an address')
@@ -43,9 +46,9 @@ export const agentConfig = z.strictObject({
   }).prefault({}),
   /** The node's interface for each physical network: `physnet1: eth1`. */
   segments: z.record(z.string().min(1).max(32), interfaceName).default({}),
-  /** Physical networks that are the node's own way to wherever it can go: to the pods of the cluster that it is in. */
+  /** Physical networks that are reached through the node's own routes, such as the pods of its Kubernetes cluster. */
   hostSegments: z.array(z.string().min(1).max(32)).max(16).default([]),
-  /** Prefixes that no packet of a tenant may be sent to. */
+  /** Prefixes that no tenant's packet may be sent to. */
   protectedCidrs: z.array(z.string()).max(64).default([]),
   helper: section({
     path: z.string().min(1).default('/usr/lib/spout/spout-helper'),
@@ -56,17 +59,17 @@ export const agentConfig = z.strictObject({
     runDirectory: z.string().min(1).max(60).default('/run/spout/haproxy'),
     /** The proxy of domain N runs as user and group `firstUid + N`. */
     firstUid: z.number().int().min(100_000).max(0x7000_0000).default(0x2000_0000),
-    /** Most connections of one tenant network's proxy at a time; more wait. */
+    /** Maximum of concurrent connections of one tenant network's proxy. More wait. */
     maxConnections: z.number().int().min(16).max(200_000).default(4_000),
-    /** Most of them that one source may have, as a share; 1 is no bound. */
+    /** Maximum part of them for one source address; 1 is no limit. */
     sourceShare: z.number().min(0.01).max(1).default(0.5),
-    /** How long the header of a request may take. */
+    /** Time limit for the header of a request. */
     requestSeconds: z.number().min(1).max(600).default(10),
-    /** Memory of one tenant network's proxy, the processes that it replaced included. */
+    /** Memory of one tenant network's proxy, including replaced processes. */
     memoryMegabytes: z.number().int().min(32).max(1_000_000).default(256),
-    /** Processor time of the same, in processors: 0.5 is half of one. */
+    /** Processor time of the same processes, in processors: 0.5 is half of one. */
     processors: z.number().min(0.05).max(1_024).default(1),
-    /** Control group above those of the domains. */
+    /** Parent of the domains' control groups. */
     cgroup: z
       .string()
       .regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not a name like spout')
@@ -76,13 +79,13 @@ export const agentConfig = z.strictObject({
     executable: z.string().min(1).default('/usr/sbin/keepalived'),
     /** The program that moves a shard's addresses. */
     mover: z.string().min(1).default('/usr/lib/spout/spout-mover'),
-    /** Memory-backed and the agent's own: what runs is found again by it. */
+    /** Memory-backed and used by this agent alone. Running processes are found by it. */
     directory: z.string().min(1).max(60).default('/run/spout/vrrp'),
   }).prefault({}),
   flows: section({
-    /** The program that tells the group's other nodes of the flows that this one carries. */
+    /** The program that replicates this node's flows to the other nodes of the group. */
     executable: z.string().min(1).default('/usr/lib/spout/spout-flows'),
-    /** Memory-backed and the agent's own: what runs is found again by it. */
+    /** Memory-backed and used by this agent alone. Running processes are found by it. */
     directory: z.string().min(1).max(60).default('/run/spout/flows'),
   }).prefault({}),
   bgp: section({
@@ -91,7 +94,7 @@ export const agentConfig = z.strictObject({
     directory: z.string().min(1).max(60).default('/run/spout/bgp'),
     /** Port on which peers reach this node. */
     listenPort: z.number().int().min(1).max(65_535).default(179),
-    /** Kernel routing table that holds what is announced; no rule looks into it. */
+    /** Kernel routing table for announced routes. No rule refers to it. */
     table: z.number().int().min(1).max(0xffff_ffff).default(7200),
     /** The routing daemon runs as this user. */
     user: z
@@ -99,26 +102,26 @@ export const agentConfig = z.strictObject({
       .regex(/^[a-z_][a-z0-9_-]{0,31}$/, 'is not the name of a user')
       .default('bird'),
   }).prefault({}),
-  /** What one tenant network may take of this node, from its clients and again from its members; the rest is dropped. */
+  /** What one tenant network may use of this node, for its clients and again for its members. The rest is dropped. */
   shares: section({
     /** Packets in a second for each processor of the node. */
     packetsPerProcessor: z.number().int().min(1_000).max(100_000_000).default(DEFAULT_SHARES.packetsPerProcessor),
-    /** Connections that begin in a second, for each processor of the node. */
+    /** New connections per second, for each processor of the node. */
     newFlowsPerProcessor: z.number().int().min(10).max(10_000_000).default(DEFAULT_SHARES.newFlowsPerProcessor),
     /** The kernel counts no more than 16,000. */
     megabytesPerSecond: z.number().int().min(1).max(16_000).default(DEFAULT_SHARES.megabytesPerSecond),
   }).prefault({}),
-  /** What tenants may have probed by this node: places are for probes under way, rates for those that begin. */
+  /** Limits of health checks: concurrent probes, and probes per second. */
   checks: section({
-    /** Places that all projects share, beside those that each has for itself. */
+    /** Concurrent probes of all projects, besides each project's own share. */
     most: z.number().int().min(1).max(100_000).default(512),
-    /** Of one project, its own places among them. */
+    /** Concurrent probes of one project, its own share included. */
     mostOfProject: z.number().int().min(1).max(100_000).default(256),
-    /** What each project has whatever the others do. */
+    /** Concurrent probes that each project has, whatever the others do. */
     ownShare: z.number().int().min(1).max(10_000).default(32),
-    /** Of one project. */
+    /** Probes per second of one project. */
     perSecond: z.number().int().min(1).max(1_000_000).default(2_000),
-    /** Of one address and port, by whatever pools and monitors. */
+    /** Probes per second to one address and port, by all pools and monitors. */
     perSecondOfTarget: z.number().int().min(1).max(10_000).default(50),
   })
     .refine(({ ownShare, mostOfProject }) => ownShare <= mostOfProject, {
@@ -127,12 +130,12 @@ export const agentConfig = z.strictObject({
     })
     .prefault({}),
   metrics: section({
-    /** `address:port` where Prometheus finds this agent's figures, without TLS; empty for nowhere. */
+    /** `address:port` on which Prometheus reads this agent's metrics, without TLS; empty for none. */
     listen: z
       .string()
       .regex(/^(|([0-9.]+|\[[0-9a-fA-F:.]+\]):[1-9][0-9]{0,4})$/, 'is not like 127.0.0.1:9132 or [::1]:9132')
       .default(''),
-    /** A file with the token that they are given for; empty asks for none. */
+    /** A file with the token that metrics require; empty requires none. */
     tokenFile: z.string().default(''),
   })
     .refine(({ listen, tokenFile }) => listen === '' || isLoopback(listenAddress(listen).host) || tokenFile !== '', {

@@ -45,26 +45,26 @@ import { NativeHelper } from '@spout/sys'
 import type { AgentConfig } from './config.ts'
 import { findFabricInterface } from './fabric-interface.ts'
 
-/** What of this machine the agent works on. */
+/** The parts of this machine that the agent works on. */
 export interface DataPlane extends Component {
   readonly helper: NativeHelper
   readonly domains: Domains
-  /** In the order in which they do their part: the proxy stands before the packet path sends to it. */
+  /** In order: the proxy is programmed before the packet path redirects to it. */
   readonly drivers: readonly DataPlaneDriver[]
-  /** What follows the entries that drivers took, in this order. */
+  /** Follow the entries of all drivers, in this order. */
   readonly followers: readonly EntryFollower[]
   readonly announcer: NodeAnnouncers
   readonly checks: readonly HealthCheck[]
-  /** What tenant networks use of the node. */
+  /** Watches how much tenant networks use of the node. */
   readonly shares: ShareWatch
 }
 
 /**
- * Starts the native helper and builds drivers, announcer and checks upon it. Nothing on the machine changes yet.
- * @throws Error when the proxy's build is known to be bad; what runs goes on
+ * Starts the native helper and composes drivers, announcers and checks. Changes nothing on the machine yet.
+ * @throws Error if the proxy's build is known to be bad; running processes continue
  */
 export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logger): Promise<DataPlane> {
-  // Passable, whoever makes a directory of his own in it: some daemons give up root.
+  // Others may traverse it, since some daemons run in directories below it without root rights.
   for (const directory of [
     config.haproxy.runDirectory,
     config.vrrp.directory,
@@ -89,11 +89,13 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
   const host = await SystemHost.probe(
     cgroup,
     { ...DEFAULT_LIMITS, memoryBytes: memoryMegabytes * 1024 * 1024, cpus: processors },
-    // One with the kernel's own turns serves as well, only less evenly.
+    // Works with the kernel's default time slice too, only less evenly.
     (request) =>
       helper
         .timeSlice(request)
-        .catch((error: unknown) => log.warn({ event: 'no-time-slice', err: error }, 'a proxy has no turns of its own')),
+        .catch((error: unknown) =>
+          log.warn({ event: 'no-time-slice', err: error }, 'proxies keep the default time slice'),
+        ),
   )
   const proxyPlace = proxyPlaceOf(domainConfig)
   const haproxy = new HaproxyDriver({
@@ -180,7 +182,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
       log,
     }),
     start: () => {},
-    /** Everything stays in force; only our hold on it ends. */
+    /** Releases our handles. Everything that is programmed stays in force. */
     stop: async () => {
       for (const part of [announcer, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
       await helper.close()
@@ -188,7 +190,7 @@ export async function openDataPlane(config: AgentConfig, clock: Clock, log: Logg
   }
 }
 
-/** A domain goes after its proxy: a process inside would keep its namespace alive. */
+/** A domain is removed after its proxy, since a process inside would keep its namespace alive. */
 const withoutProxies = (domains: DomainSet, haproxy: HaproxyDriver): Domains => ({
   adopt: (previous) => domains.adopt(previous),
   apply: async (changes, signal) => {
@@ -198,7 +200,7 @@ const withoutProxies = (domains: DomainSet, haproxy: HaproxyDriver): Domains => 
   observe: () => domains.observe(),
 })
 
-/** Flows of a domain are replicated once it is there, and until it goes. */
+/** Replicates the flows of each domain while it exists. */
 const withFlows = (domains: Domains, flows: FlowReplication): Domains => ({
   adopt: async (previous) => {
     const found = await domains.adopt(previous)

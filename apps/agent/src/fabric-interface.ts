@@ -7,9 +7,9 @@ interface IpAddressRow {
 }
 
 /**
- * The interface that the settings name, or else the one that has the node's own address: nodes of a cluster need not call
- * theirs alike.
- * @throws Error when nothing is said, or no interface has the address
+ * Finds the fabric interface: the one in the settings, or the one that has the node's own address, since nodes of a
+ * cluster may name their interfaces differently.
+ * @throws Error if the settings give neither, or no interface has the address
  */
 export async function findFabricInterface({
   interface: name,
@@ -17,11 +17,12 @@ export async function findFabricInterface({
   namespace,
 }: AgentConfig['fabric']): Promise<string> {
   if (name !== '') return name
-  if (address === '') throw new Error('fabric.interface: is empty, and fabric.address says no address to find it by')
+  if (address === '')
+    throw new Error('fabric.interface: is empty, and so is fabric.address, by which it would be found')
   const inside = namespace === '' ? [] : ['-n', namespace]
   const rows = JSON.parse(await execOk(['ip', ...inside, '-json', 'address', 'show'])) as readonly IpAddressRow[]
   const found = rows.find(({ addr_info }) =>
-    // A VIP that was left behind has the prefix of a host; the node's own address has not.
+    // A leftover VIP has a host prefix, unlike the node's own address.
     addr_info.some((one) => one.local === address && one.prefixlen < (one.family === 'inet' ? 32 : 128)),
   )
   const any = found ?? rows.find(({ addr_info }) => addr_info.some((one) => one.local === address))

@@ -6,7 +6,7 @@ import { enrol, enrolByServiceAccount } from '@spout/client/enrolment'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import { execOk, readFileOrNull, removeFile, writeFileAtomically } from '@spout/sys'
 
-/** What makes this node itself. All PEM; one file, so that key and certificate never part. */
+/** The identity of this node. All PEM, in one file, so that key and certificate always match. */
 interface Identity {
   readonly nodeId: string
   readonly key: string
@@ -19,7 +19,7 @@ export interface NodeIdentityOptions {
   readonly file: string
   readonly url: string
   readonly enrolmentTokenFile: string
-  /** The agent is in a pod, whose token enrols the node. */
+  /** Set if the agent runs in a pod, whose token enrols the node. */
   readonly pod?: { readonly tokenFile: string; readonly caFile: string } | null
   readonly clock: Clock
   readonly log: Logger
@@ -29,7 +29,7 @@ const LOOK_EVERY_MS = 3_600_000
 /** Certificates are renewed after this share of their validity. */
 const RENEW_AFTER = 2 / 3
 
-/** The node's certificate: from the enrolment token the first time, renewed in time, and the link that uses it. */
+/** The node's certificate and the link that uses it. Enrols once with a token, then renews the certificate in time. */
 export class NodeIdentity implements Component {
   readonly name = 'node-identity'
   readonly #options: NodeIdentityOptions
@@ -56,7 +56,7 @@ export class NodeIdentity implements Component {
     return this.#identity.nodeId
   }
 
-  /** The link with the certificate as it is now. */
+  /** The link with the current certificate. */
   get link(): AgentLink {
     return this.#link
   }
@@ -84,7 +84,7 @@ export class NodeIdentity implements Component {
     this.#later(LOOK_EVERY_MS)
   }
 
-  /** Written before it is used: the server takes the old certificate until the new one is first shown. */
+  /** The certificate is written before it is used: the server accepts the old one until the new one is first shown. */
   async #renew(): Promise<void> {
     const { key, csr } = await makeRequest()
     const issued = await this.#link.renew(csr, AbortSignal.timeout(30_000))
@@ -92,7 +92,7 @@ export class NodeIdentity implements Component {
     await save(this.#options.file, this.#identity)
     const before = this.#link
     this.#link = this.#connect(this.#identity)
-    // Ends the state stream too, which is followed again over the new link.
+    // This ends the state stream too, which reconnects over the new link.
     before.close()
     this.#options.log.info({ event: 'certificate-renewed' }, 'the node has a new certificate')
   }
@@ -102,7 +102,7 @@ export class NodeIdentity implements Component {
   }
 }
 
-/** Whether the control plane has another authority by now: it lost its state, and knows this node no more. */
+/** Whether the control plane has another authority now: it lost its state and does not know this node. */
 async function isForeign({ ca }: Identity, { pod, log }: NodeIdentityOptions): Promise<boolean> {
   if (!pod) return false
   const current = await readFile(pod.caFile, 'utf8').catch(() => null)
@@ -117,8 +117,8 @@ interface CertificateRequest {
 }
 
 /**
- * The request is kept until it is answered: a token counts once, but for who asks with the same request again, and the
- * answer may be lost, or this process.
+ * Keeps the request in a file until it is answered. A token is valid once, but the same request may be repeated, since
+ * the answer or this process may be lost.
  */
 async function enrolNode({ enrolmentTokenFile, pod, file, url }: NodeIdentityOptions): Promise<Identity> {
   const requestFile = `${file}.request`
@@ -147,7 +147,10 @@ async function save(file: string, identity: Identity | CertificateRequest): Prom
 
 const PEM = /-----BEGIN (PRIVATE KEY|CERTIFICATE REQUEST)-----[^-]+-----END \1-----\n/g
 
-/** A fresh EC P-256 key and a request for it, both from openssl's standard output: the key touches no file of its own. */
+/**
+ * Creates an EC P-256 key and a certificate request, both read from openssl's standard output, so the key is in no
+ * other file.
+ */
 async function makeRequest(): Promise<CertificateRequest> {
   const output = await execOk([
     'openssl',

@@ -1,9 +1,9 @@
 /**
- * The node agent: brings this machine to what the control plane wants of it. Composition only.
+ * The node agent: programs this machine according to the control plane. Composition only.
  *
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
- * (`SPOUT_AGENT_SERVER_URL`). SIGTERM ends it and leaves everything forwarding. Exit codes: 0 stopped, 1 could not
- * start, 2 wrong settings.
+ * (`SPOUT_AGENT_SERVER_URL`). SIGTERM ends it; forwarding continues. Exit codes: 0 stopped, 1 could not start, 2 wrong
+ * settings.
  */
 import { flushCompileCache } from 'node:module'
 import { createLogger } from '@spout/runtime/logger'
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lifecycle = await startAgent(config, log)
   log.info({ event: 'running' }, 'the agent is up')
-  // Where a compile cache is set, the next start finds it whatever ends this process.
+  // Writes the compile cache, if one is set, so that the next start uses it however this process ends.
   flushCompileCache()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {

@@ -8,14 +8,14 @@ import { readiness } from './readiness.ts'
 export interface AgentMetricsOptions {
   /** `address:port`, IPv6 in brackets. */
   readonly listen: string
-  /** Whose token figures are given for; empty asks for none. */
+  /** File with the token that `/metrics` requires; empty requires none. */
   readonly tokenFile: string
   readonly figures: () => AgentFigures
 }
 
 /**
- * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only where it was asked for: the library that
- * prints figures would stay in the memory of every agent.
+ * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only if configured, since the metrics
+ * library would use memory in every agent.
  */
 export function agentMetrics({ listen, tokenFile, figures }: AgentMetricsOptions): StatusServer {
   const metrics = new Metrics()

@@ -1,6 +1,6 @@
 /**
- * Checks the agent's settings and prints them as JSON: `{"config":...,"print":null}`. Run by settings.ts as a process
- * of its own. Wrong settings are told on standard error; exit code 2.
+ * Checks the agent's settings and prints them as JSON: `{"config":...,"print":null}`. settings.ts runs it as a separate
+ * process. Wrong settings are printed on standard error, with exit code 2.
  */
 import { readCommandLine } from '@spout/runtime/command-line'
 import { ConfigError } from '@spout/runtime/config'

@@ -6,9 +6,9 @@ import type { AgentConfig } from './config.ts'
 const PROGRAM = path.join(import.meta.dirname, 'settings-program.ts')
 
 /**
- * Reads the settings in a process of its own: the schema library and the YAML parser that check them would stay in the
- * memory of an agent that runs for months on every node, and they are a tenth of it.
- * @returns the exit code instead when they are wrong, which has been told by then
+ * Reads the settings in a separate process, since the schema library and the YAML parser would use a tenth of the
+ * memory of an agent that runs for months on every node.
+ * @returns the exit code if the settings are wrong, which has been printed by then
  */
 export function readSettings(argv: readonly string[]): CommandLine<AgentConfig> | number {
   const { status, stdout, error } = spawnSync(process.execPath, [PROGRAM, ...argv], {

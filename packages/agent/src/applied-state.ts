@@ -1,6 +1,6 @@
 import type { Held } from './wanted-state.ts'
 
-/** What the data plane of this node holds, as it confirmed. */
+/** The entries that the data plane of this node has confirmed. */
 export class AppliedState {
   readonly #entries = new Map<string, Held>()
   /** domain number -> keys of the load balancers in it */
@@ -24,7 +24,7 @@ export class AppliedState {
     this.#entries.delete(key)
   }
 
-  /** How many load balancers are in a domain. */
+  /** Counts the load balancers in a domain. */
   countIn(domain: number): number {
     return this.#inDomain.get(domain)?.size ?? 0
   }

@@ -3,7 +3,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import type { Domains } from './domains.ts'
 import type { DriverChoice } from './driver-choice.ts'
 
-/** Why something could not be done: a word for machines and the system's own words. */
+/** Why an operation failed: a reason for machines, and the system's error text. */
 export interface Failure {
   readonly reason: string
   readonly message: string
@@ -14,7 +14,7 @@ export const failureOf = (reason: string, error: unknown): Failure => ({
   message: error instanceof Error ? error.message : String(error),
 })
 
-/** What failed of an `apply`, by key. */
+/** The failures of an `apply`, by key. */
 const failuresIn = (applied: readonly Applied[]): ReadonlyMap<string, Failure> =>
   new Map(
     applied.flatMap(({ key, state, reason, message }) =>
@@ -24,7 +24,7 @@ const failuresIn = (applied: readonly Applied[]): ReadonlyMap<string, Failure> =
     ),
   )
 
-/** @returns the failures by key; when the call as a whole failed, of every key it was given */
+/** @returns failures by key. If the call as a whole fails, all keys in it fail. */
 export async function applyToDomains(
   domains: Domains,
   changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
@@ -39,11 +39,11 @@ export async function applyToDomains(
 }
 
 /**
- * Lets drivers and then followers do their part, in their order. A driver is given the entries that it was chosen for, with
- * the proxy ports of drivers before it, and told to remove the others: an entry may have been its own before. A follower is given
- * them all. An entry that one refuses is not given to those after it; one that throws fails every entry it was given, and
- * no other.
- * @returns the first failure by key; keys that are missing were done
+ * Applies a change with the drivers and then the followers, in order. A driver gets the entries that it was chosen for,
+ * with the proxy ports of the drivers before it. It removes the others, since it may have carried them before. A
+ * follower gets all entries. An entry that fails is not given to later parts. If a call throws, all entries in it fail,
+ * and no others.
+ * @returns the first failure by key; other keys succeeded
  */
 export async function applyEntries(
   choice: DriverChoice,
@@ -82,7 +82,7 @@ export async function applyEntries(
   return failures
 }
 
-/** The same entries with the proxy ports of one more driver; those that it has none for are the very same objects. */
+/** Adds the proxy ports of one driver. Entries without proxy ports stay the same objects. */
 export const withProxyPorts = (driver: DataPlaneDriver, entries: readonly WantedEntry[]): readonly WantedEntry[] =>
   driver.proxyPorts === undefined
     ? entries

@@ -1,6 +1,6 @@
 /**
- * Load balancers that the data plane lost and that were not mended yet. While that is all of them the node carries
- * nothing: what it announces, another node should.
+ * Load balancers that the data plane lost and that are not repaired yet. If every load balancer is lost, the node
+ * carries no traffic, and another node should announce its addresses.
  */
 export class BrokenKeys {
   readonly #broken = new Set<string>()
@@ -15,14 +15,14 @@ export class BrokenKeys {
     for (const key of keys) this.#broken.add(key)
   }
 
-  /** Mended, or no longer wanted. */
+  /** The load balancer was repaired, or is no longer wanted. */
   mended(key: string): void {
     this.#broken.delete(key)
   }
 
   /**
-   * Draws the conclusion, once what could be mended was.
-   * @param count how many load balancers the node shall carry; asked only while some are broken
+   * Reports whether the node carries traffic. Called after the repair.
+   * @param count counts the load balancers that the node should carry; called only while some are broken
    */
   settle(count: () => number): void {
     const held = this.#broken.size === 0 ? 0 : count()

@@ -1,14 +1,15 @@
 import type { Applied } from '@spout/dataplane'
 import type { DomainEntry } from '@spout/model/node-state'
 
-/** What the reconciler needs of the domains of a node; the same promises as a driver's. */
+/** The domains of a node, as the reconciler uses them. The contract is that of `EntryFollower`. */
 export interface Domains {
   /**
-   * Takes over what an earlier process left: what is as its entry says is not touched, what is missing is made.
-   * @returns the numbers of the domains that were there
+   * Takes over the domains that an earlier process left. It does not touch what matches its entry and creates what is
+   * missing.
+   * @returns the numbers of the domains that existed
    */
   adopt(previous: readonly DomainEntry[]): Promise<readonly number[]>
-  /** What was found beyond the entries of `adopt` may be removed by the first call. */
+  /** The first call may remove domains that `adopt` found without an entry. */
   apply(
     changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
     signal: AbortSignal,

@@ -1,16 +1,16 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import { isProxied, transportOf } from '@spout/model/protocols'
 
-/** Who carries an entry; what no driver offers is `missing`, in words of features. */
+/** The drivers that carry an entry. `missing` names a feature that no driver offers. */
 export interface Choice {
   readonly drivers: ReadonlySet<DataPlaneDriver>
   readonly missing: string | null
 }
 
-/** Which drivers an entry is for: for each thing that it needs, the first driver that offers it. */
+/** Chooses the drivers of an entry: for each need, the first driver that offers its features. */
 export class DriverChoice {
   readonly drivers: readonly DataPlaneDriver[]
-  /** By what is needed: entries need few different things. */
+  /** Cache by needs, since entries have few different ones. */
   readonly #known = new Map<string, Choice>()
 
   constructor(drivers: readonly DataPlaneDriver[]) {
@@ -38,8 +38,9 @@ export class DriverChoice {
 }
 
 /**
- * Features, those of one driver in one text. A proxied listener needs the packet path too: it leads to the proxy. So does
- * an entry without listeners: the tables of its domain are there when the first one comes.
+ * Needs of an entry. Each is a list of features that one driver must offer, joined by spaces. A proxied listener also
+ * needs the packet path, which redirects to the proxy. So does an entry without listeners, so that the tables of its
+ * domain exist when the first listener comes.
  */
 function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): readonly string[] {
   const forwarded = domain.returnPath === 'dsr' ? ' dsr' : ''

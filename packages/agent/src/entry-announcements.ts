@@ -3,11 +3,14 @@ import type { DomainEntry, LoadBalancerEntry, NodeStateEntry } from '@spout/mode
 
 type Wishes = ReadonlyMap<string, readonly Announcement[]>
 
-/** Also how it is announced: an address that changes its way is withdrawn and announced anew. */
+/**
+ * Identity of an announcement. It includes how the address is announced: a change of that withdraws it and announces it
+ * anew.
+ */
 const identity = ({ address, scope, domain, by }: Announcement): string =>
   `${scope}/${domain}/${address}/${Object.values(by).join('/')}`
 
-/** The addresses that an entry wants announced by this node, given which of its members are down. */
+/** The announcements that an entry wants from this node, given the members that are down. */
 export const wishesOf = (entry: LoadBalancerEntry, down: ReadonlySet<string>): readonly Announcement[] =>
   entry.vips.flatMap(({ address, scope, announce: by }) =>
     by === null || (by.via === 'bgp' && by.policy === 'healthy' && !hasMemberUp(entry, down))
@@ -19,9 +22,9 @@ const hasMemberUp = ({ pools }: LoadBalancerEntry, down: ReadonlySet<string>): b
   pools.some(({ members }) => members.some((member) => member !== null && !down.has(member.id)))
 
 /**
- * The addresses that the nodes of a group share in a domain, moved by an announcer: the gateways, or with return path
- * `snat` what members see. With `l2` they belong to the domain's own addresses, bound
- * where the planner says.
+ * The shared addresses of a domain that an announcer moves between the nodes of a group: its gateways, or with return
+ * path `snat` the address that members see. With `l2` the planner assigns them to nodes, and they are bound as the
+ * domain's own addresses.
  */
 export const gatewayWishes = ({ number, gateway, subnets, returnPath }: DomainEntry): readonly Announcement[] =>
   gateway === null || gateway.via === 'l2'
@@ -32,7 +35,8 @@ export const gatewayWishes = ({ number, gateway, subnets, returnPath }: DomainEn
       })
 
 /**
- * Marks the wishes for addresses that this node held in silence until now: another one of the group announced them.
+ * Marks announcements of addresses that this node held without announcing them: another node of the group announced
+ * them.
  * @param before the entry as this node last had it
  */
 export function markTakeovers(
@@ -44,20 +48,26 @@ export function markTakeovers(
   return silent.size === 0 ? wishes : wishes.map((one) => (silent.has(one.address) ? { ...one, takeover: true } : one))
 }
 
-/** What is announced, by the entry that wants it. What a change costs depends on the change where the announcer can. */
+/**
+ * The announcements of all entries, by entry key. A change costs in proportion to its size if the announcer supports
+ * differences.
+ */
 export class EntryAnnouncements {
   readonly #announcer: Announcer
   readonly #byKey = new Map<string, readonly Announcement[]>()
-  /** How many entries want an announcement, by its identity: an address moving between two is wanted by both for a moment. */
+  /**
+   * Counts the entries that want an announcement, by its identity. While an address moves between two entries, both
+   * want it.
+   */
   readonly #wishers = new Map<string, number>()
-  /** What `observe` of the announcer last found to be all there. */
+  /** The last result of the announcer's `observe` in which nothing was missing. */
   #whole: readonly Announcement[] | null = null
 
   constructor(announcer: Announcer) {
     this.#announcer = announcer
   }
 
-  /** @returns keys with an address that is not announced as it was */
+  /** @returns keys with an address that is no longer announced as before */
   async adopt(previous: Wishes): Promise<readonly string[]> {
     await this.#announcer.adopt([...previous.values()].flat())
     this.#byKey.clear()
@@ -66,12 +76,12 @@ export class EntryAnnouncements {
     return this.observe()
   }
 
-  /** Addresses announced for this key now. */
+  /** The addresses that are announced for this key. */
   announced(key: string): readonly string[] {
     return this.#of(key).map((one) => one.address)
   }
 
-  /** What stays announced for a key when only these are still wanted. */
+  /** The announcements of a key that remain if only these are still wanted. */
   remaining(key: string, wishes: readonly Announcement[]): readonly Announcement[] {
     return this.differ(key, wishes) ? common(this.#of(key), wishes) : wishes
   }
@@ -82,8 +92,8 @@ export class EntryAnnouncements {
   }
 
   /**
-   * Makes `changes` true: key to all that shall be announced for it. Does nothing when that is so already.
-   * @returns the announcer's words by key, for keys with an address that it refused
+   * Applies `changes`: for each key, all announcements that it wants. Does nothing if nothing differs.
+   * @returns the announcer's error texts, by key with a refused address
    * @throws what the announcer threw; nothing counts as changed then
    */
   async apply(changes: Wishes, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
@@ -101,7 +111,7 @@ export class EntryAnnouncements {
     return new Map(failed.map(([key, one]) => [key, aboutAddress(one.address, words.get(identity(one))!)]))
   }
 
-  /** @returns keys with an address that somebody else took from the node */
+  /** @returns keys with an address that is no longer announced */
   async observe(): Promise<readonly string[]> {
     const present = await this.#announcer.observe()
     if (present === this.#whole) return []
@@ -153,7 +163,7 @@ export class EntryAnnouncements {
     this.#whole = null
   }
 
-  /** Forgets announcements that are not there: so they count as wanted anew. */
+  /** Forgets announcements that are missing, so that they are announced again. */
   #drop(isGone: (announcement: Announcement) => boolean): readonly (readonly [string, Announcement])[] {
     const gone = [...this.#byKey].flatMap(([key, announcements]) =>
       announcements.filter(isGone).map((one) => [key, one] as const),
@@ -176,6 +186,6 @@ function common(announced: readonly Announcement[], wishes: readonly Announcemen
   return announced.filter((one) => wanted.has(identity(one)))
 }
 
-/** Words that begin with the address name it already. */
+/** An error text that begins with the address names it already. */
 const aboutAddress = (address: string, words: string): string =>
   words.startsWith(`${address} `) ? words : `${address}: ${words}`

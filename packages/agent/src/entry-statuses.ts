@@ -13,17 +13,17 @@ import type { Held, WantedState } from './wanted-state.ts'
 export interface EntryStatusesOptions {
   readonly wanted: Pick<WantedState, 'get' | 'loadBalancers'>
   readonly state: StateFile
-  /** Addresses announced for a key now. */
+  /** The addresses that are announced for a key now. */
   readonly announced: (key: string) => readonly string[]
   readonly onReport: (report: EntryReport) => void
   /** The node no longer holds this key. */
   readonly onRemoved: (key: string) => void
   /**
-   * The data plane follows this entry now; null when it forgot the key.
-   * @param projectId whose its tenant network is; null where that is not known
+   * The data plane now follows this entry; null when it forgot the key.
+   * @param projectId the project of its tenant network; null if not known
    */
   readonly onApplied: (key: string, entry: LoadBalancerEntry | null, projectId: string | null) => void
-  /** What failed is to be tried again. */
+  /** These failed keys must be retried now. */
   readonly onDue: (keys: readonly string[]) => void
   readonly onHealth: (healthy: boolean, reason: string) => void
   readonly clock: Clock
@@ -32,15 +32,15 @@ export interface EntryStatusesOptions {
 }
 
 /**
- * What became of each entry on this node: what the data plane confirmed, which is kept on disk; what failed, and when it is
- * tried again; what was lost and not mended yet. All of it is reported.
+ * The status of each entry on this node: confirmed by the data plane (kept on disk), failed and when to retry, or lost
+ * and not repaired yet. Reports every change.
  */
 export class EntryStatuses {
   readonly #options: EntryStatusesOptions
   readonly #applied = new AppliedState()
   readonly #retries: RetrySchedule
   readonly #broken: BrokenKeys
-  /** Why what failed last did: what depends on it fails for the same reason. */
+  /** The reason of each entry's last failure. Entries that depend on it fail for the same reason. */
   readonly #failures = new Map<string, Failure>()
 
   constructor(options: EntryStatusesOptions) {
@@ -54,17 +54,17 @@ export class EntryStatuses {
     return this.#applied.get(key)
   }
 
-  /** Why the entry is not as it shall be; null when nothing is known against it. */
+  /** Why the entry is not applied; null if no failure is known. */
   failure(key: string): Failure | null {
     return this.#failures.get(key) ?? null
   }
 
-  /** How many load balancers the data plane holds in a domain. */
+  /** Counts the load balancers that the data plane holds in a domain. */
   countIn(domain: number): number {
     return this.#applied.countIn(domain)
   }
 
-  /** The data plane holds it. It counts as done once its addresses are announced too. */
+  /** The data plane holds the entry. It is done when its addresses are announced, too. */
   confirm(key: string, held: Held, down: ReadonlySet<string>, shares?: Shares): void {
     this.#applied.put(key, held)
     this.#failures.delete(key)
@@ -78,14 +78,14 @@ export class EntryStatuses {
     return held?.kind === 'domain' ? (held.projectId ?? null) : null
   }
 
-  /** Nothing is left to do for what was confirmed. */
+  /** Everything is done for a confirmed entry. */
   done(key: string): void {
     this.#failures.delete(key)
     this.#retries.succeeded(key)
     this.#report(key, this.#applied.get(key)?.hash ?? '', null)
   }
 
-  /** It keeps its previous state and is tried again. */
+  /** The entry keeps its previous state and is retried. */
   fail(key: string, failure: Failure): void {
     const hash = this.#options.wanted.get(key)?.hash ?? this.#applied.get(key)?.hash ?? ''
     this.#failures.set(key, failure)
@@ -98,12 +98,12 @@ export class EntryStatuses {
     this.#report(key, hash, failure)
   }
 
-  /** Has these tried again later; what is known of them stands. */
+  /** Schedules a retry without changing the status. */
   postpone(keys: readonly string[]): void {
     for (const key of keys) this.#retries.failed(key)
   }
 
-  /** The node is rid of it. */
+  /** The node has removed the entry. */
   forget(key: string): void {
     this.#broken.mended(key)
     this.#applied.delete(key)
@@ -114,17 +114,17 @@ export class EntryStatuses {
     this.#options.onRemoved(key)
   }
 
-  /** The data plane holds these load balancers no longer. */
+  /** The data plane no longer holds these load balancers. */
   lost(keys: Iterable<string>): void {
     this.#broken.lost(keys)
   }
 
-  /** What could be mended was: draws the conclusion whether this node can carry traffic. */
+  /** Called after the repair: decides whether this node can carry traffic. */
   settle(): void {
     this.#broken.settle(() => this.#options.wanted.loadBalancers)
   }
 
-  /** Nothing is tried again from here on. */
+  /** Ends all retries. */
   close(): void {
     this.#retries.close()
   }

@@ -1,9 +1,9 @@
 import type { ShareFigures } from '@spout/dataplane'
 import type { BgpSessionReport, EntryReport, MemberHealth, ShardReport, ShareName } from '@spout/model/node-report'
 
-/** What an agent counts of its node, for who watches this one machine. */
+/** Figures of one agent for `/metrics` on its machine. */
 export interface AgentFigures {
-  /** Every entry of the last full set was tried. */
+  /** Whether every entry of the last full set was tried. */
   readonly inSync: boolean
   readonly entries: Readonly<Record<EntryReport['state'], number>>
   readonly members: Readonly<Record<MemberHealth['health'], number>>
@@ -13,14 +13,14 @@ export interface AgentFigures {
   readonly reports: Readonly<Record<'arrived' | 'failed', number>>
   /** Milliseconds since 1970; null before the first. */
   readonly lastReportAtMs: number | null
-  /** What the kernel and the proxies were changed since the start. */
+  /** Changes to the kernel and the proxies since the start. */
   readonly transactions: number
   readonly reloads: number
-  /** What tenant networks have of the node; by share, never by network. */
+  /** Use of the shares by tenant networks, summed up by share and never by network. */
   readonly shares: Readonly<Partial<Record<ShareName, ShareFigures>>>
 }
 
-/** What the reporter has to tell, counted. Never by tenant: the number of figures is fixed. */
+/** Counts what the reporter knows. Never by tenant, so the number of figures is fixed. */
 export function countedOf(told: {
   readonly entries: Iterable<EntryReport>
   readonly members: Iterable<MemberHealth>

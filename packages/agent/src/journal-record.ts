@@ -3,15 +3,14 @@ import type { Edit } from '@spout/model/edits'
 import type { NodeStateEntry } from '@spout/model/node-state'
 
 /**
- * One thing that became true on this node. The last record of a key counts. `down`: ids of the members that were down
- * when the entry was last applied. `shares`: percent of their share that members on their way up had then; left out, nobody
- * was.
+ * One change of this node's applied state. The last record of a key counts. `down`: ids of the members that were down
+ * when the entry was applied. `shares`: percentages of members in slow start at that time; absent when there were none.
  */
 export type JournalRecord =
   | {
       readonly put: { readonly hash: string; readonly entry: NodeStateEntry; readonly down: readonly string[] } & Rising
     }
-  /** What became of a large entry since its last record; `from` is the hash that it had then. */
+  /** The edits of a large entry since its last record; `from` is the hash that it had then. */
   | {
       readonly edit: {
         readonly key: string
@@ -21,7 +20,7 @@ export type JournalRecord =
         readonly down: readonly string[]
       } & Rising
     }
-  /** The same entry, other members down or on their way up. */
+  /** The same entry with other members down or in slow start. */
   | { readonly down: { readonly key: string; readonly members: readonly string[] } & Rising }
   | { readonly delete: string }
 
@@ -29,7 +28,7 @@ interface Rising {
   readonly shares?: readonly (readonly [memberId: string, percent: number])[]
 }
 
-/** `<crc32 of the text, 8 hexadecimal digits> <JSON>` and a newline: a torn or rotten line is told from a whole one. */
+/** `<CRC-32 of the text, 8 hexadecimal digits> <JSON>` and a newline. The checksum detects a torn or damaged line. */
 export function formatRecord(record: JournalRecord): string {
   const text = JSON.stringify(record)
   return `${checksum(text)} ${text}\n`

@@ -8,14 +8,14 @@ import type { SavedEntry } from './state-file.ts'
 
 export interface MemberHealthFeedOptions {
   readonly prober: Omit<ProberOptions, 'saved' | 'onChange'>
-  /** What an earlier process knew. */
+  /** The entries that an earlier process saved. */
   readonly saved: ReadonlyMap<string, SavedEntry>
   readonly onHealth: (health: MemberHealth) => void
   readonly onProbedNoMore: (member: MemberHealth) => void
   readonly onDown: (key: string, members: ReadonlySet<string>) => void
 }
 
-/** Keeps the prober at what the applied entries ask for, and hands on what it finds and what traffic says beside it. */
+/** Gives the prober the endpoints of the applied entries, and passes on health from checks and from traffic. */
 export class MemberHealthFeed {
   readonly #options: MemberHealthFeedOptions
   readonly #prober: Prober
@@ -36,7 +36,7 @@ export class MemberHealthFeed {
     })
   }
 
-  /** Whether some member is watched in traffic, too: then `traffic` wants counters. */
+  /** Whether a pool is watched in traffic, so that `traffic` needs counters. */
   get wantsTraffic(): boolean {
     return this.#passive.isWatching
   }
@@ -46,8 +46,8 @@ export class MemberHealthFeed {
   }
 
   /**
-   * The data plane follows this entry now; null when it forgot the key.
-   * @param projectId among whose probes its own count; null where that is not known
+   * The data plane now follows this entry; null when it forgot the key.
+   * @param projectId the owner of its probes; null if not known
    */
   applied(key: string, entry: LoadBalancerEntry | null, projectId: string | null): void {
     const before = this.#prober.health(key)
@@ -80,7 +80,7 @@ export class MemberHealthFeed {
   }
 
   #hand(changed: readonly MemberHealth[]): void {
-    // A check that succeeds does not contradict what traffic says, before its time.
+    // A successful check does not let a member in again before its time, if traffic took it out.
     for (const health of changed)
       if (health.health === 'down' || !this.#passive.held(loadBalancerKey(health.loadBalancerId)).has(health.memberId))
         this.#options.onHealth(health)
@@ -90,9 +90,8 @@ export class MemberHealthFeed {
 }
 
 /**
- * Where probes go on after a restart: members that got no traffic stay out until they answer as often as a rise asks
- * for, and the others need as many failures as ever to go. The state file knows no more than that, and that is enough
- * for a restart to move no flow.
+ * The state of probes after a restart. Members that were down stay down until they pass `rise` checks; the others need
+ * `fall` failures to go down. The state file holds no more than that, which suffices for a restart to move no flow.
  */
 const savedProbes = (saved: ReadonlyMap<string, SavedEntry>, since: string): readonly SavedProbe[] =>
   [...saved.values()].flatMap(({ entry, down }) =>

@@ -12,20 +12,20 @@ import { Reporter } from './reporter.ts'
 import { StateFile } from './state-file.ts'
 
 export interface NodeAgentOptions {
-  /** Drawn anew at each start. */
+  /** Random, new at each start. */
   readonly session: string
-  /** Where the last good state is kept. */
+  /** The file that holds the last good state. */
   readonly stateFile: string
   readonly link: () => AgentLink
   readonly domains: Domains
   readonly drivers: readonly DataPlaneDriver[]
-  /** What of the node follows load balancers besides drivers. Left out: nothing. */
+  /** Followers of load-balancer entries besides drivers. Default none. */
   readonly followers?: readonly EntryFollower[]
   readonly announcer: GroupMembership
   readonly checks: ProberOptions['checks']
-  /** Left out: those that the prober has by itself. */
+  /** Default: the prober's own limits. */
   readonly probeLimits?: ProbeLimits
-  /** Left out: nobody looks at what tenant networks use. */
+  /** Watches the use of shares. Default: nothing watches it. */
   readonly shares?: ShareWatch
   readonly clock: Clock
   /** Uniform in [0, 1). */
@@ -37,15 +37,15 @@ export interface NodeAgentOptions {
 
 const OBSERVE_EVERY_MS = 2000
 const STATS_EVERY_MS = 5000
-/** Of addresses that somebody else claims: more say no more. */
+/** At most this many address conflicts are reported. */
 const MOST_CONFLICTS = 100
-/** How soon traffic tells of a member that fails. Asked only while some pool is watched. */
+/** How often traffic counters are read, if a pool is watched. */
 const TRAFFIC_EVERY_MS = 250
 const STOP_GRACE_MS = 3000
 
 /**
- * One node's side of the link: subscribe, reconcile, report. Stopping it, or killing it, leaves everything forwarding;
- * started again it takes over what it finds.
+ * One node's side of the link: subscribes, reconciles and reports. If it is stopped or killed, forwarding continues;
+ * the next process takes over what it finds.
  */
 export class NodeAgent implements Component {
   readonly name = 'node-agent'
@@ -58,7 +58,7 @@ export class NodeAgent implements Component {
   #following: Promise<void> | null = null
   readonly #timers = new Map<string, Timer>()
   readonly #unsubscribe: (() => void)[] = []
-  /** Statistics that the reporter has. */
+  /** The statistics that were last given to the reporter. */
   readonly #told = new Map<DataPlaneDriver, readonly ServiceStats[]>()
 
   constructor(options: NodeAgentOptions) {
@@ -101,7 +101,10 @@ export class NodeAgent implements Component {
       onDown: (key, members) => this.#reconciler.setDown(key, members),
     })
     await this.#reconciler.adopt()
-    log.info({ event: 'adopted', entries: this.#state.entries.size, ...this.counters }, 'took over what was there')
+    log.info(
+      { event: 'adopted', entries: this.#state.entries.size, ...this.counters },
+      'took over the state of the last agent',
+    )
     await this.#followAnnouncer()
     this.#reporter.start()
     this.#following = followLink(
@@ -121,7 +124,7 @@ export class NodeAgent implements Component {
     this.#every('shares', this.#options.statsEveryMs ?? STATS_EVERY_MS, () => this.#lookAtShares())
   }
 
-  /** What the kernel and the proxies were changed since the start, all together. */
+  /** Changes to the kernel and the proxies since the start, summed up. */
   get counters(): { readonly transactions: number; readonly reloads: number } {
     const sum = { transactions: 0, reloads: 0 }
     for (const { counters } of [...this.#options.drivers, ...(this.#options.followers ?? [])]) {
@@ -131,17 +134,20 @@ export class NodeAgent implements Component {
     return sum
   }
 
-  /** For who watches this machine by itself. */
+  /** Figures for `/metrics`. */
   get figures(): AgentFigures {
     return { ...this.#reporter.figures(), ...this.counters, shares: this.#options.shares?.figures() ?? {} }
   }
 
-  /** The native helper or something else that drivers rely on was lost and is back: they compare their whole state. */
+  /**
+   * The native helper, or something else that drivers rely on, was lost and is back: all drivers compare their whole
+   * state.
+   */
   lookAgain(): void {
     this.#reconciler.observe()
   }
 
-  /** Resolves when nothing is left to do but what waits for its retry. */
+  /** Resolves when only retries are left to do. */
   idle(): Promise<void> {
     return this.#reconciler.idle()
   }
@@ -157,7 +163,7 @@ export class NodeAgent implements Component {
     await this.#state.close()
   }
 
-  /** What the announcers tell of themselves goes into the reports as it changes. */
+  /** Reports the state of the group membership whenever it changes. */
   async #followAnnouncer(): Promise<void> {
     const { announcer } = this.#options
     this.#unsubscribe.push(
@@ -181,7 +187,7 @@ export class NodeAgent implements Component {
     try {
       this.#reporter.tell({ flows: await this.#options.announcer.flows() })
     } catch (error) {
-      this.#options.log.debug({ event: 'flows-unknown', err: error }, 'the replication of flows cannot be looked at')
+      this.#options.log.debug({ event: 'flows-unknown', err: error }, 'the state of flow replication cannot be read')
     }
   }
 
@@ -189,7 +195,10 @@ export class NodeAgent implements Component {
     try {
       this.#reporter.tell({ fabricAddress: await this.#options.announcer.fabricAddress() })
     } catch (error) {
-      this.#options.log.warn({ event: 'fabric-unknown', err: error }, 'the fabric interface cannot be looked at')
+      this.#options.log.warn(
+        { event: 'fabric-unknown', err: error },
+        'the address of the fabric interface cannot be read',
+      )
     }
   }
 
@@ -214,7 +223,7 @@ export class NodeAgent implements Component {
     for (const driver of this.#options.drivers) {
       try {
         const stats = await driver.stats()
-        // The very same answer says that nothing was read anew.
+        // The same object means that the driver read no new counters.
         if (this.#told.get(driver) !== stats) this.#reporter.stats(stats)
         this.#told.set(driver, stats)
       } catch (error) {

@@ -21,7 +21,7 @@ export interface OrderedChangesOptions {
   readonly statuses: EntryStatuses
   readonly slowStarts: SlowStarts
   readonly state: Pick<StateFile, 'handedOver'>
-  /** A domain is another one now: what is in it needs a look. */
+  /** A domain changed, so the entries in it must be applied again. */
   readonly onDomainChanged: (number: number) => void
 }
 
@@ -30,9 +30,9 @@ type Put = readonly [string, Held]
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Brings keys to what is wanted of them, in the order that is the promise: the node takes its part in the group, domains
- * come up, addresses that go are withdrawn, drivers change, addresses that come are announced, domains go down. So nothing
- * is announced before the data plane confirmed it, and nothing removed while it is announced.
+ * Applies wanted entries in a fixed order: group membership, new domains, withdrawals of addresses, drivers,
+ * announcements, removed domains. So no address is announced before the data plane confirmed it, and nothing is removed
+ * while its address is announced.
  */
 export class OrderedChanges {
   readonly #options: OrderedChangesOptions
@@ -44,7 +44,7 @@ export class OrderedChanges {
     this.#prepared = new PreparedEntries(options.choice)
   }
 
-  /** Members that get no new connections. @returns whether they are others than before */
+  /** Sets the members that get no new connections. @returns whether they changed */
   setDown(key: string, members: ReadonlySet<string>): boolean {
     const before = this.#down.get(key) ?? NONE
     if (before.size === members.size && members.isSubsetOf(before)) return false
@@ -53,7 +53,7 @@ export class OrderedChanges {
     return true
   }
 
-  /** Lets drivers get to work on what will be asked of them next, until `end` is called. @param keys may change meanwhile */
+  /** Lets drivers prepare the entries of these keys until `end` is called. @param keys may change meanwhile */
   prepare(keys: Iterable<string>, most: number): { end(): void } {
     return this.#prepared.begin(keys, most, (key) => {
       const held = this.#options.wanted.get(key)
@@ -61,7 +61,7 @@ export class OrderedChanges {
     })
   }
 
-  /** An entry that fails keeps its previous state, which is recorded as its status, and stops no other. */
+  /** Applies the keys. An entry that fails keeps its previous state and stops no other. */
   async make(keys: readonly string[], signal: AbortSignal): Promise<void> {
     const { wanted } = this.#options
     const held = keys.map((key) => [key, wanted.get(key)] as const)
@@ -78,7 +78,7 @@ export class OrderedChanges {
     )
   }
 
-  /** The node's part in its group; what an announcer refuses leaves it as it was. */
+  /** Configures the group membership. If an announcer refuses its settings, it keeps the old ones. */
   async applyGroup(signal: AbortSignal): Promise<void> {
     const { announcer, statuses, wanted } = this.#options
     const held = wanted.get(GROUP_KEY)
@@ -88,7 +88,7 @@ export class OrderedChanges {
         message: unreadable(held.entry) ?? 'is no group entry',
       })
     const entry = held?.entry.kind === 'group' ? held.entry : null
-    // A node that was never told of a group has nothing to end.
+    // A node that never had a group has nothing to end.
     if (entry === null && statuses.get(GROUP_KEY) === undefined) return
     try {
       await announcer.configure(entry, signal)
@@ -100,7 +100,7 @@ export class OrderedChanges {
     statuses.done(GROUP_KEY)
   }
 
-  /** Without their gateway addresses, with which a domain is complete. */
+  /** Creates and changes domains, without the gateway addresses, which `#announceGateways` adds. */
   async applyDomains(put: readonly Put[], signal: AbortSignal): Promise<void> {
     const { domains, statuses, onDomainChanged } = this.#options
     const entries: DomainEntry[] = []
@@ -124,7 +124,7 @@ export class OrderedChanges {
     }
   }
 
-  /** Gateway addresses that move with a shard are announced like VIPs. */
+  /** Announces gateway addresses that follow a shard, as if they were VIPs. */
   async #announceGateways(put: readonly Put[], signal: AbortSignal): Promise<void> {
     const { statuses } = this.#options
     const wishes = put.flatMap(([key, { entry }]) =>
@@ -144,8 +144,8 @@ export class OrderedChanges {
   }
 
   /**
-   * Takes back what goes, before anything is removed.
-   * @returns the keys for which that failed: they must stay in the data plane for now
+   * Withdraws addresses before anything is removed.
+   * @returns keys whose withdrawal failed and that must stay in the data plane for now
    */
   async #withdraw(
     put: readonly WantedEntry[],
@@ -185,10 +185,10 @@ export class OrderedChanges {
     await this.#announce(wishes, signal)
   }
 
-  /** Announces for keys that the data plane confirmed; those are done then. */
+  /** Announces the addresses of confirmed entries, which completes these entries. */
   async #announce(wishes: ReadonlyMap<string, readonly Announcement[]>, signal: AbortSignal): Promise<void> {
     const { announcements, statuses, state } = this.#options
-    // A process that is killed over an address that it bound must leave word of whose it is.
+    // The next process must know the owner of an address that this one bound, even if this one is killed.
     if ([...wishes].some(([key, wanted]) => announcements.differ(key, wanted))) await state.handedOver()
     let refused: ReadonlyMap<string, string>
     try {
@@ -207,7 +207,7 @@ export class OrderedChanges {
     for (const key of keys) {
       const number = domainOfKey(key)
       if (number === null) {
-        // Of a kind that this agent does not know: it did nothing for it.
+        // This agent does not know the kind of this entry, so it has nothing to remove.
         this.#forget(key)
         continue
       }
@@ -225,7 +225,7 @@ export class OrderedChanges {
     }
   }
 
-  /** The load balancer as drivers take it; null when it cannot be done, which is recorded as its status. */
+  /** Completes a load balancer for the drivers. Null if that is impossible; the failure is recorded then. */
   #ready(key: string, held: Held): WantedEntry | null {
     const { entry } = held
     if (entry.kind !== 'load-balancer') return null
@@ -240,7 +240,7 @@ export class OrderedChanges {
     return null
   }
 
-  /** The load balancer with its domain as it is on this node; null when it is not there. */
+  /** Joins a load balancer with its domain; null if the domain does not exist on this node. */
   #withDomain(key: string, { hash, entry }: Held): WantedEntry | null {
     if (entry.kind !== 'load-balancer') return null
     const { statuses, slowStarts } = this.#options

@@ -1,13 +1,12 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { DriverChoice } from './driver-choice.ts'
 
-/** Entries that drivers are told of at one go: some milliseconds, for which an answer of the kernel may wait. */
+/**
+ * Entries that drivers prepare in one slice. A slice takes some milliseconds, which may delay an answer of the kernel.
+ */
 const SLICE = 32
 
-/**
- * What drivers were told of before its pass: while one pass waits for the kernel, they get to work on what the next one
- * will ask of them.
- */
+/** Entries that drivers prepare before their pass, while the current pass waits for the kernel. */
 export class PreparedEntries {
   readonly #choice: DriverChoice
   readonly #drivers: readonly DataPlaneDriver[]
@@ -19,9 +18,9 @@ export class PreparedEntries {
   }
 
   /**
-   * Tells drivers of the first `most` keys, slice by slice, until `end` is called.
+   * Gives drivers the first `most` keys, slice by slice, until `end` is called.
    * @param keys may change meanwhile
-   * @param make the entry as its pass will want it; null when that cannot be known yet
+   * @param make completes an entry as its pass will; null if that is not known yet
    */
   begin(keys: Iterable<string>, most: number, make: (key: string) => WantedEntry | null): { end(): void } {
     const rest = keys[Symbol.iterator]()
@@ -49,7 +48,7 @@ export class PreparedEntries {
       driver.prepare?.(soon.filter((wanted) => this.#choice.of(wanted).drivers.has(driver)))
   }
 
-  /** The very entry that drivers were told of, when it is still what is wanted; else the one given. */
+  /** Returns the prepared object if it still equals the wanted entry; otherwise the given one. */
   take(wanted: WantedEntry): WantedEntry {
     const known = this.#byKey.get(wanted.key)
     this.#byKey.delete(wanted.key)

@@ -15,24 +15,24 @@ import { type Held, unreadable, WantedState } from './wanted-state.ts'
 export interface NodeReconcilerOptions
   extends Pick<EntryStatusesOptions, 'state' | 'onReport' | 'onRemoved' | 'onApplied' | 'clock' | 'random' | 'log'> {
   readonly domains: Domains
-  /** In the order in which they do their part: a later one may send to the proxy ports of an earlier one. */
+  /** In order: a later driver may redirect to the proxy ports of an earlier one. */
   readonly drivers: readonly DataPlaneDriver[]
-  /** Given the entries that drivers took, in this order. */
+  /** Follow the entries of all drivers, in this order. */
   readonly followers: readonly EntryFollower[]
   readonly announcer: GroupMembership
   readonly onInSync: (inSync: boolean) => void
 }
 
-/** Keys of one pass: bounds what one transaction holds, and how long a change waits behind a bulk. */
+/** Keys of one pass. It bounds the size of a transaction and the delay of a change behind a bulk. */
 const PASS_KEYS = 512
-/** Longer than any honest transaction; what then has not been done counts as failed and is tried again. */
+/** Longer than any regular transaction. What is not done by then fails and is retried. */
 const PASS_DEADLINE_MS = 30_000
 
 /**
- * Brings one node to what the control plane wants of it.
+ * Reconciles one node with the state that the control plane wants.
  *
- * Passes run one at a time over the keys that need a look; what changes during a pass is part of the next. An entry that
- * fails keeps its previous state, is reported, and is tried again with back-off.
+ * Passes run one at a time over the keys that changed. Changes during a pass are part of the next one. An entry that
+ * fails keeps its previous state, is reported, and is retried with back-off.
  */
 export class NodeReconciler {
   readonly #options: NodeReconcilerOptions
@@ -42,11 +42,11 @@ export class NodeReconciler {
   readonly #choice: DriverChoice
   readonly #changes: OrderedChanges
   readonly #slowStarts: SlowStarts
-  /** Keys that need a look. */
+  /** Keys for the next pass. */
   readonly #dirty = new Set<string>()
-  /** Keys that the stream changed, and that must wait for the first full set to be complete, or for their domain. */
+  /** Keys that the stream changed and that wait for the first full set, or for their domain. */
   readonly #arrived = new Set<string>()
-  /** Whether no earlier agent left anything here. */
+  /** Whether no earlier agent left anything on this node. */
   #isNew = false
   #observeDue = false
   #syncing = false
@@ -66,7 +66,7 @@ export class NodeReconciler {
       onHealth: (healthy, reason) => {
         log[healthy ? 'info' : 'error'](
           { event: 'node-health', healthy, reason },
-          'whether this node can carry traffic',
+          healthy ? 'the node can carry traffic' : 'the node cannot carry traffic',
         )
         announcer.setHealthy(healthy, reason)
       },
@@ -87,8 +87,8 @@ export class NodeReconciler {
   }
 
   /**
-   * Takes over what an earlier process left, as the state file tells it. With nothing changed since, neither the
-   * kernel nor a proxy is touched.
+   * Takes over what an earlier process left, according to the state file. If nothing has changed since, the kernel and
+   * the proxies are not touched.
    */
   async adopt(): Promise<void> {
     const { drivers, followers, state } = this.#options
@@ -118,17 +118,17 @@ export class NodeReconciler {
     const addresses = previous.map(({ key, entry, down }) => [key, wishesOf(entry, down)] as const)
     this.look(await this.#announcements.adopt(new Map([...gateways, ...addresses])))
     for (const { key } of [...up.values(), ...previous]) this.#statuses.done(key)
-    // Last: a daemon that is started for it finds everything ready that it may announce.
+    // Last, so that a daemon that starts for it finds its addresses ready to be announced.
     await this.#changes.applyGroup(new AbortController().signal)
     this.observe()
   }
 
-  /** @returns the domains that are up, by number */
+  /** @returns the domains that exist, by number */
   async #adoptDomains(saved: readonly (readonly [string, Held])[]): Promise<ReadonlyMap<number, DomainEntry>> {
     const entries = saved.flatMap(([, { entry }]) =>
       entry.kind === 'domain' && unreadable(entry) === null ? [entry] : [],
     )
-    // Also without any: it prepares the machine for the first one.
+    // Also without domains, since `adopt` prepares the machine for the first one.
     const found = await this.#options.domains.adopt(entries)
     this.#isNew = saved.length === 0 && found.length === 0
     await this.#changes.applyDomains(
@@ -149,15 +149,16 @@ export class NodeReconciler {
     }
   }
 
-  /** The state stream begins anew. */
+  /** The state stream starts again. */
   begin(): void {
     this.#wanted.begin()
   }
 
   /**
-   * Where something was left by an earlier agent, nothing is done before the first full set is complete: what this process
-   * does not know of yet may be in use, its state file lost. A new node begins with what has arrived.
-   * @throws Error for a change of what is not here: the stream is to begin anew
+   * Takes lines of the state stream. If an earlier agent left something, nothing is applied before the first full set
+   * is complete, since entries that this process does not know yet may be in use. A new node applies lines as they
+   * arrive.
+   * @throws Error if a line edits a version that is not here; the stream must start again
    */
   take(lines: readonly StateLine[]): void {
     const { changed, unknown } = this.#wanted.take(lines)
@@ -170,29 +171,29 @@ export class NodeReconciler {
     if (unknown.length > 0) throw new Error(`${unknown[0]} was changed from a version that is not here`)
   }
 
-  /** Members that are down now; they get no new connections. */
+  /** Sets the members that are down and get no new connections. */
   setDown(key: string, members: ReadonlySet<string>): void {
     if (this.#changes.setDown(key, members) && this.#statuses.get(key) !== undefined) this.look([key])
   }
 
-  /** Has these keys done again, whatever was done before. */
+  /** Applies these keys again, whatever was applied before. */
   look(keys: Iterable<string>): void {
     for (const key of keys) this.#dirty.add(key)
     if (this.#dirty.size > 0) this.#wake()
   }
 
-  /** Asks domains and drivers what was lost, between two passes, and mends it. */
+  /** Asks domains and drivers what was lost, between two passes, and repairs it. */
   observe(): void {
     this.#observeDue = true
     this.#wake()
   }
 
-  /** Resolves when nothing is left to do but what waits for its retry. */
+  /** Resolves when only retries are left to do. */
   async idle(): Promise<void> {
     while (this.#running !== null) await this.#running
   }
 
-  /** Ends after the pass in hand, which gets `graceMs`; everything stays forwarding as it is. */
+  /** Ends after the current pass, which gets `graceMs`. Everything that is programmed stays in force. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true
     this.#statuses.close()
@@ -206,7 +207,7 @@ export class NodeReconciler {
     if (this.#wanted.complete) return true
     if (!this.#isNew) return false
     const entry = this.#wanted.get(key)?.entry
-    // Its domain may be among what is still to come.
+    // Its domain may come later in the full set.
     return entry?.kind !== 'load-balancer' || this.#wanted.get(domainKey(entry.domain)) !== undefined
   }
 
@@ -215,7 +216,7 @@ export class NodeReconciler {
   }
 
   async #run(): Promise<void> {
-    // What the same turn of the event loop brings belongs to one pass.
+    // Lines of the same event-loop turn belong to one pass.
     await Promise.resolve()
     while (!this.#stopped && (this.#dirty.size > 0 || this.#observeDue)) {
       if (this.#dirty.size > 0) await this.#pass(this.#nextKeys())
@@ -232,7 +233,10 @@ export class NodeReconciler {
     this.#options.onInSync(true)
   }
 
-  /** What load balancers stand on first: those of a full set must not fail for a domain that is among the later keys. */
+  /**
+   * The next keys, those that load balancers depend on first: a load balancer must not fail because its domain is in a
+   * later pass.
+   */
   #nextKeys(): readonly string[] {
     const first = [...this.#dirty].filter((key) => !isLoadBalancerKey(key) && this.#wanted.get(key) !== undefined)
     const keys = new Set(first)
@@ -268,7 +272,7 @@ export class NodeReconciler {
     const lost = new Set<string>()
     for (const key of await lostKeys([domains, ...drivers, ...followers], log)) {
       lost.add(key)
-      // A lost domain took everything in it along.
+      // If a domain is lost, the entries in it are lost too.
       const held = this.#wanted.get(key)
       if (held?.entry.kind === 'domain') for (const inside of this.#wanted.inDomain(held.entry.number)) lost.add(inside)
     }

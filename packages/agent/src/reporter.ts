@@ -3,7 +3,7 @@ import { type Clock, type Logger, pause } from '@spout/runtime'
 import { type AgentFigures, countedOf } from './figures.ts'
 
 export interface ReporterOptions {
-  /** Drawn anew at each start of the agent. */
+  /** Random, new at each start of the agent. */
   readonly session: string
   readonly features: readonly string[]
   readonly send: (report: NodeReport, signal: AbortSignal) => Promise<{ readonly resend: boolean }>
@@ -12,7 +12,7 @@ export interface ReporterOptions {
   readonly heartbeatMs?: number
 }
 
-/** What a node tells of its part in the group and of its shares. */
+/** Report fields about the node's group membership and shares. */
 export type NodeNews = Pick<NodeReport, (typeof NEWS)[number]>
 const NEWS = [
   'shards',
@@ -25,15 +25,15 @@ const NEWS = [
   'overShares',
 ] as const
 
-/** So that a report stays small whatever the node holds: the rest follows at once in the next. */
+/** Bounds the size of a report. The rest follows at once in the next one. */
 const MOST_ENTRIES = 500
 const MOST_MEMBERS = 5000
 const MOST_STATS = 1000
 const HEARTBEAT_MS = 1000
 
 /**
- * Tells the control plane what became of this node's entries, members and counters: at once when something changed,
- * merged while a report is under way, and at least every heartbeat. What did not arrive is told again.
+ * Reports entries, members and counters of this node to the control plane: at once when something changed, merged while
+ * a report is under way, and at least every heartbeat. What did not arrive is reported again.
  */
 export class Reporter {
   readonly #options: ReporterOptions
@@ -41,7 +41,7 @@ export class Reporter {
   readonly #members = new Map<string, MemberHealth>()
   /** By listener id. */
   readonly #stats = new Map<string, ServiceStats>()
-  /** What the control plane has not confirmed to know, by key of the maps above. */
+  /** What the control plane has not acknowledged, by key of the maps above. */
   readonly #untold = {
     entries: new Set<string>(),
     removed: new Set<string>(),
@@ -84,13 +84,13 @@ export class Reporter {
     this.#wake()
   }
 
-  /** The member is probed no more: nothing further is said of it. */
+  /** The member is no longer probed, so its health is no longer reported. */
   memberGone(member: Pick<MemberHealth, 'loadBalancerId' | 'memberId'>): void {
     this.#members.delete(memberKey(member))
     this.#untold.members.delete(memberKey(member))
   }
 
-  /** Counters travel with the next report; they are no reason to send one. */
+  /** Counters travel with the next report; they do not trigger one. */
   stats(all: readonly ServiceStats[]): void {
     for (const stats of all) {
       const { listenerId } = stats
@@ -101,7 +101,7 @@ export class Reporter {
     }
   }
 
-  /** News of the node itself; what is not named is unchanged. */
+  /** Sets report fields about the node. Absent fields are unchanged. */
   tell(news: NodeNews): void {
     const changed = NEWS.filter((key) => key in news && JSON.stringify(news[key]) !== JSON.stringify(this.#news[key]))
     if (changed.length === 0) return
@@ -110,7 +110,7 @@ export class Reporter {
     this.#wake()
   }
 
-  /** Whether every entry of the last full set was tried. */
+  /** Sets whether every entry of the last full set was tried. */
   inSync(value: boolean): void {
     this.#inSync = value
     if (value !== this.#inSyncTold) this.#wake()
@@ -153,7 +153,7 @@ export class Reporter {
         this.#takeBack(report)
         if (!signal.aborted) this.#reports.failed++
         log.debug({ event: 'report-failed', err: error }, 'the report did not arrive')
-        // Whatever changes meanwhile: a link that fails is not asked more often than once a heartbeat.
+        // Even when something changes meanwhile: a failing link is tried at most once a heartbeat.
         await pause(clock, heartbeatMs, signal)
         continue
       }
@@ -169,7 +169,7 @@ export class Reporter {
   async #sleep(delayMs: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController()
     this.#wake = () => {
-      // Once: each further call would make an exception object.
+      // Once, since each further call would create an exception object.
       this.#wake = () => {}
       woken.abort()
     }

@@ -3,7 +3,7 @@ import { backoffMs, type Clock, type Random, type Timer } from '@spout/runtime'
 const LIMITS = { firstMs: 100, mostMs: 30_000 }
 const NEVER = Number.POSITIVE_INFINITY
 
-/** When what failed is tried again: each key by its own back-off, with one timer for all. */
+/** Schedules retries. Each key has its own back-off; one timer serves all. */
 export class RetrySchedule {
   readonly #clock: Clock
   readonly #random: Random

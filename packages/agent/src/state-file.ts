@@ -15,23 +15,26 @@ export interface SavedEntry {
   readonly shares: Shares
 }
 
-/** A journal is rewritten when it is larger than this and most of its records are outdated. */
+/** The journal is rewritten when it is larger than this and most of its records are outdated. */
 const SLACK_BYTES = 1024 * 1024
-/** Records turned into text and written at one go: bounds how long the event loop is held, and how large the texts get. */
+/**
+ * Records that are serialized and written at once. It bounds how long the event loop is blocked and how large the texts
+ * get.
+ */
 const SLICE = 50
 const SYNC_EVERY_MS = 1000
-/** A large entry is written by what changed, so many times. */
+/** A large entry is written as edits at most this often, and then as a whole. */
 const MOST_EDITS = 64
-/** After the disk refused. */
+/** Delay after the disk refused a write. */
 const RETRY_MS = 5000
 
 /**
- * The last good state of this node on disk: an append-only journal, rewritten as it fills with what is outdated.
+ * The last good state of this node on disk: an append-only journal, rewritten when most of it is outdated.
  *
- * Written after the data plane, never before it: a change waits for no disk. Only an address that is new waits until the
- * kernel has the record (`handedOver`), else the next process would not know whose it is. What a crash of the machine takes
- * with it is a second at most, and the full set of the next connection, or the drivers' look at what is there, brings it back.
- * A disk that refuses is reported through `onError` and tried again by rewriting; forwarding never depends on it.
+ * The data plane changes first and the journal follows, so a change never waits for the disk. Only a new address waits
+ * until the kernel has the record (`handedOver`); otherwise the next process would not know whose it is. A crash of the
+ * machine loses at most one second, which the next full set or the drivers' `adopt` restores. If a write fails,
+ * `onError` is called and the journal is rewritten later; forwarding never depends on it.
  */
 export class StateFile {
   readonly #path: string
@@ -39,13 +42,13 @@ export class StateFile {
   readonly #saved = new Map<string, SavedEntry>()
   #file: FileHandle | null = null
   #sizeBytes = 0
-  /** When it was last written anew; 0 before. */
+  /** Size at the last rewrite; 0 before. */
   #wholeBytes = 0
-  /** Lines in the journal: those beyond the saved entries are outdated. */
+  /** Lines in the journal. Lines beyond the number of saved entries are outdated. */
   #records = 0
-  /** Keys whose newest state the journal lacks, and whether it lacks the entry or only who is down. */
+  /** Keys whose newest state is not in the journal yet: the entry, or only the members that are down. */
   readonly #unwritten = new Map<string, 'entry' | 'down'>()
-  /** Large entries as the journal has them, and how often they were edited there. */
+  /** Large entries as the journal has them, and the number of edits since they were written as a whole. */
   readonly #written = new Map<string, { readonly saved: SavedEntry; readonly edits: number }>()
   #writing: Promise<void> | null = null
   #syncing: Promise<void> | null = null
@@ -58,12 +61,12 @@ export class StateFile {
     this.#onError = onError
   }
 
-  /** What is saved now, by key. Live: later changes show. */
+  /** The saved entries by key. Live: later changes show. */
   get entries(): ReadonlyMap<string, SavedEntry> {
     return this.#saved
   }
 
-  /** Reads what an earlier process left. Lines that are torn or rotten are left out, and the journal written anew. */
+  /** Reads the journal of an earlier process. Leaves out torn or damaged lines, and then rewrites the journal. */
   async load(): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
     this.#file = await open(this.#path, 'a', 0o600)
@@ -94,7 +97,7 @@ export class StateFile {
     if (this.#saved.delete(key)) this.#note(key, 'entry')
   }
 
-  /** Resolves once everything so far was written, or refused. Never rejects. */
+  /** Resolves when everything so far was written or refused. Never rejects. */
   async flush(): Promise<void> {
     while (this.#unwritten.size > 0 || this.#damaged || this.#writing !== null) {
       const damagedBefore = this.#damaged
@@ -104,7 +107,10 @@ export class StateFile {
     }
   }
 
-  /** Resolves once the kernel has everything so far: a kill of this process takes nothing with it. At once while the disk refuses. */
+  /**
+   * Resolves when the kernel has everything so far, so that a kill of this process loses nothing. Resolves at once
+   * while the disk refuses.
+   */
   async handedOver(): Promise<void> {
     while (this.#writing !== null && !this.#damaged) await this.#writing
   }
@@ -124,7 +130,7 @@ export class StateFile {
     } else if ('edit' in record) {
       const { key, from, hash, edits, down, shares } = record.edit
       const saved = this.#saved.get(key)
-      // A line before it was lost: what is not known is not guessed.
+      // The record that this edit is based on was lost.
       if (saved?.hash !== from) this.#saved.delete(key)
       else {
         const entry = edited(saved.entry, edits) as NodeStateEntry
@@ -138,14 +144,14 @@ export class StateFile {
   }
 
   #note(key: string, what: 'entry' | 'down'): void {
-    // A damaged journal is written anew from `#saved`, which has this change already.
+    // A damaged journal is rewritten from `#saved`, which has this change already.
     if (!this.#damaged && this.#unwritten.get(key) !== 'entry') this.#unwritten.set(key, what)
     if (this.#damaged && performance.now() < this.#retryAtMs) return
     this.#writing ??= this.#write()
   }
 
   async #write(): Promise<void> {
-    // What else this turn of the event loop changes travels along.
+    // Other changes of the same event-loop turn are written with it.
     await new Promise((resolve) => setImmediate(resolve))
     try {
       // Edits are many lines and few bytes.
@@ -160,7 +166,7 @@ export class StateFile {
     if (this.#unwritten.size > 0) this.#writing = this.#write()
   }
 
-  /** Half a line may be in the file now, and what follows would be lost with it. */
+  /** The file may end in half a line now, which would damage the next record. */
   #refused(error: unknown): void {
     this.#damaged = true
     this.#written.clear()
@@ -182,7 +188,7 @@ export class StateFile {
     this.#sync()
   }
 
-  /** Records go on meanwhile: the disk may take its time. */
+  /** Other records are written meanwhile, since the disk may be slow. */
   #sync(): void {
     const now = performance.now()
     if (this.#syncing !== null || now - this.#lastSyncMs < SYNC_EVERY_MS) return
@@ -212,7 +218,7 @@ export class StateFile {
     )
   }
 
-  /** What makes a large entry of the one that the journal has; null where the whole is to be written. */
+  /** The edits from the journal's version of a large entry to this one; null if the whole entry must be written. */
   #editOf(key: string, saved: SavedEntry): { readonly from: string; readonly edits: readonly Edit[] } | null {
     const before = this.#written.get(key)
     if (!isLargeEntry(saved.entry)) {
@@ -225,7 +231,7 @@ export class StateFile {
     return before === undefined || edits === null ? null : { from: before.saved.hash, edits }
   }
 
-  /** A change meanwhile may be written twice, here and after it: either way the last record counts. */
+  /** A change during the rewrite may be written both in it and after it. The last record counts. */
   async #rewrite(): Promise<void> {
     const fresh = `${this.#path}.new`
     const file = await open(fresh, 'w', 0o600)

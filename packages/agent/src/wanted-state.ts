@@ -8,16 +8,16 @@ export interface Held {
   readonly entry: NodeStateEntry
 }
 
-/** What the control plane wants of this node, as the lines of the link say it. */
+/** The entries that the control plane wants on this node, from the lines of the link. */
 export class WantedState {
   readonly #entries = new Map<string, Held>()
   /** domain number -> keys of the load balancers in it */
   readonly #inDomain = new Map<number, Set<string>>()
-  /** Keys named since the stream began; null once it is synced. */
+  /** Keys that the stream has named since it began; null once it is synced. */
   #named: Set<string> | null = null
   #complete = false
 
-  /** Whether a full set has arrived since the start of the agent. */
+  /** Whether a full set has arrived since the agent started. */
   get complete(): boolean {
     return this.#complete
   }
@@ -30,7 +30,7 @@ export class WantedState {
     return this.#entries
   }
 
-  /** How many load balancers are wanted. */
+  /** Counts the wanted load balancers. */
   get loadBalancers(): number {
     let count = 0
     for (const keys of this.#inDomain.values()) count += keys.size
@@ -41,12 +41,12 @@ export class WantedState {
     return this.#inDomain.get(number) ?? []
   }
 
-  /** A stream begins. Until its `synced`, what it did not name yet stays wanted. */
+  /** A stream begins. Entries that it has not named stay wanted until its `synced`. */
   begin(): void {
     this.#named = new Set()
   }
 
-  /** @returns the keys whose wanted entry differs from before or shall go, and those of changes to what is not here */
+  /** @returns keys whose wanted entry changed or is removed, and keys of edits of versions that are not here */
   take(lines: readonly StateLine[]): { readonly changed: ReadonlySet<string>; readonly unknown: readonly string[] } {
     const changed = new Set<string>()
     const unknown: string[] = []
@@ -63,14 +63,14 @@ export class WantedState {
         }
       } else if (line.type === 'delete') {
         this.#named?.delete(line.key)
-        // Also one that never came: the control plane waits for the word that this node does not hold it.
+        // Also a key that was never here, since the control plane waits for the report that this node does not hold it.
         if (this.#delete(line.key) || isLoadBalancerKey(line.key)) changed.add(line.key)
       } else if (line.type === 'synced') for (const key of this.#finish()) changed.add(key)
     }
     return { changed, unknown }
   }
 
-  /** @returns whether it differs from what was wanted before */
+  /** @returns whether it differs from the entry before */
   put(key: string, { hash, entry }: Held): boolean {
     const before = this.#entries.get(key)
     if (before?.hash === hash) return false
@@ -107,7 +107,7 @@ export class WantedState {
   }
 }
 
-/** Why this agent cannot read an entry; null when it can. A newer control plane may speak of what it does not know. */
+/** Why this agent cannot read an entry, since a newer control plane wrote it; null if it can. */
 export function unreadable(entry: NodeStateEntry): string | null {
   if (entry.version !== NODE_STATE_VERSION)
     return `the entry has version ${String(entry.version)}, this agent knows ${NODE_STATE_VERSION}`
