@@ -4,9 +4,9 @@ const GROUPS = 'X25519:P-256:P-384:P-521'
 let made: Promise<Uint8Array> | null = null
 
 /**
- * A ClientHello (RFC 8446 section 4.1.2) as Node's TLS writes it, from TLS 1.0 to the newest: the question is whether TLS
- * is spoken, not how well. Made once, when it is first needed, and the same from then on: it begins no session that would
- * be kept, and its private key is gone with the connection that wrote it. It names no server.
+ * A ClientHello (RFC 8446 section 4.1.2) as Node's TLS writes it, for TLS 1.0 to the newest version, since the check
+ * asks whether TLS is spoken and not how well. It is created once and reused: no session is kept, and its private key
+ * is discarded with the connection that wrote it. It names no server.
  */
 export function clientHello(): Promise<Uint8Array> {
   made ??= write()
@@ -14,7 +14,7 @@ export function clientHello(): Promise<Uint8Array> {
 }
 
 async function write(): Promise<Uint8Array> {
-  // Both are loaded here, so that an agent without such checks does not carry them.
+  // Loaded here, so that an agent without such checks does not load them.
   const [{ Duplex }, { connect }] = await Promise.all([import('node:stream'), import('node:tls')])
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const wire = new Duplex({

@@ -5,13 +5,13 @@ import { connectFailure, type ProbePlace, type TcpConnector } from './connector.
 
 export type Answer = ConnectResult & { readonly connected: true }
 
-/** What is said to an endpoint that takes the connection, and how its answer is taken. */
+/** What a check sends to an endpoint that accepts the connection, and how it judges the answer. */
 export interface Conversation extends Pick<Connect, 'send' | 'maxBytes' | 'tls'> {
-  /** Why the answer is not the expected one; null when it is. */
+  /** Why the answer is not the expected one; null if it is. */
   readonly judge: (answer: Answer) => string | null
 }
 
-/** A check that is one connection, in one request to the helper. */
+/** A check that makes one connection, in one request to the helper. */
 export interface ConnectingCheck extends HealthCheck {
   run(target: CheckTarget, signal?: AbortSignal): Promise<CheckResult>
 }

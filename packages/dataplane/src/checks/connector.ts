@@ -25,6 +25,6 @@ export type ProbePlace = (domain: number) => string | undefined
 
 export const timedOut = (timeoutMs: number): string => `timed out after ${timeoutMs} ms`
 
-/** The helper's words, with the time-out's length where it says no more than that. */
+/** The helper's failure text; for a time-out, with its length. */
 export const connectFailure = (reason: string, timeoutMs: number): string =>
   reason === 'timed out' ? timedOut(timeoutMs) : reason

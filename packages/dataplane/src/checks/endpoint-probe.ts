@@ -4,13 +4,19 @@ import { type HealthState, nextHealth, UNKNOWN } from './health-state.ts'
 import type { CheckRecord } from './passive-checks.ts'
 import type { ProbeGate, ProbeOwner } from './probe-gate.ts'
 
-/** The first probe comes within this time, so that a new member is known soon and 10,000 of them do not start at once. */
+/**
+ * The first probe starts within this time, so that the health of a new member is known soon and 10,000 members do not
+ * start at once.
+ */
 const FIRST_WITHIN_MS = 1_000
-/** Intervals are shorter by up to this share, so that probes of one moment drift apart; never longer than was asked for. */
+/**
+ * Intervals are shortened by up to this share, so that probes that start together drift apart. An interval is never
+ * longer than configured.
+ */
 const JITTER = 0.1
 /**
- * A time-out that is told so much too late was not the endpoint's: this machine stood still, and an answer may have come
- * meanwhile. It counts for nothing, once: a dead endpoint is found on a machine that is always late, too.
+ * If a time-out is reported this much too late, this machine was stalled and may have missed the answer. One such
+ * result is ignored. On a machine that is always late a dead endpoint is still found.
  */
 const STALL_MS = 20
 
@@ -25,13 +31,13 @@ export interface EndpointProbeOptions {
   readonly initial: { readonly state: HealthState; readonly since: string } | null
   /** Called when `health` or `reason` changed. */
   readonly onChange: () => void
-  /** A probe that could not be made (not: one that failed). */
+  /** Called when a probe could not be made, as opposed to one that failed. */
   readonly onError: (error: unknown) => void
 }
 
 const targetOf = ({ domain, address, port }: CheckTarget): string => `${domain} ${address} ${port}`
 
-/** Probes one endpoint over and over, never twice at a time. */
+/** Probes one endpoint periodically, one probe at a time. */
 export class EndpointProbe {
   readonly #options: EndpointProbeOptions
   readonly #abort = new AbortController()
@@ -89,7 +95,7 @@ export class EndpointProbe {
         if (!again) this.#take(result)
       }
     } catch (error) {
-      // The probe was not made: nothing was learnt about the target, whose state stays.
+      // The probe was not made, so the state of the target is unchanged.
       if (!this.#abort.signal.aborted) this.#options.onError(error)
     }
     if (this.#abort.signal.aborted) return

@@ -1,10 +1,10 @@
 import type { CheckSpec } from '@spout/model'
 import type { CheckResult } from '../contracts/check.ts'
 
-/** What is known of one endpoint. Plain data: it is kept on disk over a restart of the agent. */
+/** The health of one endpoint. Plain data: it is kept on disk over a restart of the agent. */
 export interface HealthState {
   readonly health: 'up' | 'down' | 'unknown'
-  /** Results in a row that contradict `health`. */
+  /** Consecutive results that contradict `health`. */
   readonly against: number
   /** Why it is down; null otherwise. */
   readonly reason: string | null
@@ -13,9 +13,10 @@ export interface HealthState {
 export const UNKNOWN: HealthState = { health: 'unknown', against: 0, reason: null }
 
 /**
- * The state after one more result: `rise` successes in a row bring an endpoint up, `fall` failures in a row take it down.
+ * The state after one more result. `rise` consecutive successes bring an endpoint up, `fall` consecutive failures take
+ * it down.
  *
- * The first result of an unknown endpoint decides alone. Unknown endpoints take traffic, so waiting for `fall` failures
+ * The first result of an unknown endpoint decides alone. Unknown endpoints get traffic, so waiting for `fall` failures
  * would send clients to a dead member for that many intervals, and waiting for `rise` successes would change nothing.
  */
 export function nextHealth(

@@ -5,7 +5,7 @@ import { timedOut } from './connector.ts'
 export type HttpSpec = NonNullable<CheckSpec['http']>
 
 /**
- * Length of `HTTP/1.1 200 `: the verdict needs no more, so it does not wait for a body that streams or for a server that
+ * Length of `HTTP/1.1 200 `. The check reads no more, so it does not wait for a body that streams or a server that
  * keeps the connection open.
  */
 export const STATUS_LINE_BYTES = 13
@@ -20,9 +20,9 @@ export const httpCheck = connectingCheck('http', ({ address, port, spec }) => {
   }
 })
 
-/** @throws RangeError when it is no specification of such a check */
+/** @throws RangeError if the specification has no HTTP part */
 export function httpOf({ type, http }: CheckSpec): HttpSpec {
-  if (http === null) throw new RangeError(`an ${type} check without its http part`)
+  if (http === null) throw new RangeError(`an ${type} check needs its http part`)
   return http
 }
 
@@ -31,8 +31,8 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /**
  * The request's bytes (RFC 9112 section 3).
- * @param usualPort which a `Host` does not name
- * @throws RangeError when a field could break out of its place; the model admits no such field
+ * @param usualPort is left out of `Host`
+ * @throws RangeError if a field contains bytes that could end it; the model admits no such field
  */
 export function httpRequest(http: HttpSpec, address: string, port: number, usualPort = 80): Uint8Array {
   const bracketed = address.includes(':') ? `[${address}]` : address
@@ -50,15 +50,15 @@ export function httpRequest(http: HttpSpec, address: string, port: number, usual
   return new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`)
 }
 
-/** The status code of an answer's first bytes; null when they are no HTTP/1 status line (RFC 9112 section 4). */
+/** The status code in the first bytes of a response; null if they are no HTTP/1 status line (RFC 9112 section 4). */
 export function statusCode(received: Uint8Array): number | null {
   const text = new TextDecoder('latin1').decode(received.subarray(0, STATUS_LINE_BYTES))
-  // The space behind the code is mandatory, yet servers without a reason phrase leave it out.
+  // The space after the code is mandatory, but servers without a reason phrase leave it out.
   const match = /^HTTP\/1\.[01] ([1-5][0-9]{2})(?:[ \r\n]|$)/.exec(text)
   return match === null ? null : Number(match[1])
 }
 
-/** Why the answer is not what was expected; null when it is. */
+/** Why the answer is not the expected one; null if it is. */
 export function judgeAnswer(
   answer: Pick<Answer, 'received' | 'end'>,
   http: Pick<HttpSpec, 'expectedCodes'>,

@@ -6,9 +6,9 @@ import { describeFailure } from './tls-failure.ts'
 const HTTPS_PORT = 443
 
 /**
- * Up when the endpoint answers an HTTP request over TLS 1.2 or later with an expected status. Any certificate will do: whose
- * it is says nothing of health. The handshake is the helper's, in one request with the rest: verifying a hostile member's
- * certificates, as `node:tls` always does, holds up a process for a third of a second.
+ * Up when the endpoint answers an HTTP request over TLS 1.2 or later with an expected status. Any certificate is
+ * accepted, since it says nothing about health. The helper does the TLS handshake, in one request with the rest:
+ * `node:tls` always verifies certificates, and a hostile member's chain blocks the process for a third of a second.
  */
 export const httpsCheck = connectingCheck('https', ({ address, port, spec }) => {
   const http = httpOf(spec)
@@ -22,7 +22,9 @@ export const httpsCheck = connectingCheck('https', ({ address, port, spec }) => 
   }
 })
 
-/** The name for the hello (RFC 6066 section 3): no address, no final dot; null when the host is no such name. */
+/**
+ * The server name for the ClientHello (RFC 6066 section 3): no address, no final dot; null if the host is no such name.
+ */
 export function serverNameOf(host: string | null): string | null {
   const name = host?.replace(/\.$/, '') ?? ''
   return name === '' || isIP(name) !== 0 ? null : name

@@ -3,7 +3,7 @@ import { isPanicking } from '@spout/plan/effective-members'
 import type { Clock, Timer } from '@spout/runtime'
 import type { MemberTraffic } from '../contracts/driver.ts'
 
-/** A member that traffic took out. */
+/** A member that was taken out because its traffic failed. */
 export interface HeldMember {
   readonly poolId: string
   readonly memberId: string
@@ -13,7 +13,7 @@ export interface HeldMember {
   readonly since: string
 }
 
-/** What a member's own check has found since it began: successes in all, and without a failure since. */
+/** The results of a member's own check since it began: successes in total, and successes since the last failure. */
 export interface CheckRecord {
   readonly successes: number
   readonly inRow: number
@@ -21,39 +21,39 @@ export interface CheckRecord {
 
 export interface PassiveChecksOptions {
   readonly clock: Clock
-  /** Members of an entry that their checks found down. */
+  /** Members of an entry that are down by their checks. */
   readonly down: (key: string) => ReadonlySet<string>
   /** Null for a member without a check. */
   readonly checked: (key: string, memberId: string) => CheckRecord | null
-  /** A member was taken out (`held`) or is let in again (null). */
+  /** A member was taken out (`held`) or let in again (null). */
   readonly onChange: (key: string, member: Pick<HeldMember, 'poolId' | 'memberId'>, held: HeldMember | null) => void
 }
 
 type Counters = Pick<MemberTraffic, 'connected' | 'notConnected' | 'answered' | 'badAnswers'>
 
-/** What was last seen of a member, and how many failures since its last success. */
+/** The last counters of a member, and its failures since the last success. */
 export interface Streak {
   readonly seen: Counters
   readonly failures: number
 }
 
 /**
- * Failures count while nothing succeeds: one success among them, whoever asked for it, and they count for nothing. So
- * nobody who provokes bad answers takes a member out that others are served by.
+ * Counts consecutive failures. One success resets the count, whoever made the request. So a client that provokes bad
+ * responses cannot take out a member that serves others.
  */
 export function nextStreak(before: Streak | undefined, seen: Counters, on: PassiveSpec['on']): Streak {
   if (before === undefined) return { seen, failures: 0 }
   const good = (of: Counters): number => (on === 'connection' ? of.connected : of.answered)
   const bad = (of: Counters): number => (on === 'connection' ? of.notConnected : of.notConnected + of.badAnswers)
   const failed = bad(seen) - bad(before.seen)
-  // A new process counts from zero.
+  // A new proxy process counts from zero.
   if (failed < 0 || good(seen) !== good(before.seen)) return { seen, failures: 0 }
   return { seen, failures: before.failures + failed }
 }
 
 /**
- * Whether one more ordinary member may be taken out: not beyond `maxDownPercent` of them, not the last one, and not so that
- * the pool would panic. Backup members are never taken out by traffic.
+ * Whether one more ordinary member may be taken out. It may not if that exceeds `maxDownPercent`, if it is the last
+ * one, or if the pool would reach the panic threshold. Traffic never takes out backup members.
  */
 export function mayTakeOut(
   pool: Pick<NodePool, 'members' | 'panicThreshold'>,
@@ -73,7 +73,7 @@ export function mayTakeOut(
 interface Hold {
   readonly held: HeldMember
   readonly untilMs: number
-  /** Successes of its check that do not count: they were before. */
+  /** The successes of its check before it was taken out, which do not count. */
   readonly successesBefore: number
   readonly rise: number
 }
@@ -85,10 +85,10 @@ interface Watched {
   readonly holds: Map<string, Hold>
 }
 
-/** How often a member whose time is over is looked at, until its check has succeeded often enough. */
+/** How often a member whose time is over is examined, until its check has succeeded often enough. */
 const LOOK_EVERY_MS = 100
 
-/** Takes members out by what traffic says of them, for a while, and lets them in again. */
+/** Passive checks: takes members out when their traffic fails, and lets them in again after a while. */
 export class PassiveChecks {
   readonly #options: PassiveChecksOptions
   /** Entries with a watched pool. */
@@ -99,12 +99,12 @@ export class PassiveChecks {
     this.#options = options
   }
 
-  /** Whether anybody wants `take`. */
+  /** Whether a pool is watched, so that `take` needs counters. */
   get isWatching(): boolean {
     return this.#watched.size > 0
   }
 
-  /** The data plane follows this entry now; null when it forgot the key. */
+  /** The data plane now follows this entry; null when it forgot the key. */
   put(key: string, entry: LoadBalancerEntry | null): void {
     const pools = new Map(
       entry?.pools.flatMap((pool) =>
@@ -120,7 +120,7 @@ export class PassiveChecks {
         this.#release(key, before!, memberId)
   }
 
-  /** Counters as a driver has them now. */
+  /** Takes the current counters of a driver. */
   take(traffic: readonly MemberTraffic[]): void {
     for (const counted of traffic) {
       const watched = this.#watched.get(counted.key)
@@ -182,7 +182,7 @@ export class PassiveChecks {
 
   #mayReturn(key: string, memberId: string, { successesBefore, rise }: Hold): boolean {
     const record = this.#options.checked(key, memberId)
-    // One that its check finds down is the check's from here on.
+    // A member that is down by its check is left to the check.
     if (record === null || this.#options.down(key).has(memberId)) return true
     return record.inRow >= rise && record.successes - successesBefore >= rise
   }
@@ -191,7 +191,7 @@ export class PassiveChecks {
     const hold = watched.holds.get(memberId)
     if (hold === undefined) return
     watched.holds.delete(memberId)
-    // What was on its way when it was taken out says nothing of it now.
+    // Requests that were in flight when the member was taken out do not count.
     watched.streaks.delete(`${hold.held.poolId}/${memberId}`)
     this.#options.onChange(key, hold.held, null)
   }

@@ -1,7 +1,7 @@
 import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { connectFailure, type Pinger, type ProbePlace } from './connector.ts'
 
-/** Up when the address answers one ICMP or ICMPv6 echo. The port is not used. */
+/** Up when the address answers an ICMP or ICMPv6 echo request. The port is not used. */
 export const pingCheck = (pinger: Pinger, place: ProbePlace) =>
   ({
     type: 'ping',

@@ -1,19 +1,19 @@
 import type { Clock, Timer } from '@spout/runtime'
 
 export interface ProbeLimits {
-  /** Probes under way of all owners, beside those that each may always have. */
+  /** Concurrent probes of all owners, besides each owner's own share. */
   readonly most: number
-  /** Of one owner. */
+  /** Concurrent probes of one owner. */
   readonly mostOfOwner: number
-  /** What each owner may have whatever others do. */
+  /** Concurrent probes that each owner has, whatever the others do. */
   readonly ownShare: number
-  /** Probes that begin in a second, of one owner. */
+  /** Probes per second of one owner. */
   readonly perSecond: number
-  /** To one address and port, by whatever pools and monitors. */
+  /** Probes per second to one address and port, by all pools and monitors. */
   readonly perSecondOfTarget: number
 }
 
-/** Enough for some 10,000 members of one tenant that are asked every five seconds, and answer. */
+/** Enough for about 10,000 members of one tenant that are probed every five seconds, and answer. */
 export const PROBE_LIMITS: ProbeLimits = {
   most: 512,
   mostOfOwner: 256,
@@ -22,7 +22,7 @@ export const PROBE_LIMITS: ProbeLimits = {
   perSecondOfTarget: 50,
 }
 
-/** Whose probe it is, and of what. */
+/** The owner and the target of a probe. */
 export interface ProbeOwner {
   /** The project, or its network where the project is not known. */
   readonly owner: string | number
@@ -44,15 +44,15 @@ interface Share {
   readonly begun: Bucket
 }
 
-/** So many targets' rates are remembered. */
+/** Maximum of targets whose rates are remembered. */
 const MOST_TARGETS = 20_000
 const LOOK_EVERY_MS = 20
 const MOST_LOOKED_AT = 256
 
 /**
- * Lets probes begin. Each owner has places of its own, so that the members of one that never answer hold up nobody else's;
- * the common ones are dealt in turns to the owners that wait. How often an owner's probes begin is bounded, and how often
- * one endpoint is asked: beyond that intervals grow.
+ * Limits concurrent probes and their rates. Each owner has places of its own, so members of one owner that never answer
+ * do not delay the others. Owners that wait get the common places in turn. Rates are limited by owner and by endpoint;
+ * beyond them intervals get longer.
  */
 export class ProbeGate {
   readonly #limits: ProbeLimits
@@ -92,7 +92,7 @@ export class ProbeGate {
     this.#look?.clear()
   }
 
-  /** @returns whether a place was given; false when the signal aborted first */
+  /** @returns whether the probe may start; false if the signal aborted first */
   #turn(share: Share, of: ProbeOwner, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false)
     return new Promise((resolve) => {
@@ -128,7 +128,7 @@ export class ProbeGate {
     return this.#has(this.#bucketOf(target), this.#limits.perSecondOfTarget)
   }
 
-  /** Who came first, of those whose endpoint may be asked; it is looked for among a bounded number. */
+  /** The first waiting probe whose endpoint may be probed, among a bounded number. */
   #nextOf({ waiting }: Share): Waiting | undefined {
     let looked = 0
     for (const each of waiting) {
@@ -152,7 +152,7 @@ export class ProbeGate {
     this.#forgetIdle(owner, share)
   }
 
-  /** Gives what is free to those that wait: one for each owner, again and again. */
+  /** Gives free places to waiting owners, one each, in rounds. */
   #deal(): void {
     for (let dealt = true; dealt; ) {
       dealt = false
@@ -161,7 +161,7 @@ export class ProbeGate {
         if (next === undefined) continue
         share.waiting.delete(next)
         this.#begin(share, next)
-        // Whoever was served is the last of the next round.
+        // The owner that was served moves to the end.
         this.#shares.delete(owner)
         this.#shares.set(owner, share)
         dealt = true
@@ -171,7 +171,7 @@ export class ProbeGate {
     this.#lookAgain()
   }
 
-  /** A rate that is used up comes back with time alone. */
+  /** Schedules the next `#deal`, since a used-up rate recovers with time alone. */
   #lookAgain(): void {
     if (this.#look !== null) return
     let waits = false
@@ -219,7 +219,9 @@ export class ProbeGate {
   }
 }
 
-/** What the probe says, or null as soon as the signal aborts: its place is free then, whatever it still does. */
+/**
+ * The result of the probe, or null as soon as the signal aborts. Its place is free then, whatever the probe still does.
+ */
 function untilAborted<T>(probe: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const giveUp = () => resolve(null)

@@ -2,7 +2,7 @@ import { canonicalJson } from '@spout/model/entry-hash'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
 import type { CheckTarget } from '../contracts/check.ts'
 
-/** Who wants to know about an endpoint. */
+/** The member that needs the health of an endpoint. */
 export interface ProbeSubscriber {
   readonly loadBalancerId: string
   readonly poolId: string
@@ -12,18 +12,18 @@ export interface ProbeSubscriber {
 export interface WantedProbe {
   readonly target: CheckTarget
   readonly subscriber: ProbeSubscriber
-  /** Among whose probes it counts: the project, or, of a control plane that does not tell, the tenant network. */
+  /** The owner for the limits: the project, or the tenant network if the control plane does not tell the project. */
   readonly owner: string | number
 }
 
-/** What probes are told apart by: equal for all pools that ask the same of the same endpoint. */
+/** Identifies a probe. It is equal for all pools that probe the same endpoint in the same way. */
 export const probeKey = (target: CheckTarget): string =>
-  // A ping does not look at the port, so members that differ in it alone share one.
+  // A ping ignores the port, so members that differ only in the port share one.
   canonicalJson(target.spec.type === 'ping' ? { ...target, port: 0 } : target)
 
 /**
- * The probes that a load balancer's pools ask for.
- * @param projectId of its tenant network; null where that is not known
+ * The probes of a load balancer's pools.
+ * @param projectId of its tenant network; null if not known
  */
 export const probesOf = (entry: LoadBalancerEntry, projectId: string | null): readonly WantedProbe[] =>
   entry.pools.flatMap(({ id: poolId, check: spec, members }) =>

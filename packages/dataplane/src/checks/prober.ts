@@ -8,7 +8,7 @@ import type { CheckRecord } from './passive-checks.ts'
 import { ProbeGate, type ProbeLimits } from './probe-gate.ts'
 import { type ProbeSubscriber, probeKey, type WantedProbe } from './probe-plan.ts'
 
-/** What a restart of the agent remembers of an endpoint. */
+/** The state of an endpoint that is kept over a restart of the agent. */
 export interface SavedProbe {
   readonly target: CheckTarget
   readonly state: HealthState
@@ -18,12 +18,12 @@ export interface SavedProbe {
 export interface ProberOptions {
   readonly checks: readonly HealthCheck[]
   readonly log: Log
-  /** What tenants may have probed at a time, and how often. Default `PROBE_LIMITS`. */
+  /** Limits of each tenant's probes. Default `PROBE_LIMITS`. */
   readonly limits?: ProbeLimits
   readonly clock?: Clock
   /** Uniform in [0, 1); spreads the probes. */
   readonly random?: () => number
-  /** States from before a restart: probes wanted later begin with them instead of `unknown`. */
+  /** States from before a restart. New probes of these endpoints start with them instead of `unknown`. */
   readonly saved?: readonly SavedProbe[]
   /** Health or reason of members changed. Must not throw. */
   readonly onChange: (changed: readonly MemberHealth[]) => void
@@ -36,8 +36,8 @@ interface SharedProbe {
 }
 
 /**
- * Probes every wanted endpoint, once for all pools that ask the same of it. New endpoints are `unknown` and take traffic
- * until their first result.
+ * Probes every wanted endpoint, once for all pools that probe it in the same way. New endpoints are `unknown` and get
+ * traffic until their first result.
  */
 export class Prober {
   readonly #checks: ReadonlyMap<string, HealthCheck>
@@ -55,19 +55,19 @@ export class Prober {
     this.#saved = new Map(options.saved?.map((saved) => [probeKey(saved.target), saved]))
   }
 
-  /** Probes that had to wait for a place or for their tenant's rate, since the start. */
+  /** Probes that waited for a place or a rate, since the start. */
   get delayed(): number {
     return this.#gate.delayed
   }
 
-  /** Endpoints that are probed. */
+  /** Counts the probed endpoints. */
   get size(): number {
     return this.#probes.size
   }
 
   /**
-   * Replaces what one owner (the key of a load balancer's entry) wants probed. What stays the same goes on undisturbed,
-   * whoever else joins or leaves. An endpoint known already tells its state at once.
+   * Replaces the probes that one owner (the key of a load balancer's entry) wants. Unchanged probes continue, whoever
+   * else uses them. If an endpoint is known already, its state is reported at once.
    */
   put(owner: string, wanted: readonly WantedProbe[]): void {
     const before = this.#wanted.get(owner)
@@ -89,7 +89,7 @@ export class Prober {
     if (joined.length > 0) this.#options.onChange(joined)
   }
 
-  /** Nothing of this owner is wanted any more. */
+  /** Removes all probes of this owner. */
   remove(owner: string): void {
     this.put(owner, [])
   }
@@ -108,13 +108,13 @@ export class Prober {
     return this.#subscriptions(owner).map(([probe, subscriber]) => memberHealth(probe, subscriber))
   }
 
-  /** What an owner's member was found to be since it is probed; null when it is not. */
+  /** The results of a member's check since its probes began; null if it is not probed. */
   record(owner: string, memberId: string): CheckRecord | null {
     const found = this.#subscriptions(owner).find(([, subscriber]) => subscriber.memberId === memberId)
     return found?.[0].record ?? null
   }
 
-  /** To be kept over a restart. Endpoints without a verdict are left out. */
+  /** The states to keep over a restart, without unknown endpoints. */
   save(): readonly SavedProbe[] {
     return [...this.#probes.values()]
       .filter(({ probe }) => probe.state.health !== 'unknown')
@@ -128,7 +128,10 @@ export class Prober {
     this.#wanted.clear()
   }
 
-  /** `former` is what the first subscriber had: a change of interval does not put a down endpoint back into traffic. */
+  /**
+   * `former` is the probe that the first subscriber had, so that a change of the interval does not bring a down
+   * endpoint back into traffic.
+   */
   #start(
     key: string,
     target: CheckTarget,
@@ -151,7 +154,7 @@ export class Prober {
       gate: this.#gate,
       initial: this.#saved.get(key) ?? (former && sameEndpoint(former.probe.target, target) ? former.probe : null),
       onChange: () => onChange([...subscribers.values()].map((subscriber) => memberHealth(probe, subscriber))),
-      onError: (error) => log.debug({ address: target.address, error: String(error) }, 'probe could not be made'),
+      onError: (error) => log.debug({ address: target.address, error: String(error) }, 'a probe could not be made'),
     })
     this.#saved.delete(key)
     const shared = { probe, subscribers }

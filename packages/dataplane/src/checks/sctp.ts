@@ -12,7 +12,7 @@ export const sctpCheck = (prober: SctpProber, place: ProbePlace) =>
     },
   }) satisfies HealthCheck
 
-/** RFC 9260 section 3.3.10: those that an INIT may be answered with. */
+/** RFC 9260 section 3.3.10: causes that may answer an INIT. */
 const CAUSES: Readonly<Record<number, string>> = {
   2: 'missing mandatory parameter',
   4: 'out of resource',
@@ -24,7 +24,7 @@ const CAUSES: Readonly<Record<number, string>> = {
   13: 'protocol violation',
 }
 
-/** In words of ours: nothing in a reason is the member's own text. */
+/** Describes a failure in our own words, so that no text of the member is in it. */
 function describe(reason: string, cause: number | null, timeoutMs: number): string {
   if (reason === 'wrong checksum') return 'the answer has a wrong checksum'
   if (reason === 'malformed answer') return 'the answer is no valid INIT ACK'

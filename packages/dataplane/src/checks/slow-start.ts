@@ -3,14 +3,14 @@ import type { Clock, Timer } from '@spout/runtime'
 import type { Shares } from '../contracts/driver.ts'
 
 const NO_SHARES: Shares = new Map()
-/** A ramp has so many steps: each is a change of the packet path. */
+/** Steps of a slow start. Each step changes the packet path. */
 const STEPS = 10
 const FIRST_PERCENT = 10
 
 const stepAt = (elapsedMs: number, slowStartMs: number): number =>
   Math.min(STEPS, Math.max(0, Math.floor((STEPS * elapsedMs) / slowStartMs)))
 
-/** The share after so much of a slow start: 10 % at once, then nine points more for each tenth of the time. */
+/** The share after a part of the slow start: 10 % at once, then nine points more for each tenth of the time. */
 export const shareAt = (elapsedMs: number, slowStartMs: number): number =>
   FIRST_PERCENT + ((100 - FIRST_PERCENT) * stepAt(elapsedMs, slowStartMs)) / STEPS
 
@@ -18,37 +18,37 @@ const stepOf = (share: number): number =>
   Math.min(STEPS, Math.max(0, Math.round(((share - FIRST_PERCENT) * STEPS) / (100 - FIRST_PERCENT))))
 
 interface Rising {
-  /** Slow start of the members that have one, in ms, by member id. */
+  /** Duration of the slow start of members that have one, in ms, by member id. */
   readonly slowStart: ReadonlyMap<string, number>
-  /** Pools that were there when last asked, and members that were up. */
+  /** Pools that existed, and members that were up, at the last call. */
   readonly pools: ReadonlySet<string>
   readonly up: ReadonlySet<string>
-  /** When members began to rise, monotonic ms. */
+  /** When members began their slow start, monotonic ms. */
   readonly began: ReadonlyMap<string, number>
   readonly told: Shares
 }
 
 /**
- * Whom of the packet path's members is how far on its way up. A member that was down or is new begins with a tenth of its
- * share. (The proxy does this by itself: `slowstart` of HAProxy.) Costs nothing for entries without a slow start.
+ * Slow start of members of the packet path. A member that is new, or was down, begins with a tenth of its share.
+ * (HAProxy does this itself: `slowstart`.) Entries without a slow start cost nothing.
  */
 export class SlowStarts {
   readonly #clock: Clock
   readonly #onStep: (keys: readonly string[]) => void
   /** Entries with a slow start. */
   readonly #known = new Map<string, Rising>()
-  /** Those of them with a member on its way. */
+  /** Entries with a member in slow start now. */
   readonly #rising = new Set<string>()
   #timer: Timer | null = null
   #timerAtMs = Number.POSITIVE_INFINITY
 
-  /** @param onStep some member of these entries has a larger share now */
+  /** @param onStep members of these entries have a larger share now */
   constructor({ clock, onStep }: { readonly clock: Clock; readonly onStep: (keys: readonly string[]) => void }) {
     this.#clock = clock
     this.#onStep = onStep
   }
 
-  /** What an earlier process of the agent had applied: members without a share had risen long before. */
+  /** Restores the state that an earlier process had applied. Members without a share had finished their slow start. */
   restore(entry: LoadBalancerEntry, down: ReadonlySet<string>, shares: Shares): void {
     const slowStart = slowStartOf(entry)
     if (slowStart.size === 0) return
@@ -62,9 +62,10 @@ export class SlowStarts {
   }
 
   /**
-   * The shares to apply for an entry with these members down; the very same object while nothing changes. Members that
-   * were not there, or were down, when it was last asked begin to rise; those that a pool begins with are whole.
-   * @param applied the entry as this node last had it: a slow start that a pool gets is not for who is there already
+   * The shares of an entry's members, given those that are down. Returns the same object while nothing changes. Members
+   * that were absent or down at the last call begin a slow start; the first members of a pool have their full share.
+   * @param applied the entry as this node last had it: when a pool gets a slow start, it does not apply to existing
+   * members
    */
   shares(entry: LoadBalancerEntry, down: ReadonlySet<string>, applied?: LoadBalancerEntry): Shares {
     const slowStart = slowStartOf(entry)
@@ -131,7 +132,7 @@ export class SlowStarts {
 
 const NOBODY: ReadonlySet<string> = new Set()
 
-/** Members of the packet path's pools that rise slowly. */
+/** Members of the packet path's pools that have a slow start. */
 const slowStartOf = ({ pools }: LoadBalancerEntry): ReadonlyMap<string, number> =>
   new Map(
     pools.flatMap(({ mode, slowStartMs, members }) =>
@@ -155,7 +156,9 @@ const shareNow = (elapsedMs: number, lasts: number): number => (elapsedMs >= las
 const isDue = ({ began, slowStart, told }: Rising, now: number): boolean =>
   [...began].some(([id, start]) => shareNow(now - start, slowStart.get(id)!) !== (told.get(id) ?? 100))
 
-/** A step that nobody has asked for yet (the entry cannot be applied) is told again after this time. */
+/**
+ * A step is reported again after this time if nobody has called `shares` since, because the entry could not be applied.
+ */
 const AGAIN_MS = 1_000
 
 const nextStepMs = ({ began, slowStart }: Rising, now: number): number =>

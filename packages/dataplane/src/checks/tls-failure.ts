@@ -1,6 +1,6 @@
 import type { TlsFailure } from '@spout/sys'
 
-/** RFC 8446 section 6: those that a server may answer a hello or a client's silence about itself with. */
+/** RFC 8446 section 6: alerts that may answer a ClientHello, or a client that sends no certificate. */
 const ALERTS: Readonly<Record<number, string>> = {
   0: 'close notify',
   10: 'unexpected message',
@@ -21,7 +21,9 @@ const ALERTS: Readonly<Record<number, string>> = {
 /** @param alert its number */
 export const refusedBy = (alert: number): string => `refused the TLS handshake (${ALERTS[alert] ?? `alert ${alert}`})`
 
-/** A failure for people. Nothing in it is the member's own text: an alert is a number, a reason is OpenSSL's. */
+/**
+ * Describes a failure for people. It contains no text of the member: an alert is a number, and the reason is OpenSSL's.
+ */
 export function describeFailure({ alert, reason }: TlsFailure): string {
   if (alert !== null) return refusedBy(alert)
   return reason === 'wrong version number' ? 'the answer is not TLS' : `TLS failed (${reason})`

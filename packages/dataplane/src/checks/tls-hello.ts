@@ -4,12 +4,15 @@ import { timedOut } from './connector.ts'
 import { refusedBy } from './tls-failure.ts'
 
 /**
- * Header of the first record, and of what it carries: a whole alert, or the begin of a handshake message. The verdict needs
- * no more, so a member cannot make the probe read more than that, whatever it sends.
+ * Length of the header of the first record and of its content: a whole alert, or the start of a handshake message. The
+ * check reads no more, whatever a member sends.
  */
 const FIRST_BYTES = 7
 
-/** Up when the endpoint answers a TLS ClientHello with a ServerHello. The handshake goes no further: no certificate is read. */
+/**
+ * Up when the endpoint answers a TLS ClientHello with a ServerHello. The handshake stops there, so no certificate is
+ * read.
+ */
 export const tlsHelloCheck = connectingCheck('tls-hello', async ({ spec }) => ({
   send: await clientHello(),
   maxBytes: FIRST_BYTES,
@@ -20,7 +23,7 @@ export const tlsHelloCheck = connectingCheck('tls-hello', async ({ spec }) => ({
 const RECORD = { alert: 21, handshake: 22 } as const
 const SERVER_HELLO = 2
 
-/** Why the answer is no ServerHello; null when it is one. */
+/** Why the answer is no ServerHello; null if it is one. */
 export function judgeHello({ received, end }: Pick<Answer, 'received' | 'end'>, timeoutMs: number): string | null {
   const [record, major, , , , message, alert] = received
   if (alert === undefined && end === 'timeout') return timedOut(timeoutMs)

@@ -2,8 +2,8 @@ import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.t
 import type { ProbePlace, UdpProber } from './connector.ts'
 
 /**
- * A host sends at most one refusal a second to each peer (`icmp_ratelimit`), for all its ports together: for so long after
- * one, silence says nothing else.
+ * A host sends at most one ICMP error a second to each peer (`icmp_ratelimit`), for all its ports together. So silence
+ * within this time after a refusal counts as a refusal too.
  */
 const REFUSAL_HOLDS_MS = 10_000
 
@@ -13,8 +13,8 @@ interface Refusal {
 }
 
 /**
- * Up unless the endpoint refuses an empty datagram: most services are silent to what they do not understand, so silence
- * is no failure. A host that is switched off is silent as well, until nobody answers for its address any more.
+ * Up unless the endpoint refuses an empty datagram. Most services do not answer what they do not understand, so silence
+ * is no failure. A host that is switched off is silent too, until ARP or NDP fails for its address.
  */
 export function udpCheck(prober: UdpProber, place: ProbePlace, now: () => number = () => performance.now()) {
   /** Oldest first. */
