@@ -1,10 +1,10 @@
 import type { NativeHelper } from '@spout/sys'
 
-/** A lost frame must not leave a neighbour with the old owner: three rounds, a second apart. */
+/** Three rounds, a second apart, so that a lost frame leaves no neighbour with the old owner. */
 const ROUNDS = 3
 const INTERVAL_MS = 1000
 
-/** Tells the segment that the addresses live here now. Resolves once the first round is out; the helper sends the others. */
+/** Announces addresses on the segment. Resolves when the first round is sent; the helper sends the others. */
 export async function announceAddresses(
   helper: NativeHelper,
   at: { readonly netns?: string; readonly dev: string },
@@ -13,7 +13,7 @@ export async function announceAddresses(
   if (addresses.length > 0) await helper.announce({ ...at, addresses, count: ROUNDS, intervalMs: INTERVAL_MS })
 }
 
-/** Stops the rounds still to come: the addresses are leaving. */
+/** Cancels the remaining rounds, since the addresses are about to be withdrawn. */
 export async function stopAnnouncing(
   helper: NativeHelper,
   at: { readonly netns?: string; readonly dev: string },

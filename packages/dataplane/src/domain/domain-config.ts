@@ -1,16 +1,19 @@
 import { type NetworkShares, networkShares } from './shares/network-shares.ts'
 
-/** What a node's owner says of it: where the fabric is and where the tenants' segments are. */
+/** Settings of a node: its fabric interface and its interfaces to the tenants' segments. */
 export interface DomainConfig {
-  /** Short id of this agent: begins every name it makes, so that two agents on one machine never meet. */
+  /**
+   * Short id of this agent. It is the prefix of all names that the agent makes, so that two agents on one machine do
+   * not collide.
+   */
   readonly instance: string
-  /** The interface through which clients come. */
+  /** The interface that faces clients. */
   readonly fabricInterface: string
   /** The node's interface for each physical network. */
   readonly segments: Readonly<Record<string, string>>
   /**
-   * Physical networks that are no wire but the node's own way to wherever it can go: to the pods of the Kubernetes node
-   * that it is. Members there see the node, as they see all that it sends. Default none.
+   * Physical networks that are reached through the node's own routes, such as the pods of its Kubernetes node. Members
+   * there see the node's own address. Default none.
    */
   readonly hostSegments?: readonly string[]
   /** Name of the network namespace that faces the fabric; null is the agent's own. Default null. */
@@ -19,7 +22,7 @@ export interface DomainConfig {
   readonly steeringTable?: number
   /** Prefixes that no packet of a tenant may be sent to (management networks). Default none. */
   readonly protectedCidrs?: readonly string[]
-  /** What each tenant network may take of the node. Default by its processors. */
+  /** What each tenant network may use of the node. Default by its processors. */
   readonly shares?: NetworkShares
 }
 
@@ -40,7 +43,7 @@ export function checkDomainConfig(config: DomainConfig): DomainConfig {
 export const NAMESPACES = '/run/netns'
 export const namespacePath = (name: string): string => `${NAMESPACES}/${name}`
 
-/** The root namespace as the helper wants it: absent for its own. */
+/** The root namespace as the helper takes it: absent for the helper's own. */
 export const rootNetns = (config: DomainConfig): string | undefined =>
   config.rootNamespace ? namespacePath(config.rootNamespace) : undefined
 

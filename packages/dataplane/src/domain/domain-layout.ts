@@ -10,12 +10,12 @@ export interface InterfaceAddress {
   readonly prefix: number
 }
 
-/** Where a domain's segment hangs: on an interface of the node and its VLAN, or on the node itself as the router. */
+/** What a domain's segment is attached to: an interface of the node and its VLAN, or the node itself as the router. */
 export type SegmentPlace =
   | { readonly parent: string; readonly vlan: number | null }
   | { readonly hostLink: string; readonly hostAddresses: readonly InterfaceAddress[] }
 
-/** Everything a domain consists of on this node. Pure data: what is made and compared against. */
+/** Everything a domain consists of on this node. Pure data, which the system is compared with. */
 export interface DomainLayout {
   readonly key: string
   readonly number: number
@@ -23,18 +23,20 @@ export interface DomainLayout {
   readonly segment: SegmentPlace
   readonly uplinkAddresses: readonly InterfaceAddress[]
   readonly segmentAddresses: readonly InterfaceAddress[]
-  /** Which of `segmentAddresses` are gateways that the planner gave to this node: announced when they come. */
+  /**
+   * The gateways among `segmentAddresses` that the planner gave to this node. They are announced when they are added.
+   */
   readonly gateways: readonly string[]
-  /** Gateway addresses that another node holds: never bound here. */
+  /** Gateway addresses of other nodes, which are never bound here. */
   readonly foreignGateways: readonly string[]
-  /** Identifies the tunnels to members behind routers; null makes none. */
+  /** The VNI of tunnels to members behind routers; null for no tunnels. */
   readonly vni: number | null
-  /** Through the segment, to what is behind routers. */
+  /** Routes through the segment to what is behind routers. */
   readonly routes: readonly { readonly to: string; readonly via: string }[]
   readonly guard: WholeTable
 }
 
-/** @throws RangeError when the node has no interface for the physical network, or cannot be the way to its members */
+/** @throws RangeError if the node has no interface for the physical network, or cannot route to its members */
 export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainLayout {
   const names = domainNames(config, domain.number)
   const gateways: string[] = []
@@ -44,7 +46,8 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     const node = { address: nodeAddress, prefix }
     if (!isGateway || domain.gateway?.via !== 'l2' || gatewayIp === null) return [node]
     gateways.push(gatewayIp)
-    // A host prefix: with the subnet's own it would be secondary to the node address and go when that goes.
+    // A host prefix, since an address with the subnet's prefix would be secondary to the node address and be removed
+    // with it.
     return [node, { address: gatewayIp, prefix: ipBits(version) }]
   })
   return {
@@ -72,9 +75,11 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
 function placeSegment(config: DomainConfig, domain: DomainEntry): SegmentPlace {
   const { physicalNetwork, vlan } = domain.segment
   if (config.hostSegments?.includes(physicalNetwork) === true) {
-    // Members answer to the node's address, which only a translated request comes from.
+    // Members answer to the node's address, which only translated requests have as their source.
     if (domain.returnPath !== 'snat')
-      throw new RangeError(`${physicalNetwork} is this node's own way: its networks need return path snat`)
+      throw new RangeError(
+        `${physicalNetwork} is reached through this node's own routes: its networks need return path snat`,
+      )
     const hostAddresses = domain.subnets.flatMap(({ cidr, gatewayIp }) =>
       gatewayIp === null ? [] : [{ address: gatewayIp, prefix: parseCidr(cidr).prefix }],
     )

@@ -4,16 +4,16 @@ import { SEGMENT, TUNNEL_PORT, TUNNELS, UPLINK } from './domain-names.ts'
 import { OWN_PORTS } from './guard.ts'
 import type { Run } from './run.ts'
 
-/** What an interface made later inherits, so that it is right from its first packet. */
+/** Set before interfaces are made, which inherit them from their first packet on. */
 const SYSCTLS: readonly string[] = [
   'net.ipv4.ip_forward=1',
-  // The guard's chain `claimed` says who may speak as whom, for IPv6 too.
+  // The guard's chain `claimed` checks source addresses, for IPv6 too.
   'net.ipv4.conf.all.rp_filter=0',
   'net.ipv4.conf.default.rp_filter=0',
-  // VIPs are local routes. Without this the kernel looks up each packet's source as well, to drop local ones: it does
-  // so in IPv4 alone, and what such a packet could reach it reaches under any other address of its network.
+  // VIPs are local routes. Without this the kernel looks up each packet's source too, to drop local ones. It does so
+  // for IPv4 only, and such a packet can reach nothing that it could not reach with another address of its network.
   'net.ipv4.conf.all.accept_local=1',
-  // A VIP on lo must not be answered for on the segment by every node that holds it.
+  // Otherwise every node that has a VIP on lo would answer ARP for it on the segment.
   'net.ipv4.conf.all.arp_ignore=1',
   'net.ipv4.conf.all.arp_announce=2',
   'net.ipv4.conf.all.accept_redirects=0',
@@ -28,30 +28,33 @@ const SYSCTLS: readonly string[] = [
   'net.ipv6.conf.default.accept_ra=0',
   'net.ipv6.conf.default.accept_redirects=0',
   'net.netfilter.nf_conntrack_tcp_loose=1',
-  // Requests and replies may pass through different nodes: each sees half a window.
+  // Requests and replies may pass through different nodes, so each node sees half of the window.
   'net.netfilter.nf_conntrack_tcp_be_liberal=1',
-  // What is known of the sequence numbers may be of an earlier connection of the same ports, whose end another node saw:
-  // a reset behind them would be called invalid, and never reach the member.
+  // The tracked sequence numbers may belong to an earlier connection of the same ports whose end another node saw. A
+  // reset beyond them would be invalid and never reach the member.
   'net.netfilter.nf_conntrack_tcp_ignore_invalid_rst=1',
-  // The proxy leaves no socket behind of a connection that it closed: for a minute that would take what is meant for a
-  // connection from the same port which has begun on another node since, instead of having it sent on (second-chance).
+  // The proxy keeps no TIME_WAIT socket of a connection that it closed. For a minute that socket would take packets of
+  // a newer connection from the same port on another node, which second chance must forward.
   'net.ipv4.tcp_max_tw_buckets=0',
-  // The guard knows the domain's own connections by these.
+  // The guard recognizes the domain's own connections by their ports.
   `net.ipv4.ip_local_port_range=${OWN_PORTS.first} ${OWN_PORTS.last}`,
-  // What answers a marked packet bears its mark: the guard has answers of counted connections tracked.
+  // Responses to marked packets get the same mark, by which the guard has the responses of counted connections tracked.
   'net.ipv4.tcp_fwmark_accept=1',
   'net.ipv4.fwmark_reflect=1',
   'net.ipv6.fwmark_reflect=1',
 ]
 
-/** Sets the domain's sysctls. Its namespace must hold a table that tracks connections, else theirs do not exist. */
+/**
+ * Sets the domain's sysctls. Its namespace must have a table that tracks connections; otherwise the conntrack sysctls
+ * do not exist.
+ */
 export async function setDomainSysctls(run: Run, layout: DomainLayout): Promise<void> {
   await run('ip', ['netns', 'exec', layout.names.namespace, 'sysctl', '-q', '-w', ...SYSCTLS])
 }
 
 const inRoot = (config: DomainConfig): readonly string[] => (config.rootNamespace ? ['-n', config.rootNamespace] : [])
 
-/** Makes the uplink, up and with the root's addresses. */
+/** Creates the uplink, sets it up, and adds the root's addresses. */
 export async function makeUplink(run: Run, config: DomainConfig, layout: DomainLayout): Promise<void> {
   const { rootLink, namespace, root } = layout.names
   const mtu = await fabricMtu(run, config)
@@ -62,14 +65,14 @@ export async function makeUplink(run: Run, config: DomainConfig, layout: DomainL
     `link set dev ${rootLink} up`,
   ]
   await run('ip', [...inRoot(config), '-batch', '-'], lines.join('\n'))
-  // Replies have VIPs as their sources, and the guard lets nothing else out: looking each up again costs more than all
-  // of the table's rules, as the steering rules match the protocol.
+  // Replies have VIPs as their sources, and the guard drops anything else. Looking up each source again would cost more
+  // than all rules of the table.
   const exec = config.rootNamespace ? ['ip', 'netns', 'exec', config.rootNamespace, 'sysctl'] : ['sysctl']
   await run(exec[0]!, [...exec.slice(1), '-q', '-w', `net.ipv4.conf.${rootLink}.accept_local=1`])
   await run('ip', ['-n', namespace, '-batch', '-'], `link set dev lo up\nlink set dev ${UPLINK} up`)
 }
 
-/** Makes the segment's interface in the domain, up and without addresses. */
+/** Creates the segment's interface in the domain, up and without addresses. */
 export async function makeSegment(run: Run, config: DomainConfig, layout: DomainLayout): Promise<void> {
   const { segment } = layout
   const { namespace } = layout.names
@@ -81,7 +84,10 @@ export async function makeSegment(run: Run, config: DomainConfig, layout: Domain
   await run('ip', ['-n', namespace, 'link', 'set', 'dev', SEGMENT, 'up'])
 }
 
-/** A cable between domain and root, without addresses; root is the router to everything that the node reaches. */
+/**
+ * Creates a veth pair between domain and root, without addresses. Root is the router to everything that the node
+ * reaches.
+ */
 async function makeHostSegment(run: Run, config: DomainConfig, hostLink: string, namespace: string): Promise<void> {
   await removeLink(run, config.rootNamespace ?? null, hostLink)
   const mtu = await fabricMtu(run, config)
@@ -93,7 +99,10 @@ async function makeHostSegment(run: Run, config: DomainConfig, hostLink: string,
   await run('ip', ['-n', namespace, 'link', 'set', 'dev', SEGMENT, 'up'])
 }
 
-/** Gives root's end of a segment the routers' addresses; with their prefixes root knows the way to the domain's own. */
+/**
+ * Adds the routers' addresses to root's end of a segment. Their prefixes give root a route to the domain's own
+ * addresses.
+ */
 export async function setHostAddresses(
   run: Run,
   config: DomainConfig,
@@ -108,7 +117,10 @@ export async function setHostAddresses(
   await run('ip', [...inRoot(config), '-batch', '-'], lines.join('\n'))
 }
 
-/** Makes the tunnels of both families, up: a VXLAN interface has one. Where a member is reached is told it by its driver. */
+/**
+ * Creates the tunnels and sets them up, one VXLAN interface for each family. The driver adds the remote addresses of
+ * members.
+ */
 export async function makeTunnels(run: Run, layout: DomainLayout): Promise<void> {
   const lines = ([4, 6] as const).flatMap((version) => {
     const name = TUNNELS[version]
@@ -123,7 +135,7 @@ export async function makeTunnels(run: Run, layout: DomainLayout): Promise<void>
   await run('ip', ['-n', layout.names.namespace, '-batch', '-'], lines.join('\n'))
 }
 
-/** Removes one interface; one that is not there is no error. */
+/** Removes an interface. A missing one is no error. */
 export async function removeLink(run: Run, namespace: string | null, name: string): Promise<void> {
   const at = namespace === null ? [] : ['-n', namespace]
   try {
@@ -133,7 +145,7 @@ export async function removeLink(run: Run, namespace: string | null, name: strin
   }
 }
 
-/** Makes a named namespace; one that is there is no error. */
+/** Creates a named namespace. An existing one is no error. */
 export async function makeNamespace(run: Run, name: string): Promise<void> {
   try {
     await run('ip', ['netns', 'add', name])

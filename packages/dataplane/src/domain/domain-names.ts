@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises'
 import { formatIp } from '@spout/net'
 import { type DomainConfig, NAMESPACES, namespacePath } from './domain-config.ts'
 
-/** Names inside a domain: they never differ, so rules can name them. */
+/** Names inside a domain. They are the same in every domain, so that rules can use them. */
 export const UPLINK = 'uplink'
 export const SEGMENT = 'segment'
-/** Towards members behind routers, by family; only where the network has such. */
+/** Interfaces to members behind routers, by family; only if the network has such members. */
 export const TUNNELS = { 4: 'tunnel4', 6: 'tunnel6' } as const
 /** UDP (RFC 7348 section 5). */
 export const TUNNEL_PORT = 4789
@@ -14,12 +14,13 @@ export const TUNNEL_PORT = 4789
 export const UPLINK_PREFIX6 = 'fd73:706f:7574::/48'
 const UPLINK_BASE6 = 0xfd73_706f_7574n << 80n
 /**
- * IPv4 addresses of the uplinks are taken from 240.0.0.0/4: reserved, so no network and no tenant uses them, the kernel
- * routes them, and a pair for each of 2^24 domain numbers fits in. 169.254.0.0/16 has 2^15 pairs and holds the metadata service.
+ * IPv4 addresses of the uplinks are in 240.0.0.0/4. It is reserved, so no network uses it; the kernel routes it; and it
+ * has a pair of addresses for each of 2^24 domain numbers. 169.254.0.0/16 has only 2^15 pairs and contains the metadata
+ * service.
  */
 const UPLINK_BASE4 = 0xf000_0000n
 
-/** Names and addresses of one domain, from its number alone. */
+/** Names and addresses of one domain, derived from its number. */
 export interface DomainNames {
   readonly namespace: string
   readonly netns: string
@@ -46,19 +47,22 @@ export function domainNames(config: Pick<DomainConfig, 'instance'>, number: numb
   }
 }
 
-/** Begins the names of segments' ends in the root namespace, where the segment is the node's own way. */
+/**
+ * Prefix of the names of segments' ends in the root namespace, for segments that are reached through the node's own
+ * routes.
+ */
 export const hostLinkPrefix = ({ instance }: Pick<DomainConfig, 'instance'>): string => `${instance}h`
 
-/** The domain's number when the namespace is one of this agent's, else null. */
+/** The domain's number if the namespace belongs to this agent, else null. */
 function domainNumber(config: Pick<DomainConfig, 'instance'>, namespace: string): number | null {
   const prefix = `${config.instance}-d`
   const digits = namespace.slice(prefix.length)
   return namespace.startsWith(prefix) && /^[1-9][0-9]{0,7}$/.test(digits) ? Number(digits) : null
 }
 
-/** Numbers of this agent's domains whose namespaces are there. */
+/** Numbers of this agent's domains whose namespaces exist. */
 export async function existingDomains(config: Pick<DomainConfig, 'instance'>): Promise<readonly number[]> {
-  // Before the first namespace is made there is no directory.
+  // The directory does not exist before the first namespace.
   const names = await readdir(NAMESPACES).catch(() => [])
   return names.flatMap((name) => domainNumber(config, name) ?? [])
 }

@@ -30,7 +30,7 @@ export interface DomainSetOptions {
   readonly log: Log
   /** Runs `ip` and `sysctl`; replaced in tests. */
   readonly run?: Run
-  /** How long domains that no entry names are kept after `adopt`. Default 30 s. */
+  /** How long domains without an entry are kept after `adopt`. Default 30 s. */
   readonly leftoversGraceMs?: number
 }
 
@@ -40,8 +40,8 @@ interface Known {
 }
 
 /**
- * The tenant networks of one node, each in a namespace of its own: uplink, segment, addresses, sysctls and the guard
- * that keeps it closed. Compares what is there before it changes anything, so a restarted agent changes nothing.
+ * The tenant networks of one node. Each has its own namespace with uplink, segment, addresses, sysctls and a guard.
+ * Compares the system with the entries before every change, so that a restarted agent changes nothing.
  */
 export class DomainSet {
   readonly #config: DomainConfig
@@ -49,10 +49,10 @@ export class DomainSet {
   readonly #log: Log
   readonly #run: Run
   readonly #known = new Map<string, Known>()
-  /** Marks of the tables of shares as loaded, by namespace. */
+  /** Marks of the loaded tables of shares, by namespace. */
   readonly #shares = new Map<string, string>()
   readonly #grace: LeftoversGrace
-  /** Domains of this agent that no entry named: removed by the first `apply` after the grace. */
+  /** Domains of this agent without an entry. The first `apply` after the grace period removes them. */
   #leftovers = new Set<number>()
   #changes = 0
   readonly #serial = new Serial()
@@ -65,12 +65,12 @@ export class DomainSet {
     this.#grace = new LeftoversGrace(options)
   }
 
-  /** How many changes were made to the system since start. */
+  /** Counts changes to the system since the start. */
   get counters(): { readonly changes: number } {
     return { changes: this.#changes }
   }
 
-  /** Numbers of the domains that are there. */
+  /** Numbers of the existing domains. */
   *numbers(): Iterable<number> {
     for (const { layout } of this.#known.values()) yield layout.number
   }
@@ -86,9 +86,9 @@ export class DomainSet {
   }
 
   /**
-   * Prepares the root namespace and takes over what an earlier process left. Whole domains change nothing; what is
-   * missing in others is made. Domains that no entry names are removed by the first `apply` after the grace.
-   * @returns the numbers of the domains whose namespaces were there
+   * Prepares the root namespace and takes over what an earlier process left. It does not touch complete domains and
+   * completes the others. The first `apply` after the grace period removes domains without an entry.
+   * @returns the numbers of the domains whose namespaces existed
    */
   async adopt(previous: readonly DomainEntry[]): Promise<readonly number[]> {
     this.#grace.begin()
@@ -100,8 +100,8 @@ export class DomainSet {
   }
 
   /**
-   * Makes the domains of `put` as their entries say and removes those of the keys in `remove`. A domain that fails is
-   * reported and stops no other.
+   * Creates and changes the domains of `put` and removes those of the keys in `remove`. A domain that fails is reported
+   * and stops no other.
    */
   apply(
     changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
@@ -122,7 +122,10 @@ export class DomainSet {
     })
   }
 
-  /** Keys of domains whose namespace, interfaces or shares were lost; the next `apply` of their entries makes them again. */
+  /**
+   * Keys of domains whose namespace, interfaces or shares were lost. The next `apply` of their entries creates them
+   * again.
+   */
   observe(): Promise<readonly string[]> {
     return this.#serial.run(async () => {
       const lost: string[] = []
@@ -153,14 +156,14 @@ export class DomainSet {
       return { key, state: 'programmed', reason: null, message: null }
     } catch (error) {
       this.#leftovers.delete(entry.number)
-      this.#log.warn({ key, error: String(error) }, 'domain not made')
+      this.#log.warn({ key, error: String(error) }, 'the domain was not created')
       return { key, state: 'failed', reason: 'DomainFailed', message: messageOf(error) }
     }
   }
 
   /**
-   * Each step looks first. The guard comes before forwarding is switched on, and both before there is an interface. A
-   * guard that differs may rely on other sysctls than the one before.
+   * Every step compares first. The guard is loaded before forwarding is enabled, and both before an interface is
+   * created. A changed guard may rely on changed sysctls.
    */
   async #make(layout: DomainLayout): Promise<void> {
     let uplink = await this.#uplinkAddresses(layout)
@@ -188,14 +191,14 @@ export class DomainSet {
     await announceAddresses(this.#helper, { netns: layout.names.netns, dev: SEGMENT }, gateways)
   }
 
-  /** Null unless both ends are there. */
+  /** Null unless both ends exist. */
   async #uplinkAddresses({ names }: DomainLayout): Promise<readonly InterfaceAddress[] | null> {
     const root = await this.#addresses(rootNetns(this.#config), names.rootLink)
     const isWhole = [names.root.ipv4, names.root.ipv6].every((own) => root?.some(({ address }) => address === own))
     return isWhole ? this.#addresses(names.netns, UPLINK) : null
   }
 
-  /** Null when the interface or its namespace is not there. */
+  /** Null if the interface or its namespace does not exist. */
   async #addresses(netns: string | undefined, dev: string): Promise<readonly InterfaceAddress[] | null> {
     try {
       const addresses = await this.#helper.addrList({ netns, dev })
@@ -213,7 +216,7 @@ export class DomainSet {
     there: readonly InterfaceAddress[],
   ): Promise<readonly InterfaceAddress[]> {
     const add = missing(wanted, there)
-    // Other host addresses on the segment are VIPs of scope tenant: those are the announcer's.
+    // Other host addresses on the segment are VIPs of scope tenant, which belong to the announcer.
     const former = this.#known.get(layout.key)?.layout.segmentAddresses ?? []
     const remove = missing(there, wanted).filter(
       (extra) => former.some((own) => sameAddress(own, extra)) || layout.foreignGateways.includes(extra.address),
@@ -252,7 +255,7 @@ export class DomainSet {
     return loaded
   }
 
-  /** Its chains hang on interfaces, so it comes after them; the kernel takes it away with either. */
+  /** Loaded after the interfaces, which its chains are attached to. The kernel removes it with either of them. */
   async #loadShares({ names: { netns } }: DomainLayout): Promise<void> {
     const uplink = await this.#helper.linkIndex({ netns, dev: UPLINK })
     const segment = await this.#helper.linkIndex({ netns, dev: SEGMENT })
@@ -266,7 +269,9 @@ export class DomainSet {
     return comment === this.#shares.get(netns)
   }
 
-  /** The difference alone. Other routes through the segment lead to what was behind routers before. */
+  /**
+   * Applies the difference. Other routes through the segment lead to networks that are no longer behind its routers.
+   */
   async #setRoutes(layout: DomainLayout): Promise<void> {
     const { netns, root } = layout.names
     const table = MAIN_TABLE
@@ -287,7 +292,7 @@ export class DomainSet {
     if (changes.length > 0) await this.#change(this.#helper.route({ netns, changes }))
   }
 
-  /** Both or none. */
+  /** Both tunnels or none. */
   async #hasTunnels({ names }: DomainLayout): Promise<boolean> {
     for (const dev of Object.values(TUNNELS)) if ((await this.#addresses(names.netns, dev)) === null) return false
     return true
@@ -295,7 +300,7 @@ export class DomainSet {
 
   async #setTunnels(layout: DomainLayout): Promise<void> {
     const { names, vni } = layout
-    // Undefined when this process has not seen the domain yet: there may be tunnels of an earlier one.
+    // Undefined if this process has not seen the domain yet: an earlier process may have left tunnels.
     const before = this.#known.get(layout.key)?.layout.vni
     if (vni === null && before === null) return
     const isThere = await this.#hasTunnels(layout)
@@ -320,7 +325,10 @@ export class DomainSet {
     }
   }
 
-  /** Links first: a process still inside keeps the namespace alive, and with it what is not removed by name. */
+  /**
+   * Removes the interfaces first: a process inside keeps the namespace alive, and with it everything that is not
+   * removed by name.
+   */
   async #tearDown(number: number): Promise<void> {
     const names = domainNames(this.#config, number)
     await removeLink(this.#run, this.#config.rootNamespace ?? null, names.rootLink)

@@ -5,45 +5,52 @@ import { SEGMENT, TUNNEL_PORT, UPLINK, UPLINK_PREFIX6 } from './domain-names.ts'
 import type { NetworkShares } from './shares/network-shares.ts'
 import { DECLARE_REFUSED, newFlowRule } from './shares/shares-table.ts'
 
-/** The table that keeps a domain closed. Loaded before the domain forwards its first packet, replaced as a whole. */
+/**
+ * The packet filter that isolates a domain. Loaded before the domain forwards its first packet, and replaced as a
+ * whole.
+ */
 export const GUARD_TABLE = 'spout-guard'
 
-/** Where no connection to a member may go, whatever the control plane admitted. */
+/** Forbidden destinations of connections to members, whatever the control plane admitted. */
 const FORBIDDEN4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4']
 const FORBIDDEN6 = [
   ...['::/96', '::ffff:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
   ...['fe80::/10', 'fec0::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLINK_PREFIX6],
 ]
 /**
- * Where no answer of a member may go, whatever it claims to answer. Addresses that hold an IPv4 address are not among them:
- * clients have such, behind translators (RFC 7915) and tunnels.
+ * Forbidden destinations of members' replies. Addresses that embed an IPv4 address are allowed, since clients behind
+ * translators (RFC 7915) and tunnels have them.
  */
 const NO_CLIENTS6 = ['::/127', 'fe80::/10', 'ff00::/8', 'fd00:ec2::254/128', UPLINK_PREFIX6]
 
 /**
- * Local ports of what the domain itself connects to members: the proxy and the probes. Connections that are given the
- * node's address as their source have the ports below, so a reply's port tells whose it is.
+ * Local ports of the domain's own connections to members, by the proxy and the probes. Connections that are translated
+ * to the node's address use the ports below, so the port of a reply tells which kind it belongs to.
  */
 export const OWN_PORTS = { first: 32_768, last: 65_535 } as const
 const TRANSLATED_PORTS = { first: 1_024, last: OWN_PORTS.first - 1 } as const
 
-/** On a packet of no flow that the driver gave a VIP as its source by hand, ahead of chain `forward`. No service's mark has this bit. */
+/**
+ * Marks a packet without a flow whose source the driver set to a VIP, before chain `forward`. No service's mark has
+ * this bit.
+ */
 export const ANSWERED_MARK = 0x4000_0000
 
 /**
- * On what a client says of a flow that this node does not know, where the driver wants the client to say more. The kernel's
- * answer bears it too, by sysctl `fwmark_reflect`. No service's mark has this bit.
+ * Marks a client's packet of a flow that is unknown here, if the driver wants the client to send more. The kernel's
+ * response has the same mark, by sysctl `fwmark_reflect`. No service's mark has this bit.
  */
 export const ASK_BACK_MARK = 0x8000_0000
 
 /**
- * The guard of a domain: a load balancer's node is no router. Requests to a service may enter the segment, their
- * replies may leave; nothing else crosses. With return path `gateway` a reply may come first (another node carried the
- * flow till now): it may leave only if the driver's reverse map gave it a VIP as its source.
+ * Renders the guard of a domain, which keeps the node from being a router. Requests to a service may enter the segment,
+ * and their replies may leave it; nothing else is forwarded. With return path `gateway` a reply may be the first
+ * packet, since another node carried the flow before; it may leave only if the driver's reverse map set its source to a
+ * VIP.
  *
- * Every packet pays for the chains of the hooks that it passes, but nat chains see the first packet of a tracked flow
- * alone. What may begin is therefore judged there, and the domain's own connections are not tracked at all.
- * @param protectedCidrs prefixes beside the standing ones that are never a destination
+ * Every packet passes the chains of its hooks, but nat chains see only the first packet of a tracked flow. So the guard
+ * decides there which flows may begin. The domain's own connections are not tracked.
+ * @param protectedCidrs prefixes that are never a destination, besides the fixed ones
  */
 export function renderGuard(
   domain: DomainEntry,
@@ -51,7 +58,7 @@ export function renderGuard(
   protectedCidrs: readonly string[] = [],
 ): WholeTable {
   return wholeTable('inet', GUARD_TABLE, [
-    // It is part of the mark: a domain whose guard is older has its sysctls set again.
+    // It is part of the mark, so that a domain with an older guard gets its sysctls again.
     '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst, tcp_max_tw_buckets',
     ...chain('claimed', 'type filter hook prerouting priority raw; policy accept;', claimRules(domain)),
     ...chain('departing', 'type filter hook output priority raw; policy accept;', [
@@ -64,8 +71,8 @@ export function renderGuard(
 }
 
 /**
- * Where only the proxy serves, nothing is forwarded. What comes for a VIP and finds no socket the kernel refuses by
- * itself; a rule that asks conntrack would have every packet tracked.
+ * If only the proxy serves, nothing is forwarded. The kernel itself refuses packets for a VIP without a socket. A rule
+ * that uses conntrack would make the kernel track every packet.
  */
 const CLOSED: readonly string[] = chain('forward', 'type filter hook forward priority filter; policy drop;', [])
 
@@ -85,13 +92,14 @@ const trackedChains = (
 ]
 
 /**
- * A member speaks as an address of its own network: as any other it could make a VIP answer to a place that it may not
- * reach itself. Ahead of connection tracking, for both families alike; the kernel's own check (`rp_filter`) knows IPv4
- * alone and costs a route lookup a packet. Replies to the node itself are told by their ports and not tracked.
+ * A member may send only from addresses of its own network. With another source it could make a VIP answer to an
+ * address that the member itself cannot reach. The check runs before connection tracking, for both families; the
+ * kernel's own check (`rp_filter`) supports only IPv4 and costs a route lookup per packet. Replies to the node itself
+ * are recognized by their ports and not tracked.
  */
 function claimRules(domain: DomainEntry): readonly string[] {
   const tunnelled = domain.tunnel?.subnets ?? []
-  // Each with the node's addresses that its members answer probes to.
+  // Each subnet with the node's addresses, which its members answer probes to.
   const sources = domain.subnets.flatMap(({ cidr, nodeAddress }) => {
     const own = familyOf(cidr)
     return [cidr, ...tunnelled.flatMap((each) => (familyOf(each.cidr) === own ? [each.cidr] : []))].map((source) => ({
@@ -104,7 +112,7 @@ function claimRules(domain: DomainEntry): readonly string[] {
       return `${ip} daddr ${nodeAddress} ${ip} saddr ${source} tcp dport ${OWN_PORTS.first}-${OWN_PORTS.last} notrack accept`
     }),
     ...[...domain.subnets, ...tunnelled].map(({ cidr }) => `${familyOf(cidr)} saddr ${cidr} accept`),
-    // Behind routers, the routes say who is there: however many there are, they stand in one place.
+    // For members behind routers, the routes decide in one lookup, however many there are.
     ...(isRouted(domain)
       ? [
           ...domain.subnets.map(({ cidr, nodeAddress }) => {
@@ -114,13 +122,15 @@ function claimRules(domain: DomainEntry): readonly string[] {
           `${FROM_BEHIND_ROUTERS} accept`,
         ]
       : []),
-    // Link-local and unspecified addresses: what neighbour discovery speaks as (RFC 4861).
+    // Link-local and unspecified addresses, which neighbour discovery uses (RFC 4861).
     'ip6 saddr { fe80::/10, :: } accept',
     'drop',
   ]
 }
 
-/** The way back to the source is where the packet came from: of a VIP, a stranger or the domain itself it is not. */
+/**
+ * The route to the source leads back to the segment. This is not so for a VIP, a foreign address or the domain itself.
+ */
 const FROM_BEHIND_ROUTERS = `fib saddr . iif oifname "${SEGMENT}"`
 
 const isRouted = ({ routes = [] }: DomainEntry): boolean => routes.length > 0
@@ -129,7 +139,7 @@ const familyOf = (cidr: string): 'ip' | 'ip6' => (parseCidr(cidr).version === 4 
 
 function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): readonly string[] {
   const outwards = `iifname "${SEGMENT}" oifname "${UPLINK}"`
-  // A rule each: a set refuses prefixes that overlap.
+  // One rule each, since a set rejects overlapping prefixes.
   const protectedRules = protectedCidrs.map((cidr) => {
     return `${outwards} ${familyOf(cidr)} daddr ${cidr} drop`
   })
@@ -152,8 +162,8 @@ function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): r
 }
 
 /**
- * Members see the node's address, or the one that the nodes share, where replies would not come back through it by
- * themselves. A reply that came first and was given no VIP as its source by the driver's table goes nowhere.
+ * Source NAT to the node's address, or to the address that the nodes share, where replies would not return through this
+ * node otherwise. A reply that came first and whose source the driver did not set to a VIP is dropped.
  */
 function sourceRules(domain: DomainEntry): readonly string[] {
   const of = (version: 4 | 6): readonly DomainSubnet[] =>
@@ -166,7 +176,8 @@ function sourceRules(domain: DomainEntry): readonly string[] {
     if (domain.returnPath === 'snat') {
       const nodes = subnets.map((subnet) => `${subnet.cidr} : ${subnet.sharedAddress ?? subnet.nodeAddress}`).join(', ')
       const flows = `ct status dnat oifname "${SEGMENT}" meta l4proto { tcp, udp, sctp }`
-      // The next hop of a host on the segment is itself: a member behind a router sees the node as that router does.
+      // The next hop of a host on the segment is the host itself. A member behind a router sees the node's address on
+      // that router's segment.
       const place = isRouted(domain) ? `rt ${ip} nexthop` : `${ip} daddr`
       return [`${flows} snat ${ip} to ${place} map { ${nodes} }:${ports}`]
     }
@@ -176,7 +187,7 @@ function sourceRules(domain: DomainEntry): readonly string[] {
       const source = version === 4 ? nodeAddress : `[${nodeAddress}]`
       const to = `snat ${ip} to ${source}:${ports}`
       if (!isRouted(domain)) return [`${hairpin} ${ip} saddr ${cidr} ${ip} daddr ${cidr} ${to}`]
-      // Routers pass answers to clients on their segment, or behind themselves, by the node.
+      // Routers pass responses to clients on their segment, or behind themselves, without this node.
       const near = `rt ${ip} nexthop ${cidr}`
       return [`${hairpin} ${ip} saddr ${cidr} ${near} ${to}`, `${hairpin} ${behind} ${near} ${to}`]
     })
@@ -184,7 +195,7 @@ function sourceRules(domain: DomainEntry): readonly string[] {
   return [...translated, `iifname "${SEGMENT}" oifname "${UPLINK}" ct status & (snat | dnat) == 0 drop`]
 }
 
-/** Prefixes by family, a rule each where they may overlap: a set refuses those. */
+/** Prefixes by family, one rule each, since a set rejects overlapping prefixes. */
 const destinations = (protectedCidrs: readonly string[]): readonly string[] => [
   `ip daddr { ${FORBIDDEN4.join(', ')} }`,
   `ip6 daddr { ${FORBIDDEN6.join(', ')} }`,
@@ -192,13 +203,16 @@ const destinations = (protectedCidrs: readonly string[]): readonly string[] => [
 ]
 
 /**
- * The second wall behind admission: whatever a member's address or a subnet says, no request is forwarded there. A flow
- * is judged by its first packet.
+ * Second check behind admission: no request is forwarded to these prefixes, whatever the address of a member or subnet
+ * is. A flow is checked by its first packet.
  */
 const neverForwarded = (protectedCidrs: readonly string[]): readonly string[] =>
   destinations(protectedCidrs).map((where) => `oifname "${SEGMENT}" ${where} drop`)
 
-/** Nor do the proxy and the probes ask there. Neighbours are found by multicast, so only what is asked of members counts. */
+/**
+ * The proxy and the probes do not connect to them either. Neighbour discovery uses multicast, so only connections to
+ * members are checked.
+ */
 const neverAsked = (protectedCidrs: readonly string[]): readonly string[] =>
   destinations(protectedCidrs).flatMap((where) => [
     `${where} meta l4proto { tcp, udp, sctp } drop`,
@@ -206,32 +220,34 @@ const neverAsked = (protectedCidrs: readonly string[]): readonly string[] =>
   ])
 
 /**
- * The proxy and the probes connect to the tenant's segment alone; anywhere else they only answer. Their TCP is not
- * tracked, but for what carries a mark: answers of connections that are counted (the driver marks their requests).
+ * The proxy and the probes connect only to the tenant's segment; elsewhere they only answer. Their TCP is not tracked,
+ * except for marked packets: responses of counted connections, whose requests the driver marks.
  */
 const departingRules = (domain: DomainEntry): readonly string[] => [
-  // What is forwarded through tunnels is not tracked, so whatever comes for a tunnel is a new flow, and refused.
+  // Packets that are forwarded through tunnels are not tracked, so a packet that arrives from a tunnel begins a new
+  // flow, which is refused.
   ...(domain.tunnel === undefined ? [] : [`oifname "${SEGMENT}" udp dport ${TUNNEL_PORT} notrack accept`]),
-  // Nearly every packet ends here.
+  // Matches nearly every packet.
   'meta mark 0 tcp flags & (syn | ack) == ack notrack accept',
   ...(domain.returnPath === 'gateway' ? [ASK_BACK_RULE] : []),
   ...sharedRules(domain),
   `oifname != "${SEGMENT}" goto answers`,
   'meta mark 0 meta l4proto tcp notrack',
-  // A probe's INIT. Its answer begins nothing, since an association that is tracked begins with an INIT.
+  // A probe's INIT. Its answer begins no flow, since a tracked association begins with an INIT.
   'meta l4proto sctp notrack',
 ]
 
 /**
- * A client's FIN makes no flow known, so the kernel would answer it with a reset, though every node deals the flow to the
- * same member. As an ACK of what was never sent the same answer makes the client say where it stands (RFC 9293, 3.10.7.4).
- * That makes the flow known, and its FIN comes again. Not tracked: it would be a flow of the node's own.
+ * A FIN of a client does not create a flow, so the kernel would answer it with a reset, although every node would pick
+ * the same member. If the same answer is sent as an ACK of a sequence that was never sent, the client answers with its
+ * own sequence (RFC 9293, 3.10.7.4). That creates the flow, and the client sends its FIN again. Not tracked, since it
+ * would be a flow of the node itself.
  */
 const ASK_BACK_RULE = `oifname "${UPLINK}" meta mark 0x${ASK_BACK_MARK.toString(16)} tcp flags & (rst | ack) == rst tcp flags set ack notrack accept`
 
 /**
- * Nobody here speaks as the address that members see of all nodes. A reply of theirs for a flow that this node does not
- * know may be ahead of the word of the node which had the address a moment ago: to refuse it would end the flow.
+ * No connection of this domain uses the address that members see of all nodes. A reply to it for an unknown flow may
+ * arrive before the record of the node that had the address a moment ago. Refusing it would end the flow.
  */
 const sharedRules = ({ subnets }: DomainEntry): readonly string[] =>
   subnets.flatMap(({ cidr, sharedAddress }) => {
@@ -253,15 +269,16 @@ const ANSWER_RULES = [
 ]
 
 /**
- * A VIP is local to the domain: a flow that the driver's table neither translated nor gave to the proxy ends here. A
- * packet that is not tracked belongs to a socket of the domain or to none, and then the kernel refuses it: nothing
- * listens where it could be reached, as the proxy does on the loopback addresses.
+ * A VIP is local to the domain. A flow that the driver's table neither translated nor redirected to the proxy is
+ * refused here. An untracked packet belongs to a socket of the domain or to none, and then the kernel refuses it: no
+ * socket listens on a reachable address, since the proxy listens on loopback addresses.
  */
 const refusedRules = ({ returnPath }: DomainEntry): readonly string[] => [
   'iifname != "lo" socket transparent 1 accept',
   'icmp type echo-request accept',
   'icmpv6 type echo-request accept',
-  // Forwarded packet by packet: a node that does not know a service yet, or any more, must not end flows of others.
+  // Forwarded packet by packet: a node that does not know a service yet, or no longer, must not reset flows of other
+  // nodes.
   ...(returnPath === 'dsr' ? ['tcp flags & (syn | ack) != syn drop'] : []),
   'meta l4proto tcp reject with tcp reset',
   'meta l4proto udp reject with icmpx port-unreachable',

@@ -1,8 +1,8 @@
 const DEFAULT_GRACE_MS = 30_000
 
 /**
- * When what nobody named may go. An agent that lost its memory hears of its entries in several portions after a
- * start: what the first portion does not name may carry traffic that a later one names.
+ * Decides when leftovers may be removed. An agent that lost its state receives its entries in several portions after a
+ * start, so a leftover that the first portion does not name may carry traffic of a later one.
  */
 export class LeftoversGrace {
   readonly #graceMs: number
@@ -15,7 +15,7 @@ export class LeftoversGrace {
     this.#startMs = this.#now()
   }
 
-  /** Begins anew: something was just adopted. */
+  /** Restarts the grace period after `adopt`. */
   begin(): void {
     this.#startMs = this.#now()
   }

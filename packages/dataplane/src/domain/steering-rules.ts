@@ -5,14 +5,14 @@ import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-c
 import { hostLinkPrefix } from './domain-names.ts'
 import type { Run } from './run.ts'
 
-/** Ahead of the local table, which moves behind them: a VIP that root answers ARP for is local to root. */
+/** Before the local table, which moves behind these rules: a VIP that root answers ARP for is local to root. */
 const STEERING_PREFERENCE = 10
 const LOCAL_PREFERENCE = 100
 
-/** By its number, as protocols: names are what files in /etc make of them, which a small system need not have. */
+/** By number, as protocols. Names depend on files in /etc, which a small system may not have. */
 const LOCAL_TABLE = '255'
 
-/** Never a rule without a protocol: it would catch the ARP request for the VIP, which then has no answer. */
+/** Never a rule without a protocol: it would catch the ARP request for the VIP, which then gets no answer. */
 const STEERED = { 4: ['tcp', 'udp', 'sctp', 'icmp'], 6: ['tcp', 'udp', 'sctp'] } as const
 
 /** As `ip -N -j` shows it. */
@@ -26,7 +26,7 @@ interface Rule {
 
 /**
  * Prepares the root namespace: forwarding, the rules that steer VIPs into domains, and a table that lets domains reach
- * nothing but the fabric. Idempotent; resolves with the number of changes made.
+ * only the fabric. Idempotent; resolves with the number of changes.
  */
 export async function prepareRoot(run: Run, helper: NativeHelper, config: DomainConfig): Promise<number> {
   const sysctls = await setForwarding(run, config)
@@ -46,7 +46,7 @@ async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<nu
     rule.table === table
   const locals = rules.filter((rule) => rule.table === LOCAL_TABLE).map((rule) => rule.priority)
   const lines: string[] = []
-  // First the new place, then the old one goes: in the other order the node loses its own addresses for a moment.
+  // Add the new rule before the old one is removed; otherwise the node would lose its own addresses for a moment.
   if (!locals.some((priority) => priority > STEERING_PREFERENCE))
     lines.push(`rule add preference ${LOCAL_PREFERENCE} lookup local`)
   for (const priority of locals)
@@ -67,7 +67,7 @@ async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
   const names = ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding', acceptRa]
   const [ipv4, ipv6, ra] = (await sysctl(['-n', ...names])).trim().split(/\s+/)
   const wanted: string[] = []
-  // Forwarding makes a host ignore router advertisements: a node that got its default route so must keep it.
+  // Forwarding makes a host ignore router advertisements. A node that got its default route from one must keep it.
   if (ipv6 !== '1' && ra === '1') wanted.push(`${acceptRa}=2`)
   if (ipv4 !== '1') wanted.push('net.ipv4.ip_forward=1')
   if (ipv6 !== '1') wanted.push('net.ipv6.conf.all.forwarding=1')
@@ -75,7 +75,7 @@ async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
   return wanted.length
 }
 
-/** The second wall: even a domain whose guard failed reaches neither the node itself nor another domain. */
+/** Second check: even a domain whose guard failed reaches neither the node itself nor another domain. */
 export function renderRootGuard(config: DomainConfig): WholeTable {
   const uplinks = `iifname "${config.instance}u*"`
   const hosted = hostSegmentRules(config)
@@ -94,8 +94,9 @@ export function renderRootGuard(config: DomainConfig): WholeTable {
 }
 
 /**
- * Where the node itself is the way to members: they see the address that it always sends from, so that answers come back
- * whatever carries them; what they do not answer does not come in, and the node's own sockets are nobody's members.
+ * Rules for segments that are reached through the node's own routes. Members see the address that the node always uses,
+ * so that responses return over any network. Other incoming packets are dropped, and the node's own sockets are not
+ * members.
  */
 function hostSegmentRules(config: DomainConfig): Readonly<Record<'input' | 'forward' | 'chains', readonly string[]>> {
   if ((config.hostSegments ?? []).length === 0) return { input: [], forward: [], chains: [] }

@@ -7,7 +7,7 @@ import { REFUSALS, REFUSED_SET, SHARES_TABLE } from './shares-table.ts'
 
 const MARK_BYTES = 4
 const KEYS = Object.values(REFUSALS)
-/** So full, the kernel already throws flows out for new ones. */
+/** At this fill the kernel already evicts flows for new ones. */
 const NEARLY_FULL = 0.95
 
 interface Passed {
@@ -17,7 +17,7 @@ interface Passed {
   readonly bytes: readonly [number, number]
 }
 
-/** Reads what tenant networks use of their shares of packets, bytes and flows, and what they were refused. */
+/** Reads how much tenant networks use of their shares of packets, bytes and flows, and how much was refused. */
 export class NetworkShareUse {
   readonly #helper: NativeHelper
   readonly #shares: NetworkShares
@@ -31,7 +31,7 @@ export class NetworkShareUse {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** @param netns path of the domain's namespace @throws HelperError when the namespace or its interfaces are gone */
+  /** @param netns path of the domain's namespace @throws HelperError if the namespace or its interfaces do not exist */
   async read(netns: string): Promise<readonly ShareUse[]> {
     const arrived = await this.#refused({ netns, family: 'netdev', table: SHARES_TABLE })
     const begun = await this.#refused({ netns, family: 'inet', table: GUARD_TABLE })
@@ -46,7 +46,7 @@ export class NetworkShareUse {
     ]
   }
 
-  /** The domain is gone. */
+  /** The domain was removed. */
   forget(netns: string): void {
     this.#passed.delete(netns)
   }
@@ -62,7 +62,7 @@ export class NetworkShareUse {
     return { packets: of('packets'), bytes: of('bytes'), 'new-flows': of('new-flows') }
   }
 
-  /** Of the busier side, in a second; null at the first look. */
+  /** Per second, of the busier side; null at the first read. */
   async #rates(netns: string): Promise<{ readonly packets: number | null; readonly bytes: number | null }> {
     const uplink = await this.#helper.traffic({ netns, dev: UPLINK })
     const segment = await this.#helper.traffic({ netns, dev: SEGMENT })

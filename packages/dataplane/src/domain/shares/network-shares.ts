@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os'
 
-/** What one tenant network may take of a node, from its clients and again from its members. */
+/** What one tenant network may use of a node, for its clients and again for its members. */
 export interface NetworkShares {
   readonly packetsPerSecond: number
   readonly bytesPerSecond: number
-  /** Connections that begin: TCP's SYN, and the first packet of every other flow that the kernel tracks. */
+  /** New connections: TCP SYNs, and the first packet of every other tracked flow. */
   readonly newFlowsPerSecond: number
 }
 
-/** The same as a node's owner says it: what costs processor time by the processor. */
+/** The same as configured on a node. Limits that cost processor time are per processor. */
 export interface ShareSettings {
   readonly packetsPerProcessor: number
   readonly newFlowsPerProcessor: number
@@ -16,8 +16,8 @@ export interface ShareSettings {
 }
 
 /**
- * About half of what a processor forwards, so that no network takes more than half of a node by its packets alone; and a
- * bound on bytes that is finite, and above the links of today.
+ * About half of what a processor forwards, so that the packets of one network use at most half of a node; and a finite
+ * byte limit above the speed of today's links.
  */
 export const DEFAULT_SHARES: ShareSettings = {
   packetsPerProcessor: 250_000,
@@ -25,7 +25,7 @@ export const DEFAULT_SHARES: ShareSettings = {
   megabytesPerSecond: 5_000,
 }
 
-/** @param processors of the node */
+/** @param processors number of processors of the node */
 export const networkShares = (settings = DEFAULT_SHARES, processors = availableParallelism()): NetworkShares => ({
   packetsPerSecond: settings.packetsPerProcessor * processors,
   bytesPerSecond: settings.megabytesPerSecond * 1_000_000,

@@ -1,29 +1,29 @@
 import type { OverShareReport, ShareName } from '@spout/model/node-report'
 import type { Log } from '@spout/sys'
 
-/** How one domain stands with one of its shares. */
+/** The use of one share by one domain. */
 export interface ShareUse {
   readonly share: ShareName
-  /** What it may have: in a second, or at a time. */
+  /** Limit per second, or at a time. */
   readonly limit: number
-  /** What it has; null when that is not known. */
+  /** Current use; null if not known. */
   readonly used: number | null
-  /** How often it was refused more, since something began to count; null where `isOver` says it. */
+  /** Refusals since counting began; null if `isOver` is set. */
   readonly refused: number | null
-  /** It wants more now. Left out, that it was refused something tells it. */
+  /** Whether it wants more than its limit now. If absent, new refusals tell it. */
   readonly isOver?: boolean
 }
 
-/** What tells how domains stand with some of their shares. */
+/** Reads the use of some shares by domains. */
 export interface ShareSource {
   read(domain: number): Promise<readonly ShareUse[]>
   forget?(domain: number): void
 }
 
-/** All domains together, for who watches this one machine: by share, so that their number is fixed. */
+/** Sums over all domains, for `/metrics`. By share, so that the number of figures is fixed. */
 export interface ShareFigures {
   readonly refused: number
-  /** The most that one domain uses of its share: 1 is all of it. Null where that is not known. */
+  /** The highest use of a share by one domain; 1 is all of it. Null if not known. */
   readonly mostUsed: number | null
   /** Domains that want more than their share. */
   readonly over: number
@@ -36,22 +36,22 @@ export interface ShareWatchOptions {
   readonly now?: () => number
 }
 
-/** A domain that was refused nothing for so long is within its share again. */
+/** A domain without refusals for this long is within its share again. */
 const QUIET_MS = 60_000
-/** More say no more. */
+/** At most this many domains are reported. */
 const MOST_REPORTS = 1_000
-/** At most this part of the time is spent on looking. */
+/** At most this part of the time is spent on reading. */
 const SHARE_OF_TIME = 0.01
 
 interface Over {
   /** When it last wanted more. */
   readonly lastMs: number
-  /** When it was last refused something; null for never. */
+  /** When it was last refused; null for never. */
   readonly refusedMs: number | null
   readonly limit: number
 }
 
-/** Tells which tenant networks want more of this node than they may have, and counts what they were refused. */
+/** Watches which tenant networks want more of this node than their share, and counts refusals. */
 export class ShareWatch {
   readonly #options: ShareWatchOptions
   readonly #now: () => number
@@ -67,7 +67,10 @@ export class ShareWatch {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** Looks at every domain, unless the last look was so long that it is not time yet. A domain that cannot be read is left out. */
+  /**
+   * Reads every domain, unless the last read was so slow that it is too early. A domain that cannot be read is left
+   * out.
+   */
   async look(): Promise<readonly OverShareReport[]> {
     const startMs = this.#now()
     if (startMs >= this.#notBeforeMs) {
@@ -112,7 +115,7 @@ export class ShareWatch {
     const ofDomain = this.#refused.get(domain) ?? new Map<ShareName, number>()
     this.#refused.set(domain, ofDomain)
     const before = ofDomain.get(share)
-    // What was counted before this process looked first is nobody's news; a count that fell began anew.
+    // Refusals before this process's first read are not reported. A count that decreased has started again.
     const more = refused === null || before === undefined ? 0 : refused < before ? refused : refused - before
     if (refused !== null) ofDomain.set(share, refused)
     this.#total.set(share, (this.#total.get(share) ?? 0) + more)

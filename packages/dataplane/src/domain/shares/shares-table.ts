@@ -3,20 +3,20 @@ import { SEGMENT, UPLINK } from '../domain-names.ts'
 import type { NetworkShares } from './network-shares.ts'
 
 export const SHARES_TABLE = 'spout-shares'
-/** What counts refused packets, in this table and in the guard's. */
+/** Counts refused packets, in this table and in the guard's. */
 export const REFUSED_SET = 'refused'
-/** The keys in it. */
+/** Its keys. */
 export const REFUSALS = { packets: 1, bytes: 2, 'new-flows': 3 } as const
 
-/** What may come at once, as a part of what may come in a second. */
+/** Burst, as a part of what is allowed per second. */
 const BURST = 0.1
 
-/** Of the length with its network header. */
+/** Length including the network header. */
 const SMALL_BYTES = 256
 
 export const DECLARE_REFUSED = `  set ${REFUSED_SET} { type mark; counter; elements = { ${Object.values(REFUSALS).join(', ')} } }`
 
-/** Counts the packet under its key and drops it; its mark means nothing any more. */
+/** Counts the packet under its key and drops it. The mark is not used after that. */
 const refuse = (share: keyof typeof REFUSALS): string =>
   `meta mark set ${REFUSALS[share]} meta mark @${REFUSED_SET} drop`
 
@@ -26,12 +26,12 @@ const over = (perSecond: number, unit: 'packets' | 'bytes'): string => {
 }
 
 /**
- * Table `netdev spout-shares` of a domain: what is over its network's share is dropped where it arrives, ahead of
- * connection tracking and of every other rule. Clients and members have a share each, since links carry as much either way.
+ * Renders table `netdev spout-shares` of a domain. It drops packets over the network's share where they arrive, before
+ * connection tracking and every other rule. Clients and members have a share each, since links are full duplex.
  *
- * A limit costs more than all else here, so a packet meets as few as bound it: a SYN that of connections alone, and a small
- * one not that of bytes, which the number of packets bounds.
- * @param links numbers of the uplink and the segment: the chains hang on them
+ * A limit costs more than all other rules here, so a packet passes as few as possible: a SYN only the limit of
+ * connections, and a small packet not the limit of bytes, which the number of packets bounds.
+ * @param links indexes of the uplink and the segment, which the chains are attached to
  */
 export function renderShares(
   shares: NetworkShares,
@@ -53,6 +53,8 @@ export function renderShares(
   )
 }
 
-/** For the guard, in a chain that sees the first packet of each tracked flow alone. TCP's were counted where they arrived. */
+/**
+ * For the guard, in a chain that sees the first packet of each tracked flow. TCP SYNs were counted where they arrived.
+ */
 export const newFlowRule = ({ newFlowsPerSecond }: NetworkShares): string =>
   `meta l4proto != tcp ${over(newFlowsPerSecond, 'packets')} ${refuse('new-flows')}`
