@@ -12,29 +12,26 @@ import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
 import type { TrackedEntry, TrackedService } from './tracked-entry.ts'
 
 /**
- * A cut is made more than once: a packet on its way may bring a flow back, and so does a UDP member that speaks first; the
- * client's next packet then ends it, unless the member is first again.
+ * A cut is repeated, since a packet in flight, or a UDP member that sends first, may create the flow again. The
+ * client's next packet then ends it, unless the member sends first again.
  */
 const ROUNDS = 5
 const ROUND_MS = 1_000
-/**
- * Rounds begin at whole multiples of it: members that go one after the other share the kernel's walks, however many there
- * are that come and go.
- */
+/** Rounds start at multiples of this time, so that members that go one after another share the kernel's table walks. */
 const ROUNDS_AT_MS = 500
-/** From one time that cuts are made to the next: the first one is made at once. */
+/** Pause between two runs. The first cut is made at once. */
 const PAUSE_MS = 20
-/** Of one load balancer at a time: a drain may last a day, and its members may change every second. */
+/** Per load balancer: a drain may last a day, and its members may change every second. */
 const MOST_DRAINS = 10_000
 /** Members in one request. */
 const MOST_MEMBERS = 10_000
 /**
- * Requests after which `run` lets others go first. The kernel walks over its whole table of flows for each, those of other
- * domains included: members that die all at once must not hold up the changes of others.
+ * Requests after which `run` yields. The kernel walks its whole flow table for each, including other domains' flows.
+ * Members that all die at once must not delay the changes of others.
  */
 const MOST_REQUESTS = 8
 
-/** Flows that are to be forgotten. Plain data: those that wait for the end of a drain are kept over a restart. */
+/** Flows to delete. Plain data: drains that are waiting are kept over a restart. */
 interface Cut {
   readonly key: string
   readonly listenerId: string
@@ -42,29 +39,29 @@ interface Cut {
   readonly port: number
   readonly end: FlowEnd
   readonly reason: 'lost' | 'drained'
-  /** Whether connections that can still carry something go, too. */
+  /** Whether connections that can still carry traffic are deleted too. */
   readonly all: boolean
-  /** Wall-clock ms: it is kept over restarts. */
+  /** Wall-clock ms, since it is kept over restarts. */
   readonly atMs: number
   readonly roundsLeft: number
 }
 
-/** Cuts of one service that are made alike. */
+/** Cuts of one service with the same properties. */
 type Group = readonly Cut[]
 
 export interface FlowCutsOptions {
   readonly helper: Pick<NativeHelper, 'conntrackDelete'>
-  /** Path of the namespace of an entry's domain, and the entry as it is in force; undefined when it is gone. */
+  /** The path of the namespace of an entry's domain, and the entry in force; undefined if it is gone. */
   readonly find: (key: string) => { readonly netns: string; readonly entry: TrackedEntry } | undefined
   readonly clock: Clock
   readonly log: Log
-  /** Where drains under way are kept for the next process; null keeps them in memory alone. */
+  /** The file that keeps waiting drains for the next process; null keeps them in memory only. */
   readonly file: string | null
-  /** Something is due: `run` is to be called. */
+  /** `run` must be called now. */
   readonly onDue: () => void
 }
 
-/** Ends the flows of members that were lost, and of those that left, when their time is over. */
+/** Deletes tracked flows of members that were lost, and of members that left, at the end of their drain. */
 export class FlowCuts {
   readonly #options: FlowCutsOptions
   readonly #cuts = new Map<string, Cut>()
@@ -76,7 +73,7 @@ export class FlowCuts {
     this.#options = options
   }
 
-  /** Goes on with the drains of an earlier process. Nothing is cut for members that are down: that was done. */
+  /** Continues the drains of an earlier process. Flows of members that are down were cut already. */
   async adopt(entries: Iterable<TrackedEntry>): Promise<void> {
     this.#cuts.clear()
     const saved = Map.groupBy(await this.#load(), ({ listenerId }) => listenerId)
@@ -95,7 +92,7 @@ export class FlowCuts {
     this.#schedule()
   }
 
-  /** Notes what the change of an entry means for flows; `run` does what is due. */
+  /** Schedules the cuts that follow from the change of an entry. `run` makes those that are due. */
   follow(before: TrackedEntry | null, after: TrackedEntry): void {
     const former = new Map(before?.services.map((service) => [service.listenerId, service]))
     let drains = false
@@ -109,19 +106,19 @@ export class FlowCuts {
     if (drains && this.#cuts.size > MOST_DRAINS) this.#bound(after.key)
   }
 
-  /** The entry is gone, and with it the way to its flows. */
+  /** The entry is gone, and so are its flows. */
   forget(key: string): void {
     this.#drop((cut) => cut.key === key)
   }
 
   /**
-   * Makes the cuts that are due, but for those that are too many for one time: `onDue` comes again for them. Never throws:
-   * what fails is tried again in the next round.
+   * Makes the cuts that are due. If there are too many for one run, `onDue` is called again for the rest. Never throws;
+   * a failed cut is repeated in the next round.
    */
   async run(): Promise<void> {
     const now = this.#options.clock.now().getTime()
     const due = now < this.#notBeforeMs ? [] : [...this.#cuts].filter(([, { atMs }]) => atMs <= now)
-    // Whoever has waited longest: where a round takes longer than a second, the first of it are due again before its last.
+    // Longest wait first: if a round takes more than a second, its first cuts are due again before its last are made.
     due.sort(([, one], [, other]) => one.atMs - other.atMs)
     let requests = 0
     for (const batch of this.#batches(due.map(([, cut]) => cut))) {
@@ -133,7 +130,7 @@ export class FlowCuts {
       if (requests >= MOST_REQUESTS) break
     }
     const isAll = requests < MOST_REQUESTS
-    // A clock that was set back holds no cuts up.
+    // Cuts are also due if the clock was set back.
     if ((requests > 0 && isAll) || now < this.#notBeforeMs - PAUSE_MS) this.#notBeforeMs = now + PAUSE_MS
     this.#schedule()
     await this.#save()
@@ -144,13 +141,13 @@ export class FlowCuts {
     this.#timer = null
   }
 
-  /** By domain: its services share what the kernel is asked. */
+  /** By domain, since its services share requests to the kernel. */
   #batches(due: readonly Cut[]): Iterable<readonly Group[]> {
     const groups = [...Map.groupBy(due, ({ key, listenerId, all }) => `${key} ${listenerId} ${all}`).values()]
     return Map.groupBy(groups, ([cut]) => this.#options.find(cut!.key)?.netns).values()
   }
 
-  /** @param batch of one domain @returns how many requests it took */
+  /** @param batch of one domain @returns how many requests it made */
   async #cut(batch: readonly Group[]): Promise<number> {
     const { helper, log, find } = this.#options
     const netns = find(batch[0]![0]!.key)?.netns
@@ -160,7 +157,7 @@ export class FlowCuts {
       try {
         await helper.conntrackDelete({ netns, services })
       } catch (error) {
-        log.warn({ netns, services: services.length, error: String(error) }, 'flows of members not ended')
+        log.warn({ netns, services: services.length, error: String(error) }, 'flows of members were not deleted')
       }
     return requests.length
   }
@@ -187,7 +184,7 @@ export class FlowCuts {
       this.#cuts.delete(drainName({ listenerId }, end))
       return
     }
-    // One that goes on cuts no less for the member that it cuts for leaving meanwhile.
+    // A repeated cut also covers a member that leaves meanwhile.
     const all = change.what === 'drain' || change.all || this.#cuts.get(lost)?.all === true
     const atMs = this.#options.clock.now().getTime() + (change.what === 'drain' ? change.afterMs : 0)
     const reason = change.what === 'drain' ? 'drained' : 'lost'
@@ -195,7 +192,7 @@ export class FlowCuts {
     this.#cuts.set(nameOf(cut), cut)
   }
 
-  /** Those that would be over first are over now. */
+  /** Ends the drains with the earliest deadlines now, beyond the maximum. */
   #bound(key: string): void {
     const drains = [...this.#cuts].filter(([, cut]) => cut.key === key && cut.reason === 'drained')
     if (drains.length <= MOST_DRAINS) return
@@ -244,7 +241,7 @@ export class FlowCuts {
   }
 }
 
-/** Services that together have no more members than a request takes. */
+/** Groups services so that each request has at most the maximum of members. */
 function inRequests(services: readonly ServiceFlows[]): readonly (readonly ServiceFlows[])[] {
   const requests: ServiceFlows[][] = []
   let members = Number.POSITIVE_INFINITY

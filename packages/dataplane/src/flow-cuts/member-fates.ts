@@ -3,23 +3,25 @@ import type { Transport } from '@spout/model/protocols'
 import { effectiveMembers } from '@spout/plan/effective-members'
 import type { FlowEnd } from '@spout/sys'
 
-/** A pool with what is known of its members: what became of flows follows from two of these. */
+/** A pool and the health of its members. Two of them tell what to do with flows. */
 export interface PoolHealth {
   readonly pool: NodePool
   /** Ids of members that are down. */
   readonly down: ReadonlySet<string>
 }
 
-/** What a member is to the flows that it has. They stay with a backup member that rests again. */
+/**
+ * The state of a member as far as its flows are concerned. Flows of a backup member stay when it is no longer needed.
+ */
 export interface MemberFate {
   readonly end: FlowEnd
-  /** It is down, and so nothing passes over them. Below the panic threshold members serve though they are down. */
+  /** It is down and carries no traffic. At the panic threshold members carry traffic although they are down. */
   readonly isLost: boolean
-  /** Its weight is 0: they stay for a while. */
+  /** Its weight is 0: its flows stay for a while. */
   readonly isLeaving: boolean
 }
 
-/** By endpoint: a member that is deleted and made again is the same to a flow. */
+/** By endpoint: a flow does not notice that a member was deleted and created again. */
 export function memberFates({ pool, down }: PoolHealth): ReadonlyMap<string, MemberFate> {
   const effective = effectiveMembers(pool, down)
   const fates = new Map<string, MemberFate>()
@@ -32,25 +34,25 @@ export function memberFates({ pool, down }: PoolHealth): ReadonlyMap<string, Mem
   return fates
 }
 
-/** What is to be done about the flows of one service and one of its members. */
-export type FlowChange = { readonly end: FlowEnd } /** Whatever was to be done before need not be done any more. */ & (
+/** What to do with the flows of one service to one of its members. */
+export type FlowChange = { readonly end: FlowEnd } /** A scheduled cut is cancelled. */ & (
   | { readonly what: 'keep' }
-  /** Flows that cannot carry anything are forgotten now, or `all` of them. */
+  /** Flows that cannot carry traffic are deleted now, or `all` of them. */
   | { readonly what: 'lose'; readonly all: boolean }
-  /** All flows that are left are forgotten after so long. */
+  /** The remaining flows are deleted after this time. */
   | { readonly what: 'drain'; readonly afterMs: number }
 )
 
 /**
- * What a change of a service's pool means for flows that are there. Pure.
+ * What a change of a service's pool means for existing flows. Pure.
  *
- * - UDP flows of a member that is lost are dealt again at once. TCP flows stay: they end by themselves, or the member is
- *   back before they time out. `resetOnDown` ends them too. Those that never came up, or are closed, go in any case:
- *   a client that uses its port again would meet the dead member once more.
- * - SCTP associations of a member that is lost stay: the kernel takes up none but by its first packet. One that never
- *   came up is forgotten by the kernel within seconds.
- * - Flows of a member that leaves the pool, or has weight 0 now, stay for the pool's `drainMs`. Not those that are TCP and
- *   never came up, or are closed: the connection that a client opens anew from that port would go to the member that left.
+ * - UDP flows of a lost member are moved at once. TCP flows stay: they end by themselves, or the member is back before
+ *   they time out; `resetOnDown` ends them too. TCP flows that were never established, or are closed, are deleted in
+ *   any case: a client that reuses the port would reach the dead member again.
+ * - SCTP associations of a lost member stay: the kernel picks up a flow only with its first packet. An association that
+ *   was never established expires within seconds.
+ * - Flows of a member that leaves the pool, or gets weight 0, stay for the pool's `drainMs`, except TCP flows that were
+ *   never established or are closed: a new connection from that client port would go to the member that left.
  */
 export function flowChanges(
   transport: Transport,
@@ -58,9 +60,9 @@ export function flowChanges(
   after: PoolHealth | null,
 ): readonly FlowChange[] {
   if (before?.pool === after?.pool && before?.down === after?.down) return []
-  // A bulk of new services has nothing to say, and is to pay nothing for it.
+  // A bulk of new services has no flows and should cost nothing.
   if (before === null && after !== null && isSound(after)) return []
-  // Nobody was or is down or leaving: then it is for who comes and goes alone.
+  // No member was or is down or leaving, so only added and removed members matter.
   if (before !== null && after !== null && isSound(before) && isSound(after)) return exchanged(transport, before, after)
   const was = before === null ? NO_FATES : memberFates(before)
   const is = after === null ? NO_FATES : memberFates(after)
@@ -82,7 +84,7 @@ function leaving(transport: Transport, end: FlowEnd, pool: PoolHealth | null): r
   return transport === 'tcp' ? [drain, { end, what: 'lose', all: false }] : [drain]
 }
 
-/** The same, at the cost of those that differ and a glance at the others. */
+/** The same, at a cost in proportion to the members that differ. */
 function exchanged(transport: Transport, before: PoolHealth, after: PoolHealth): readonly FlowChange[] {
   const [was, is] = [before.pool.members, after.pool.members]
   const [gone, come] = [new Map<string, FlowEnd>(), new Map<string, FlowEnd>()]

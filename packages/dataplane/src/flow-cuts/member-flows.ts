@@ -11,17 +11,17 @@ export interface MemberFlowsOptions {
   readonly helper: Pick<NativeHelper, 'conntrackDelete'>
   readonly log: Log
   readonly clock?: Clock
-  /** Where drains under way are kept for the next agent. Default: in memory alone. */
+  /** The file that keeps waiting drains for the next agent. Default: memory only. */
   readonly drainFile?: string
 }
 
 /**
- * Ends tracked flows of members that failed or left, whichever driver made them: the kernel's connection tracking is one
- * for all of them.
+ * Deletes tracked flows of members that failed or left, whichever driver created them, since all drivers share the
+ * kernel's connection tracking.
  */
 export class MemberFlows implements EntryFollower {
   readonly name = 'member-flows'
-  /** Flows that are forgotten are traffic, no configuration. */
+  /** Deleted flows are traffic and not configuration. */
   readonly counters = { transactions: 0, reloads: 0 }
   readonly #cuts: FlowCuts
   readonly #entries = new Map<string, TrackedEntry>()
@@ -47,7 +47,7 @@ export class MemberFlows implements EntryFollower {
     })
   }
 
-  /** Never fails: what cannot be ended now is tried again. */
+  /** Never fails; a failed cut is repeated. */
   apply(changes: {
     readonly put: readonly WantedEntry[]
     readonly remove: readonly string[]

@@ -8,11 +8,11 @@ export interface TrackedService {
   readonly listenerId: string
   readonly transport: Transport
   readonly port: number
-  /** Whom its flows are with; null where nothing is tracked, and without a pool. */
+  /** The members of its flows; null if nothing is tracked, or without a pool. */
   readonly members: PoolHealth | null
 }
 
-/** What the kernel tracks flows of, of one load balancer. */
+/** The tracked services of one load balancer. */
 export interface TrackedEntry {
   readonly key: string
   readonly domain: number
@@ -20,9 +20,9 @@ export interface TrackedEntry {
   readonly services: readonly TrackedService[]
 }
 
-/** Proxied listeners are left out: their flows end in the proxy, which ends them itself. */
+/** Leaves out proxied listeners: their flows end in the proxy, which ends them itself. */
 export function trackedEntry({ key, domain, entry, down }: WantedEntry): TrackedEntry {
-  // What is forwarded is not tracked: each packet goes by what holds now.
+  // Forwarded packets are not tracked; each follows the current members.
   const pools = new Map(domain.returnPath === 'dsr' ? [] : entry.pools.map((pool) => [pool.number, pool]))
   const services = entry.services.flatMap(({ id, protocol, port, pool: number }): readonly TrackedService[] => {
     if (isProxied(protocol)) return []
