@@ -20,25 +20,25 @@ import { type FlowsState, parseFlowsState } from './flows-state.ts'
 export interface FlowReplicationOptions {
   readonly config: DomainConfig
   readonly log: Log
-  /** The program. */
+  /** The program `spout-flows`. */
   readonly executable: string
-  /** A directory of its own, memory-backed, kept while the agent restarts: what runs is found again by it. */
+  /** Its own memory-backed directory, kept while the agent restarts. The running process is found by it. */
   readonly directory: string
   readonly clock?: Clock
-  /** A program that has given no account for so long is ended and started anew. Default 30 s. */
+  /** If the process writes no state for this long, it is restarted. Default 30 s. */
   readonly stuckMs?: number
 }
 
-/** Peers that hear nothing meanwhile hold on to what they know for minutes. */
+/** Peers keep replicated flows for minutes meanwhile. */
 const LOOK_EVERY_MS = 1_000
-/** It gives one a second. */
+/** The process writes its state once a second. */
 const STUCK_MS = 30_000
-/** So long a program that was just started may take to its first account. */
+/** Time that a new process has for its first state. */
 const FIRST_WORD_MS = 5_000
 
 /**
- * Has the flows of domains with a shared address go on at another node of the group: a process of its own
- * (`spout-flows`) replicates them, with or without the agent.
+ * Keeps flows of domains with a shared address alive when another node of the group takes over. The process
+ * `spout-flows` replicates them, with or without the agent.
  */
 export class FlowReplication {
   readonly #options: FlowReplicationOptions
@@ -47,15 +47,15 @@ export class FlowReplication {
   readonly #serial = new Serial()
   readonly #closing = new AbortController()
   readonly #domains = new Map<number, SharedDomain>()
-  /** Undefined until somebody says: what an earlier agent left goes on. */
+  /** Undefined until `configure`: what an earlier agent started continues. */
   #settings: FlowSettings | null | undefined
   #text: string | null = null
   #running: ProcessIdentity | null = null
-  /** An earlier agent's program runs still. It may speak and act as this agent does not expect. */
+  /** An earlier agent's program still runs. Its files may have another format. */
   #outdated = false
   #keeping = false
   #startedMs = 0
-  /** The newest account, by its own clock, and when it was seen by ours. */
+  /** The newest state's own time, and when this process saw it. */
   #heard: { readonly writtenMs: number | null; readonly atMs: number } = { writtenMs: null, atMs: 0 }
   #pauseMs = 0
   #changes = 0
@@ -66,12 +66,12 @@ export class FlowReplication {
     this.#process = new FlowsProcess(options.executable, options.directory, rootNetns(options.config))
   }
 
-  /** How often something was changed since start: configurations written, processes started or ended. */
+  /** Counts changes since the start: configurations written, processes started or ended. */
   get counters(): { readonly changes: number } {
     return { changes: this.#changes }
   }
 
-  /** Takes over what an earlier agent left. Nothing is written or started before `configure` says what is wanted. */
+  /** Takes over what an earlier agent left. Writes and starts nothing before `configure`. */
   adopt(previous: readonly DomainEntry[]): Promise<void> {
     return this.#serial.run(async () => {
       await makeRunDirectory(this.#options.directory, 0o700)
@@ -86,9 +86,9 @@ export class FlowReplication {
   }
 
   /**
-   * With whom flows are shared; null ends it. Flows that others carry stay in this node's kernel until they expire.
-   * @throws RangeError naming the field that cannot be meant; everything stays as it was
-   * @throws Error when the program cannot be started; it is tried again from then on
+   * Sets the peers; null ends replication. Flows of other nodes stay in this node's kernel until they expire.
+   * @throws RangeError naming the invalid field; nothing changes
+   * @throws Error if the program cannot be started; it is retried from then on
    */
   configure(settings: FlowSettings | null): Promise<void> {
     return this.#serial.run(async () => {
@@ -98,27 +98,27 @@ export class FlowReplication {
     })
   }
 
-  /** Domains that came or changed, and numbers of those that went. Never throws. */
+  /** Adds and changes domains, and removes those with the numbers in `gone`. Never throws. */
   follow(put: readonly DomainEntry[], gone: readonly number[] = []): Promise<void> {
     return this.#serial.run(async () => {
       for (const number of gone) this.#domains.delete(number)
       for (const entry of put) this.#learn(entry)
-      // A domain does without rather than not at all.
+      // A domain without flow replication is better than none.
       if (this.#settings)
         await this.#apply(this.#settings).catch((error: unknown) => {
-          this.#options.log.warn({ error: String(error) }, 'flows are not replicated as they should be')
+          this.#options.log.warn({ error: String(error) }, 'the replication of flows could not be configured')
         })
     })
   }
 
-  /** What is replicated at the moment; null while nothing is. */
+  /** The current state; null while nothing is replicated. */
   async state(): Promise<FlowsState | null> {
     if (this.#running === null) return null
     const text = await readFileOrNull(`${this.#options.directory}/state.json`)
     return text === null ? null : parseFlowsState(text.toString('utf8'))
   }
 
-  /** The same for the node's reports; null where flows are not replicated. */
+  /** The state for the node's reports; null if flows are not replicated. */
   async report(): Promise<FlowsReport | null> {
     if (!this.#settings) return null
     const state = await this.state()
@@ -129,7 +129,7 @@ export class FlowReplication {
     return unheard(isNew ? null : 'spout-flows has said nothing since it was started')
   }
 
-  /** Leaves it running, unwatched. */
+  /** Stops watching the process, which continues. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#serial.idle()
@@ -153,7 +153,7 @@ export class FlowReplication {
       this.#changes++
     }
     this.#keep()
-    // What it put into the kernel stays, and peers hold on to what they know for minutes.
+    // Its flows stay in the kernel, and peers keep theirs for minutes.
     if (this.#outdated && this.#running !== null) await this.#process.end(this.#running)
     this.#outdated = false
     if (this.#running === null || !(await isRunning(this.#running))) await this.#start()
@@ -165,7 +165,7 @@ export class FlowReplication {
       this.#running = null
       this.#changes++
     }
-    // It holds the key.
+    // It contains the key.
     if (this.#text !== null) await rm(this.#configFile, { force: true })
     this.#text = null
   }
@@ -181,7 +181,7 @@ export class FlowReplication {
     this.#heard = { writtenMs: null, atMs: this.#startedMs }
   }
 
-  /** Whether it runs and does nothing. */
+  /** Whether the process runs but makes no progress. */
   async #isStuck(): Promise<boolean> {
     const state = await this.state()
     const writtenMs = state?.pid === this.#running?.pid ? (state?.writtenMs ?? null) : null
@@ -196,7 +196,7 @@ export class FlowReplication {
     void this.#lookOn().catch((error: unknown) => {
       this.#keeping = false
       if (!this.#closing.signal.aborted)
-        this.#options.log.warn({ error: String(error) }, 'the replication of flows is not looked after')
+        this.#options.log.warn({ error: String(error) }, 'the replication of flows cannot be checked')
     })
   }
 
@@ -213,9 +213,9 @@ export class FlowReplication {
         }
         const livedMs = running === null ? 0 : this.#clock.monotonicMs() - this.#startedMs
         this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
-        this.#options.log.warn({ pauseMs: this.#pauseMs }, 'the replication of flows is gone: it begins anew')
+        this.#options.log.warn({ pauseMs: this.#pauseMs }, 'the process that replicates flows is gone and is restarted')
         await this.#start().catch((error: unknown) => {
-          this.#options.log.warn({ error: String(error) }, 'the replication of flows does not start')
+          this.#options.log.warn({ error: String(error) }, 'the process that replicates flows does not start')
         })
       })
     }

@@ -1,7 +1,7 @@
 import type { DomainEntry, FlowSettings } from '@spout/model/node-state'
 import { formatIp, parseIp } from '@spout/net'
 
-/** A domain whose flows go on at whichever node answers for these addresses. */
+/** A domain whose flows survive a move of these addresses to another node. */
 export interface SharedDomain {
   readonly number: number
   /** Path of its namespace. */
@@ -9,7 +9,7 @@ export interface SharedDomain {
   readonly addresses: readonly string[]
 }
 
-/** Null for a domain that shares nothing: members see each node's own address, or the client's. */
+/** Null for a domain without shared addresses, where members see each node's own address, or the client's. */
 export function sharedDomain(
   { number, subnets }: Pick<DomainEntry, 'number' | 'subnets'>,
   netns: string,
@@ -18,18 +18,18 @@ export function sharedDomain(
   return addresses.length === 0 ? null : { number, netns, addresses }
 }
 
-/** No word of the configuration ends in such a path. */
+/** A path without characters that the configuration uses. */
 const PATH = /^\/[A-Za-z0-9._/@+-]{1,200}$/
 const KEY = /^[0-9a-f]{64}$/
 
 /**
- * The configuration of `spout-flows`: the same wishes give the same text.
- * @throws RangeError naming the field that cannot be meant
+ * Renders the configuration of `spout-flows`. The same settings give the same text.
+ * @throws RangeError naming the invalid field
  */
 export function flowsConfig(settings: FlowSettings, domains: Iterable<SharedDomain>): string {
   const { source, peers, port, key } = settings
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new RangeError(`flows.port: ${port} is not a port`)
-  // Its value is nobody's business, in no message.
+  // The key's value must not be in any message.
   if (!KEY.test(key)) throw new RangeError('flows.key: is not 64 hex digits')
   return [
     `listen ${address('flows.source', source)} ${port}`,

@@ -4,7 +4,7 @@ import { endProcess, identifyProcess, type ProcessIdentity, startDaemon } from '
 
 const STOP_WITHIN_MS = 2_000
 
-/** Starts, finds and ends `spout-flows`. It lives on without the agent; its directory is how it is known. */
+/** Starts, finds and ends `spout-flows`. The process outlives the agent and is found by its directory. */
 export class FlowsProcess {
   readonly #executable: string
   readonly #directory: string
@@ -29,13 +29,15 @@ export class FlowsProcess {
     return found.find((process) => process !== null) ?? null
   }
 
-  /** Whether it runs another program than the one that is installed now: an upgrade replaced the file. */
+  /** Whether it runs another executable than the installed one, after an upgrade. */
   async isOutdated({ pid }: ProcessIdentity): Promise<boolean> {
     const [runs, installed] = await Promise.all([`/proc/${pid}/exe`, this.#executable].map((path) => fileOf(path)))
     return runs !== null && installed !== null && runs !== installed
   }
 
-  /** Whether it faces another namespace than the one that it is wanted in: one of that name was deleted and made again. */
+  /**
+   * Whether it runs in another namespace than the wanted one: a namespace of that name was deleted and created again.
+   */
   async isElsewhere({ pid }: ProcessIdentity): Promise<boolean> {
     const [runs, wanted] = await Promise.all([`/proc/${pid}/ns/net`, this.#netns ?? '/proc/self/ns/net'].map(fileOf))
     return runs !== null && wanted !== null && runs !== wanted
@@ -47,13 +49,13 @@ export class FlowsProcess {
     return startDaemon([first!, ...rest], { logFile: `${this.#directory}/flows.log` })
   }
 
-  /** Flows that it put into the kernel stay there until they expire. */
+  /** Its flows stay in the kernel until they expire. */
   async end(process: ProcessIdentity): Promise<void> {
     await endProcess(process, STOP_WITHIN_MS)
   }
 }
 
-/** Null for one that cannot be told. */
+/** Null if the path does not exist. */
 const fileOf = (path: string): Promise<string | null> =>
   stat(path).then(
     ({ dev, ino }) => `${dev} ${ino}`,

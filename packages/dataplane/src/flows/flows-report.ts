@@ -1,16 +1,16 @@
 import type { FlowsReport } from '@spout/model/node-report'
 import type { FlowsState } from './flows-state.ts'
 
-/** Nodes greet each other once a second. */
+/** Nodes send hellos once a second. */
 const SILENT_MS = 10_000
-/** An account is written once a second. */
+/** The process writes its state once a second. */
 const STALE_MS = 10_000
-/** Who asks what became of connections asks soon after. */
+/** Reported for this long, since an operator who asks about lost connections asks soon after. */
 const MISS_TOLD_MS = 15 * 60_000
-/** A group has 254 nodes at most; who looks into why they are silent begins with some of them. */
+/** A group has at most 254 nodes. Naming some of the silent ones is enough to start with. */
 const MOST_NAMED = 16
 
-/** What `spout-flows` says, as a node tells it: bounded, whatever it replicates. */
+/** The state of `spout-flows` as a node reports it. Its size is bounded. */
 export function flowsReport(state: FlowsState, nowMs: number): FlowsReport {
   const { domains, peers } = state
   const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((total, one) => total + of(one), 0)
@@ -45,7 +45,7 @@ function lastMiss({ domains }: FlowsState, nowMs: number): FlowsReport['lastMiss
   return nowMs - atMs > MISS_TOLD_MS ? null : { at: new Date(atMs).toISOString(), expected, came }
 }
 
-/** What a process that does not run, or has not spoken yet, leaves to say. */
+/** The report if the process does not run, or has not written its state yet. */
 export const unheard = (error: string | null): FlowsReport => ({
   ...{
     carried: 0,

@@ -2,17 +2,19 @@ export interface DomainFlows {
   readonly domain: number
   /** Flows that this node carries: it holds the address that they are translated to. */
   readonly local: number
-  /** Flows that others carry, held ready here. */
+  /** Flows of other nodes, replicated here. */
   readonly remote: number
-  /** How often a flow of another could not be held ready: this node has one of its own in its place. */
+  /** Flows of other nodes that could not be replicated, since this node has a flow with the same tuple. */
   readonly refused: number
-  /** How often another spoke of a flow that this node carries, which went by its own word. */
+  /** Records of other nodes about flows that this node carries; its own state prevailed. */
   readonly insisted: number
-  /** How many another says that it carries, which are to be held ready here. A program of before an upgrade says nothing of these three. */
+  /**
+   * Flows that other nodes carry and that should be replicated here. An older program leaves out these three fields.
+   */
   readonly promised?: number
-  /** Of those that another said it carried when their address came here, so many were not here. */
+  /** Flows of those that were missing here when their address moved to this node. */
   readonly missed?: number
-  /** The newest time that most were not; null for never. */
+  /** The last time when most of them were missing; null for never. */
   readonly lastMiss?: Miss | null
   readonly error: string | null
 }
@@ -20,39 +22,39 @@ export interface DomainFlows {
 export interface Miss {
   /** Milliseconds since the epoch. */
   readonly atMs: number
-  /** Flows that the other node had said it carried. */
+  /** Flows that the other node carried by its own count. */
   readonly expected: number
   readonly came: number
 }
 
 export interface PeerFlows {
   readonly address: string
-  /** Since it was last heard, or named. */
+  /** Time since it was last heard or configured. */
   readonly silentMs: number
   /** Datagrams. */
   readonly sent: number
   readonly received: number
   readonly lost: number
-  /** Without the key, out of order, or about what is not shared. */
+  /** Datagrams without the key, out of order, or about a domain that is not shared. */
   readonly refused: number
   /** Milliseconds since the epoch; null for never. */
   readonly lastHeardMs: number | null
 }
 
-/** The account of `spout-flows`: the file `state.json`. */
+/** The state of `spout-flows`, its file `state.json`. */
 export interface FlowsState {
   readonly pid: number
   /** Milliseconds since the epoch. */
   readonly writtenMs: number
-  /** Why it cannot work as configured; null when it can. */
+  /** Why it cannot work as configured; null if it can. */
   readonly error: string | null
-  /** Datagrams from no peer. */
+  /** Datagrams from addresses that are no peer. */
   readonly strangers: number
   readonly domains: readonly DomainFlows[]
   readonly peers: readonly PeerFlows[]
 }
 
-/** Null for anything that is no such account. */
+/** Null for any other text. */
 export function parseFlowsState(text: string): FlowsState | null {
   try {
     const state = JSON.parse(text) as FlowsState
