@@ -1,14 +1,16 @@
 import type { NativeHelper, NftElements, NftTableRef } from '@spout/sys'
 
-/** A map of one element that names what was applied last: it changes in the same transaction as everything else. */
+/**
+ * A map of one element that names the last applied generation. It changes in the same transaction as everything else.
+ */
 export const GENERATION_MAP = 'generation'
 export const DECLARE_GENERATION = `  map ${GENERATION_MAP} { type mark : ipv6_addr; }`
-/** Mark 1; marks lie in host order in the kernel's registers. */
+/** Mark 1, in host order as in the kernel's registers. */
 const KEY = Buffer.from(Uint32Array.of(1).buffer)
 
 const bytesOf = (generation: bigint): Buffer => Buffer.from(generation.toString(16).padStart(32, '0'), 'hex')
 
-/** Into a map without one. @param generation of 128 bits */
+/** For a map without an element. @param generation of 128 bits */
 export const addGeneration = (generation: bigint): NftElements => ({
   do: 'add',
   set: GENERATION_MAP,
@@ -19,7 +21,7 @@ export const addGeneration = (generation: bigint): NftElements => ({
 
 export const removeGeneration: NftElements = { do: 'delete', set: GENERATION_MAP, keyBytes: 4, elements: KEY }
 
-/** Whether this was applied last, as far as the table can tell. @throws HelperError when there is no such table */
+/** Whether this generation was applied last, according to the table. @throws HelperError if the table does not exist */
 export async function isAtGeneration(helper: NativeHelper, table: NftTableRef, generation: bigint): Promise<boolean> {
   const bytes = await helper.nftGet({ ...table, set: GENERATION_MAP, key: KEY })
   return bytes !== null && bytesOf(generation).equals(bytes)

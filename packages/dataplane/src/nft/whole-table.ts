@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { NativeHelper, NftFamily, NftTableRef } from '@spout/sys'
 
-/** One nft table of ours, without what the helper fills into its sets. */
+/** An nft table, without the elements that the helper adds to its sets. */
 export interface WholeTable<Family extends NftFamily = NftFamily> {
   readonly family: Family
   readonly name: string
@@ -13,7 +13,7 @@ export interface WholeTable<Family extends NftFamily = NftFamily> {
 
 /**
  * @param body lines between the braces
- * @param links indexes of the interfaces that the rules name, where they mean only these: the mark tells them too
+ * @param links indexes of the interfaces that the rules name; a new index changes the mark
  */
 export function wholeTable<Family extends NftFamily>(
   family: Family,
@@ -27,11 +27,11 @@ export function wholeTable<Family extends NftFamily>(
   return { family, name, mark, text: `${withoutTable(family, name)}${lines.join('\n')}\n` }
 }
 
-/** nft commands that remove a table which may not be there. */
+/** nft commands that remove a table, if it exists. */
 export const withoutTable = (family: NftFamily, name: string): string =>
   `add table ${family} ${name}\ndelete table ${family} ${name}\n`
 
-/** @param hook `type ... hook ... priority ...; policy ...;`, or null for a chain that others jump to */
+/** @param hook `type ... hook ... priority ...; policy ...;`, or null for a chain that is the target of a jump */
 export const chain = (name: string, hook: string | null, rules: readonly string[]): readonly string[] => [
   `  chain ${name} {`,
   ...(hook === null ? [] : [`    ${hook}`]),
@@ -39,7 +39,7 @@ export const chain = (name: string, hook: string | null, rules: readonly string[
   '  }',
 ]
 
-/** @returns whether anything had to be changed @throws HelperError when the kernel refuses it */
+/** @returns whether the table had to be changed @throws HelperError if the kernel refuses it */
 export async function loadTable(
   helper: NativeHelper,
   netns: NftTableRef['netns'],
