@@ -8,7 +8,7 @@ import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
 import { DOMAIN_TABLE, domainTables, type FrontEnds, type Hops, rootTable, rootTableName } from './tables.ts'
 
-/** What an entry, or a domain, has of front ends to the proxy, and where the nodes are on its segment, by node id. */
+/** The front ends of an entry or a domain, and the nodes' addresses on its segment, by node id. */
 interface DomainFrontEnds {
   readonly frontEnds: FrontEnds
   readonly nodeAddresses: NonNullable<DomainEntry['nodeAddresses']>
@@ -26,15 +26,18 @@ export interface SecondChanceOptions {
 }
 
 const PROBE_MS = 200
-/** A hop that was there and is silent for so many looks in a row is dead: its connections are refused from then on. */
+/**
+ * A hop that answered before and is silent for this many probes in a row is dead: its connections are refused from then
+ * on.
+ */
 const SILENT_LOOKS = 2
 const NOBODY: Hops<null> = { first: null, next: null }
 const FAMILIES = ['ip', 'ip6'] as const
 
 /**
- * Sends what comes for connections of the proxy that are not this node's to the node that carried their addresses before
- * a planned move (`GroupEntry.secondChance`). Follows entries to know the front ends of the proxy; there is something in the
- * kernel only while a move is on.
+ * Forwards packets of unknown proxied connections to the node that owned their address before a planned move
+ * (`GroupEntry.secondChance`). Follows entries to know the front ends of the proxy. Loads nothing into the kernel
+ * unless a move is in progress.
  */
 export class SecondChance implements EntryFollower {
   readonly name = 'second-chance'
@@ -46,15 +49,15 @@ export class SecondChance implements EntryFollower {
   #settings: Settings | null = null
   #endsAtMs = 0
   #macs: Hops<string | null> = NOBODY
-  /** Looks in a row that a hop did not answer. */
+  /** Probes in a row that a hop did not answer. */
   #silent = { first: 0, next: 0 }
-  /** The front ends as they were when the move began, by domain: what came later has no connections elsewhere. */
+  /** The front ends at the start of the move, by domain. Later ones have no connections on another node. */
   #frontEnds: ReadonlyMap<number, DomainFrontEnds> = new Map()
-  /** Marks of the tables that were loaded, by namespace, family and name. */
+  /** Marks of the loaded tables, by namespace, family and name. */
   readonly #loaded = new Map<string, string>()
   /** Whether an earlier agent may have left tables. */
   #unknown = true
-  /** Whether what is in force may not be what the settings say. */
+  /** Whether the loaded tables may differ from the settings. */
   #due = true
   #transactions = 0
 
@@ -86,9 +89,9 @@ export class SecondChance implements EntryFollower {
   }
 
   /**
-   * From now on packets go where the settings say; null ends it. A hop that does not answer on the segment gets none.
-   * The same settings again begin no new time.
-   * @throws HelperError, HelperLost: what was in force stays so until the next look
+   * Forwards packets according to the settings; null ends that. A hop that does not answer on the segment gets none.
+   * The same settings do not restart the time.
+   * @throws HelperError, HelperLost: the loaded tables stay until the next `observe`
    */
   configure(settings: Settings | null): Promise<void> {
     return this.#serial.run(async () => {
@@ -103,7 +106,7 @@ export class SecondChance implements EntryFollower {
     })
   }
 
-  /** Looks whether the hops are still there and the time is not up. No entry depends on it. */
+  /** Checks that the hops still answer and the time is not over. Affects no entry. */
   observe(): Promise<readonly string[]> {
     return this.#serial.run(async () => {
       if (this.#settings !== null || (this.#due && !this.#unknown)) await this.#look()
@@ -111,7 +114,7 @@ export class SecondChance implements EntryFollower {
     })
   }
 
-  /** Everything stays in force: the kernel ends it in time. */
+  /** Leaves the tables loaded. The kernel expires their elements. */
   async close(): Promise<void> {
     await this.#serial.idle()
   }
@@ -128,7 +131,7 @@ export class SecondChance implements EntryFollower {
     this.#due = false
   }
 
-  /** The hop's hardware address; null when there is none, or nobody has it. */
+  /** The hop's hardware address; null without a hop or an answer. */
   async #find(hop: 'first' | 'next', address: string | null): Promise<string | null> {
     if (address === null) return null
     const { config, helper, log } = this.#given
@@ -141,18 +144,18 @@ export class SecondChance implements EntryFollower {
     } while (known === null && this.#silent[hop] < SILENT_LOOKS)
     if (known !== null && this.#silent[hop] < SILENT_LOOKS) return known
     if (known !== null || this.#silent[hop] === SILENT_LOOKS)
-      log.warn({ address }, 'a node does not answer: connections that are on it are given up')
+      log.warn({ address }, 'a node does not answer: its connections are refused from now on')
     return null
   }
 
-  /** The way out first: what a domain sends before there is one is lost. */
+  /** Loads the root's table first, since packets that a domain forwards before are lost. */
   async #load(settings: Settings): Promise<void> {
     const { config } = this.#given
     const own = await findLink({ netns: config.rootNamespace || null, name: config.fabricInterface })
     if (own === null) return
     const known = [...this.#frontEnds].map(([number, has]) => ({ number, ...has, names: domainNames(config, number) }))
     const domains: typeof known = []
-    // One that could not be made, or is gone by now, costs no other its second chance.
+    // A domain that could not be made, or is gone by now, must not stop the others.
     for (const each of known) if (await this.#isThere(each.names.rootLink)) domains.push(each)
     const uplinks = domains
       .filter(({ frontEnds }) => frontEnds.fabric.length > 0)
@@ -202,7 +205,10 @@ export class SecondChance implements EntryFollower {
     this.#loaded.set(key, mark)
   }
 
-  /** Domains first: without the way out their packets would be lost. The root's table tells whether any has one. */
+  /**
+   * Removes the domains' tables first, since without the root's table their packets would be lost. The root's table
+   * tells whether there are any.
+   */
   async #clear(): Promise<void> {
     const { config, helper, log } = this.#given
     const [netns, table] = [rootNetns(config), rootTableName(config)]
@@ -212,7 +218,7 @@ export class SecondChance implements EntryFollower {
     }
     for (const number of await existingDomains(config)) {
       const text = FAMILIES.map((family) => withoutTable(family, DOMAIN_TABLE)).join('')
-      // One that is being removed takes its tables along.
+      // A domain that is being removed removes its tables, too.
       await helper
         .nftText({ netns: domainNames(config, number).netns, text })
         .catch((error: unknown) => log.debug({ domain: number, error: String(error) }, 'table not removed'))

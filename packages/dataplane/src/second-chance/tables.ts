@@ -2,40 +2,43 @@ import type { DomainConfig } from '../domain/domain-config.ts'
 import { type DomainNames, SEGMENT, UPLINK } from '../domain/domain-names.ts'
 import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 
-/** A VIP and the port of a service of the proxy. */
+/** The VIP and port of a proxied service. */
 export interface FrontEnd {
   readonly address: string
   readonly port: number
 }
 
-/** Front ends by where their clients come from: by way of the root namespace, or on the network's own segment. */
+/** Front ends by the side of their clients: the fabric, through the root namespace, or the network's own segment. */
 export interface FrontEnds {
   readonly fabric: readonly FrontEnd[]
   readonly tenant: readonly FrontEnd[]
 }
 
-/** What is there for the newest drained node, and for the one drained before this node. */
+/** Values for the newest drained node, and for the one that was drained before this node. */
 export interface Hops<T> {
   readonly first: T
   readonly next: T
 }
 
-/** The table in a domain, one for each family: statement `dup` is not to be had in family inet. */
+/** The table in a domain, one for each family, since family inet has no statement `dup`. */
 export const DOMAIN_TABLE = 'spout-second-chance'
 
 export const rootTableName = ({ instance }: Pick<DomainConfig, 'instance'>): string => `spout-${instance}-second-chance`
 
 /**
- * How a packet says that it was sent on by a node, and which way it shall leave that node: code points for local use
- * (RFC 2474 section 6, pool 2). Nothing else of a packet outlives the way into another namespace, or to another node.
+ * DSCP marks of a forwarded packet, which name the hop: code points for local use (RFC 2474 section 6, pool 2). No
+ * other mark survives the way into another namespace or to another node.
  */
 const SENT_ON: Hops<number> = { first: 43, next: 47 }
 
-/** Packets a second of one domain and family: what comes beyond is lost, as on a full link. */
+/** Packets per second of one domain and family. The rest is dropped, as on a congested link. */
 const MOST_PER_SECOND = 50_000
 const BURST = 5_000
 
-/** Where packets leave a domain for each hop: the next hop on the interface that they came by; null for none. */
+/**
+ * Where packets leave a domain, for each hop: the next hop's address on the interface that they arrived at; null for
+ * none.
+ */
 interface Way {
   readonly prefix: string
   readonly device: string
@@ -46,11 +49,11 @@ interface Way {
 /**
  * Renders the second-chance tables of a domain.
  *
- * They match TCP packets for a front end that do not open a connection and have no socket on this node. Such a packet is
- * forwarded unchanged: over the uplink, where the root's table sends it on, or over the segment to the next node. It is
- * marked for the first hop when a client sent it, and for the next hop when another node did. A packet without a hop
- * reaches the front end, which refuses it. The kernel removes the front ends after `seconds`, even if the agent is gone.
- * @param hops which hops there are
+ * They match TCP packets for a front end that are no SYN and have no socket on this node. Such a packet is forwarded
+ * unchanged: over the uplink, where the root's table forwards it, or over the segment to the next node. It is marked
+ * for the first hop when a client sent it, and for the next hop when another node did. A packet without a hop goes to
+ * the proxy redirect, which refuses it. The kernel removes the front ends after `seconds`, even if the agent is gone.
+ * @param hops which hops exist
  * @param inside addresses of the hops on the segment
  */
 export function domainTables(
@@ -121,7 +124,7 @@ function sendingChains({ prefix, device, to }: Way, ip: 'ip' | 'ip6'): readonly 
   ]
 }
 
-/** A domain's end in the root namespace, and the VIPs that packets from it may be for. */
+/** A domain's interface in the root namespace, and its VIPs. */
 export interface Uplink {
   readonly number: number
   readonly link: string
@@ -129,8 +132,8 @@ export interface Uplink {
 }
 
 /**
- * The table in the root namespace: what a domain marked leaves over the fabric for the hop's hardware address. By that,
- * not by routing: here the VIP is local, and a node is known by an address of one family alone.
+ * Renders the table in the root namespace. It sends packets that a domain marked over the fabric to the hop's hardware
+ * address. Routing would not work, since the VIP is local here, and a node is known by an address of one family.
  * @param own hardware address of the fabric interface
  */
 export function rootTable(
