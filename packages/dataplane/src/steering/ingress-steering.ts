@@ -19,7 +19,10 @@ const MAPS = ['link4', 'via4', 'link6', 'via6'] as const
 
 const tableName = ({ instance }: DomainConfig): string => `spout-${instance}`
 
-/** Table `netdev spout-<instance>` of the root namespace, without elements. @param index of the fabric interface: the chain hangs on it */
+/**
+ * Renders table `netdev spout-<instance>` of the root namespace, without elements. @param index of the fabric
+ * interface, which the chain is attached to
+ */
 export function renderIngressSteering(config: DomainConfig, index: number): WholeTable {
   const hook = `type filter hook ingress device "${config.fabricInterface}" priority filter; policy accept;`
   const body = [
@@ -33,7 +36,10 @@ export function renderIngressSteering(config: DomainConfig, index: number): Whol
   return wholeTable('netdev', tableName(config), body, index)
 }
 
-/** The same packets as the steering rules take. One whose time is up is left to the kernel, which says so to its sender. */
+/**
+ * Matches the same packets as the steering rules. A packet whose hop limit expires is left to the kernel, which
+ * notifies its sender.
+ */
 function rule(version: Family): string {
   const [ip, life, protocols] =
     version === 4 ? ['ip', 'ttl', 'tcp, udp, sctp, icmp'] : ['ip6', 'hoplimit', 'tcp, udp, sctp']
@@ -50,24 +56,24 @@ interface Held {
 }
 
 /**
- * Takes packets for VIPs to their domains where they arrive, ahead of the root namespace's own way through rules and
- * routes: a hop less for every packet. It does no more than those do, and where it is not (yet) there they do it, so
- * what goes wrong here costs time alone: then the table goes, whole.
+ * Moves packets for VIPs into their domains at the ingress hook, before the root namespace's rules and routes, which
+ * saves each packet a hop. The steering rules do the same for packets that it does not take. So a failure here costs
+ * only time; then the whole table is removed.
  */
 export class IngressSteering {
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
   readonly #log: Log
   readonly #held = new Map<string, Held>()
-  /** The uplinks' numbers as the elements have them: an uplink made anew has another. */
+  /** The uplinks' interface indexes in the elements. An uplink that is created again has another index. */
   readonly #links = new Map<number, number>()
   #generation = 0n
   #stale = true
-  /** Without VIPs there need be no table: nothing of ours is then in any packet's way. */
+  /** Without VIPs the table is removed, so that no packet passes it. */
   #exists = false
-  /** The kernel cannot do this. */
+  /** The kernel does not support this. */
   #refused = false
-  /** Its trouble is in the log already. */
+  /** The failure has been logged. */
   #failing = false
   #changes = 0
 
@@ -81,21 +87,21 @@ export class IngressSteering {
     return { changes: this.#changes }
   }
 
-  /** Takes `wanted` for what the table holds if its generation agrees; else the next `apply` loads it anew. */
+  /** Assumes that the table holds `wanted` if its generation matches; otherwise the next `apply` loads it. */
   async adopt(wanted: Steered): Promise<void> {
     await this.#expect(wanted)
     await this.#observe()
   }
 
-  /** Loads the table anew if it is not as applied. Never rejects. */
+  /** Loads the table if it is not as applied. Never rejects. */
   async mend(whole: () => Steered): Promise<void> {
     await this.#observe()
     await this.apply(new Map(), whole)
   }
 
   /**
-   * @param changes addresses and their new domains; null takes one out
-   * @param whole all that is wanted after the changes; read only when the table must be loaded anew. Never rejects.
+   * @param changes addresses and their new domains; null removes one
+   * @param whole all wanted addresses after the changes; read only if the table must be loaded. Never rejects.
    */
   async apply(changes: ReadonlyMap<string, number | null>, whole: () => Steered): Promise<void> {
     if (this.#refused || (changes.size === 0 && !this.#stale)) return
@@ -116,7 +122,7 @@ export class IngressSteering {
     this.#stale = !this.#refused && !(await this.#isAsHeld().catch(() => false))
   }
 
-  /** Holds exactly `whole` afterwards, and changes nothing where it does. Never rejects. */
+  /** Makes the table hold exactly `whole`; changes nothing if it does. Never rejects. */
   async reload(whole: () => Steered): Promise<void> {
     const wanted = new Map<string, number | null>(Array.from(this.#held.keys(), (address) => [address, null]))
     for (const [address, domain] of whole()) wanted.set(address, domain)
@@ -148,7 +154,7 @@ export class IngressSteering {
     this.#generation = generation
   }
 
-  /** Empties the table, or makes it, and fills it with everything. */
+  /** Creates or empties the table, and adds all elements. */
   async #load(wanted: Steered): Promise<void> {
     const skeleton = await this.#skeleton()
     const { comment } = await this.#helper.nftGeneration(this.#at)
@@ -168,7 +174,7 @@ export class IngressSteering {
     this.#stale = false
   }
 
-  /** Remembers `wanted` as held, by the uplinks that are there now. */
+  /** Records `wanted` as held, with the current uplinks. */
   async #expect(wanted: Steered): Promise<void> {
     this.#held.clear()
     this.#links.clear()
@@ -196,7 +202,7 @@ export class IngressSteering {
     return isAtGeneration(this.#helper, this.#at, this.#generation)
   }
 
-  /** False when its number is not the one that the elements have. */
+  /** False if its index differs from the one in the elements. */
   async #linkIsKnown(domain: number): Promise<boolean> {
     const index = await this.#linkIndex(domain)
     if (index === null) return false
@@ -210,7 +216,7 @@ export class IngressSteering {
     return this.#helper.linkIndex({ netns: rootNetns(this.#config), dev }).catch(() => null)
   }
 
-  /** No packet shall be led by what nobody knows to be right. */
+  /** Removes the table, since its content is not known to be right. */
   async #drop(): Promise<void> {
     const { netns, family, table } = this.#at
     await this.#helper.nftText({ netns, text: withoutTable(family, table) }).catch(() => {})
@@ -276,7 +282,7 @@ function removal(addresses: readonly string[]): readonly NftChange[] {
   })
 }
 
-/** Interface numbers lie in host order in the kernel's registers. */
+/** Interface indexes are in host order in the kernel's registers. */
 function hostOrder(index: number): Buffer {
   const bytes = Buffer.alloc(4)
   if (endianness() === 'LE') bytes.writeUInt32LE(index)

@@ -7,7 +7,7 @@ import { IngressSteering } from './ingress-steering.ts'
 
 const LOCAL_TABLE = 255
 
-/** VIPs of one entry and the domain they are served in. */
+/** The VIPs of one entry and the domain that serves them. */
 export interface SteeredEntry {
   readonly key: string
   readonly domain: number
@@ -20,26 +20,26 @@ interface Placed {
 }
 
 /**
- * Brings packets for VIPs into their domains: each VIP is local in its domain (a local route on lo, so that what no
- * rule takes is refused there and never loops), and each VIP of the fabric has a route in the root's steering table. Most
- * packets never see that route: they are taken where they arrive (`IngressSteering`).
+ * Routes packets for VIPs into their domains. Each VIP is local in its domain: a local route on lo, so that packets
+ * without a rule are refused there and do not loop. Each VIP of the fabric has a route in the root's steering table.
+ * Most packets do not use it, since `IngressSteering` takes them at ingress.
  */
 export class VipRoutes {
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
   readonly #ingress: IngressSteering
   readonly #entries = new Map<string, SteeredEntry>()
-  /** Keys of the entries that hold an address. An address moving between entries is held by both for a moment. */
+  /** Keys of the entries that hold an address. While an address moves between two entries, both hold it. */
   readonly #holders = new Map<string, readonly string[]>()
   readonly #placed = new Map<string, Placed>()
   readonly #namesOf = new Map<number, DomainNames>()
-  /** Domains that may hold local routes besides those of placed VIPs. */
+  /** Domains that may have local routes besides those of placed VIPs. */
   readonly #domains = new Set<number>()
   /** Whether routes may be missing. */
   #stale = true
-  /** Whether there may be routes that nobody here placed. */
+  /** Whether there may be routes of an earlier process. */
   #unpruned = true
-  /** Marks of the namespaces (`NativeHelper.rtnlMark`) when all routes were last found as placed. */
+  /** Marks of the namespaces (`NativeHelper.rtnlMark`) when all routes were last complete. */
   #wholeMarks: string | null = null
   #changes = 0
 
@@ -54,13 +54,13 @@ export class VipRoutes {
     return this.#entries.keys()
   }
 
-  /** How many requests changed the kernel since start. */
+  /** Counts requests that changed the kernel since the start. */
   get counters(): { readonly changes: number } {
     return { changes: this.#changes + this.#ingress.counters.changes }
   }
 
   /**
-   * Takes over what is there. What is missing is mended by the next `apply`, what is too much by the next with `prune`.
+   * Takes over existing routes. The next `apply` adds missing ones; the next with `prune` removes leftovers.
    * @param domains numbers of the domains that exist
    */
   async adopt(previous: readonly SteeredEntry[], domains: readonly number[]): Promise<void> {
@@ -74,7 +74,7 @@ export class VipRoutes {
     await this.#ingress.adopt(this.#steered())
   }
 
-  /** Steers the VIPs of the entries given, and no longer those of the keys in `remove`. Rejects with `HelperError`. */
+  /** Steers the VIPs of the given entries, and no longer those of the keys in `remove`. Rejects with `HelperError`. */
   async apply(
     changes: { readonly put: readonly SteeredEntry[]; readonly remove: readonly string[] },
     prune: boolean,
@@ -104,7 +104,7 @@ export class VipRoutes {
       else if (before?.scope === 'fabric') root.push(this.#rootRoute('delete', address, before.domain))
     }
     this.#stale = placed.length > 0
-    // Packets that find a VIP no more where they arrive find its route for the moment that is left of it.
+    // Ingress steering first: packets that it no longer takes still find the route.
     const gone = placed.filter(([address, at]) => at === null && this.#placed.get(address)?.scope === 'fabric')
     if (gone.length > 0) await this.#ingress.apply(domainsOf(gone), () => this.#steered())
     await this.#route(root, domains)
@@ -115,7 +115,7 @@ export class VipRoutes {
     await this.#ingress.apply(domainsOf(placed), () => this.#steered())
   }
 
-  /** Whether the kernel's routes are still as placed; if not, the next `apply` mends them. */
+  /** Whether the kernel's routes are as placed; if not, the next `apply` repairs them. */
   async observe(): Promise<boolean> {
     if (!this.#stale) this.#stale = !(await this.#isAsPlaced())
     await this.#ingress.mend(() => this.#steered())
@@ -123,8 +123,8 @@ export class VipRoutes {
   }
 
   /**
-   * Compares the whole of what is there with the whole of what is wanted and routes the difference. Without `prune`
-   * only addresses that were `touched` lose their routes.
+   * Compares all existing routes with all wanted ones and applies the difference. Without `prune` only addresses in
+   * `touched` lose their routes.
    */
   async #mend(prune: boolean, touched: ReadonlySet<string>): Promise<void> {
     this.#stale = true
@@ -139,14 +139,14 @@ export class VipRoutes {
     this.#stale = false
     await this.#ingress.reload(() => this.#steered())
     if (!prune) return
-    // From here on only what this process placed can be there.
+    // From here on only routes of this process exist.
     this.#unpruned = false
     this.#domains.clear()
   }
 
   /**
-   * Until leftovers are pruned, routes too many are no news. Routes are listed only when somebody else changed some: what
-   * we place ourselves is known to be there.
+   * Leftover routes do not count until they are pruned. Routes are listed only when somebody else changed some, since
+   * our own are known.
    */
   async #isAsPlaced(): Promise<boolean> {
     const marks = await this.#marks()
@@ -232,7 +232,7 @@ export class VipRoutes {
     return entry === undefined || vip === undefined ? null : { domain: entry.domain, scope: vip.scope }
   }
 
-  /** Worked out once: every route of a mass is told by them. */
+  /** Cached, since each of many routes needs them. */
   #names(domain: number): DomainNames {
     const known = this.#namesOf.get(domain) ?? domainNames(this.#config, domain)
     this.#namesOf.set(domain, known)
@@ -263,7 +263,7 @@ const localRoute = (action: 'replace' | 'delete', address: string): RouteChange 
   type: 'local',
 })
 
-/** Local routes on lo that are not the loopback's own. */
+/** Local routes on lo, except the loopback's own. */
 const isVipRoute = ({ to, dev, type }: Route): boolean =>
   type === 'local' && dev === 'lo' && /\/(32|128)$/.test(to) && !to.startsWith('127.') && to !== '::1/128'
 

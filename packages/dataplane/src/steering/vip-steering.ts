@@ -10,11 +10,11 @@ export interface VipSteeringOptions {
   readonly config: DomainConfig
   readonly helper: NativeHelper
   readonly log: Log
-  /** How long routes that no entry names are kept after `adopt`. Default 30 s. */
+  /** How long routes without an entry are kept after `adopt`. Default 30 s. */
   readonly leftoversGraceMs?: number
 }
 
-/** Brings packets for the VIPs of every entry into their domains, whichever driver serves them there. */
+/** Steers packets for the VIPs of every entry into their domains, whichever driver serves them there. */
 export class VipSteering implements EntryFollower {
   readonly name = 'vip-steering'
   readonly #config: DomainConfig
@@ -41,7 +41,7 @@ export class VipSteering implements EntryFollower {
     })
   }
 
-  /** The routes of all entries go in one request: when the kernel refuses it, every entry given fails. */
+  /** Routes all entries in one request. If the kernel refuses it, every given entry fails. */
   apply(changes: {
     readonly put: readonly WantedEntry[]
     readonly remove: readonly string[]
@@ -51,7 +51,7 @@ export class VipSteering implements EntryFollower {
         await this.#routes.apply({ put: changes.put.map(steered), remove: changes.remove }, this.#grace.isOver)
         return []
       } catch (error) {
-        this.#log.warn({ error: String(error) }, 'routes for VIPs refused')
+        this.#log.warn({ error: String(error) }, 'the kernel refused routes for VIPs')
         const message = error instanceof Error ? error.message : String(error)
         return changes.put.map(({ key }) => ({ key, state: 'failed', reason: 'SteeringFailed', message }))
       }
@@ -68,7 +68,7 @@ export class VipSteering implements EntryFollower {
     })
   }
 
-  /** Leaves everything in force: traffic does not need the agent. */
+  /** Leaves everything in force, since forwarding does not need the agent. */
   async close(): Promise<void> {
     await this.#serial.idle()
   }
