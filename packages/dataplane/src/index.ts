@@ -1,6 +1,6 @@
 /**
- * What makes node state real: drivers, announcers and checks behind three small contracts, and the domains they work
- * in. A driver knows node state and `sys`; it never hears of Octavia, Kubernetes or the store.
+ * Programs node state into the system: drivers, announcers and checks behind three small contracts, and the domains
+ * that they work in. A driver knows node state and `sys`, but not Octavia, Kubernetes or the store.
  */
 
 export { BgpAnnouncer } from './announcers/bgp/bgp-announcer.ts'
