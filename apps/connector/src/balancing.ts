@@ -1,7 +1,7 @@
 import { type KindReflector, NativeLoadBalancers } from '@spout/connector'
 import { externalRanges, type ServiceControllerCounters } from '@spout/intent-service'
 import { clusterUid, type EventRecorder, type Transport } from '@spout/kube'
-import { type Clock, type Logger, persist } from '@spout/runtime'
+import { type Clock, type Logger, retry } from '@spout/runtime'
 import { BalancedCluster, type NamedProject, type OpenedProject } from './balanced-cluster.ts'
 import type { ConnectorConfig } from './config.ts'
 import type { ConfiguredProject } from './projects.ts'
@@ -68,7 +68,7 @@ export class Balancing {
     const { signal } = this.#stopping
     const onFailure = ({ message }: Error) => log.warn({ event: 'cannot-begin', reason: message }, 'will try again')
     const options = { clock, signal, firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, onFailure }
-    await persist(async () => {
+    await retry(async () => {
       const unnamed = projects.filter((project) => !this.#named.has(project))
       await this.#each(unnamed, (project) => this.#name(project), onFailure)
       if (this.#named.size > this.#balanced.size) {

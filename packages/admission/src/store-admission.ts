@@ -1,5 +1,5 @@
 import { DEFAULT_QUOTA, limitsOf, type QuotaResource } from '@spout/model'
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
@@ -43,7 +43,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #context: AdmissionContext
   readonly #loadBalancers: LoadBalancers
   /** Nodes' own addresses are seen to one after the other: two at once would each give a node an address. */
-  readonly #ensuring = new Serial()
+  readonly #ensuring = new Mutex()
 
   constructor({ store, view, defaultQuota, managementCidrs, now, random }: StoreAdmissionOptions) {
     const ledger = new Ledger(view)

@@ -1,12 +1,12 @@
-import { type Clock, type Logger, persist } from '@spout/runtime'
+import { type Clock, type Logger, retry } from '@spout/runtime'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
 
 export interface KeepWatchingOptions {
-  /** What is watched, for the log. */
+  /** The watched path, for the log. */
   readonly path: string
-  /** What holds while nothing is told, for the log. */
+  /** What holds while no watch is open, for the log. */
   readonly meanwhile: string
   readonly clock: Clock
   readonly log: Logger
@@ -15,18 +15,18 @@ export interface KeepWatchingOptions {
 
 /**
  * Watches the control plane until `signal` aborts, however often the watch ends or breaks.
- * @param watch one watch from its list on, up to its end; `goesWell` says that the control plane answers, so that the pauses
- * begin anew
+ * @param watch runs one watch, from its list to its end. It calls `resetPauses` when the control plane answers: the next
+ * pause is short again
  */
 export async function keepWatching(
-  watch: (goesWell: () => void) => Promise<void>,
+  watch: (resetPauses: () => void) => Promise<void>,
   { path, meanwhile, clock, log, signal }: KeepWatchingOptions,
 ): Promise<void> {
-  const attempt = async (goesWell: () => void) => {
-    await watch(goesWell)
+  const attempt = async (resetPauses: () => void) => {
+    await watch(resetPauses)
     return 'again' as const
   }
-  await persist(attempt, {
+  await retry(attempt, {
     clock,
     signal,
     firstPauseMs: FIRST_PAUSE_MS,

@@ -1,5 +1,5 @@
 import { CONFIG_MAPS, KubeClient, type Transport } from '@spout/kube'
-import { type Clock, type Component, type Logger, persist } from '@spout/runtime'
+import { type Clock, type Component, type Logger, retry } from '@spout/runtime'
 
 export interface AuthorityPublisherOptions {
   readonly transport: Transport
@@ -38,7 +38,7 @@ export class AuthorityPublisher implements Component {
       log.info({ event: 'authority-published', configMap }, 'pods know whom to believe')
       return 'done'
     }
-    this.#writing = persist(write, {
+    this.#writing = retry(write, {
       ...{ clock, signal, firstPauseMs: FIRST_PAUSE_MS, longestPauseMs: LONGEST_PAUSE_MS },
       onFailure: ({ message }) => log.warn({ event: 'authority-not-published', reason: message }, 'will try again'),
     })

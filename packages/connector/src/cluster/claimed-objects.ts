@@ -10,7 +10,7 @@ import {
   type Resource,
   type Transport,
 } from '@spout/kube'
-import { AtMost, type Clock, type Logger } from '@spout/runtime'
+import { type Clock, type Logger, Semaphore } from '@spout/runtime'
 import { keyOf, MANAGED_BY, PROJECT, uidOf } from '../objects.ts'
 
 /** The object is not what was read any more: look again. */
@@ -52,7 +52,7 @@ export class ClaimedObjects<T extends KubeObject> {
   readonly reflector: Reflector<T, T>
   readonly #options: ClaimedObjectsOptions<T>
   readonly #listeners = new Set<(key: string) => void>()
-  readonly #writes = new AtMost(MOST_WRITES)
+  readonly #writes = new Semaphore(MOST_WRITES)
   /** What was put on an object, by key, until the watch shows more than the version it was put on. */
   readonly #claims = new Map<string, Claim>()
 

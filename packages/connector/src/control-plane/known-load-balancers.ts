@@ -111,14 +111,14 @@ export class KnownLoadBalancers {
 
   /** Follows the watch until `signal` aborts, however often it breaks. */
   async follow(signal: AbortSignal): Promise<void> {
-    const watch = async (goesWell: () => void) => {
+    const watch = async (resetPauses: () => void) => {
       try {
         for await (const event of this.#service.watch(signal)) {
           if (event.type === 'listing') this.#seen = new Set()
           else if (event.type === 'shown') this.note(event.loadBalancer)
           else if (event.type === 'deleted') this.forget(event.id)
           else this.#endList()
-          if (event.type !== 'listing') goesWell()
+          if (event.type !== 'listing') resetPauses()
         }
       } finally {
         this.#seen = null

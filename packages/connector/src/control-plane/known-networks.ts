@@ -34,9 +34,9 @@ export class KnownNetworks {
   /** Follows the watch until `signal` aborts, however often it breaks. */
   async follow(signal: AbortSignal): Promise<void> {
     const { service, clock, log, onChange } = this.#options
-    const watch = async (goesWell: () => void) => {
+    const watch = async (resetPauses: () => void) => {
       for await (const shown of service.watchNetworks(signal)) {
-        goesWell()
+        resetPauses()
         const cidrs = shown.flatMap(({ id, name, cidrs }) => [id, name, ...cidrs])
         // Routes come and go with every node of a cluster, and change nothing here.
         if (this.#known !== null && isDeepStrictEqual(this.#known.cidrs, cidrs)) continue

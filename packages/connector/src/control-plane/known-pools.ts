@@ -38,9 +38,9 @@ export class KnownPools {
   /** Waits for changes until `signal` aborts, however often the watch breaks. */
   async follow(signal: AbortSignal): Promise<void> {
     const { service, clock, log, onChange } = this.#options
-    const watch = async (goesWell: () => void) => {
+    const watch = async (resetPauses: () => void) => {
       for await (const _ of service.poolChanges(signal)) {
-        goesWell()
+        resetPauses()
         this.#pools = null
         onChange()
       }

@@ -9,7 +9,7 @@ import {
   SpoutError,
 } from '@spout/model'
 import { type DomainUse, planDomain } from '@spout/plan'
-import { type Logger, Serial } from '@spout/runtime'
+import { type Logger, Mutex } from '@spout/runtime'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -44,7 +44,7 @@ export class DomainPublisher {
   readonly #published = new Map<string, PublishedDomain>()
   /** Publications under way, by network id. Load balancers of one network wait for the same publication. */
   readonly #underWay = new Map<string, Promise<void>>()
-  readonly #ensuring = new Serial()
+  readonly #ensuring = new Mutex()
 
   constructor(options: DomainPublisherOptions) {
     this.#options = options

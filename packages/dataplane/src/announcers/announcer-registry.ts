@@ -1,5 +1,5 @@
 import type { Announce } from '@spout/model/node-state'
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import type { Announcement, AnnouncementDifference, Announcer } from '../contracts/announcer.ts'
 
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
@@ -30,7 +30,7 @@ export class AnnouncerRegistry implements Announcer {
   readonly #following = new Map<string, Announcement>()
   /** Of those, the ones that are announced now. */
   #followed: ReadonlySet<string> = new Set()
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
   readonly #unfollow: () => void
 
   /** @param announcers those that follow shards come after the one that elects: a shard that it takes is followed at once */
@@ -42,7 +42,7 @@ export class AnnouncerRegistry implements Announcer {
 
   /** Of those that follow a shard, those are withdrawn at once that this node lost while no agent ran. */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#following.clear()
       for (const each of previous.filter((each) => this.#followsShard(each))) this.#following.set(keyOf(each), each)
       for (const announcer of this.#announcers) {
@@ -58,7 +58,7 @@ export class AnnouncerRegistry implements Announcer {
   }
 
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<Outcomes> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const outcomes: Outcomes[] = []
       this.#following.clear()
       for (const each of wanted.filter((each) => this.#followsShard(each))) this.#following.set(keyOf(each), each)
@@ -75,7 +75,7 @@ export class AnnouncerRegistry implements Announcer {
   }
 
   change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<Outcomes> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const outcomes: Outcomes[] = []
       for (const each of go.filter((each) => this.#followsShard(each))) this.#following.delete(keyOf(each))
       for (const each of come.filter((each) => this.#followsShard(each))) this.#following.set(keyOf(each), each)
@@ -96,7 +96,7 @@ export class AnnouncerRegistry implements Announcer {
 
   /** A shard came or went: the addresses that follow it are announced or withdrawn. */
   #follow(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const due = this.#due(this.#isDue())
       const come = [...due.difference(this.#followed)].map((key) => this.#following.get(key)!)
       const go = [...this.#followed.difference(due)].flatMap((key) => this.#following.get(key) ?? [])
@@ -168,7 +168,7 @@ export class AnnouncerRegistry implements Announcer {
 
   async close(): Promise<void> {
     this.#unfollow()
-    await this.#serial.idle()
+    await this.#mutex.idle()
     for (const announcer of this.#announcers) await announcer.close()
   }
 }

@@ -1,5 +1,5 @@
 import type { DomainEntry } from '@spout/model/node-state'
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied } from '../contracts/driver.ts'
 import { loadTable } from '../nft/whole-table.ts'
@@ -55,7 +55,7 @@ export class DomainSet {
   /** Domains of this agent without an entry. The first `apply` after the grace period removes them. */
   #leftovers = new Set<number>()
   #changes = 0
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
 
   constructor(options: DomainSetOptions) {
     this.#config = checkDomainConfig(options.config)
@@ -107,7 +107,7 @@ export class DomainSet {
     changes: { readonly put: readonly DomainEntry[]; readonly remove: readonly string[] },
     signal: AbortSignal,
   ): Promise<readonly Applied[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const applied: Applied[] = []
       for (const key of changes.remove) {
         const known = this.#known.get(key)
@@ -127,7 +127,7 @@ export class DomainSet {
    * again.
    */
   observe(): Promise<readonly string[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const lost: string[] = []
       for (const [key, { layout }] of this.#known) {
         const uplink = await this.#uplinkAddresses(layout)

@@ -1,4 +1,4 @@
-import { type Clock, Serial, systemClock } from '@spout/runtime'
+import { type Clock, Mutex, systemClock } from '@spout/runtime'
 import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
 import type { DomainConfig } from '../domain/domain-config.ts'
@@ -25,7 +25,7 @@ export class MemberFlows implements EntryFollower {
   readonly counters = { transactions: 0, reloads: 0 }
   readonly #cuts: FlowCuts
   readonly #entries = new Map<string, TrackedEntry>()
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
 
   constructor({ config, helper, log, clock = systemClock, drainFile }: MemberFlowsOptions) {
     this.#cuts = new FlowCuts({
@@ -35,12 +35,12 @@ export class MemberFlows implements EntryFollower {
         const entry = this.#entries.get(key)
         return entry === undefined ? undefined : { netns: domainNames(config, entry.domain).netns, entry }
       },
-      onDue: () => void this.#serial.run(() => this.#cuts.run()),
+      onDue: () => void this.#mutex.run(() => this.#cuts.run()),
     })
   }
 
   adopt(previous: readonly WantedEntry[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#entries.clear()
       for (const wanted of previous) this.#entries.set(wanted.key, trackedEntry(wanted))
       await this.#cuts.adopt(this.#entries.values())
@@ -52,7 +52,7 @@ export class MemberFlows implements EntryFollower {
     readonly put: readonly WantedEntry[]
     readonly remove: readonly string[]
   }): Promise<readonly Applied[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       for (const wanted of changes.put) {
         const after = trackedEntry(wanted)
         this.#cuts.follow(this.#entries.get(wanted.key) ?? null, after)
@@ -73,7 +73,7 @@ export class MemberFlows implements EntryFollower {
 
   async close(): Promise<void> {
     this.#cuts.close()
-    await this.#serial.idle()
+    await this.#mutex.idle()
     this.#cuts.close()
   }
 }

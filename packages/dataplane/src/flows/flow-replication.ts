@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { FlowsReport } from '@spout/model/node-report'
 import type { DomainEntry, FlowSettings } from '@spout/model/node-state'
-import { type Clock, pause, restartPauseMs, Serial, systemClock } from '@spout/runtime'
+import { type Clock, Mutex, pause, restartPauseMs, systemClock } from '@spout/runtime'
 import {
   isRunning,
   type Log,
@@ -44,7 +44,7 @@ export class FlowReplication {
   readonly #options: FlowReplicationOptions
   readonly #clock: Clock
   readonly #process: FlowsProcess
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
   readonly #closing = new AbortController()
   readonly #domains = new Map<number, SharedDomain>()
   /** Undefined until `configure`: what an earlier agent started continues. */
@@ -73,7 +73,7 @@ export class FlowReplication {
 
   /** Takes over what an earlier agent left. Writes and starts nothing before `configure`. */
   adopt(previous: readonly DomainEntry[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       await makeRunDirectory(this.#options.directory, 0o700)
       this.#text = (await readFileOrNull(this.#configFile))?.toString('utf8') ?? null
       this.#running = await this.#process.find()
@@ -91,7 +91,7 @@ export class FlowReplication {
    * @throws Error if the program cannot be started; it is retried from then on
    */
   configure(settings: FlowSettings | null): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       if (settings !== null) flowsConfig(settings, this.#domains.values())
       this.#settings = settings
       await (settings === null ? this.#leave() : this.#apply(settings))
@@ -100,7 +100,7 @@ export class FlowReplication {
 
   /** Adds and changes domains, and removes those with the numbers in `gone`. Never throws. */
   follow(put: readonly DomainEntry[], gone: readonly number[] = []): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       for (const number of gone) this.#domains.delete(number)
       for (const entry of put) this.#learn(entry)
       // A domain without flow replication is better than none.
@@ -132,7 +132,7 @@ export class FlowReplication {
   /** Stops watching the process, which continues. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#serial.idle()
+    await this.#mutex.idle()
   }
 
   get #configFile(): string {
@@ -204,7 +204,7 @@ export class FlowReplication {
     const { signal } = this.#closing
     while (!signal.aborted) {
       await pause(this.#clock, LOOK_EVERY_MS + this.#pauseMs, signal)
-      await this.#serial.run(async () => {
+      await this.#mutex.run(async () => {
         if (signal.aborted || !this.#settings) return
         const running = this.#running
         if (running !== null && (await isRunning(running))) {

@@ -1,6 +1,6 @@
 import type { DomainEntry, NodeVip, SecondChance as Settings } from '@spout/model/node-state'
 import { isProxied } from '@spout/model/protocols'
-import { type Clock, Serial, systemClock } from '@spout/runtime'
+import { type Clock, Mutex, systemClock } from '@spout/runtime'
 import { findLink, HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
@@ -43,7 +43,7 @@ export class SecondChance implements EntryFollower {
   readonly name = 'second-chance'
   readonly #given: SecondChanceOptions
   readonly #clock: Clock
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
   /** By entry key. */
   readonly #held = new Map<string, EntryFrontEnds>()
   #settings: Settings | null = null
@@ -94,7 +94,7 @@ export class SecondChance implements EntryFollower {
    * @throws HelperError, HelperLost: the loaded tables stay until the next `observe`
    */
   configure(settings: Settings | null): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       if (JSON.stringify(settings) === JSON.stringify(this.#settings) && !this.#due) return
       this.#settings = settings
       this.#macs = NOBODY
@@ -108,7 +108,7 @@ export class SecondChance implements EntryFollower {
 
   /** Checks that the hops still answer and the time is not over. Affects no entry. */
   observe(): Promise<readonly string[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       if (this.#settings !== null || (this.#due && !this.#unknown)) await this.#look()
       return []
     })
@@ -116,7 +116,7 @@ export class SecondChance implements EntryFollower {
 
   /** Leaves the tables loaded. The kernel expires their elements. */
   async close(): Promise<void> {
-    await this.#serial.idle()
+    await this.#mutex.idle()
   }
 
   async #look(): Promise<void> {

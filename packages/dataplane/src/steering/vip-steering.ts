@@ -1,4 +1,4 @@
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
 import type { DomainConfig } from '../domain/domain-config.ts'
@@ -21,7 +21,7 @@ export class VipSteering implements EntryFollower {
   readonly #log: Log
   readonly #routes: VipRoutes
   readonly #grace: LeftoversGrace
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
 
   constructor(options: VipSteeringOptions) {
     this.#config = options.config
@@ -35,7 +35,7 @@ export class VipSteering implements EntryFollower {
   }
 
   adopt(previous: readonly WantedEntry[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#grace.begin()
       await this.#routes.adopt(previous.map(steered), await existingDomains(this.#config))
     })
@@ -46,7 +46,7 @@ export class VipSteering implements EntryFollower {
     readonly put: readonly WantedEntry[]
     readonly remove: readonly string[]
   }): Promise<readonly Applied[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       try {
         await this.#routes.apply({ put: changes.put.map(steered), remove: changes.remove }, this.#grace.isOver)
         return []
@@ -59,7 +59,7 @@ export class VipSteering implements EntryFollower {
   }
 
   observe(): Promise<readonly string[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const isWhole = await this.#routes.observe().catch((error: unknown) => {
         if (error instanceof HelperError) return false
         throw error
@@ -70,7 +70,7 @@ export class VipSteering implements EntryFollower {
 
   /** Leaves everything in force, since forwarding does not need the agent. */
   async close(): Promise<void> {
-    await this.#serial.idle()
+    await this.#mutex.idle()
   }
 }
 

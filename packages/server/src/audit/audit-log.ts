@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { AuditRecord } from '@spout/model'
-import { type Clock, type Component, type Logger, Serial, type Timer } from '@spout/runtime'
+import { type Clock, type Component, type Logger, Mutex, type Timer } from '@spout/runtime'
 import { fileNumbers, fileOf } from './audit-files.ts'
 import { type AuditPage, type AuditQuery, readAudit } from './audit-reader.ts'
 import type { AuditSink } from './audit-requests.ts'
@@ -35,7 +35,7 @@ interface OpenFile {
 export class AuditLog implements AuditSink, Component {
   readonly name = 'audit-log'
   readonly #options: AuditLogOptions
-  readonly #writes = new Serial()
+  readonly #writes = new Mutex()
   #waiting: string[] = []
   #waitingBytes = 0
   #timer: Timer | null = null

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type ApplicationCredential, parseAs, type Role, SpoutError } from '@spout/model'
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isAdmin } from '../authn/access.ts'
@@ -61,7 +61,7 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
     if (request.params.user !== principal.userId && !isAdmin(principal)) throw notFound('User', request.params.user)
     return session
   }
-  const creations = new Serial()
+  const creations = new Mutex()
   const requireRoom = (userId: string): void => {
     const used = view.list('applicationCredential').filter((credential) => credential.userId === userId).length
     if (used >= context.credentialsPerUser)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { BgpSettings } from '@spout/model/node-state'
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import { makeRunDirectory } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import { rootNetns } from '../../domain/domain-config.ts'
@@ -31,7 +31,7 @@ export class BgpAnnouncer implements Announcer {
   #settings: BgpSettings | null = null
   /** What was found announced when the kernel's mark was this. */
   #seen: { readonly mark: string; present: readonly Announcement[] | null } | null = null
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
 
   constructor(options: BgpOptions) {
     this.#options = options
@@ -58,7 +58,7 @@ export class BgpAnnouncer implements Announcer {
    * @throws BgpSettingsError naming the field, BirdRefused, ExecError: what was before goes on
    */
   configure(settings: BgpSettings | null, signal: AbortSignal): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       signal.throwIfAborted()
       if (settings === null) return this.#end()
       checkBgpSettings(settings)
@@ -74,7 +74,7 @@ export class BgpAnnouncer implements Announcer {
 
   /** Takes over daemons and routes of an earlier process. Those of `previous` that are not there come with the next `apply`. */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#settings ??= await readSettings(this.#settingsFile)
       if (this.#settings !== null) await (await this.#begin()).adopt()
       this.#wanted.clear()
@@ -86,7 +86,7 @@ export class BgpAnnouncer implements Announcer {
   }
 
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
-    return this.#serial.run(() => {
+    return this.#mutex.run(() => {
       const staying = new Set(wanted.map(({ address }) => address))
       return this.#place(
         wanted,
@@ -97,7 +97,7 @@ export class BgpAnnouncer implements Announcer {
   }
 
   change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
-    return this.#serial.run(() => {
+    return this.#mutex.run(() => {
       const coming = new Set(come.map(({ address }) => address))
       return this.#place(
         come,
@@ -109,7 +109,7 @@ export class BgpAnnouncer implements Announcer {
 
   /** Those whose routes are in the kernel; whether a router heard of them is told by `sessions`. */
   observe(): Promise<readonly Announcement[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const mark = await this.#options.helper.rtnlMark({ netns: rootNetns(this.#options.config) })
       if (this.#seen?.mark !== mark) {
         await this.#routes.observe()
@@ -137,7 +137,7 @@ export class BgpAnnouncer implements Announcer {
   /** Lets go of the daemons, which live on with all that is announced. */
   async close(): Promise<void> {
     this.#watch.stop()
-    await this.#serial.idle()
+    await this.#mutex.idle()
     await this.#daemons?.close()
   }
 

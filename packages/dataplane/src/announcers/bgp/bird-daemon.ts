@@ -1,4 +1,4 @@
-import { type Clock, pause, restartPauseMs, Serial } from '@spout/runtime'
+import { type Clock, Mutex, pause, restartPauseMs } from '@spout/runtime'
 import type { Log, ProcessIdentity } from '@spout/sys'
 import { BirdFiles, type Owner } from './bird-files.ts'
 import { type BirdCommand, endBird, killBird, refusalOf, runningBird, startBird } from './bird-process.ts'
@@ -40,7 +40,7 @@ export class BirdDaemon {
   #wanted = false
   #startedAt = 0
   #pauseMs = 0
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
   #starts = 0
   #reconfigurations = 0
 
@@ -63,7 +63,7 @@ export class BirdDaemon {
 
   /** Takes over the one that an earlier agent left. @returns whether one runs */
   adopt(): Promise<boolean> {
-    return this.#serial.run(() => this.#adopt())
+    return this.#mutex.run(() => this.#adopt())
   }
 
   /**
@@ -71,7 +71,7 @@ export class BirdDaemon {
    * @throws BirdRefused with its words: the old one stays
    */
   configure(text: string): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       if (this.#socket === null) await this.#adopt()
       const before = await this.#files.current()
       if (before === text && this.#socket?.open === true) {
@@ -103,7 +103,7 @@ export class BirdDaemon {
 
   /** Ends it; its peers are told. Nothing is left behind. */
   stop(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#wanted = false
       this.#socket?.close()
       this.#socket = null
@@ -119,7 +119,7 @@ export class BirdDaemon {
   async close(): Promise<void> {
     this.#wanted = false
     this.#closing.abort()
-    await this.#serial.idle()
+    await this.#mutex.idle()
     this.#socket?.close()
     this.#socket = null
   }
@@ -184,7 +184,7 @@ export class BirdDaemon {
 
   #reviveSoon(delayMs: number): void {
     void pause(this.#options.clock, delayMs, this.#closing.signal).then(() =>
-      this.#serial.run(() => (this.#wanted && this.#socket === null ? this.#revive() : Promise.resolve())),
+      this.#mutex.run(() => (this.#wanted && this.#socket === null ? this.#revive() : Promise.resolve())),
     )
   }
 

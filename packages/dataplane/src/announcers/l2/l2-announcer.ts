@@ -1,5 +1,5 @@
 import { ipBits, parseIp } from '@spout/net'
-import { type Clock, Serial, systemClock } from '@spout/runtime'
+import { type Clock, Mutex, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import { announceAddresses, stopAnnouncing } from '../../domain/announce-addresses.ts'
@@ -41,7 +41,7 @@ export class L2Announcer implements Announcer {
   /** What was found bound when the kernel's marks were these; null to be gathered from `#bound` again. */
   #seen: { readonly marks: string; present: readonly Announcement[] | null } | null = null
   #changes = 0
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
 
   constructor(options: L2AnnouncerOptions) {
     this.#config = options.config
@@ -79,7 +79,7 @@ export class L2Announcer implements Announcer {
 
   /** Takes those of `previous` for bound that are; the others are bound by the next `apply` that wants them. */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#bound.clear()
       this.#used.clear()
       this.#seen = null
@@ -91,7 +91,7 @@ export class L2Announcer implements Announcer {
 
   /** An address the kernel refuses is reported and stops no other. */
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const keys = new Set(wanted.map(keyOf))
       const go = [...this.#bound.values()].filter((announcement) => !keys.has(keyOf(announcement)))
       return this.#change(wanted, go, signal)
@@ -99,7 +99,7 @@ export class L2Announcer implements Announcer {
   }
 
   change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
-    return this.#serial.run(() => {
+    return this.#mutex.run(() => {
       // The same address may come and go at once: announced in another way, it stays bound.
       const coming = new Set(come.map(keyOf))
       const leaving = go.filter((each) => this.#bound.has(keyOf(each)) && !coming.has(keyOf(each)))
@@ -109,7 +109,7 @@ export class L2Announcer implements Announcer {
 
   /** Those bound now, as the kernel says. What it lost is forgotten, so the next `apply` binds it again. */
   observe(): Promise<readonly Announcement[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const marks = await this.#marks()
       if (this.#seen === null || marks !== this.#seen.marks) {
         const present = await this.#present([...this.#bound.values()])
@@ -152,7 +152,7 @@ export class L2Announcer implements Announcer {
 
   /** Leaves the addresses bound: another process adopts them, or a drain withdraws them first. */
   async close(): Promise<void> {
-    await this.#serial.idle()
+    await this.#mutex.idle()
     this.#defence.close()
   }
 

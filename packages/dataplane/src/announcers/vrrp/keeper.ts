@@ -1,5 +1,5 @@
 import { stat, truncate } from 'node:fs/promises'
-import { type Clock, pause, restartPauseMs, Serial } from '@spout/runtime'
+import { type Clock, Mutex, pause, restartPauseMs } from '@spout/runtime'
 import { identifyProcess, isRunning, type Log, type ProcessIdentity } from '@spout/sys'
 import type { Daemons } from './daemons.ts'
 
@@ -27,7 +27,7 @@ export interface KeeperOptions {
 /** Keeps keepalived running: when it is gone it begins anew, as backup. */
 export class Keeper {
   readonly #given: KeeperOptions
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
   readonly #closing = new AbortController()
   #wanted = false
   #looking = false
@@ -57,7 +57,7 @@ export class Keeper {
 
   /** Takes over what runs, and keeps it from now on. What does not run is started by the next look. */
   adopt(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#running = await this.#given.daemons.find()
       this.#startedMs = this.#given.clock.monotonicMs()
       this.#keep()
@@ -67,7 +67,7 @@ export class Keeper {
 
   /** Makes it run. @throws Error when it does not start; it is tried again from now on */
   ensure(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       try {
         if (this.#running === null) await this.#start()
       } finally {
@@ -77,7 +77,7 @@ export class Keeper {
   }
 
   reload(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       if (this.#running !== null) await this.#given.daemons.reload(this.#running)
     })
   }
@@ -85,14 +85,14 @@ export class Keeper {
   /** Ends it, politely. */
   stop(): Promise<void> {
     this.#wanted = false
-    return this.#serial.run(() => this.#end())
+    return this.#mutex.run(() => this.#end())
   }
 
   /** Leaves it running, unwatched. */
   async close(): Promise<void> {
     this.#wanted = false
     this.#closing.abort()
-    await this.#serial.idle()
+    await this.#mutex.idle()
   }
 
   #keep(): void {
@@ -120,7 +120,7 @@ export class Keeper {
     const livedMs = this.#running === null ? 0 : clock.monotonicMs() - this.#startedMs
     this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
     log.warn({ pauseMs: this.#pauseMs }, 'keepalived or the address mover is gone: they begin anew')
-    await this.#serial.run(async () => {
+    await this.#mutex.run(async () => {
       if (!this.#wanted) return
       await this.#end()
       await pause(clock, this.#pauseMs, this.#closing.signal)

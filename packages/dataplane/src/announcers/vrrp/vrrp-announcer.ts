@@ -1,5 +1,5 @@
 import type { VrrpSettings } from '@spout/model/node-state'
-import { type Clock, pause, Serial, systemClock } from '@spout/runtime'
+import { type Clock, Mutex, pause, systemClock } from '@spout/runtime'
 import { findLink, type Log, makeRunDirectory, type NativeHelper } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
@@ -52,7 +52,7 @@ export class VrrpAnnouncer implements Announcer {
   readonly #options: VrrpAnnouncerOptions
   readonly #clock: Clock
   readonly #files: ReturnType<typeof vrrpFiles>
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
   readonly #feed: StateFeed
   readonly #table: WantedTable
   readonly #configFile: ConfigFile
@@ -117,7 +117,7 @@ export class VrrpAnnouncer implements Announcer {
    * soon, which sweeps addresses that are no longer this node's.
    */
   adopt(previous: readonly Announcement[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       await this.#open()
       this.#addresses.adopt(previous)
     })
@@ -129,7 +129,7 @@ export class VrrpAnnouncer implements Announcer {
    * @throws VrrpRefused naming field and reason; everything stays as it was
    */
   configure(settings: VrrpSettings | null, signal: AbortSignal): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       signal.throwIfAborted()
       await this.#open()
       await (settings === null ? this.#leave() : this.#join(settings))
@@ -141,7 +141,7 @@ export class VrrpAnnouncer implements Announcer {
    * An address that cannot be announced is reported and stops no other.
    */
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       signal.throwIfAborted()
       return this.#addresses.apply(wanted, signal)
     })
@@ -149,7 +149,7 @@ export class VrrpAnnouncer implements Announcer {
 
   /** Resolves once the mover has the difference: the same as `apply` of the whole set, without a look at what stays. */
   change(difference: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       signal.throwIfAborted()
       return this.#addresses.change(difference, signal)
     })
@@ -157,7 +157,7 @@ export class VrrpAnnouncer implements Announcer {
 
   /** Those accepted, without the ones that this node should have bound and has not. The next change binds them again. */
   observe(): Promise<readonly Announcement[]> {
-    return this.#serial.run(() => this.#addresses.observe())
+    return this.#mutex.run(() => this.#addresses.observe())
   }
 
   /** What this node answers for now: the addresses of the shards it is master of. */
@@ -209,7 +209,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#damping.close()
     this.#feed.close()
     this.#listeners.clear()
-    await this.#serial.idle()
+    await this.#mutex.idle()
   }
 
   async #open(): Promise<void> {

@@ -1,4 +1,4 @@
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import type { MemberTraffic } from '../../contracts/driver.ts'
 import { applyEntries, pruneUnheld, recover } from './change-entries.ts'
 import { closingSockets } from './closing-sockets.ts'
@@ -25,7 +25,7 @@ export interface DomainProxyOptions extends CurrentProxyOptions {
  */
 export class DomainProxy {
   readonly #given: DomainProxyOptions
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
   readonly #current: CurrentProxy
   readonly #recovery: Recovery
   readonly #upkeep: SlotUpkeep
@@ -40,18 +40,18 @@ export class DomainProxy {
     this.#recovery = new Recovery({
       clock,
       recover: () =>
-        this.#serial.run(async () => {
+        this.#mutex.run(async () => {
           if (!this.#current.closed) await recover(this.#current)
         }),
       onFailure: (error) => log.warn({ proxy: place.name, error: String(error) }, 'proxy did not start'),
     })
-    this.#upkeep = new SlotUpkeep(given, this.#current, this.#serial)
+    this.#upkeep = new SlotUpkeep(given, this.#current, this.#mutex)
   }
 
   /** Begins with what an earlier agent left in this place, if anything. */
   static open(given: DomainProxyOptions): DomainProxy {
     const proxy = new DomainProxy(given)
-    const adopted = proxy.#serial.run(async () => {
+    const adopted = proxy.#mutex.run(async () => {
       await given.after?.catch(() => {})
       await proxy.#current.adopt()
     })
@@ -80,14 +80,14 @@ export class DomainProxy {
 
   /** Has a process running, so that the first service does not wait for its start. */
   prepare(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       if (this.#current.running === null) await this.#current.start()
     })
   }
 
   /** Makes entries what they shall be; what is so already costs nothing. Never throws for an entry. */
   apply(put: readonly RenderedEntry[], remove: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const outcomes = await applyEntries(this.#current, put, remove)
       this.#upkeep.due()
       return outcomes
@@ -96,12 +96,12 @@ export class DomainProxy {
 
   /** Gives up what no entry holds: slots and servers that an earlier agent left. */
   prune(): Promise<void> {
-    return this.#serial.run(() => pruneUnheld(this.#current))
+    return this.#mutex.run(() => pruneUnheld(this.#current))
   }
 
   /** Keys of entries that the process does not hold as it should. */
   observe(): Promise<readonly string[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const { assignments, running: proxy } = this.#current
       if (proxy === null) return this.keys
       try {
@@ -121,7 +121,7 @@ export class DomainProxy {
   stats(): Promise<
     readonly { readonly entry: RenderedEntry; readonly service: string; readonly counters: FrontendCounters }[]
   > {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       await this.#current.sample()
       const { assignments, counters } = this.#current
       return assignments.rendered.flatMap((entry) =>
@@ -138,7 +138,7 @@ export class DomainProxy {
    * after its next response and exits with the last. Done once for each `since`.
    */
   closeGracefully(since: string): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const { closed, running, launcher } = this.#current
       if (closed || running?.attached !== true || (await launcher.lastDrain()) === since) return
       if (await this.#hasClients()) await this.#current.start()
@@ -151,7 +151,7 @@ export class DomainProxy {
    * @param processes counts of all proxies' processes by configuration file
    */
   isBusy(processes: ReadonlyMap<string, number>): Promise<boolean> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const { running, launcher } = this.#current
       if (launcher.countOf(processes) > (running === null ? 0 : 1)) return true
       if (await this.#hasClients()) return true
@@ -161,7 +161,7 @@ export class DomainProxy {
 
   /** Has a process replaced that runs another program than the one that is installed, or with other bounds. */
   renew(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const { closed, running, launcher } = this.#current
       if (closed || running?.attached !== true) return
       if (await launcher.isOutdated(running)) await this.#current.start()
@@ -170,7 +170,7 @@ export class DomainProxy {
 
   /** Ends processes that were replaced. */
   endReplaced(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const { closed, running, launcher } = this.#current
       if (!closed && running !== null) await launcher.endReplaced(running)
     })
@@ -179,7 +179,7 @@ export class DomainProxy {
   /** Traffic to the members of watched pools; a process that is gone has nothing to say. */
   traffic(): Promise<readonly MemberTraffic[]> {
     if (!this.#current.assignments.hasWatched) return Promise.resolve([])
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const { assignments, running } = this.#current
       const watched = assignments.watched
       try {
@@ -215,7 +215,7 @@ export class DomainProxy {
 
   /** Ends the process and removes everything it had. */
   stop(): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#letGo()
       await this.#current.launcher.stop()
     })
@@ -223,7 +223,7 @@ export class DomainProxy {
 
   /** Lets the process live on for the next agent. */
   close(): Promise<void> {
-    return this.#serial.run(async () => this.#letGo())
+    return this.#mutex.run(async () => this.#letGo())
   }
 
   async #hasClients(): Promise<boolean> {

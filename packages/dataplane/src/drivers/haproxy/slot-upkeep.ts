@@ -1,4 +1,4 @@
-import type { Serial, Timer } from '@spout/runtime'
+import type { Mutex, Timer } from '@spout/runtime'
 import { restartWith } from './change-entries.ts'
 import type { CurrentProxy, CurrentProxyOptions } from './current-proxy.ts'
 import { growScarce } from './proxy-slots.ts'
@@ -6,15 +6,15 @@ import { growScarce } from './proxy-slots.ts'
 /** What nobody waits for: slots are made before they are lacking, and swept of what their last owners left. */
 export class SlotUpkeep {
   readonly #current: CurrentProxy
-  readonly #serial: Serial
+  readonly #mutex: Mutex
   readonly #given: CurrentProxyOptions
   #sweep: Timer | null = null
   #growing = false
 
-  constructor(given: CurrentProxyOptions, current: CurrentProxy, serial: Serial) {
+  constructor(given: CurrentProxyOptions, current: CurrentProxy, mutex: Mutex) {
     this.#given = given
     this.#current = current
-    this.#serial = serial
+    this.#mutex = mutex
   }
 
   /** Slots were given out or back. */
@@ -31,7 +31,7 @@ export class SlotUpkeep {
     const { frontends, backends } = this.#current.assignments.slots
     if (this.#growing || this.#current.closed || frontends.scarce().length + backends.scarce().length === 0) return
     this.#growing = true
-    const growth = this.#serial.run(async () => {
+    const growth = this.#mutex.run(async () => {
       this.#growing = false
       if (this.#current.closed || this.#current.running === null) return
       const { assignments } = this.#current
@@ -51,7 +51,7 @@ export class SlotUpkeep {
     const { clock, log, options, place } = this.#given
     this.#sweep = clock.setTimer(() => {
       this.#sweep = null
-      const sweep = this.#serial.run(() => this.#sweepOnce())
+      const sweep = this.#mutex.run(() => this.#sweepOnce())
       sweep
         .catch((error) => log.debug({ proxy: place.name, error: String(error) }, 'sweep failed'))
         .finally(() => this.#sweepLater())

@@ -1,6 +1,6 @@
 import type { ServiceStats } from '@spout/model/node-report'
 import { isProxied } from '@spout/model/protocols'
-import { Serial } from '@spout/runtime'
+import { Mutex } from '@spout/runtime'
 import type { Log, NativeHelper } from '@spout/sys'
 import type { Applied, DataPlaneDriver, WantedEntry } from '../../contracts/driver.ts'
 import type { DomainConfig } from '../../domain/domain-config.ts'
@@ -38,7 +38,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly #prepared = new WeakMap<WantedEntry, Rendered>()
   /** The domain each entry is in. */
   readonly #domains = new Map<string, number>()
-  readonly #serial = new Serial()
+  readonly #mutex = new Mutex()
 
   constructor(options: NftablesDriverOptions) {
     this.#config = options.config
@@ -70,7 +70,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   }
 
   adopt(previous: readonly WantedEntry[]): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       this.#grace.begin()
       this.#tables.clear()
       this.#domains.clear()
@@ -89,7 +89,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
     signal: AbortSignal,
   ): Promise<readonly Applied[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const { rendered, malformed } = this.#renderEach(changes.put)
       const byDomain = this.#split(rendered, changes.remove)
       const refused = new Map<string, string>()
@@ -110,7 +110,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   }
 
   observe(): Promise<readonly string[]> {
-    return this.#serial.run(async () => {
+    return this.#mutex.run(async () => {
       const lost: string[] = []
       for (const tables of this.#tables.values()) lost.push(...(await tables.lost()))
       return lost
@@ -128,7 +128,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
 
   /** Leaves everything in force: traffic does not need the agent. */
   async close(): Promise<void> {
-    await this.#serial.idle()
+    await this.#mutex.idle()
   }
 
   /** An entry with what the model admits nowhere stops no other. */

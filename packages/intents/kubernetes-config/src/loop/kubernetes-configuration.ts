@@ -1,5 +1,5 @@
 import { clusterUid } from '@spout/kube'
-import { type Component, persist } from '@spout/runtime'
+import { type Component, retry } from '@spout/runtime'
 import { NativeObjects } from '../spout/native-objects.ts'
 import { ConfigController, type ConfigControllerOptions } from './config-controller.ts'
 import { LoadBalancerObjects } from './load-balancer-objects.ts'
@@ -46,7 +46,7 @@ export class KubernetesConfiguration implements Component {
     const { signal } = this.#stopping
     const onFailure = ({ message }: Error) => log.warn({ event: 'cannot-begin', reason: message }, 'will try again')
     const options = { clock, signal, firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, onFailure }
-    await persist(async () => {
+    await retry(async () => {
       await this.#open(signal)
       return 'done'
     }, options)

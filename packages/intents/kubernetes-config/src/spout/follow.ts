@@ -18,11 +18,11 @@ export async function follow(
   { listing, line: tell, listed }: Followed,
   { clock, log, signal }: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
-  const watch = async (goesWell: () => void) => {
+  const watch = async (resetPauses: () => void) => {
     let complete = false
     listing()
     for await (const line of api.watch<ApiObject>(path, signal)) {
-      goesWell()
+      resetPauses()
       if (line.type === 'BOOKMARK') {
         // The first bookmark ends the list; later ones only say that nothing happened.
         if (!complete) listed()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { AtMost } from './at-most.ts'
+import { Semaphore } from './semaphore.ts'
 
 test('so many run at a time, the others in their order, also after one that fails', async () => {
-  const turns = new AtMost(2)
+  const semaphore = new Semaphore(2)
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<string>>()
   const task = (name: string) => () => {
@@ -11,7 +11,7 @@ test('so many run at a time, the others in their order, also after one that fail
     ends.set(name, end)
     return end.promise
   }
-  const all = ['a', 'b', 'c', 'd'].map((name) => turns.run(task(name)))
+  const all = ['a', 'b', 'c', 'd'].map((name) => semaphore.run(task(name)))
   const settled = Promise.allSettled(all)
   expect(begun).toEqual(['a', 'b'])
   ends.get('b')!.reject(new Error('no'))
@@ -23,5 +23,5 @@ test('so many run at a time, the others in their order, also after one that fail
   for (const name of ['c', 'd']) ends.get(name)!.resolve(name)
   await settled
   // Everybody is gone: there is room again.
-  expect(await turns.run(async () => 'e')).toBe('e')
+  expect(await semaphore.run(async () => 'e')).toBe('e')
 })

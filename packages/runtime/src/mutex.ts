@@ -1,5 +1,5 @@
-/** Runs tasks one after another, in the order given; one that fails does not stop the next. */
-export class Serial {
+/** A fair mutex: runs tasks one at a time, in the order given. A task that fails does not stop the next. */
+export class Mutex {
   #last: Promise<unknown> = Promise.resolve()
 
   run<T>(task: () => Promise<T>): Promise<T> {
@@ -8,7 +8,7 @@ export class Serial {
     return result
   }
 
-  /** Resolves when everything that was given until now is done, failed or not. */
+  /** Resolves when every task given so far has ended, failed or not. */
   async idle(): Promise<void> {
     await this.#last
   }

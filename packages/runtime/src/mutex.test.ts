@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { Serial } from './serial.ts'
+import { Mutex } from './mutex.ts'
 
 it('runs one task at a time in the order given, also after one that failed, and is idle after the last', async () => {
-  const serial = new Serial()
+  const mutex = new Mutex()
   const events: string[] = []
   const task = (name: string, error?: Error) => async () => {
     events.push(`${name} begins`)
@@ -11,9 +11,9 @@ it('runs one task at a time in the order given, also after one that failed, and 
     if (error !== undefined) throw error
     return name
   }
-  const first = serial.run(task('first', new Error('no')))
-  const second = serial.run(task('second'))
-  await Promise.all([expect(first).rejects.toThrow('no'), serial.idle()])
+  const first = mutex.run(task('first', new Error('no')))
+  const second = mutex.run(task('second'))
+  await Promise.all([expect(first).rejects.toThrow('no'), mutex.idle()])
   expect(events).toEqual(['first begins', 'first ends', 'second begins', 'second ends'])
   expect(await second).toBe('second')
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { FakeClock } from './fake-clock.ts'
-import { type PersistOptions, persist } from './persist.ts'
+import { type RetryOptions, retry } from './retry.ts'
 
-function bed(over: Partial<PersistOptions> = {}) {
+function bed(over: Partial<RetryOptions> = {}) {
   const clock = new FakeClock()
   const stopping = new AbortController()
   const failures: [string, number][] = []
-  const options: PersistOptions = {
+  const options: RetryOptions = {
     clock,
     signal: stopping.signal,
     firstPauseMs: 100,
@@ -21,7 +21,7 @@ function bed(over: Partial<PersistOptions> = {}) {
 test('tries until the work is done, with growing pauses', async () => {
   const { clock, failures, options } = bed()
   let attempts = 0
-  const ended = persist(async () => {
+  const ended = retry(async () => {
     if (++attempts < 5) throw new Error(`attempt ${attempts}`)
     return 'done'
   }, options)
@@ -39,10 +39,10 @@ test('begins with short pauses again once something went well', async () => {
   const { clock, stopping, failures, options } = bed()
   const outcomes = ['fails', 'fails', 'well', 'fails'] as const
   let attempts = 0
-  const ended = persist(async (goesWell) => {
+  const ended = retry(async (resetPauses) => {
     const outcome = outcomes[attempts++]
     if (outcome === 'fails') throw new Error(outcome)
-    if (outcome === 'well') goesWell()
+    if (outcome === 'well') resetPauses()
     return 'again'
   }, options)
   for (const ms of [100, 200, 100]) await clock.advance(ms)
@@ -54,7 +54,7 @@ test('begins with short pauses again once something went well', async () => {
 
 test('a failure after the end is nobody’s news', async () => {
   const { stopping, failures, options } = bed()
-  await persist(async () => {
+  await retry(async () => {
     stopping.abort()
     throw new Error('aborted')
   }, options)

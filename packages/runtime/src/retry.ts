@@ -1,25 +1,25 @@
 import { Backoff, type Random } from './backoff.ts'
 import { type Clock, pause } from './clock.ts'
 
-export interface PersistOptions {
+export interface RetryOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Before the second attempt; doubles with each further one, and is random between half and the whole of it. */
+  /** Pause before the second attempt. It doubles with each further one; each pause is drawn between half of it and all of it. */
   readonly firstPauseMs: number
   readonly longestPauseMs: number
   readonly random?: Random
-  /** Told of each attempt that failed, and of the pause before the next; not once `signal` is aborted. */
+  /** Called after each failed attempt, unless `signal` is aborted. `pauseMs` is the pause before the next attempt. */
   readonly onFailure: (error: Error, pauseMs: number) => void
 }
 
 /**
- * Tries until the work says that it is `done`, or `signal` aborts. What ends with `again`, or throws, is tried anew after
+ * Calls `attempt` until it returns `done` or `signal` aborts. An attempt that returns `again` or throws is repeated after
  * a pause.
- * @param attempt `goesWell` says that the pauses begin anew: the other side answers
+ * @param attempt calls `resetPauses` when the other side answers: the next pause is `firstPauseMs` again
  */
-export async function persist(
-  attempt: (goesWell: () => void) => Promise<'done' | 'again'>,
-  { clock, signal, firstPauseMs, longestPauseMs, random, onFailure }: PersistOptions,
+export async function retry(
+  attempt: (resetPauses: () => void) => Promise<'done' | 'again'>,
+  { clock, signal, firstPauseMs, longestPauseMs, random, onFailure }: RetryOptions,
 ): Promise<void> {
   const backoff = new Backoff({ firstMs: firstPauseMs, mostMs: longestPauseMs, ...(random && { random }) })
   while (!signal.aborted) {
