@@ -48,7 +48,7 @@ const programmed = (plane: ControlPlane, nodeId: string, announced: readonly str
   announced,
 })
 
-const verdict = (plane: ControlPlane) => {
+const status = (plane: ControlPlane) => {
   const { provisioning, reason } = plane.status.loadBalancer(LB)
   return `${provisioning} ${reason}`
 }
@@ -250,13 +250,13 @@ describe('what becomes of a load balancer in a shard', () => {
   test('active once the master of its shard programmed and announces it, not before; backups count as programmed', async () => {
     const plane = await cluster()
     await plane.put(['loadBalancer', loadBalancer(1)])
-    expect(verdict(plane)).toBe('pending NoOwner')
+    expect(status(plane)).toBe('pending NoOwner')
     await plane.report(N2, { shards: [shard(1, 'backup')], entries: [programmed(plane, N2, [])] })
-    expect(verdict(plane)).toBe('pending NoOwner')
+    expect(status(plane)).toBe('pending NoOwner')
     await plane.report(N1, { shards: [shard(1, 'master')] })
-    expect(verdict(plane)).toBe('pending WaitingForNode')
+    expect(status(plane)).toBe('pending WaitingForNode')
     await plane.report(N1, { entries: [programmed(plane, N1, [])] })
-    expect(verdict(plane)).toBe('pending WaitingForAnnouncement')
+    expect(status(plane)).toBe('pending WaitingForAnnouncement')
     await plane.report(N1, { entries: [programmed(plane, N1, [VIP])] })
     expect(plane.status.loadBalancer(LB)).toMatchObject({
       provisioning: 'active',
@@ -284,11 +284,11 @@ describe('what becomes of a load balancer in a shard', () => {
     const since = '2026-01-01T00:00:20.000Z'
     const lastMove = { at: since, from: 'backup', to: 'master', reason: 'MasterSilent', silentMs: 83 } as const
     await plane.report(N2, { shards: [shard(1, 'master', { since, takeovers: 1, lastMove })] })
-    expect(verdict(plane)).toBe('active Moving')
+    expect(status(plane)).toBe('active Moving')
     await plane.report(N2, { entries: [programmed(plane, N2, [VIP])] })
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     await pass(plane, 8000, [N2])
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     expect(plane.status.loadBalancer(LB).ownerNodeId).toBe(N2)
     expect(plane.status.history(LB, VIP).at(-1)).toEqual({
       at: since,
@@ -309,10 +309,10 @@ describe('what becomes of a load balancer in a shard', () => {
       shards: [shard(1, 'backup', { since: '2026-01-01T00:00:30.000Z' })],
       entries: [programmed(plane, N1, [])],
     })
-    expect(verdict(plane)).toBe('active Moving')
+    expect(status(plane)).toBe('active Moving')
     await plane.report(N2, { shards: [shard(1, 'master', { since: '2026-01-01T00:00:30.012Z' })] })
     await plane.report(N2, { entries: [programmed(plane, N2, [VIP])] })
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     expect(plane.status.history(LB, VIP).slice(-2)).toMatchObject([
       { event: 'released', nodeId: N1 },
       { event: 'taken', nodeId: N2, fromNodeId: N1, durationMs: 12 },
@@ -323,11 +323,11 @@ describe('what becomes of a load balancer in a shard', () => {
   test('a move that does not end is told after a moment; nobody is an alarm', async () => {
     const plane = await carried()
     await plane.report(N1, { shards: [shard(1, 'fault', { since: '2026-01-01T00:00:30.000Z' })] })
-    expect([verdict(plane), plane.status.shard(GROUP, 1)?.state]).toEqual(['active Moving', 'moving'])
+    expect([status(plane), plane.status.shard(GROUP, 1)?.state]).toEqual(['active Moving', 'moving'])
     const heard: string[] = []
     plane.status.onChange((kind, id) => heard.push(`${kind} ${id}`))
     await pass(plane, 2500, [N1, N2])
-    expect([verdict(plane), plane.status.shard(GROUP, 1)?.state]).toEqual(['pending NoOwner', 'no-owner'])
+    expect([status(plane), plane.status.shard(GROUP, 1)?.state]).toEqual(['pending NoOwner', 'no-owner'])
     expect(heard).toContain(`loadBalancer ${LB}`)
     await plane.stop()
   })
@@ -339,9 +339,9 @@ describe('what becomes of a load balancer in a shard', () => {
     expect(plane.status.shard(GROUP, 1)?.state).toBe('settled')
     await pass(plane, 1500, [N1, N2])
     expect(plane.status.shard(GROUP, 1)).toMatchObject({ state: 'two-owners', masterNodeIds: [N1, N2] })
-    expect(verdict(plane)).toBe('error TwoOwners')
+    expect(status(plane)).toBe('error TwoOwners')
     await plane.report(N1, { shards: [shard(1, 'backup', { since: '2026-01-01T00:00:40.000Z' })] })
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     await plane.stop()
   })
 
@@ -362,7 +362,7 @@ describe('what becomes of a load balancer in a shard', () => {
   test('a silent master keeps its word while nobody takes over; a new session without shards takes it back', async () => {
     const plane = await carried()
     await pass(plane, 7000, [N2])
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     expect(plane.status.node(N1).connection).toBe('disconnected')
     await plane.report(N1, { session: 'restarted', sequence: 1, inSync: false })
     expect(plane.status.shard(GROUP, 1)?.ownerNodeId).toBe(N1)
@@ -379,9 +379,9 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.put(['network', network(1, { returnPath: 'gateway' })])
     await plane.put(['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })], ['loadBalancer', loadBalancer(1)])
     await plane.report(N2, { shards: [shard(1, 'backup')], entries: [programmed(plane, N2, [VIP])] })
-    expect(verdict(plane)).toBe('pending NoOwner')
+    expect(status(plane)).toBe('pending NoOwner')
     await plane.report(N1, { shards: [shard(1, 'master')], entries: [programmed(plane, N1, [VIP])] })
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     expect(plane.status.loadBalancer(LB).ownerNodeId).toBe(N1)
     const since = '2026-01-01T00:00:20.000Z'
     const lastMove = { at: since, from: 'backup', to: 'master', reason: 'MasterSilent', silentMs: 83 } as const
@@ -395,18 +395,18 @@ describe('what becomes of a load balancer in a shard', () => {
     const plane = await cluster()
     const bgp = { localAs: 64_500, policy: 'healthy' as const, drainSeconds: 5 }
     await plane.put(['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })], ['loadBalancer', proxied(1)])
-    expect(verdict(plane)).toBe('pending WaitingForNode')
+    expect(status(plane)).toBe('pending WaitingForNode')
     await plane.report(N1, { entries: [programmed(plane, N1, [])] })
-    expect(verdict(plane)).toBe('active Withheld')
+    expect(status(plane)).toBe('active Withheld')
     await plane.report(N1, { entries: [programmed(plane, N1, [VIP])] })
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     expect(plane.status.loadBalancer(LB).ownerNodeId).toBeNull()
     const failed = { ...programmed(plane, N2, []), state: 'failed' as const, reason: 'KernelRefused', message: 'no' }
     await plane.report(N2, { entries: [failed] })
-    expect(verdict(plane)).toBe('active Programmed')
+    expect(status(plane)).toBe('active Programmed')
     expect(plane.status.node(N1).announced).toBe(1)
     await plane.report(N1, { entries: [{ ...failed, hash: programmed(plane, N1, []).hash }] })
-    expect(verdict(plane)).toBe('error KernelRefused')
+    expect(status(plane)).toBe('error KernelRefused')
     expect(plane.status.history(LB, VIP)).toMatchObject([
       { event: 'taken', nodeId: N1, fromNodeId: null },
       { event: 'released', nodeId: N1 },

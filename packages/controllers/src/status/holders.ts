@@ -11,7 +11,7 @@ import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeReports } from '../reports/node-reports.ts'
 import type { OverShareOnNode } from './over-shares.ts'
-import { type Carrier, followsShard, isRouted } from './verdict.ts'
+import { type Carrier, followsShard, isRouted } from './provisioning-status.ts'
 
 export interface HoldersOptions {
   readonly view: ModelView

@@ -21,7 +21,7 @@ async function placed(): Promise<ControlPlane> {
   return plane
 }
 
-const verdict = (plane: ControlPlane) => {
+const status = (plane: ControlPlane) => {
   const { provisioning, reason, confirmedGeneration } = plane.status.loadBalancer(LB)
   return { provisioning, reason, confirmedGeneration }
 }
@@ -37,20 +37,20 @@ const programmed = (plane: ControlPlane, nodeId: string, announced: readonly str
 
 test('pending until the owner programmed exactly the newest entry and announces it', async () => {
   const plane = await placed()
-  expect(verdict(plane)).toEqual({ provisioning: 'pending', reason: 'WaitingForNode', confirmedGeneration: 0 })
+  expect(status(plane)).toEqual({ provisioning: 'pending', reason: 'WaitingForNode', confirmedGeneration: 0 })
   await plane.confirmAll(N2)
-  expect(verdict(plane).provisioning).toBe('pending')
+  expect(status(plane).provisioning).toBe('pending')
   await plane.report(N1, { entries: [programmed(plane, N1, [])] })
-  expect(verdict(plane).reason).toBe('WaitingForAnnouncement')
+  expect(status(plane).reason).toBe('WaitingForAnnouncement')
   await plane.report(N1, { entries: [{ ...programmed(plane, N1, ['198.18.0.2']), hash: 'another' }] })
-  expect(verdict(plane).provisioning).toBe('pending')
+  expect(status(plane).provisioning).toBe('pending')
   await plane.confirmAll(N1)
-  expect(verdict(plane)).toEqual({ provisioning: 'active', reason: 'Programmed', confirmedGeneration: 1 })
+  expect(status(plane)).toEqual({ provisioning: 'active', reason: 'Programmed', confirmedGeneration: 1 })
 
   await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [pool(1, ['10.0.0.13'])] })])
-  expect(verdict(plane)).toEqual({ provisioning: 'pending', reason: 'WaitingForNode', confirmedGeneration: 1 })
+  expect(status(plane)).toEqual({ provisioning: 'pending', reason: 'WaitingForNode', confirmedGeneration: 1 })
   await plane.confirmAll(N1)
-  expect(verdict(plane)).toEqual({ provisioning: 'active', reason: 'Programmed', confirmedGeneration: 2 })
+  expect(status(plane)).toEqual({ provisioning: 'active', reason: 'Programmed', confirmedGeneration: 2 })
   await plane.stop()
 })
 
@@ -120,7 +120,7 @@ test('a silent node is disconnected, keeps what it said, and never turns an acti
     state: 'programmed',
   })
   await plane.put(['loadBalancer', loadBalancer(1, { generation: 2 })])
-  expect(verdict(plane)).toMatchObject({ provisioning: 'pending', reason: 'NodeDisconnected' })
+  expect(status(plane)).toMatchObject({ provisioning: 'pending', reason: 'NodeDisconnected' })
   await plane.report(N1)
   expect(plane.status.node(N1).connection).toBe('connected')
   await plane.stop()
@@ -130,11 +130,11 @@ test('an unknown session is asked to tell everything, and what it does not tell 
   const plane = await placed()
   await plane.confirmAll(N1)
   expect(await plane.report(N1, { session: 'session-2', sequence: 7, inSync: false })).toEqual({ resend: true })
-  expect(verdict(plane).provisioning).toBe('active')
+  expect(status(plane).provisioning).toBe('active')
   expect(await plane.report(N1, { session: 'session-2', sequence: 8, inSync: false })).toEqual({ resend: false })
-  expect(verdict(plane).provisioning).toBe('active')
+  expect(status(plane).provisioning).toBe('active')
   await plane.report(N1, { session: 'session-2', sequence: 9, inSync: true })
-  expect(verdict(plane)).toMatchObject({ provisioning: 'pending' })
+  expect(status(plane)).toMatchObject({ provisioning: 'pending' })
   expect(await plane.report(N1, { session: 'session-3', sequence: 1 })).toEqual({ resend: false })
   await plane.stop()
 })
@@ -144,7 +144,7 @@ test('a report that comes late or twice changes nothing', async () => {
   await plane.confirmAll(N1)
   const stale = { ...programmed(plane, N1, []), state: 'failed' as const, reason: 'Old', message: 'old' }
   expect(await plane.report(N1, { sequence: 1, entries: [stale] })).toEqual({ resend: false })
-  expect(verdict(plane).provisioning).toBe('active')
+  expect(status(plane).provisioning).toBe('active')
   await plane.stop()
 })
 

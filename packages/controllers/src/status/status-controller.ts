@@ -27,8 +27,8 @@ import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from '../shards/shard-t
 import { Withdrawals } from '../withdrawals/withdrawals.ts'
 import { Holders } from './holders.ts'
 import { withOverShares } from './over-shares.ts'
+import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
 import { ServiceSums } from './service-sums.ts'
-import { generationOf, type Verdict, verdictOn } from './verdict.ts'
 import { VipHistory } from './vip-history.ts'
 
 export interface StatusControllerOptions {
@@ -76,7 +76,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   /** What listeners were last told of, as one text. */
   readonly #meanings = new Map<string, string>()
   /** What became of those that are looked at, and how many of each. */
-  readonly #provisioning = new Map<string, Verdict['provisioning']>()
+  readonly #provisioning = new Map<string, ProvisioningStatus['provisioning']>()
   readonly #counts = { pending: 0, active: 0, error: 0 }
   readonly #serving = new Map<string, KnownServing>()
   readonly #due = new Set<string>()
@@ -157,10 +157,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
 
   summary(id: string): LoadBalancerSummary {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
-    const { confirmedBy: _, ...verdict } = loadBalancer === undefined ? UNKNOWN : this.#verdict(loadBalancer)
+    const { confirmedBy: _, ...status } = loadBalancer === undefined ? UNKNOWN : this.#statusOf(loadBalancer)
     const confirmed = this.#confirmed.get(id)
     return {
-      ...verdict,
+      ...status,
       serving: loadBalancer === undefined ? NOBODY_SERVES : this.#servingOf(loadBalancer),
       confirmedGeneration: confirmed?.generation ?? 0,
       confirmedAt: confirmed?.at ?? null,
@@ -169,7 +169,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   /** How many load balancers there are, by what was last told of them: costs nothing, however many there are. */
-  get counts(): Readonly<Record<Verdict['provisioning'], number>> {
+  get counts(): Readonly<Record<ProvisioningStatus['provisioning'], number>> {
     const { active, error } = this.#counts
     return { pending: this.#options.view.list('loadBalancer').length - active - error, active, error }
   }
@@ -225,12 +225,12 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (this.#reviewing !== null) clearImmediate(this.#reviewing)
   }
 
-  #verdict(loadBalancer: LoadBalancer): Verdict {
+  #statusOf(loadBalancer: LoadBalancer): ProvisioningStatus {
     const { view } = this.#options
     const placement = view.get('placement', loadBalancer.id)?.value ?? null
     const place = placement?.shard ?? null
     const changedForMs = place === null ? null : this.#shards.changedForMs(place.nodeGroupId, place.number)
-    return verdictOn({
+    return provisioningStatus({
       loadBalancer,
       placement,
       carriers: this.#holders.carriers(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
@@ -343,12 +343,12 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
       return
     }
-    const verdict = this.#verdict(loadBalancer)
-    this.#count(id, verdict.provisioning)
-    if (verdict.confirmedBy !== null) this.#confirm(id, verdict.confirmedBy)
+    const status = this.#statusOf(loadBalancer)
+    this.#count(id, status.provisioning)
+    if (status.confirmedBy !== null) this.#confirm(id, status.confirmedBy)
     this.#sums.prune(loadBalancer)
     const meaning = JSON.stringify([
-      verdict,
+      status,
       loadBalancer.generation,
       this.#confirmed.get(id)?.generation,
       this.#ownerOf(id),
@@ -359,7 +359,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#tell('loadBalancer', id)
   }
 
-  #count(id: string, now: Verdict['provisioning'] | null): void {
+  #count(id: string, now: ProvisioningStatus['provisioning'] | null): void {
     const before = this.#provisioning.get(id)
     if (before === now) return
     if (before !== undefined) this.#counts[before]--
@@ -384,7 +384,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 }
 
-const UNKNOWN: Verdict = {
+const UNKNOWN: ProvisioningStatus = {
   provisioning: 'pending',
   reason: 'Unknown',
   message: 'There is no such load balancer',

@@ -20,8 +20,8 @@ export interface Carrier {
   readonly report: EntryReport | null
 }
 
-/** All that the verdict on a load balancer is worked out from. */
-export interface Evidence {
+/** Everything the status of a load balancer is worked out from. */
+export interface ProvisioningInput {
   readonly loadBalancer: LoadBalancer
   readonly placement: Placement | null
   readonly carriers: readonly Carrier[]
@@ -32,14 +32,14 @@ export interface Evidence {
   readonly moving: boolean
 }
 
-export interface Verdict extends Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'> {
+export interface ProvisioningStatus extends Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'> {
   /** The node whose confirmation it is active by. */
   readonly confirmedBy: string | null
 }
 
 /** What became of a load balancer's newest generation: nothing is called active before its node said so. */
-export function verdictOn(evidence: Evidence): Verdict {
-  const { loadBalancer, placement, carriers } = evidence
+export function provisioningStatus(input: ProvisioningInput): ProvisioningStatus {
+  const { loadBalancer, placement, carriers } = input
   if (placement === null) return pending('WaitingForPlan', 'No node was chosen yet')
   // Without a network there is no member to reach: nothing is left to do until there is one.
   if (placement.reason.code === 'NoNetwork')
@@ -57,28 +57,28 @@ export function verdictOn(evidence: Evidence): Verdict {
   const routed = vips.some(({ announce }) => isRouted(announce))
   const sharded = vips.some(({ announce }) => followsShard(announce))
   if (!routed && !sharded) return onAny(carriers)
-  const verdicts = [...(sharded ? [onShard(evidence, shard.number)] : []), ...(routed ? [onAny(carriers)] : [])]
-  return verdicts.reduce((worst, one) => (SEVERITY[one.provisioning] > SEVERITY[worst.provisioning] ? one : worst))
+  const statuses = [...(sharded ? [onShard(input, shard.number)] : []), ...(routed ? [onAny(carriers)] : [])]
+  return statuses.reduce((worst, one) => (SEVERITY[one.provisioning] > SEVERITY[worst.provisioning] ? one : worst))
 }
 
 /** The master of the shard is the one that counts. */
-function onShard({ carriers, shard, groupName, moving }: Evidence, number: number): Verdict {
+function onShard({ carriers, shard, groupName, moving }: ProvisioningInput, number: number): ProvisioningStatus {
   const place = `shard ${number} of group \`${groupName}\``
   const owner = carriers.find(({ nodeId }) => nodeId === shard?.ownerNodeId)
   if (shard?.state === 'two-owners') {
     const names = carriers.filter(({ nodeId }) => shard.masterNodeIds.includes(nodeId)).map(({ name }) => `\`${name}\``)
     return failure('TwoOwners', `Nodes ${names.join(' and ')} both say that they are master of ${place}`)
   }
-  const verdict =
+  const status =
     owner === undefined
       ? pending('NoOwner', `No node is master of ${place}`)
       : onNode(owner, followsShard, `Shard ${number} of group \`${groupName}\`; node \`${owner.name}\` is its master`)
-  if (!moving || verdict.provisioning !== 'pending' || verdict.reason === 'WaitingForPlan') return verdict
-  return { ...active('Moving', `It moves to another node: ${verdict.message}`), confirmedBy: null }
+  if (!moving || status.provisioning !== 'pending' || status.reason === 'WaitingForPlan') return status
+  return { ...active('Moving', `It moves to another node: ${status.message}`), confirmedBy: null }
 }
 
 /** Every node announces: one that does is enough. */
-function onAny(carriers: readonly Carrier[]): Verdict {
+function onAny(carriers: readonly Carrier[]): ProvisioningStatus {
   const names = carriers
     .filter((carrier) => onNode(carrier, isRouted, '').provisioning === 'active')
     .map(({ name }) => `\`${name}\``)
@@ -93,7 +93,7 @@ function onNode(
   { nodeId, name, liveness, wanted, report }: Carrier,
   counts: (announce: Announce) => boolean,
   done: string,
-): Verdict {
+): ProvisioningStatus {
   if (report === null || report.hash !== wanted.hash) {
     if (liveness === 'connected')
       return pending('WaitingForNode', `Node ${name} has not confirmed the newest change yet`)
@@ -130,13 +130,13 @@ export const isRouted = (announce: Announce | null): boolean => announce?.via ==
 const SEVERITY = { active: 0, pending: 1, error: 2 } as const
 
 const active = (reason: string, message: string) => ({ provisioning: 'active' as const, reason, message })
-const pending = (reason: string, message: string): Verdict => ({
+const pending = (reason: string, message: string): ProvisioningStatus => ({
   provisioning: 'pending',
   reason,
   message,
   confirmedBy: null,
 })
-const failure = (reason: string, message: string): Verdict => ({
+const failure = (reason: string, message: string): ProvisioningStatus => ({
   provisioning: 'error',
   reason,
   message,
