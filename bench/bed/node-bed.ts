@@ -208,7 +208,7 @@ export class NodeBed implements AsyncDisposable {
         planner.backlog === 0 &&
         view
           .list('loadBalancer')
-          .every(({ id }) => !nodeStates.holders(loadBalancerKey(id))[Symbol.iterator]().next().done),
+          .every(({ id }) => !nodeStates.nodesWith(loadBalancerKey(id))[Symbol.iterator]().next().done),
       { what: 'every load balancer to be planned', timeoutMs: 180_000, everyMs: 100 },
     )
   }

@@ -10,7 +10,7 @@ const MOST_UNGIVEN = 10_000
 /** What every node shall hold, in memory. The plan controller writes it; the agent link and the status read it. */
 export class NodeStateTable implements NodeStates {
   /** key -> node id -> entry */
-  readonly #holders = new Map<string, Map<string, HashedParts>>()
+  readonly #entries = new Map<string, Map<string, HashedParts>>()
   /** node id -> keys */
   readonly #keys = new Map<string, Set<string>>()
   readonly #listeners = new Map<string, Set<Listener>>()
@@ -21,7 +21,7 @@ export class NodeStateTable implements NodeStates {
   #ready = false
 
   get(nodeId: string, key: string): HashedEntry | null {
-    return this.#holders.get(key)?.get(nodeId) ?? null
+    return this.#entries.get(key)?.get(nodeId) ?? null
   }
 
   *entries(nodeId: string): Iterable<HashedEntry & { readonly key: string }> {
@@ -49,8 +49,8 @@ export class NodeStateTable implements NodeStates {
   }
 
   /** Ids of the nodes that shall hold this key. */
-  holders(key: string): Iterable<string> {
-    return this.#holders.get(key)?.keys() ?? []
+  nodesWith(key: string): Iterable<string> {
+    return this.#entries.get(key)?.keys() ?? []
   }
 
   onChange(nodeId: string, listener: Listener): () => void {
@@ -103,7 +103,7 @@ export class NodeStateTable implements NodeStates {
   }
 
   #set(key: string, wanted: ReadonlyMap<string, NodeStateEntry>, only: ReadonlySet<string> | null): readonly string[] {
-    const held = this.#holders.get(key) ?? new Map<string, HashedParts>()
+    const held = this.#entries.get(key) ?? new Map<string, HashedParts>()
     const changed: string[] = []
     for (const nodeId of held.keys()) {
       if (wanted.has(nodeId) || only?.has(nodeId) === false) continue
@@ -123,8 +123,8 @@ export class NodeStateTable implements NodeStates {
       else keys.add(key)
       changed.push(nodeId)
     }
-    if (held.size === 0) this.#holders.delete(key)
-    else this.#holders.set(key, held)
+    if (held.size === 0) this.#entries.delete(key)
+    else this.#entries.set(key, held)
     if (this.#ready) for (const nodeId of changed) this.#tell(nodeId, key)
     const isDropped = only === null && wanted.size === 0
     if (changed.length > 0 || isDropped) for (const listener of this.#keyListeners) listener(key)

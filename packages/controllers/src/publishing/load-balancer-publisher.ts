@@ -72,7 +72,7 @@ export class LoadBalancerPublisher {
   /** As some node has it: of its pools all have the same. */
   #entryOf(id: string): LoadBalancerEntry | null {
     const { nodeStates } = this.#options
-    for (const nodeId of nodeStates.holders(loadBalancerKey(id))) {
+    for (const nodeId of nodeStates.nodesWith(loadBalancerKey(id))) {
       const entry = nodeStates.get(nodeId, loadBalancerKey(id))?.entry
       if (entry?.kind === 'load-balancer') return entry
     }

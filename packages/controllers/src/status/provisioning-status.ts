@@ -11,7 +11,7 @@ import type {
 } from '@spout/model'
 import type { Liveness } from '../liveness/node-liveness.ts'
 
-/** A node that shall hold the load balancer, and what it said of it. */
+/** A node that has the load balancer's entry, and what it reported of it. */
 export interface Carrier {
   readonly nodeId: string
   readonly name: string

@@ -25,7 +25,7 @@ import { NodeReports } from '../reports/node-reports.ts'
 import { ReportScope } from '../reports/report-scope.ts'
 import { MOVE_GRACE_MS, ShardTable, type ShardTakeover } from '../shards/shard-table.ts'
 import { Withdrawals } from '../withdrawals/withdrawals.ts'
-import { Holders } from './holders.ts'
+import { Carriers } from './carriers.ts'
 import { withOverShares } from './over-shares.ts'
 import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
 import { ServiceSums } from './service-sums.ts'
@@ -68,7 +68,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #reports = new NodeReports()
   readonly #scope: ReportScope
   readonly #shards: ShardTable
-  readonly #holders: Holders
+  readonly #carriers: Carriers
   readonly #nodes: NodeStatuses
   readonly #vips: VipHistory
   readonly #sums = new ServiceSums()
@@ -89,10 +89,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const { view, nodeStates, liveness } = options
     this.#scope = new ReportScope({ ...options, reports: this.#reports })
     this.#shards = new ShardTable(options)
-    this.#holders = new Holders({ ...options, reports: this.#reports })
+    this.#carriers = new Carriers({ ...options, reports: this.#reports })
     this.withdrawals = new Withdrawals({ ...options, reports: this.#reports })
     this.#nodes = new NodeStatuses({ ...options, reports: this.#reports })
-    this.#vips = new VipHistory({ ...options, holders: this.#holders, shards: this.#shards })
+    this.#vips = new VipHistory({ ...options, carriers: this.#carriers, shards: this.#shards })
     this.#unsubscribe = [
       view.onChange((changed) => {
         for (const { kind, id } of changed) {
@@ -137,14 +137,14 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   loadBalancer(id: string): LoadBalancerStatus {
     const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
     const summary = this.summary(id)
-    const holders = this.#holders
+    const carriers = this.#carriers
     const sums = this.#sums
     const members = () => (loadBalancer === undefined ? new Map() : this.#membersOf(loadBalancer))
     // Lists ask for thousands of statuses, of which they mostly show what is in the summary.
     return {
       ...summary,
       get nodes() {
-        return holders.confirmations(id)
+        return carriers.confirmations(id)
       },
       get members() {
         return members()
@@ -233,7 +233,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return provisioningStatus({
       loadBalancer,
       placement,
-      carriers: this.#holders.carriers(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
+      carriers: this.#carriers.of(loadBalancer.id, place === null ? (placement?.ownerNodeId ?? null) : 'all'),
       shard: place === null ? null : this.shard(place.nodeGroupId, place.number),
       groupName: place === null ? '' : (view.get('nodeGroup', place.nodeGroupId)?.value.name ?? place.nodeGroupId),
       moving:
@@ -249,7 +249,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
 
   #membersOf(loadBalancer: LoadBalancer): ReadonlyMap<string, MemberHealth> {
     const known = this.#known(loadBalancer)
-    const members = known.members.deref() ?? this.#holders.members(loadBalancer, known.ownerNodeId)
+    const members = known.members.deref() ?? this.#carriers.members(loadBalancer, known.ownerNodeId)
     known.members = new WeakRef(members)
     return members
   }
@@ -259,8 +259,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const ownerNodeId = this.#ownerOf(loadBalancer.id)
     const known = this.#serving.get(loadBalancer.id)
     if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
-    const members = this.#holders.members(loadBalancer, ownerNodeId)
-    const serving = withOverShares(servingOf(loadBalancer, members), this.#holders.overShares(loadBalancer.id))
+    const members = this.#carriers.members(loadBalancer, ownerNodeId)
+    const serving = withOverShares(servingOf(loadBalancer, members), this.#carriers.overShares(loadBalancer.id))
     const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
     this.#serving.set(loadBalancer.id, now)
     return now
@@ -279,7 +279,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   #ownerOf(id: string): string | null {
     const placement = this.#options.view.get('placement', id)?.value
     if (placement?.shard == null) return placement?.ownerNodeId ?? null
-    if (!this.#holders.isSharded(id)) return null
+    if (!this.#carriers.isSharded(id)) return null
     return this.shard(placement.shard.nodeGroupId, placement.shard.number)?.ownerNodeId ?? null
   }
 
@@ -352,7 +352,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       loadBalancer.generation,
       this.#confirmed.get(id)?.generation,
       this.#ownerOf(id),
-      this.#holders.confirmations(id),
+      this.#carriers.confirmations(id),
     ])
     if (this.#meanings.get(id) === meaning) return
     this.#meanings.set(id, meaning)

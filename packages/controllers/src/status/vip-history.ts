@@ -3,13 +3,13 @@ import { loadBalancerOfKey, type VipMove } from '@spout/model'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { AnnouncedDifference } from '../reports/node-reports.ts'
 import type { ShardTable } from '../shards/shard-table.ts'
-import type { Holders } from './holders.ts'
+import type { Carriers } from './carriers.ts'
 import { VipLog } from './vip-log.ts'
 
 export interface VipHistoryOptions {
   readonly view: ModelView
   readonly liveness: NodeLiveness
-  readonly holders: Holders
+  readonly carriers: Carriers
   readonly shards: ShardTable
 }
 
@@ -28,7 +28,7 @@ export class VipHistory {
     if (id === null) return
     const shared = this.#shardOf(id) !== null
     const note = (address: string, event: VipMove['event']) => {
-      if (shared && !this.#options.holders.isRouted(id, address)) return
+      if (shared && !this.#options.carriers.isRouted(id, address)) return
       this.#log.note(id, address, { at, event, nodeId }, shared, (from) => this.#whyLeft(from))
     }
     for (const address of before) if (!after.includes(address)) note(address, 'released')
@@ -36,10 +36,10 @@ export class VipHistory {
   }
 
   moves(loadBalancerId: string, address: string): readonly VipMove[] {
-    const { holders, shards } = this.#options
+    const { carriers, shards } = this.#options
     const shard = this.#shardOf(loadBalancerId)
     const own = this.#log.moves(loadBalancerId, address)
-    if (shard === null || holders.isRouted(loadBalancerId, address)) return own
+    if (shard === null || carriers.isRouted(loadBalancerId, address)) return own
     return [...own, ...shards.moves(shard.nodeGroupId, shard.number)]
   }
 

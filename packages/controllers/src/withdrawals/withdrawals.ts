@@ -108,7 +108,7 @@ export class Withdrawals implements WithdrawalReader {
     if (this.#leaving.has(id)) return
     const { clock, nodeStates, reports } = this.#options
     const key = loadBalancerKey(id)
-    const nodes = new Set([...nodeStates.holders(key), ...reports.reportersOf(key)])
+    const nodes = new Set([...nodeStates.nodesWith(key), ...reports.reportersOf(key)])
     const timer = clock.setTimer(() => this.#tell(), OVERDUE_MS)
     this.#leaving.set(id, { projectId, sinceMs: clock.monotonicMs(), nodes, planned: false, timer })
   }
@@ -118,9 +118,9 @@ export class Withdrawals implements WithdrawalReader {
     const id = loadBalancerOfKey(key)
     const leaving = id === null ? undefined : this.#leaving.get(id)
     if (id === null || leaving === undefined) return
-    const holders = [...this.#options.nodeStates.holders(key)]
-    for (const nodeId of holders) leaving.nodes.add(nodeId)
-    leaving.planned = holders.length === 0
+    const nodeIds = [...this.#options.nodeStates.nodesWith(key)]
+    for (const nodeId of nodeIds) leaving.nodes.add(nodeId)
+    leaving.planned = nodeIds.length === 0
     this.#settle(id)
     this.#tell()
   }

@@ -13,27 +13,27 @@ import type { NodeReports } from '../reports/node-reports.ts'
 import type { OverShareOnNode } from './over-shares.ts'
 import { type Carrier, followsShard, isRouted } from './provisioning-status.ts'
 
-export interface HoldersOptions {
+export interface CarriersOptions {
   readonly view: ModelView
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
   readonly reports: NodeReports
 }
 
-/** The nodes that shall hold a load balancer, and what they said of it. */
-export class Holders {
-  readonly #options: HoldersOptions
+/** Looks up the carriers of load balancers and what they reported. */
+export class Carriers {
+  readonly #options: CarriersOptions
 
-  constructor(options: HoldersOptions) {
+  constructor(options: CarriersOptions) {
     this.#options = options
   }
 
-  /** The nodes whose word counts, in order of their ids; null for none. */
-  carriers(id: string, who: string | 'all' | null): readonly Carrier[] {
+  /** @param who the one node whose report counts, 'all' carriers, or null for none. @returns sorted by node id */
+  of(id: string, who: string | 'all' | null): readonly Carrier[] {
     if (who === null) return []
     const { nodeStates, liveness, reports } = this.#options
     const key = loadBalancerKey(id)
-    const nodeIds = who === 'all' ? [...nodeStates.holders(key)].sort() : [who]
+    const nodeIds = who === 'all' ? [...nodeStates.nodesWith(key)].sort() : [who]
     return nodeIds.flatMap((nodeId): Carrier[] => {
       const wanted = nodeStates.get(nodeId, key)
       if (wanted === null) return []
@@ -45,7 +45,7 @@ export class Holders {
   confirmations(id: string): readonly NodeConfirmation[] {
     const { nodeStates, reports } = this.#options
     const key = loadBalancerKey(id)
-    return [...nodeStates.holders(key)].map((nodeId): NodeConfirmation => {
+    return [...nodeStates.nodesWith(key)].map((nodeId): NodeConfirmation => {
       const report = reports.entry(nodeId, key)
       const current = report !== null && report.hash === nodeStates.get(nodeId, key)?.hash
       return {
@@ -66,7 +66,7 @@ export class Holders {
   members({ id, pools }: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
     const { nodeStates, reports } = this.#options
     const owner = ownerNodeId === null ? null : reports.members(ownerNodeId, id)
-    const others = [...nodeStates.holders(loadBalancerKey(id))].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
+    const others = [...nodeStates.nodesWith(loadBalancerKey(id))].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
     const health = new Map<string, MemberHealth>()
     for (const pool of pools) {
       // What was said while there was a monitor means nothing without one.
@@ -83,7 +83,7 @@ export class Holders {
   overShares(id: string): readonly OverShareOnNode[] {
     const { nodeStates, reports } = this.#options
     const key = loadBalancerKey(id)
-    return [...nodeStates.holders(key)].sort().flatMap((nodeId): readonly OverShareOnNode[] => {
+    return [...nodeStates.nodesWith(key)].sort().flatMap((nodeId): readonly OverShareOnNode[] => {
       const over = reports.node(nodeId)?.overShares ?? []
       if (over.length === 0) return []
       const entry = nodeStates.get(nodeId, key)?.entry
@@ -106,7 +106,7 @@ export class Holders {
   #vips(id: string): readonly NodeVip[] {
     const { nodeStates } = this.#options
     const key = loadBalancerKey(id)
-    for (const nodeId of nodeStates.holders(key)) {
+    for (const nodeId of nodeStates.nodesWith(key)) {
       const entry = nodeStates.get(nodeId, key)?.entry
       if (entry?.kind === 'load-balancer') return entry.vips
     }
