@@ -34,7 +34,7 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
-export { followsHolder } from './node-state/follows-holder.ts'
+export { needsSymmetricPath } from './node-state/symmetric-path.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
 export { type DomainUse, planDomain, tunnelGateway } from './node-state/plan-domain.ts'
 export {

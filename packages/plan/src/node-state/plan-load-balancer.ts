@@ -16,7 +16,7 @@ import type { AdvertisementsByPool } from '../group/advertisements.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
-import { followsHolder } from './follows-holder.ts'
+import { needsSymmetricPath } from './symmetric-path.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
 
 export interface LoadBalancerPlanInput {
@@ -45,7 +45,10 @@ export type Announcing =
   | { readonly via: 'l2' }
   /** The nodes settle it by shard, among themselves. */
   | ({ readonly via: 'vrrp' } & Sharding)
-  /** Every node announces what comes from an address pool, unless one must (`followsHolder`); what lies inside tenant networks goes by shard. */
+  /**
+   * Every node announces the VIPs from address pools, except those that need a symmetric path (`needsSymmetricPath`).
+   * Those and the VIPs inside tenant networks are announced by their shard's master.
+   */
   | ({
       readonly via: 'bgp'
       readonly policy: GroupBgp['policy']
@@ -140,7 +143,7 @@ function byShard(
   const routed = announcing.via === 'bgp' && loadBalancer.vips.some(({ scope }) => scope === 'fabric')
   const message = !routed
     ? reason.message
-    : followsHolder(loadBalancer, network)
+    : needsSymmetricPath(loadBalancer, network)
       ? `The master of shard ${number} of group \`${group.name}\` announces it to its routers: it holds ${network.returnPath === 'gateway' ? "the members' gateway" : 'the address that members see'}.`
       : `Every node of group \`${group.name}\` announces it to its routers.`
   const shown = reason.code === 'Placed' ? { ...reason, message } : reason
@@ -159,8 +162,7 @@ function byShard(
           if (announcing.via !== 'bgp' || scope !== 'fabric') return { via: 'vrrp', shard: number }
           const { byPool, otherwise } = announcing.advertisements
           const advertisement = byPool[poolId ?? ''] ?? otherwise
-          // A connection whose requests and replies took different nodes could not be tracked by either.
-          const shard = followsHolder(loadBalancer, network) ? number : null
+          const shard = needsSymmetricPath(loadBalancer, network) ? number : null
           return { via: 'bgp', advertisement, policy: announcing.policy, shard }
         }
       : null,

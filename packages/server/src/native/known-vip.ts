@@ -1,6 +1,6 @@
 import type { ObjectOf } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, parseAs, SpoutError } from '@spout/model'
-import { followsHolder } from '@spout/plan'
+import { needsSymmetricPath } from '@spout/plan'
 import { mayKnow } from '../authn/access.ts'
 import { queryValue } from '../http/query.ts'
 import type { NativeContext } from './context.ts'
@@ -73,8 +73,8 @@ export function announcersOf(context: NativeContext, known: KnownVip): readonly 
 }
 
 /**
- * How the address is made known; inside tenant networks it is by shard where routers are told of the others, and so is
- * which node tells them where one node must carry it (`followsHolder`).
+ * How the address is announced, and the shard whose master does it. In a BGP group a VIP of a tenant network goes by VRRP
+ * shard; a VIP that needs a symmetric path goes by BGP from its shard's master alone.
  */
 export function wayOf(context: NativeContext, { loadBalancer, vip, group }: KnownVip) {
   const shard = context.view.get('placement', loadBalancer.id)?.value.shard ?? null
@@ -82,8 +82,8 @@ export function wayOf(context: NativeContext, { loadBalancer, vip, group }: Know
   if (announcer === 'bgp' && vip.scope === 'fabric') {
     const network =
       loadBalancer.networkId === null ? undefined : context.view.get('network', loadBalancer.networkId)?.value
-    const held = network !== undefined && followsHolder(loadBalancer, network)
-    return { announcer, shard: held && shard !== null ? { ...shard } : null } as const
+    const symmetric = network !== undefined && needsSymmetricPath(loadBalancer, network)
+    return { announcer, shard: symmetric && shard !== null ? { ...shard } : null } as const
   }
   return announcer === 'l2' || shard === null
     ? ({ announcer, shard: null } as const)

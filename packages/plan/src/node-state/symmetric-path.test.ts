@@ -1,7 +1,7 @@
 import type { LoadBalancer, Network } from '@spout/model'
 import { describe, expect, it } from 'vitest'
 import { id, listener, loadBalancer, network } from '../testing/documents.ts'
-import { followsHolder } from './follows-holder.ts'
+import { needsSymmetricPath } from './symmetric-path.ts'
 import { planLoadBalancer } from './plan-load-balancer.ts'
 
 type Protocol = LoadBalancer['listeners'][number]['protocol']
@@ -56,7 +56,7 @@ describe('a load balancer that routers are told of', () => {
     ['dsr', ['tcp'], null, 'Every node of group `default` announces it to its routers.'],
   ])('with return path %s and listeners %j is carried by shard %j', (returnPath, protocols, shard, why) => {
     const one = balancer(...protocols)
-    expect(followsHolder(one, { returnPath })).toBe(shard !== null)
+    expect(needsSymmetricPath(one, { returnPath })).toBe(shard !== null)
     const { entries, reason } = plan(one, returnPath)
     expect(reason.message).toContain(why)
     expect([...entries.values()].map(({ vips }) => vips[0]?.announce)).toEqual([
