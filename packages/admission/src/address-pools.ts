@@ -10,6 +10,7 @@ import {
   parseIpRange,
   rangesOverlap,
 } from '@spout/net'
+import { isInUse } from './admission-index.ts'
 import { refuseWideAggregates } from './bgp-advertisements.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import {
@@ -18,7 +19,6 @@ import {
   addressPoolChange,
   addressPoolDraft,
 } from './contract/address-admission.ts'
-import { isInUse } from './ledger.ts'
 
 export async function createAddressPool(context: AdmissionContext, wish: AddressPoolDraft): Promise<AddressPool> {
   const draft = parseAs(addressPoolDraft, wish)
@@ -92,7 +92,7 @@ export async function changeAddressPool(
 export async function deleteAddressPool(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'addressPool', id, 'address pool')
-    const addresses = context.ledger.addressesOf(id)
+    const addresses = context.index.addressesOf(id)
     const used = addresses.filter(isInUse).length
     const inUseBy = (user: string) => new SpoutError('InUse', { what: 'address pool', id: stored.value.name, user })
     if (used > 0) throw inUseBy(`${used} ${used === 1 ? 'address' : 'addresses'} taken from it`)

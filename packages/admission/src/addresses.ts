@@ -45,7 +45,7 @@ export function takeAddress(
 ): Planned {
   const source = sourceOf(context, wish, use.projectId, path)
   const wished = wish.address === null ? null : parseIp(parseAs(ipText, wish.address, `${path}address`))
-  const allocation = allocateAddress(source.space, context.ledger.holder(source.holderId), {
+  const allocation = allocateAddress(source.space, context.index.addressIndex(source.holderId), {
     address: wished,
     projectId: use.projectId,
     nowMs: context.now(),
@@ -67,8 +67,8 @@ export interface Planned {
 }
 
 /** Whether a member or a router of the network has the address, as far as it was told. */
-const isHostOf = ({ ledger, view }: AdmissionContext, networkId: string, ip: Ip): boolean =>
-  ledger.isMember(networkId, ip) ||
+const isHostOf = ({ index, view }: AdmissionContext, networkId: string, ip: Ip): boolean =>
+  index.isMember(networkId, ip) ||
   view.get('network', networkId)?.value.routes.some(({ via }) => via === formatIp(ip)) === true
 
 interface Source {

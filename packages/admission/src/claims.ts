@@ -1,7 +1,7 @@
 import { SpoutError } from '@spout/model'
 import type { Ip } from '@spout/net'
 import { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage } from '@spout/plan'
-import type { Ledger } from './ledger.ts'
+import type { AdmissionIndex } from './admission-index.ts'
 
 /** What an object will count for once it is written. `key` is `kind/id`. */
 export interface WantedUsage {
@@ -15,17 +15,17 @@ export interface WantedUsage {
  * the other's disk flush. A claim ends once the view shows what was written.
  */
 export class Claims {
-  readonly #ledger: Ledger
+  readonly #index: AdmissionIndex
   readonly #limitsOf: (projectId: string) => Usage
   readonly #open = new Set<Claim>()
 
-  constructor(ledger: Ledger, limitsOf: (projectId: string) => Usage) {
-    this.#ledger = ledger
+  constructor(index: AdmissionIndex, limitsOf: (projectId: string) => Usage) {
+    this.#index = index
     this.#limitsOf = limitsOf
   }
 
   open(): Claim {
-    const claim = new Claim(this.#ledger, {
+    const claim = new Claim(this.#index, {
       used: (projectId) => this.#used(projectId),
       limits: this.#limitsOf,
       isNumberClaimed: (number) => [...this.#open].some((one) => one.networkNumbers.has(number)),
@@ -39,10 +39,10 @@ export class Claims {
 
   /** What the view shows, and what open claims will add to it. */
   #used(projectId: string): Usage {
-    let used = this.#ledger.usage(projectId)
+    let used = this.#index.usage(projectId)
     for (const claim of this.#open)
       for (const { key, usage } of claim.usageIn(projectId)) {
-        const shown = this.#ledger.countedFor(key)
+        const shown = this.#index.countedFor(key)
         used = addUsage(used, subtractUsage(largerUsage(usage, shown), shown))
       }
     return used
@@ -64,13 +64,13 @@ export class Claim {
   readonly names = new Set<string>()
   /** Project id by segment. */
   readonly segments = new Map<string, string>()
-  readonly #ledger: Ledger
+  readonly #index: AdmissionIndex
   readonly #around: ClaimSurroundings
   readonly #usage = new Map<string, Map<string, WantedUsage>>()
   readonly #addresses: { readonly holderId: string; readonly ip: Ip }[] = []
 
-  constructor(ledger: Ledger, around: ClaimSurroundings) {
-    this.#ledger = ledger
+  constructor(index: AdmissionIndex, around: ClaimSurroundings) {
+    this.#index = index
     this.#around = around
   }
 
@@ -82,7 +82,7 @@ export class Claim {
   quota(projectId: string, wanted: readonly WantedUsage[]): void {
     const claimed = this.#usage.get(projectId) ?? new Map<string, WantedUsage>()
     const more = wanted.reduce((sum, { key, usage }) => {
-      const now = claimed.get(key)?.usage ?? this.#ledger.countedFor(key)
+      const now = claimed.get(key)?.usage ?? this.#index.countedFor(key)
       return addUsage(sum, subtractUsage(usage, now))
     }, NO_USAGE)
     const refusal = overQuota(this.#around.limits(projectId), this.#around.used(projectId), more)
@@ -92,7 +92,7 @@ export class Claim {
   }
 
   address(holderId: string, ip: Ip): void {
-    this.#ledger.holder(holderId).hold(ip)
+    this.#index.addressIndex(holderId).hold(ip)
     this.#addresses.push({ holderId, ip })
   }
 
@@ -117,13 +117,13 @@ export class Claim {
   }
 
   networkNumber(): number | null {
-    const number = this.#ledger.freeNetworkNumber(this.#around.isNumberClaimed)
+    const number = this.#index.freeNetworkNumber(this.#around.isNumberClaimed)
     if (number !== null) this.networkNumbers.add(number)
     return number
   }
 
   release(): void {
-    for (const { holderId, ip } of this.#addresses) this.#ledger.holder(holderId).unhold(ip)
+    for (const { holderId, ip } of this.#addresses) this.#index.addressIndex(holderId).unhold(ip)
     this.#around.close(this)
   }
 }

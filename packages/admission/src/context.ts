@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { type Kind, type QuotaResource, SpoutError } from '@spout/model'
 import { randomSecret } from '@spout/runtime/random-secret'
 import type { Store, Write } from '@spout/store'
+import type { AdmissionIndex } from './admission-index.ts'
 import type { Claim, Claims } from './claims.ts'
 import type { ModelView, ObjectOf, Versioned } from './contract/view.ts'
 import type { DenyList } from './deny-list.ts'
-import type { Ledger } from './ledger.ts'
 
 /** Where ids and secrets come from. */
 export interface RandomSource {
@@ -23,7 +23,7 @@ export const systemRandom: RandomSource = {
 export interface AdmissionContext {
   readonly store: Store
   readonly view: ModelView
-  readonly ledger: Ledger
+  readonly index: AdmissionIndex
   readonly claims: Claims
   readonly deny: DenyList
   readonly random: RandomSource

@@ -10,18 +10,18 @@ import {
   lastIp,
   parseCidr,
 } from '@spout/net'
-import type { Ledger } from './ledger.ts'
+import type { AdmissionIndex } from './admission-index.ts'
 
 /**
  * Addresses that no tenant may have traffic sent to, whatever its networks are: loopback, link-local, metadata and
  * multicast; the management networks; the nodes' fabric addresses; public addresses of load balancers.
  */
 export class DenyList {
-  readonly #ledger: Ledger
+  readonly #index: AdmissionIndex
   readonly #management: readonly Cidr[]
 
-  constructor(ledger: Ledger, managementCidrs: readonly string[]) {
-    this.#ledger = ledger
+  constructor(index: AdmissionIndex, managementCidrs: readonly string[]) {
+    this.#index = index
     this.#management = managementCidrs.map((cidr) => parseCidr(cidr))
   }
 
@@ -31,8 +31,8 @@ export class DenyList {
     if (special !== null) return special
     if (this.#management.some((cidr) => cidrContains(cidr, ip))) return 'a management address'
     const text = formatIp(ip)
-    if (this.#ledger.isPublicAddressInUse(text)) return 'the address of a load balancer'
-    if (this.#ledger.isNodeFabricAddress(text)) return 'the address of a node'
+    if (this.#index.isPublicAddressInUse(text)) return 'the address of a load balancer'
+    if (this.#index.isNodeFabricAddress(text)) return 'the address of a node'
     return null
   }
 

@@ -40,7 +40,7 @@ export function checkedNetworkId(
 
 /** What is known around a document of this project. */
 export function resolveContextOf(
-  { view, ledger, deny }: AdmissionContext,
+  { view, index, deny }: AdmissionContext,
   { projectId, networkId }: Pick<LoadBalancer, 'projectId' | 'networkId'>,
 ): ResolveContext {
   return {
@@ -48,7 +48,7 @@ export function resolveContextOf(
     networks: view.list('network', { projectId }),
     forbidden: (ip) => deny.whyForbidden(ip),
     occupant: (id, address) => {
-      const found = ledger.addressIn(id, address)
+      const found = index.addressIn(id, address)
       if (found?.use === 'node') return "a load-balancer node's own address"
       if (found?.use === 'gateway') return 'the gateway of its subnet'
       return found !== null && found.ownerId !== null ? 'the address of a load balancer' : null
@@ -58,11 +58,11 @@ export function resolveContextOf(
 
 /** The members' gateway address is on one node, so one group carries all load balancers of such a network. */
 function checkOneGroup(
-  { ledger }: AdmissionContext,
+  { index }: AdmissionContext,
   loadBalancer: Pick<LoadBalancer, 'id' | 'nodeGroupId'>,
   networkId: string,
 ): void {
-  const other = ledger.neighbourIn(networkId, loadBalancer.id)
+  const other = index.neighbourIn(networkId, loadBalancer.id)
   if (other === null || other.nodeGroupId === loadBalancer.nodeGroupId) return
   const reason = `load balancer ${other.id} of the same network, whose members' gateway is on one node, is in another group`
   throw new SpoutError('InvalidField', { field: 'nodeGroupId', reason })

@@ -8,13 +8,13 @@ import type { AdmissionContext } from './context.ts'
  * @throws SpoutError OverQuota; ObjectTooLarge for one that grows and is too large by itself
  */
 export function claimRoom(
-  { ledger }: AdmissionContext,
+  { index }: AdmissionContext,
   claim: Claim,
   current: LoadBalancer | null,
   next: LoadBalancer,
 ): void {
-  const usage = ledger.usageOf(next, current)
-  const then = current === null ? 0 : ledger.usageOf(current, null).bytes
+  const usage = index.usageOf(next, current)
+  const then = current === null ? 0 : index.usageOf(current, null).bytes
   if (usage.bytes > MOST_LOAD_BALANCER_BYTES && usage.bytes > then)
     throw new SpoutError('ObjectTooLarge', {
       ...{ what: 'Load balancer', id: next.id, bytes: usage.bytes, limitBytes: MOST_LOAD_BALANCER_BYTES },

@@ -37,7 +37,7 @@ export function planVips(
       if (vips.some((vip) => vip.addressId === port.portId))
         throw new SpoutError('InvalidField', { field: `${path}portId`, reason: 'is named twice' })
       vips.push(vipOf(port))
-      floating.push(...context.ledger.floatingOf(port.portId).map(vipOf))
+      floating.push(...context.index.floatingOf(port.portId).map(vipOf))
       writes.push(...ownWrite(context, port, loadBalancer.id))
       continue
     }

@@ -95,7 +95,7 @@ export class LoadBalancers {
       if (vip === undefined) throw new SpoutError('NotFound', { what: 'address', id: address })
       if (at === 0)
         throw new SpoutError('InvalidField', { field: 'vips[0]', reason: 'is the first address, which stays' })
-      const [floating] = this.#context.ledger.floatingOf(vip.addressId)
+      const [floating] = this.#context.index.floatingOf(vip.addressId)
       if (floating !== undefined)
         throw new SpoutError('InUse', { what: 'address', id: address, user: `floating IP ${floating.address}` })
       if (this.#context.view.addressByPort(vip.addressId)?.use === 'floating')

@@ -73,7 +73,7 @@ function forbidding({ deny, view }: AdmissionContext): (cidr: Cidr) => string | 
 
 /** A router is a host of the segment that no node is. */
 function checkRouter(
-  { ledger }: AdmissionContext,
+  { index }: AdmissionContext,
   { id, subnets, returnPath }: Network,
   { field, via, version }: { readonly field: string; readonly via: string; readonly version: 4 | 6 },
 ): void {
@@ -88,14 +88,14 @@ function checkRouter(
     throw forbid('it is the network or broadcast address of its subnet')
   if (returnPath === 'gateway' && subnet.gatewayIp === via)
     throw forbid('it is the gateway of its subnet, which load-balancer nodes hold')
-  const known = ledger.addressIn(id, via)
+  const known = index.addressIn(id, via)
   if (known?.use === 'node') throw forbid("it is a load-balancer node's own address")
   if (known?.use === 'vip') throw forbid('it is the address of a load balancer')
 }
 
-function checkDisjoint({ ledger }: AdmissionContext, routes: readonly NetworkRoute[]): void {
-  const index = new RouteIndex(routes)
-  const overlap = index.overlap()
+function checkDisjoint({ index }: AdmissionContext, routes: readonly NetworkRoute[]): void {
+  const lookup = new RouteIndex(routes)
+  const overlap = lookup.overlap()
   if (overlap !== null) {
     // The later one is refused, in the order that they were given in.
     const [first, second] = overlap.map((route) => routes.indexOf(route)).sort((a, b) => a - b) as [number, number]
@@ -103,8 +103,8 @@ function checkDisjoint({ ledger }: AdmissionContext, routes: readonly NetworkRou
     const reason = one.to === other.to ? `routes[${first}] leads to it already` : `overlaps routes[${first}], ${one.to}`
     throw new SpoutError('InvalidField', { field: `routes[${second}].to`, reason })
   }
-  for (const address of ledger.nodeFabricAddresses()) {
-    const route = index.find(parseIp(address))
+  for (const address of index.nodeFabricAddresses()) {
+    const route = lookup.find(parseIp(address))
     if (route === null) continue
     const field = `routes[${routes.indexOf(route)}].to`
     throw new SpoutError('AddressForbidden', { field, address: route.to, reason: 'it holds the address of a node' })
@@ -112,12 +112,12 @@ function checkDisjoint({ ledger }: AdmissionContext, routes: readonly NetworkRou
 }
 
 /** A member that was behind a route must be behind one still. */
-function refuseStrandedMembers({ ledger }: AdmissionContext, network: Network, routes: readonly NetworkRoute[]): void {
+function refuseStrandedMembers({ index }: AdmissionContext, network: Network, routes: readonly NetworkRoute[]): void {
   const known = new Set(routes.map(({ to }) => to))
   const leaving = network.routes.filter(({ to }) => !known.has(to))
   if (leaving.length === 0) return
   const [before, after] = [new RouteIndex(leaving), new RouteIndex(routes)]
-  for (const member of ledger.memberAddresses(network.id)) {
+  for (const member of index.memberAddresses(network.id)) {
     const ip = parseIp(member)
     const route = before.find(ip)
     if (route !== null && after.find(ip) === null)

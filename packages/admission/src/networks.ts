@@ -2,10 +2,10 @@ import { type Network, network, parseAs, SpoutError, type Subnet, subnet } from 
 import { cidrContains, cidrsOverlap, formatIp, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
 import { endsOf, tunnelGateway } from '@spout/plan'
 import { z } from 'zod'
+import { isInUse } from './admission-index.ts'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
-import { isInUse } from './ledger.ts'
 import { claimNetworkRoom } from './network-room.ts'
 import { gatewayWrites, nodeAddressWrites } from './node-addresses.ts'
 
@@ -133,12 +133,12 @@ export async function removeSubnet(context: AdmissionContext, networkId: string,
     const parent = stored.value
     const leaving = parent.subnets.find((one) => one.id === subnetId)
     if (leaving === undefined) throw new SpoutError('NotFound', { what: 'subnet', id: subnetId })
-    const addresses = context.ledger.addressesOf(networkId).filter((one) => one.subnetId === subnetId)
+    const addresses = context.index.addressesOf(networkId).filter((one) => one.subnetId === subnetId)
     const tenants = addresses.find((one) => isInUse(one) && one.use !== 'node' && one.use !== 'gateway')
     if (tenants !== undefined)
       throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `port ${tenants.portId}` })
     const cidr = parseCidr(leaving.cidr)
-    for (const member of context.ledger.memberAddresses(networkId))
+    for (const member of context.index.memberAddresses(networkId))
       if (cidrContains(cidr, parseIp(member)))
         throw new SpoutError('InUse', { what: 'subnet', id: subnetId, user: `member ${member}` })
     const subnets = parent.subnets.filter((one) => one !== leaving)
@@ -159,9 +159,9 @@ export async function removeSubnet(context: AdmissionContext, networkId: string,
 export async function deleteNetwork(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'network', id, 'network')
-    const user = context.ledger.neighbourIn(id, null)
+    const user = context.index.neighbourIn(id, null)
     if (user !== null) throw new SpoutError('InUse', { what: 'network', id, user: `load balancer ${user.id}` })
-    const addresses = context.ledger.addressesOf(id)
+    const addresses = context.index.addressesOf(id)
     const port = addresses.find((one) => isInUse(one) && one.use !== 'node' && one.use !== 'gateway')
     if (port !== undefined) throw new SpoutError('InUse', { what: 'network', id, user: `port ${port.portId}` })
     return { writes: [deleteOf('network', stored), ...deletions(context, addresses)], result: undefined }

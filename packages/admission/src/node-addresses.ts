@@ -22,10 +22,10 @@ export function nodeAddressWrites(
   const space = nodeSpace(subnet)
   const routers = new Set(network.routes.map(({ via }) => via))
   return nodeIds.flatMap((nodeId) => {
-    if (context.ledger.nodeAddress(nodeId, subnet.id) !== null) return []
+    if (context.index.nodeAddress(nodeId, subnet.id) !== null) return []
     if (!claim.name(`node ${nodeId} in ${subnet.id}`)) return []
-    const avoid = (ip: Ip): boolean => routers.has(formatIp(ip)) || context.ledger.isMember(network.id, ip)
-    const ip = allocateNodeAddress(space, context.ledger.holder(network.id), avoid, context.now())
+    const avoid = (ip: Ip): boolean => routers.has(formatIp(ip)) || context.index.isMember(network.id, ip)
+    const ip = allocateNodeAddress(space, context.index.addressIndex(network.id), avoid, context.now())
     if (ip === null) return []
     claim.address(network.id, ip)
     const place = { networkId: network.id, subnetId: subnet.id }
@@ -55,7 +55,7 @@ export function gatewayWrites(
 ): readonly Write[] {
   if (subnet.gatewayIp === null) return []
   const ip = parseIp(subnet.gatewayIp)
-  if (context.ledger.addressIn(network.id, subnet.gatewayIp) !== null) return []
+  if (context.index.addressIn(network.id, subnet.gatewayIp) !== null) return []
   if (!claim.name(`gateway of ${subnet.id}`)) return []
   claim.address(network.id, ip)
   const place = { networkId: network.id, subnetId: subnet.id }
@@ -89,7 +89,7 @@ function missingAndStale(
   nodeIds: readonly string[],
 ): readonly Write[] {
   const present = new Set([...nodeIds, network.id])
-  const stale = context.ledger.addressesOf(network.id).flatMap((address) => {
+  const stale = context.index.addressesOf(network.id).flatMap((address) => {
     if (address.use !== 'node' || present.has(address.ownerId ?? '')) return []
     const stored = context.view.get('address', address.id)
     return stored === null ? [] : [deleteOf('address', stored)]

@@ -198,11 +198,11 @@ export async function seeFabricAddress(context: AdmissionContext, id: string, ad
   })
 }
 
-function refuseTakenAddress({ view, ledger }: AdmissionContext, id: string, field: string, address: string): void {
+function refuseTakenAddress({ view, index }: AdmissionContext, id: string, field: string, address: string): void {
   const why = forbiddenRange(parseIp(address))
   if (why !== null) throw new SpoutError('AddressForbidden', { field, address, reason: why })
   const other = view.list('node').find((node) => node.id !== id && fabricAddressOf(node) === address)
-  if (other !== undefined || ledger.isPublicAddressInUse(address))
+  if (other !== undefined || index.isPublicAddressInUse(address))
     throw new SpoutError('AddressTaken', { field, address })
 }
 
@@ -215,7 +215,7 @@ export async function deleteNode(context: AdmissionContext, id: string): Promise
     const addresses = context.view
       .list('network')
       .flatMap((network) => network.subnets)
-      .flatMap((subnet) => context.ledger.nodeAddress(id, subnet.id) ?? [])
+      .flatMap((subnet) => context.index.nodeAddress(id, subnet.id) ?? [])
       .flatMap((address) => context.view.get('address', address.id) ?? [])
     return {
       writes: [deleteOf('node', stored), ...addresses.map((address) => deleteOf('address', address))],

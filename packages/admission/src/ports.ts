@@ -89,7 +89,7 @@ export async function releaseAddress(
     if (current.use !== 'port' && current.use !== 'floating')
       throw new SpoutError('InUse', { what: 'port', id: portId, user: current.ownerId ?? 'its network' })
     if (current.ownerId !== null) throw new SpoutError('InUse', { what: 'port', id: portId, user: current.ownerId })
-    const bound = context.ledger.floatingOf(portId).flatMap((floating) => ownWrite(context, floating, null))
+    const bound = context.index.floatingOf(portId).flatMap((floating) => ownWrite(context, floating, null))
     return { writes: [...releaseWrite(context, current), ...bound], result: undefined }
   })
 }

@@ -1,8 +1,8 @@
 import { type Project, parseAs, project, type Quota, type QuotaResource, quotaLimits, SpoutError } from '@spout/model'
 import { z } from 'zod'
+import { isInUse } from './admission-index.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import type { Admission } from './contract/admission.ts'
-import { isInUse } from './ledger.ts'
 
 const draftSchema = project.pick({ name: true, description: true })
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { KINDS, type LoadBalancer, type Pool, SpoutError } from '@spout/model'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AdmissionIndex } from './admission-index.ts'
 import type { VipWish } from './contract/load-balancer-admission.ts'
-import { Ledger } from './ledger.ts'
 import { MOST } from './load-balancer-draft.ts'
 import { StoreAdmission } from './store-admission.ts'
 import { StoreView } from './store-view.ts'
@@ -331,15 +331,15 @@ describe('nodes', () => {
 })
 
 describe('after a restart', () => {
-  it('the ledger is what it was', async () => {
+  it('the index is rebuilt as it was', async () => {
     await Promise.all(Array.from({ length: 10 }, () => create([fromPool(), fromSubnet()], { pools: [withMembers(2)] })))
     await office.admission.deleteLoadBalancer(office.view.list('loadBalancer')[4]!.id, { cascade: true })
     const ended = new AbortController()
     const view = await StoreView.open(office.store, { signal: ended.signal })
-    const ledger = new Ledger(view)
-    expect(ledger.usage(office.project.id)).toEqual(office.admission.quotaOf(office.project.id).used)
-    expect(ledger.addressesOf(office.pool.id)).toHaveLength(10)
-    ledger.close()
+    const index = new AdmissionIndex(view)
+    expect(index.usage(office.project.id)).toEqual(office.admission.quotaOf(office.project.id).used)
+    expect(index.addressesOf(office.pool.id)).toHaveLength(10)
+    index.close()
     ended.abort()
   })
 })

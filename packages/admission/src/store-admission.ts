@@ -2,6 +2,7 @@ import { DEFAULT_QUOTA, limitsOf, type QuotaResource } from '@spout/model'
 import { Mutex } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './address-pools.ts'
+import { AdmissionIndex } from './admission-index.ts'
 import { changeBgpAdvertisement, createBgpAdvertisement, deleteBgpAdvertisement } from './bgp-advertisements.ts'
 import { changeBgpPeer, createBgpPeer, deleteBgpPeer } from './bgp-peers.ts'
 import { Claims } from './claims.ts'
@@ -10,7 +11,6 @@ import type { Admission } from './contract/admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { ModelView } from './contract/view.ts'
 import { DenyList } from './deny-list.ts'
-import { Ledger } from './ledger.ts'
 import { LoadBalancers } from './load-balancers.ts'
 import { setNetworkRoutes } from './network-routes.ts'
 import { addSubnet, createNetwork, deleteNetwork, removeSubnet } from './networks.ts'
@@ -46,13 +46,13 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #ensuring = new Mutex()
 
   constructor({ store, view, defaultQuota, managementCidrs, now, random }: StoreAdmissionOptions) {
-    const ledger = new Ledger(view)
+    const index = new AdmissionIndex(view)
     this.#context = {
       store,
       view,
-      ledger,
-      claims: new Claims(ledger, (projectId) => this.quotaOf(projectId).limits),
-      deny: new DenyList(ledger, managementCidrs ?? []),
+      index,
+      claims: new Claims(index, (projectId) => this.quotaOf(projectId).limits),
+      deny: new DenyList(index, managementCidrs ?? []),
       random: random ?? systemRandom,
       now: now ?? Date.now,
       defaultQuota: defaultQuota ?? DEFAULT_QUOTA,
@@ -62,7 +62,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
 
   /** Stops following the view. */
   close(): void {
-    this.#context.ledger.close()
+    this.#context.index.close()
   }
 
   createLoadBalancer: Admission['createLoadBalancer'] = (draft) => this.#loadBalancers.create(draft)
@@ -123,7 +123,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
 
   quotaOf: Admission['quotaOf'] = (projectId) => ({
     limits: limitsOf(this.#context.view.get('quota', projectId)?.value.limits ?? {}, this.#context.defaultQuota),
-    used: this.#context.ledger.usage(projectId),
+    used: this.#context.index.usage(projectId),
   })
 
   ensureNodeAddresses(): Promise<void> {
@@ -143,11 +143,11 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   }
 
   nodeAddresses(networkId: string, nodeId: string): ReadonlyMap<string, string> {
-    const { view, ledger } = this.#context
+    const { view, index } = this.#context
     const subnets = view.get('network', networkId)?.value.subnets ?? []
     return new Map(
       subnets.flatMap(({ id }) => {
-        const address = ledger.nodeAddress(nodeId, id)
+        const address = index.nodeAddress(nodeId, id)
         return address === null ? [] : [[id, address.address] as const]
       }),
     )

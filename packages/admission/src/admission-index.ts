@@ -14,15 +14,15 @@ interface Counted {
 
 const LAST_NETWORK_NUMBER = 16_000_000n
 
-/** An address that is somebody's now, as opposed to one that rests after its use. */
+/** Whether somebody has the address now; otherwise it is in quarantine after its use. */
 export const isInUse = (address: Address): boolean => address.quarantineUntil === null
 
 /**
- * What admission must know across objects, worked out from the view as it changes: addresses in use per holder, what
- * each project uses of its quota, network numbers, members' and nodes' addresses. Every question costs the same
- * however much is stored.
+ * The indexes that admission needs across objects, kept up to date from the view: addresses in use per pool and network,
+ * what each project uses of its quota, network numbers, members' and nodes' addresses. A lookup costs the same however
+ * much is stored.
  */
-export class Ledger {
+export class AdmissionIndex {
   readonly #view: ModelView
   readonly #unsubscribe: () => void
   readonly #addresses = new Map<string, Address>()
@@ -30,7 +30,7 @@ export class Ledger {
   readonly #networks = new Map<string, Network>()
   readonly #counted = new Map<string, Counted>()
   readonly #usage = new Map<string, Usage>()
-  readonly #holders = new Map<string, AddressIndex>()
+  readonly #addressIndexes = new Map<string, AddressIndex>()
   readonly #heldBy = new Map<string, Set<string>>()
   readonly #fabric = new Map<string, string>()
   readonly #nodeAddresses = new Map<string, Address>()
@@ -63,12 +63,12 @@ export class Ledger {
     this.#unsubscribe()
   }
 
-  /** The addresses of an address pool or a network. */
-  holder(holderId: string): AddressIndex {
-    const known = this.#holders.get(holderId)
+  /** The addresses of an address pool or a network that are in use, held or in quarantine. */
+  addressIndex(holderId: string): AddressIndex {
+    const known = this.#addressIndexes.get(holderId)
     if (known !== undefined) return known
     const index = new AddressIndex()
-    this.#holders.set(holderId, index)
+    this.#addressIndexes.set(holderId, index)
     return index
   }
 
@@ -206,7 +206,7 @@ export class Ledger {
 
   #forgetAddress(address: Address, gone: boolean): void {
     this.#addresses.delete(address.id)
-    if (gone) this.holder(address.holderId).remove(parseIp(address.address))
+    if (gone) this.addressIndex(address.holderId).remove(parseIp(address.address))
     removeFrom(this.#heldBy, address.holderId, address.id)
     if (this.#fabric.get(address.address) === address.id) this.#fabric.delete(address.address)
     if (address.ownerId === null) return
@@ -219,7 +219,7 @@ export class Ledger {
     addTo(this.#heldBy, address.holderId, address.id)
     const { quarantineUntil, projectId, ownerId } = address
     const rest = quarantineUntil === null ? null : { projectId, untilMs: Date.parse(quarantineUntil) }
-    this.holder(address.holderId).put(parseIp(address.address), rest)
+    this.addressIndex(address.holderId).put(parseIp(address.address), rest)
     if (rest !== null) return
     if (address.scope === 'fabric') this.#fabric.set(address.address, address.id)
     if (ownerId === null) return
