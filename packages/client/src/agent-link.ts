@@ -5,10 +5,10 @@ import type { NodeReport } from '@spout/model/node-report'
 import type { NodeStateEntry } from '@spout/model/node-state'
 import { LineSplitter } from '@spout/runtime/ndjson'
 
-/** One line of the state stream. What was not named between the start of the stream and `synced` is gone. */
+/** One line of the state stream. An entry that the stream did not name between its start and `synced` is deleted. */
 export type StateLine =
   | { readonly type: 'put'; readonly hash: string; readonly entry: NodeStateEntry }
-  /** A large entry that was put before on this stream, of which little changed; `from` is the hash that it had. */
+  /** Edits of a large entry that this stream put before. `from` is the hash of the version that they apply to. */
   | {
       readonly type: 'edit'
       readonly key: string
@@ -20,7 +20,7 @@ export type StateLine =
   | { readonly type: 'synced' }
   | { readonly type: 'heartbeat' }
 
-/** Whom to talk to and as whom. All PEM. */
+/** Which server to talk to, and which certificate to show. All PEM. */
 export interface LinkIdentity {
   /** `https://host:port` of the agent link. */
   readonly url: string
@@ -40,14 +40,15 @@ export class LinkRefused extends Error {
   }
 }
 
-/** What the agent needs of the link; docs/design/0003-agent-link.md. */
+/** The agent's side of the link; docs/design/0003-agent-link.md. */
 export interface AgentLink {
   /**
-   * The node's state as lines, grouped as they arrived, so that what came together can be done together. Ends when the
-   * server ends it; throws when the connection breaks, is silent for `silenceMs`, or is refused (LinkRefused).
+   * The node's state as lines, in the batches that they arrived in, so that a batch can be applied together. Ends when
+   * the server ends the stream.
+   * @throws LinkRefused when the server refuses; Error when the connection breaks or is silent for `silenceMs`
    */
   state(signal: AbortSignal): AsyncIterable<readonly StateLine[]>
-  /** @throws Error when it did not arrive; sending it again does no harm */
+  /** @throws Error when it did not arrive. Sending it again is harmless */
   report(report: NodeReport, signal: AbortSignal): Promise<{ readonly resend: boolean }>
   renew(csr: string, signal: AbortSignal): Promise<IssuedCertificate>
   close(): void
@@ -60,7 +61,7 @@ export interface IssuedCertificate {
 
 const REPORT_TIMEOUT_MS = 5000
 
-/** @param silenceMs a stream without a line for so long is dead: the server sends a heartbeat every second */
+/** @param silenceMs a stream without a line for this long is dead: the server sends a heartbeat every second */
 export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): AgentLink {
   const agent = new Agent({
     keepAlive: true,
@@ -94,7 +95,7 @@ async function* stateLines(url: URL, options: RequestOptions): AsyncGenerator<re
   }
 }
 
-/** POSTs JSON and reads the JSON answer. Shared with enrolment, which has no client certificate yet. */
+/** POSTs JSON and reads the JSON answer. Enrolment uses it too, which has no client certificate yet. */
 export async function postJson<T>(url: URL, body: unknown, options: RequestOptions): Promise<T> {
   const text = Buffer.from(JSON.stringify(body))
   const headers = { 'content-type': 'application/json', 'content-length': text.length }
@@ -105,7 +106,9 @@ export async function postJson<T>(url: URL, body: unknown, options: RequestOptio
   return JSON.parse(answer) as T
 }
 
-/** Resolves with the response's head. A silent peer (`options.timeout`) destroys the socket, and with it the body. */
+/**
+ * Resolves with the response's head. After `options.timeout` of silence the socket is destroyed, and the body with it.
+ */
 function send(url: URL, options: RequestOptions, body: Buffer | null): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, options, resolve)

@@ -1,18 +1,18 @@
 import { SpoutError } from '@spout/model/errors'
 import { LineSplitter } from '@spout/runtime/ndjson'
 
-/** A way to the native API: its base URL and a token. */
+/** The base URL of the native API, and a token. */
 export interface Session {
   readonly endpoint: string
   readonly token: string
 }
 
-/** An answer that is not success, with the problem document's words (RFC 9457). */
+/** An answer other than success, with the text of its problem document (RFC 9457). */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
   readonly status: number
   readonly code: string | null
-  /** The field at fault, if the problem is about one. */
+  /** The field that is wrong; null when the problem is about none. */
   readonly field: string | null
 
   constructor(status: number, detail: string, code: string | null, field: string | null = null) {
@@ -70,13 +70,13 @@ function parseProblem(text: string): Problem | null {
   }
 }
 
-/** One call; undefined for an empty answer. @throws ApiProblem, SpoutError Unavailable */
+/** Calls the API once. @returns undefined for an empty answer. @throws ApiProblem, SpoutError Unavailable */
 export async function call<T>(session: Session, method: string, path: string, body?: unknown): Promise<T> {
   const text = await (await send(session, method, path, body)).text()
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-/** Lines of a watch, until the server ends it or `signal` aborts. */
+/** The lines of a watch, until the server ends it or `signal` aborts. */
 export async function* watch<T>(session: Session, path: string, signal: AbortSignal): AsyncIterable<T> {
   const response = await send(session, 'GET', path, undefined, signal)
   const splitter = new LineSplitter()

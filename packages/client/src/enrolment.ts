@@ -3,17 +3,17 @@ import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { type IssuedCertificate, postJson } from './agent-link.ts'
 
 const CONTACT_TIMEOUT_MS = 5000
-/** Longer than a busy control plane takes to answer. */
+/** A busy control plane takes less than this to answer. */
 const ENROL_TIMEOUT_MS = 30_000
 
-/** The two halves of an enrolment token: what the server wants, and what pins the server. */
+/** The two halves of an enrolment token: the secret, and the pin of the server's CA. */
 export interface EnrolmentSecret {
   readonly secret: string
   /** First 32 hexadecimal digits of the SHA-256 of the CA certificate (DER). */
   readonly caPin: string
 }
 
-/** @throws Error when the text is no enrolment token */
+/** @throws Error when the text is not an enrolment token */
 export function parseEnrolmentToken(text: string): EnrolmentSecret {
   const match = /^([^.\s]+)\.([0-9a-f]{32})$/.exec(text.trim())
   if (match?.[1] === undefined || match[2] === undefined)
@@ -24,8 +24,8 @@ export function parseEnrolmentToken(text: string): EnrolmentSecret {
 /**
  * Exchanges a one-time token and a certificate request for this node's certificate.
  *
- * First contact needs trust in nothing but the token: one handshake fetches the CA certificate that the token pins;
- * the call that carries the secret then verifies the server against exactly that CA.
+ * The first contact trusts nothing but the token. One handshake fetches the CA certificate that the token pins. The
+ * call that carries the secret then verifies the server against exactly that CA.
  */
 export async function enrol(
   url: string,
@@ -42,8 +42,8 @@ export async function enrol(
 }
 
 /**
- * The same by the token of the pod that the agent is in. The CA comes from where the cluster's administrators alone
- * write, so there is nothing to pin.
+ * Enrols by the service account token of the agent's pod. Only the cluster's administrators can write the CA file, so
+ * nothing is pinned.
  */
 export async function enrolByServiceAccount(
   url: string,
@@ -57,10 +57,10 @@ export async function enrolByServiceAccount(
   )
 }
 
-/** Looks at the chain that a server presents, unverified, for the one certificate with this fingerprint. */
+/** Finds the certificate with this fingerprint in the chain that a server presents. The chain is not verified. */
 function fetchPinnedCa(url: URL, pin: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Nothing is sent over this connection, and what it yields is accepted by its fingerprint alone.
+    // Nothing is sent over this connection. Its only result is accepted by fingerprint alone.
     const socket = connect({
       host: url.hostname,
       port: Number(url.port || 443),
@@ -83,7 +83,7 @@ function fetchPinnedCa(url: URL, pin: string): Promise<string> {
 const fingerprint = (certificate: DetailedPeerCertificate): string =>
   certificate.fingerprint256.replaceAll(':', '').toLowerCase()
 
-/** Leaf to root; a self-signed certificate names itself as its issuer. */
+/** From leaf to root. A self-signed certificate names itself as its issuer. */
 function chainOf(leaf: DetailedPeerCertificate): readonly DetailedPeerCertificate[] {
   const chain: DetailedPeerCertificate[] = []
   for (

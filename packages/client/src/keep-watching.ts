@@ -14,9 +14,9 @@ export interface KeepWatchingOptions {
 }
 
 /**
- * Watches the control plane until `signal` aborts, however often the watch ends or breaks.
- * @param watch runs one watch, from its list to its end. It calls `resetPauses` when the control plane answers: the next
- * pause is short again
+ * Watches the control plane until `signal` aborts. Watches again whenever a watch ends or breaks.
+ * @param watch runs one watch, from its list to its end. It calls `resetPauses` when the control plane answers: the
+ * next pause is short again
  */
 export async function keepWatching(
   watch: (resetPauses: () => void) => Promise<void>,

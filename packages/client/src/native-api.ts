@@ -2,18 +2,24 @@ import type { Edit } from '@spout/model/edits'
 import { ERRORS, type ErrorCode } from '@spout/model/errors'
 import { ApiProblem, call, type Session, watch } from './api.ts'
 
-/** Who asks, for as long as a program runs: tokens end. `forget` says that the control plane does not know the token any more. */
+/**
+ * Gives a long-running program a valid token. Call `forget` when the control plane rejects the token: the next call
+ * gets a new one.
+ */
 export interface Sessions {
   session(): Promise<Session>
   forget(): void
 }
 
-/** The control plane says no, and trying the same again does not help before something else changes. */
+/** The control plane refused the request, and repeating it does not help until something else changes. */
 export class Refused extends Error {
   override readonly name = 'Refused'
-  /** A code of the one error table. */
+  /** An error code of the model's error table. */
   readonly code: string
-  /** The field at fault in the native API's words, such as `pools[0].members[1].address`; null when it is about none. */
+  /**
+   * The field that is wrong, as a path of the native API such as `pools[0].members[1].address`; null when there is
+   * none.
+   */
   readonly field: string | null
 
   constructor(code: string, message: string, field: string | null = null) {
@@ -23,13 +29,13 @@ export class Refused extends Error {
   }
 }
 
-/** One line of a watch; `Shown` is the object as its collection shows it, of which `DELETED` has the id alone. */
+/** One line of a watch. `Shown` is the object as its collection shows it; `DELETED` has its id alone. */
 export type WatchLine<Shown> =
   | { readonly type: 'ADDED' | 'MODIFIED'; readonly object: Shown }
   | { readonly type: 'DELETED'; readonly object: { readonly id: string } }
   | { readonly type: 'BOOKMARK' }
 
-/** A brief watch's line of an object that it told before: what makes it of the one told last. */
+/** In a brief watch: the difference between an object and the version of it that this watch sent last. */
 export interface ChangedLine {
   readonly type: 'CHANGED'
   readonly object: { readonly id: string }
@@ -39,8 +45,8 @@ export interface ChangedLine {
 type ErrorLine = { readonly type: 'ERROR'; readonly error?: { readonly detail?: string } }
 
 /**
- * The native API for a program that goes on asking. Throws `Refused` for what the control plane will not do, and other
- * errors for what may work later; a token that ended is such a one, as the next call gets another.
+ * The native API for long-running programs. Throws `Refused` when the control plane refuses, and other errors for what
+ * may work later. An expired token is of the second kind: the next call gets a new one.
  */
 export class NativeApi {
   readonly #sessions: Sessions
@@ -57,7 +63,7 @@ export class NativeApi {
     }
   }
 
-  /** First everything there is, then a bookmark, then changes; until `signal` aborts or the server ends it. */
+  /** Sends every object first, then a bookmark, then changes, until `signal` aborts or the server ends it. */
   async *watch<Shown, More extends ChangedLine = never>(
     path: string,
     signal: AbortSignal,
@@ -81,7 +87,7 @@ export class NativeApi {
   }
 }
 
-/** A problem that is a refusal as `Refused`; anything else as it is. */
+/** Turns a problem that is a refusal into `Refused`. Returns anything else as it is. */
 export function refusedOr(error: unknown): unknown {
   if (!(error instanceof ApiProblem)) return error
   const known = ERRORS[error.code as ErrorCode]
@@ -89,7 +95,7 @@ export function refusedOr(error: unknown): unknown {
   return new Refused(error.code ?? 'Refused', error.message, error.field)
 }
 
-/** A problem document, as it stands in the answer to a call for many things. */
+/** A problem document, as part of the answer to a call about several objects. */
 export interface ProblemBody {
   readonly status: number
   readonly detail: string

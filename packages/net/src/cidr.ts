@@ -1,6 +1,6 @@
 import { AddressSyntaxError, formatIp, type Ip, ipBits, parseIp } from './ip.ts'
 
-/** A prefix. `base` has no bits set behind `prefix`. */
+/** A prefix. The bits of `base` behind `prefix` are zero. */
 export interface Cidr {
   readonly version: 4 | 6
   readonly base: bigint
@@ -30,7 +30,7 @@ export function parseCidr(text: string, hostBits: 'refuse' | 'clear' = 'refuse')
 export const formatCidr = (cidr: Cidr): string =>
   `${formatIp({ version: cidr.version, value: cidr.base })}/${cidr.prefix}`
 
-/** The prefix that holds one address alone: /32 or /128. */
+/** The prefix of a single address: /32 or /128. */
 export const hostCidr = (ip: Ip): Cidr => ({ version: ip.version, base: ip.value, prefix: ipBits(ip.version) })
 
 export const firstIp = (cidr: Cidr): Ip => ({ version: cidr.version, value: cidr.base })

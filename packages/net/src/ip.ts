@@ -5,7 +5,7 @@ export interface Ip {
   readonly value: bigint
 }
 
-/** Text that is not an address, prefix, range, MAC or port range. `message` says why, without the field's name. */
+/** The text is not an address, prefix, range, MAC or port range. `message` says why, without the field's name. */
 export class AddressSyntaxError extends Error {
   override readonly name = 'AddressSyntaxError'
 }
@@ -18,7 +18,7 @@ const HEX_GROUP = /^[0-9a-fA-F]{1,4}$/
 
 const [ZERO, NINE, DOT] = [0x30, 0x39, 0x2e]
 
-/** By characters: thousands of members are read at a time. */
+/** Reads characters instead of a regular expression: a request may have thousands of members. */
 function parseIpv4Value(text: string): bigint | null {
   let [value, octet, digits, dots] = [0, 0, 0, 0]
   for (let at = 0; at < text.length; at++) {
@@ -62,7 +62,7 @@ function parseIpv6Value(text: string): bigint | null {
   if (head === null || tail === null) return null
   const missing = 8 - head.length - tail.length
   if (halves.length === 2 ? missing < 1 : missing !== 0) return null
-  // An embedded IPv4 part may only stand at the very end.
+  // An embedded IPv4 part may stand only at the very end.
   if (halves.length === 2 && halves[0]?.includes('.')) return null
   return [...head, ...Array<bigint>(missing).fill(0n), ...tail].reduce((value, group) => (value << 16n) | group, 0n)
 }

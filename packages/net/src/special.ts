@@ -9,7 +9,7 @@ interface SpecialRange {
 
 const special = (text: string, what: string): SpecialRange => ({ cidr: parseCidr(text), what })
 
-/** Ranges that no tenant may name as an endpoint, whatever its networks say (IANA special-purpose registries). */
+/** Ranges that no tenant may name as an endpoint, in any network (IANA special-purpose registries). */
 const FORBIDDEN: readonly SpecialRange[] = [
   special('0.0.0.0/8', 'the unspecified network'),
   special('127.0.0.0/8', 'loopback'),
@@ -24,7 +24,7 @@ const FORBIDDEN: readonly SpecialRange[] = [
   special('fd00:ec2::254/128', 'the metadata service'),
   special('ff00::/8', 'multicast'),
   special('fec0::/10', 'site-local'),
-  // An IPv4 address in another form: what is refused as such must not come in by these.
+  // These prefixes embed IPv4 addresses: a forbidden address must not get in through them.
   special('64:ff9b::/96', 'a NAT64 prefix'),
   special('64:ff9b:1::/48', 'a NAT64 prefix'),
   special('2002::/16', 'a 6to4 prefix'),
@@ -35,11 +35,11 @@ const FORBIDDEN: readonly SpecialRange[] = [
 export const forbiddenRange = (ip: Ip): string | null =>
   FORBIDDEN.find((range) => cidrContains(range.cidr, ip))?.what ?? null
 
-/** Such a range that lies in the prefix, or holds it; null when there is none. */
+/** A forbidden range that overlaps the prefix; null when there is none. */
 export const forbiddenOverlap = (cidr: Cidr): string | null =>
   FORBIDDEN.find((range) => cidrsOverlap(range.cidr, cidr))?.what ?? null
 
-/** Such a range that has an address between two others; null when there is none. */
+/** A forbidden range that overlaps the range; null when there is none. */
 export const forbiddenWithin = ({ version, first, last }: IpRange): string | null =>
   FORBIDDEN.find(({ cidr }) => cidr.version === version && firstIp(cidr).value <= last && lastIp(cidr).value >= first)
     ?.what ?? null

@@ -1,4 +1,4 @@
-/** Where randomness comes from: a number from 0 up to but without 1. */
+/** A source of randomness: numbers from 0 to less than 1. */
 export type Random = () => number
 
 export interface BackoffLimits {
@@ -7,20 +7,20 @@ export interface BackoffLimits {
   readonly mostMs: number
 }
 
-/** So many doublings reach every limit; more would overflow. */
+/** Enough doublings to reach every limit. More would overflow. */
 const MOST_DOUBLINGS = 30
 
 /**
- * The pause after so many failures in a row: it doubles with each, and is random between half and the whole of that. Many
- * clients that lost the same server must not come back in step.
- * @param failures 1 and more
+ * The pause after `failures` failures in a row. It doubles with each failure and is drawn between half of that and all
+ * of it: many clients that lost the same server must not come back in step.
+ * @param failures at least 1
  */
 export function backoffMs(failures: number, { firstMs, mostMs }: BackoffLimits, random: Random = Math.random): number {
   const wholeMs = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, MOST_DOUBLINGS))
   return wholeMs / 2 + (wholeMs / 2) * random()
 }
 
-/** Counts failures in a row, for `backoffMs`. */
+/** Counts failures in a row and returns the pause after each, by `backoffMs`. */
 export class Backoff {
   readonly #limits: BackoffLimits
   readonly #random: Random
@@ -37,8 +37,8 @@ export class Backoff {
   }
 
   /**
-   * Something failed once more.
-   * @param atLeastMs what the server asked for; the pause is never shorter
+   * Counts one more failure.
+   * @param atLeastMs the pause that the server asked for; the result is never shorter
    * @returns the pause
    */
   next(atLeastMs = 0): number {

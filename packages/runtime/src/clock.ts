@@ -1,15 +1,15 @@
-/** A timer that was set; `clear` is harmless after it fired. */
+/** A running timer. `clear` is harmless after it fired. */
 export interface Timer {
   clear(): void
 }
 
-/** Time as a parameter, so that tests decide what it is. */
+/** Time as a parameter, so that tests control it. */
 export interface Clock {
-  /** Wall-clock time: for what people read and for expiry. It may jump. */
+  /** Wall-clock time, for people and for expiry. It may jump. */
   now(): Date
-  /** Milliseconds that never go back: for intervals and time-outs. */
+  /** Monotonic time in milliseconds, for intervals and time-outs. */
   monotonicMs(): number
-  /** Calls back once after at least `delayMs`. The callback must not throw. */
+  /** Calls `callback` once, after at least `delayMs`. The callback must not throw. */
   setTimer(callback: () => void, delayMs: number): Timer
 }
 

@@ -4,13 +4,14 @@ import type { z } from 'zod'
 import packageJson from '../package.json' with { type: 'json' }
 import { ConfigError, loadConfig } from './config.ts'
 
-/** What is to be printed, for whoever asked by `--print-config`, `--help` or `--version`; else the settings. */
+/** Either text to print, for `--print-config`, `--help` or `--version`, or the settings. */
 export type CommandLine<T> = { readonly print: string } | { readonly print: null; readonly config: T }
 
 /**
- * The settings of a program: `[--config FILE] [--set section.key=value]... [--print-config]`, and its environment.
+ * Reads the settings of a program from its command line, `[--config FILE] [--set section.key=value]...
+ * [--print-config]`, and its environment.
  * @param prefix of environment variables, such as `SPOUT_AGENT`
- * @throws ConfigError also for a command line that cannot be read
+ * @throws ConfigError also when the command line cannot be parsed
  */
 export function readCommandLine<S extends z.ZodObject>(
   schema: S,

@@ -13,30 +13,31 @@ export interface ConfigSources {
   readonly file?: { readonly name: string; readonly text: string }
   /** Variables are `<prefix>_<SECTION>_<KEY>`: `api.listenPort` is `SPOUT_API_LISTEN_PORT`. */
   readonly environment?: { readonly prefix: string; readonly variables: Readonly<Record<string, string | undefined>> }
-  /** `section.key=value`, strongest. */
+  /** `section.key=value`. Overrides all other sources. */
   readonly set?: readonly string[]
 }
 
 export interface LoadedConfig<T> {
   readonly config: T
-  /** One `section.key = value  # origin` a line; secrets redacted. */
+  /** One line `section.key = value  # origin` per setting, with secrets redacted. */
   print(): string
 }
 
-/** A setting that is wrong. The message names the place, the setting and the reason. */
+/** A setting is wrong. The message names the source, the setting and the reason. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** A setting that is never shown. */
+/** A setting whose value is never shown. */
 export const secret = z.string().transform((text) => new Secret(text))
 
 type Path = readonly string[]
 type Tree = { [key: string]: unknown }
 
 /**
- * One schema, four sources, the later the stronger: its defaults, a YAML file, the environment, flags.
- * @throws ConfigError on the first setting that is unknown or wrong, in whichever source it stands
+ * Reads settings from four sources, each overriding the one before: the schema's defaults, a YAML file, the
+ * environment, flags.
+ * @throws ConfigError for the first setting that is unknown or wrong, in whichever source it is
  */
 export function loadConfig<S extends z.ZodObject>(schema: S, sources: ConfigSources): LoadedConfig<z.output<S>> {
   const tree: Tree = {}
@@ -121,12 +122,12 @@ function readFlag(schema: z.ZodObject, text: string, put: Put): void {
   const name = text.slice(0, split)
   if (split < 1) throw new ConfigError(`--set ${text}: must read section.key=value`)
   if (fieldAt(schema, path) === undefined) throw new ConfigError(`--set ${name}: ${name}: is not a known setting`)
-  // The value may be a secret: the place names the setting alone.
+  // The origin names the setting only, because its value may be a secret.
   const origin: Origin = { from: 'flag', text: name }
   put(path, settingValue(schema, path, text.slice(split + 1), origin), origin)
 }
 
-/** Text for text settings as it stands (a password `0123` keeps its zero), YAML for all others. */
+/** Text settings take the text unchanged (a password `0123` keeps its zero). All others are parsed as YAML. */
 function settingValue(schema: z.ZodObject, path: Path, text: string, origin: Origin): unknown {
   const field = fieldAt(schema, path)
   if (takesText(field)) return text
@@ -148,7 +149,7 @@ function* settings(schema: z.ZodObject, at: Path): Iterable<Path> {
   }
 }
 
-/** The schema of a setting without its defaults; undefined when there is none at this path. */
+/** The schema of a setting without its defaults; undefined when the path is unknown. */
 function fieldAt(schema: z.ZodObject, path: Path): z.core.$ZodType | undefined {
   let at: z.core.$ZodType | undefined = schema
   for (const name of path) {
@@ -179,7 +180,7 @@ const takesText = (field: z.core.$ZodType | undefined): boolean =>
 const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** Leaves of a tree; `enter` says which mappings are sections rather than values. */
+/** The leaves of a tree. `enter` says which mappings are sections and which are values. */
 function* flatten(value: Tree, at: Path, enter: (path: Path) => boolean = () => true): Iterable<[Path, unknown]> {
   for (const [name, field] of Object.entries(value)) {
     const path = [...at, name]

@@ -31,22 +31,22 @@ export class FakeClock implements Clock {
     return { clear: () => this.#pending.delete(timer) }
   }
 
-  /** Timers that are set and have not fired. */
+  /** How many timers are set and have not fired. */
   get timers(): number {
     return this.#pending.size
   }
 
-  /** Shifts wall-clock time alone, as a correction of the system clock does. */
+  /** Changes wall-clock time only, as a correction of the system clock does. */
   jump(byMs: number): void {
     this.#epochMs += byMs
   }
 
-  /** Time passes and nothing runs, as in a process that is stopped: what fell due fires with the next `advance`. */
+  /** Lets time pass without firing timers, as in a stopped process. Due timers fire at the next `advance`. */
   stall(byMs: number): void {
     this.#elapsedMs += byMs
   }
 
-  /** Moves time on, firing what falls due in order; promises settle between two timers. */
+  /** Moves time on and fires due timers in order. Promises settle between two timers. */
   async advance(byMs: number): Promise<void> {
     const end = this.#elapsedMs + byMs
     await settled()

@@ -1,9 +1,9 @@
 /**
  * What every process of Spout runs on: lifecycle, logger, clock, work queue, reconciler, mutex, semaphore, retry.
  *
- * This face is light on purpose, because the node agent imports it: what needs zod, YAML or the metrics library is
- * reached by its own path (`@spout/runtime/config`, `@spout/runtime/metrics`), and so is what only some processes have
- * (`@spout/runtime/status-server`). It knows no domain words.
+ * This index is light because the node agent imports it. Modules that need zod, YAML or the metrics library have their
+ * own path (`@spout/runtime/config`, `@spout/runtime/metrics`), and so do modules that only some processes need
+ * (`@spout/runtime/status-server`). The package knows nothing of load balancing.
  */
 
 export * from './backoff.ts'

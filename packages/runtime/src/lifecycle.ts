@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from './clock.ts'
 import type { Logger } from './logger.ts'
 
-/** Something that a process starts once and stops once. */
+/** A part of a process that is started once and stopped once. */
 export interface Component {
   readonly name: string
   start(): Promise<void> | void
@@ -11,7 +11,9 @@ export interface Component {
 export interface LifecycleOptions {
   readonly log: Logger
   readonly clock?: Clock
-  /** How long all stopping together may take; what has not stopped then is named in the log and left behind. */
+  /**
+   * How long stopping may take in total. Components that have not stopped by then are named in the log and abandoned.
+   */
   readonly stopDeadlineMs?: number
 }
 
@@ -35,7 +37,7 @@ export class Lifecycle {
     return this
   }
 
-  /** @throws what the failing component threw, after those already started were stopped again */
+  /** @throws the error of the component that failed, after the started ones were stopped */
   async start(): Promise<void> {
     for (const component of this.#components) {
       if (this.#stopping !== null) return

@@ -5,7 +5,7 @@ export type { Logger } from 'pino'
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 export interface LoggerOptions {
-  /** Which program speaks. */
+  /** The name of the program. */
   readonly name: string
   readonly level: LogLevel
   /** Standard output when left out. */
@@ -13,8 +13,8 @@ export interface LoggerOptions {
 }
 
 /**
- * JSON lines on standard output. What happened goes into `event`, ids and reasons into fields of their own, never into
- * the text alone. Field names that carry credentials are redacted, wherever a careless call might put them.
+ * Writes JSON lines to standard output. `event` names what happened; ids and reasons have fields of their own and are
+ * not in the text alone. Fields whose names carry credentials are redacted, wherever they occur.
  */
 export const createLogger = (options: LoggerOptions): Logger =>
   pino(
@@ -32,5 +32,5 @@ export const createLogger = (options: LoggerOptions): Logger =>
     options.destination ?? pino.destination({ dest: 1, sync: true }),
   )
 
-/** For tests and tools that want no log. */
+/** A logger for tests and tools that writes nothing. */
 export const silentLogger = (): Logger => pino({ level: 'silent' })

@@ -1,11 +1,14 @@
 /**
- * A list whose items are shown when somebody writes them down: an answer of very many takes no memory before its reader
- * takes it. `JSON.stringify` writes it as an array, and shows all of them at once for that.
+ * A list whose items are rendered only when it is written, so that a long answer takes no memory before its reader
+ * takes it. `JSON.stringify` renders all items at once, as an array.
  */
 export class LongList {
   readonly #shown: () => Iterable<unknown>
 
-  /** @param show called once for each item each time that the list is written; what it reads must not change meanwhile */
+  /**
+   * @param show renders one item. It is called each time the list is written, so what it reads must not change
+   * meanwhile
+   */
   static of<T>(items: readonly T[], show: (item: T) => unknown): LongList {
     return new LongList(() => Iterator.from(items).map(show))
   }

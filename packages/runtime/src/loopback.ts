@@ -1,8 +1,9 @@
 import { isIPv4 } from 'node:net'
 
 /**
- * Whether a server that listens on this host (an address or a name, as settings have it) is reached from its own machine
- * alone. A name other than `localhost` and an unusual spelling count as beyond it: nobody knows where they lead.
+ * Whether a server that listens on this host (an address or a name, as in the settings) is reachable from its own
+ * machine only. Names other than `localhost` and unusual spellings count as reachable from elsewhere: they may lead
+ * anywhere.
  */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))

@@ -8,15 +8,15 @@ export interface Sample {
 }
 
 interface Described<L extends string> {
-  /** With the unit and, for counters, `_total` at the end, as Prometheus wants it. */
+  /** Ends with the unit and, for counters, `_total`, as Prometheus wants it. */
   readonly name: string
   readonly help: string
   readonly labels?: readonly L[]
 }
 
 /**
- * The one wrapper of the metrics library. Series that exist per object (listener, node) are not kept: they are asked
- * for at scrape time, from whatever snapshot the owner has, and cut at `maxSeries`.
+ * Wraps the metrics library. Series per object (listener, node) are not kept: they are read from the owner's snapshot
+ * at scrape time, at most `maxSeries` of them.
  */
 export class Metrics {
   readonly #registry = new Registry()
@@ -49,7 +49,7 @@ export class Metrics {
     return { observe: (labels, value) => histogram.observe(labels, value) }
   }
 
-  /** Asked at each scrape. */
+  /** Calls `snapshot` at each scrape. */
   gauge(described: Described<string>, snapshot: () => Iterable<Sample>): void {
     const gauge: Gauge<string> = new Gauge({
       ...this.#base(described),
@@ -61,7 +61,7 @@ export class Metrics {
     })
   }
 
-  /** Counters that somebody else counts (the kernel, the proxy), asked at each scrape. */
+  /** Exports counters that the kernel or the proxy counts. Calls `snapshot` at each scrape. */
   counters(described: Described<string>, snapshot: () => Iterable<Sample>): void {
     const counter: Counter<string> = new Counter({
       ...this.#base(described),

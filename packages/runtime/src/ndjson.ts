@@ -1,15 +1,15 @@
-/** Larger than any line a sane peer sends: an entry of 10,000 members is 3 MB. */
+/** Larger than any honest line: an entry of 10,000 members is 3 MB. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
 const NEWLINE = 0x0a
 
-/** Cuts a byte stream into lines. Bytes are kept as they came until a line is whole, so a character is never cut. */
+/** Splits a byte stream into lines. It decodes a line only when it is whole, so no character is cut. */
 export class LineSplitter {
   #parts: Buffer[] = []
   #size = 0
 
   /**
    * @returns the lines that this chunk completed, without their newline
-   * @throws Error when a line grows beyond what a peer may send
+   * @throws Error when a line is longer than `MAX_LINE_BYTES`
    */
   push(chunk: Buffer): string[] {
     const lines: string[] = []

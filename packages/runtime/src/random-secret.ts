@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * New random text that is safe in URLs, headers and on command lines: letters, digits, `_` and `-`, the first of them no
- * hyphen. With one, programs take it for an option: `openstack token revoke -Yv…` finds no token given.
+ * New random text that is safe in URLs, headers and command lines: letters, digits, `_` and `-`. It never starts with a
+ * hyphen, because programs take that for an option: `openstack token revoke -Yv…` finds no token.
  *
- * @param bytes how many random bytes are in it; what is left out costs 0.02 bits of them
+ * @param bytes of randomness; excluding the hyphen costs 0.02 bits of them
  */
 export function randomSecret(bytes: number): string {
   for (;;) {

@@ -1,10 +1,12 @@
-/** One thing that must hold before a process is ready. Answers null, or for people why not. */
+/** A condition for readiness. Resolves to null when it holds, else to the reason for people. */
 export interface ReadinessCheck {
   readonly name: string
   readonly check: () => Promise<string | null> | string | null
 }
 
-/** Null when every check holds, else a line `name: reason` for each that does not. A check that throws does not hold. */
+/**
+ * Null when every check holds, else one line `name: reason` for each that does not. A check that throws does not hold.
+ */
 export async function whyNotReady(checks: readonly ReadinessCheck[]): Promise<string | null> {
   const lines = await Promise.all(
     checks.map(async ({ name, check }) => {

@@ -1,7 +1,7 @@
 import type { Logger } from './logger.ts'
 import type { WorkQueue } from './work-queue.ts'
 
-/** How a look at one key ended. `failed` carries the expected reason; what is thrown is a bug. */
+/** The result of reconciling one key. `failed` carries an expected reason; a thrown error is a bug. */
 export type Outcome =
   | { readonly type: 'done' }
   | { readonly type: 'retryAfter'; readonly delayMs: number }
@@ -15,13 +15,13 @@ export interface ReconcilerOptions {
   readonly name: string
   readonly queue: WorkQueue
   readonly log: Logger
-  /** Reads what is wanted and what is, and brings the second to the first. Must be repeatable at any time. */
+  /** Compares the wanted state with the actual one and makes the difference go away. Must be idempotent. */
   readonly reconcile: (key: string) => Promise<Outcome> | Outcome
-  /** Keys worked on at the same time. */
+  /** How many keys are reconciled at the same time. */
   readonly workers?: number
 }
 
-/** Takes keys from a queue and reconciles them, for as long as it runs. No throw gets out of it. */
+/** Takes keys from a queue and reconciles them until it is stopped. It catches every error. */
 export class Reconciler {
   readonly name: string
   readonly #options: ReconcilerOptions
@@ -37,7 +37,7 @@ export class Reconciler {
     this.#running ??= Promise.all(workers)
   }
 
-  /** Closes the queue and waits for the work in hand. */
+  /** Closes the queue and waits for the keys in work. */
   async stop(): Promise<void> {
     this.#options.queue.close()
     await this.#running

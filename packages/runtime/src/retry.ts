@@ -4,7 +4,9 @@ import { type Clock, pause } from './clock.ts'
 export interface RetryOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Pause before the second attempt. It doubles with each further one; each pause is drawn between half of it and all of it. */
+  /**
+   * The pause before the second attempt. It doubles with each attempt and is drawn between half of that and all of it.
+   */
   readonly firstPauseMs: number
   readonly longestPauseMs: number
   readonly random?: Random

@@ -2,7 +2,10 @@ import { inspect } from 'node:util'
 
 const REDACTED = '[redacted]'
 
-/** A value that no log, error, JSON text or template can show; `reveal` is the one way to it, easy to search for. */
+/**
+ * Holds a value that no log, error, JSON text or template can show. Only `reveal` returns it, which is easy to search
+ * for.
+ */
 export class Secret<T> {
   readonly #value: T
 

@@ -1,6 +1,6 @@
 /**
- * Why a process could not start, for its operator. A mistake in the settings, an address that cannot be listened on or a
- * store that cannot be had is one sentence; anything else keeps its stack, because it is ours to mend.
+ * Why a process could not start, for its operator. A wrong setting, an address that cannot be bound or a store that
+ * cannot be opened is one sentence. Any other error is a bug and keeps its stack.
  */
 export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -12,11 +12,14 @@ export function startFailure(error: unknown): string {
   return `cannot listen on ${where}: ${reason}`
 }
 
-/** By its name, as this package knows no model: a `SpoutError` whose words are for the operator. */
+/**
+ * Whether it is a `SpoutError` for the operator. It is recognised by name, because this package does not import the
+ * model.
+ */
 const isUnavailable = (error: Error & { readonly kind?: unknown }): boolean =>
   error.name === 'SpoutError' && error.kind === 'unavailable'
 
-/** What Node.js adds to an error of `listen`. */
+/** The fields that Node.js adds to an error of `listen`. */
 interface ListenError extends Error {
   readonly syscall?: string
   readonly code?: string

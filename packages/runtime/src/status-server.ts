@@ -5,25 +5,28 @@ import type { Socket } from 'node:net'
 import type { Component } from './lifecycle.ts'
 
 export interface StatusServerOptions {
-  /** Of the component, for the log. */
+  /** Name of the component, for the log. */
   readonly name: string
   readonly host: string
-  /** 0 takes any that is free. */
+  /** 0 picks a free port. */
   readonly port: number
   /**
-   * File with the token (16 characters at least) that figures and reasons are given for. It is read again at each such
-   * request: it may come after the start, and change. Empty asks for no token, which is for loopback alone.
+   * File with the token (at least 16 characters) that protects metrics and reasons. It is read at each such request, so
+   * it may appear after the start, and change. An empty path asks for no token, which is for loopback only.
    */
   readonly tokenFile: string
-  /** `Metrics` (`@spout/runtime/metrics`), which is not loaded from here. */
+  /** `Metrics` of `@spout/runtime/metrics`, which this module does not load. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
-  /** Null when ready, else why not. Left out: `/metrics` alone is served. */
+  /** Null when ready, else the reason. Without it only `/metrics` is served. */
   readonly readiness?: () => Promise<string | null> | string | null
-  /** How long a client may take for its request, and stay idle. */
+  /** How long a client may take to send its request, and may be idle. */
   readonly clientTimeoutMs?: number
 }
 
-/** Of all, and of one address: more are closed as they come. A probe and a few Prometheus servers need some ten. */
+/**
+ * Limits of open connections, in total and per address. More are closed at once. A probe and a few Prometheus servers
+ * need some ten.
+ */
 const CONNECTIONS_LIMIT = 128
 const CONNECTIONS_OF_ADDRESS_LIMIT = 16
 const TOKEN_LENGTH_MIN = 16
@@ -37,11 +40,12 @@ interface Answer {
 }
 
 /**
- * What an operator asks a process. `/healthz`: it answers. `/readyz`: it knows what it must know. `/metrics`: the
- * Prometheus format. Anything else is 404.
+ * Serves what operators ask a process. `/healthz`: it is alive. `/readyz`: it is ready. `/metrics`: the Prometheus
+ * format. Anything else is 404.
  *
  * With a token file, `/metrics` answers 401 without the token (`Authorization: Bearer`, RFC 6750), and 503 while the
- * file holds none. `/healthz` and `/readyz` stay open, because a kubelet's probes bear no token, but say no reason.
+ * file is empty. `/healthz` and `/readyz` stay open, because a kubelet's probes carry no token, but then give no
+ * reason.
  */
 export class StatusServer implements Component {
   readonly name: string
@@ -69,7 +73,7 @@ export class StatusServer implements Component {
         .catch(() => response.writeHead(500).end())
     })
     this.#server.maxConnections = CONNECTIONS_LIMIT
-    // A client that does not read its answer sends nothing either.
+    // This also ends connections of clients that do not read their answer.
     this.#server.timeout = 2 * clientTimeoutMs
     this.#server.on('connection', (socket: Socket) => this.#count(socket))
   }
@@ -80,7 +84,7 @@ export class StatusServer implements Component {
     return typeof address === 'object' && address !== null ? address.port : this.#options.port
   }
 
-  /** @throws Error when the address cannot be bound: an operator who asked for figures must not miss them unknowingly */
+  /** @throws Error when the address cannot be bound: an operator who configured metrics must notice */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)
@@ -128,7 +132,7 @@ export class StatusServer implements Component {
     return { code: 503, text: refused === null ? `${why}\n` : 'not ready\n' }
   }
 
-  /** Null when who asks may have figures and reasons. */
+  /** Null when the client may read metrics and reasons. */
   async #refusal({ headers }: IncomingMessage): Promise<Answer | null> {
     const { tokenFile } = this.#options
     if (tokenFile === '') return null
@@ -144,5 +148,5 @@ export class StatusServer implements Component {
   }
 }
 
-/** Of one length, as a comparison in constant time needs. */
+/** Hashed, because a comparison in constant time needs equal lengths. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

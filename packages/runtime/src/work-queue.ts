@@ -3,27 +3,27 @@ import { type Clock, systemClock, type Timer } from './clock.ts'
 
 export interface WorkQueueOptions {
   readonly clock?: Clock
-  /** First pause after a failure of a key; doubles with each further one. */
+  /** The pause after the first failure of a key. It doubles with each further one. */
   readonly firstRetryMs?: number
   readonly maxRetryMs?: number
   readonly random?: Random
 }
 
 /**
- * Keys of what has to be looked at again; never events, so that a burst on one key is one piece of work.
+ * A queue of keys to reconcile. It holds no events, so a burst on one key is one piece of work.
  *
- * A key is handed to one worker at a time: what is added meanwhile comes back once that worker is done. Groups
- * (tenants) take turns, so a burst of one waits behind its own queue alone. Adding a key ends its pause.
+ * A key is given to one worker at a time. A key that is added meanwhile comes back once that worker is done. Groups
+ * (tenants) take turns, so a burst of one delays its own keys only. Adding a key ends its pause.
  */
 export class WorkQueue {
   readonly #clock: Clock
   readonly #retry: BackoffLimits
   readonly #random: Random | undefined
-  /** Waiting keys by group; the map's order is the order of turns. */
+  /** Waiting keys by group. The map's order is the order of turns. */
   readonly #turns = new Map<string, Set<string>>()
   readonly #groupOf = new Map<string, string>()
   readonly #working = new Set<string>()
-  /** Added while a worker had them. */
+  /** Keys that were added while a worker had them. */
   readonly #again = new Set<string>()
   readonly #paused = new Map<string, Timer>()
   readonly #failures = new Map<string, number>()
@@ -36,24 +36,24 @@ export class WorkQueue {
     this.#random = options.random
   }
 
-  /** Keys that wait, are paused or in work. */
+  /** How many keys wait, are paused or are in work. */
   get size(): number {
     return this.#groupOf.size
   }
 
-  /** Keys that could be taken now. */
+  /** How many keys could be taken now. */
   get waiting(): number {
     let count = 0
     for (const keys of this.#turns.values()) count += keys.size
     return count
   }
 
-  /** Whether nobody looks at the key before its pause ends. */
+  /** Whether the key is paused after a failure. */
   isPaused(key: string): boolean {
     return this.#paused.has(key)
   }
 
-  /** `group` is whose turn the work is: the tenant, or left out. A key stays in the group it was last added with. */
+  /** @param group the tenant whose turn the work takes. A key stays in the group that it was last added with */
   add(key: string, group = ''): void {
     if (this.#closed) return
     this.#endPause(key)
@@ -86,7 +86,7 @@ export class WorkQueue {
     )
   }
 
-  /** The next key, once there is one; null when the queue was closed. Pair each with `done`. */
+  /** Resolves with the next key, or with null when the queue is closed. Call `done` for each. */
   take(): Promise<string | null> {
     if (this.#closed) return Promise.resolve(null)
     const key = this.#next()
@@ -94,8 +94,8 @@ export class WorkQueue {
   }
 
   /**
-   * Ends the work on a key. `failed` brings it back after a pause that grows with each failure in a row, a number of
-   * milliseconds brings it back then; any change added meanwhile brings it back at once.
+   * Ends the work on a key. After `failed` it comes back after a pause that grows with each failure in a row; with
+   * `retryAfterMs`, after that time. If it was added meanwhile, it comes back at once.
    */
   done(key: string, outcome: 'ok' | 'failed' | { readonly retryAfterMs: number }): void {
     const group = this.#groupOf.get(key) ?? ''
@@ -118,7 +118,7 @@ export class WorkQueue {
     this.addAfter(key, delayMs, group)
   }
 
-  /** Nothing is handed out any more; waiting takers get null. */
+  /** Hands out no more keys. Waiting calls of `take` resolve with null. */
   close(): void {
     this.#closed = true
     for (const timer of this.#paused.values()) timer.clear()
@@ -147,7 +147,7 @@ export class WorkQueue {
       this.#turns.delete(group)
       for (const key of keys) {
         keys.delete(key)
-        // Behind the other groups now.
+        // The group goes behind the others.
         if (keys.size > 0) this.#turns.set(group, keys)
         this.#working.add(key)
         return key

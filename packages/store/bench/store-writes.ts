@@ -1,6 +1,6 @@
 /**
- * Durable commits a second, 64 at a time, about 1 KB each, beside plain `node:sqlite` with one transaction per write and
- * the same durability (WAL, synchronous=FULL). Both on the same disk, in turns. Prints one JSON object.
+ * Measures durable commits per second, 64 at a time, about 1 KB each, beside plain `node:sqlite` with one transaction
+ * per write and the same durability (WAL, synchronous=FULL). Both use the same disk, in turns. Prints one JSON object.
  *
  * `node packages/store/bench/store-writes.ts [--quick] [--directory DIR]`
  */
@@ -13,7 +13,7 @@ import { SqliteStore } from '../src/index.ts'
 
 const CONCURRENCY = 64
 const GOAL = { perSecond: 3000, p99Ms: 50 }
-/** `statfs(2)`: a store on tmpfs flushes nothing, and its figure means nothing. */
+/** From `statfs(2)`. A store on tmpfs flushes nothing, so its figures mean nothing. */
 const TMPFS_MAGIC = 0x01021994
 
 const { values: options } = parseArgs({

@@ -4,7 +4,7 @@ import type { Change } from './store.ts'
 import { deepFreeze } from './values/frozen.ts'
 import type { KnownValues } from './values/known-values.ts'
 
-/** What the log holds: a change, and no bookmark. */
+/** A change in the log. Bookmarks are not logged. */
 export type LoggedChange = Exclude<Change, { type: 'bookmark' }>
 
 function decode(storeId: string, { sequence, writes }: LoggedCommit, known: KnownValues): readonly LoggedChange[] {
@@ -17,13 +17,13 @@ function decode(storeId: string, { sequence, writes }: LoggedCommit, known: Know
   })
 }
 
-/** Decodes commits, each once however many watches read it: they share the frozen result. */
+/** Decodes each commit once for all watches. They share the frozen result. */
 export class ChangeDecoder {
   readonly #storeId: string
   readonly #known: KnownValues
   readonly #decoded = new WeakMap<LoggedCommit, readonly LoggedChange[]>()
 
-  /** @param known is told of what comes out */
+  /** @param known learns the decoded values */
   constructor(storeId: string, known: KnownValues) {
     this.#storeId = storeId
     this.#known = known

@@ -1,46 +1,49 @@
 import type { Ref } from './store.ts'
 
-/** One write as the log keeps it. */
+/** One write in the log. */
 export interface LoggedWrite extends Ref {
   readonly scope: string | null
-  /** The value as JSON, or what of it is new where `value` is given; null is a deletion. */
+  /** The value as JSON. Where `value` is given, only the new parts of it; null is a deletion. */
   readonly text: string | null
-  /** The value itself, frozen, where it is at hand. */
+  /** The value itself, frozen, if it is in memory. */
   readonly value?: unknown
 }
 
-/** One commit as the log keeps it. Sequences rise, not necessarily by one. */
+/** One commit in the log. Sequences rise, with gaps. */
 export interface LoggedCommit {
   readonly sequence: number
   readonly writes: readonly LoggedWrite[]
 }
 
-/** What a watch reads. It pulls; nothing is pushed to it. */
+/** The log as watches read it. They pull; nothing is pushed to them. */
 export interface LogReader {
   /** The newest commit's sequence. */
   readonly head: number
   /** Commits after this sequence can be read. */
   readonly floor: number
   /**
-   * The first commit after `sequence`, which is not below the floor; null at the head.
-   * @param kinds writes of others may be left out: to make their values can cost a lot; null is all
+   * The first commit after `sequence`, which must not be below the floor; null at the head.
+   * @param kinds writes of other kinds may be left out, because decoding their values can be expensive; null is all
+   * kinds
    */
   after(sequence: number, kinds: ReadonlySet<string> | null): LoggedCommit | null
 }
 
-/** How much log is kept. What is older is compacted away by itself. */
+/** How much of the log is kept. Older commits are compacted automatically. */
 export interface Retention {
   readonly changes: number
-  /** Of values as JSON text. */
+  /** Limit for the values as JSON text. */
   readonly bytes: number
 }
 
 const bytesOf = (commit: LoggedCommit): number => commit.writes.reduce((sum, { text }) => sum + (text?.length ?? 0), 0)
 
-/** The newest commits in memory, bounded: all the log of the memory engine, the warm end of the sqlite engine's. */
+/**
+ * The newest commits in memory, bounded. The memory engine keeps its whole log here, the sqlite engine the newest part.
+ */
 export class ChangeLog implements LogReader {
   readonly #retention: Retention
-  /** In order; those before `#first` are dropped already and wait to be cut off in one go. */
+  /** In order. Those before `#first` are dropped and are removed together later. */
   #commits: LoggedCommit[] = []
   #first = 0
   #changes = 0

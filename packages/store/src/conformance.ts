@@ -8,8 +8,8 @@ import { describeWatches } from './conformance/watches.ts'
 export type { StoreFixture, StoreSettings } from './conformance/subject.ts'
 
 /**
- * The contract of `Store`, run over one implementation.
- * @param make gives an empty store for each test
+ * The conformance suite of `Store`, run against one implementation.
+ * @param make creates an empty store for each test
  */
 export function describeStore(name: string, make: (settings: StoreSettings) => Promise<StoreFixture>): void {
   describe(`Store: ${name}`, () => {

@@ -1,4 +1,7 @@
-/** Versioned object storage with one change log: the contract, and the memory and sqlite engines. It never looks into a value. */
+/**
+ * Versioned object storage with one change log: the contract, and the memory and sqlite engines. It does not interpret
+ * values.
+ */
 export type { Retention } from './change-log.ts'
 export * from './memory/memory-store.ts'
 export * from './sqlite/sqlite-store.ts'

@@ -4,20 +4,22 @@ import type { Ref, Write } from './store.ts'
 import { freezeAsJson } from './values/frozen.ts'
 import type { KnownValues } from './values/known-values.ts'
 
-/** A write that was checked and encoded: what both engines apply. */
+/** A checked and encoded write, which both engines apply. */
 export interface PlannedWrite extends Ref {
   readonly scope: string | null
-  /** The value as JSON, or `Edit`s as JSON where it `isEdit`; null deletes. */
+  /** The value as JSON, or a JSON list of `Edit`s if `isEdit`; null deletes. */
   readonly text: string | null
-  /** Only on what is there at the sequence of `condition`. */
+  /** Edits apply only to the version at the sequence of `condition`. */
   readonly isEdit: boolean
-  /** The value itself, where the store took it over. */
+  /** The value itself, if the store took it over. */
   readonly value?: unknown
-  /** The sequence it must have; `unknown` is a revision this store never gave out and matches nothing. */
+  /**
+   * The sequence that the object must have. `unknown` is a revision that this store never issued; it matches nothing.
+   */
   readonly condition: 'none' | 'absent' | 'unknown' | number
 }
 
-/** Printable ASCII: orders alike in every engine, and survives every one of them unchanged. */
+/** Printable ASCII sorts alike in every engine and is stored unchanged by each. */
 const NAME = /^[\x21-\x7e]{1,128}$/
 
 function checkedName(field: string, name: string): string {
@@ -26,20 +28,20 @@ function checkedName(field: string, name: string): string {
 }
 
 function encode(value: unknown): string {
-  // JSON.stringify is typed to return a string, but answers undefined for what JSON has no word for.
+  // JSON.stringify is typed to return a string, but returns undefined for values that JSON cannot express.
   const text: string | undefined = JSON.stringify(value)
   if (text === undefined) throw new SpoutError('InvalidField', { field: 'value', reason: 'is not a JSON document' })
   return text
 }
 
-/** What an engine knows of the values that it was given before. */
+/** What an engine knows of values that it has seen before. */
 export interface Encoding {
   readonly known: KnownValues
-  /** Whether edits of this object are worth it. */
+  /** Whether the object is large enough to write edits of it. */
   readonly isLarge: (ref: Ref) => boolean
 }
 
-/** @throws SpoutError InvalidField for a name or value that no store takes */
+/** @throws SpoutError InvalidField for a name or value that cannot be stored */
 export function planWrite(storeId: string, write: Write, encoding: Encoding): PlannedWrite {
   const { ifRevision } = write
   const ref = { kind: checkedName('kind', write.kind), id: checkedName('id', write.id) }
@@ -52,7 +54,7 @@ export function planWrite(storeId: string, write: Write, encoding: Encoding): Pl
   if (write.op === 'delete') return { ...ref, scope: null, text: null, isEdit: false, condition }
   const scope = write.scope === null ? null : checkedName('scope', write.scope)
   const { value, over } = write
-  // What it is written over shares parts with it, when it is certain to be one of this store's.
+  // Only a version of this store can share parts with the value that replaces it.
   const isKnown = typeof condition === 'number' && encoding.known.has(ref, condition, over)
   const before = isKnown ? over : undefined
   if (over === undefined || typeof value !== 'object' || !freezeAsJson(value, before))
@@ -62,12 +64,12 @@ export function planWrite(storeId: string, write: Write, encoding: Encoding): Pl
   return { ...ref, scope, text, isEdit: edits !== null, value, condition }
 }
 
-/** Whether the write makes the object be as `text` says, whole. */
+/** The whole new value as JSON, also for edits; null deletes. */
 export const wholeText = ({ text, isEdit, value }: PlannedWrite): string | null => (isEdit ? encode(value) : text)
 
 /**
- * Whether a write may happen on what is there.
- * @param sequence of the stored object, or null when there is none
+ * Checks the write's condition.
+ * @param sequence of the stored object; null when there is none
  * @throws SpoutError NotFound, AlreadyExists, RevisionConflict
  */
 export function checkCondition(write: PlannedWrite, sequence: number | null): void {

@@ -1,7 +1,10 @@
-/** Why a sleeper was woken: there may be something new, or it was quiet for an interval. */
+/** Why a sleeper woke: there may be new commits, or an interval passed without any. */
 export type Waking = 'news' | 'quiet'
 
-/** Where one watch waits for the next commit. Waking one that is awake does nothing: it looks before it sleeps. */
+/**
+ * Lets one watch wait for the next commit. Waking a sleeper that is awake does nothing: it looks at the log before it
+ * sleeps.
+ */
 export class Sleeper {
   #wake: ((why: Waking) => void) | null = null
 

@@ -1,11 +1,11 @@
 /**
  * The Store contract: a small versioned object store with one change log.
  *
- * Every implementation passes `describeStore` (conformance.ts). Values are JSON documents that the store never looks
- * into; whoever reads one parses it by the model's schema for its kind.
+ * Every implementation passes `describeStore` (conformance.ts). Values are JSON documents that the store does not
+ * interpret. Readers parse them with the model's schema for their kind.
  */
 
-/** Where in the change log something happened. Opaque: only equality and "resume from here" mean anything. */
+/** A position in the change log. Opaque: it can only be compared for equality and watched from. */
 export type Revision = string & { readonly revision: unique symbol }
 
 /** Identifies an object. `kind` is a key of the model's `KINDS`; `id` at most 128 characters. */
@@ -17,12 +17,15 @@ export interface Ref {
 export interface Stored extends Ref {
   /** Revision of the commit that last wrote it. */
   readonly revision: Revision
-  /** The owning project, or null: what `list` can narrow by. */
+  /** The owning project, by which `list` filters; null for none. */
   readonly scope: string | null
   readonly value: unknown
 }
 
-/** `ifRevision`: the revision it must still have, or `absent`; left out, whatever is there is replaced. */
+/**
+ * A write. `ifRevision` is the revision that the object must still have, or `absent`; without it any version is
+ * replaced.
+ */
 export type Write =
   | (Ref & {
       readonly op: 'put'
@@ -30,8 +33,9 @@ export type Write =
       readonly scope: string | null
       readonly ifRevision?: Revision | 'absent'
       /**
-       * The value at `ifRevision`, as a watch gave it or as it was put over another one. With it the store takes `value`
-       * over: it freezes it, gives it to watches as it is, and writes only what differs where the object is large.
+       * The value at `ifRevision`, as a watch returned it or as an earlier `put` with `over` wrote it. With it the
+       * store takes ownership of `value`: it freezes it, passes it to watches uncopied, and writes only the differences
+       * of a large object.
        */
       readonly over?: unknown
     })
@@ -40,12 +44,15 @@ export type Write =
 export type Change =
   | { readonly type: 'put'; readonly object: Stored }
   | { readonly type: 'delete'; readonly ref: Ref; readonly scope: string | null; readonly revision: Revision }
-  /** Nothing changed up to `revision`: resume from here. Sent at times on a quiet watch, and once caught up. */
+  /**
+   * All changes up to `revision` were sent: resume from here. Sent now and then on a quiet watch, and once it has
+   * caught up.
+   */
   | { readonly type: 'bookmark'; readonly revision: Revision }
 
 export interface ListResult {
   readonly items: readonly Stored[]
-  /** The list is exactly the state at this revision: watch from here misses nothing and repeats nothing. */
+  /** The list is the exact state at this revision. A watch from here misses nothing and repeats nothing. */
   readonly revision: Revision
 }
 
@@ -57,36 +64,36 @@ export interface WatchOptions {
   readonly signal: AbortSignal
 }
 
-/** Whether a commit is taken at this moment. Until the store is closed, reads and watches go on either way. */
+/** Whether the store accepts commits now. Reads and watches work either way, until the store is closed. */
 export interface StoreHealth {
   readonly writable: boolean
-  /** Why not, for people; null when writable. */
+  /** Why it does not, for people; null when writable. */
   readonly reason: string | null
 }
 
 export interface Store {
   get(kind: string, id: string): Promise<Stored | null>
-  /** All objects of a kind ordered by id, or those of one project. */
+  /** The objects of a kind, ordered by id. `scope` limits them to one project. */
   list(kind: string, options?: { readonly scope?: string | null }): Promise<ListResult>
   /**
-   * Applies all writes or none, as one entry of the change log (one revision). Durable when it resolves.
-   * Concurrent commits may share one disk flush (group commit) but never each other's fate.
-   * @throws SpoutError RevisionConflict, AlreadyExists, NotFound (delete or conditional put of what is not there);
-   *   StoreUnavailable when the disk refuses: nothing of this commit is stored then, reads go on
+   * Applies all writes or none, as one entry of the change log with one revision. It is durable when the promise
+   * resolves. Concurrent commits may share a disk flush (group commit), but succeed or fail independently.
+   * @throws SpoutError RevisionConflict, AlreadyExists, NotFound (delete or conditional put of an absent object);
+   * StoreUnavailable when the disk fails: then nothing of this commit is stored, and reads go on
    */
   commit(writes: readonly Write[]): Promise<{ readonly revision: Revision }>
   /**
-   * Yields every change after `from` in order, none twice. A change may be left out when a later change of the same object
-   * follows. Changes of one commit arrive together, in order, all with its revision. Ends when `signal` aborts. A slow
-   * reader never delays a writer.
+   * Yields every change after `from` in order, each once. A change may be left out when a later change of the same
+   * object follows. The changes of a commit arrive together, in order, with its revision. Ends when `signal` aborts. A
+   * slow reader never delays a writer.
    * @throws SpoutError Gone when `from` is below the compacted floor or unknown
    */
   watch(options: WatchOptions): AsyncIterable<Change>
   /** The newest revision. */
   revision(): Promise<Revision>
-  /** Forgets changes up to `revision`: later watches from before it end in `Gone`. */
+  /** Forgets changes up to `revision`. Later watches from before it fail with `Gone`. */
   compact(revision: Revision): Promise<void>
-  /** What a commit would meet now, without a look at the disk: cheap enough to be asked by every readiness probe. */
+  /** Whether a commit would be accepted now. It does not touch the disk, so every readiness probe may call it. */
   health(): StoreHealth
   /** Flushes and releases the lock. Idempotent. */
   close(): Promise<void>

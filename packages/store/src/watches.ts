@@ -7,21 +7,21 @@ import { Sleeper, type Waking } from './sleeper.ts'
 import type { Change, WatchOptions } from './store.ts'
 import type { KnownValues } from './values/known-values.ts'
 
-/** A long replay would otherwise run in microtasks alone and starve everybody's I/O. */
+/** Otherwise a long replay runs in microtasks only and starves all I/O. */
 const COMMITS_PER_TURN = 64
 
 const kindOf = (change: LoggedChange): string => (change.type === 'put' ? change.object.kind : change.ref.kind)
 
 /**
- * The watches of one store. Each holds a place in the log and the one commit it is at, so a slow reader costs nobody
- * else anything: it reads on from there when it comes back, and is told `Gone` when compaction has passed it.
+ * The watches of one store. Each keeps a position in the log and its current commit, so a slow reader costs others
+ * nothing. It continues from its position later, and gets `Gone` when compaction has passed it.
  */
 export class Watches {
   readonly #storeId: string
   readonly #log: LogReader
   readonly #decoder: ChangeDecoder
   readonly #sleepers = new Set<Sleeper>()
-  /** One for all: a timer per watch would be set and cleared at every commit. */
+  /** One timer for all: a timer per watch would be set and cleared at every commit. */
   readonly #bookmarks: NodeJS.Timeout
   #closed = false
 
@@ -32,7 +32,7 @@ export class Watches {
     this.#bookmarks = setInterval(() => this.#wakeAll('quiet'), bookmarkIntervalMs).unref()
   }
 
-  /** To be called when the log has grown or was compacted. */
+  /** Call it when the log has grown or was compacted. */
   notify(): void {
     this.#wakeAll('news')
   }

@@ -1,28 +1,28 @@
 import { SpoutError } from '@spout/model'
 import type { Change, Revision, Store, Stored, Write } from '../store.ts'
 
-/** A fresh, empty store under test and how to be rid of it. */
+/** An empty store under test, and how to dispose of it. */
 export interface StoreFixture {
   readonly store: Store
-  /** Closes the store and opens what it stored anew; absent when nothing outlives it. */
+  /** Closes the store and opens its data again; absent when nothing outlives it. */
   readonly reopen?: () => Promise<Store>
   readonly dispose: () => Promise<void>
 }
 
 export interface StoreSettings {
-  /** Quiet watches must send a bookmark this often. */
+  /** How often a quiet watch must send a bookmark. */
   readonly bookmarkIntervalMs: number
 }
 
-/** One test's store, with what the tests ask of it again and again. */
+/** The store of one test, with helpers. */
 export interface Subject {
   readonly store: Store
   /** Ends the watches of this test. */
   readonly ending: AbortController
   watch(from: Revision, kinds?: readonly string[]): AsyncIterator<Change>
-  /** Everything that is in the log after `from`, in words. */
+  /** Describes every change in the log after `from`. */
   changesSince(from: Revision): Promise<string[]>
-  /** An object that must be there. */
+  /** Returns an object that must exist. */
   seen(id: string): Promise<Stored>
   /** The same store after closing it; null when nothing outlives it. */
   reopen(): Promise<Subject | null>
@@ -55,7 +55,7 @@ export const put = (id: string, value: unknown = { id }, rest: Partial<Extract<W
 })
 export const remove = (id: string, ifRevision?: Revision): Write => ({ op: 'delete', kind: 'node', id, ifRevision })
 
-/** The code of the error that a promise is rejected with, or `accepted`. */
+/** The code of the error that the promise rejects with, or `accepted`. */
 export const codeOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'accepted',
@@ -75,21 +75,21 @@ export async function next(watching: AsyncIterator<Change>): Promise<Change> {
   return value
 }
 
-/** The next that is no bookmark, in words. */
+/** Describes the next change that is not a bookmark. */
 export async function nextChange(watching: AsyncIterator<Change>): Promise<string> {
   let change = await next(watching)
   while (isBookmark(change)) change = await next(watching)
   return describeChange(change)
 }
 
-/** Changes up to and without the first bookmark. */
+/** The changes before the first bookmark. */
 export async function untilBookmark(watching: AsyncIterator<Change>): Promise<Change[]> {
   const changes: Change[] = []
   for (let change = await next(watching); !isBookmark(change); change = await next(watching)) changes.push(change)
   return changes
 }
 
-/** Reads on until the watch ends. */
+/** Reads until the watch ends. */
 export async function drain(watching: AsyncIterator<Change>): Promise<void> {
   while (!(await watching.next()).done);
 }

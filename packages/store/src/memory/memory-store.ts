@@ -8,9 +8,9 @@ import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
 
 export interface MemoryStoreOptions {
-  /** How much log is kept for watches; default 50,000 changes and 64 MiB. */
+  /** How much log is kept for watches. Default: 50,000 changes and 64 MiB. */
   readonly retention?: Retention
-  /** How often a quiet watch is told where it is; default 10 s. */
+  /** How often a quiet watch gets a bookmark. Default: 10 s. */
   readonly bookmarkIntervalMs?: number
 }
 
@@ -21,7 +21,7 @@ interface Row extends LoggedWrite {
 
 const keyOf = ({ kind, id }: Ref): string => `${kind} ${id}`
 
-/** A store in memory, for tests and tools: the same rules as the durable ones, and nothing outlives it. */
+/** A store in memory, for tests and tools. It behaves like the durable ones, but nothing outlives it. */
 export class MemoryStore implements Store {
   readonly #storeId = randomBytes(4).toString('hex')
   readonly #log: ChangeLog

@@ -10,13 +10,13 @@ import { MIGRATIONS, USABLE_FROM } from './migrations.ts'
 import { type ObjectRow, STATEMENTS, type Statements } from './statements.ts'
 
 interface ChangeRow extends Omit<ObjectRow, 'value'> {
-  /** Null is a deletion. */
+  /** Null for a deletion. */
   readonly value: string | null
   readonly isEdit: number
   readonly kind: string
 }
 
-/** What became of one commit of a batch. */
+/** The result of one commit of a batch. */
 export type Outcome = { readonly committed: LoggedCommit } | { readonly error: unknown }
 
 type Row = Record<string, SQLOutputValue>
@@ -27,7 +27,7 @@ const SQLITE_FULL = 13
 
 const resultCode = (error: unknown): number | null =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null
-/** Whether a smaller transaction could have succeeded. */
+/** Whether a smaller transaction might have fitted. */
 export const isDiskFull = (error: unknown): boolean => ((resultCode(error) ?? 0) & 0xff) === SQLITE_FULL
 /** Why SQLite refused, for people. */
 export const reasonOf = (error: unknown): string => {
@@ -37,10 +37,10 @@ export const reasonOf = (error: unknown): string => {
 }
 
 /**
- * One SQLite file: its lock, schema, statements and transactions. The only place that knows `node:sqlite`.
+ * One SQLite file: its lock, schema, statements and transactions. The only module that knows `node:sqlite`.
  *
- * Durable by WAL with synchronous=FULL: COMMIT returns after the log was flushed. The connection holds the file
- * exclusively, by a kernel lock that ends with the process, and therefore needs no shared memory file.
+ * It is durable through WAL with synchronous=FULL: COMMIT returns after the log was flushed. The connection locks the
+ * file exclusively, with a kernel lock that ends with the process, and therefore needs no shared memory file.
  */
 export class Database implements LogReader {
   readonly storeId: string
@@ -53,7 +53,7 @@ export class Database implements LogReader {
   #floor: number
   #floorBytes: number
 
-  /** @throws SpoutError StoreUnavailable: locked by another process, no database, damaged, or of a program too new for this one */
+  /** @throws SpoutError StoreUnavailable: locked by another process, not a database, damaged, or of a newer program */
   static open(path: string, retention: Retention): Database {
     createPrivate(path)
     let connection: DatabaseSync | null = null
@@ -91,7 +91,7 @@ export class Database implements LogReader {
     return this.#floor
   }
 
-  /** Whether edits of this object are worth it. */
+  /** Whether the object is large enough to write edits of it. */
   isLarge(ref: Ref): boolean {
     return this.#edited.isLarge(ref)
   }
@@ -113,7 +113,7 @@ export class Database implements LogReader {
   }
 
   /**
-   * Applies a batch of commits in one durable transaction, each with its own fate.
+   * Applies a batch of commits in one durable transaction. Each commit succeeds or fails on its own.
    * @throws SQLite's error when the transaction failed: then nothing of the batch is stored
    */
   apply(batch: readonly (readonly PlannedWrite[])[]): readonly Outcome[] {
@@ -146,14 +146,14 @@ export class Database implements LogReader {
   }
 
   /**
-   * Commits a harmless transaction. After a failed COMMIT this proves the disk, and writes over what the failed one
-   * left at the end of the WAL: recovery after a crash could otherwise take that for committed.
+   * Commits a harmless transaction. After a failed COMMIT this proves that the disk works, and overwrites what the
+   * failed one left at the end of the WAL: recovery after a crash could otherwise take that for committed.
    */
   touch(): void {
     this.#transaction(() => this.#statements.touch.run())
   }
 
-  /** Moves the WAL into the database when it has grown to `pages`, so that it is written from its start again. */
+  /** Copies the WAL into the database when it has grown to `pages`, so that it is written from its start again. */
   checkpoint(pages: number): void {
     const { log } = this.#statements.walSize.get() as { log: number }
     if (log >= pages) this.#statements.checkpoint.get()
@@ -174,7 +174,7 @@ export class Database implements LogReader {
       undo.run()
       return { error }
     } finally {
-      // A full disk or an I/O error may have rolled everything back already, and the savepoint with it.
+      // A full disk or an I/O error may have rolled back everything already, including the savepoint.
       if (this.#connection.isTransaction) release.run()
     }
   }
@@ -201,14 +201,17 @@ export class Database implements LogReader {
     return { sequence, writes: logged }
   }
 
-  /** What was written over since cannot be told any more where edits led to it: a later change of the object follows. */
+  /**
+   * Versions that edits led to cannot be rebuilt once they were overwritten. They are left out: a later change of the
+   * object follows.
+   */
   #loggedWrite({ kind, id, scope, revision, value: text, isEdit }: ChangeRow): LoggedWrite[] {
     if (isEdit === 0) return [{ kind, id, scope, text }]
     const value = this.#edited.at({ kind, id }, revision)
     return value === null ? [] : [{ kind, id, scope, text, value }]
   }
 
-  /** Keeps the log within its retention. In strides, so that most transactions pay nothing for it. */
+  /** Keeps the log within its retention. It trims in strides, so that most transactions pay nothing for it. */
   #trim(head: number, headBytes: number): readonly [sequence: number, bytes: number] {
     const { changes, bytes } = this.#retention
     const { commitAt, commitAtBytes } = this.#statements
@@ -245,14 +248,14 @@ export class Database implements LogReader {
 const bytesOf = (commit: LoggedCommit): number => commit.writes.reduce((sum, { text }) => sum + (text?.length ?? 0), 0)
 
 /**
- * The file holds password and token hashes: only its owner may read it. A file that exists is left alone, and not even
- * opened: POSIX drops all of a process's locks on a file when it closes any descriptor of it.
+ * The file holds password and token hashes, so only its owner may read it. An existing file is not even opened: POSIX
+ * drops all of a process's locks on a file when the process closes any descriptor of it.
  */
 function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch {
-    // It exists, or SQLite is about to say why it cannot.
+    // Either the file exists, or SQLite is about to report why it cannot be created.
   }
 }
 
@@ -279,7 +282,7 @@ function migrate(connection: DatabaseSync): void {
   for (const migration of MIGRATIONS.slice(version)) connection.exec(migration)
   if (version < MIGRATIONS.length)
     connection.exec(`DELETE FROM schema_version; INSERT INTO schema_version VALUES (${MIGRATIONS.length})`)
-  // A newer program's word stays: it knows what it added.
+  // A newer program's value stays: that program knows what it added.
   if (!isNewer && usableFrom !== USABLE_FROM) connection.exec(`PRAGMA user_version = ${USABLE_FROM}`)
   connection.exec('COMMIT')
 }
@@ -298,7 +301,7 @@ function openError(path: string, error: unknown): SpoutError {
   return new SpoutError('StoreUnavailable', { reason }, { cause: error })
 }
 
-/** A process that is stopped or hangs ends by no gentler signal, and keeps its lock until it ends. */
+/** A process that is stopped or hangs ends by SIGKILL only, and keeps its lock until then. */
 const inUse = (path: string, holder: number | null): string =>
   holder === null
     ? `${path} is in use by another process: end that one first`

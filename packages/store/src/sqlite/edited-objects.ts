@@ -17,27 +17,30 @@ interface EditRow {
 
 interface EditSum {
   readonly count: number
-  /** Null without any. */
+  /** Null without edits. */
   readonly revision: number | null
   readonly bytes: number | null
 }
 
-/** From this size on what changed is written, not the whole. */
+/** Objects of at least this size are written as edits. */
 const LARGE_BYTES = 16_384
-/** An object is written whole again when so many edits lie beside it, or when they have half its size. */
+/** An object is written whole again once it has this many edits, or edits of half its size. */
 const MOST_EDITS = 64
 
 const keyOf = ({ kind, id }: Ref): string => `${kind} ${id}`
 
 /**
- * The objects as they lie in the file: whole, and large ones with the edits that were made since. So a member more in a
- * document of thousands costs what the member does.
+ * The objects in the file: each whole, large ones with the edits made since. So adding one member to a document of
+ * thousands costs as much as the member.
  */
 export class EditedObjects {
   readonly #statements: Statements
-  /** Bytes of the large ones when they were last written whole. A transaction that fails leaves it as it is: it decides nothing but what is cheaper. */
+  /**
+   * Size of large objects when they were last written whole. A failed transaction does not reset it, because it only
+   * decides what is cheaper.
+   */
   readonly #large = new Map<string, number>()
-  /** What may have edits. */
+  /** Objects that may have edits. */
   readonly #edited: Set<string>
 
   constructor(statements: Statements) {
@@ -68,7 +71,7 @@ export class EditedObjects {
     })
   }
 
-  /** What the object was at a sequence that edits led to, frozen; null when it was written whole or deleted since. */
+  /** The object as edits left it at a sequence, frozen; null when it was written whole or deleted since. */
   at(ref: Ref, sequence: number): unknown {
     const row = this.#statements.get.get(ref.kind, ref.id) as Omit<TextRow, 'id'> | undefined
     if (row === undefined || row.revision >= sequence) return null
@@ -81,7 +84,7 @@ export class EditedObjects {
     return { scope: row.scope, revision: this.#sumOf(ref).revision ?? row.revision }
   }
 
-  /** Writes edits beside what is there. @returns false when it is rather to be written whole */
+  /** Stores edits beside the object. @returns false when the object should be written whole instead */
   edit({ kind, id, scope, text }: PlannedWrite, scopeBefore: string | null, sequence: number): boolean {
     const whole = this.#large.get(keyOf({ kind, id }))
     if (text === null || whole === undefined || scope !== scopeBefore) return false
@@ -106,7 +109,7 @@ export class EditedObjects {
   }
 
   #forgetEdits(ref: Ref): void {
-    // Stays noted: the transaction may yet fail.
+    // It stays in `#edited`, because the transaction may yet fail.
     if (this.#edited.has(keyOf(ref))) this.#statements.forgetEdits.run(ref.kind, ref.id)
   }
 

@@ -1,4 +1,4 @@
-/** What became of one item of a batch. */
+/** The result of one item of a batch. */
 export type Settled<R> = { readonly value: R } | { readonly error: unknown }
 
 interface Waiting<T, R> {
@@ -8,8 +8,8 @@ interface Waiting<T, R> {
 }
 
 /**
- * Gathers what is submitted within one turn of the event loop, and during the flush before it, into one flush.
- * A flush is synchronous; a long queue is flushed a batch a turn, so that reads come through in between.
+ * Collects the items submitted within one turn of the event loop, or during the flush before it, and flushes them
+ * together. A flush is synchronous. A long queue is flushed one batch a turn, so that reads run in between.
  */
 export class GroupCommit<T, R> {
   readonly #flush: (batch: readonly T[]) => readonly Settled<R>[]
@@ -17,7 +17,7 @@ export class GroupCommit<T, R> {
   #queue: Waiting<T, R>[] = []
   #scheduled = false
 
-  /** @param flush answers for each item, in order; a throw is the answer to all */
+  /** @param flush returns a result for each item, in order; an error it throws is the result of all */
   constructor(flush: (batch: readonly T[]) => readonly Settled<R>[], maxBatch: number) {
     this.#flush = flush
     this.#maxBatch = maxBatch
@@ -30,7 +30,7 @@ export class GroupCommit<T, R> {
     })
   }
 
-  /** Flushes all that waits, now. */
+  /** Flushes all waiting items now. */
   drain(): void {
     while (this.#queue.length > 0) this.#flushBatch()
   }

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 const SQLITE_LOCK_BYTES = 0x40000000
 
 /**
- * The process that has the database file locked, from the kernel's own table: a pid file could outlive its writer.
+ * The process that locked the database file, from the kernel's own table: a pid file could outlive its writer.
  * @returns null when the kernel does not say (another pid namespace, no /proc)
  */
 export function lockHolder(path: string): number | null {
@@ -17,7 +17,7 @@ export function lockHolder(path: string): number | null {
       if (file?.endsWith(`:${ino}`) && Number(pid) > 0) return Number(pid)
     }
   } catch {
-    // Naming the holder is a courtesy: the lock itself already said no.
+    // The pid only improves the message: the file is locked either way.
   }
   return null
 }

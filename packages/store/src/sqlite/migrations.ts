@@ -1,9 +1,9 @@
 /**
- * The schema, forward only: entry N brings a file from version N to N+1. Never edit one that was released; add the next.
+ * The schema, forward only: entry N migrates a file from version N to N+1. Never edit a released entry; add the next.
  *
- * `change.position` numbers writes without a gap; a commit's `revision` is the position of its last write. `bytes` runs
- * on from change to change, so that the log's size is a subtraction. `edit` holds what became of large objects since
- * `object` was written, `change.value` the same edits where `is_edit` is 1.
+ * `change.position` numbers writes without a gap. A commit's `revision` is the position of its last write. `bytes` is a
+ * running total over changes, so that the log's size is a subtraction. `edit` holds the edits of large objects since
+ * `object` was written; `change.value` holds the same edits where `is_edit` is 1.
  */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE store (
@@ -45,9 +45,10 @@ export const MIGRATIONS: readonly string[] = [
 ]
 
 /**
- * The oldest schema version whose programs work with a file that has all of `MIGRATIONS`. It is noted in the file
- * (`PRAGMA user_version`), so that a program of the release before takes a file that was migrated since. Therefore a
- * migration adds what that program may ignore: tables, and columns with a default. What it may not ignore, and what takes
- * something away, comes one release after the program that no longer needs it; only then this number rises.
+ * The oldest schema version whose programs can use a file that has all of `MIGRATIONS`. It is stored in the file
+ * (`PRAGMA user_version`), so that a program of the previous release accepts a file that was migrated since. A
+ * migration may therefore add only what that program can ignore: tables, and columns with a default. Anything else, and
+ * anything that removes something, comes one release after the program that no longer needs it. Only then may this
+ * number rise.
  */
 export const USABLE_FROM = 2

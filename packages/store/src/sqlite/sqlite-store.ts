@@ -12,20 +12,20 @@ import type { ObjectRow } from './statements.ts'
 export interface SqliteStoreOptions {
   /** The database file; created when absent. SQLite keeps its log beside it as `<path>-wal`. */
   readonly path: string
-  /** How much log is kept for watches; default 50,000 changes and 256 MiB of values. */
+  /** How much log is kept for watches. Default: 50,000 changes and 256 MiB of values. */
   readonly retention?: Retention
-  /** How often a quiet watch is told where it is; default 10 s. */
+  /** How often a quiet watch gets a bookmark. Default: 10 s. */
   readonly bookmarkIntervalMs?: number
-  /** The WAL is moved into the database when it has this many pages of 4 KiB; default 1,000. */
+  /** The WAL is checkpointed at this many pages of 4 KiB. Default: 1,000. */
   readonly checkpointPages?: number
-  /** How often a disk that refused is tried again; default 500 ms. */
+  /** How often a disk that failed is tried again. Default: 500 ms. */
   readonly probeIntervalMs?: number
 }
 
 const COMMITS_PER_FLUSH = 256
 /**
- * Recent commits kept in memory: watches that keep up never touch the file, where a large object is put together from its
- * edits for each of them. A change of members of 500 load balancers of a thousand each is 6 MiB of edits.
+ * Recent commits that are kept in memory. A watch that keeps up never reads the file, where each large object has to be
+ * rebuilt from its edits. A change of members in 500 load balancers of a thousand members each is 6 MiB of edits.
  */
 const WARM: Retention = { changes: 4096, bytes: 16 * 1024 * 1024 }
 
@@ -42,7 +42,10 @@ export class SqliteStore implements Store {
   #probe: NodeJS.Timeout | null = null
   #closed = false
 
-  /** @throws SpoutError StoreUnavailable: another process has it open (and which), or the file cannot be used */
+  /**
+   * @throws SpoutError StoreUnavailable: another process has it open (the message says which), or the file cannot be
+   * used
+   */
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
     return new SqliteStore(options)
   }
@@ -119,7 +122,7 @@ export class SqliteStore implements Store {
       return this.#apply(batch)
     } catch (error) {
       this.#repair(error)
-      // What does not fit must not take down what does.
+      // A commit that does not fit must not fail those that do.
       if (isDiskFull(error) && batch.length > 1) return batch.flatMap((commit) => this.#flush([commit]))
       return batch.map(() => ({ error: refused(reasonOf(error), error) }))
     }
@@ -137,7 +140,9 @@ export class SqliteStore implements Store {
     return settled
   }
 
-  /** The commits of the flush are durable by now: a checkpoint that fails is not theirs, but does stop further ones. */
+  /**
+   * The commits of the flush are durable by now. A checkpoint that fails does not fail them, but stops further ones.
+   */
   #checkpoint(): void {
     try {
       this.#database.checkpoint(this.#checkpointPages)
@@ -146,7 +151,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** After the disk refused: goes on at once if it takes a transaction now, else tries again until it does. */
+  /** Recovers after the disk failed: tries a transaction at once and then periodically until one succeeds. */
   #repair(cause: unknown): void {
     if (this.#accepts() || this.#probe !== null) return
     this.#refusal = reasonOf(cause)
@@ -168,7 +173,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Reads from memory what is recent, from the file what is not. */
+  /** Reads recent commits from memory, older ones from the file. */
   #log(): LogReader {
     const warm = this.#warmLog
     const file = this.#database

@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 
-/** Every statement that runs more than once. Prepared when the file is opened. */
+/** Every statement that runs more than once. They are prepared when the file is opened. */
 export const STATEMENTS = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
@@ -45,10 +45,10 @@ export const STATEMENTS = {
   checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)',
 } as const
 
-/** The statements as the open file prepared them. */
+/** The prepared statements of the open file. */
 export type Statements = { readonly [name in keyof typeof STATEMENTS]: StatementSync }
 
-/** An object as `get` and `list` answer it, with its value read. */
+/** An object as `get` and `list` return it, with its value parsed. */
 export interface ObjectRow {
   readonly id: string
   readonly scope: string | null

@@ -1,4 +1,4 @@
-/** Freezes a JSON value with all that is in it. */
+/** Freezes a JSON value and everything in it. */
 export function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === 'object') {
     for (const field of Object.values(value)) deepFreeze(field)
@@ -8,9 +8,9 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * Freezes a value that is to be kept as it is, without a copy.
- * @param like a frozen value; what of it is in `value` too is not looked at again
- * @returns false, and nothing is frozen, when JSON would make something else of it
+ * Freezes a value in place, without a copy.
+ * @param like a frozen value; parts that `value` shares with it are not visited again
+ * @returns false, having frozen nothing, when the value would not survive JSON unchanged
  */
 export function freezeAsJson(value: unknown, like: unknown): boolean {
   const made: object[] = []
@@ -19,7 +19,7 @@ export function freezeAsJson(value: unknown, like: unknown): boolean {
   return true
 }
 
-/** Lists the objects that are not in `like`. */
+/** Collects the objects that are not in `like`. */
 function collect(value: unknown, like: unknown, made: object[]): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)

@@ -9,11 +9,11 @@ const PROGRAM = fileURLToPath(new URL('./store-process.ts', import.meta.url))
 
 export interface StoreChildOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** A command line that ends in executing what follows it. */
+  /** A command line that executes the arguments appended to it. */
   readonly wrapper?: readonly string[]
 }
 
-/** A store in a process of its own. Its owner must `kill` it. */
+/** A store in a process of its own. The caller must `kill` it. */
 export class StoreChild {
   readonly acknowledged: Pair[] = []
   /** Ids that its watch reported. */
@@ -28,7 +28,7 @@ export class StoreChild {
     const [file = process.execPath, ...args] = [...wrapper, process.execPath, PROGRAM]
     this.#process = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
     this.#closed = once(this.#process, 'close')
-    // A command can race with the kill: the broken pipe is then expected.
+    // A command can race with the kill. The broken pipe is then expected.
     this.#process.stdin.on('error', () => this.#abandon())
     this.#process.on('close', () => this.#abandon())
     createInterface({ input: this.#process.stdout }).on('line', (line) => this.#receive(line))
@@ -52,7 +52,7 @@ export class StoreChild {
     return call.promise
   }
 
-  /** Ends it without warning; resolves when it is gone and all it said was read. */
+  /** Kills it without warning. Resolves when it has exited and all its output was read. */
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL')
     await this.#closed

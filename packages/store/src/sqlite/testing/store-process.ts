@@ -4,9 +4,9 @@ import { SpoutError } from '@spout/model'
 import { SqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
 
 /**
- * A program that does with a store what it is told on stdin, one JSON command a line, so that tests can take its disk
- * or its life. Says `{ready}` once; answers `{id, result}` or `{id, error, message}`; reports `{acknowledged}` and
- * `{change}` as they come.
+ * Runs the commands that it reads from stdin, one JSON object a line, on a store, so that tests can take its disk away
+ * or kill it. Prints `{ready}` once; answers `{id, result}` or `{id, error, message}`; reports `{acknowledged}` and
+ * `{change}` as they happen.
  */
 export type Command =
   | { readonly op: 'open'; readonly options: SqliteStoreOptions }
@@ -31,7 +31,7 @@ export type Message =
   | { readonly ready: true }
 
 const say = (message: Message): void => {
-  // Writes to a pipe are synchronous here: what was acknowledged is with the parent before the next commit starts.
+  // Writes to a pipe are synchronous here: the parent has the acknowledgement before the next commit starts.
   process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
@@ -82,7 +82,8 @@ async function perform(command: Command): Promise<unknown> {
   }
 }
 
-// Where there is a cache (NODE_COMPILE_CACHE), the next one starts in half the time; a killed process never saves it.
+// With a compile cache (NODE_COMPILE_CACHE) the next process starts in half the time. A killed process would not save
+// it.
 flushCompileCache()
 say({ ready: true })
 for await (const line of createInterface({ input: process.stdin })) {
