@@ -4,32 +4,35 @@ import { timestamp } from './scalars.ts'
 export const AUDIT_SURFACES = ['native', 'octavia', 'identity', 'network', 'agent-link'] as const
 export type AuditSurface = (typeof AUDIT_SURFACES)[number]
 
-/** One thing that somebody did or tried. Never a secret and never a body: ids, a route and a result. */
+/** One action that somebody did or tried: ids, a route and a result. It never holds a secret or a body. */
 export const auditRecord = z.strictObject({
   time: timestamp,
-  /** As the client was told it in `x-openstack-request-id`. */
+  /** The id that the client got in `x-openstack-request-id`. */
   requestId: z.string(),
   surface: z.enum(AUDIT_SURFACES),
   /** Method and pattern of the route: `PATCH /api/v1/load-balancers/:id`. */
   operation: z.string(),
-  /** Who it was; null for a stranger, and for a node. */
+  /** The caller; null for a stranger or a node. */
   userId: z.string().nullable(),
   userName: z.string().nullable(),
-  /** The project that the token was for. */
+  /** The project that the token is scoped to. */
   projectId: z.string().nullable(),
-  /** The client's address, `local` for the socket in the state directory; null where it is not for the reader. */
+  /** The client's address, or `local` for the socket in the state directory; null where the reader may not see it. */
   from: z.string().nullable(),
-  /** By what the caller was known: `password`, `application_credential`, `token`, `certificate`, `enrolment_token`, `service_account`. */
+  /**
+   * How the caller was authenticated: `password`, `application_credential`, `token`, `certificate`, `enrolment_token`,
+   * `service_account`.
+   */
   method: z.string().nullable(),
-  /** The application credential. */
+  /** Id of the application credential. */
   credentialId: z.string().nullable(),
-  /** The first 12 digits of the token's hash: tells logins apart, and leads to no token. */
+  /** The first 12 digits of the token's hash. They tell logins apart and reveal no token. */
   token: z.string().nullable(),
-  /** Words and ids from the route, such as `load-balancers/ID/pools/ID`; null when there was none. */
+  /** Names and ids from the route, such as `load-balancers/ID/pools/ID`; null without any. */
   object: z.string().nullable(),
-  /** The project that the object belongs to, where that is known. */
+  /** The project that owns the object, where known. */
   objectProjectId: z.string().nullable(),
-  /** The HTTP status, and the error of the one table. */
+  /** The HTTP status, and a code of the error table. */
   status: z.number().int(),
   code: z.string().nullable(),
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpointIpText, metaShape, port, uuid } from './scalars.ts'
 
-/** Numbers no speaker may have: RFC 7607, RFC 6793 (AS_TRANS) and RFC 7300. */
+/** Numbers that no speaker may have: RFC 7607, RFC 6793 (AS_TRANS) and RFC 7300. */
 const RESERVED_AS: ReadonlySet<number> = new Set([0, 23_456, 65_535, 4_294_967_295])
 
 export const asNumber = z
@@ -11,7 +11,7 @@ export const asNumber = z
   .max(4_294_967_295)
   .refine((as) => !RESERVED_AS.has(as), 'is reserved: no router may have it')
 
-/** Seconds; RFC 4271 section 4.2 allows no hold time of 1 or 2. */
+/** Seconds. RFC 4271 section 4.2 allows no hold time of 1 or 2. */
 const holdTimeS = z.number().int().min(3, 'must be at least 3 (RFC 4271)').max(65_535)
 
 export const bfdSettings = z.union([
@@ -24,30 +24,32 @@ export const bfdSettings = z.union([
 ])
 export type BfdSettings = z.infer<typeof bfdSettings>
 
-/** What is shown in the place of a secret, and means the stored one when it is written back. */
+/** Stands for a secret in answers. A request that sends it back keeps the stored secret. */
 export const REDACTED_SECRET = '[redacted]'
 
 /**
- * A router that nodes speak BGP with, or a template for such. What is null is taken from the template, and from
- * `BGP_PEER_DEFAULTS` where that says nothing either.
+ * A router that nodes peer with, or a template for such peers. A null field is taken from the template, and if it is
+ * null there from `BGP_PEER_DEFAULTS`.
  */
 export const bgpPeer = z.strictObject({
   ...metaShape,
-  /** A template is no peer itself; peers take what they do not say from it. */
+  /** A template is not a peer itself. Peers that name it inherit their null fields from it. */
   template: z.boolean().default(false),
   templateId: uuid.nullable().default(null),
-  /** Null is unnumbered: the link-local address of the only neighbour on the fabric interface. */
+  /**
+   * Null is an unnumbered session: the peer is the link-local address of the only neighbour on the fabric interface.
+   */
   address: endpointIpText.nullable().default(null),
   port: port.nullable().default(null),
   as: asNumber.nullable().default(null),
-  /** Hops to the peer: 1 is directly connected. */
+  /** Hops to the peer. 1 is directly connected. */
   hops: z.number().int().min(1).max(255).nullable().default(null),
-  /** GTSM (RFC 5082): what arrives with a lower TTL than `hops` allows is dropped. The router must do the same. */
+  /** GTSM (RFC 5082): packets with a lower TTL than `hops` allows are dropped. The router must do the same. */
   ttlSecurity: z.boolean().nullable().default(null),
-  /** TCP MD5 signature (RFC 2385). Empty is none, whatever the template says. Never shown again. */
+  /** TCP MD5 signature (RFC 2385). Empty means none, even if the template has one. Never shown again. */
   md5Secret: z
     .string()
-    // BIRD has no way to write a quotation mark into its configuration.
+    // BIRD's configuration cannot express a quotation mark.
     .regex(/^[\x21\x23-\x7e]*$/, 'must have printable ASCII characters without spaces and quotation marks')
     .max(80)
     .nullable()
@@ -62,11 +64,11 @@ export const bgpPeer = z.strictObject({
     .nullable()
     .default(null),
   bfd: bfdSettings.nullable().default(null),
-  /** Graceful restart (RFC 4724): how long the peer keeps our routes; 0 is off. */
+  /** Graceful restart (RFC 4724): how long the peer keeps our routes. 0 switches it off. */
   gracefulRestartS: z.number().int().min(0).max(4095).nullable().default(null),
-  /** Prefixes from the peer beyond so many are dropped and said of the session, which goes on. */
+  /** Prefixes beyond this number are dropped and reported for the session, which stays up. */
   prefixLimit: z.number().int().min(1).max(1_000_000).nullable().default(null),
-  /** Nodes that speak with it, by group, by id, or both; null is every node of every group that announces by `bgp`. */
+  /** The nodes that peer with it: by group, by id, or both. Null is every node of every group with announcer `bgp`. */
   nodeSelection: z
     .strictObject({ nodeGroupIds: z.array(uuid).max(100).default([]), nodeIds: z.array(uuid).max(1000).default([]) })
     .nullable()
@@ -74,7 +76,7 @@ export const bgpPeer = z.strictObject({
 })
 export type BgpPeer = z.infer<typeof bgpPeer>
 
-/** The fields that a template can say. */
+/** The fields that a peer can inherit from a template. */
 export const TEMPLATED = [
   'port',
   'as',
@@ -90,12 +92,14 @@ export const TEMPLATED = [
   'prefixLimit',
 ] as const satisfies readonly (keyof BgpPeer)[]
 
-/** A peer with its template and the defaults filled in. `as` is null while nobody said it. */
+/**
+ * A peer with the values of its template and the defaults filled in. `as` is null if neither peer nor template sets it.
+ */
 export type EffectiveBgpPeer = {
   readonly [K in (typeof TEMPLATED)[number]]: K extends 'as' ? number | null : NonNullable<BgpPeer[K]>
 }
 
-/** Short times, so that a node that returns has its sessions again within seconds; loss is found by BFD. */
+/** Times are short, so that a returning node has its sessions within seconds. BFD detects a lost peer. */
 export const BGP_PEER_DEFAULTS = {
   port: 179,
   as: null,
@@ -111,7 +115,10 @@ export const BGP_PEER_DEFAULTS = {
   prefixLimit: 100,
 } as const satisfies EffectiveBgpPeer
 
-/** The peer's own words over its template's over the defaults. A session over one family speaks that alone unless told. */
+/**
+ * Each field is the peer's own, else the template's, else the default. The families default to that of the peer's
+ * address.
+ */
 export function effectiveBgpPeer(peer: BgpPeer, template: BgpPeer | null): EffectiveBgpPeer {
   const own: Record<string, unknown> = { ...BGP_PEER_DEFAULTS }
   if (peer.address !== null) own.families = [peer.address.includes(':') ? 'ipv6' : 'ipv4']
@@ -120,7 +127,7 @@ export function effectiveBgpPeer(peer: BgpPeer, template: BgpPeer | null): Effec
   return own as EffectiveBgpPeer
 }
 
-/** Who is never in a pool's own advertisement: draining says it (RFC 8326). */
+/** An advertisement may not use this community: draining sends it (RFC 8326). */
 const GRACEFUL_SHUTDOWN = '65535:0'
 
 /** `AS:VALUE` (RFC 1997) or `AS:VALUE:VALUE` (large, RFC 8092), decimal. */
@@ -143,23 +150,23 @@ const community = z
       context.addIssue({ code: 'custom', message: '65535:0 is GRACEFUL_SHUTDOWN: draining a node says it' })
   })
 
-/** What is said to the routers with the addresses of some pools. */
+/** How the addresses of some pools are announced to routers. */
 export const bgpAdvertisement = z.strictObject({
   ...metaShape,
-  /** Small number made by us; 1 is what is said where no advertisement applies: nothing, to every peer. */
+  /** Small number that we assign. 1 is `PLAIN_ADVERTISEMENT`. */
   number: z.number().int().min(2).max(1000),
-  /** Address pools it is for; null is every pool that no other names. */
+  /** The address pools that it applies to. Null is every pool that no other advertisement names. */
   addressPoolIds: z.array(uuid).max(100).nullable().default(null),
   communities: z.array(community).max(32).default([]),
   localPreference: z.number().int().min(0).max(4_294_967_295).nullable().default(null),
   med: z.number().int().min(0).max(4_294_967_295).nullable().default(null),
-  /** Announce the prefix of this length that holds the address in place of the address. */
+  /** Announces the prefix of this length around the address instead of the address. */
   aggregateLength4: z.number().int().min(8).max(32).nullable().default(null),
   aggregateLength6: z.number().int().min(16).max(128).nullable().default(null),
-  /** Peers it goes to; null is all. */
+  /** The peers that it is sent to; null is all. */
   peerIds: z.array(uuid).max(100).nullable().default(null),
 })
 export type BgpAdvertisementIntent = z.infer<typeof bgpAdvertisement>
 
-/** The number of what is said where no advertisement applies. */
+/** Number of the plain advertisement, used where no other applies: no attributes, to every peer. */
 export const PLAIN_ADVERTISEMENT = 1

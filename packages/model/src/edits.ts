@@ -1,26 +1,31 @@
 import { sameJson } from './same-json.ts'
 
-/** Where in a value: names of fields and places in lists. */
+/** Path to a value: field names and list indexes. */
 type Path = readonly (string | number)[]
 
-/** So many items of the list as it was, from this place on. */
+/** `count` items of the previous list, starting at index `from`. */
 type Run = readonly [from: number, count: number]
-/** Items that the list did not have. */
+/** New items that the previous list did not have. */
 interface Fresh {
   readonly items: readonly unknown[]
 }
 
-/** What a text has from this place on, in UTF-16 units, instead of as many. */
+/** Replaces the text from offset `at`, in UTF-16 units, with `text` of the same length. */
 type Splice = readonly [at: number, text: string]
 
-/** One step from a JSON value to another: a field or item is set, a field goes, a list is put together anew, a text is changed in places. */
+/**
+ * One step from a JSON value to another: sets a field or item, drops a field, reassembles a list, or replaces parts of
+ * a text.
+ */
 export type Edit =
   | readonly [path: Path, what: 'set', value: unknown]
   | readonly [path: Path, what: 'drop']
   | readonly [path: Path, what: 'list', parts: readonly (Run | Fresh)[]]
   | readonly [path: Path, what: 'text', splices: readonly Splice[]]
 
-/** Of this language: who asks for edits says which it reads. 2 since texts are changed in places. */
+/**
+ * Version of this format. Readers of edits say which one they understand. Version 2 added replacing parts of a text.
+ */
 export const EDITS_VERSION = '2'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -28,20 +33,21 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** From this length on it is told what changed in a text: tables of slots are the long ones. */
+/** Texts of at least this length are compared part by part. Slot tables are the long ones. */
 const LONG_TEXT = 512
-/** To say where costs about as much as so many units. */
+/** Approximate cost of one splice, in UTF-16 units, besides its text. */
 const SPLICE_UNITS = 10
-/** Compared at once: mostly nothing in it changed. */
+/** Compares this many units at a time, because most blocks are equal. */
 const BLOCK = 128
 
-/** A field of this name cannot be set like any other. */
+/** Setting a field of this name would change the object's prototype. */
 const UNSAYABLE = '__proto__'
 
 /**
- * What makes `after` of `before`. Parts that are the very same object are passed over, so what it costs depends on what
- * was made anew. Items of a list that are equal are not told again; those of one `id` belong together.
- * @returns null where edits cannot say it
+ * The edits that turn `before` into `after`. Parts that are the same object in both are skipped, so the cost depends on
+ * what was created anew. In lists, equal items are referred to by index, and items with the same `id` are versions of
+ * each other.
+ * @returns null where edits cannot express the change
  */
 export function editsBetween(before: unknown, after: unknown): readonly Edit[] | null {
   const edits: Edit[] = []
@@ -58,7 +64,7 @@ function note(before: unknown, after: unknown, path: Path, edits: Edit[]): boole
   return true
 }
 
-/** @returns null where that would not be much shorter than the text */
+/** @returns null unless splices are much shorter than the text */
 function splicesOf(before: string, after: string): readonly Splice[] | null {
   if (after.length < LONG_TEXT || before.length !== after.length) return null
   const splices: Splice[] = []
@@ -108,14 +114,14 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   const stood = (at: number, item: unknown): boolean => at < before.length && sameJson(before[at], item)
   let places: Map<unknown, number> | null = null
   let next = 0
-  /** Everything that was there came by in its order: what follows is new. */
+  /** True while all items so far are those of `before` in order. Past its end, items are new. */
   let isAll = true
   for (const item of after) {
     let at = next
     if (isAll && at >= before.length) at = -1
     else if (!stood(at, item)) {
       isAll = false
-      // Mostly one went, and this is the next.
+      // Usually one item was removed, and this is the next.
       if (stood(at + 1, item)) at++
       else {
         places ??= new Map(before.map((known, place) => [keyOf(known), place]))
@@ -127,7 +133,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
     if (at < 0) {
       if (last !== undefined && 'items' in last) last.items.push(item)
       else parts.push({ items: [item] })
-      // It mostly stands in the place of the one that was there.
+      // Usually it replaced the item at this place.
       next++
     } else {
       if (Array.isArray(last) && last[0] + last[1] === at) last[1]++
@@ -138,7 +144,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   return parts as unknown as readonly (Run | Fresh)[]
 }
 
-/** @returns the value with the edits made. What they do not touch is the very same in both. */
+/** @returns the value with the edits applied. It shares all other parts with the given one. */
 export const edited = (value: unknown, edits: readonly Edit[]): unknown =>
   edits.reduce<unknown>((now, edit) => withEdit(now, edit, 0), value)
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { NodeStateEntry } from './node-state.ts'
 
-/** JSON with object keys in order, so that equal values have equal text. */
+/** JSON with sorted object keys, so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return listText(value)
@@ -11,7 +11,7 @@ export function canonicalJson(value: unknown): string {
 
 function listText(list: readonly unknown[]): string {
   let text = ''
-  // Items of a list mostly have the same fields: thousands of members are sorted once.
+  // Items of a list usually have the same fields, so the names are sorted once for thousands of members.
   let [names, sorted]: [readonly string[], readonly string[]] = [[], []]
   for (let at = 0; at < list.length; at++) {
     const item = list[at]
@@ -41,23 +41,23 @@ function fieldsText(fields: Readonly<Record<string, unknown>>, sorted: readonly 
   return `{${text}}`
 }
 
-/** Members of a large pool are hashed by so many, so that one more costs what these few do. */
+/** Members of a large pool are hashed in chunks of this size, so that one more member costs one chunk. */
 const CHUNK = 64
 
-/** The hash of an entry, with what makes that of a changed one cheap. */
+/** The hash of an entry, and the chunk hashes that make hashing a changed version cheap. */
 export interface HashedParts {
   readonly hash: string
   readonly entry: NodeStateEntry
-  /** Hashes of chunks by the list that they are of. */
+  /** Chunk hashes by member list. */
   readonly chunks: ReadonlyMap<readonly unknown[], readonly string[]>
 }
 
-/** What an entry is compared by: the first 128 bits of SHA-256 over its canonical JSON, hex. */
+/** Entries are compared by this hash: the first 128 bits of SHA-256 over the canonical JSON, hex. */
 export const entryHash = (entry: NodeStateEntry): string => hashEntry(entry).hash
 
 /**
- * The same: in the place of more than 64 members stand the hashes of each 64 of them.
- * @param before of an entry that shares members with it: what is the very same in both is not hashed again
+ * The hash of an entry. In a pool of more than 64 members it covers the hashes of chunks of 64 instead of the members.
+ * @param before an entry that may share members with it; a chunk of the same objects is not hashed again
  */
 export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedParts {
   const chunks = new Map<readonly unknown[], readonly string[]>()

@@ -1,4 +1,4 @@
-/** Key of the one entry of a node's part in its group. */
+/** Key of the group entry of a node. */
 export const GROUP_KEY = 'group'
 
 const LOAD_BALANCER = 'lb/'

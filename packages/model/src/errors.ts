@@ -1,9 +1,9 @@
 /**
- * The one table of errors. A surface never invents an error: it maps `kind` to its own status and body, so that one
- * mistake reads alike through the native API, the Octavia API, a Kubernetes condition and the command line.
+ * The one table of errors. A surface never invents an error: it maps `kind` to its own status and body. So one mistake
+ * reads alike in the native API, the Octavia API, a Kubernetes condition and the command line.
  */
 
-/** What a surface must know of an error to answer it. */
+/** What a surface maps to its status. */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
@@ -19,13 +19,13 @@ export type ErrorKind =
   | 'unavailable'
   | 'internal'
 
-/** When trying again can help: never, after a pause, or once something else changed. */
+/** When retrying can help: never, after a pause, or once something else changed. */
 export type Retry = 'never' | 'backoff' | 'onChange'
 
 interface ErrorRow {
   readonly kind: ErrorKind
   readonly retry: Retry
-  /** `{name}` is replaced by the parameter of that name. */
+  /** `{name}` stands for the parameter of that name. */
   readonly template: string
 }
 
@@ -92,7 +92,7 @@ export type ErrorCode = keyof typeof ERRORS
 /** Values for a template. `field` is a path such as `listeners[0].port`. */
 export type ErrorParams = Readonly<Record<string, string | number>>
 
-/** An error of the table. The message is complete: it names the field and the reason. */
+/** An error of the table. The message names the field and the reason. */
 export class SpoutError extends Error {
   override readonly name = 'SpoutError'
   readonly code: ErrorCode
@@ -115,7 +115,7 @@ export class SpoutError extends Error {
     return ERRORS[this.code].retry
   }
 
-  /** The path of the offending field, if the error is about one. */
+  /** Path of the wrong field, if the error is about one. */
   get field(): string | undefined {
     const { field } = this.params
     return field === undefined ? undefined : String(field)

@@ -4,13 +4,13 @@ import { metaShape, tags } from './scalars.ts'
 export const MONITOR_TYPES = ['tcp', 'http', 'https', 'tls-hello', 'ping', 'udp', 'sctp'] as const
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'OPTIONS', 'CONNECT', 'PATCH'] as const
 
-/** Printable ASCII without spaces: what may stand in a request line. */
+/** Printable ASCII without spaces, as a request line allows. */
 const requestTarget = z
   .string()
   .max(255)
   .regex(/^\/[\x21-\x7e]*$/, 'must begin with / and hold printable ASCII without spaces')
 
-/** What an HTTP check sends and expects. */
+/** The request that an HTTP check sends and the answer that it expects. */
 export const httpProbe = z.strictObject({
   method: z.enum(HTTP_METHODS),
   path: requestTarget,
@@ -29,10 +29,10 @@ export const httpProbe = z.strictObject({
 })
 export type HttpProbe = z.infer<typeof httpProbe>
 
-/** A probe waits no longer for its answer, whatever time-out its monitor has: it occupies a place that others wait for. */
+/** A probe never waits longer, whatever the monitor's time-out: it occupies one of a limited number of places. */
 export const MOST_CHECK_TIMEOUT_MS = 60_000
 
-/** How the members of one pool are probed. */
+/** How the members of a pool are probed. */
 export const healthMonitor = z.strictObject({
   ...metaShape,
   tags,
@@ -40,7 +40,7 @@ export const healthMonitor = z.strictObject({
   type: z.enum(MONITOR_TYPES),
   /** Time between two probes of an endpoint. */
   intervalMs: z.number().int().min(100).max(86_400_000),
-  /** Nodes wait `MOST_CHECK_TIMEOUT_MS` at most. */
+  /** Nodes wait at most `MOST_CHECK_TIMEOUT_MS`. */
   timeoutMs: z.number().int().min(10).max(86_400_000),
   /** Successes in a row that bring a member up. */
   rise: z.number().int().min(1).max(10),

@@ -1,8 +1,8 @@
 /**
- * The one model of intent, a file per kind: schema, defaults and cross-field rules, and the one error table.
+ * The model of intent, a file per kind: schema, defaults, cross-field rules. Also the one error table.
  *
- * Neutral on purpose: the words of Octavia, Kubernetes or the Gateway API stay in their intent's folder. Pure: it never
- * does I/O and holds no state.
+ * It is neutral: terms of Octavia, Kubernetes or the Gateway API stay in their intent's folder. It is pure: no I/O, no
+ * state.
  */
 export * from './audit-record.ts'
 export * from './bgp.ts'

@@ -6,7 +6,7 @@ import { nodeGroup } from './node-group.ts'
 import { placement } from './placement.ts'
 import { applicationCredential, project, quota, token, user } from './project.ts'
 
-/** Every stored kind and its schema. A new kind is its file and a line here. */
+/** Every stored kind and its schema. A new kind is a file and a line here. */
 export const KINDS = {
   loadBalancer,
   network,

@@ -12,12 +12,12 @@ export const listener = z.strictObject({
   enabled: z.boolean(),
   protocol: z.enum(LISTENER_PROTOCOLS),
   port,
-  /** Most simultaneous connections; null is no limit of its own. */
+  /** Maximum of simultaneous connections; null sets no limit. */
   connectionLimit: z.number().int().min(1).max(10_000_000).nullable(),
   defaultPoolId: uuid.nullable(),
   timeouts: z.strictObject({ clientMs: timeoutMs, connectMs: timeoutMs, memberMs: timeoutMs, inspectMs: timeoutMs }),
   insertHeaders: z.array(z.enum(INSERT_HEADERS)),
-  /** Sources that may connect; null admits all, an empty list nobody. */
+  /** Sources that may connect. Null admits all, an empty list none. */
   allowedCidrs: z.array(looseCidrText).max(200).nullable(),
 })
 export type Listener = z.infer<typeof listener>

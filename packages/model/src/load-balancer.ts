@@ -3,10 +3,10 @@ import { listener } from './listener.ts'
 import { pool } from './pool.ts'
 import { ipText, metaShape, tags, uuid } from './scalars.ts'
 
-/** One document as JSON: 40,000 members and more. */
+/** Limit of one document as JSON: enough for 40,000 members. */
 export const MOST_LOAD_BALANCER_BYTES = 32 * 1024 * 1024
 
-/** The Octavia API keeps up to three words of each listener and monitor. */
+/** Enough for the three annotations that the Octavia API keeps for each listener and monitor. */
 const MOST_ANNOTATIONS = 8192
 const MOST_ANNOTATIONS_CHARACTERS = 1_048_576
 
@@ -22,22 +22,22 @@ const annotations = z.record(z.string().max(64), z.string().max(4096)).superRefi
     })
 })
 
-/** One address of a load balancer. The Address object of that id owns it; the text is repeated for readers. */
+/** One address of a load balancer. The Address object with this id owns it; the text is copied here for readers. */
 export const vip = z.strictObject({
   addressId: uuid,
   address: ipText,
-  /** `fabric`: an address of a pool, announced to the outside. `tenant`: an address of the tenant's own network. */
+  /** `fabric`: from an address pool, announced to the outside. `tenant`: from the tenant's own network. */
   scope: z.enum(['fabric', 'tenant']),
-  /** What it was taken from: an AddressPool's id for scope `fabric`, else null. */
+  /** The AddressPool that it comes from; null for scope `tenant`. */
   poolId: uuid.nullable(),
-  /** The tenant network's id for scope `tenant`, else null. */
+  /** The tenant network; null for scope `fabric`. */
   networkId: uuid.nullable(),
   subnetId: uuid.nullable(),
 })
 export type Vip = z.infer<typeof vip>
 
 /**
- * A load balancer is one document: a change of any part is one compare-and-swap, so there is no half state and no lock.
+ * A load balancer is one document. A change of any part is one compare-and-swap, so there is no half state and no lock.
  * Ids of listeners, pools, members and monitors are unique over all load balancers.
  */
 export const loadBalancer = z.strictObject({
@@ -45,17 +45,17 @@ export const loadBalancer = z.strictObject({
   projectId: uuid,
   tags,
   enabled: z.boolean(),
-  /** Counts changes that can matter to a node or its user; reports name the generation they confirm. */
+  /** Counts changes that matter to nodes or users. Reports name the generation that they confirm. */
   generation: z.number().int().min(1),
-  /** The tenant network that holds the members: the domain on the nodes. Null while there is none to tell it by. */
+  /** The tenant network of the members, which is a domain on the nodes. Null while no member or VIP determines it. */
   networkId: uuid.nullable(),
-  /** First the primary one, then additional and floating ones. */
+  /** The primary VIP first, then additional and floating ones. */
   vips: z.array(vip).min(1).max(16),
   listeners: z.array(listener).max(1000),
   pools: z.array(pool).max(1000),
-  /** Node group that carries it; null is the default group. */
+  /** The node group that carries it; null is the default group. */
   nodeGroupId: uuid.nullable(),
-  /** Words that only one way in understands, keyed by its name; never read by the planner or a node. */
+  /** Texts that only one intent understands, keyed by its name. Planner and nodes ignore them. */
   annotations,
 })
 export type LoadBalancer = z.infer<typeof loadBalancer>

@@ -1,17 +1,18 @@
 /**
- * NodeState: what the planner gives a node, the intermediate representation of Spout.
+ * NodeState: the planner's output for one node, the intermediate representation of Spout.
  *
- * It is a set of small versioned entries, one per domain, one per load balancer and one for the node itself, not one document: a change travels
- * alone. Entries are plain data made by us alone: ids, numbers, canonical addresses; tenant text appears only in
- * HTTP probe fields, which the model restricts to printable ASCII. The same input gives the same bytes (`entryHash`).
+ * It is a set of small versioned entries, not one document, so that a change is sent alone: one entry per domain, one
+ * per load balancer and one for the node's part in its group. Entries are plain data that we generate: ids, numbers,
+ * canonical addresses. Tenant text appears only in HTTP probe fields, which the model restricts to printable ASCII. The
+ * same input gives the same bytes (`entryHash`).
  */
 
 import type { ListenerProtocol } from './protocols.ts'
 
-/** Raised when the shape of entries changes incompatibly; an agent refuses versions it does not know. */
+/** Incremented when entries change incompatibly. An agent refuses versions that it does not know. */
 export const NODE_STATE_VERSION = 1
 
-/** A tenant network as one node sees it. */
+/** A tenant network on one node. */
 export interface DomainEntry {
   readonly kind: 'domain'
   readonly version: typeof NODE_STATE_VERSION
@@ -19,25 +20,31 @@ export interface DomainEntry {
   readonly key: string
   readonly number: number
   readonly networkId: string
-  /** Whose it is: what a project may use of the node, it may use in all of its networks together. Absent in entries of earlier control planes. */
+  /**
+   * The owner. A project's share of the node covers all of its networks together. Absent in entries of earlier control
+   * planes.
+   */
   readonly projectId?: string
   readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
   readonly returnPath: 'gateway' | 'snat' | 'dsr'
   readonly subnets: readonly DomainSubnet[]
-  /** How this node answers for the addresses that the nodes share: gateways, or what members see; null leaves them to another. */
+  /**
+   * How this node announces the addresses that nodes share: gateways, or those that members see. Null: another node
+   * does.
+   */
   readonly gateway: Announce | null
-  /** Return path `dsr`: how members are reached that are behind routers. Absent where all are on the segment. */
+  /** With return path `dsr`: how members behind routers are reached. Absent if all are on the segment. */
   readonly tunnel?: DomainTunnel
-  /** To members behind routers of the segment: `via` is in one of `subnets`. Absent where there are none. */
+  /** Routes to members behind routers of the segment; `via` is in one of `subnets`. Absent if there are none. */
   readonly routes?: readonly DomainRoute[]
   /**
-   * The own addresses, in `subnets`, of all nodes that carry the network, by node id: how a second chance reaches a node
-   * over the segment. Absent where no VIP of the network itself leads to a proxy.
+   * Own addresses in `subnets` of all nodes that carry the network, by node id: a second chance reaches a node over the
+   * segment through them. Absent if no VIP of the network itself leads to a proxy.
    */
   readonly nodeAddresses?: Readonly<Record<string, readonly string[]>>
   /**
-   * All that is served here are proxied listeners that neither count their connections nor list their clients: nothing is
-   * translated, and the kernel need track nothing. Absent: it does.
+   * All listeners are proxied, have no connection limit and no allow list. So nothing is translated, and the kernel
+   * need not track connections. Absent: it does.
    */
   readonly untracked?: true
 }
@@ -47,11 +54,11 @@ export interface DomainRoute {
   readonly via: string
 }
 
-/** VXLAN (RFC 7348) from each node to each such member, at the member's own address; nothing comes back through it. */
+/** VXLAN (RFC 7348) from each node to each such member, at the member's own address. Nothing comes back through it. */
 export interface DomainTunnel {
   /** 1 to 2^24-1, the same on every node. */
   readonly vni: number
-  /** `via` is the router on the segment through which the node reaches the subnet; of its family. */
+  /** `via` is the router on the segment that leads to the subnet, of the same family. */
   readonly subnets: readonly { readonly cidr: string; readonly via: string }[]
 }
 
@@ -61,13 +68,14 @@ export interface DomainSubnet {
   readonly nodeAddress: string
   readonly gatewayIp: string | null
   /**
-   * What members see in place of `nodeAddress` (return path `snat`): shared by the nodes of a group, at the one that
-   * carries the network's shard. Null where each node keeps its own, and for the other return paths.
+   * With return path `snat`: the address that members see in place of `nodeAddress`. The nodes of a group share it; the
+   * one that carries the network's shard has it. Null where each node uses its own address, and with other return
+   * paths.
    */
   readonly sharedAddress: string | null
 }
 
-/** One load balancer as one node carries it. */
+/** One load balancer on one node. */
 export interface LoadBalancerEntry {
   readonly kind: 'load-balancer'
   readonly version: typeof NODE_STATE_VERSION
@@ -75,7 +83,7 @@ export interface LoadBalancerEntry {
   readonly key: string
   readonly id: string
   readonly generation: number
-  /** The DomainEntry it lives in. */
+  /** `DomainEntry.number` of its domain. */
   readonly domain: number
   readonly vips: readonly NodeVip[]
   readonly services: readonly Service[]
@@ -83,8 +91,8 @@ export interface LoadBalancerEntry {
 }
 
 /**
- * How this node takes part in its group's announcements: one entry a node, key `group`. Nothing in it grows with
- * tenants. Null switches an announcer off.
+ * The node's part in its group's announcements: one entry per node, with key `group`. Its size does not grow with
+ * tenants. A null announcer is switched off.
  */
 export interface GroupEntry {
   readonly kind: 'group'
@@ -93,79 +101,83 @@ export interface GroupEntry {
   readonly vrrp: VrrpSettings | null
   readonly bgp: BgpSettings | null
   readonly flows: FlowSettings | null
-  /** What becomes of the proxy's connections after a planned move. Left out: none was made lately. */
+  /** What happens to the proxies' connections after a planned move. Absent: no recent move. */
   readonly secondChance?: SecondChance
-  /** Nodes of the group that do not report, of which this one shall say whether they answer on the fabric. Left out: none. */
+  /** Silent nodes of the group. This node probes them on the fabric and reports `sights`. Absent: none. */
   readonly watch?: readonly WatchedNode[]
 }
 
 export interface WatchedNode {
   readonly nodeId: string
-  /** It answers when one of these does: VIPs that it announced last, or its own address where it has none. */
+  /** The node is seen when one of these answers: VIPs that it announced last, or its own address if it has none. */
   readonly addresses: readonly string[]
 }
 
-/** Of one `GroupEntry.watch`. */
+/** Limit of one `GroupEntry.watch`. */
 export const MOST_WATCHED = 256
 
 /**
- * A planned move leaves the proxy's established connections on the node that gave its addresses up. For a bounded time
- * the others send it what comes for connections that they do not have themselves.
+ * After a planned move the proxy's established connections stay on the node that gave up the addresses. For a limited
+ * time the other nodes forward packets of connections that they do not know to it.
  */
 export interface SecondChance {
-  /** Fabric address of the node that a client's packet goes to first; null when there is none. */
+  /** Fabric address of the node that gets a client's packet first; null for none. */
   readonly first: string | null
-  /** Where this node sends on what another node sent it in vain; null: to nobody. */
+  /** Where this node forwards packets that it got from another node and does not know either; null for nowhere. */
   readonly next: string | null
-  /** Ids of these two nodes (`DomainEntry.nodeAddresses`), left out where there is none. */
+  /** Ids of these two nodes (`DomainEntry.nodeAddresses`); absent where there is none. */
   readonly firstNode?: string
   readonly nextNode?: string
-  /** When this node began to give addresses up: once it has, its proxies see their clients off. Null: it has not lately. */
+  /** When this node began to give up addresses. From then on its proxies drain their clients. Null: not lately. */
   readonly leavingSince: string | null
   /**
-   * Shards that this node hands over although it stays, and when that was asked for: once another node has one, the proxies
-   * of its tenant networks see their clients off. Left out: none lately.
+   * Shards that this node hands over while it stays in service, and when that was requested. Once another node has a
+   * shard, the proxies of its tenant networks drain their clients. Absent: none lately.
    */
   readonly handedOver?: { readonly shards: readonly number[]; readonly since: string }
-  /** When the newest of these moves was asked for. Tells one from another; both times are the control plane's, RFC 3339. */
+  /**
+   * When the newest of these moves was requested; identifies it. Both times are RFC 3339, the control plane's clock.
+   */
   readonly since: string
-  /** From when a node is told: longer no connection is carried on. */
+  /** How long connections are kept, from when the node learns of the move. */
   readonly seconds: number
 }
 
-/** With whom a node shares the state of flows that are translated to a shared address. */
+/** With which nodes a node replicates flows that are translated to a shared address. */
 export interface FlowSettings {
-  /** This node's address on the fabric, and those of the group's other nodes; one family. */
+  /** Fabric addresses of this node and of the group's other nodes, of one family. */
   readonly source: string
   readonly peers: readonly string[]
-  /** UDP, on all of them. */
+  /** UDP port, the same on all nodes. */
   readonly port: number
-  /** 64 hex digits: the group's secret, which every datagram proves to know. */
+  /** The group's secret, 64 hex digits. It authenticates every datagram. */
   readonly key: string
 }
 
-/** VRRPv3 (RFC 5798) with unicast peers; the shards' VIPs follow their shard's state on the node itself. */
+/** VRRPv3 (RFC 5798) with unicast peers. The VIPs of a shard follow its state on the node itself. */
 export interface VrrpSettings {
-  /** This node's address on the fabric, and those of the group's other nodes; one family. */
+  /** Fabric addresses of this node and of the group's other nodes, of one family. */
   readonly source: string
   readonly peers: readonly string[]
-  /** Adverts are sent so often: a multiple of 10 ms, 10 to 40,950 (RFC 5798 section 5.2.7). */
+  /** Interval between adverts: a multiple of 10 ms, 10 to 40,950 (RFC 5798 section 5.2.7). */
   readonly advertMs: number
-  /** So many adverts must be missed in a row before another node takes over; RFC 5798 says 3. */
+  /** How many adverts in a row must be missed before another node takes over. RFC 5798 says 3. */
   readonly missedAdverts: number
   readonly shards: readonly VrrpShard[]
-  /** This node gives up its shards and takes none (it is drained). */
+  /** The node is drained: it gives up its shards and takes none. */
   readonly yield: boolean
 }
 
 export interface VrrpShard {
   /** 1 to 16, the same on every node of the group. */
   readonly number: number
-  /** VRID, 1 to 255; unique among all groups. */
+  /** VRID, 1 to 255; unique over all groups. */
   readonly routerId: number
-  /** 1 to 254; no two nodes of a shard share one. Decides only who begins: nobody is preempted. */
+  /** 1 to 254, different on each node of a shard. It only decides the first master: there is no preemption. */
   readonly priority: number
-  /** A node that owns the shard gives it up once: when this was asked for (RFC 3339), which tells one time from another. */
+  /**
+   * If the node owns the shard, it gives it up once. The value is the time of the request (RFC 3339) and identifies it.
+   */
   readonly handOver?: string
 }
 
@@ -177,8 +189,8 @@ export interface BgpSettings {
   readonly peers: readonly BgpPeerSettings[]
   readonly advertisements: readonly BgpAdvertisement[]
   /**
-   * `none`; `prefer-others`: announced with GRACEFUL_SHUTDOWN (RFC 8326) and local preference 0; `withdrawn`: sessions
-   * stay, nothing is announced.
+   * `none`; `prefer-others`: announce with GRACEFUL_SHUTDOWN (RFC 8326) and local preference 0; `withdrawn`: keep the
+   * sessions, announce nothing.
    */
   readonly drain: 'none' | 'prefer-others' | 'withdrawn'
 }
@@ -186,27 +198,29 @@ export interface BgpSettings {
 export interface BgpPeerSettings {
   /** The peer's id in the model. */
   readonly id: string
-  /** An address, or null for an unnumbered session (link-local address of the fabric interface's only neighbour). */
+  /** Null is an unnumbered session (link-local address of the only neighbour on the fabric interface). */
   readonly address: string | null
   readonly port: number
   readonly as: number
-  /** Null lets the kernel choose. */
+  /** Null: the kernel chooses. */
   readonly sourceAddress: string | null
-  /** Hops to the peer: 1 is directly connected; more is a multihop session. */
+  /** Hops to the peer. 1 is directly connected; more is a multihop session. */
   readonly hops: number
-  /** GTSM (RFC 5082): what arrives with a TTL below that of `hops` is dropped. The peer must have it too. Default false. */
+  /**
+   * GTSM (RFC 5082): packets with a lower TTL than `hops` allows are dropped. The peer must do the same. Default false.
+   */
   readonly ttlSecurity?: boolean
   /** TCP MD5 signature (RFC 2385); printable ASCII, at most 80 characters. */
   readonly md5Secret: string | null
   readonly holdTimeS: number
   readonly keepaliveTimeS: number
   readonly connectRetryS: number
-  /** Families announced over the session. */
+  /** Address families announced over the session. */
   readonly families: readonly ('ipv4' | 'ipv6')[]
   readonly bfd: BfdProfile | null
-  /** Graceful restart (RFC 4724): for how long the peer keeps our routes; null is off. */
+  /** Graceful restart (RFC 4724): how long the peer keeps our routes. Null is off. */
   readonly gracefulRestartS: number | null
-  /** Prefixes from the peer beyond so many are dropped; nothing from a peer is ever used. */
+  /** Prefixes from the peer beyond this number are dropped. Routes from a peer are never used. */
   readonly prefixLimit: number
 }
 
@@ -217,28 +231,28 @@ export interface BfdProfile {
   readonly multiplier: number
 }
 
-/** What is said with an address. `Announce.advertisement` names one by number. */
+/** How an address is announced. `Announce.advertisement` refers to it by number. */
 export interface BgpAdvertisement {
   /** 1 to 1,000. */
   readonly number: number
   /** `AS:VALUE` (RFC 1997) or `AS:VALUE:VALUE` (large, RFC 8092). */
   readonly communities: readonly string[]
-  /** Null leaves the default. */
+  /** Null is the default. */
   readonly localPreference: number | null
   readonly med: number | null
-  /** Announce the prefix of this length that holds the address in place of the address; null is /32 and /128. */
+  /** Announces the prefix of this length around the address instead of the address; null is /32 and /128. */
   readonly aggregateLength4: number | null
   readonly aggregateLength6: number | null
-  /** Peer ids it goes to; null is all. */
+  /** Ids of the peers that it is sent to; null is all. */
   readonly peerIds: readonly string[] | null
 }
 
 export type NodeStateEntry = GroupEntry | DomainEntry | LoadBalancerEntry
 
 /**
- * Who makes an address known on this node, and when: `l2` at once, the planner chose this node; `vrrp` while this node is
- * master of the shard; `bgp` at once on every node of the group, with policy `healthy` only while a member is up, and with a
- * shard only while this node is its master: it holds the gateway that the members' replies come back through.
+ * How and when this node announces an address. `l2`: always, the planner chose this node. `vrrp`: while this node is
+ * master of the shard. `bgp`: on every node of the group; with policy `healthy` only while a member is up; with a shard
+ * only while this node is its master, because members' replies come back to it.
  */
 export type Announce =
   | { readonly via: 'l2' }
@@ -253,11 +267,11 @@ export type Announce =
 export interface NodeVip {
   readonly address: string
   readonly scope: 'fabric' | 'tenant'
-  /** How this node announces it; null leaves it to another node. */
+  /** How this node announces it; null: another node does. */
   readonly announce: Announce | null
 }
 
-/** A listener on every VIP of its load balancer. */
+/** A listener, on every VIP of its load balancer. */
 export interface Service {
   /** The listener's id. */
   readonly id: string
@@ -265,9 +279,9 @@ export interface Service {
   readonly port: number
   /** `NodePool.number`; null refuses connections (L4: reset, HTTP: 503). */
   readonly pool: number | null
-  /** Most simultaneous connections, over all VIPs; null for none. */
+  /** Maximum of simultaneous connections, over all VIPs; null for none. */
   readonly connectionLimit: number | null
-  /** Admitted sources; null for all. */
+  /** Sources that may connect; null for all. */
   readonly allowedCidrs: readonly string[] | null
   readonly timeouts: { readonly clientMs: number; readonly connectMs: number; readonly memberMs: number }
   readonly insertHeaders: readonly ('x-forwarded-for' | 'x-forwarded-port' | 'x-forwarded-proto')[]
@@ -276,47 +290,47 @@ export interface Service {
 export interface NodePool {
   /** The pool's id in the model. */
   readonly id: string
-  /** Unique within the domain, 1 to 2^24-1; the same on every node. Names kernel keys and proxy sections. */
+  /** 1 to 2^24-1, unique within the domain, the same on every node. Kernel keys and proxy sections are named by it. */
   readonly number: number
-  /** `l4`: balanced by the packet path from `slots`. `http`, `tcp-proxy`: balanced by the proxy with `algorithm`. */
+  /** `l4`: the packet path balances by `slots`. `http`, `tcp-proxy`: the proxy balances by `algorithm`. */
   readonly mode: 'l4' | 'http' | 'tcp-proxy'
   readonly algorithm: 'round-robin' | 'least-connections' | 'source-ip' | 'source-ip-port'
-  /** Hash over the source address alone, so that a client keeps its member. */
+  /** Hash only the source address, so that a client keeps its member. */
   readonly sourceAffinity: boolean
-  /** PROXY protocol to the members (proxied pools). */
+  /** PROXY protocol towards members (proxied pools). */
   readonly proxyProtocol: 'none' | 'v1' | 'v2'
-  /** In the order of the slot table's indexes; gaps are null (a member that left frees its index). */
+  /** By slot-table index. A member that left leaves a null. */
   readonly members: readonly (NodeMember | null)[]
   /** The slot table of an `l4` pool; null for proxied pools. */
   readonly slots: SlotTable | null
   readonly check: CheckSpec | null
   readonly panicThreshold: number
-  /** In this time a member that comes (back) up grows to its whole share. Left out: at once. */
+  /** A member that comes up gets its whole share gradually over this time. Absent: at once. */
   readonly slowStartMs?: number
-  /** Established flows of a member that leaves or gets weight 0 are cut after this time. Left out: `DEFAULT_DRAIN_MS`. */
+  /** Established flows of a member that leaves or gets weight 0 are cut after this time. Absent: `DEFAULT_DRAIN_MS`. */
   readonly drainMs?: number
-  /** Established TCP flows of a member that goes down are reset. Default false. */
+  /** Resets established TCP flows of a member that goes down. Default false. */
   readonly resetOnDown?: boolean
-  /** Failures in real traffic take a member out, too (proxied pools). Left out: they do not. */
+  /** Failures in real traffic also take a member down (proxied pools). Absent: they do not. */
   readonly passive?: PassiveSpec
 }
 
 export const DEFAULT_DRAIN_MS = 300_000
 
-/** What real traffic says of a member. `response` counts bad answers beside failed connections. */
+/** Passive health checks on real traffic. `response` also counts bad answers, not only failed connections. */
 export interface PassiveSpec {
   readonly on: 'connection' | 'response'
-  /** So many with no success among them. */
+  /** How many failures in a row take a member down. */
   readonly failures: number
-  /** How long a member stays out at least. */
+  /** How long a member stays down at least. */
   readonly holdMs: number
-  /** Most of the ordinary members that may be down for one more to be taken out. */
+  /** Takes down another member only while at most this share of the ordinary members is down. */
   readonly maxDownPercent: number
 }
 
 /**
- * Which member serves which hash slot. `table` is base64 of `size` little-endian 16-bit member indexes; 0xffff is a slot
- * without a member. The planner edits the previous table, so a member that goes moves only its own flows.
+ * Which member serves which hash slot. `table` is base64 of `size` little-endian 16-bit member indexes; 0xffff is an
+ * empty slot. The planner edits the previous table, so a member that goes moves only its own flows.
  */
 export interface SlotTable {
   readonly size: SlotTableSize
@@ -333,7 +347,7 @@ export interface NodeMember {
   readonly port: number
   readonly weight: number
   readonly backup: boolean
-  /** Where it is probed. */
+  /** The address that is probed. */
   readonly checkAddress: string
   readonly checkPort: number
 }
@@ -355,6 +369,6 @@ export interface CheckSpec {
 
 const MANY_MEMBERS = 64
 
-/** Whether a change of the entry is to travel, and to be journalled, as what changed. */
+/** Whether changes of the entry are sent and journalled as edits. */
 export const isLargeEntry = (entry: NodeStateEntry): boolean =>
   entry.kind === 'load-balancer' && entry.pools.some(({ members }) => members.length > MANY_MEMBERS)

@@ -1,39 +1,39 @@
-/** Who announces what now, as the nodes tell it. Soft, like every status. */
+/** Who announces what now, as the nodes report it. Soft state. */
 import type { ShardState } from './node-report.ts'
 
-/** A shard of a node group over all its nodes. */
+/** The state of a shard over all nodes of its group. */
 export interface ShardStatus {
   readonly nodeGroupId: string
   readonly number: number
-  /** The node whose claim to be master is the newest; null when there is none. */
+  /** The node that became master last; null when there is none. */
   readonly ownerNodeId: string | null
-  /** `settled`: one master. `moving`: the last master is gone, for a moment. The other two are alarms. */
+  /** `settled`: one master. `moving`: the last master has just gone. `no-owner` and `two-owners` are alarms. */
   readonly state: 'settled' | 'moving' | 'no-owner' | 'two-owners'
-  /** Every node that says it is master. */
+  /** Every node that reports to be master. */
   readonly masterNodeIds: readonly string[]
   readonly nodes: readonly { readonly nodeId: string; readonly state: ShardState; readonly since: string }[]
 }
 
-/** One line of an address's history. */
+/** One event in an address's history. */
 export interface VipMove {
-  /** RFC 3339; the node's clock where the node told it. */
+  /** RFC 3339; the node's clock if the node reported it. */
   readonly at: string
-  /** `taken`: `nodeId` announces from now on. `released`: it does not any more. */
+  /** `taken`: `nodeId` announces it from now on. `released`: `nodeId` no longer does. */
   readonly event: 'taken' | 'released'
   readonly nodeId: string
-  /** Who announced before; null when nobody or not known. Always null where every node announces. */
+  /** The node that announced it before; null if none or unknown, and where every node announces. */
   readonly fromNodeId: string | null
-  /** A word for machines; null when the node gave none. */
+  /** A code; null when the node gave none. */
   readonly reason: string | null
-  /** Milliseconds between the loss and the takeover; null when one of them is not known. */
+  /** Milliseconds between loss and takeover; null if one of them is unknown. */
   readonly durationMs: number | null
 }
 
-/** Answers who announces what. Implemented by the controllers, read by surfaces. */
+/** Answers who announces what. The controllers implement it, surfaces read it. */
 export interface OwnershipReader {
-  /** Shards of a group in order of their numbers, as far as a node told of one. */
+  /** The shards of a group that nodes reported, by number. */
   shards(nodeGroupId: string): readonly ShardStatus[]
   shard(nodeGroupId: string, number: number): ShardStatus | null
-  /** Moves of the load balancer's addresses, newest last; `address` one of its VIPs. A bounded number is kept. */
+  /** Moves of one of the load balancer's VIPs, newest last. A limited number is kept. */
   history(loadBalancerId: string, address: string): readonly VipMove[]
 }

@@ -9,9 +9,9 @@ const pathText = (path: readonly PropertyKey[]): string =>
   )
 
 /**
- * Checks a value against a schema of the model.
+ * Validates a value with a schema of the model.
  * @param prefix put before field names, such as `listener`
- * @throws SpoutError UnknownField, MissingField or InvalidField, naming the first offending field
+ * @throws SpoutError UnknownField, MissingField or InvalidField, naming the first wrong field
  */
 export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix = ''): z.output<S> {
   const result = schema.safeParse(value)
@@ -30,8 +30,8 @@ export function parseAs<S extends z.ZodType>(schema: S, value: unknown, prefix =
 }
 
 /**
- * Reads what another version may have stored: fields that this one does not know are left out, at every depth. After the
- * way back to an earlier version, what the later one wrote is there, without what only that one can do.
+ * Parses what another version may have stored. Unknown fields are dropped, at every depth. So after a downgrade the
+ * objects of the later version are usable, without its features.
  * @throws SpoutError MissingField or InvalidField, as `parseAs`
  */
 export function parseStored<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
@@ -49,7 +49,7 @@ export function parseStored<S extends z.ZodType>(schema: S, value: unknown): z.o
 
 type Issue = z.core.$ZodIssue
 
-/** Of the forms that a value may have, what is wrong with the one that it is nearest to. */
+/** Of a union's alternatives, the issue of the one that the value is nearest to. */
 function likelyMeant(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue
   const [nearest] = issue.errors.toSorted((a, b) => distance(a) - distance(b))
@@ -57,14 +57,14 @@ function likelyMeant(issue: Issue): Issue {
   return inner === undefined ? issue : likelyMeant({ ...inner, path: [...issue.path, ...inner.path] })
 }
 
-/** Something of another kind altogether is farthest off, then come fields that the form does not know. */
+/** A value of another type is the farthest. Next are unknown fields. */
 const distance = (issues: readonly Issue[]): number =>
   issues.reduce((sum, { code, path, ...issue }) => {
     if (path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')) return sum + 1_000_000
     return sum + ('keys' in issue ? issue.keys.length * 1000 : 1)
   }, 0)
 
-/** The schema library's finding in our words; where a schema brought words of its own, those. */
+/** Our text for the schema library's issue, or the schema's own text. */
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':

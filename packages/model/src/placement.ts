@@ -3,20 +3,21 @@ import { MOST_SHARDS } from './node-group.ts'
 import { metaShape, uuid } from './scalars.ts'
 
 /**
- * What the planner decided for one load balancer and must remember: the owner, the numbers on the nodes and the slot
- * tables that later edits start from. `id` is the load balancer's. Durable, so that a restart moves no flow.
+ * The planner's decision for one load balancer, as far as it must be remembered: the owner, the numbers on the nodes,
+ * and the slot tables that later edits start from. `id` is the load balancer's. Durable, so that a restart moves no
+ * flow.
  */
 export const placement = z.strictObject({
   ...metaShape,
   networkId: uuid.nullable(),
-  /** The node that announces the VIPs; null when none can, and where the nodes settle it among themselves. */
+  /** The node that announces the VIPs; null when none can, and where nodes elect it among themselves. */
   ownerNodeId: uuid.nullable(),
-  /** The part of the node group's VIPs it belongs to, in groups that announce by `vrrp` or `bgp`. */
+  /** Its shard, in groups that announce by `vrrp` or `bgp`. */
   shard: z
     .strictObject({ nodeGroupId: uuid, number: z.number().int().min(1).max(MOST_SHARDS) })
     .nullable()
     .default(null),
-  /** For people and machines: why this owner, or why none. */
+  /** Why this owner, or why none: a code, and a sentence. */
   reason: z.strictObject({ code: z.string(), message: z.string() }),
   pools: z.array(
     z.strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { healthMonitor } from './health-monitor.ts'
 import { endpointIpText, ipText, metaShape, port, tags, uuid } from './scalars.ts'
 
-/** `tcp`, `udp` and `sctp` pools are balanced per connection; `http` and `tcp-proxy` pools by the L7 proxy. */
+/** `tcp`, `udp` and `sctp` pools are balanced per connection, `http` and `tcp-proxy` pools by the L7 proxy. */
 export const POOL_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy', 'tcp-proxy-v1', 'tcp-proxy-v2'] as const
 export const ALGORITHMS = ['round-robin', 'least-connections', 'source-ip', 'source-ip-port'] as const
 
@@ -12,9 +12,9 @@ export const member = z.strictObject({
   enabled: z.boolean(),
   address: endpointIpText,
   port,
-  /** The tenant subnet the address was checked against, when the client named one. */
+  /** The tenant subnet that the client named for the address; null if none. */
   subnetId: uuid.nullable(),
-  /** Share of new connections relative to the other members; 0 takes none but keeps what it has. */
+  /** Share of new connections relative to the other members. 0 gets none and keeps existing ones. */
   weight: z.number().int().min(0).max(256),
   /** Used only when every ordinary member is down. */
   backup: z.boolean(),
@@ -23,24 +23,24 @@ export const member = z.strictObject({
 })
 export type Member = z.infer<typeof member>
 
-/** Which client keeps its member, and how it is recognised. */
+/** Which clients keep their member, and how they are recognised. */
 export const sessionPersistence = z.strictObject({
   type: z.enum(['source-ip']),
   timeoutSeconds: z.number().int().min(1).max(86_400).nullable(),
 })
 
 /**
- * What real traffic says of a member, beside its checks: see `docs/failover.md` for what clients can do with it.
- * `connection`: connections that were refused or timed out. `response`: also answers of status 5xx, broken ones and none
- * at all, which a client may be able to provoke.
+ * Passive health checks on real traffic, beside a monitor. `docs/failover.md` says what clients can provoke with them.
+ * `connection` counts refused and timed-out connections. `response` also counts status 5xx and broken or missing
+ * answers, which a client may be able to provoke.
  */
 export const passiveCheck = z.strictObject({
   on: z.enum(['connection', 'response']),
-  /** So many failures with no success among them take the member out. */
+  /** How many failures in a row take the member down. */
   failures: z.number().int().min(1).max(1000),
-  /** For how long at least; then a check that succeeds (`rise` times) brings it back, or without a monitor the time alone. */
+  /** How long at least. Then `rise` successful checks bring it back; without a monitor, the time alone does. */
   holdSeconds: z.number().int().min(1).max(3600),
-  /** Never more than this share of the ordinary members (percent) is down for it, and never the last one. */
+  /** At most this share of the ordinary members (percent) is taken down, and never the last one. */
   maxDownPercent: z.number().int().min(1).max(100),
 })
 export type PassiveCheck = z.infer<typeof passiveCheck>
@@ -56,19 +56,27 @@ export const pool = z.strictObject({
   persistence: sessionPersistence.nullable(),
   members: z.array(member).max(10_000),
   monitor: healthMonitor.nullable(),
-  /** Below this share of healthy members (percent) health is ignored: a mass failure is rather the check's fault. 0 never. */
+  /**
+   * With less than this share of healthy members (percent) health is ignored: a mass failure is more likely a fault of
+   * the check. 0 never ignores it.
+   */
   panicThreshold: z.number().int().min(0).max(100),
-  /** In this time a member that comes (back) up grows to its whole share; 0 gives it all at once. */
+  /** A member that comes up gets its whole share gradually over this time. 0 gives it all at once. */
   slowStartSeconds: z.number().int().min(0).max(3600).default(0),
-  /** Established connections of a member that is removed or gets weight 0 are cut after this time; 0 cuts them at once. */
+  /**
+   * Established connections of a member that is removed or gets weight 0 are cut after this time. 0 cuts them at once.
+   */
   drainSeconds: z.number().int().min(0).max(86_400).default(DEFAULT_DRAIN_S),
-  /** Whether established TCP connections of a member that goes down are reset. UDP flows move in any case, SCTP associations never. */
+  /**
+   * Whether established TCP connections of a member that goes down are reset. UDP flows always move, SCTP associations
+   * never.
+   */
   resetOnDown: z.boolean().default(false),
   passiveCheck: passiveCheck.nullable().default(null),
 })
 export type Pool = z.infer<typeof pool>
 
-/** What a pool has when nothing is said of how its members fail. */
+/** How a pool treats failing members unless it says otherwise. */
 export const POOL_FAILURE_DEFAULTS = {
   slowStartSeconds: 0,
   drainSeconds: DEFAULT_DRAIN_S,

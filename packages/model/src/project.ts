@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { metaShape, timestamp, uuid } from './scalars.ts'
 
-/** What a tenant owns things by. Ids are 32 hexadecimal digits in OpenStack; here UUIDs, printed either way. */
+/** A tenant, the owner of objects. OpenStack ids have 32 hexadecimal digits; ours are UUIDs, printed either way. */
 export const project = z.strictObject({ ...metaShape, enabled: z.boolean() })
 export type Project = z.infer<typeof project>
 
 const count = z.number().int().min(0).max(1_000_000)
-/** Of load balancers and networks as JSON, with all that is in them, and of application credentials. */
+/** Limits the JSON size of load balancers and networks with everything in them, and of application credentials. */
 const bytes = z
   .number()
   .int()
   .min(0)
   .max(2 ** 40)
 
-/** What a project may have: every limit is finite, -1 does not exist here. */
+/** The limits of a project. All are finite: there is no -1. */
 export const quotaLimits = z.strictObject({
   loadBalancers: count,
   listeners: count,
@@ -28,15 +28,15 @@ export type QuotaLimits = z.infer<typeof quotaLimits>
 export type QuotaResource = keyof QuotaLimits
 export const QUOTA_RESOURCES = Object.keys(quotaLimits.shape) as readonly QuotaResource[]
 
-/** Limits of one project; `id` is the project's. Bytes that nobody set follow the others. */
+/** Limits set for one project; `id` is the project's. Bytes that were not set follow from the other limits. */
 export const quota = z.strictObject({ ...metaShape, limits: quotaLimits.partial({ bytes: true }) })
 export type Quota = z.infer<typeof quota>
 
 const COUNTS = { loadBalancers: 100, listeners: 500, pools: 500, members: 5000, healthMonitors: 500 } as const
 
 /**
- * What so many objects may take together, in bytes: far more than they do unless names, descriptions and tags are long.
- * A project that was given more members has more room for them.
+ * Bytes for this many objects: far more than they need unless names, descriptions and tags are long. A larger quota of
+ * members comes with more bytes.
  */
 export const roomFor = (limits: Readonly<Record<keyof typeof COUNTS, number>>): number =>
   2048 * limits.members +
@@ -45,17 +45,17 @@ export const roomFor = (limits: Readonly<Record<keyof typeof COUNTS, number>>): 
 
 export const DEFAULT_QUOTA: QuotaLimits = { ...COUNTS, networks: 20, addresses: 200, bytes: roomFor(COUNTS) }
 
-/** A project's limits. @param own what was set for it */
+/** A project's limits. @param own those set for it */
 export const limitsOf = (own: Partial<QuotaLimits>, defaults: QuotaLimits = DEFAULT_QUOTA): QuotaLimits => {
   const limits = { ...defaults, ...own }
   return { ...limits, bytes: own.bytes ?? Math.max(defaults.bytes, roomFor(limits)) }
 }
 
-/** `balancer` writes load balancers and reads what they are made of, and nothing else; a member may do that too. */
+/** `balancer` writes load balancers and reads what they consist of, and nothing else. A `member` may do that too. */
 export const ROLES = ['admin', 'member', 'balancer', 'reader'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A person or program. The password is stored as a scrypt record, never as itself. */
+/** A person or program. The password is stored as a scrypt record only. */
 export const user = z.strictObject({
   ...metaShape,
   enabled: z.boolean(),
@@ -64,7 +64,7 @@ export const user = z.strictObject({
 })
 export type User = z.infer<typeof user>
 
-/** A credential that stands for one user on one project with some of its roles. */
+/** A credential that acts as one user in one project with some of the user's roles. */
 export const applicationCredential = z.strictObject({
   ...metaShape,
   userId: uuid,
@@ -75,7 +75,7 @@ export const applicationCredential = z.strictObject({
 })
 export type ApplicationCredential = z.infer<typeof applicationCredential>
 
-/** A bearer token. `id` is the SHA-256 of the secret in hex: the secret itself is shown once and never stored. */
+/** A bearer token. `id` is the SHA-256 of the secret in hex. The secret is shown once and never stored. */
 export const token = z.strictObject({
   ...metaShape,
   id: z.string().regex(/^[0-9a-f]{64}$/),

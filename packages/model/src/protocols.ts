@@ -1,15 +1,18 @@
-/** `tcp`, `udp` and `sctp` listeners forward connections; `http` and `tcp-proxy` listeners end them in the L7 proxy. */
+/**
+ * `tcp`, `udp` and `sctp` listeners forward connections. `http` and `tcp-proxy` listeners terminate them in the L7
+ * proxy.
+ */
 export const LISTENER_PROTOCOLS = ['tcp', 'udp', 'sctp', 'http', 'tcp-proxy'] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
 
-/** Whether the L7 proxy ends the connection. */
+/** Whether the L7 proxy terminates the connection. */
 export const isProxied = (protocol: ListenerProtocol): boolean => protocol === 'http' || protocol === 'tcp-proxy'
 
-/** Numbers in the IP header (IANA, Assigned Internet Protocol Numbers). */
+/** Protocol numbers of the IP header (IANA, Assigned Internet Protocol Numbers). */
 export const PROTOCOL_NUMBERS = { icmp: 1, tcp: 6, udp: 17, sctp: 132 } as const
 
 export type Transport = Exclude<keyof typeof PROTOCOL_NUMBERS, 'icmp'>
 
-/** The transport that a listener occupies on its address: two listeners of one load balancer may share a port over different ones. */
+/** The transport protocol of a listener. Listeners of one load balancer may share a port over different ones. */
 export const transportOf = (protocol: ListenerProtocol): Transport =>
   protocol === 'udp' || protocol === 'sctp' ? protocol : 'tcp'

@@ -1,4 +1,4 @@
-/** Whether two JSON values are equal, in whatever order their fields stand. */
+/** Whether two JSON values are equal. The order of fields does not matter. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

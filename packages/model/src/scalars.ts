@@ -33,7 +33,7 @@ export const endpointIpText = parsedBy((text) => {
 
 export const uuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, 'is not a UUID')
 export const port = z.number().int().min(1).max(65535)
-/** Tenant prose: any text, bounded. It never reaches a configuration text or a command line. */
+/** Tenant text of limited length. It never reaches a configuration text or a command line. */
 export const nameText = z.string().max(255)
 export const tags = z.array(z.string().min(1).max(255)).max(100)
 /** RFC 3339 time in UTC with milliseconds. */
@@ -41,7 +41,7 @@ export const timestamp = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'is not a time like 2026-01-31T12:00:00.000Z')
 
-/** What every stored object carries. `id` is a UUID unless the kind says otherwise. */
+/** Fields of every stored object. `id` is a UUID unless the kind says otherwise. */
 export const metaShape = {
   id: uuid,
   name: nameText,
@@ -51,7 +51,7 @@ export const metaShape = {
   updatedAt: timestamp.nullable(),
 } as const
 
-/** Fields of an object, or of a part with an `id`, that only people read: no node does anything else when they change. */
+/** Fields of an object, or of a part with an `id`, that only people read. Nodes do nothing when they change. */
 export const FOR_PEOPLE: ReadonlySet<string> = new Set([
   ...(['name', 'description', 'createdAt', 'updatedAt'] as const satisfies (keyof typeof metaShape)[]),
   'tags',

@@ -8,21 +8,21 @@ import type {
   ShardReport,
 } from './node-report.ts'
 
-/** What became of a load balancer's newest generation. Soft: worked out from placements and node reports. */
+/** The status of a load balancer's newest generation. Soft state: worked out from placements and node reports. */
 export interface LoadBalancerStatus {
-  /** `pending`: not yet confirmed by the node that carries it. `active`: confirmed. `error`: it cannot be, see `reason`. */
+  /** `pending`: the carrying node has not confirmed it. `active`: confirmed. `error`: impossible, see `reason`. */
   readonly provisioning: 'pending' | 'active' | 'error'
-  /** A word for machines (`Programmed`, `WaitingForNode`, `NoNodeAvailable`, `KernelRefused`, `AddressPoolExhausted`). */
+  /** A code (`Programmed`, `WaitingForNode`, `NoNodeAvailable`, `KernelRefused`, `AddressPoolExhausted`). */
   readonly reason: string
-  /** For the user of the object; a full sentence. */
+  /** A full sentence for the object's user. */
   readonly message: string
-  /** Whether somebody answers behind it. Nodes may have it programmed while nobody does. */
+  /** Whether members answer. A load balancer can be programmed while none does. */
   readonly serving: Serving
-  /** The newest generation confirmed on the carrying node; 0 for none. */
+  /** The newest generation that the carrying node confirmed; 0 for none. */
   readonly confirmedGeneration: number
-  /** When that confirmation came, RFC 3339; null before the first. */
+  /** When it was confirmed, RFC 3339; null before the first time. */
   readonly confirmedAt: string | null
-  /** The node that announces it: the planner's choice, or the master of its shard. Null where every node announces. */
+  /** The node that announces it: the planner's choice, or its shard's master. Null where every node announces. */
   readonly ownerNodeId: string | null
   readonly nodes: readonly NodeConfirmation[]
   /** By member id. Members without an entry are not probed. */
@@ -31,11 +31,11 @@ export interface LoadBalancerStatus {
   readonly stats: ReadonlyMap<string, ServiceStats>
 }
 
-/** How many of the members that may take traffic answer, and why not all. */
+/** How many of the members in use answer, and why not all. */
 export interface Serving {
   /**
-   * `partly`: some members of a pool are down and every pool has one that is not, or a node drops what is over the share
-   * of the network. `no`: a listener leads to nobody.
+   * `partly`: members are down, but every pool has one that is up; or a node drops traffic over the network's share.
+   * `no`: a listener has no member that is up.
    */
   readonly state: 'yes' | 'partly' | 'no'
   readonly reason:
@@ -47,16 +47,16 @@ export interface Serving {
     | 'NoPool'
     | 'NoListeners'
     | 'Disabled'
-  /** For the user of the object; full sentences. */
+  /** Full sentences for the object's user. */
   readonly message: string
   readonly membersUp: number
   readonly members: number
 }
 
-/** What became of a load balancer, without what it is made of: costs little however many members it has. */
+/** The status without its parts, cheap however many members there are. */
 export type LoadBalancerSummary = Omit<LoadBalancerStatus, 'nodes' | 'members' | 'stats'>
 
-/** What one node said of one load balancer. */
+/** One node's report of one load balancer. */
 export interface NodeConfirmation {
   readonly nodeId: string
   readonly nodeName: string
@@ -66,7 +66,7 @@ export interface NodeConfirmation {
   readonly announced: readonly string[]
 }
 
-/** `disconnected`: it stopped reporting; it still forwards what it had. `never`: not seen since enrolment. */
+/** `disconnected`: it stopped reporting and forwards by its last state. `never`: not seen since enrolment. */
 export type NodeConnection = 'connected' | 'disconnected' | 'never'
 
 export interface NodeStatus {
@@ -76,24 +76,24 @@ export interface NodeStatus {
   /** RFC 3339. */
   readonly lastReportAt: string | null
   readonly features: readonly string[]
-  /** As the node told last; empty for a node that takes part in none. */
+  /** As last reported; empty for a node that takes part in none. */
   readonly shards: readonly ShardReport[]
   readonly bgpSessions: readonly BgpSessionReport[]
-  /** How it replicates flows with the others of its group; null where it does not, or has not said. */
+  /** Flow replication; null where there is none, or before a report. */
   readonly flows: FlowsReport | null
-  /** Progress of the proxy drain after the node released its addresses; null when there was none lately. */
+  /** How far its proxies' connections are drained after it gave up addresses; null if it did not lately. */
   readonly departure: ProxyDrainReport | null
-  /** Addresses of the node that somebody else on the wire claims. */
+  /** Addresses of the node that another machine on the wire claims. */
   readonly addressConflicts: readonly AddressConflictReport[]
-  /** What the agent sees on its fabric interface. */
+  /** The address that the agent sees on its fabric interface. */
   readonly fabricAddress: string | null
   /** How many VIPs it announces now. */
   readonly announced: number
-  /** What keeps it from announcing as its group shall. */
+  /** What keeps it from announcing as its group requires. */
   readonly problems: readonly { readonly code: string; readonly message: string }[]
 }
 
-/** What is known of a node that said nothing yet. */
+/** The status of a node that has not reported yet. */
 export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
   inSync: false,
   lastReportAt: null,
@@ -108,16 +108,16 @@ export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
   problems: [],
 }
 
-/** Answers what is known of objects now. Implemented by the status controller, read by every surface. */
+/** Answers the current status of objects. The status controller implements it, every surface reads it. */
 export interface StatusReader {
   loadBalancer(id: string): LoadBalancerStatus
   summary(id: string): LoadBalancerSummary
-  /** Counts what the node announces, so its price grows with the load balancers: for whoever looks, not for each change. */
+  /** Counts the announced VIPs, so its cost grows with the load balancers. Call it per view, not per change. */
   node(id: string): NodeStatus
-  /** What the node said it can do; a price that does not grow. */
+  /** The features that the node reported. Its cost is constant. */
   features(nodeId: string): readonly string[]
-  /** `entryHash` of what the node said last that it follows under this key; null when it does not. */
+  /** `entryHash` of the entry that the node last confirmed under this key; null if it does not have it. */
   confirmedHash(nodeId: string, key: string): string | null
-  /** Calls back with the id of each load balancer or node whose status changed its meaning; returns the unsubscribe. */
+  /** Calls back with the id of each load balancer or node whose status changed; returns the unsubscribe. */
   onChange(listener: (kind: 'loadBalancer' | 'node', id: string) => void): () => void
 }

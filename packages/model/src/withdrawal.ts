@@ -1,14 +1,14 @@
 import type { NodeConnection } from './status.ts'
 
-/** How far nodes are with a load balancer that was deleted. Soft, as every status: after a restart nodes tell it again. */
+/** How far nodes are with removing a deleted load balancer. Soft state: after a restart the nodes report it again. */
 export interface Withdrawal {
-  /** The project it belonged to; null when that is not known any more. */
+  /** The project that owned it; null when that is no longer known. */
   readonly projectId: string | null
-  /** Every node that is heard of has confirmed that it holds nothing of it: no address, no listener. */
+  /** Every connected node confirmed that it has removed every address and listener. */
   readonly withdrawn: boolean
-  /** It takes longer than anybody should wait. */
+  /** It takes longer than it should. */
   readonly overdue: boolean
-  /** Nodes that have yet to confirm, and what they say. */
+  /** The nodes that have not confirmed yet. */
   readonly waitingFor: readonly NodeToWithdraw[]
 }
 
@@ -16,14 +16,14 @@ export interface NodeToWithdraw {
   readonly nodeId: string
   readonly nodeName: string
   readonly connection: NodeConnection
-  /** The node's own words for why it did not work; null when it has not answered. */
+  /** The node's own message for why it failed; null when it has not answered. */
   readonly message: string | null
 }
 
-/** Answers whether nodes have let go of what was deleted. Implemented by the controllers, read by surfaces. */
+/** Answers whether nodes have removed a deleted load balancer. The controllers implement it, surfaces read it. */
 export interface WithdrawalReader {
-  /** Of an id that no load balancer has any more, whether or not one ever had it. */
+  /** @param loadBalancerId an id that no load balancer has now, whether or not one ever had it */
   withdrawal(loadBalancerId: string): Withdrawal
-  /** Calls back when a withdrawal may have come further; returns the unsubscribe. */
+  /** Calls back when a withdrawal may have progressed; returns the unsubscribe. */
   onChange(listener: () => void): () => void
 }
