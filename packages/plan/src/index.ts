@@ -1,8 +1,8 @@
 /**
  * Pure planning: data in, decisions with reasons out.
  *
- * Which slot a member serves, which address is free, what a quota leaves, which node announces, what each node gets.
- * It never does I/O, reads no clock and throws for nobody's bad wish: what cannot be is a reason.
+ * It decides which slot a member serves, which address is free, what a quota allows, which node announces, and what
+ * each node gets. It does no I/O and reads no clock. An impossible request is a reason in the result, not an exception.
  */
 export { type AdvertisementsByPool, advertisementsByPool } from './group/advertisements.ts'
 export type { GroupNode } from './group/group-node.ts'

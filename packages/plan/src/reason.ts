@@ -1,12 +1,12 @@
 import type { ErrorCode, ErrorParams } from '@spout/model'
 
-/** Why something was decided so: a word for machines and a sentence for the user of the object. */
+/** The reason for a decision: a code, and a sentence for the object's user. */
 export interface Reason {
   readonly code: string
   readonly message: string
 }
 
-/** Why a wish cannot be granted, as a row of the model's error table: `new SpoutError(code, params)` says it. */
+/** Why a request is refused, as a row of the model's error table: `new SpoutError(code, params)`. */
 export interface Problem {
   readonly code: ErrorCode
   readonly params: ErrorParams

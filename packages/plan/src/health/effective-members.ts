@@ -4,14 +4,16 @@ type Carrier = Pick<NodeMember, 'id' | 'weight' | 'backup'>
 type PoolMembers = Pick<NodePool, 'panicThreshold'> & { readonly members: readonly (Carrier | null)[] }
 
 /**
- * Which members take new connections, given who is down. Members of weight 0 take none and do not count.
+ * Which members take new connections, given those that are down. Members of weight 0 take none and do not count.
  *
- * - While an ordinary member is up, backup members rest.
- * - With every ordinary member down, the backup members that are up serve: that they answer shows that the checks work.
- * - Below `panicThreshold` percent of ordinary members up, health is ignored and every ordinary member serves: a mass
- *   failure is rather the check's fault, and sending everything to the few that are left would kill those too.
+ * - While an ordinary member is up, backup members are idle.
+ * - With every ordinary member down, the backup members that are up serve. Their answers prove that the checks work.
+ * - With less than `panicThreshold` percent of ordinary members up, health is ignored and every ordinary member serves:
+ * a
+ *   mass failure is more likely the check's fault, and sending everything to the few that are left would kill those
+ * too.
  *
- * The one rule for both data planes: the proxy applies it to its servers, `effectiveSlots` to a slot table.
+ * Both data planes follow this rule: the proxy applies it to its servers, `effectiveSlots` to a slot table.
  *
  * @param down ids of members that are down
  * @returns ids of members that take new connections
@@ -37,8 +39,8 @@ export function isPanicking(pool: PoolMembers, down: ReadonlySet<string>): boole
 const isBelow = (thresholdPercent: number, up: number, all: number): boolean => 100 * up < thresholdPercent * all
 
 /**
- * Ids of members that shall get no new connections: those that health, the panic threshold or the backup rule keep out.
- * Applying it to its own result changes nothing.
+ * Ids of members that must get no new connections because of health, the panic threshold or the backup rule. It is
+ * idempotent.
  */
 export function effectiveDown(pool: PoolMembers, down: ReadonlySet<string>): ReadonlySet<string> {
   const effective = effectiveMembers(pool, down)

@@ -4,8 +4,8 @@ import { isPanicking } from './effective-members.ts'
 const NAMED = 3
 
 /**
- * Whether somebody answers behind a load balancer: how many members of how many, and why not all. That the nodes have it
- * programmed says nothing of that. A member that is not checked, or not yet, counts as one that answers: it gets traffic.
+ * How many of a load balancer's members answer, and why not all. Being programmed on nodes says nothing about that. A
+ * member without checks, or not checked yet, counts as answering, because it gets traffic.
  * @param health by member id; members without an entry are not probed
  */
 export function servingOf(loadBalancer: LoadBalancer, health: ReadonlyMap<string, MemberHealth>): Serving {

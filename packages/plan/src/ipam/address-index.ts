@@ -1,7 +1,7 @@
 import type { Ip, IpRange } from '@spout/net'
 import { NumberRuns } from './number-runs.ts'
 
-/** A released address that nobody but its last project may have yet. */
+/** The quarantine of a released address: only its last project may have it until then. */
 export interface Rest {
   readonly projectId: string | null
   readonly untilMs: number
@@ -12,12 +12,12 @@ interface Due {
   readonly untilMs: number
 }
 
-/** Plain text that tells addresses of both versions apart. */
+/** A text key that differs for IPv4 and IPv6. */
 const keyOf = (ip: Ip): string => `${ip.version}:${ip.value.toString(36)}`
 
 /**
- * The addresses of one holder (an address pool or a network) that are in use, held for a write under way, or resting.
- * Fed by whoever watches the Address objects; every question costs a binary search, whatever is in use.
+ * The addresses of an address pool or a network that are in use, held for a write under way, or in quarantine. The
+ * watcher of the Address objects feeds it. A lookup is a binary search.
  */
 export class AddressIndex {
   readonly #taken = new Set<string>()
@@ -26,7 +26,7 @@ export class AddressIndex {
   readonly #due: Due[] = []
   readonly #occupied = { 4: new NumberRuns(), 6: new NumberRuns() } as const
 
-  /** The address is in use (`rest` null) or resting. */
+  /** Marks the address as in use (`rest` null) or in quarantine. */
   put(ip: Ip, rest: Rest | null): void {
     const key = keyOf(ip)
     if (rest === null) {
@@ -40,7 +40,7 @@ export class AddressIndex {
     this.#occupied[ip.version].add(ip.value)
   }
 
-  /** The address object is gone. */
+  /** Forgets the address, because its object was deleted. */
   remove(ip: Ip): void {
     this.#taken.delete(keyOf(ip))
     this.#resting.delete(keyOf(ip))
@@ -53,13 +53,13 @@ export class AddressIndex {
     this.#occupied[ip.version].add(ip.value)
   }
 
-  /** Ends a hold: the address is what its object says, or free. */
+  /** Ends a hold. The address is then what its object says, or free. */
   unhold(ip: Ip): void {
     this.#held.delete(keyOf(ip))
     this.#settle(ip)
   }
 
-  /** Whether the project may have exactly this address now. */
+  /** Whether the project may take exactly this address now. */
   isFreeFor(ip: Ip, projectId: string | null, nowMs: number): boolean {
     const key = keyOf(ip)
     if (this.#taken.has(key) || this.#held.has(key)) return false
@@ -67,10 +67,7 @@ export class AddressIndex {
     return rest === undefined || rest.untilMs <= nowMs || (rest.projectId !== null && rest.projectId === projectId)
   }
 
-  /**
-   * The lowest address of the ranges that is neither in use nor resting; when there is none, an address that rests
-   * after this very project's use.
-   */
+  /** The lowest free address of the ranges. If there is none, an address in quarantine after this project's own use. */
   lowestFree(ranges: readonly IpRange[], projectId: string | null, nowMs: number): Ip | null {
     this.#wake(nowMs)
     for (const range of ranges) {
@@ -90,13 +87,13 @@ export class AddressIndex {
     return null
   }
 
-  /** How many addresses of the ranges are in use, held or resting. */
+  /** How many addresses of the ranges are in use, held or in quarantine. */
   occupiedWithin(ranges: readonly IpRange[], nowMs: number): bigint {
     this.#wake(nowMs)
     return ranges.reduce((sum, range) => sum + this.#occupied[range.version].countWithin(range.first, range.last), 0n)
   }
 
-  /** Addresses that rested long enough are free again. */
+  /** Frees the addresses whose quarantine is over. */
   #wake(nowMs: number): void {
     let awake = 0
     for (; awake < this.#due.length && this.#due[awake]!.untilMs <= nowMs; awake++) {
@@ -118,7 +115,7 @@ export class AddressIndex {
   #insertDue(due: Due): void {
     let low = 0
     let high = this.#due.length
-    // Nearly always the newest release ends last.
+    // Quarantines nearly always end in the order of release.
     if (high > 0 && this.#due[high - 1]!.untilMs <= due.untilMs) low = high
     while (low < high) {
       const middle = (low + high) >>> 1

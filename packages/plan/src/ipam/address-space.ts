@@ -11,18 +11,18 @@ import {
   rangeSize,
 } from '@spout/net'
 
-/** What addresses may be taken from, in order; the ranges do not overlap. */
+/** The ranges that addresses may be taken from, in order, without overlaps. */
 export interface AddressSpace {
   /** For people, after the words "address pool": `public`, `of subnet 10.0.0.0/24`. */
   readonly name: string
-  /** The text of what an address has to lie in. */
+  /** Text for the range that an address must be in. */
   readonly within: string
-  /** The same before gateways, nodes' ranges and the like were set aside. */
+  /** The ranges before gateways, nodes' ranges and the like were excluded. */
   readonly whole: readonly IpRange[]
   readonly ranges: readonly IpRange[]
 }
 
-/** An address pool's ranges without its gateway and the network and broadcast address of its subnet. */
+/** An address pool's ranges, without its gateway and the network and broadcast address of its subnet. */
 export function poolSpace(pool: Pick<AddressPool, 'id' | 'name' | 'ranges' | 'cidr' | 'gatewayIp'>): AddressSpace {
   const ends = endsOf(parseCidr(pool.cidr))
   const excluded = pool.gatewayIp === null ? ends : [...ends, parseIp(pool.gatewayIp)]
@@ -37,7 +37,7 @@ export function poolSpace(pool: Pick<AddressPool, 'id' | 'name' | 'ranges' | 'ci
 
 type SubnetRanges = Pick<Subnet, 'cidr' | 'gatewayIp' | 'nodeRange'>
 
-/** What a tenant may take in his subnet: not its ends, not the gateway, not the nodes' range. */
+/** The addresses that a tenant may take in a subnet: without its ends, its gateway and the nodes' range. */
 export function subnetSpace(subnet: SubnetRanges): AddressSpace {
   const usable = usableRanges(subnet)
   const nodes = nodeRangeOf(subnet)
@@ -49,7 +49,7 @@ export function subnetSpace(subnet: SubnetRanges): AddressSpace {
   }
 }
 
-/** What nodes take their own addresses from: the range set aside for them, or the whole subnet (from its end). */
+/** The addresses for nodes: the range set aside for them, or the whole subnet, from its end. */
 export function nodeSpace(subnet: SubnetRanges): AddressSpace {
   const nodes = nodeRangeOf(subnet)
   return {
@@ -69,7 +69,7 @@ export const spaceSize = (space: AddressSpace): bigint =>
 /** The addresses of a subnet that no host may have: network and broadcast, or the subnet-router anycast address (RFC 4291 2.6.1). */
 export function endsOf(cidr: Cidr): readonly Ip[] {
   const { version, first, last } = cidrToRange(cidr)
-  // /31 and /127 are point-to-point links without either (RFC 3021, RFC 6164).
+  // /31 and /127 are point-to-point links, which have neither (RFC 3021, RFC 6164).
   if (last - first < 2n) return []
   return version === 4
     ? [

@@ -4,19 +4,19 @@ import type { AddressIndex } from './address-index.ts'
 import { type AddressSpace, anyContains, spaceSize } from './address-space.ts'
 
 export interface AddressRequest {
-  /** Exactly this address; null takes the lowest free one. */
+  /** The requested address; null takes the lowest free one. */
   readonly address: Ip | null
   readonly projectId: string | null
   readonly nowMs: number
-  /** The path of the wish in the user's document, such as `vips[0].address`. */
+  /** Path of the request in the user's document, such as `vips[0].address`. */
   readonly field: string
-  /** Addresses that are used without an Address object, such as members'. */
+  /** Addresses in use without an Address object, such as members'. */
   readonly avoid?: (ip: Ip) => boolean
 }
 
 export type Allocation = { readonly ip: Ip } | { readonly problem: Problem }
 
-/** Chooses an address. It is taken once its Address object is stored. */
+/** Chooses an address. It is taken only when its Address object is stored. */
 export function allocateAddress(space: AddressSpace, index: AddressIndex, request: AddressRequest): Allocation {
   const { address, projectId, nowMs, field, avoid = () => false } = request
   if (address === null) {

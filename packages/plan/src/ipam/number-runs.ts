@@ -4,8 +4,8 @@ interface Run {
 }
 
 /**
- * A set of numbers kept as its maximal runs in order, so that the first one missing from a range is found by one
- * binary search however many are in it.
+ * A set of numbers, kept as its maximal runs in order. The first number missing from a range is found by one binary
+ * search, however many are in the set.
  */
 export class NumberRuns {
   readonly #runs: Run[] = []
@@ -20,7 +20,7 @@ export class NumberRuns {
     return run !== undefined && value <= run.last
   }
 
-  /** @returns whether it was not in before */
+  /** @returns whether it was added */
   add(value: bigint): boolean {
     const at = this.#lastStartingAtOrBefore(value)
     const before = this.#runs[at]
@@ -38,7 +38,7 @@ export class NumberRuns {
     return true
   }
 
-  /** @returns whether it was in */
+  /** @returns whether it was removed */
   delete(value: bigint): boolean {
     const at = this.#lastStartingAtOrBefore(value)
     const run = this.#runs[at]

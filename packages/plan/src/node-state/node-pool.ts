@@ -16,8 +16,8 @@ import { placeMembers } from '../slots/edit-slots.ts'
 export type PlacedPool = Placement['pools'][number]
 
 /**
- * A pool as nodes get it and as the placement remembers it. A disabled member is none at all.
- * @param nodesHad members as nodes had them: those that are the same are taken over as they are
+ * A pool as nodes get it, and as the placement remembers it. Disabled members are left out.
+ * @param nodesHad the members in the nodes' last entry; unchanged ones are reused as the same objects
  */
 export function planPool(
   loadBalancer: Pick<LoadBalancer, 'listeners'>,
@@ -51,7 +51,7 @@ export function planPool(
   return { placed: { poolId: pool.id, number, members, slots }, node }
 }
 
-/** Only what differs from the defaults: other entries are what they were before there were such settings. */
+/** Only settings that differ from the defaults, so that other entries do not change. */
 const failureSettings = ({
   slowStartSeconds,
   drainSeconds,

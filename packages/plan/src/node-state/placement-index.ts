@@ -5,8 +5,8 @@ import { ShardIndex } from './shard-index.ts'
 const LAST_POOL_NUMBER = 0xffffff
 
 /**
- * What one load balancer's plan needs to know of all others: how many each node owns, which pool numbers a network has
- * in use, and which node holds a network's gateway. Fed with placements; a change costs what changed.
+ * What the plan of one load balancer needs to know of all others: how many each node owns, which pool numbers a network
+ * uses, and which node has a network's gateway. Fed with placements. An update costs as much as the change.
  */
 export class PlacementIndex {
   readonly #placements = new Map<string, Placement>()
@@ -40,17 +40,17 @@ export class PlacementIndex {
     this.#remove(loadBalancerId)
   }
 
-  /** The shard that a network's load balancers in a group are in; null while there is none. */
+  /** The shard of a network's load balancers in a group; null if it has none yet. */
   shardOf(networkId: string, groupId: string): number | null {
     return this.#shards.of(networkId, groupId)
   }
 
-  /** The shard of a group with the fewest networks, then load balancers, in it. */
+  /** The shard of a group with the fewest networks, then the fewest load balancers. */
   freestShard(groupId: string, shards: number): number {
     return this.#shards.freest(groupId, shards)
   }
 
-  /** The shard that answers for the network's gateways: of the group that has carried the network for longest. */
+  /** The shard that announces the network's gateways: that of the group that has carried the network longest. */
   gatewayShard(networkId: string): { readonly groupId: string; readonly number: number } | null {
     return this.#shards.first(networkId)
   }
@@ -71,14 +71,17 @@ export class PlacementIndex {
     return this.#owned.get(nodeId) ?? 0
   }
 
-  /** The node that the network's newest placement names: with return path `gateway` all others follow it. */
+  /**
+   * The owner in the network's newest placement. With return path `gateway` all other load balancers of the network
+   * follow it.
+   */
   gatewayOwner(networkId: string): string | null {
     return this.#gateways.get(networkId)?.nodeId ?? null
   }
 
   /**
-   * A pool number above `after` that no placement of the network has; null when there is none. Freed numbers come back
-   * last, so that a node never sees one change hands between two entries.
+   * A pool number above `after` that no placement of the network uses; null if there is none. Freed numbers are reused
+   * last, so that a node never sees a number move between two entries.
    */
   freePoolNumber(networkId: string, after: number): number | null {
     const numbers = this.#numbers.get(networkId)

@@ -8,20 +8,20 @@ import {
 } from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 
-/** What else decides how a node sees a network, alike for all that carry it. */
+/** What else determines a network's domain, the same on all nodes that carry it. */
 export interface DomainUse {
-  /** What members see with return path `snat`, by subnet id; left out where each node keeps its own. */
+  /** With return path `snat`: the addresses that members see, by subnet id. Absent where each node uses its own. */
   readonly sharedAddresses?: ReadonlyMap<string, string>
-  /** Own addresses of all nodes that carry it, by node id; left out where nobody asks for them. */
+  /** Own addresses of all nodes that carry it, by node id. Absent if nothing needs them. */
   readonly allAddresses?: DomainEntry['nodeAddresses']
-  /** Whether its load balancers leave the kernel nothing to track. */
+  /** Whether its load balancers need no connection tracking. */
   readonly untracked?: boolean
 }
 
 /**
- * A tenant network as one node sees it.
+ * The entry of a tenant network on one node.
  * @param nodeAddresses this node's own addresses by subnet id; a subnet without one is left out
- * @param gateway how this node answers for addresses that nodes share; null leaves them to another node
+ * @param gateway how this node announces the shared addresses; null if another node does
  */
 export function planDomain(
   network: Network,
@@ -29,7 +29,7 @@ export function planDomain(
   gateway: Announce | null,
   { sharedAddresses = new Map(), allAddresses, untracked = false }: DomainUse = {},
 ): DomainEntry {
-  // One node at a time must answer for a shared address, the one that the network's VIPs are at.
+  // Only one node at a time may use a shared address: the one that has the network's VIPs.
   const shared = network.returnPath === 'snat' && gateway?.via === 'vrrp' ? sharedAddresses : new Map<string, string>()
   const tunnelled = tunnelledSubnets(network)
   const routes = reachedRoutes(network, nodeAddresses)
@@ -54,14 +54,17 @@ export function planDomain(
   }
 }
 
-/** Without an address in its subnet a node does not reach a router. */
+/** A node reaches a router only with an address in the router's subnet. */
 function reachedRoutes({ routes, subnets }: Network, nodeAddresses: ReadonlyMap<string, string>): Network['routes'] {
   if (routes.length === 0) return routes
   const left = subnets.filter(({ id }) => !nodeAddresses.has(id)).map(({ cidr }) => parseCidr(cidr))
   return left.length === 0 ? routes : routes.filter(({ via }) => !left.some((cidr) => cidrContains(cidr, parseIp(via))))
 }
 
-/** Subnets behind routers, and the segment's router through which each is reached: the gateway of its family's first subnet. */
+/**
+ * Subnets behind routers, each with the segment's router that leads to it: the gateway of the first subnet of its
+ * family.
+ */
 function tunnelledSubnets({ subnets }: Network): DomainTunnel['subnets'] {
   return subnets.flatMap((subnet) => {
     if (subnet.reach !== 'tunnel') return []
@@ -70,7 +73,7 @@ function tunnelledSubnets({ subnets }: Network): DomainTunnel['subnets'] {
   })
 }
 
-/** The segment's router towards a subnet that is not on it; null without one of that family. */
+/** The segment's router towards a subnet that is not on it; null if no subnet of that family has one. */
 export function tunnelGateway(
   subnets: readonly Pick<Network['subnets'][number], 'cidr' | 'gatewayIp' | 'reach'>[],
   cidr: string,

@@ -21,21 +21,21 @@ import { planPool, proxyProtocolOf } from './node-pool.ts'
 
 export interface LoadBalancerPlanInput {
   readonly loadBalancer: LoadBalancer
-  /** What `loadBalancer.networkId` names; null when it names none or the network is gone. */
+  /** The network of `loadBalancer.networkId`; null if it is null or the network is gone. */
   readonly network: Network | null
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
   readonly announcing: Announcing
   readonly previous: Placement | null
-  /** What nodes had of it. Members that stay are the very same objects in the new entries; nothing else depends on it. */
+  /** The nodes' last entry. Its unchanged members are reused as the same objects. Nothing else depends on it. */
   readonly entryBefore?: LoadBalancerEntry | null
   /**
-   * `PlacementIndex.gatewayOwner(networkId)`: with return path `gateway` the members' gateway address lives on one node,
-   * so all load balancers of the network are where it is.
+   * `PlacementIndex.gatewayOwner(networkId)`. With return path `gateway` one node has the members' gateway address, so
+   * all load balancers of the network are on it.
    */
   readonly gatewayOwnerId: string | null
   /** `PlacementIndex.freePoolNumber(networkId, after)`. */
   readonly freePoolNumber: (after: number) => number | null
-  /** RFC 3339: when the placement is written, if it differs from the previous one. */
+  /** RFC 3339: the time of the placement, if it differs from the previous one. */
   readonly now: string
 }
 
@@ -66,14 +66,14 @@ export interface Sharding {
 }
 
 export interface LoadBalancerPlan {
-  /** `previous` itself when nothing changed: then there is nothing to write. */
+  /** `previous` itself when nothing changed, and nothing needs to be written. */
   readonly placement: Placement
-  /** By node id. Nodes that get the same entry share one object. Empty while no node can carry it. */
+  /** By node id. Nodes with equal entries share one object. Empty while no node can carry it. */
   readonly entries: ReadonlyMap<string, LoadBalancerEntry>
   readonly reason: Reason
 }
 
-/** Decides what becomes of one load balancer. Depends on its input alone: the same input gives the same bytes. */
+/** Plans one load balancer. The result depends on the input alone: the same input gives the same bytes. */
 export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan {
   const { loadBalancer, network } = input
   if (network === null) {
@@ -178,13 +178,13 @@ const explainGateway = (reason: Reason, network: Network): Reason =>
       }
     : reason
 
-/** Feature names that drivers offer and this load balancer needs in a network of that return path, sorted. */
+/** Names of the features that drivers must offer for this load balancer with this return path, sorted. */
 export function neededFeatures(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
   returnPath: Network['returnPath'] | null,
 ): readonly string[] {
   const needs = new Set<string>()
-  // Nodes translate by themselves; forwarding alone is what an older one may not know.
+  // Every node can translate addresses. An older one may not know how to forward without that.
   if (returnPath === 'dsr' && loadBalancer.listeners.length > 0) needs.add('dsr')
   for (const { protocol } of loadBalancer.listeners)
     needs.add(isProxied(protocol) ? `l7.${protocol}` : `l4.${protocol}`)
@@ -196,7 +196,7 @@ export function neededFeatures(
 
 function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] | null {
   const { loadBalancer, previous, freePoolNumber } = input
-  // Numbers belong to a network: in another one they are drawn anew.
+  // Pool numbers belong to a network. In another network they are chosen anew.
   const known = previous?.networkId === loadBalancer.networkId ? previous.pools : []
   const numbers = new Map(known.map((pool) => [pool.poolId, pool.number]))
   const before = new Map(previous?.pools.map((pool) => [pool.poolId, pool]))

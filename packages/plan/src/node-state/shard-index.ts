@@ -10,9 +10,9 @@ interface Load {
   loadBalancers: number
 }
 
-/** Which shard each network is in, and how much is in each shard. Fed with placements. */
+/** Which shard each network is in, and how much each shard carries. Fed with placements. */
 export class ShardIndex {
-  /** network id -> group id, the one that came first in front */
+  /** network id -> group id, in the order in which they came */
   readonly #byNetwork = new Map<string, Map<string, InShard>>()
   /** group id -> shard number */
   readonly #loads = new Map<string, Map<number, Load>>()
@@ -34,7 +34,7 @@ export class ShardIndex {
     return best
   }
 
-  /** Counts a placement in the place of what it was. One that stays where it is changes nothing, not even the order. */
+  /** Counts `after` in place of `before`. An unchanged shard keeps its place in the order. */
   replace(before: Placement | null, after: Placement | null): void {
     if (before !== null && after !== null && samePlace(before, after)) return
     if (after !== null) this.#add(after)
@@ -51,7 +51,7 @@ export class ShardIndex {
     if (known === undefined) groups.set(nodeGroupId, { number, loadBalancers: 1 })
     else known.loadBalancers++
     if (known?.number === number) return
-    // The newest word counts: the network's others follow.
+    // The newest placement decides: the network's other load balancers follow.
     if (known !== undefined) {
       this.#load(nodeGroupId, known.number).networks--
       known.number = number

@@ -4,29 +4,29 @@ import type { PlannedNode } from './place.ts'
 export interface ShardWish {
   readonly groupName: string
   readonly nodes: readonly Pick<PlannedNode, 'features'>[]
-  /** How many the group has. */
+  /** How many shards the group has. */
   readonly shards: number
-  /** The one that the network's load balancers are in; null when there is none yet. */
+  /** The shard of the network's load balancers; null if it has none yet. */
   readonly networkShard: number | null
-  /** The one this load balancer was in before. */
+  /** The shard of this load balancer's previous placement. */
   readonly previousShard: number | null
-  /** The one with the least in it. */
+  /** The shard with the least load. */
   readonly freestShard: number
   readonly needs: readonly string[]
-  /** Why it was refused before; null when it was not. Holds until a node says what it can do. */
+  /** The previous refusal; null if there was none. It holds until a node reports its features. */
   readonly previousRefusal: Reason | null
 }
 
 export interface PlacedShard {
   readonly number: number
   readonly reason: Reason
-  /** True when no node can do what is wanted: no node gets an entry then. */
+  /** True when no node has the needed features. Then no node gets an entry. */
   readonly refused: boolean
 }
 
 /**
- * Chooses the shard of a load balancer: that of its network, for ever, unless the group has fewer shards now. Which node
- * owns the shard is the nodes' own affair: nothing here depends on who is there or silent.
+ * Chooses the shard of a load balancer: the shard of its network, unless the group has fewer shards now. The nodes
+ * decide who owns the shard, so nothing here depends on which nodes are alive.
  */
 export function placeShard(wish: ShardWish): PlacedShard {
   const { groupName, nodes, needs } = wish

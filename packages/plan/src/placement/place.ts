@@ -1,14 +1,14 @@
 import type { Node } from '@spout/model'
 import type { Reason } from '../reason.ts'
 
-/** A node as the planner sees it now. */
+/** A node as the planner sees it. */
 export interface PlannedNode {
   readonly id: string
   readonly name: string
   readonly scheduling: Node['scheduling']
-  /** `disconnected`: silent, but not for so long that its VIPs move. `lost`: silent for longer than that. */
+  /** `disconnected`: silent, but not long enough to move its VIPs. `lost`: silent for longer than that. */
   readonly connection: 'connected' | 'disconnected' | 'lost' | 'never'
-  /** What its drivers can do; empty while it has not said. */
+  /** Its drivers' features; empty before its first report. */
   readonly features: readonly string[]
   /** How many load balancers it owns. */
   readonly loadBalancers: number
@@ -26,16 +26,17 @@ export interface PlacementWish {
 export interface Owner {
   readonly nodeId: string | null
   readonly reason: Reason
-  /** True when no node can do what is wanted: no node gets an entry then. */
+  /** True when no node has the needed features. Then no node gets an entry. */
   readonly refused: boolean
 }
 
 /**
- * Decides which node announces: the present owner as long as it can, else the node with the fewest load balancers.
+ * Decides which node announces: the current owner as long as it can, else the node with the fewest load balancers.
  *
- * - A cordoned owner keeps what it has; a draining one hands over when another node can take it.
- * - A silent owner keeps its VIPs until it is `lost`, and beyond when nobody else is there: it may still forward, and
- *   finds them again when it returns.
+ * - A cordoned owner keeps what it has. A draining one hands over when another node can take it.
+ * - A silent owner keeps its VIPs until it is `lost`, and longer if there is no other node: it may still forward, and
+ * has
+ *   them when it returns.
  */
 export function placeOwner(wish: PlacementWish): Owner {
   const { nodes, groupName, needs } = wish
@@ -73,7 +74,7 @@ export function placeOwner(wish: PlacementWish): Owner {
 const offers = (node: PlannedNode, needs: readonly string[]): boolean =>
   needs.every((need) => node.features.includes(need))
 
-/** An owner that has not told its features is not moved for that: it did carry them before. */
+/** An owner that has not reported its features stays: it carried the load balancer before. */
 const canStay = (owner: PlannedNode, needs: readonly string[]): boolean =>
   (owner.connection === 'connected' || owner.connection === 'disconnected') &&
   owner.scheduling !== 'draining' &&

@@ -14,7 +14,7 @@ export const NO_USAGE: Usage = Object.freeze({
   bytes: 0,
 })
 
-/** What one load-balancer document counts for, without its bytes. Its addresses are counted by their own objects. */
+/** The quota that one load balancer uses, without its bytes. Its addresses are counted by their own objects. */
 export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Usage {
   let members = 0
   let healthMonitors = 0
@@ -45,12 +45,12 @@ const combine = (a: Usage, b: Usage, each: (x: number, y: number) => number): Us
 
 export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y)
 export const subtractUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x - y)
-/** The larger of both, resource by resource. */
+/** The larger value for each resource. */
 export const largerUsage = (a: Usage, b: Usage): Usage => combine(a, b, Math.max)
 
 /**
- * What stands against wanting `more`, or null. Only what grows is looked at: a project over a lowered quota may
- * still shrink.
+ * Why `more` exceeds the limits; null if it does not. Only resources that grow are checked: a project over a lowered
+ * quota may still shrink.
  */
 export function overQuota(limits: Usage, used: Usage, more: Usage): Problem | null {
   const resource = QUOTA_RESOURCES.find((one) => more[one] > 0 && used[one] + more[one] > limits[one])

@@ -8,11 +8,11 @@ import type { ResolveContext } from './resolve.ts'
 const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
 
 /**
- * What stands against members that come to a pool, or take the place of others of the same address and port, where the
- * document without them was resolved already: looks at them alone. Fields are `put[0].address`.
+ * Why members that are added to a pool, or replace others of the same address and port, are refused. It checks these
+ * members alone; the document without them was resolved before. Fields are such as `put[0].address`.
  *
- * @param pool with them in it
- * @returns `unclear` where it takes the whole document to tell, which is refused or resolved by `resolveLoadBalancer`
+ * @param pool with the members in it
+ * @returns `unclear` if the whole document is needed to decide: then call `resolveLoadBalancer`
  */
 export function addedMemberProblem(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'networkId'>,
@@ -28,7 +28,7 @@ export function addedMemberProblem(
     })
   const alone = { ...pool, members: [...put] }
   for (const found of failureProblems(alone, mode, 'pools[0]')) return named(found)
-  // Where it is in no network yet, or in one that other members alone would have it in, all of them count.
+  // Without a network, or in one that follows from other members only, all members count.
   if (loadBalancer.networkId === null) return 'unclear'
   const found = memberNetwork([alone], null, { ...context, currentNetworkId: loadBalancer.networkId })
   if (found !== null && 'problem' in found) return named(found.problem)

@@ -5,9 +5,9 @@ import { type Problem, problem } from '../reason.ts'
 type Document = Pick<LoadBalancer, 'listeners' | 'pools'>
 
 /**
- * What a load balancer asks for that its network's return path `dsr` cannot give: packets reach the member as they came,
- * and answers do not come back through the node. So no port is changed, nothing is proxied and no connection is counted.
- * @param before the document as it is stored, so that the part which is new is the part that is named
+ * What a load balancer asks for that return path `dsr` cannot give. Packets reach the member unchanged, and answers do
+ * not come back through the node. So no port can be changed, nothing can be proxied and no connection counted.
+ * @param before the stored document, so that the error names the part that is new
  */
 export function* directReturnProblems(
   loadBalancer: Document & { readonly vips: readonly { readonly address: string }[] },
@@ -37,7 +37,7 @@ export function* directReturnProblems(
   }
 }
 
-/** Of a listener that comes to a member, or is changed, the listener is named; else the member. */
+/** Names the listener if it is new or changed, else the member. */
 function portProblem(
   listener: Listener,
   listenerField: string,

@@ -1,7 +1,7 @@
 import type { HealthMonitor, NodePool, Pool } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
-/** How a pool's members are to fail, where its way of balancing cannot do that. */
+/** Failure settings that the pool's way of balancing does not support. */
 export function* failureProblems(pool: Pool, mode: NodePool['mode'], field: string): Generator<Problem> {
   const { passiveCheck: passive } = pool
   if (passive !== null && mode === 'l4')

@@ -4,13 +4,13 @@ import { endsOf } from '../ipam/address-space.ts'
 import { type Problem, problem } from '../reason.ts'
 import { RouteIndex } from './route-index.ts'
 
-/** What is known around a document. */
+/** What the check of a document needs to know. */
 export interface MemberContext {
-  /** The networks of the project, in a stable order. */
+  /** The project's networks, in a stable order. */
   readonly networks: readonly Network[]
-  /** Why no tenant may name this address, whatever its networks (`a management address`), or null. */
+  /** Why no tenant may name this address, in any network (`a management address`); null if it may. */
   readonly forbidden: (ip: Ip) => string | null
-  /** What the address is for in that network when it is not a member's (`a node's own address`, `a VIP`), or null. */
+  /** Who uses the address in that network other than a member (`a node's own address`, `a VIP`); null if nobody. */
   readonly occupant: (networkId: string, address: string) => string | null
 }
 
@@ -20,7 +20,7 @@ interface KnownSubnet {
   readonly cidr: Cidr
 }
 
-/** One address that a document names as an endpoint, and where. */
+/** An address that a document names as an endpoint, and its path. */
 interface Endpoint {
   readonly field: string
   readonly text: string
@@ -28,8 +28,8 @@ interface Endpoint {
 }
 
 /**
- * The one network that holds every member (and every address they are probed at), or why there is none.
- * @param preferredId the network it must be, when something else tells
+ * The one network that has every member and every address they are probed at, or why there is none.
+ * @param preferredId the network it must be, when something else determines it
  * @returns null when there are no members
  */
 export function memberNetwork(
@@ -90,10 +90,10 @@ export function memberNetwork(
   return { network }
 }
 
-/** By a network's routes: they stay for thousands of questions. */
+/** By a network's routes, which are the same object for thousands of lookups. */
 const INDEXES = new WeakMap<Network['routes'], RouteIndex<NetworkRoute>>()
 
-/** What lies behind the routers of networks, worked out for those that are asked for. */
+/** The routes of networks, indexed on demand. */
 class RoutesOf {
   route({ routes }: Network, ip: Ip): NetworkRoute | null {
     if (routes.length === 0) return null
@@ -102,7 +102,7 @@ class RoutesOf {
     return index.find(ip)
   }
 
-  /** Whether the way to the address begins in the subnet. */
+  /** Whether the route to the address starts in the subnet. */
   isReached({ network, cidr }: KnownSubnet, ip: Ip): boolean {
     const route = this.route(network, ip)
     return route !== null && cidrContains(cidr, parseIp(route.via))

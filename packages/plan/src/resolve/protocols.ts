@@ -1,7 +1,10 @@
 import { isProxied, type Listener, type LoadBalancer, type NodePool, type Pool } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
-/** Which pools a listener may send to. A proxied listener tells its `tcp-proxy-v1` and `-v2` members the client's address. */
+/**
+ * Which pools a listener may use. A proxied listener tells members of `tcp-proxy-v1` and `-v2` pools the client's
+ * address.
+ */
 const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][]>> = {
   tcp: ['tcp'],
   udp: ['udp'],
@@ -13,7 +16,7 @@ const POOLS_OF: Readonly<Record<Listener['protocol'], readonly Pool['protocol'][
 const modeOf = (listener: Listener): NodePool['mode'] =>
   isProxied(listener.protocol) ? (listener.protocol as 'http' | 'tcp-proxy') : 'l4'
 
-/** How a pool is balanced: as its listeners ask; without one, as its protocol says. */
+/** How a pool is balanced: as its listeners require, or without one as its protocol says. */
 export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool): NodePool['mode'] {
   const listener = loadBalancer.listeners.find((one) => one.defaultPoolId === pool.id)
   if (listener !== undefined) return modeOf(listener)
@@ -21,7 +24,7 @@ export function poolMode(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Po
   return pool.protocol === 'http' ? 'http' : 'tcp-proxy'
 }
 
-/** Every reference of a listener to a pool that cannot be followed. */
+/** Invalid references from listeners to pools. */
 export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
   const pools = new Map(loadBalancer.pools.map((pool) => [pool.id, pool]))
   const firstUser = new Map<string, Listener>()
@@ -39,7 +42,7 @@ export function* poolReferenceProblems(loadBalancer: Pick<LoadBalancer, 'listene
         reason: `a listener of protocol ${listener.protocol} cannot use pool ${pool.id} of protocol ${pool.protocol}`,
       })
     const user = firstUser.get(pool.id)
-    // One pool, one way of balancing: a table of slots in the packet path and a proxy's own choice would disagree.
+    // A pool is balanced in one way only: slots of the packet path and a proxy's own choice would disagree.
     if (user !== undefined && modeOf(user) !== modeOf(listener))
       yield problem('Unsupported', {
         field,

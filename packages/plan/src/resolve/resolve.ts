@@ -14,18 +14,18 @@ import { type MemberContext, memberNetwork } from './member-network.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 
 export interface ResolveContext extends MemberContext {
-  /** The network the load balancer is in so far. */
+  /** The load balancer's present network. */
   readonly currentNetworkId: string | null
 }
 
 export type Resolution = { readonly network: Network | null } | { readonly problem: Problem }
 
 /**
- * Checks what a load-balancer document refers to, inside and outside of itself, and finds the network (on nodes: the
- * domain) that it lives in: its tenant VIP's, else its members', else the one it is in already, else the only one
- * that the project has. Null when nothing tells.
+ * Checks the references of a load-balancer document, inside and outside of it, and finds its network (on nodes: its
+ * domain). That is the network of its tenant VIP, else of its members, else its present one, else the project's only
+ * one; null if none of these exists.
  *
- * The document fits the model's schema already. The first problem is told.
+ * The document fits the model's schema. The first problem is returned.
  */
 export function resolveLoadBalancer(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'> & { readonly vips: readonly Pick<Vip, 'networkId'>[] },

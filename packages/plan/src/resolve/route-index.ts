@@ -6,8 +6,8 @@ interface Indexed<T> {
 }
 
 /**
- * Routes by what lies behind them. A question costs the logarithm of their number: they do not overlap, so of those
- * that begin at or before an address the last one holds it, or none does.
+ * Routes indexed by destination. A lookup costs the logarithm of their number. They do not overlap, so only the last
+ * route that begins at or before an address can contain it.
  */
 export class RouteIndex<T extends { readonly to: string }> {
   /** Ascending, IPv4 first. */
@@ -17,7 +17,7 @@ export class RouteIndex<T extends { readonly to: string }> {
     this.#sorted = routes.map((route) => ({ route, cidr: parseCidr(route.to) })).sort((a, b) => compare(a.cidr, b.cidr))
   }
 
-  /** The route that leads to the address; null when none does. */
+  /** The route that contains the address; null if none does. */
   find(ip: Ip): T | null {
     let [low, high] = [0, this.#sorted.length]
     while (low < high) {
@@ -30,7 +30,7 @@ export class RouteIndex<T extends { readonly to: string }> {
     return found !== undefined && cidrContains(found.cidr, ip) ? found.route : null
   }
 
-  /** Two routes that overlap; null when no two do. A prefix that holds others holds the one that follows it. */
+  /** Two routes that overlap; null if none do. A prefix that contains others contains the one that follows it. */
   overlap(): readonly [T, T] | null {
     for (const [at, { route, cidr }] of this.#sorted.entries()) {
       const next = this.#sorted[at + 1]

@@ -1,7 +1,7 @@
 import { NO_MEMBER, type SlotTable } from '@spout/model/node-state'
 import { decodeSlots, encodeSlots, resizeSlots, slotTableSize } from './slot-table.ts'
 
-/** What a pool's members hold: kept in the Placement, given to every node. */
+/** The members' slots: kept in the Placement, sent to every node. */
 export interface SlotAssignment {
   /** Member ids by index; null is a free index. */
   readonly members: readonly (string | null)[]
@@ -15,13 +15,13 @@ export interface SlotMember {
 }
 
 /**
- * Edits a slot table so that it serves the wanted members, moving as few flows as it can.
+ * Edits a slot table for the wanted members, moving as few flows as possible.
  *
- * - A leaving member's slots alone are dealt anew: nobody else's flow moves. A joining member takes slots evenly.
+ * - Only a leaving member's slots are reassigned: no other flow moves. A joining member takes slots evenly.
  * - Slots are proportional to weights: within one slot of the ideal share when built and after joins, within two after
  *   departures or slight weight changes (moving flows for the last slot is worse than the imbalance).
- * - Members of weight 0 and backup members hold an index and no slot (`effectiveSlots` gives backups theirs).
- * - A member keeps its index while it stays; freed indexes are used again.
+ * - Members of weight 0 and backup members have an index and no slot (`effectiveSlots` gives backups theirs).
+ * - A member keeps its index while it stays. Freed indexes are reused.
  * - Given its own result and the same members, it changes nothing.
  *
  * @param wanted ids are unique
@@ -33,7 +33,10 @@ export function editSlots(previous: SlotsBefore | null, wanted: readonly SlotMem
 
 type SlotsBefore = { readonly members: readonly (string | null)[]; readonly slots: SlotTable | null }
 
-/** The same with the members themselves by index. Pools of thousands change by one at a time: little is made of the others. */
+/**
+ * Like `editSlots`, with the members themselves by index. Pools of thousands change one member at a time, so little is
+ * allocated for the others.
+ */
 export function placeMembers<M extends SlotMember>(
   previous: SlotsBefore | null,
   wanted: readonly M[],
@@ -44,7 +47,7 @@ export function placeMembers<M extends SlotMember>(
   for (const { backup, weight } of wanted) if (weight > 0) groups[backup ? 1 : 0].push(weight)
   const size = slotTableSize(groups, previous?.slots?.size ?? null)
   const slots = previous?.slots ? resizeSlots(decodeSlots(previous.slots), size) : new Uint16Array(size).fill(NO_MEMBER)
-  // An index that changed hands between two edits is a free slot, not a gift to the new member.
+  // If an index changed hands between two edits, its slots are free: the new member does not inherit them.
   const stays = members.map((member, index) => weights[index]! > 0 && previous?.members[index] === member?.id)
   for (let slot = 0; slot < slots.length; slot++) if (stays[slots[slot]!] !== true) slots[slot] = NO_MEMBER
   dealSlots(slots, weights)
@@ -52,7 +55,7 @@ export function placeMembers<M extends SlotMember>(
 }
 
 function assignIndexes<M extends SlotMember>(previous: readonly (string | null)[], wanted: readonly M[]): (M | null)[] {
-  // Mostly those that stay stand as they stood, and the others behind them.
+  // Usually the remaining members are unchanged, and new ones follow.
   let same = 0
   while (same < previous.length && previous[same] === wanted[same]?.id) same++
   if (same === previous.length) return [...wanted]
@@ -73,7 +76,7 @@ function assignIndexes<M extends SlotMember>(previous: readonly (string | null)[
 }
 
 /**
- * Brings every member to its target, in place: slots too many are taken, free ones given out, in the order of slots.
+ * Brings every member to its target, in place: takes surplus slots and gives out free ones, in slot order.
  * @param weights by member index
  */
 export function dealSlots(slots: Uint16Array, weights: readonly number[]): void {
@@ -100,7 +103,7 @@ export function dealSlots(slots: Uint16Array, weights: readonly number[]): void 
   }
 }
 
-/** How many slots each member shall have; their sum is `size` unless no member has weight. */
+/** How many slots each member should have. The sum is `size` unless no member has weight. */
 function slotTargets(size: number, weights: readonly number[], counts: readonly number[]): readonly number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   if (total === 0) return weights.map(() => 0)
@@ -109,7 +112,7 @@ function slotTargets(size: number, weights: readonly number[], counts: readonly 
   return withoutTaking(exact, ideal, counts) ?? exact
 }
 
-/** Rounds the ideal shares; who holds a slot above its whole share already is first in line for a rounded-up one. */
+/** Rounds the ideal shares. Members that already have a slot above their whole share are rounded up first. */
 function largestRemainder(size: number, ideal: readonly number[], counts: readonly number[]): readonly number[] {
   const targets = ideal.map(Math.floor)
   const extras = size - targets.reduce((sum, target) => sum + target, 0)
@@ -122,14 +125,17 @@ function largestRemainder(size: number, ideal: readonly number[], counts: readon
   return targets
 }
 
-/** Where it is true. There are thousands: nothing is made for those where it is not. */
+/** The indexes where `is` holds. There are thousands, so nothing is allocated for the others. */
 function indexesOf(values: readonly number[], is: (value: number, index: number) => boolean): number[] {
   const indexes: number[] = []
   for (let index = 0; index < values.length; index++) if (is(values[index]!, index)) indexes.push(index)
   return indexes
 }
 
-/** Targets that let everybody keep what he has, or null when somebody would then be a whole slot above or two below his share. */
+/**
+ * Targets under which every member keeps its slots; null if a member would then be a whole slot above or two below its
+ * share.
+ */
 function withoutTaking(
   exact: readonly number[],
   ideal: readonly number[],

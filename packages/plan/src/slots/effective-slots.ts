@@ -5,22 +5,22 @@ import { mix } from './mix.ts'
 import { type Shares, withheldSlots } from './rising-members.ts'
 import { decodeSlots } from './slot-table.ts'
 
-/** Bounds the search when hardly a slot is healthy; with a tenth of them healthy it succeeds for 97 of 100 slots. */
+/** Limits the search when hardly any slot is healthy. With a tenth of them healthy it succeeds for 97 of 100 slots. */
 const MOST_TRIES = 32
 
 /**
- * The slot table as health leaves it: slots of down members are served by healthy ones, all others are untouched, and
- * with every member up it is the pool's own table again.
+ * The slot table adjusted for health: healthy members serve the slots of members that are down. All other slots are
+ * unchanged, and with every member up it is the pool's own table.
  *
- * A slot whose member is down tries other slots in an order that depends on its number alone, and is served by the
- * first healthy member found: shares follow the weights, a further failure moves only what it carried, and every
- * node that knows the same `down` gets the same table.
+ * A slot whose member is down tries other slots in an order that depends on its number alone. The first healthy member
+ * found serves it. So shares follow the weights, a further failure moves only its own slots, and every node with the
+ * same `down` gets the same table.
  *
- * Who counts as healthy is `effectiveMembers`' to say. With nobody to serve a slot it is `NO_MEMBER`. A member on its way
- * up serves a part of its slots; the rest are served as if it were down.
+ * `effectiveMembers` decides which members count as healthy. A slot that none can serve is `NO_MEMBER`. A member in
+ * slow start serves a part of its slots; the rest are served as if it were down.
  *
  * @param down ids of members that are down
- * @param shares of members on their way up
+ * @param shares of members in slow start
  * @returns `pool.slots.size` member indexes; empty for a pool without a table
  */
 export function effectiveSlots(
@@ -43,7 +43,10 @@ export function effectiveSlots(
 
 const NO_SHARES: Shares = new Map()
 
-/** Nobody is down, and the ordinary members carry: the table is as it was dealt. Of thousands nothing is made to tell that. */
+/**
+ * No member is down and the ordinary members serve: the table is unchanged. It allocates nothing, because there may be
+ * thousands of members.
+ */
 function areAllUp(members: NodePool['members'], down: ReadonlySet<string>): boolean {
   let carries = false
   for (const member of members) {
@@ -69,7 +72,7 @@ function servedByHealthy(
   const healthy = base.map((index, slot) => (up[index] === true && !withheld?.has(slot) ? index : NO_MEMBER))
   const served = healthy.filter((index) => index !== NO_MEMBER)
   if (served.length === base.length) return healthy
-  // Those that are up may be too light to hold a slot beside the others: then they share the table.
+  // All healthy members may have too little weight for a slot beside the others. Then they share the table.
   if (served.length === 0)
     return dealt(
       base.length,
@@ -87,7 +90,7 @@ function servedByHealthy(
   })
 }
 
-/** Also in an order of its own, so that a slot which others gain or lose moves none but theirs. */
+/** Searches in an order of the slot's own, so that slots which other members gain or lose move only theirs. */
 function firstHealthy(healthy: Uint16Array, from: number): number {
   for (let step = 0; step < healthy.length; step++) {
     const candidate = healthy[(from + step) % healthy.length]!

@@ -1,19 +1,19 @@
 import { NO_MEMBER, type NodePool } from '@spout/model/node-state'
 import { mix } from './mix.ts'
 
-/** Percent of its whole share that a member has now, by id; who is not named has all of it. */
+/** Percent of its full share that a member has now, by id. Members without an entry have all of it. */
 export type Shares = ReadonlyMap<string, number>
 
 /**
- * Slots that members on their way up do not serve yet. A member keeps the same ones first whatever others do, so with a
- * growing share it only ever gains slots.
+ * Slots that members in slow start do not serve yet. A member takes its slots in a fixed order, whatever others do, so
+ * a growing share only adds slots.
  *
- * Shares count in proportion to the largest among those that serve: members that all came up together share the table
- * as if none of them were new.
+ * Shares are relative to the largest share: members that all came up together share the table as if none of them were
+ * new.
  *
  * @param base member indexes by slot
  * @param up by member index
- * @returns null when every member has its whole share
+ * @returns null when every member has its full share
  */
 export function withheldSlots(
   base: Uint16Array,

@@ -1,6 +1,6 @@
 import { NO_MEMBER, SLOT_TABLE_SIZES, type SlotTable, type SlotTableSize } from '@spout/model/node-state'
 
-/** Packs member indexes as a node and the store hold them: base64 of little-endian 16-bit numbers. */
+/** Packs member indexes as nodes and the store keep them: base64 of little-endian 16-bit numbers. */
 export function encodeSlots(slots: Uint16Array): SlotTable {
   const size = SLOT_TABLE_SIZES.find((known) => known === slots.length)
   if (size === undefined) throw new RangeError(`a slot table cannot have ${slots.length} slots`)
@@ -13,7 +13,7 @@ export function encodeSlots(slots: Uint16Array): SlotTable {
   return { size, table: bytes.toBase64() }
 }
 
-/** Unpacks a table. What the text lacks is `NO_MEMBER`; what it has too much is left out. */
+/** Unpacks a table. Missing slots are `NO_MEMBER`; surplus ones are ignored. */
 export function decodeSlots(table: SlotTable): Uint16Array<ArrayBuffer> {
   const bytes = Uint8Array.fromBase64(table.table)
   const slots = new Uint16Array(table.size).fill(NO_MEMBER)
@@ -22,18 +22,21 @@ export function decodeSlots(table: SlotTable): Uint16Array<ArrayBuffer> {
   return slots
 }
 
-/** Fewest slots a member of ordinary weight shall have: with fewer, one slot more or less is more than some 5 % of its load. */
+/** Minimum of slots for a member of ordinary weight. With fewer, one slot is more than some 5 % of its load. */
 const SLOTS_PER_MEMBER = 16
-/** Fewest slots for the lightest member, so that weights such as 1 : 100 are kept. */
+/** Minimum of slots for the lightest member, so that weights such as 1 : 100 are kept. */
 const SLOTS_OF_LIGHTEST = 4
-/** A table shrinks only when this many times the wanted slots would still fit: shrinking moves flows, a big table costs 82 bytes a slot. */
+/**
+ * A table shrinks only when it has room for this many times the wanted slots: shrinking moves flows, and a slot costs
+ * only 82 bytes.
+ */
 const SHRINK_MARGIN = 4
 
 const LARGEST = SLOT_TABLE_SIZES.at(-1)!
 
 /**
- * The size in which each group of members (ordinary ones, backups) could share the table by weight, staying at
- * `current` when that is neither too small nor far too big.
+ * The size at which each group of members (ordinary ones, backups) can share the table by weight. It stays at `current`
+ * unless that is too small or far too big.
  * @param groups weights above 0
  */
 export function slotTableSize(groups: readonly (readonly number[])[], current: SlotTableSize | null): SlotTableSize {
@@ -55,7 +58,7 @@ function slotsNeeded(weights: readonly number[]): number {
 
 /**
  * The same table in another size. The packet path picks a slot by the upper bits of the hash (`hash * size >> 32`, as
- * the kernel's jhash expression does), so a bigger table that repeats each slot in place sends every flow where it went.
+ * the kernel's jhash expression does), so a bigger table that repeats each slot in place keeps every flow where it was.
  */
 export function resizeSlots(slots: Uint16Array<ArrayBuffer>, size: SlotTableSize): Uint16Array<ArrayBuffer> {
   if (slots.length === size) return slots
