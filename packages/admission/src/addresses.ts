@@ -17,24 +17,24 @@ import type { VipWish } from './contract/load-balancer-admission.ts'
 
 export type NewAddressWish = Exclude<VipWish, { readonly from: 'port' }>
 
-/** What a new address is for. */
+/** What a new address is used for. */
 export interface AddressUse {
   readonly projectId: string
   readonly use: Address['use']
   readonly ownerId: string | null
   readonly name: string
   readonly description: string
-  /** Addresses that are about to be members in the same network. */
+  /** Addresses of members that the same write adds to the network. */
   readonly members?: ReadonlySet<string>
 }
 
 const ONE_ADDRESS = { ...NO_USAGE, addresses: 1 }
 
 /**
- * Takes an address as wished, and claims it and its quota.
- * @param path the wish's place in the draft: '' or `vips[0].`
+ * Takes the requested address, and claims it and its quota.
+ * @param path of the request in the draft: '' or `vips[0].`
  * @throws SpoutError ReferenceNotFound, AddressOutsideSubnet, AddressForbidden, AddressTaken, AddressPoolExhausted,
- *   AddressPoolDraining, OverQuota
+ * AddressPoolDraining, OverQuota
  */
 export function takeAddress(
   context: AdmissionContext,
@@ -66,7 +66,7 @@ export interface Planned {
   readonly write: Write
 }
 
-/** Whether a member or a router of the network has the address, as far as it was told. */
+/** Whether a known member or router of the network has the address. */
 const isHostOf = ({ index, view }: AdmissionContext, networkId: string, ip: Ip): boolean =>
   index.isMember(networkId, ip) ||
   view.get('network', networkId)?.value.routes.some(({ via }) => via === formatIp(ip)) === true
@@ -78,7 +78,7 @@ interface Source {
   readonly subnetId: string | null
 }
 
-/** @throws SpoutError ReferenceNotFound, also for what belongs to another project; AddressPoolDraining */
+/** @throws SpoutError ReferenceNotFound, also for another project's object; AddressPoolDraining */
 function sourceOf(context: AdmissionContext, wish: NewAddressWish, projectId: string, path: string): Source {
   if (wish.from === 'pool') {
     const pool = context.view.get('addressPool', wish.poolId)?.value
@@ -133,7 +133,7 @@ function newAddress(context: AdmissionContext, source: Omit<Source, 'space'>, ip
   return { address, write: putAddress(context, address) }
 }
 
-/** An address of the system itself in a tenant's subnet. It counts for nobody's quota. */
+/** An address of the system in a tenant's subnet. It uses no quota. */
 export function systemAddress(
   context: AdmissionContext,
   place: { readonly networkId: string; readonly subnetId: string },
@@ -158,15 +158,18 @@ export function systemAddress(
   return { address, write: putAddress(context, address) }
 }
 
-/** A new address collides with another writer's; one that rests is replaced as it was read. */
+/**
+ * Writes an Address object. A new address conflicts with another writer's; one in quarantine is replaced at the
+ * revision that was read.
+ */
 function putAddress(context: AdmissionContext, address: Address): Write {
   const resting = context.view.get('address', address.id)
   return resting === null ? putNew('address', address) : putOver('address', resting, address)
 }
 
 /**
- * Lets an address go. A public one rests for its pool's quarantine and is found by no port id meanwhile; one of a
- * tenant's own network is free at once.
+ * Releases an address. A public one is in quarantine for its pool's time, and loses its port id. One of a tenant's own
+ * network is free at once.
  */
 export function releaseWrite(context: AdmissionContext, address: Address): Write[] {
   const stored = context.view.get('address', address.id)
@@ -187,7 +190,7 @@ export function releaseWrite(context: AdmissionContext, address: Address): Write
   return [putOver('address', stored, resting)]
 }
 
-/** Changes whom an address belongs to. */
+/** Changes the owner of an address. */
 export function ownWrite(context: AdmissionContext, address: Address, ownerId: string | null): Write[] {
   const stored = context.view.get('address', address.id)
   if (stored === null) return []

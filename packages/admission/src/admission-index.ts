@@ -72,18 +72,18 @@ export class AdmissionIndex {
     return index
   }
 
-  /** Every Address object of a pool or network, resting ones too. */
+  /** Every Address object of a pool or network, including those in quarantine. */
   addressesOf(holderId: string): readonly Address[] {
     return [...(this.#heldBy.get(holderId) ?? [])].flatMap((id) => this.#addresses.get(id) ?? [])
   }
 
-  /** The address of a network, when it is in use. */
+  /** The address of a network if it is in use. */
   addressIn(networkId: string, address: string): Address | null {
     const found = this.#addresses.get(addressKey(networkId, address))
     return found !== undefined && isInUse(found) ? found : null
   }
 
-  /** Whether a public address is in use, whoever has it. */
+  /** Whether a public address is in use, by any project. */
   isPublicAddressInUse(address: string): boolean {
     return this.#fabric.has(address)
   }
@@ -92,7 +92,7 @@ export class AdmissionIndex {
     return this.#nodeFabric.has(address)
   }
 
-  /** Addresses of nodes on the fabric. */
+  /** The nodes' addresses on the fabric. */
   nodeFabricAddresses(): Iterable<string> {
     return this.#nodeFabric
   }
@@ -107,12 +107,12 @@ export class AdmissionIndex {
     return [...(this.#boundTo.get(portId) ?? [])].flatMap((id) => this.#addresses.get(id) ?? [])
   }
 
-  /** Whether some load balancer of the network has a member at this address. */
+  /** Whether a load balancer of the network has a member at this address. */
   isMember(networkId: string, ip: Ip): boolean {
     return this.#members.of(networkId)?.has(formatIp(ip)) ?? false
   }
 
-  /** A load balancer that lives in the network, other than this one. */
+  /** A load balancer in the network other than this one; null if there is none. */
   neighbourIn(networkId: string, loadBalancerId: string | null): LoadBalancer | null {
     for (const id of this.#inNetwork.get(networkId) ?? [])
       if (id !== loadBalancerId) return this.#loadBalancers.get(id) ?? null
@@ -136,12 +136,12 @@ export class AdmissionIndex {
     return this.#usage.get(projectId) ?? NO_USAGE
   }
 
-  /** What one object counts for; `key` is `kind/id`. */
+  /** The quota that one object uses. `key` is `kind/id`. */
   countedFor(key: string): Usage {
     return this.#counted.get(key)?.usage ?? NO_USAGE
   }
 
-  /** What a document counts for. @param before the one that it was made of; null for a new one */
+  /** The quota that a document uses. @param before the previous version; null for a new one */
   usageOf(next: LoadBalancer, before: LoadBalancer | null): Usage {
     return { ...usageOf(next), bytes: this.#sizes.of(next, before) }
   }

@@ -93,7 +93,7 @@ function refuseWideAggregate(draft: Checked, pool: Pick<AddressPool, 'name' | 'c
     })
 }
 
-/** For a new pool: no advertisement that will be said of it may be wider than its subnet. @throws SpoutError */
+/** Checks a new pool: no advertisement that applies to it may announce more than its subnet. @throws SpoutError */
 export function refuseWideAggregates({ view }: AdmissionContext, pool: Pick<AddressPool, 'name' | 'cidr'>): void {
   for (const one of view.list('bgpAdvertisement'))
     if (one.addressPoolIds === null)

@@ -34,7 +34,7 @@ export async function changeBgpPeer(context: AdmissionContext, id: string, chang
   })
 }
 
-/** Refused while a peer takes from it, or an advertisement names it. */
+/** Refused while a peer uses it as its template, or an advertisement names it. */
 export async function deleteBgpPeer(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'bgpPeer', id, 'BGP peer')
@@ -96,7 +96,7 @@ function checkReferences({ view }: AdmissionContext, { template, address, nodeSe
         throw new SpoutError('ReferenceNotFound', { field: `nodeSelection.${field}[${index}]`, what, id })
 }
 
-/** What follows from a peer and its template together. */
+/** Checks the timers that result from a peer and its template together. */
 function checkTimers(peer: BgpPeer, template: BgpPeer | null, whose: string): void {
   const all = effectiveBgpPeer(peer, template)
   if (all.as === null && !peer.template) throw new SpoutError('MissingField', { field: 'as' })
@@ -110,7 +110,7 @@ function checkTimers(peer: BgpPeer, template: BgpPeer | null, whose: string): vo
     throw new SpoutError('InvalidField', { field: 'hops', reason: `an unnumbered peer is on the link: 1 hop${whose}` })
 }
 
-/** One node has one session with one address: what comes from it could not be told apart. */
+/** A node can have only one session with an address: packets of two could not be told apart. */
 function refuseSameAddress({ view }: AdmissionContext, claim: Claim, peer: BgpPeer, others: readonly BgpPeer[]): void {
   if (peer.address !== null && !claim.name(`bgpPeer/address/${peer.address}`))
     throw new SpoutError('AddressTaken', { field: 'address', address: peer.address })

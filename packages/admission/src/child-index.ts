@@ -4,7 +4,7 @@ import { listDifference } from './list-difference.ts'
 
 type Children = Pick<LoadBalancer, 'id' | 'listeners' | 'pools'>
 
-/** Where every listener, pool, member and monitor lives, kept from whole documents. */
+/** Where every listener, pool, member and monitor is, kept up to date from whole documents. */
 export class ChildIndex {
   readonly #byId = new Map<string, ChildRef>()
 
@@ -12,7 +12,7 @@ export class ChildIndex {
     return this.#byId.get(id) ?? null
   }
 
-  /** Parts that are the very same in both documents are passed over. */
+  /** Skips parts that are the same object in both documents. */
   replace(before: LoadBalancer | null, after: LoadBalancer | null): void {
     const pools = listDifference(before?.pools ?? [], after?.pools ?? [])
     const poolsThen = new Map(pools.gone.map((pool) => [pool.id, pool]))

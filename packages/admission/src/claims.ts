@@ -3,16 +3,16 @@ import type { Ip } from '@spout/net'
 import { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage } from '@spout/plan'
 import type { AdmissionIndex } from './admission-index.ts'
 
-/** What an object will count for once it is written. `key` is `kind/id`. */
+/** The quota that an object will use once it is written. `key` is `kind/id`. */
 export interface WantedUsage {
   readonly key: string
   readonly usage: Usage
 }
 
 /**
- * What writes under way have laid hand on: addresses, numbers, quota. Checking and claiming happen without a pause in
- * between, so of two concurrent wishes for the last free thing one is refused, without a lock and without waiting for
- * the other's disk flush. A claim ends once the view shows what was written.
+ * The addresses, numbers and quota claimed by writes under way. Checking and claiming happen in one synchronous step.
+ * So of two concurrent requests for the last free thing one is refused, without a lock and without waiting for the
+ * other's disk flush. A claim ends when the view shows what was written.
  */
 export class Claims {
   readonly #index: AdmissionIndex
@@ -37,7 +37,7 @@ export class Claims {
     return claim
   }
 
-  /** What the view shows, and what open claims will add to it. */
+  /** What the view shows, plus what open claims will add. */
   #used(projectId: string): Usage {
     let used = this.#index.usage(projectId)
     for (const claim of this.#open)
@@ -58,7 +58,7 @@ interface ClaimSurroundings {
   readonly close: (claim: Claim) => void
 }
 
-/** The claims of one write. To be released whatever becomes of it. */
+/** The claims of one write. It must be released, whether the write succeeds or not. */
 export class Claim {
   readonly networkNumbers = new Set<number>()
   readonly names = new Set<string>()
@@ -78,7 +78,7 @@ export class Claim {
     return this.#usage.get(projectId)?.values() ?? []
   }
 
-  /** Claims what the objects will count for together. @throws SpoutError OverQuota */
+  /** Claims the quota of several objects together. @throws SpoutError OverQuota */
   quota(projectId: string, wanted: readonly WantedUsage[]): void {
     const claimed = this.#usage.get(projectId) ?? new Map<string, WantedUsage>()
     const more = wanted.reduce((sum, { key, usage }) => {
@@ -97,8 +97,8 @@ export class Claim {
   }
 
   /**
-   * Claims that this write alone makes what there may be only one of, such as `project/web`.
-   * @returns false when another write under way makes it
+   * Claims a name that must be unique, such as `project/web`.
+   * @returns false when another write under way claims it
    */
   name(name: string): boolean {
     if (this.#around.isNameClaimed(name)) return false
@@ -107,8 +107,8 @@ export class Claim {
   }
 
   /**
-   * Claims that the project's network lies on this segment.
-   * @returns false when a write under way puts another project's there
+   * Claims a segment for the project.
+   * @returns false when a write under way claims it for another project
    */
   segment(segment: string, projectId: string): boolean {
     if (this.#around.segmentHolders(segment).some((holder) => holder !== projectId)) return false

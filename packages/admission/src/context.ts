@@ -7,10 +7,10 @@ import type { Claim, Claims } from './claims.ts'
 import type { ModelView, ObjectOf, Versioned } from './contract/view.ts'
 import type { DenyList } from './deny-list.ts'
 
-/** Where ids and secrets come from. */
+/** Source of ids and secrets. */
 export interface RandomSource {
   uuid(): string
-  /** Of 32 random bytes, in text that is safe in URLs and on command lines, without dots. */
+  /** 32 random bytes, as text that is safe in URLs and on command lines, without dots. */
   secret(): string
 }
 
@@ -19,7 +19,7 @@ export const systemRandom: RandomSource = {
   secret: () => randomSecret(32),
 }
 
-/** What every part of admission works with. */
+/** What all parts of admission share. */
 export interface AdmissionContext {
   readonly store: Store
   readonly view: ModelView
@@ -37,15 +37,16 @@ export interface Planned<T> {
   readonly result: T
 }
 
-/** How often a write that collided with another process's is planned anew. */
+/** How often a write that conflicted with another process's is planned again. */
 const MOST_ATTEMPTS = 10
 
 /**
- * Plans a change on what the view shows and commits it. When it collides (another writer took the address or changed
+ * Plans a change on the state of the view and commits it. If it conflicts (another writer took the address or changed
  * the object), it is planned again on the newer state.
  *
- * @param plan checks everything, claims what it takes and returns the writes; it runs without a pause and may run again
- * @returns once the view shows the change
+ * @param plan checks everything, claims what it takes and returns the writes; it is synchronous and may run several
+ * times
+ * @returns when the view shows the change
  */
 export async function transact<T>(context: AdmissionContext, plan: (claim: Claim) => Planned<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -63,7 +64,7 @@ export async function transact<T>(context: AdmissionContext, plan: (claim: Claim
   }
 }
 
-/** @returns the error when the writes collided with somebody else's */
+/** @returns the error if the writes conflicted with another writer's */
 async function commit({ store, view }: AdmissionContext, writes: readonly Write[]): Promise<SpoutError | null> {
   try {
     const { revision } = await store.commit(writes)
@@ -91,7 +92,7 @@ export function find<K extends Kind>(
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString()
 
-/** Identity and time for a new object. */
+/** Id and time of creation for a new object. */
 export const newMeta = (context: AdmissionContext, text: { readonly name: string; readonly description: string }) => ({
   id: context.random.uuid(),
   name: text.name,
@@ -102,7 +103,7 @@ export const newMeta = (context: AdmissionContext, text: { readonly name: string
 
 type Scoped = { readonly id: string; readonly projectId?: string | null }
 
-/** Writes a new object: somebody else's of that id makes it collide. */
+/** Writes a new object. It conflicts if there is one with that id. */
 export const putNew = (kind: Kind, value: Scoped): Write => ({
   op: 'put',
   kind,
@@ -112,7 +113,7 @@ export const putNew = (kind: Kind, value: Scoped): Write => ({
   ifRevision: 'absent',
 })
 
-/** Replaces an object as it was read. */
+/** Replaces an object at the revision that was read. */
 export const putOver = <T extends Scoped>(kind: Kind, before: Versioned<T>, value: T): Write => ({
   op: 'put',
   kind,
@@ -123,7 +124,7 @@ export const putOver = <T extends Scoped>(kind: Kind, before: Versioned<T>, valu
   over: before.value,
 })
 
-/** Deletes an object as it was read. */
+/** Deletes an object at the revision that was read. */
 export const deleteOf = (kind: Kind, before: Versioned<Scoped>): Write => ({
   op: 'delete',
   kind,

@@ -13,8 +13,8 @@ import {
 import type { AdmissionIndex } from './admission-index.ts'
 
 /**
- * Addresses that no tenant may have traffic sent to, whatever its networks are: loopback, link-local, metadata and
- * multicast; the management networks; the nodes' fabric addresses; public addresses of load balancers.
+ * Addresses to which no tenant may direct traffic, in any network: loopback, link-local, metadata and multicast; the
+ * management networks; the nodes' fabric addresses; public addresses of load balancers.
  */
 export class DenyList {
   readonly #index: AdmissionIndex
@@ -25,7 +25,7 @@ export class DenyList {
     this.#management = managementCidrs.map((cidr) => parseCidr(cidr))
   }
 
-  /** Why the address may not be named, without telling whose it is; null when it may. */
+  /** Why the address is forbidden, without revealing its owner; null if it is allowed. */
   whyForbidden(ip: Ip): string | null {
     const special = forbiddenRange(ip)
     if (special !== null) return special
@@ -36,7 +36,7 @@ export class DenyList {
     return null
   }
 
-  /** Why a tenant may not have this subnet; null when he may. */
+  /** Why a tenant may not have this subnet; null if it may. */
   whyForbiddenSubnet(cidr: Cidr): string | null {
     const whole = forbiddenRange(firstIp(cidr))
     if (whole !== null && whole === forbiddenRange(lastIp(cidr))) return whole
@@ -44,7 +44,7 @@ export class DenyList {
     return special === null ? this.#managementOverlap(cidr) : `it overlaps ${special}`
   }
 
-  /** Why no route of a tenant may lead to a part of this prefix; null when one may. */
+  /** Why a tenant's route may not lead to any part of this prefix; null if it may. */
   whyForbiddenRoute(cidr: Cidr): string | null {
     const special = forbiddenOverlap(cidr)
     return special === null ? this.#managementOverlap(cidr) : `it overlaps ${special}`

@@ -2,13 +2,13 @@ import type { Listener, LoadBalancer, Pool } from '@spout/model'
 import { listDifference } from './list-difference.ts'
 
 /**
- * How many bytes load balancers take as JSON. Of a document that is another one changed only what differs is measured:
- * parts that are the very same object in both count as they did.
+ * The size of load balancers as JSON, in bytes. For a changed document only the parts that are new objects are
+ * measured.
  */
 export class DocumentSizes {
   readonly #known = new WeakMap<LoadBalancer, number>()
 
-  /** @param before a document that this one was made of; null measures it as a whole */
+  /** @param before the previous version; null measures the whole document */
   of(document: LoadBalancer, before: LoadBalancer | null = null): number {
     const known = this.#known.get(document)
     if (known !== undefined) return known
@@ -22,7 +22,7 @@ export class DocumentSizes {
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 const sumOf = (parts: readonly unknown[]): number => parts.reduce<number>((sum, part) => sum + bytesOf(part), 0)
 
-/** Parts are counted by themselves, without what stands between them: the sum is the same whatever order they came in. */
+/** Parts are measured without separators, so the sum does not depend on their order. */
 const measured = (document: LoadBalancer): number =>
   headOf(document) + listenersOf(document.listeners) + poolsOf(document.pools)
 

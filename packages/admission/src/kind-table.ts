@@ -1,7 +1,7 @@
 import type { Kind } from '@spout/model'
 import type { ObjectOf, Versioned } from './contract/view.ts'
 
-/** What every stored object has. */
+/** Fields of every stored object. */
 interface Identified {
   readonly id: string
   readonly createdAt: string
@@ -11,7 +11,7 @@ interface Identified {
 const byAge = (a: Identified, b: Identified): number =>
   a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1
 
-/** All objects of one kind, by id and by project; lists are sorted once and kept until something changes. */
+/** All objects of one kind, by id and by project. Lists are sorted once and cached until something changes. */
 export class KindTable<K extends Kind> {
   readonly #byId = new Map<string, Versioned<ObjectOf<K>>>()
   readonly #byProject = new Map<string, Map<string, ObjectOf<K>>>()
@@ -25,7 +25,7 @@ export class KindTable<K extends Kind> {
     return this.#byId.size
   }
 
-  /** @returns the object that was there */
+  /** @returns the replaced object */
   put(object: Versioned<ObjectOf<K>>): ObjectOf<K> | null {
     const identified: Identified = object.value
     const before = this.delete(identified.id)
@@ -40,7 +40,7 @@ export class KindTable<K extends Kind> {
     return before
   }
 
-  /** @returns the object that was there */
+  /** @returns the deleted object */
   delete(id: string): ObjectOf<K> | null {
     const before = this.#byId.get(id)?.value ?? null
     if (before === null) return null

@@ -1,10 +1,10 @@
-/** What is in one list alone. */
+/** The items that only one of two lists has. */
 export interface ListDifference<T> {
   readonly gone: readonly T[]
   readonly come: readonly T[]
 }
 
-/** Items are the same when they are identical. What it costs beyond a glance depends on what lies between the first and the last that differ. */
+/** Compares items by identity. The cost depends on the part between the first and the last difference. */
 export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
   if (before === after) return { gone: [], come: [] }
   let first = 0

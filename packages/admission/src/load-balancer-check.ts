@@ -4,9 +4,9 @@ import type { AdmissionContext } from './context.ts'
 import { sameForNodes } from './same-for-nodes.ts'
 
 /**
- * Checks what a document refers to and finds its network.
- * @returns the id of the network it lives in, or null while nothing tells
- * @throws SpoutError naming the first field that cannot be
+ * Checks a document's references and finds its network.
+ * @returns the network's id; null while nothing determines it
+ * @throws SpoutError naming the first wrong field
  */
 export function checkedNetworkId(
   context: AdmissionContext,
@@ -38,7 +38,7 @@ export function checkedNetworkId(
   return network?.id ?? null
 }
 
-/** What is known around a document of this project. */
+/** What the check of this project's documents needs to know. */
 export function resolveContextOf(
   { view, index, deny }: AdmissionContext,
   { projectId, networkId }: Pick<LoadBalancer, 'projectId' | 'networkId'>,
@@ -56,7 +56,7 @@ export function resolveContextOf(
   }
 }
 
-/** The members' gateway address is on one node, so one group carries all load balancers of such a network. */
+/** One node has the members' gateway address, so one group carries all load balancers of such a network. */
 function checkOneGroup(
   { index }: AdmissionContext,
   loadBalancer: Pick<LoadBalancer, 'id' | 'nodeGroupId'>,
@@ -68,7 +68,7 @@ function checkOneGroup(
   throw new SpoutError('InvalidField', { field: 'nodeGroupId', reason })
 }
 
-/** Whether nodes would do something else with the changed document: only then is it a new generation. */
+/** Whether the change makes a difference to nodes. Only then is it a new generation. */
 export function mattersToNodes(before: LoadBalancer, after: LoadBalancer): boolean {
   const words = ({ enabled, vips, listeners, pools, networkId, nodeGroupId }: LoadBalancer) => [
     ...[enabled, vips, listeners, pools, networkId, nodeGroupId],

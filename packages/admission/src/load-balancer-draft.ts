@@ -18,7 +18,7 @@ const { name, description, tags, enabled, listeners, pools, annotations, project
 
 const addressWish = z.string().max(128).nullable()
 
-/** An address is checked by `takeAddress`, which names its place. */
+/** `takeAddress` checks the address itself, because it knows its path. */
 export const vipWish = z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('pool'), poolId: uuid, address: addressWish }),
   z.strictObject({ from: z.literal('subnet'), networkId: uuid, subnetId: uuid, address: addressWish }),
@@ -45,8 +45,8 @@ export const parseDraft = (wish: LoadBalancerDraft): z.output<typeof draft> => p
 const plainFields = z.strictObject({ name, description, tags, enabled, annotations }).partial()
 
 /**
- * The fields of a change that differ from what is there. Listeners, pools and members that are the very objects of
- * the current document passed the schema before, so that one more member costs one member's check.
+ * The fields of a change that differ from the current document. Listeners, pools and members that are the same objects
+ * as in the current document were validated before, so adding a member costs one member's validation.
  * @throws SpoutError UnknownField, ImmutableField, MissingField, InvalidField
  */
 export function parseChange(current: LoadBalancer, change: LoadBalancerChange): LoadBalancerChange {
@@ -65,7 +65,7 @@ export function parseChange(current: LoadBalancer, change: LoadBalancerChange): 
   return Object.fromEntries(differing.map((field) => [field, parsed[field]]))
 }
 
-/** The model's limits, for lists whose parts are checked one by one. */
+/** The model's limits, for lists whose items are validated one by one. */
 export const MOST = { listeners: 1000, pools: 1000, members: 10_000 } as const
 
 function listOf<T>(wish: readonly T[], most: number, path: string): readonly T[] {

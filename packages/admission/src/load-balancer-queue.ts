@@ -3,7 +3,7 @@ import type { Write } from '@spout/store'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, putOver, transact } from './context.ts'
 
-/** What a change makes of the newest version; `next` null deletes it. Throws to refuse; may run again. */
+/** Computes a change from the newest version; `next` null deletes it. Throws to refuse. May run again. */
 export type Step = (
   current: LoadBalancer,
   claim: Claim,
@@ -11,7 +11,7 @@ export type Step = (
 
 interface Waiting {
   readonly step: Step
-  /** It writes other objects too, so it shares its commit with no other step. */
+  /** It writes other objects too, so it does not share its commit with other steps. */
   readonly alone: boolean
   readonly resolve: (result: LoadBalancer | null) => void
   readonly reject: (error: unknown) => void
@@ -19,12 +19,12 @@ interface Waiting {
 
 type Outcome = { readonly result: LoadBalancer | null } | { readonly error: unknown }
 
-/** Bounds how long a commit can grow. */
+/** Limits the size of a commit. */
 const MOST_TOGETHER = 256
 
 /**
- * Changes of one load balancer one after another, each on the result of the one before it; those that came while a
- * commit was under way share the next one. Load balancers do not wait for each other.
+ * Serialises the changes of each load balancer: each is applied to the result of the one before. Changes that arrive
+ * during a commit share the next one. Different load balancers do not wait for each other.
  */
 export class LoadBalancerQueue {
   readonly #context: AdmissionContext
@@ -34,7 +34,7 @@ export class LoadBalancerQueue {
     this.#context = context
   }
 
-  /** @throws SpoutError NotFound, and what the step throws */
+  /** @throws SpoutError NotFound, and the errors of the step */
   run(id: string, step: Step, options: { readonly alone: boolean }): Promise<LoadBalancer | null> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { step, alone: options.alone, resolve, reject }

@@ -3,8 +3,8 @@ import type { Claim } from './claims.ts'
 import type { AdmissionContext } from './context.ts'
 
 /**
- * Claims what a load balancer will count for, in objects and in bytes.
- * @param current the one that it is made of; null for a new one
+ * Claims the quota of a load balancer, in objects and bytes.
+ * @param current the previous version; null for a new one
  * @throws SpoutError OverQuota; ObjectTooLarge for one that grows and is too large by itself
  */
 export function claimRoom(

@@ -19,7 +19,7 @@ export const vipOf = (address: Address): Vip => ({
   subnetId: address.subnetId,
 })
 
-/** Takes the addresses of a new load balancer, with the floating IPs that are bound to its ports already. */
+/** Takes the addresses of a new load balancer, and the floating IPs that are already bound to its ports. */
 export function planVips(
   context: AdmissionContext,
   claim: Claim,
@@ -64,14 +64,17 @@ function ownPort(context: AdmissionContext, projectId: string, portId: string, f
   return port
 }
 
-/** What happens to the addresses of a load balancer that goes: its own rest, the user's ports and floating IPs stay his. */
+/**
+ * Releases the addresses of a deleted load balancer. Its own go into quarantine; the user's ports and floating IPs
+ * remain.
+ */
 export function releaseVips(context: AdmissionContext, loadBalancer: LoadBalancer): readonly Write[] {
   const addresses = loadBalancer.vips.flatMap((vip) => context.view.addressByPort(vip.addressId) ?? [])
   const leaving = new Set(addresses.flatMap(({ use, portId }) => (use === 'vip' ? [portId] : [])))
   return addresses.flatMap((address) => {
     if (address.use === 'vip') return releaseWrite(context, address)
     if (address.use === 'port') return ownWrite(context, address, null)
-    // A floating IP stays bound to a port that stays.
+    // A floating IP stays bound to a port that remains.
     return address.ownerId !== null && leaving.has(address.ownerId) ? ownWrite(context, address, null) : []
   })
 }

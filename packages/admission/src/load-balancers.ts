@@ -9,7 +9,7 @@ import { claimRoom } from './load-balancer-room.ts'
 import { planVips, releaseVips, vipOf } from './load-balancer-vips.ts'
 import { withMembers } from './member-change.ts'
 
-/** Load balancers: created, changed and deleted, each in one commit with their addresses. */
+/** Creates, changes and deletes load balancers, each in one commit with their addresses. */
 export class LoadBalancers {
   readonly #context: AdmissionContext
   readonly #queue: LoadBalancerQueue
@@ -27,7 +27,7 @@ export class LoadBalancers {
       if (context.view.get('project', projectId) === null)
         throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: projectId })
       const group = nodeGroupId === null ? null : context.view.get('nodeGroup', nodeGroupId)
-      // A group that was given to others is none for this project.
+      // A group that is closed to this project looks as if it did not exist.
       if (nodeGroupId !== null && (group === null || !mayUseGroup(group.value, projectId)))
         throw new SpoutError('ReferenceNotFound', { field: 'nodeGroupId', what: 'node group', id: nodeGroupId })
       const drawn = newMeta(context, draft)
@@ -109,7 +109,7 @@ export class LoadBalancers {
     return existing(id, await this.#queue.run(id, step, { alone: true }))
   }
 
-  /** Makes a floating IP one of the load balancer's VIPs, bound to the port of another one. */
+  /** Adds a floating IP to the load balancer's VIPs, bound to the port of another VIP. */
   async bindFloating(id: string, floating: Address, targetPortId: string): Promise<void> {
     const step: Step = (current) => {
       if (current.vips.some((vip) => vip.addressId === floating.portId)) return { next: current, writes: [] }

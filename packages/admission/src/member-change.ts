@@ -10,9 +10,9 @@ import { claimRoom } from './load-balancer-room.ts'
 import { sameForNodes } from './same-for-nodes.ts'
 
 /**
- * The document with a change of a pool's members, checked by what comes alone: the rest was checked when it came.
+ * The document with a change to a pool's members. Only the changed members are checked: the others were checked before.
  * @returns the document itself when nothing changes
- * @throws SpoutError NotFound for a pool that is not there; fields are those of the change, such as `put[0].address`
+ * @throws SpoutError NotFound for an unknown pool; fields are paths in the change, such as `put[0].address`
  */
 export function withMembers(
   context: AdmissionContext,
@@ -37,7 +37,7 @@ export function withMembers(
 
 const keyOf = ({ address, port }: Endpoint): string => `${address} ${port}`
 
-/** Where those of these endpoints are that are there. */
+/** The indexes of these endpoints in the list, as far as it has them. */
 function placesOf(members: readonly Member[], endpoints: readonly Endpoint[]): ReadonlyMap<string, number> {
   const wanted = new Set(endpoints.map(({ address }) => address))
   const places = new Map<string, number>()
@@ -45,7 +45,7 @@ function placesOf(members: readonly Member[], endpoints: readonly Endpoint[]): R
   return places
 }
 
-/** `matters`: nodes would do something else. Null when nothing changes. */
+/** `matters`: the change makes a difference to nodes. Null when nothing changes. */
 function changedMembers(
   { view }: AdmissionContext,
   pool: Pool,
@@ -89,7 +89,7 @@ function changedMembers(
   return changes ? { members: left, matters } : null
 }
 
-/** @returns the network it lives in with them. @throws SpoutError naming the first field that cannot be */
+/** @returns the network it is in with these members. @throws SpoutError naming the first wrong field */
 function checkedNetwork(
   context: AdmissionContext,
   next: LoadBalancer,
@@ -111,7 +111,7 @@ function checkedNetwork(
   return network.id
 }
 
-/** Where it takes the whole document to tell. */
+/** Checks the whole document, where the members alone do not decide. */
 function ofWhole(context: AdmissionContext, next: LoadBalancer, at: number, put: readonly Member[]): string | null {
   try {
     return checkedNetworkId(context, next)

@@ -6,7 +6,7 @@ type Addressed = readonly { readonly address: string }[]
 
 const NOTHING: Document = { networkId: null, pools: [] }
 
-/** How many members of each address a network has, kept from whole documents. */
+/** How many members each address of a network has, kept up to date from whole documents. */
 export class MemberCounts {
   readonly #byNetwork = new Map<string, Map<string, number>>()
 
@@ -14,7 +14,7 @@ export class MemberCounts {
     return this.#byNetwork.get(networkId)
   }
 
-  /** Members that are the very same in both documents are passed over. */
+  /** Skips members that are the same object in both documents. */
   replace(before: Document | null, after: Document | null): void {
     const [was, is] = [before ?? NOTHING, after ?? NOTHING]
     const stays = was.networkId === is.networkId

@@ -19,7 +19,7 @@ import { claimNetworkRoom } from './network-room.ts'
 
 const routeList = z.array(networkRoute).max(MOST_NETWORK_ROUTES)
 
-/** @throws SpoutError naming the route and the reason; InUse while a member is behind one that goes */
+/** @throws SpoutError naming the route and the reason; InUse while a member is behind a route that would go */
 export async function setNetworkRoutes(
   context: AdmissionContext,
   networkId: string,
@@ -59,7 +59,7 @@ function checkRoutes(context: AdmissionContext, network: Network, routes: readon
   checkDisjoint(context, routes)
 }
 
-/** Why no route of a tenant may lead to (a part of) a prefix, without telling whose it is. */
+/** Why no tenant's route may lead to (a part of) a prefix, without revealing its owner. */
 function forbidding({ deny, view }: AdmissionContext): (cidr: Cidr) => string | null {
   const pools: readonly IpRange[] = view
     .list('addressPool')
@@ -71,7 +71,7 @@ function forbidding({ deny, view }: AdmissionContext): (cidr: Cidr) => string | 
   }
 }
 
-/** A router is a host of the segment that no node is. */
+/** A router must be a host of the segment and not a node. */
 function checkRouter(
   { index }: AdmissionContext,
   { id, subnets, returnPath }: Network,
@@ -97,7 +97,7 @@ function checkDisjoint({ index }: AdmissionContext, routes: readonly NetworkRout
   const lookup = new RouteIndex(routes)
   const overlap = lookup.overlap()
   if (overlap !== null) {
-    // The later one is refused, in the order that they were given in.
+    // Refuse the later one, in the order given.
     const [first, second] = overlap.map((route) => routes.indexOf(route)).sort((a, b) => a - b) as [number, number]
     const [one, other] = [routes[first]!, routes[second]!]
     const reason = one.to === other.to ? `routes[${first}] leads to it already` : `overlaps routes[${first}], ${one.to}`
@@ -111,7 +111,7 @@ function checkDisjoint({ index }: AdmissionContext, routes: readonly NetworkRout
   }
 }
 
-/** A member that was behind a route must be behind one still. */
+/** Members behind a removed route must be behind another one. */
 function refuseStrandedMembers({ index }: AdmissionContext, network: Network, routes: readonly NetworkRoute[]): void {
   const known = new Set(routes.map(({ to }) => to))
   const leaving = network.routes.filter(({ to }) => !known.has(to))

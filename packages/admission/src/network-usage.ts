@@ -1,7 +1,7 @@
 import type { Network } from '@spout/model'
 import { NO_USAGE, type Usage } from '@spout/plan'
 
-/** What a network counts for: itself, and its bytes as JSON with all subnets and routes. */
+/** The quota that a network uses: itself, and its bytes as JSON with all subnets and routes. */
 export const usageOfNetwork = (network: Network): Usage => ({
   ...NO_USAGE,
   networks: 1,

@@ -38,7 +38,7 @@ export async function createNetwork(
   })
 }
 
-/** Two projects on one segment could speak as each other: a segment belongs to one of them. */
+/** Two projects on one segment could impersonate each other, so a segment belongs to one project. */
 function refuseSharedSegment(context: AdmissionContext, claim: Claim, draft: z.output<typeof networkDraft>): void {
   const { physicalNetwork, vlan } = draft.segment
   const shared = context.view
@@ -114,7 +114,7 @@ function checkSubnet(context: AdmissionContext, parent: Network, draft: z.output
     throw new SpoutError('InvalidField', { field: 'nodeRange.last', reason: 'comes before nodeRange.first' })
 }
 
-/** @throws SpoutError when nodes could not reach members of such a subnet, or not as they must */
+/** @throws SpoutError when nodes cannot reach members of such a subnet as they must */
 function checkTunnelled(parent: Network, { cidr, nodeRange }: z.output<typeof subnetDraft>): void {
   const refuse = (field: string, reason: string) => new SpoutError('InvalidField', { field, reason })
   if (parent.returnPath !== 'dsr')

@@ -7,8 +7,8 @@ import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, transact } from './context.ts'
 
 /**
- * The addresses of these nodes in a subnet that they do not have yet. A node that finds none free goes without: its
- * domain leaves the subnet out.
+ * The missing addresses of these nodes in a subnet. If none is free, the node goes without: its domain leaves the
+ * subnet out.
  */
 export function nodeAddressWrites(
   context: AdmissionContext,
@@ -17,7 +17,7 @@ export function nodeAddressWrites(
   subnet: Subnet,
   nodeIds: readonly string[],
 ): readonly Write[] {
-  // Behind a router there is no node.
+  // There are no nodes behind a router.
   if (subnet.reach === 'tunnel') return []
   const space = nodeSpace(subnet)
   const routers = new Set(network.routes.map(({ via }) => via))
@@ -34,8 +34,8 @@ export function nodeAddressWrites(
 }
 
 /**
- * The address of each subnet that members see whichever node carries the network (return path `snat`): one of the
- * nodes' range whose owner is the network itself. A subnet that has none free goes without: members see each node's own.
+ * Takes the address of each subnet that members see whichever node carries the network (return path `snat`). It comes
+ * from the nodes' range, and the network owns it. If a subnet has none free, members see each node's own address.
  */
 export async function ensureSharedAddresses(context: AdmissionContext, networkId: string): Promise<void> {
   await transact(context, (claim) => {
@@ -46,7 +46,7 @@ export async function ensureSharedAddresses(context: AdmissionContext, networkId
   })
 }
 
-/** The gateway of a subnet as an address of the system. */
+/** The gateways of a subnet, as addresses of the system. */
 export function gatewayWrites(
   context: AdmissionContext,
   claim: Claim,
@@ -62,12 +62,12 @@ export function gatewayWrites(
   return [systemAddress(context, place, ip, { use: 'gateway', ownerId: null }).write]
 }
 
-/** Bounds one commit. */
+/** Limits the size of a commit. */
 const MOST_NETWORKS_TOGETHER = 50
 
 /**
- * Sees to it that every node has an address in every subnet and every gateway is taken, and that addresses of nodes
- * that are gone are free again. Writes nothing when all is well.
+ * Gives every node an address in every subnet, takes every gateway, and frees addresses of nodes that are gone. Writes
+ * nothing if nothing is missing.
  */
 export async function ensureNodeAddresses(context: AdmissionContext): Promise<void> {
   const networkIds = context.view.list('network').map(({ id }) => id)

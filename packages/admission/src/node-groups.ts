@@ -65,7 +65,7 @@ export async function changeNodeGroup(
   })
 }
 
-/** Asks for moves of shards, in the place of those that were asked for before. */
+/** Requests moves of shards. They replace the previous request. */
 export async function rebalanceNodeGroup(
   context: AdmissionContext,
   id: string,
@@ -80,7 +80,9 @@ export async function rebalanceNodeGroup(
   })
 }
 
-/** As it is stored: what is open to all says nothing. @throws SpoutError ReferenceNotFound for a project that is not there */
+/**
+ * The stored form: absent for a group that is open to all. @throws SpoutError ReferenceNotFound for an unknown project
+ */
 function checkedProjects(
   { view }: AdmissionContext,
   projectIds: readonly string[] | null | undefined,
@@ -95,7 +97,7 @@ function checkedProjects(
 /** 32 random bytes, hex. */
 const newKey = ({ random }: AdmissionContext): string => createHash('sha256').update(random.secret()).digest('hex')
 
-/** Refused while a node, a load balancer, an enrolment token or a BGP peer names it. */
+/** Refused while a node, a load balancer, an enrolment token or a BGP peer refers to it. */
 export async function deleteNodeGroup(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const stored = find(context, 'nodeGroup', id, 'node group')
@@ -126,7 +128,7 @@ function refuseTakenName(context: AdmissionContext, claim: Claim, name: string, 
     throw new SpoutError('NameTaken', { field: 'name', what: 'a node group', name })
 }
 
-/** Checks what fields must keep with each other, and gives every shard a router id that nobody else has. */
+/** Checks the rules between fields, and gives every shard a unique router id. */
 function settle(context: AdmissionContext, claim: Claim, group: NodeGroup, explicit: boolean): NodeGroup {
   if (group.announcer === 'bgp' && group.bgp === null) throw new SpoutError('MissingField', { field: 'bgp.localAs' })
   if (group.announcer === 'l2') return { ...group, vrrp: { ...group.vrrp, routerIds: [] } }
@@ -156,7 +158,7 @@ function settle(context: AdmissionContext, claim: Claim, group: NodeGroup, expli
   return { ...group, vrrp: { ...group.vrrp, routerIds: whole } }
 }
 
-/** @throws SpoutError InvalidField when an administrator named ids that cannot be */
+/** @throws SpoutError InvalidField for wrong ids that the administrator named */
 function refuseRouterIds({ vrrp }: NodeGroup, others: ReadonlyMap<number, string>): void {
   const { routerIds, shards, excludedRouterIds } = vrrp
   const refuse = (field: string, reason: string): never => {

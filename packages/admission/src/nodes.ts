@@ -52,9 +52,9 @@ export async function createEnrolmentToken(
 }
 
 /**
- * Uses up a token. The certificate is asked for before anything is written, so a failing one leaves the token good;
- * of two that use the same token at once, one is refused. The request that used it is answered again while the node still
- * has the certificate of the first answer: not once it was deleted, renewed its certificate or enrolled anew.
+ * Uses up a token. The certificate is requested before anything is written, so a failed request leaves the token valid.
+ * Of two enrolments that use the same token at once, one is refused. A repeated request is answered again while the
+ * node has the certificate of the first answer: not after it was deleted, renewed its certificate or enrolled anew.
  */
 export async function enrolNode(
   context: AdmissionContext,
@@ -78,7 +78,7 @@ export async function enrolNode(
   )
 }
 
-/** A name of several labels, too: it is another system's. */
+/** Several labels are allowed, because another system chooses the name. */
 const nodeName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'is not a host name')
 const namedNode = z.strictObject({ nodeName, nodeGroupId: enrolmentToken.shape.nodeGroupId })
 
@@ -96,7 +96,7 @@ export async function enrolNamedNode(
   })
 }
 
-/** @param admit looked at again in the transaction: the group that the node is in from now on, and what else is written */
+/** @param admit runs again in the transaction. It returns the node's group, and further writes */
 async function enrol(
   context: AdmissionContext,
   { nodeName }: { readonly nodeName: string },
@@ -136,7 +136,7 @@ async function enrol(
   })
 }
 
-/** @throws SpoutError Unauthenticated, with the same words whatever is wrong with a secret nobody was given */
+/** @throws SpoutError Unauthenticated, with the same text for every kind of invalid secret */
 function usableToken(
   context: AdmissionContext,
   secretSha256: string,
@@ -152,7 +152,7 @@ function usableToken(
   return stored
 }
 
-/** By the request that used the token, of a node that has the certificate which it got for it. */
+/** Whether this is the request that used the token, and the node still has the certificate that it got for it. */
 function isAskedAgain(
   context: AdmissionContext,
   { grant, nodeName }: EnrolmentToken,
@@ -184,7 +184,10 @@ export async function changeNode(context: AdmissionContext, id: string, wish: No
   })
 }
 
-/** Keeps what a node's agent sees as its address. Refused when another node has it: neighbours would not know whom they hear. */
+/**
+ * Stores the fabric address that a node's agent sees. Refused if another node has it, because neighbours could not tell
+ * the two apart.
+ */
 export async function seeFabricAddress(context: AdmissionContext, id: string, address: string): Promise<Node> {
   const seen = parseAs(ipText, address, 'fabricAddress')
   return transact(context, (claim) => {

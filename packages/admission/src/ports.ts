@@ -8,7 +8,7 @@ import type { LoadBalancers } from './load-balancers.ts'
 
 const text = z.strictObject({ name: nameText, description: z.string().max(255) })
 
-/** Reserves an address that its user can name later: a port or a floating IP. */
+/** Reserves an address for later use: a port or a floating IP. */
 export async function reserveAddress(
   context: AdmissionContext,
   projectId: string,
@@ -36,7 +36,7 @@ const addressOf = (context: AdmissionContext, portId: string, what: string): Add
   return address
 }
 
-/** Binds a floating IP to a port, with its load balancer if it has one, or to nothing. */
+/** Binds a floating IP to a port and the port's load balancer, if it has one; null unbinds it. */
 export async function bindFloating(
   context: AdmissionContext,
   loadBalancers: LoadBalancers,
@@ -76,7 +76,7 @@ async function own(context: AdmissionContext, portId: string, ownerId: string | 
   }))
 }
 
-/** Gives a reserved address back. A floating IP is unbound first; a port in use is refused. */
+/** Releases a reserved address. A floating IP is unbound first; a port in use is refused. */
 export async function releaseAddress(
   context: AdmissionContext,
   loadBalancers: LoadBalancers,

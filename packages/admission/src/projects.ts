@@ -45,7 +45,7 @@ const limitsSchema = z.strictObject({
   limits: quotaLimits.partial(),
 })
 
-/** Limits that are not named stay as they are. */
+/** Limits that are absent keep their values. */
 export async function setQuota(
   context: AdmissionContext,
   projectId: string,
@@ -55,7 +55,7 @@ export async function setQuota(
   return transact(context, () => {
     find(context, 'project', projectId, 'project')
     const stored = context.view.get('quota', projectId)
-    // Bytes that nobody set go on following the others.
+    // Bytes that were not set keep following the other limits.
     const { bytes: _, ...defaults } = context.defaultQuota
     const merged = { ...defaults, ...stored?.value.limits, ...wanted.limits }
     const meta = stored?.value ?? { ...newMeta(context, { name: '', description: '' }), id: projectId }

@@ -1,9 +1,9 @@
 import { FOR_PEOPLE } from '@spout/model'
 
 /**
- * Whether two parts of documents say the same to nodes. Fields of `FOR_PEOPLE` are left out of parts that have an `id`;
- * elsewhere a field of such a name is data, as the name of a header is. A changed document shares what did not change with
- * the one before it: that is not looked into, so the answer costs what the change is large.
+ * Whether two parts of documents are the same to nodes. In parts that have an `id`, fields of `FOR_PEOPLE` are ignored;
+ * elsewhere such a field is data, as the name of a header is. A changed document shares unchanged parts with the
+ * previous one. These are skipped, so the cost depends on the size of the change.
  */
 export function sameForNodes(before: unknown, after: unknown): boolean {
   if (before === after) return true

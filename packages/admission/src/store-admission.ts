@@ -27,7 +27,7 @@ export interface StoreAdmissionOptions {
   readonly view: ModelView
   /** Limits of projects without a quota of their own. */
   readonly defaultQuota?: Readonly<Record<QuotaResource, number>>
-  /** Networks of the provider that no tenant may name an address of. */
+  /** The provider's networks, whose addresses no tenant may name. */
   readonly managementCidrs?: readonly string[]
   /** Milliseconds since 1970. */
   readonly now?: () => number
@@ -35,14 +35,14 @@ export interface StoreAdmissionOptions {
 }
 
 /**
- * Admission over a store (see the contract). It expects to be the only writer of intent at a time, as the lock of the
- * default store sees to: quota and network numbers are checked against the view and the writes under way in this
- * process. Addresses and documents are guarded by revisions besides, whoever writes.
+ * Admission over a store (see the contract). It must be the only writer of intent at a time, which the default store's
+ * lock ensures: quota and network numbers are checked against the view and this process's writes under way. Addresses
+ * and documents are guarded by revisions as well.
  */
 export class StoreAdmission implements Admission, NodeAddressAdmission {
   readonly #context: AdmissionContext
   readonly #loadBalancers: LoadBalancers
-  /** Nodes' own addresses are seen to one after the other: two at once would each give a node an address. */
+  /** Two runs at once would each give a node an address. */
   readonly #ensuring = new Mutex()
 
   constructor({ store, view, defaultQuota, managementCidrs, now, random }: StoreAdmissionOptions) {
@@ -60,7 +60,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
     this.#loadBalancers = new LoadBalancers(this.#context)
   }
 
-  /** Stops following the view. */
+  /** Unsubscribes from the view. */
   close(): void {
     this.#context.index.close()
   }

@@ -10,16 +10,16 @@ type Listener = (changed: readonly ChangedObject[]) => void
 
 export interface StoreViewOptions {
   readonly signal: AbortSignal
-  /** Told of a stored value that does not fit its kind's schema; the object is left out. */
+  /** Called for a stored value that does not fit its kind's schema. The object is left out. */
   readonly onInvalid?: (ref: { readonly kind: string; readonly id: string }, error: unknown) => void
-  /** Told when a listener throws: a bug, never fatal. */
+  /** Called when a listener throws, which is a bug but never fatal. */
   readonly onListenerError?: (error: unknown) => void
 }
 
-/** Pause after a failing store. */
+/** Pause after an error of the store. */
 const RETRY_AFTER_MS = 1000
 
-/** Revisions remembered for `caughtUp`: far more than commits that can be waited for at once. */
+/** Revisions remembered for `caughtUp`: far more than commits that can be awaited at once. */
 const REMEMBERED_REVISIONS = 16_384
 
 const isKind = (kind: string): kind is Kind => Object.hasOwn(KINDS, kind)
@@ -48,10 +48,10 @@ export class StoreView implements ModelView {
   /** Reads everything, follows the store from then on, and resolves once it has caught up. */
   static async open(store: Store, options: StoreViewOptions): Promise<StoreView> {
     const view = new StoreView(store, options)
-    // Lists come after this revision: what the watch repeats of them is the same state again.
+    // The lists are at least as new as this revision. The watch may repeat some of their state.
     const from = await store.revision()
     for (const kind of KIND_NAMES) for (const object of (await store.list(kind)).items) view.#put(object)
-    // The watch says with its first bookmark that nothing is repeated any more.
+    // After the watch's first bookmark nothing is repeated any more.
     await new Promise<void>((resolve) => {
       view.#onBookmark = resolve
       void view.#follow(from)
@@ -79,7 +79,7 @@ export class StoreView implements ModelView {
 
   async caughtUp(revision: Revision): Promise<void> {
     if (this.#seen.has(revision)) return
-    // The newest revision comes by for certain; one from before this view was opened never does.
+    // The watch will pass the newest revision. It will never pass one from before this view was opened.
     const newest = await this.#store.revision()
     if (!this.#seen.has(revision) && !this.#seen.has(newest)) await this.#wait(newest)
   }
@@ -100,11 +100,11 @@ export class StoreView implements ModelView {
       try {
         at ??= await this.#reload()
         for await (const change of this.#store.watch({ from: at, signal })) at = this.#apply(change)
-        // A watch ends by itself only with its store.
+        // A watch ends by itself only when its store is closed.
         return
       } catch (error) {
         if (signal.aborted) return
-        // Compaction has passed a stalled watch, or the store failed: read everything again and go on from there.
+        // Compaction has passed a stalled watch, or the store failed: read everything again and continue from there.
         at = null
         if (error instanceof SpoutError && error.code === 'Gone') continue
         onListenerError?.(error)
@@ -114,7 +114,7 @@ export class StoreView implements ModelView {
   }
 
   async #reload(): Promise<Revision> {
-    // What is waited for now was committed before: the lists hold it.
+    // Everything awaited so far was committed before, so the lists contain it.
     const waitedFor = [...this.#waiting.keys()]
     const from = await this.#store.revision()
     for (const kind of KIND_NAMES) {
@@ -194,11 +194,11 @@ export class StoreView implements ModelView {
     this.#schedule()
   }
 
-  /** Changes of one commit come one by one: listeners and waiters hear of them once all that has arrived is applied. */
+  /** Changes of one commit arrive one by one. Listeners and waiters are called once all that has arrived is applied. */
   #schedule(): void {
     if (this.#flushing) return
     this.#flushing = true
-    // After the microtasks in which the watch hands over a commit, before any I/O that waits.
+    // After the microtasks in which the watch delivers a commit, before pending I/O.
     process.nextTick(() => this.#flush())
   }
 

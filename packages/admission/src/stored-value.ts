@@ -3,9 +3,9 @@ import type { Stored } from '@spout/store'
 import type { ObjectOf } from './contract/view.ts'
 
 /**
- * The model's object in a stored value. What has exactly its kind's fields and its own id was checked by admission
- * before it was written: parsing 30,000 documents again would be most of a start. Anything else is parsed, as another
- * version wrote it: what it lacks gets its default, and what this version does not know is left out.
+ * Reads the model's object from a stored value. Admission has validated a value that has exactly its kind's fields and
+ * its own id: parsing 30,000 documents again would take most of a start. Any other value was written by another version
+ * and is parsed: missing fields get their defaults, unknown ones are dropped.
  * @throws SpoutError when it does not fit its kind's schema
  */
 export function readStored<K extends Kind>(kind: K, { id, value }: Stored): ObjectOf<K> {
@@ -25,7 +25,7 @@ const hasFields = (value: unknown, fields: readonly string[]): boolean =>
 
 const PARTS = { pools: Object.keys(pool.shape), listeners: Object.keys(listener.shape) } as const
 
-/** Fields come with versions and go with the way back: documents of another one lack some, or have some too many. */
+/** Versions add fields and downgrades remove them: a document of another version has missing or unknown fields. */
 const hasWholeParts = (value: unknown): boolean =>
   Object.entries(PARTS).every(([name, fields]) => {
     const parts = (value as Readonly<Record<string, unknown>>)[name]

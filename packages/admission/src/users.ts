@@ -22,7 +22,7 @@ export async function putUser(context: AdmissionContext, wish: User): Promise<Us
   })
 }
 
-/** Deletes a user with everything that stands for him. */
+/** Deletes a user with all credentials and tokens. */
 export async function deleteUser(context: AdmissionContext, id: string): Promise<void> {
   await transact(context, () => {
     const { view } = context
@@ -43,7 +43,7 @@ export async function deleteUser(context: AdmissionContext, id: string): Promise
 }
 
 /**
- * Creates or replaces an application credential. Its bytes count for its project.
+ * Creates or replaces an application credential. Its bytes use its project's quota.
  * @throws SpoutError ReferenceNotFound, OverQuota
  */
 export async function putApplicationCredential(context: AdmissionContext, wish: ApplicationCredential): Promise<void> {

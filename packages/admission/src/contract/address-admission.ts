@@ -5,14 +5,14 @@ import type { VipWish } from './load-balancer-admission.ts'
 export const addressPoolDraft = addressPool.omit({ id: true, createdAt: true, updatedAt: true })
 export type AddressPoolDraft = z.input<typeof addressPoolDraft>
 
-/** All that can be changed of a pool: addresses in use could fall out of other ranges. */
+/** The only changes of a pool. Other ranges could exclude addresses in use. */
 export const addressPoolChange = z.strictObject({ draining: z.boolean().optional() })
 export type AddressPoolChange = z.input<typeof addressPoolChange>
 
 /** Writes of address pools, and of addresses without a load balancer. */
 export interface AddressAdmission {
   createAddressPool(draft: AddressPoolDraft): Promise<AddressPool>
-  /** What is not named stays. */
+  /** Fields that are absent keep their values. */
   changeAddressPool(id: string, change: AddressPoolChange): Promise<AddressPool>
   deleteAddressPool(id: string): Promise<void>
 
@@ -23,7 +23,7 @@ export interface AddressAdmission {
     use: 'port' | 'floating',
     text: { readonly name: string; readonly description: string },
   ): Promise<Address>
-  /** Binds a floating IP to the load balancer whose VIP has this port, as one more VIP; null unbinds it. */
+  /** Binds a floating IP to the load balancer whose VIP has this port, as an additional VIP; null unbinds it. */
   bindFloating(portId: string, targetPortId: string | null): Promise<Address>
   releaseAddress(portId: string): Promise<void>
 }

@@ -7,9 +7,9 @@ import type { NodeGroupAdmission } from './node-group-admission.ts'
 import type { ProjectAdmission } from './project-admission.ts'
 
 /**
- * The one write path. Every method checks the whole result against the model's schema, its cross-field rules,
- * references, quotas and addresses, and commits in one transaction: a refused request stores nothing and takes no address.
- * All throw SpoutError and nothing else for bad input; field names are paths in the given draft.
+ * The one write path. Every method validates the whole result: the model's schema and cross-field rules, references,
+ * quotas and addresses. It commits in one transaction, so a refused request stores nothing and takes no address. For
+ * bad input all methods throw SpoutError and nothing else; its fields are paths in the given draft.
  */
 export interface Admission
   extends LoadBalancerAdmission,

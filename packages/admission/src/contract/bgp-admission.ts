@@ -7,7 +7,7 @@ export const bgpPeerDraft = bgpPeer.omit({ id: true, createdAt: true, updatedAt:
 })
 export type BgpPeerDraft = z.input<typeof bgpPeerDraft>
 
-/** What is not named stays; null takes a setting back to the template's or the default. */
+/** Fields that are absent keep their values. Null resets a setting to the template's value or the default. */
 export type BgpPeerChange = Partial<BgpPeerDraft>
 
 export const bgpAdvertisementDraft = bgpAdvertisement
@@ -19,7 +19,7 @@ export const bgpAdvertisementDraft = bgpAdvertisement
 export type BgpAdvertisementDraft = z.input<typeof bgpAdvertisementDraft>
 export type BgpAdvertisementChange = Partial<BgpAdvertisementDraft>
 
-/** Writes of BGP peers, and of what they are told. */
+/** Writes of BGP peers and BGP advertisements. */
 export interface BgpAdmission {
   createBgpPeer(draft: BgpPeerDraft): Promise<BgpPeer>
   changeBgpPeer(id: string, change: BgpPeerChange): Promise<BgpPeer>

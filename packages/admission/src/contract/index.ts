@@ -1,6 +1,6 @@
 /**
- * What surfaces and controllers know of admission: its interfaces and the shapes of what they are given. Which class
- * stands behind them is for the app to say.
+ * The interfaces of admission and their data types, for surfaces and controllers. The app chooses the classes that
+ * implement them.
  */
 export * from './address-admission.ts'
 export * from './admission.ts'

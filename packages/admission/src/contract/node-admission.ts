@@ -1,7 +1,7 @@
 import { type EnrolmentToken, type Node, node } from '@spout/model'
 import { z } from 'zod'
 
-/** What an administrator may change of a node; what is not named stays. */
+/** What an administrator may change of a node. Fields that are absent keep their values. */
 export const nodeChange = z
   .strictObject({
     description: node.shape.description,
@@ -11,14 +11,15 @@ export const nodeChange = z
   .partial()
 export type NodeChange = z.input<typeof nodeChange>
 
-/** Writes of nodes, and how they enrol. */
+/** Writes of nodes, and their enrolment. */
 export interface NodeAdmission {
   createEnrolmentToken(
     draft: Pick<EnrolmentToken, 'nodeName' | 'nodeGroupId'> & { readonly ttlSeconds: number },
   ): Promise<{ readonly token: EnrolmentToken; readonly secret: string }>
   /**
-   * Uses up the token with this secret: creates or re-certifies the node it names.
-   * @param request what the certificate is asked for by: the same one is answered again while the node has what it got for it
+   * Uses up the token with this secret: creates the node that it names, or gives it a new certificate.
+   * @param request identifies the certificate request. A repeated one is answered again while the node has the
+   * certificate it got for it
    */
   enrolNode(
     secret: string,
@@ -26,8 +27,8 @@ export interface NodeAdmission {
     request?: string | null,
   ): Promise<Node>
   /**
-   * The same for a node that proved its name in another way. One that is known stays in the group that it is in.
-   * @throws SpoutError ReferenceNotFound for a group that is not there
+   * Enrols a node that proved its name in another way. A known node stays in its group.
+   * @throws SpoutError ReferenceNotFound for an unknown group
    */
   enrolNamedNode(
     node: { readonly nodeName: string; readonly nodeGroupId: string },

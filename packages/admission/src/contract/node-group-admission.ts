@@ -19,12 +19,12 @@ export const nodeGroupDraft = z.strictObject({
   bgp: optionalBgp.nullable().default(null),
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,
   rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
-  /** Null opens it to all. Left out, it is closed, unless it is the one that carries what names none. */
+  /** Null opens the group to all projects. Absent: closed, except for the default group. */
   projectIds: nodeGroup.shape.projectIds.unwrap().nullable().optional(),
 })
 export type NodeGroupDraft = z.input<typeof nodeGroupDraft>
 
-/** What is not named stays as it is. */
+/** Fields that are absent keep their values. */
 export const nodeGroupChange = z
   .strictObject({
     name: nodeGroup.shape.name.min(1),
@@ -40,7 +40,7 @@ export const nodeGroupChange = z
       .nullable(),
     secondChanceSeconds: nodeGroup.shape.secondChanceSeconds.unwrap(),
     rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
-    /** Null opens it to all. */
+    /** Null opens the group to all projects. */
     projectIds: nodeGroup.shape.projectIds.unwrap().nullable(),
   })
   .partial()
@@ -48,11 +48,11 @@ export type NodeGroupChange = z.input<typeof nodeGroupChange>
 
 /** Writes of node groups. */
 export interface NodeGroupAdmission {
-  /** Router ids that the draft does not name are given out. */
+  /** Assigns router ids to shards for which the draft names none. */
   createNodeGroup(draft: NodeGroupDraft): Promise<NodeGroup>
   changeNodeGroup(id: string, change: NodeGroupChange): Promise<NodeGroup>
-  /** Asks for planned moves of shards, in this order. @throws SpoutError InvalidField for a group without shards */
+  /** Requests planned moves of shards, in this order. @throws SpoutError InvalidField for a group without shards */
   rebalanceNodeGroup(id: string, moves: readonly PlannedMove[]): Promise<NodeGroup>
-  /** Refused while anything names it. */
+  /** Refused while anything refers to it. */
   deleteNodeGroup(id: string): Promise<void>
 }

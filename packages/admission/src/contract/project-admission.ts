@@ -1,6 +1,6 @@
 import type { ApplicationCredential, Project, Quota, QuotaResource, User } from '@spout/model'
 
-/** Writes of projects, their quotas, and who may use them. */
+/** Writes of projects, their quotas, and their users. */
 export interface ProjectAdmission {
   createProject(draft: Pick<Project, 'name' | 'description'>): Promise<Project>
   /** Refused while it owns anything. */

@@ -2,7 +2,7 @@ import type { KINDS, Kind } from '@spout/model'
 import type { Revision } from '@spout/store'
 import type { z } from 'zod'
 
-/** The model's type of a kind. */
+/** The model's type for a kind. */
 export type ObjectOf<K extends Kind> = z.output<(typeof KINDS)[K]>
 
 export interface Versioned<T> {
@@ -10,34 +10,34 @@ export interface Versioned<T> {
   readonly revision: Revision
 }
 
-/** Where a listener, pool, member or monitor lives. */
+/** Where a listener, pool, member or monitor is. */
 export interface ChildRef {
   readonly kind: 'listener' | 'pool' | 'member' | 'healthMonitor'
   readonly loadBalancerId: string
-  /** The pool of a member or monitor. */
+  /** The pool of a member or monitor; null for the others. */
   readonly poolId: string | null
 }
 
 /**
- * The store in memory, with the indexes that surfaces and controllers ask by. Fed by one watch; every surface reads
- * here, so a list costs no parsing. After `caughtUp(revision)` it shows at least that revision.
+ * The store in memory, with the indexes that surfaces and controllers need. One watch feeds it. Every surface reads
+ * here, so a list parses nothing. After `caughtUp(revision)` it shows at least that revision.
  */
 export interface ModelView {
   get<K extends Kind>(kind: K, id: string): Versioned<ObjectOf<K>> | null
-  /** Ordered by createdAt, then id. `projectId` narrows to one project's objects. */
+  /** Ordered by createdAt, then id. `projectId` limits it to one project's objects. */
   list<K extends Kind>(kind: K, options?: { readonly projectId?: string }): readonly ObjectOf<K>[]
-  /** Where the child with this id is. */
+  /** Finds a listener, pool, member or monitor by id. */
   child(id: string): ChildRef | null
   /** The address object with this portId. */
   addressByPort(portId: string): ObjectOf<'address'> | null
   caughtUp(revision: Revision): Promise<void>
-  /** Called after each commit with what it changed; returns the unsubscribe. */
+  /** Called after each commit with the objects that it changed; returns the unsubscribe. */
   onChange(listener: (changed: readonly ChangedObject[]) => void): () => void
 }
 
 export interface ChangedObject {
   readonly kind: Kind
   readonly id: string
-  /** The project of an object that is gone, if it was one's. */
+  /** The project of a deleted object, if it had one. */
   readonly goneFrom?: string
 }

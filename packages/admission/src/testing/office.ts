@@ -27,7 +27,7 @@ export interface Office {
   readonly subnet: Subnet
   /** Moves the clock. */
   readonly later: (ms: number) => void
-  /** Ids of addresses in use and of load balancers: what a refused wish must leave alone. */
+  /** Ids of addresses in use and of load balancers, which a refused request must not change. */
   readonly holdings: () => readonly string[]
   readonly close: () => Promise<void>
 }
@@ -75,7 +75,7 @@ export async function openOffice(options: Partial<StoreAdmissionOptions> = {}): 
   }
 }
 
-/** Each project has a physical network of its own: a segment belongs to one project. */
+/** Each project has a physical network of its own, because a segment belongs to one project. */
 export const networkDraft = (projectId: string, returnPath: Network['returnPath'] = 'gateway') => ({
   projectId,
   name: 'net',
@@ -173,7 +173,7 @@ export const draftOf = (
   ...fields,
 })
 
-/** What the work is refused with. */
+/** The error that the work is refused with. */
 export async function refusal(work: Promise<unknown>): Promise<SpoutError> {
   const error = await work.then(
     () => null,

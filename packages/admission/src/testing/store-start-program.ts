@@ -1,5 +1,5 @@
 /**
- * Starts on a store as the control plane does, in a process of its own, and prints `{objects, bytes, rssBytes}`: the
+ * Opens a store as the control plane does, in a process of its own, and prints `{objects, bytes, rssBytes}`: the
  * resident memory that this took. The argument is the database's path.
  */
 import { SqliteStore } from '@spout/store'
