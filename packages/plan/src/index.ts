@@ -34,7 +34,6 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
-export { needsSymmetricPath } from './node-state/symmetric-path.ts'
 export { PlacementIndex } from './node-state/placement-index.ts'
 export { type DomainUse, planDomain, tunnelGateway } from './node-state/plan-domain.ts'
 export {
@@ -44,6 +43,7 @@ export {
   neededFeatures,
   planLoadBalancer,
 } from './node-state/plan-load-balancer.ts'
+export { needsSymmetricPath } from './node-state/symmetric-path.ts'
 export { type Owner, type PlacementWish, type PlannedNode, placeOwner } from './placement/place.ts'
 export { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
 export type { Problem, Reason } from './reason.ts'

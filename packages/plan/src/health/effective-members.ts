@@ -9,9 +9,8 @@ type PoolMembers = Pick<NodePool, 'panicThreshold'> & { readonly members: readon
  * - While an ordinary member is up, backup members are idle.
  * - With every ordinary member down, the backup members that are up serve. Their answers prove that the checks work.
  * - With less than `panicThreshold` percent of ordinary members up, health is ignored and every ordinary member serves:
- * a
- *   mass failure is more likely the check's fault, and sending everything to the few that are left would kill those
- * too.
+ *   a mass failure is more likely the check's fault, and sending everything to the few that are left would kill those
+ *   too.
  *
  * Both data planes follow this rule: the proxy applies it to its servers, `effectiveSlots` to a slot table.
  *

@@ -16,8 +16,8 @@ import type { AdvertisementsByPool } from '../group/advertisements.ts'
 import { type PlannedNode, placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
-import { needsSymmetricPath } from './symmetric-path.ts'
 import { planPool, proxyProtocolOf } from './node-pool.ts'
+import { needsSymmetricPath } from './symmetric-path.ts'
 
 export interface LoadBalancerPlanInput {
   readonly loadBalancer: LoadBalancer

@@ -1,8 +1,8 @@
 import type { LoadBalancer, Network } from '@spout/model'
 import { describe, expect, it } from 'vitest'
 import { id, listener, loadBalancer, network } from '../testing/documents.ts'
-import { needsSymmetricPath } from './symmetric-path.ts'
 import { planLoadBalancer } from './plan-load-balancer.ts'
+import { needsSymmetricPath } from './symmetric-path.ts'
 
 type Protocol = LoadBalancer['listeners'][number]['protocol']
 

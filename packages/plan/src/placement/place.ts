@@ -35,8 +35,7 @@ export interface Owner {
  *
  * - A cordoned owner keeps what it has. A draining one hands over when another node can take it.
  * - A silent owner keeps its VIPs until it is `lost`, and longer if there is no other node: it may still forward, and
- * has
- *   them when it returns.
+ *   has them when it returns.
  */
 export function placeOwner(wish: PlacementWish): Owner {
   const { nodes, groupName, needs } = wish
