@@ -3,7 +3,9 @@ import path from 'node:path'
 import { Secret } from '@spout/runtime'
 import { randomSecret } from '@spout/runtime/random-secret'
 
-/** The administrator's password: the configured one, else one made up at the first start and kept beside the data. */
+/**
+ * The administrator's password: the configured one, else one generated at the first start and stored beside the data.
+ */
 export function adminPassword(stateDirectory: string, configured: Secret<string> | undefined): Secret<string> {
   if (configured) return configured
   const file = path.join(stateDirectory, 'admin-password')

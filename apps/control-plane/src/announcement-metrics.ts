@@ -7,7 +7,10 @@ interface Described {
   readonly status: StatusController
 }
 
-/** Who announces what and how flows outlive nodes, by shard, node and session: the number of series never follows VIPs or tenants. */
+/**
+ * Metrics of announcements and of flow replication, by shard, node and session. The number of series does not grow with
+ * VIPs or tenants.
+ */
 export function describeAnnouncements(metrics: Metrics, described: Described): void {
   describeShards(metrics, described)
   describeNodes(metrics, described)

@@ -12,7 +12,7 @@ import {
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
 
-/** The API's certificate: the operator's own from files, else one of the agent link's authority. */
+/** The API's certificate: the operator's from files, else one issued by the agent link's authority. */
 export function apiCertificate(
   { api, agentLink }: Pick<ControlPlaneConfig, 'api' | 'agentLink'>,
   parts: { readonly authority: CertificateAuthority; readonly clock: Clock; readonly log: Logger },
@@ -24,8 +24,8 @@ export function apiCertificate(
 }
 
 /**
- * What the API's TLS is made of at the start.
- * @throws ConfigError when the operator's files cannot be used: there is none before them that could stay in force
+ * The API's TLS context at the start.
+ * @throws ConfigError when the operator's files cannot be used; there is no earlier certificate to fall back to
  */
 export async function apiTls(certificate: ServedCertificate): Promise<SecureContextOptions> {
   try {

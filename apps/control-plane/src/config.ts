@@ -19,26 +19,29 @@ function isCidr(text: string): boolean {
 
 /** Every setting of the control plane with its default. `docs/configuration.md` explains them. */
 export const controlPlaneConfig = z.strictObject({
-  /** Where everything lives that must survive: the database, the certificate authority. */
+  /** Holds everything that must survive: the database, the certificate authority. */
   stateDirectory: z.string().min(1).default('/var/lib/spout'),
   api: section({
     host: z.string().default('127.0.0.1'),
     port: tcpPort.default(9130),
-    /** What clients see in catalogs and links; made from host and port when empty. */
+    /** The URL that clients see in catalogs and links; empty: made from host and port. */
     publicUrl: z.string().default(''),
-    /** How long a reply of the Octavia API waits for the nodes, so that clients find their object ACTIVE at once. */
+    /** How long an answer of the Octavia API waits for the nodes, so that clients find their object ACTIVE at once. */
     settleMs: z.number().int().min(0).max(10_000).default(400),
-    /** HTTPS: with the certificate of `certificateFile`, else one of the agent link's own authority for `agentLink.names`. */
+    /**
+     * Serves HTTPS with the certificate of `certificateFile`, else with one of the agent link's authority for
+     * `agentLink.names`.
+     */
     tls: z.boolean().default(false),
-    /** PEM, read again every few seconds: the server's certificate first, then those that lead to its authority. */
+    /** PEM: the server's certificate, then its chain. It is read again every few seconds. */
     certificateFile: z.string().default(''),
-    /** PEM: its key. */
+    /** PEM: the certificate's key. */
     keyFile: z.string().default(''),
-    /** The operator's word that HTTP beyond loopback is meant: a proxy on another machine does TLS, over a network of its own. */
+    /** Allows HTTP beyond loopback, for a proxy on another machine that does TLS over a network of its own. */
     plainBeyondLoopback: z.boolean().default(false),
-    /** Proxies in front of the API, as prefixes: their word on who the client is counts. */
+    /** Prefixes of the proxies in front of the API, which are trusted to name the client's address. */
     trustedProxies: z.array(prefix).max(64).default([]),
-    /** Where they say it. Only one place, because a client itself may send what its proxy does not set. */
+    /** How they name it. Only one way is read, because a client itself may send what its proxy does not set. */
     clientAddressFrom: z.enum(['x-forwarded-for', 'forwarded', 'proxy-protocol']).default('x-forwarded-for'),
   })
     .refine(({ host, tls, plainBeyondLoopback }) => isLoopback(host) || tls || plainBeyondLoopback, {
@@ -55,26 +58,26 @@ export const controlPlaneConfig = z.strictObject({
       error: 'is false, and api.certificateFile is set: nobody would see the certificate',
     })
     .prefault({}),
-  /** What one project, one address or all together may use of the API. Over it: 429 with Retry-After. */
+  /** What one project, one address or all together may use of the API. More is answered with 429 and Retry-After. */
   limits: section({
-    /** Requests of a project, of whatever surface; every 16 KiB that are sent or answered count as one more. */
+    /** Requests of a project, over all surfaces. Every 16 KiB sent or received count as one more. */
     requestsPerSecond: z.number().int().min(10).max(1_000_000).default(1000),
-    /** What a project that was quiet may ask at once. */
+    /** How many requests a project that was idle may send at once. */
     requestBurst: z.number().int().min(10).max(10_000_000).default(5000),
-    /** Requests without a token from one IPv4 address or IPv6 /64, logins among them. */
+    /** Requests without a token, including logins, from one IPv4 address or IPv6 /64. */
     strangerRequestsPerSecond: z.number().int().min(1).max(1_000_000).default(50),
     /** Watches that a project may have open. */
     watches: z.number().int().min(1).max(100_000).default(128),
-    /** Connections of all, and of one IPv4 address or IPv6 /64. */
+    /** Connections in total, and from one IPv4 address or IPv6 /64. */
     connections: z.number().int().min(16).max(1_000_000).default(8192),
     connectionsOfAddress: z.number().int().min(4).max(1_000_000).default(4096),
   }).prefault({}),
-  /** What an operator asks the process, apart from the API, which tenants reach. */
+  /** The operator's endpoints, apart from the API that tenants reach. */
   status: section({
     host: z.string().default('127.0.0.1'),
     /** `/healthz`, `/readyz` and `/metrics`. */
     port: tcpPort.default(9134),
-    /** A file with the token that `/metrics` and the reasons of `/readyz` are given for; empty asks for none. */
+    /** File with the token that protects `/metrics` and the reasons of `/readyz`; empty asks for none. */
     tokenFile: z.string().default(''),
   })
     .refine(({ host, tokenFile }) => isLoopback(host) || tokenFile !== '', {
@@ -85,7 +88,7 @@ export const controlPlaneConfig = z.strictObject({
   agentLink: section({
     host: z.string().default('0.0.0.0'),
     port: tcpPort.default(9131),
-    /** Names and addresses that agents connect to: they stand in the server's certificate. */
+    /** Names and addresses that agents connect to. The server's certificate is issued for them. */
     names: z.array(z.string().min(1).max(253)).min(1).default(['localhost', '127.0.0.1']),
   }).prefault({}),
   store: section({
@@ -93,7 +96,10 @@ export const controlPlaneConfig = z.strictObject({
   }).prefault({}),
   admin: section({
     user: z.string().min(1).max(64).default('admin'),
-    /** Set at every start when given; without it a first start makes one up and writes it to `<stateDirectory>/admin-password`. */
+    /**
+     * Set at every start when given. Without it the first start generates one and writes it to
+     * `<stateDirectory>/admin-password`.
+     */
     password: secret.optional(),
     project: z.string().min(1).max(64).default('admin'),
   }).prefault({}),
@@ -104,46 +110,46 @@ export const controlPlaneConfig = z.strictObject({
     moveAfterMs: z.number().int().min(500).max(3_600_000).default(5000),
   }).prefault({}),
   network: section({
-    /** Where a tenant's new network is found on the nodes when its creator does not say. */
+    /** The physical network of a tenant's new network when its creator names none. */
     defaultPhysicalNetwork: z.string().default('tenant'),
-    /** VLANs handed out on it, one per network; null leaves all untagged on it. */
+    /** VLANs assigned on it, one per network; null leaves all networks untagged. */
     vlans: section({ first: z.number().int().min(1).max(4094), last: z.number().int().min(1).max(4094) })
       .nullable()
       .default(null),
     defaultReturnPath: z.enum(['gateway', 'snat', 'dsr']).default('snat'),
-    /** Networks no tenant may name an address of: management, storage, the nodes themselves. */
+    /** Networks whose addresses no tenant may name: management, storage, the nodes themselves. */
     managementCidrs: z.array(z.string()).max(64).default([]),
   }).prefault({}),
   nodes: section({
-    /** How the nodes of the default group, which the first start makes, announce addresses. Later the group itself says. */
+    /** The announcer of the default group, which the first start creates. Later the group's own setting counts. */
     announcer: z.enum(['l2', 'vrrp', 'bgp']).default('vrrp'),
-    /** The AS of that group's nodes, where they announce by `bgp`. */
+    /** The AS of that group's nodes, if they announce by `bgp`. */
     localAs: z.number().int().min(1).max(4_294_967_294).nullable().default(null),
   }).prefault({}),
-  /** The cluster that this control plane is a pod of. */
+  /** The cluster that this control plane runs in. */
   kubernetes: section({
-    /** Whether service accounts of the cluster are known here. */
+    /** Whether service accounts of the cluster are accepted. */
     enabled: z.boolean().default(false),
-    /** What their tokens must be meant for. */
+    /** The audience that their tokens must have. */
     audience: z.string().min(1).max(253).default('spout.dev'),
-    /** Who each of them is: this role on this project, nothing else. */
+    /** The accounts: each has this role in this project, nothing else. */
     accounts: z
       .array(section({ account, role: z.enum(['admin', 'balancer', 'reader']), project: z.string().min(1).max(64) }))
       .max(64)
       .default([]),
-    /** The account of the agents, each of which enrols the node that its pod runs on, and no other. */
+    /** The agents' account. Each may enrol the node that its pod runs on, and no other. */
     agents: account.or(z.literal('')).default(''),
-    /** The group that their nodes are in at first. */
+    /** The group that new nodes join. */
     nodeGroup: z.string().min(1).max(64).default('default'),
-    /** A ConfigMap that is there: its `ca.crt` is kept to be the agent link's authority. */
+    /** An existing ConfigMap whose `ca.crt` is kept equal to the agent link's authority. */
     authorityConfigMap: account.or(z.literal('')).default(''),
-    /** The network of the pods, made at the first start for this project. */
+    /** The network of the pods, created at the first start for this project. */
     network: section({
       project: z.string().min(1).max(64),
       name: z.string().min(1).max(64).default('pods'),
-      /** What the agents list in `hostSegments`. */
+      /** The name that the agents list in `hostSegments`. */
       physicalNetwork: z.string().min(1).max(32).default('cluster'),
-      /** Between a node and its own domain, with the node's address there: never on a wire. One of a family. */
+      /** Prefixes for the link between a node and its domain, one per family. They never appear on a wire. */
       links: z
         .array(section({ cidr: z.string().max(49), router: z.string().max(45) }))
         .min(1)
@@ -154,12 +160,12 @@ export const controlPlaneConfig = z.strictObject({
   }).prefault({}),
   tokens: section({
     lifetimeSeconds: z.number().int().min(60).max(2_592_000).default(28_800),
-    /** Of one user by password, and of each application credential; the oldest goes when one more is issued. */
+    /** Tokens of one user by password, and of each application credential. Issuing one more deletes the oldest. */
     perGrant: z.number().int().min(1).max(100_000).default(250),
     /** Application credentials of one user. */
     credentialsPerUser: z.number().int().min(0).max(10_000).default(100),
   }).prefault({}),
-  /** Who did what, as JSON lines in the state directory. */
+  /** Records who did what, as JSON lines in the state directory. */
   audit: section({
     fileMegabytes: z.number().int().min(1).max(1024).default(16),
     /** How many files are kept. */

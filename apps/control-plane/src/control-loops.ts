@@ -4,7 +4,7 @@ import type { Logger } from '@spout/runtime/logger'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ModelStore } from './model-store.ts'
 
-/** The control loops. Those that have a start are not started yet. */
+/** The control loops, before those with a `start` are started. */
 export interface ControlLoops {
   readonly nodeStates: NodeStateTable
   readonly status: StatusController

@@ -27,13 +27,13 @@ import { type ModelStore, openModelStore } from './model-store.ts'
 import { readinessChecks } from './readiness.ts'
 import { mountSurfaces } from './surfaces.ts'
 
-/** What every part is given. */
+/** What every part needs. */
 interface Surroundings {
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Puts the parts together in the order they need each other, starts them, and says where clients find it. */
+/** Creates the parts in order of their dependencies, starts them, and logs where clients find the API. */
 export async function startControlPlane(
   config: ControlPlaneConfig,
   environment: Readonly<Record<string, string | undefined>>,
@@ -73,7 +73,7 @@ export async function startControlPlane(
     name: 'api',
     start: async () => {
       const address = await app.listen(config.api)
-      // The workbench waits for this line and reads where to go from it.
+      // The workbench waits for this line and reads the addresses from it.
       log.info(
         { event: 'listening', address, agentLinkPort: link.port, statusPort: statusServer.port },
         'the control plane is up',
@@ -103,7 +103,7 @@ export async function startControlPlane(
   return lifecycle
 }
 
-/** The client of the Kubernetes API is loaded where there is a cluster: it takes megabytes. */
+/** The client of the Kubernetes API takes megabytes, so it is loaded only in a cluster. */
 async function openHome(
   config: ControlPlaneConfig,
   environment: Readonly<Record<string, string | undefined>>,

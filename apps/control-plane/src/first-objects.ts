@@ -6,7 +6,7 @@ import { ensurePodNetwork } from './cluster/pod-network.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ModelStore } from './model-store.ts'
 
-/** Sees to what must be there before anybody can ask: the administrator, a node group, and what the own cluster needs. */
+/** Creates what must exist before the first request: the administrator, a node group, and the cluster's own objects. */
 export async function ensureFirstObjects(
   config: ControlPlaneConfig,
   { admission, view }: ModelStore,

@@ -14,27 +14,27 @@ import {
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
 
-/** Bodies of all that are read at a time, and of one project: the largest is 4 MiB. */
+/** Limits of request bodies being read, in total and of one project. The largest body is 4 MiB. */
 const BODIES = { mostBytes: 128 * 1024 * 1024, mostBytesOfOne: 16 * 1024 * 1024 } as const
-/** What waits for slow readers of one project. */
+/** Limit of data buffered for slow readers of one project. */
 const MOST_STREAM_BYTES = 32 * 1024 * 1024
-/** Somebody without a token may be quick for so long. */
+/** How long a client without a token may burst. */
 const STRANGER_BURST_SECONDS = 4
 
-/** Requests that begin before whoever asks next has a turn: some milliseconds of work. */
+/** Requests that start before the next project has its turn: some milliseconds of work. */
 const MOST_OF_ROUND = 4
 
 export interface Limits {
   readonly gate: Gate
   readonly streams: OpenStreams
-  /** In which long answers of all surfaces have their pieces made. */
+  /** Schedules the pieces of long answers, over all surfaces. */
   readonly turns: RoundTurns
-  /** Bounds the connections of a server. */
+  /** Limits the connections of a server. */
   watch(server: Server): void
   close(): void
 }
 
-/** Everything that bounds what one project or one address can use of the API. */
+/** Creates everything that limits what one project or one address can use of the API. */
 export function openLimits(
   { limits: config, api }: Pick<ControlPlaneConfig, 'limits' | 'api'>,
   { authenticator, clock }: { readonly authenticator: Authenticator; readonly clock: Clock },

@@ -1,5 +1,5 @@
 /**
- * The control plane: one process that holds the model, plans, and speaks to clients and nodes. Composition only.
+ * The control plane: one process that holds the model, plans, and serves clients and nodes. Composition only.
  *
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
  * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings.
@@ -13,7 +13,7 @@ import { collectStartGarbage } from '@spout/runtime/start-garbage'
 import { controlPlaneConfig } from './config.ts'
 import { startControlPlane } from './control-plane.ts'
 
-/** By then what the start left behind is garbage. */
+/** By then the memory that only the start needed is garbage. */
 const STARTED_MS = 1500
 
 async function main(): Promise<void> {
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const log = createLogger({ name: 'spout-control-plane', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
   const lifecycle = await startControlPlane(config, process.env, log)
-  // Where a compile cache is set, the next start finds it whatever ends this process.
+  // With a compile cache set, the next start finds it however this process ends.
   flushCompileCache()
   setTimeout(collectStartGarbage, STARTED_MS).unref()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

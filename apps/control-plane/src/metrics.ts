@@ -11,7 +11,9 @@ interface Described {
   readonly audit: AuditLog
 }
 
-/** Metrics of objects, read at scrape time: the number of series follows kinds and nodes, never tenants' objects. */
+/**
+ * Metrics of objects, read at scrape time. The number of series grows with kinds and nodes, not with tenants' objects.
+ */
 export function describeObjects(metrics: Metrics, { view, status, planner, link, audit }: Described): void {
   const kinds = ['loadBalancer', 'network', 'addressPool', 'address', 'node', 'project'] as const
   metrics.gauge({ name: 'spout_objects', help: 'Stored objects', labels: ['kind'] }, () =>
@@ -53,7 +55,7 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
   ])
 }
 
-/** The API's certificate. @param certificate null without TLS: there are no such series then */
+/** Metrics of the API's certificate. @param certificate null without TLS; then there are no such series */
 export function describeCertificate(metrics: Metrics, certificate: ServedCertificate | null): void {
   if (certificate === null) return
   metrics.gauge(

@@ -4,7 +4,7 @@ import type { Logger } from '@spout/runtime/logger'
 import { MemoryStore, SqliteStore, type Store } from '@spout/store'
 import type { ControlPlaneConfig } from './config.ts'
 
-/** The model: where it is stored, the view of it in memory, and the one way to write it. */
+/** The model: its store, its view in memory, and the only way to write it. */
 export interface ModelStore {
   readonly store: Store
   readonly view: StoreView

@@ -4,7 +4,7 @@ import type { StatusReader } from '@spout/model'
 import type { ReadinessCheck } from '@spout/runtime/readiness'
 import type { Store } from '@spout/store'
 
-/** What must hold before `/readyz` says yes: it is true only when the data plane follows. */
+/** The conditions for `/readyz`. It is ready only when the data plane follows. */
 export const readinessChecks = ({
   store,
   nodeStates,

@@ -30,7 +30,7 @@ export interface SurfaceParts {
   readonly audit: AuditLog
   readonly limits: Limits
   readonly clock: Clock
-  /** Pin of the agent link's authority, for who enrols a node. */
+  /** Pin of the agent link's authority, for enrolling nodes. */
   readonly linkPin: string
 }
 

@@ -1,10 +1,10 @@
 /**
- * Control loops over the model: planning, status, node liveness, clearing up. Each has a folder; `tools/checks/rooms.ts`
+ * Control loops over the model: planning, status, node liveness, clean-up. Each has a folder; `tools/checks/rooms.ts`
  * lists the folders in the order in which they may import.
  *
- * Each reads the model's view and keeps what it knows in memory; placements alone are written, by the plan controller,
- * before what follows from them is published. It never talks to a node: the agent link streams what is published here
- * and hands reports in.
+ * Each reads the model's view and keeps its state in memory. Only placements are written, by the plan controller,
+ * before anything that follows from them is published. No loop talks to a node: the agent link streams what is
+ * published here and delivers reports.
  */
 
 export { Sweeper, type SweeperOptions } from './clean-up/sweeper.ts'

@@ -3,7 +3,7 @@ import { type Clock, type Component, type Logger, retry } from '@spout/runtime'
 
 export interface AuthorityPublisherOptions {
   readonly transport: Transport
-  /** `namespace/name` of a ConfigMap that is there. */
+  /** `namespace/name` of an existing ConfigMap. */
   readonly configMap: string
   /** PEM. */
   readonly authority: string
@@ -14,7 +14,10 @@ export interface AuthorityPublisherOptions {
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
 
-/** Tells the cluster's pods whom to believe to be the control plane: what they mount is written once at each start. */
+/**
+ * Publishes the agent link's authority to the cluster's pods, in a ConfigMap that they mount. Written once at each
+ * start.
+ */
 export class AuthorityPublisher implements Component {
   readonly name = 'authority-publisher'
   readonly #options: AuthorityPublisherOptions
@@ -25,7 +28,7 @@ export class AuthorityPublisher implements Component {
     this.#options = options
   }
 
-  /** Returns at once: without the cluster's API server everything else goes on. */
+  /** Returns at once. Everything else works without the cluster's API server. */
   start(): void {
     const { transport, configMap, authority, clock, log } = this.#options
     const { signal } = this.#stopping
@@ -35,7 +38,7 @@ export class AuthorityPublisher implements Component {
       const patch = { data: { 'ca.crt': authority } }
       if ((await client.mergePatch(CONFIG_MAPS, { namespace, name }, patch, { signal })) === null)
         throw new Error(`there is no ConfigMap ${configMap}`)
-      log.info({ event: 'authority-published', configMap }, 'pods know whom to believe')
+      log.info({ event: 'authority-published', configMap }, 'the authority is published to pods')
       return 'done'
     }
     this.#writing = retry(write, {

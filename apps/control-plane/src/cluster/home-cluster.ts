@@ -5,17 +5,17 @@ import { ServiceAccounts } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'
 import { AuthorityPublisher, type AuthorityPublisherOptions } from './authority-publisher.ts'
 
-/** The API server of the cluster that this process is a pod of, and whom of it we know. */
+/** The API server of the cluster that this process runs in, and which of its service accounts we know. */
 export interface HomeCluster {
   readonly serviceAccounts: ServiceAccounts
   authorityPublisher(options: Omit<AuthorityPublisherOptions, 'transport'>): Component
   close(): void
 }
 
-/** Somebody waits for the answer: a login, an agent that enrols. */
+/** A login or an enrolling agent waits for the answer. */
 const REVIEW_DEADLINE_MS = 5000
 
-/** @throws ConfigError when we are no pod after all */
+/** @throws ConfigError when this process is not a pod */
 export async function openHomeCluster(
   { kubernetes }: ControlPlaneConfig,
   environment: Readonly<Record<string, string | undefined>>,

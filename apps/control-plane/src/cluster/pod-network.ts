@@ -4,8 +4,8 @@ import { ensureClusterProject } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'
 
 /**
- * The network of the cluster's pods, for the project that balances its Services, and no limits to that project but the
- * cluster's own: made when there is none of its name, and left to the administrator from then on.
+ * Creates the network of the cluster's pods, for the project that balances its Services, and gives that project ample
+ * limits. It is created if none has its name. From then on it is left to the administrator.
  */
 export async function ensurePodNetwork(
   { admission, view }: { readonly admission: Admission; readonly view: ModelView },
@@ -29,7 +29,7 @@ export async function ensurePodNetwork(
       await admission.addSubnet(id, { name: 'link', description: '', cidr, gatewayIp: router, nodeRange: null })
 }
 
-/** Every limit is finite; its Services are counted by the cluster's own quotas. */
+/** Limits must be finite. The cluster's own quotas limit its Services. */
 const AMPLE = Object.fromEntries(
   QUOTA_RESOURCES.filter((resource) => resource !== 'bytes').map((resource) => [resource, 1_000_000]),
 )

@@ -17,10 +17,10 @@ interface Expired {
 }
 
 const EVERY_MS = 60_000
-/** Deletions of one sweep: what is left waits for the next, which then comes at once. */
+/** Limit of deletions in one sweep. A sweep that reaches it is followed by the next at once. */
 const SWEEP = 500
 
-/** Clears up what time has ended: addresses past their quarantine, tokens and enrolment tokens past their expiry. */
+/** Deletes what has expired: addresses past their quarantine, tokens and enrolment tokens past their expiry. */
 export class Sweeper implements Component {
   readonly name = 'sweeper'
   readonly #options: SweeperOptions
@@ -42,7 +42,7 @@ export class Sweeper implements Component {
     await this.#sweeping
   }
 
-  /** @returns how many were deleted; less than there are when there are many */
+  /** @returns how many were deleted; at most `SWEEP` */
   async sweep(): Promise<number> {
     const { view, store, clock } = this.#options
     const now = clock.now().toISOString()
@@ -52,7 +52,7 @@ export class Sweeper implements Component {
       const stored = view.get(kind, id)
       if (stored === null) continue
       try {
-        // Only as it was seen: an address that somebody took again meanwhile stays his.
+        // Delete only the version that was seen: the address may have been taken again meanwhile.
         await store.commit([{ op: 'delete', kind, id, ifRevision: stored.revision }])
         deleted++
       } catch (error) {
@@ -74,7 +74,7 @@ export class Sweeper implements Component {
     const { everyMs = EVERY_MS, log } = this.#options
     try {
       const deleted = await this.sweep()
-      if (deleted > 0) log.info({ event: 'swept', deleted }, 'cleared up what had expired')
+      if (deleted > 0) log.info({ event: 'swept', deleted }, 'expired objects were deleted')
       this.#later(deleted === SWEEP ? 0 : everyMs)
     } catch (error) {
       log.warn({ event: 'sweep-failed', err: error }, 'will try again')

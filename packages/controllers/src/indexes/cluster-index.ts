@@ -9,12 +9,12 @@ import {
 } from '@spout/model'
 import { KeySets } from './key-sets.ts'
 
-/** Stands for the default group where there is no group at all yet. */
+/** Stands for the default group while there is no group. */
 const NO_GROUP = ''
 
 /**
- * What touches what: so that a change leads to the load balancers and networks it concerns without looking at others.
- * Fed with ids that changed; reads the view.
+ * Indexes the relations between objects, so that a change leads to the load balancers and networks it affects without a
+ * search. It is given the ids that changed and reads the view.
  */
 export class ClusterIndex {
   readonly #view: ModelView
@@ -25,11 +25,11 @@ export class ClusterIndex {
   readonly #byInnerProxy = new KeySets()
   /** network id -> its load balancers with a listener whose connections the kernel tracks */
   readonly #byTracked = new KeySets()
-  /** network id -> those that have listeners, and none such */
+  /** network id -> its load balancers that have listeners, none of them tracked */
   readonly #byUntracked = new KeySets()
-  /** `<network id> <group id>` -> load balancers there */
+  /** `<network id> <group id>` -> the group's load balancers in the network */
   readonly #byPlace = new KeySets()
-  /** network id -> groups that carry load balancers of it */
+  /** network id -> groups that carry its load balancers */
   readonly #groupsOf = new Map<string, Set<string>>()
   #defaultGroupId: string | null = null
 
@@ -71,7 +71,7 @@ export class ClusterIndex {
     return nodeGroupId ?? this.#defaultGroupId ?? NO_GROUP
   }
 
-  /** Null where there is no group at all yet. */
+  /** Null while there is no group. */
   group(id: string): NodeGroup | null {
     return this.#view.get('nodeGroup', id)?.value ?? null
   }
@@ -96,17 +96,17 @@ export class ClusterIndex {
     return this.#byNetwork.of(networkId)
   }
 
-  /** Whether clients inside the network come to a proxy. */
+  /** Whether clients inside the network reach a proxy. */
   hasInnerProxy(networkId: string): boolean {
     return this.#byInnerProxy.of(networkId).size > 0
   }
 
-  /** Whether the listeners in the network leave the kernel nothing to track. Without any nobody knows yet. */
+  /** Whether no listener in the network needs connection tracking. False without listeners. */
   isUntracked(networkId: string): boolean {
     return this.#byUntracked.of(networkId).size > 0 && this.#byTracked.of(networkId).size === 0
   }
 
-  /** Networks of which this group carries load balancers. */
+  /** Networks whose load balancers this group carries. */
   networksOfGroup(groupId: string): readonly string[] {
     return [...this.#groupsOf].flatMap(([networkId, groups]) => (groups.has(groupId) ? [networkId] : []))
   }
@@ -134,6 +134,6 @@ export class ClusterIndex {
 const hasInnerProxy = ({ vips, listeners }: LoadBalancer): boolean =>
   vips.some(({ scope }) => scope === 'tenant') && listeners.some(({ protocol }) => isProxied(protocol))
 
-/** What is balanced is translated; what is counted, or asks who comes, is known by its flow. */
+/** Balanced connections are translated. Connection limits and allow lists work on tracked connections. */
 const needsTracking = ({ protocol, connectionLimit, allowedCidrs }: Listener): boolean =>
   !isProxied(protocol) || connectionLimit !== null || allowedCidrs !== null

@@ -1,4 +1,4 @@
-/** Which ids belong under which key: an index kept by moving an id whenever its key changes. */
+/** An index from keys to ids. Each id has one key at most. */
 export class KeySets {
   readonly #keyOf = new Map<string, string>()
   readonly #ids = new Map<string, Set<string>>()
@@ -12,7 +12,7 @@ export class KeySets {
     return this.#keyOf.get(id) ?? null
   }
 
-  /** Puts an id under a key and under no other; null takes it out. */
+  /** Moves an id to a key; null removes it. */
   set(id: string, key: string | null): void {
     const before = this.#keyOf.get(id)
     if (before === (key ?? undefined)) return

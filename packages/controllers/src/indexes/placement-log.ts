@@ -4,16 +4,16 @@ import { PlacementIndex } from '@spout/plan'
 import type { Revision, Store } from '@spout/store'
 import { KeySets } from './key-sets.ts'
 
-/** Where placements that no node owns are kept in the index by owner. */
+/** Key for placements without an owner, in the index by owner. */
 const NOBODY = ''
-/** And those that belong to a shard, whoever its master is. */
+/** Key for placements in a shard, whoever its master is. */
 const SHARED = 'shard'
 const placeOf = ({ ownerNodeId, shard, reason }: Placement): string =>
   ownerNodeId ?? (shard !== null && reason.code === 'Placed' ? SHARED : NOBODY)
 
 /**
- * Placements: in memory for planning, in the store for the next start. A decision counts for the next plan at once, and
- * is taken back when the store refuses it; nothing is published before it is durable.
+ * Placements, in memory for planning and in the store for the next start. A decision is visible to the next plan at
+ * once, and is rolled back if the store refuses it. Nothing is published before it is durable.
  */
 export class PlacementLog {
   readonly #store: Store
@@ -32,14 +32,14 @@ export class PlacementLog {
     }
   }
 
-  /** Load balancers that this node owns; null for those that nobody owns. */
+  /** Load balancers that this node owns; null for those without an owner. */
   ownedBy(nodeId: string | null): ReadonlySet<string> {
     return this.#byOwner.of(nodeId ?? NOBODY)
   }
 
   /**
-   * Makes a placement durable. Does nothing when it is what is stored.
-   * @throws SpoutError of the store; the placement before counts again then
+   * Makes a placement durable. Does nothing if it is stored already.
+   * @throws SpoutError of the store; the previous placement is then restored
    */
   async put(placement: Placement, projectId: string): Promise<void> {
     const before = this.index.get(placement.id)
@@ -74,7 +74,7 @@ export class PlacementLog {
     }
   }
 
-  /** Somebody else wrote it: what is stored counts. */
+  /** Another writer stored it: use the stored one. */
   async #reloadAfter(error: unknown, id: string): Promise<void> {
     const collided =
       error instanceof SpoutError && ['RevisionConflict', 'AlreadyExists', 'NotFound'].includes(error.code)

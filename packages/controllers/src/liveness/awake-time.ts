@@ -2,18 +2,19 @@ import type { Clock, Timer } from '@spout/runtime'
 
 export interface AwakeTimeOptions {
   readonly clock: Clock
-  /** Called right after a standstill, with the milliseconds of it that do not count. */
+  /** Called right after a standstill, with the part of it that does not count. */
   readonly onStandstill: (standstillMs: number) => void
 }
 
-/** So often the time is looked at. */
+/** How often the time is read. */
 const TICK_MS = 250
-/** A look that comes so much later than it should is a busy moment and counts; what is beyond that does not. */
+/** A tick up to this late is a busy moment and counts. Time beyond that does not. */
 const BUSY_MS = 250
 
 /**
- * Time in which this process ran. A process that was stopped, swapped out or collecting garbage received nothing
- * meanwhile, so nobody was silent: messages wait in its sockets, and its timers fire before it reads them.
+ * The time during which this process ran. A process that was stopped, swapped out or collecting garbage received
+ * nothing meanwhile, so silence in that time means nothing: messages wait in its sockets, and its timers fire before it
+ * reads them.
  */
 export class AwakeTime {
   readonly #options: AwakeTimeOptions
@@ -27,7 +28,7 @@ export class AwakeTime {
     this.#timer = this.#tick()
   }
 
-  /** Milliseconds that never go back and stand still while the process does. */
+  /** Monotonic milliseconds that stand still while the process does. */
   ms(): number {
     this.#look()
     return this.#options.clock.monotonicMs() - this.#excusedMs

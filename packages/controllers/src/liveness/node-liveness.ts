@@ -3,18 +3,18 @@ import { AwakeTime } from './awake-time.ts'
 
 export interface LivenessOptions {
   readonly clock: Clock
-  /** Silence after which a node counts as disconnected: people see it, nothing is taken from it. */
+  /** After this silence a node is shown as disconnected. It keeps its addresses. */
   readonly disconnectedAfterMs: number
-  /** Silence after which its addresses move to another node. */
+  /** After this silence its addresses move to another node. */
   readonly moveAfterMs: number
 }
 
-/** `new`: not heard of since this process started, and not yet for long enough to be missed. */
+/** `new`: not heard from since this process started, and not overdue yet. */
 export type Liveness = 'new' | 'connected' | 'disconnected' | 'lost'
 
 /**
- * What others on the fabric say of a silent node: it still answers for its addresses; it does not; they were asked and have
- * not said yet. Null: there is nobody to ask.
+ * What other nodes see of a silent node on the fabric: it answers for its addresses, it does not, or they have not
+ * reported yet. Null: no node can be asked.
  */
 export type Testimony = 'answers' | 'silent' | 'awaited'
 
@@ -22,29 +22,29 @@ interface Watched {
   lastHeardMs: number
   liveness: Liveness
   timer: Timer | null
-  /** Not heard of for long enough to be asked after. */
+  /** Silent for long enough that other nodes are asked about it. */
   isMissed: boolean
   testimony: Testimony | null
 }
 
-/** How long beyond `moveAfterMs` to wait for nodes that were asked about another: an older agent may not know the question. */
+/** How long beyond `moveAfterMs` to wait for the nodes that were asked. An older agent may not know the question. */
 const TESTIMONY_WITHIN_MS = 2000
 
-/** The most time that a silent node is given, in multiples of `moveAfterMs`, whatever starts that time again. */
+/** Limit of the time that a silent node gets, in multiples of `moveAfterMs`, however often that time restarts. */
 const MOST_TIMES = 12
 
 /**
  * Tracks node liveness. A node is alive while its reports arrive.
  *
- * After a start of the control plane every node has the full `moveAfterMs` to report, so that a restart moves no address.
- * That time starts again whenever another node reports for the first time: a thousand nodes connect one after the other,
- * and a late one is not dead.
+ * After a start of the control plane every node has the full `moveAfterMs` to report, so that a restart moves no
+ * address. That time restarts whenever another node reports for the first time: a thousand nodes connect one after the
+ * other, and a late one is not dead.
  *
- * When this process stood still, its own lateness is not the silence of nodes. After a standstill that is long enough for
- * agents to have given up a request, every node has the full time again, as after a start.
+ * A standstill of this process does not count as silence of nodes. After one so long that agents gave up their
+ * requests, every node has the full time again, as after a start.
  *
- * Where other nodes can be asked, silence alone is not death: while they say that the node answers on the fabric, it is
- * disconnected, not lost. A node that was declared lost while none could be asked is looked for again once one can.
+ * Where other nodes can be asked, silence alone is not death. While they see the node answer on the fabric, it is
+ * disconnected, not lost. A node that was declared lost while no other could be asked is checked again once one can.
  */
 export class NodeLiveness {
   readonly #options: LivenessOptions
@@ -69,7 +69,7 @@ export class NodeLiveness {
     return this.#nodes.get(nodeId)?.liveness ?? 'lost'
   }
 
-  /** Starts to expect reports from a node; harmless for one that is watched already. */
+  /** Starts to expect reports from a node. Harmless for a known one. */
   watch(nodeId: string): void {
     if (this.#nodes.has(nodeId)) return
     const watched: Watched = { lastHeardMs: this.#awake.ms(), liveness: 'new', timer: null, ...HEARD }
@@ -96,18 +96,18 @@ export class NodeLiveness {
     this.#arm(nodeId, watched)
   }
 
-  /** Ids of nodes that are silent, and that others should be asked about. */
+  /** Ids of silent nodes that other nodes should be asked about. */
   get doubtful(): ReadonlySet<string> {
     return this.#doubtful
   }
 
-  /** What those who were asked about a doubtful node say; null when there is nobody to ask. */
+  /** Sets what other nodes see of a doubtful node; null when none can be asked. */
   testify(nodeId: string, testimony: Testimony | null): void {
     const watched = this.#nodes.get(nodeId)
     if (watched === undefined || !this.#doubtful.has(nodeId) || watched.testimony === testimony) return
     watched.testimony = testimony
     if (watched.liveness === 'lost' && testimony !== null && testimony !== 'silent') {
-      // As if it had just been missed for long enough to be lost: who was found is given the time to say.
+      // As if it had only just been overdue, so that the other nodes have time to report.
       watched.lastHeardMs = this.#awake.ms() - this.#options.moveAfterMs
       this.#become(nodeId, watched, 'disconnected')
     }
@@ -125,7 +125,7 @@ export class NodeLiveness {
     for (const nodeId of [...this.#nodes.keys()]) this.forget(nodeId)
   }
 
-  /** A timer runs to the next deadline as it was when set; reports do not touch it, it looks again when it fires. */
+  /** Sets a timer for the present deadline. Reports do not reset it: it looks again when it fires. */
   #arm(nodeId: string, watched: Watched): void {
     const { clock, disconnectedAfterMs, moveAfterMs } = this.#options
     watched.timer?.clear()
@@ -133,7 +133,7 @@ export class NodeLiveness {
     const silentMs = this.#silentMs(watched)
     const missedAfterMs = Math.min(disconnectedAfterMs, moveAfterMs)
     if (silentMs >= missedAfterMs) this.#miss(nodeId, watched)
-    // Whoever was told may have testified.
+    // A listener may have called `testify`.
     if (watched.timer !== null) return
     if (silentMs >= moveAfterMs && this.#isDead(watched, silentMs)) {
       if (watched.testimony !== null) this.#doubtful.delete(nodeId)
@@ -156,7 +156,7 @@ export class NodeLiveness {
     watched.isMissed = true
     this.#doubtful.add(nodeId)
     if (watched.liveness === 'connected') this.#become(nodeId, watched, 'disconnected')
-    // People are not told of one that is new, but others are to be asked about it.
+    // People are not told of a `new` node, but other nodes are asked about it.
     else this.#tell(nodeId)
   }
 

@@ -12,7 +12,7 @@ import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { NodeLiveness, Testimony } from './node-liveness.ts'
 
-/** What nodes said of others that do not report. */
+/** Reads what nodes see of silent ones. */
 export interface SightReader {
   sights(nodeId: string): readonly Sight[]
   confirmedHash(nodeId: string, key: string): string | null
@@ -26,11 +26,11 @@ export interface PeerWatchOptions {
   readonly status: SightReader
 }
 
-/** So many look after a silent node: one that hears it is enough. */
+/** How many nodes probe a silent node. One that sees it answer is enough. */
 const WITNESSES = 3
-/** And so many of its VIPs are asked for. */
+/** How many of its VIPs they probe. */
 const VIPS = 3
-/** Looked through for them. */
+/** How many of its entries are searched for VIPs. */
 const MOST_LOOKED_AT = 100
 
 const NOBODY: ReadonlyMap<string, readonly WatchedNode[]> = new Map()
@@ -41,27 +41,27 @@ interface Missed {
 }
 
 /**
- * The second sign of death in a group that announces by `l2`, where the planner moves addresses: other nodes of the group
- * say whether a node that does not report still answers for its addresses on the fabric. While it does, only its way to
- * the control plane is broken, and an address that moved would have two owners.
+ * Provides the second sign of death in an `l2` group, where the planner moves addresses: other nodes of the group
+ * report whether a silent node still answers for its addresses on the fabric. If it does, it has only lost the control
+ * plane, and moving an address would give it two owners.
  */
 export class PeerWatch {
   readonly #options: PeerWatchOptions
-  /** By group id, then by id of the node that is missed. */
+  /** By group id, then by id of the silent node. */
   readonly #missed = new Map<string, ReadonlyMap<string, Missed>>()
-  /** By group id, then by id of the one who looks. */
+  /** By group id, then by id of the probing node. */
   readonly #watches = new Map<string, ReadonlyMap<string, readonly WatchedNode[]>>()
 
   constructor(options: PeerWatchOptions) {
     this.#options = options
   }
 
-  /** Who looks after whom, by id of the one who looks. */
+  /** Which nodes to probe, by id of the probing node. */
   watches(groupId: string): ReadonlyMap<string, readonly WatchedNode[]> {
     return this.#watches.get(groupId) ?? NOBODY
   }
 
-  /** Finds out who is missed and who is to look after them, and tells liveness what is known. */
+  /** Updates which nodes are silent and which nodes probe them, and passes results to liveness. */
   update(group: NodeGroup): void {
     const before = this.#missed.get(group.id)
     if (before === undefined && (group.announcer !== 'l2' || this.#options.liveness.doubtful.size === 0)) return
@@ -92,7 +92,7 @@ export class PeerWatch {
     this.reported(group.id)
   }
 
-  /** A node of the group said something. */
+  /** A node of the group reported. */
   reported(groupId: string): void {
     for (const [nodeId, { witnesses }] of this.#missed.get(groupId) ?? [])
       this.#options.liveness.testify(nodeId, this.#testimony(nodeId, witnesses))
@@ -107,7 +107,7 @@ export class PeerWatch {
     return said.length > 0 ? 'silent' : null
   }
 
-  /** Those that come after it in the group and report: the same ones again while they do. */
+  /** The next connected nodes of the group, so that they stay the same while they are connected. */
   #witnesses(nodes: readonly Node[], index: number, loads: ReadonlyMap<string, readonly unknown[]>): readonly string[] {
     const found: string[] = []
     for (let step = 1; step < nodes.length && found.length < WITNESSES; step++) {
@@ -118,7 +118,7 @@ export class PeerWatch {
     return found
   }
 
-  /** Null for one that has no address that could be asked for. */
+  /** Null for a node without an address to probe. */
   #watched(node: Node): WatchedNode | null {
     const { placements, nodeStates, status } = this.#options
     const confirmed: string[] = []

@@ -4,10 +4,16 @@ import type { Reason } from '@spout/plan'
 
 type Listener = (keys: readonly string[]) => void
 
-/** Keys remembered of a node that does not say that it let them go: it is away, and tells of all that it holds when it is back. */
-const MOST_UNGIVEN = 10_000
+/**
+ * Limit of unreleased keys kept per node. A node that releases nothing is away, and reports everything it has when it
+ * is back.
+ */
+const MOST_UNRELEASED = 10_000
 
-/** What every node shall hold, in memory. The plan controller writes it; the agent link and the status read it. */
+/**
+ * The wanted state of every node, in memory. The plan controller writes it; the agent link and the status controller
+ * read it.
+ */
 export class NodeStateTable implements NodeStates {
   /** key -> node id -> entry */
   readonly #entries = new Map<string, Map<string, HashedParts>>()
@@ -16,8 +22,8 @@ export class NodeStateTable implements NodeStates {
   readonly #listeners = new Map<string, Set<Listener>>()
   readonly #keyListeners = new Set<(key: string) => void>()
   readonly #problems = new Map<string, readonly Reason[]>()
-  /** node id -> keys that it was to hold and has not said that it let go; of a node that never says so the newest. */
-  readonly #ungiven = new Map<string, Set<string>>()
+  /** node id -> keys that were taken from it and that it has not reported as removed. Only the newest are kept. */
+  readonly #unreleased = new Map<string, Set<string>>()
   #ready = false
 
   get(nodeId: string, key: string): HashedEntry | null {
@@ -31,24 +37,24 @@ export class NodeStateTable implements NodeStates {
     }
   }
 
-  /** Whether the node was to hold this key, shall not any more, and has not said that it let it go. */
-  wasGiven(nodeId: string, key: string): boolean {
-    return this.#ungiven.get(nodeId)?.has(key) ?? false
+  /** Whether the key was taken from the node, and the node has not reported it as removed. */
+  isUnreleased(nodeId: string, key: string): boolean {
+    return this.#unreleased.get(nodeId)?.has(key) ?? false
   }
 
-  /** The node said that it does not hold this key. */
-  letGo(nodeId: string, key: string): void {
-    const keys = this.#ungiven.get(nodeId)
+  /** The node reported the key as removed. */
+  release(nodeId: string, key: string): void {
+    const keys = this.#unreleased.get(nodeId)
     keys?.delete(key)
-    if (keys?.size === 0) this.#ungiven.delete(nodeId)
+    if (keys?.size === 0) this.#unreleased.delete(nodeId)
   }
 
-  /** The node is gone. */
-  letGoAll(nodeId: string): void {
-    this.#ungiven.delete(nodeId)
+  /** The node was deleted. */
+  forget(nodeId: string): void {
+    this.#unreleased.delete(nodeId)
   }
 
-  /** Ids of the nodes that shall hold this key. */
+  /** Ids of the nodes that have an entry under this key. */
   nodesWith(key: string): Iterable<string> {
     return this.#entries.get(key)?.keys() ?? []
   }
@@ -63,8 +69,8 @@ export class NodeStateTable implements NodeStates {
   }
 
   /**
-   * Calls back with each key that changed for any node, also before `ready`, and with each that nobody shall hold, also when
-   * nobody did; returns the unsubscribe.
+   * Calls back with each key whose entry changed on any node, also before `ready`, and with each key that is removed
+   * from all nodes, even if none had it; returns the unsubscribe.
    */
   onKeyChange(listener: (key: string) => void): () => void {
     this.#keyListeners.add(listener)
@@ -80,19 +86,19 @@ export class NodeStateTable implements NodeStates {
   }
 
   /**
-   * Says what every node shall hold under a key: nodes that are not named hold it no more.
-   * @returns the nodes for which it changed; they were told already
+   * Sets the entries under a key for all nodes. Nodes that are not in `wanted` lose theirs.
+   * @returns the nodes whose entry changed; their listeners were called
    */
   set(key: string, wanted: ReadonlyMap<string, NodeStateEntry>): readonly string[] {
     return this.#set(key, wanted, null)
   }
 
-  /** The same of these nodes alone: what the others hold under the key stays. */
+  /** Like `set`, for these nodes only. The entries of other nodes stay. */
   setOn(nodeIds: ReadonlySet<string>, key: string, wanted: ReadonlyMap<string, NodeStateEntry>): readonly string[] {
     return this.#set(key, wanted, nodeIds)
   }
 
-  /** What keeps the node from announcing as its group shall, as the planner found. */
+  /** What keeps the node from announcing as its group requires, as the planner found. */
   problems(nodeId: string): readonly Reason[] {
     return this.#problems.get(nodeId) ?? []
   }
@@ -111,7 +117,7 @@ export class NodeStateTable implements NodeStates {
       this.#forget(nodeId, key)
       changed.push(nodeId)
     }
-    // The nodes of a group mostly share one entry object: hash each object once.
+    // The nodes of a group usually share one entry object, so each object is hashed once.
     const hashes = new Map<NodeStateEntry, HashedParts>()
     for (const [nodeId, entry] of wanted) {
       const hashed = hashes.get(entry) ?? hashEntry(entry, held.get(nodeId))
@@ -135,10 +141,10 @@ export class NodeStateTable implements NodeStates {
     const keys = this.#keys.get(nodeId)
     keys?.delete(key)
     if (keys?.size === 0) this.#keys.delete(nodeId)
-    const ungiven = this.#ungiven.get(nodeId) ?? new Set<string>()
-    this.#ungiven.set(nodeId, ungiven.add(key))
-    const [oldest] = ungiven
-    if (ungiven.size > MOST_UNGIVEN && oldest !== undefined) ungiven.delete(oldest)
+    const unreleased = this.#unreleased.get(nodeId) ?? new Set<string>()
+    this.#unreleased.set(nodeId, unreleased.add(key))
+    const [oldest] = unreleased
+    if (unreleased.size > MOST_UNRELEASED && oldest !== undefined) unreleased.delete(oldest)
   }
 
   #tell(nodeId: string, key: string): void {

@@ -1,17 +1,18 @@
 import type { AddressConflictReport, NodeStatus } from '@spout/model'
 
-/** A problem each up to so many; a flood of claims must not fill a page. */
+/** How many names a problem lists. A flood of claims must not fill a page. */
 const NAMED = 5
 
-/** Where an address is: the node that is to answer for it, null where nodes settle that themselves. */
+/** The node that should announce an address; null where nodes elect it among themselves. */
 interface Owned {
   readonly address: string
   readonly ownerNodeId: string | null
 }
 
 /**
- * Without those of addresses that were given to another node: what this one hears until it has let go is the new owner.
- * @param owned at least what is known of the claimed addresses; tenants may have the same one
+ * The conflicts that count. An address that moved to another node is left out: until this node lets go of it, it hears
+ * the new owner.
+ * @param owned at least the claimed addresses; tenants may have the same ones
  */
 export function conflictsOf(
   nodeId: string,
@@ -26,7 +27,7 @@ export function conflictsOf(
   return conflicts.filter(({ address }) => own.has(address) || !others.has(address))
 }
 
-/** Somebody else on the wire says that addresses of the node are his. The node keeps them, and announces them again. */
+/** Another machine on the wire claims addresses of the node. The node keeps them, and announces them again. */
 export function addressProblems(conflicts: readonly AddressConflictReport[]): NodeStatus['problems'] {
   const named = conflicts.slice(0, NAMED).map(({ address, mac, since }) => ({
     code: 'AddressClaimed',
@@ -38,9 +39,10 @@ export function addressProblems(conflicts: readonly AddressConflictReport[]): No
 }
 
 /**
- * The node's own address on the fabric is gone, with the interface or without: it can neither elect nor speak BGP.
- * @param known the address that others reach it at; null when none was ever known, which the planner says itself
- * @param lacks the node said that it has none
+ * The node lost its address on the fabric, with or without the interface. So it can neither elect a master nor speak
+ * BGP.
+ * @param known the address that other nodes use for it; null if none was ever known, which the planner reports itself
+ * @param lacks the node reported that it has none
  */
 export function fabricProblems(known: string | null, lacks: boolean): NodeStatus['problems'] {
   if (known === null || !lacks) return []

@@ -8,12 +8,12 @@ export interface AnnouncedVipsOptions {
 }
 
 /**
- * How many addresses of load balancers each node announces now. A node reports those that it took on; of those that
- * follow a shard only the shard's master answers for them, the others hold them ready.
+ * Counts the VIPs that each node announces. A node reports those it is ready to announce. Of those that follow a shard
+ * only the shard's master announces them; the other nodes hold them ready.
  */
 export class AnnouncedVips {
   readonly #options: AnnouncedVipsOptions
-  /** node id -> count, until something it follows from changes: a node may hold 10,000 load balancers. */
+  /** node id -> count, cached until an input changes: a node may have 10,000 load balancers. */
   readonly #counts = new Map<string, number>()
 
   constructor(options: AnnouncedVipsOptions) {
@@ -28,12 +28,12 @@ export class AnnouncedVips {
     return counted
   }
 
-  /** The node said something new, or is gone. */
+  /** The node's report changed, or it was deleted. */
   nodeChanged(nodeId: string): void {
     this.#counts.delete(nodeId)
   }
 
-  /** What nodes shall hold under this key changed, and with it perhaps who answers for its addresses. */
+  /** Entries under this key changed, and perhaps who announces their addresses. */
   keyChanged(key: string): void {
     if (isLoadBalancerKey(key)) this.#counts.clear()
   }

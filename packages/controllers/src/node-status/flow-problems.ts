@@ -6,9 +6,8 @@ const missedBy = ({ at, expected, came }: NonNullable<FlowsReport['lastMiss']>):
 })
 
 /**
- * What keeps flows from outliving their node. A peer that does not report to anybody is no fault of the replication: its
- * own status says that it is gone.
- * @param peerAt the name of the group's node at a fabric address, if it is connected; null otherwise
+ * What keeps flows from outliving their node. A peer that is gone altogether is not listed: its own status says so.
+ * @param peerAt name of the group's node at a fabric address if it is connected; null otherwise
  */
 export function flowProblems(
   flows: FlowsReport | null,

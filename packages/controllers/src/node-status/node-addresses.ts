@@ -7,10 +7,10 @@ export interface NodeAddressesOptions {
   readonly nodeStates: NodeStateTable
 }
 
-/** The addresses that each node was given to answer for: nobody else's can be claimed from it. */
+/** The addresses that each node should announce. Claims by others count only against these. */
 export class NodeAddresses {
   readonly #options: NodeAddressesOptions
-  /** By node id, until what any node shall hold changes: asked for alone where a node said that one is claimed. */
+  /** By node id, cached until any entry changes. Computed only for nodes that report a conflict. */
   readonly #known = new Map<string, ReadonlySet<string>>()
 
   constructor(options: NodeAddressesOptions) {
@@ -25,7 +25,7 @@ export class NodeAddresses {
     return known.has(address)
   }
 
-  /** What some node shall hold changed. */
+  /** An entry of some node changed. */
   keyChanged(): void {
     this.#known.clear()
   }

@@ -16,7 +16,7 @@ export interface NodeStatusesOptions {
   readonly liveness: NodeLiveness
 }
 
-/** What is known of nodes now: what each said last, and what follows from it beside the others. */
+/** The status of nodes: what each reported last, and what follows from the reports of the others. */
 export class NodeStatuses {
   readonly #options: NodeStatusesOptions
   readonly #announced: AnnouncedVips
@@ -52,7 +52,7 @@ export class NodeStatuses {
       departure,
       addressConflicts,
       fabricAddress,
-      // Counted for who shows it alone.
+      // Computed on access, because it is expensive.
       get announced() {
         return counts.of(id)
       },
@@ -65,18 +65,18 @@ export class NodeStatuses {
     }
   }
 
-  /** The node said something new of what it announces, or is gone. */
+  /** The node's announcements changed, or it was deleted. */
   nodeChanged(id: string): void {
     this.#announced.nodeChanged(id)
   }
 
-  /** What nodes shall hold under this key changed. */
+  /** Entries under this key changed. */
   keyChanged(key: string): void {
     this.#announced.keyChanged(key)
     this.#addresses.keyChanged()
   }
 
-  /** What the node itself refused of its part in the group: an announcer's words. */
+  /** The group entry failed on the node. The message is the announcer's. */
   #refusedByNode(id: string): NodeStatus['problems'] {
     const said = this.#options.reports.entry(id, GROUP_KEY)
     if (said === null || said.state === 'programmed') return []
@@ -91,7 +91,7 @@ export class NodeStatuses {
     }
   }
 
-  /** The name of the node beside this one at a fabric address, if it reports. */
+  /** The name of the connected node of the group at this fabric address; null if there is none. */
   #connectedPeer(id: string, address: string): string | null {
     const { view } = this.#options
     const groupId = view.get('node', id)?.value.nodeGroupId

@@ -12,28 +12,28 @@ import type {
   Sight,
 } from '@spout/model'
 
-/** What one report changed of what was known. */
+/** What one report changed. */
 export interface ReportDifference {
-  /** The session was not known here: the agent must tell everything again. */
+  /** The session was unknown: the agent must report everything again. */
   readonly resend: boolean
-  /** Keys of entries whose report differs from before, or went. */
+  /** Keys of entries whose report changed or was removed. */
   readonly keys: ReadonlySet<string>
-  /** Keys that the node says it does not hold any more, whether or not it ever said that it did. */
+  /** Keys that the node reported as removed, whether or not it ever reported having them. */
   readonly removed: readonly string[]
-  /** It has told of everything that it holds. */
+  /** It has reported everything that it has. */
   readonly whole: boolean
-  /** Load balancers with a member whose health or its reason differs. */
+  /** Load balancers with a member whose health or reason changed. */
   readonly loadBalancers: ReadonlySet<string>
-  /** What is said of the node itself differs. */
+  /** The report on the node itself changed. */
   readonly node: boolean
   readonly stats: readonly ServiceStats[]
-  /** Entries with addresses that are announced now or are not any more. */
+  /** Entries whose announced addresses changed. */
   readonly announced: readonly AnnouncedDifference[]
-  /** All that the node says of its shards, when it said so; null when nothing is new. */
+  /** All shards of the node if it reported them; null if nothing is new. */
   readonly shards: readonly ShardReport[] | null
-  /** Domains that want more of the node than their share since this report, or do not any more. */
+  /** Domains that have gone over or back under their share with this report. */
   readonly overShares: ReadonlySet<number>
-  /** What is known of its shards comes from an earlier session of the agent: this report does not confirm it. */
+  /** The known state of its shards is from an earlier session of the agent, and this report does not confirm it. */
   readonly shardsAreOld: boolean
 }
 
@@ -57,12 +57,12 @@ interface NodeView {
   fabricAddress: string | null
   sights: readonly Sight[]
   overShares: readonly OverShareReport[]
-  /** It said that it has none. */
+  /** It reported to have none. */
   lacksFabricAddress: boolean
-  /** Its shards and sessions were told in an earlier session of the agent and not yet in this one. */
+  /** Its shards and sessions are from an earlier session of the agent. */
   staleAnnouncer: boolean
   readonly entries: Map<string, EntryReport>
-  /** Told in an earlier session and not yet in this one: dropped once the node is in sync. */
+  /** Keys reported in an earlier session and not yet in this one. They are dropped once the node is in sync. */
   stale: Set<string>
   /** load balancer id -> member id */
   readonly members: Map<string, Map<string, MemberHealth>>
@@ -82,7 +82,7 @@ const IGNORED: ReportDifference = {
   shardsAreOld: true,
 }
 
-/** All that nodes told, merged by node. A silent node keeps what it last said. */
+/** All reports, merged by node. A silent node keeps its last report. */
 export class NodeReports {
   readonly #nodes = new Map<string, NodeView>()
 
@@ -90,7 +90,7 @@ export class NodeReports {
     return this.#nodes.get(nodeId)?.entries.get(key) ?? null
   }
 
-  /** All that the node said of its entries. */
+  /** The node's reports of its entries. */
   entries(nodeId: string): Iterable<EntryReport> {
     return this.#nodes.get(nodeId)?.entries.values() ?? []
   }
@@ -119,7 +119,7 @@ export class NodeReports {
     return this.#nodes.get(nodeId) ?? null
   }
 
-  /** Ids of nodes that said something of this entry. */
+  /** Ids of nodes that reported this entry. */
   *reportersOf(key: string): Iterable<string> {
     for (const [nodeId, node] of this.#nodes) if (node.entries.has(key)) yield nodeId
   }
@@ -128,7 +128,7 @@ export class NodeReports {
     this.#nodes.delete(nodeId)
   }
 
-  /** @param isMember whether there still is a member of this id: what was said of others is forgotten in time */
+  /** @param isMember whether the member still exists; reports of others are dropped in time */
   merge(nodeId: string, report: NodeReport, at: string, isMember: (id: string) => boolean): ReportDifference {
     const known = this.#nodes.get(nodeId)
     const sameSession = known?.session === report.session
@@ -152,7 +152,7 @@ export class NodeReports {
     const announced: AnnouncedDifference[] = []
     const keys = mergeEntries(node, report, announced)
     return {
-      // The first report of a session begins to tell everything anyway.
+      // The first report of a session starts with everything anyway.
       resend: !sameSession && report.sequence !== 1,
       keys,
       removed: report.removed,
@@ -168,7 +168,7 @@ export class NodeReports {
   }
 }
 
-/** Words on so many members of a load balancer are looked through for those of members that are gone. */
+/** From this many reported members of a load balancer, those of deleted members are dropped. */
 const PRUNED_FROM = 64
 
 const newNode = (): NodeView => ({
@@ -192,7 +192,7 @@ const newNode = (): NodeView => ({
   members: new Map(),
 })
 
-/** What the node says of itself, as a text to compare. Counters change all the time and mean nothing by themselves. */
+/** The node's report on itself, as a text to compare. Counters are left out, because they change all the time. */
 const wordsOf = ({ flows, ...view }: NodeView): string =>
   JSON.stringify([
     ...[
@@ -208,13 +208,13 @@ const wordsOf = ({ flows, ...view }: NodeView): string =>
     ...[flows?.silentPeers, flows?.lastMiss, flows?.error, view.departure],
   ])
 
-/** What it says of its shards if that is new. An agent that started over and is in sync without a word has none. */
+/** The reported shards if they are new. A restarted agent that is in sync and reported none has none. */
 function shardsTold(node: NodeView, report: NodeReport): readonly ShardReport[] | null {
   const told = report.shards ?? (node.staleAnnouncer && report.inSync ? [] : null)
   return told !== null && JSON.stringify(told) !== JSON.stringify(node.shards) ? told : null
 }
 
-/** Domains of which something else is said than before. */
+/** Domains whose report changed. */
 function differing(before: readonly OverShareReport[], after: readonly OverShareReport[]): ReadonlySet<number> {
   const wordOf = ({ domain, share, limit, refused }: OverShareReport) => `${domain} ${share} ${limit} ${refused}`
   const [known, told] = [new Set(before.map(wordOf)), new Set(after.map(wordOf))]
@@ -284,7 +284,7 @@ function mergeMembers(
     // A restarted agent knows the health but not since when.
     known.set(member.memberId, before?.health === member.health ? { ...member, since: before.since } : member)
     if (before?.health !== member.health || before.reason !== member.reason) changed.add(member.loadBalancerId)
-    // At each power of two, so that it costs little: members come and go for as long as their load balancer is there.
+    // Pruned at each power of two, which keeps it cheap: members come and go as long as their load balancer exists.
     if (before === undefined && known.size >= PRUNED_FROM && (known.size & (known.size - 1)) === 0)
       for (const id of known.keys()) if (!isMember(id)) known.delete(id)
   }

@@ -24,32 +24,32 @@ export interface ReportScopeOptions {
   readonly log?: Logger
 }
 
-/** The parts of a report that a node may only fill with what it was given. */
+/** The parts of a report that may only be about what the node was given. */
 type Part = 'entries' | 'members' | 'stats' | 'shards' | 'bgpSessions' | 'flows' | 'departure' | 'overShares'
 
 /**
- * Before this process knows all that a node was given, the node may name load balancers that are gone, for their
- * withdrawals: so many at most.
+ * Until this process knows everything that a node was given, the node may name deleted load balancers, for their
+ * withdrawals: at most this many.
  */
 const MOST_LEFT_OVER = 10_000
 
 const LOAD_BALANCER_KEY = /^lb\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * What a node may speak of: what it was given, and what it was given before and has not yet said that it let go. The
- * rest of its report is left out, counted, and told once in the log: a node that was broken into must not change what is
- * known of other nodes and other tenants, nor fill the memory of this process.
+ * Limits reports to what the node may speak of: its present entries, and earlier ones until it reported them as
+ * removed. The rest is dropped, counted, and logged once. So a compromised node can neither change the status of other
+ * nodes and tenants nor fill the memory of this process.
  */
 export class ReportScope {
   readonly #options: ReportScopeOptions
   readonly #log: Logger
-  /** node id -> things left out since this process started */
+  /** node id -> how many items were dropped since this process started */
   readonly #ignored = new Map<string, number>()
-  /** `<node id> <part>` that the log was told of. */
+  /** `<node id> <part>` pairs that were logged. */
   readonly #logged = new Set<string>()
-  /** Nodes that have told of everything they hold since this process started. */
+  /** Nodes that have reported everything they have since this process started. */
   readonly #whole = new Set<string>()
-  /** node id -> load balancers that are gone and that it said it holds */
+  /** node id -> deleted load balancers that it reported */
   readonly #leftOver = new Map<string, Set<string>>()
 
   constructor(options: ReportScopeOptions) {
@@ -57,12 +57,12 @@ export class ReportScope {
     this.#log = options.log ?? silentLogger()
   }
 
-  /** Things left out of this node's reports. */
+  /** How many items of this node's reports were dropped. */
   ignored(nodeId: string): number {
     return this.#ignored.get(nodeId) ?? 0
   }
 
-  /** The report without what the node may not speak of; the same object when there is nothing such. */
+  /** The report without what the node may not speak of; the same object if there is nothing to drop. */
   within(nodeId: string, report: NodeReport): NodeReport {
     const mayHold = this.#memo((id) => this.#mayHold(nodeId, loadBalancerKey(id)))
     const group = this.#group(nodeId)
@@ -92,27 +92,30 @@ export class ReportScope {
     }
   }
 
-  /** The report was merged: what the node let go it may not speak of again. `whole`: it has told of all that it holds. */
+  /**
+   * The report was merged. The node may not speak again of keys that it reported as removed. `whole`: it has reported
+   * everything that it has.
+   */
   merged(nodeId: string, { removed }: Pick<NodeReport, 'removed'>, whole: boolean): void {
     for (const key of removed) {
-      this.#options.nodeStates.letGo(nodeId, key)
+      this.#options.nodeStates.release(nodeId, key)
       this.#leftOver.get(nodeId)?.delete(key)
     }
     if (whole && this.#options.nodeStates.ready()) this.#whole.add(nodeId)
   }
 
-  /** The node is gone. */
+  /** The node was deleted. */
   forget(nodeId: string): void {
     this.#ignored.delete(nodeId)
     this.#whole.delete(nodeId)
     this.#leftOver.delete(nodeId)
     for (const key of this.#logged) if (key.startsWith(`${nodeId} `)) this.#logged.delete(key)
-    this.#options.nodeStates.letGoAll(nodeId)
+    this.#options.nodeStates.forget(nodeId)
   }
 
-  /** What may be kept of each, in order; null leaves one out. */
+  /** Maps the items in order; `keep` returns null to drop one. */
   #kept<T>(nodeId: string, part: Part, all: readonly T[], keep: (one: T) => T | null): readonly T[] {
-    // Nearly every report is kept as it is.
+    // Nearly every report is kept unchanged.
     const first = all.findIndex((one) => keep(one) !== one)
     if (first < 0) return all
     let ignored = 0
@@ -133,7 +136,7 @@ export class ReportScope {
     if (id === null || announced.length === 0) return entry
     const given = nodeStates.get(nodeId, key)?.entry
     const known = given?.kind === 'load-balancer' ? given.vips : (view.get('loadBalancer', id)?.value.vips ?? [])
-    // What was announced before an address was taken away is still announced until the node says otherwise.
+    // An address that was taken from the node counts as announced until the node reports otherwise.
     const before = reports.entry(nodeId, key)?.announced ?? []
     const mayAnnounce = (address: string) => before.includes(address) || known.some((vip) => vip.address === address)
     return announced.every(mayAnnounce) ? entry : { ...entry, announced: announced.filter(mayAnnounce) }
@@ -141,15 +144,15 @@ export class ReportScope {
 
   #mayHold(nodeId: string, key: string): boolean {
     const { nodeStates, reports } = this.#options
-    if (nodeStates.get(nodeId, key) !== null || nodeStates.wasGiven(nodeId, key)) return true
+    if (nodeStates.get(nodeId, key) !== null || nodeStates.isUnreleased(nodeId, key)) return true
     if (reports.entry(nodeId, key) !== null) return true
-    // What is not known yet is taken on trust as far as it can be true.
+    // While the truth is unknown, what can be true is accepted.
     if (nodeStates.ready() && this.#whole.has(nodeId)) return false
     if (isLoadBalancerKey(key)) return this.#mayHaveHeld(nodeId, key)
     return !nodeStates.ready() && this.#isOwnKey(nodeId, key)
   }
 
-  /** Whether the node may have been given the load balancer by the process before this one. */
+  /** Whether an earlier process may have given the load balancer to the node. */
   #mayHaveHeld(nodeId: string, key: string): boolean {
     const { view } = this.#options
     if (!LOAD_BALANCER_KEY.test(key)) return false
@@ -245,7 +248,7 @@ export class ReportScope {
     const key = `${nodeId} ${part}`
     if (this.#logged.has(key)) return
     this.#logged.add(key)
-    // A word may cross what took its object away; many are a node that is broken, or broken into.
-    this.#log.info({ event: 'report-out-of-scope', nodeId, part, count }, 'a node spoke of what it does not hold')
+    // A single report may cross the change that took its object away. Many mean a faulty or compromised node.
+    this.#log.info({ event: 'report-out-of-scope', nodeId, part, count }, 'a node reported what it was not given; that part was dropped')
   }
 }

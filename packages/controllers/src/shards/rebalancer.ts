@@ -9,7 +9,7 @@ export interface RebalancerOptions extends ShardMovesOptions {
   readonly log: Logger
 }
 
-/** What decides about a rebalance, and since when it is as it is. */
+/** The inputs of a rebalance, and since when they are unchanged. */
 interface Quiet {
   readonly picture: string
   readonly sinceMs: number
@@ -17,7 +17,7 @@ interface Quiet {
 
 const LOOK_EVERY_MS = 1000
 
-/** Evens out the shards of groups that want it, once nothing has changed for as long as they say. */
+/** Rebalances the shards of groups that ask for it, once nothing has changed for the time that they set. */
 export class Rebalancer implements Component {
   readonly name = 'rebalancer'
   readonly #options: RebalancerOptions
@@ -44,7 +44,7 @@ export class Rebalancer implements Component {
     await this.#looking
   }
 
-  /** Looks at every group that wants it. */
+  /** Checks every group that asks for it. */
   async look(): Promise<void> {
     for (const group of this.#options.view.list('nodeGroup'))
       if ((group.rebalanceAfterSeconds ?? 0) > 0 && group.announcer !== 'l2') await this.#lookAt(group)
@@ -63,9 +63,9 @@ export class Rebalancer implements Component {
     if (moveUnderWay(stepsOf(group, this.#options)) !== null) return
     const moves = planRebalance(shards, nodes)
     if (moves.length === 0) return
-    // Whatever comes of it: the next time is as long away.
+    // Whatever the result, the next attempt comes after the full time.
     this.#quiet.set(group.id, { picture, sinceMs: nowMs })
-    log.info({ event: 'shards-rebalanced', group: group.name, moves: moves.length }, 'shards are evened out')
+    log.info({ event: 'shards-rebalanced', group: group.name, moves: moves.length }, 'shards are being rebalanced')
     await admission
       .rebalanceNodeGroup(group.id, moves)
       .catch((error: unknown) => log.warn({ event: 'rebalance-refused', group: group.name, error: String(error) }))

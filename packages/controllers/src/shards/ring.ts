@@ -1,4 +1,4 @@
-/** The newest entries of a list that never ends. */
+/** A list that keeps its newest entries only. */
 export class Ring<T> {
   readonly #most: number
   readonly #entries: T[] = []
@@ -12,7 +12,7 @@ export class Ring<T> {
     if (this.#entries.length > this.#most) this.#entries.shift()
   }
 
-  /** What is heard of late. */
+  /** Inserts an entry that arrived late. */
   putBeforeLast(entry: T): void {
     this.#entries.splice(-1, 0, entry)
     if (this.#entries.length > this.#most) this.#entries.shift()

@@ -9,7 +9,7 @@ export interface ShardMovesOptions {
   readonly clock: Clock
 }
 
-/** The nodes of a group, as far as it matters for giving them shards. */
+/** The nodes of a group, as `planRebalance` needs them. */
 export const balancedNodes = (
   nodeGroupId: string,
   { view, status }: Pick<ShardMovesOptions, 'view' | 'status'>,
@@ -22,7 +22,7 @@ export const balancedNodes = (
       return { id, name, scheduling, connection, inSync }
     })
 
-/** How far the moves have come that were last asked for; none when none ever were. */
+/** The progress of the moves that were requested last; empty if there were none. */
 export const stepsOf = (group: NodeGroup, options: ShardMovesOptions): readonly MoveStep[] =>
   group.rebalance === undefined
     ? []

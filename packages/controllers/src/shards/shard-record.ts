@@ -1,25 +1,25 @@
 import type { ShardReport, ShardStatus, VipMove } from '@spout/model'
 import { Ring } from './ring.ts'
 
-/** What one node says of one shard, and when this process heard it. */
+/** One node's report of one shard, and when this process received it. */
 interface Claim {
   readonly report: ShardReport
-  /** Monotonic; when the node was first heard to be in this state. */
+  /** Monotonic: when the node was first reported in this state. */
   readonly claimedAtMs: number
   heardAtMs: number
 }
 
-/** Two masters must both speak again after so long before it counts as more than a message on its way. */
+/** Two masters must both report again after this time. Before, one report may just be late. */
 const CONFLICT_AFTER_MS = 1000
-/** Longer differences of two nodes' clocks are no duration of a takeover. */
+/** A longer difference between two nodes' times is clock error, not the duration of a takeover. */
 const LONGEST_TAKEOVER_MS = 60_000
 const MOST_MOVES = 64
-/** A release later than the takeover by more than that is none that led to it. */
+/** A release that is later than the takeover by more than this did not lead to it. */
 const CLOCKS_DIFFER_MS = 50
 
 /**
- * One shard as its nodes tell of it. The newest claim to be master counts, so a node that died as master is outdone by the
- * one that took over; only a master that goes on claiming makes two.
+ * One shard as its nodes report it. The newest claim to be master counts, so a node that took over wins over a master
+ * that died. Only a master that keeps claiming it makes two.
  */
 export class ShardRecord {
   readonly #claims = new Map<string, Claim>()
@@ -44,7 +44,7 @@ export class ShardRecord {
     return this.#moves.entries()
   }
 
-  /** @returns the takeover that this tells of, if it does */
+  /** @returns the takeover that this report shows; null if none */
   told(nodeId: string, report: ShardReport, nowMs: number): VipMove | null {
     const before = this.#claims.get(nodeId)
     const same = before?.report.state === report.state && before.report.since === report.since
@@ -54,13 +54,13 @@ export class ShardRecord {
     return this.#settle(nowMs)
   }
 
-  /** The word of who took a shard over may come before the word of who gave it up, which has the reason. */
+  /** The report of the new owner may arrive before that of the old one, which has the reason. */
   #noteLateRelease(nodeId: string, report: ShardReport): void {
     const last = this.#lastOwner
     if (last?.nodeId !== nodeId || last.releasedAt !== null || report.state === 'master') return
     const taken = this.#moves.entries().at(-1)
     if (taken?.event !== 'taken' || taken.nodeId !== this.#ownerNodeId) return
-    // A node that lost it for another reason tells so after it has found out.
+    // A node that lost it for another reason reports that after noticing.
     if (Date.parse(report.since) > Date.parse(taken.at) + CLOCKS_DIFFER_MS) return
     this.#lastOwner = { nodeId, releasedAt: report.since }
     this.#moves.putBeforeLast(released(nodeId, report))
@@ -95,7 +95,7 @@ export class ShardRecord {
     return [...this.#claims].filter(([, { report }]) => report.state === 'master')
   }
 
-  /** Masters that still claim it after the newest of them was known for a while. */
+  /** Masters that still claim it some time after the newest of them was known. */
   #conflicting(): readonly string[] {
     const masters = this.#masters()
     const newestMs = Math.max(...masters.map(([, { claimedAtMs }]) => claimedAtMs))

@@ -9,30 +9,30 @@ export interface ShardTableOptions {
   readonly log?: Logger
 }
 
-/** A takeover, for who measures it. */
+/** A takeover, for measuring. */
 export interface ShardTakeover extends VipMove {
   readonly nodeGroupId: string
   readonly number: number
 }
 
-/** After so long a state that should pass is an alarm, and what was said of a move is looked at again. */
+/** After this time a transitional state is an alarm, and the state of a move is checked again. */
 export const MOVE_GRACE_MS = 2000
 const LOOK_AGAIN_MS = [1001, MOVE_GRACE_MS + 1] as const
 
 type Listener = (nodeGroupId: string, number: number) => void
 
-/** Who is master of which shard, over all groups, worked out from what the nodes report. */
+/** Which node is master of which shard, over all groups, worked out from the nodes' reports. */
 export class ShardTable {
   readonly #options: ShardTableOptions
   readonly #log: Logger
   /** group id -> shard number */
   readonly #groups = new Map<string, Map<number, ShardRecord>>()
-  /** node id -> the group it spoke in */
+  /** node id -> the group that it reported in */
   readonly #groupOf = new Map<string, string>()
   readonly #listeners = new Set<Listener>()
   readonly #takeoverListeners = new Set<(takeover: ShardTakeover) => void>()
   readonly #timers = new Map<ShardRecord, readonly Timer[]>()
-  /** What was last said of a shard in the log. */
+  /** The state last logged for a shard. */
   readonly #states = new Map<ShardRecord, ShardStatus['state']>()
   readonly #seenOwner = new Map<ShardRecord, string | null>()
 
@@ -53,7 +53,7 @@ export class ShardTable {
     return this.#record(nodeGroupId, number)?.status(nodeGroupId, number, this.#nowMs()) ?? null
   }
 
-  /** Milliseconds since the owner last changed; null when nothing is known of the shard. */
+  /** Milliseconds since the owner last changed; null if the shard is unknown. */
   changedForMs(nodeGroupId: string, number: number): number | null {
     const record = this.#record(nodeGroupId, number)
     return record === null ? null : this.#nowMs() - record.ownerChangedAtMs
@@ -63,7 +63,7 @@ export class ShardTable {
     return this.#record(nodeGroupId, number)?.moves() ?? []
   }
 
-  /** The node is there; `shards` is what it says of all it takes part in, null when it said nothing new. */
+  /** The node reported. `shards` is all that it takes part in; null if unchanged. */
   report(nodeId: string, shards: readonly ShardReport[] | null): void {
     const groupId = this.#options.view.get('node', nodeId)?.value.nodeGroupId ?? null
     if (groupId === null) return
@@ -94,13 +94,13 @@ export class ShardTable {
     })
   }
 
-  /** Calls back when who owns a shard, or what is to be said of it, changed; returns the unsubscribe. */
+  /** Calls back when a shard's owner or state changed; returns the unsubscribe. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Calls back with each takeover of a shard whose owner before was known. */
+  /** Calls back with each takeover of a shard whose previous owner was known. */
   onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
     this.#takeoverListeners.add(listener)
     return () => this.#takeoverListeners.delete(listener)
@@ -154,7 +154,7 @@ export class ShardTable {
     for (const listener of this.#takeoverListeners) listener({ ...move, nodeGroupId, number })
   }
 
-  /** Tells of a change, and looks again when a state that should pass has had its time. */
+  /** Notifies of a change, and checks again when a transitional state has had its time. */
   #review(groupId: string, number: number, record: ShardRecord): void {
     if (record.isEmpty) {
       this.#groups.get(groupId)?.delete(number)

@@ -60,8 +60,8 @@ export class Carriers {
   }
 
   /**
-   * By member id: the word of the node that carries the load balancer, for it sends the traffic; while that node has no
-   * word (the load balancer has just moved) the worst that the others say.
+   * Health by member id. The owner's report counts, because it sends the traffic. While it has none (the load balancer
+   * has just moved), the worst report of the other carriers counts.
    */
   members({ id, pools }: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
     const { nodeStates, reports } = this.#options
@@ -69,7 +69,7 @@ export class Carriers {
     const others = [...nodeStates.nodesWith(loadBalancerKey(id))].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
     const health = new Map<string, MemberHealth>()
     for (const pool of pools) {
-      // What was said while there was a monitor means nothing without one.
+      // Reports from when there was a monitor mean nothing without one.
       if (pool.monitor === null || !pool.monitor.enabled) continue
       for (const member of pool.members) {
         const word = owner?.get(member.id) ?? worst(others.flatMap((said) => said.get(member.id) ?? []))
@@ -79,7 +79,7 @@ export class Carriers {
     return health
   }
 
-  /** Which nodes drop what is over the share of its network, in order of their ids. */
+  /** The nodes that drop traffic over the share of its network, by node id. */
   overShares(id: string): readonly OverShareOnNode[] {
     const { nodeStates, reports } = this.#options
     const key = loadBalancerKey(id)
@@ -92,7 +92,7 @@ export class Carriers {
     })
   }
 
-  /** Whether some of its addresses go where the shard's master is. */
+  /** Whether some of its VIPs follow their shard's master. */
   isSharded(id: string): boolean {
     return this.#vips(id).some(({ announce }) => followsShard(announce))
   }
@@ -102,7 +102,7 @@ export class Carriers {
     return this.#vips(id).some((vip) => vip.address === address && isRouted(vip.announce))
   }
 
-  /** As the entry of any node has them: of what shards and routes move, all have the same. */
+  /** From any node's entry: VIPs that follow shards or routes are the same on all nodes. */
   #vips(id: string): readonly NodeVip[] {
     const { nodeStates } = this.#options
     const key = loadBalancerKey(id)

@@ -1,6 +1,6 @@
 import type { OverShareReport, Serving, ShareName } from '@spout/model'
 
-/** What one node said of a tenant network that wants more than its share. */
+/** One node's report of a tenant network that is over its share. */
 export interface OverShareOnNode extends OverShareReport {
   readonly nodeName: string
 }
@@ -18,11 +18,11 @@ const WORDS: Readonly<Record<ShareName, (limit: string, isRefused: boolean) => s
   connections: (limit) => `takes no more connections to its proxy for now: it has as many as it may, ${limit}`,
 }
 
-/** Memory as the node's settings count it. */
+/** Memory in the unit of the node's settings. */
 const limitText = (share: ShareName, limit: number): string =>
   share === 'memory' ? `${Math.round(limit / 1024 ** 2)} MB` : limit.toLocaleString('en-US')
 
-/** Says on what serves that a node drops a part of it, or holds it up. What is worse goes first. */
+/** Adds to the serving state that a node drops or delays traffic. The worse state wins. */
 export function withOverShares(serving: Serving, over: readonly OverShareOnNode[]): Serving {
   if (over.length === 0) return serving
   const told = over.map(({ nodeName, share, limit, refused = false }) => {

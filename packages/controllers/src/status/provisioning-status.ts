@@ -25,23 +25,23 @@ export interface ProvisioningInput {
   readonly loadBalancer: LoadBalancer
   readonly placement: Placement | null
   readonly carriers: readonly Carrier[]
-  /** The shard of `placement`, as its nodes tell of it; null when it is in none or no node spoke. */
+  /** The shard of `placement`, as its nodes report it; null if it is in none or no node reported. */
   readonly shard: ShardStatus | null
   readonly groupName: string
-  /** The shard's owner changed a moment ago, and this generation was seen to work before. */
+  /** The shard's owner has just changed, and this generation was confirmed before. */
   readonly moving: boolean
 }
 
 export interface ProvisioningStatus extends Pick<LoadBalancerStatus, 'provisioning' | 'reason' | 'message'> {
-  /** The node whose confirmation it is active by. */
+  /** The node that confirmed it; null unless it is active by a confirmation. */
   readonly confirmedBy: string | null
 }
 
-/** What became of a load balancer's newest generation: nothing is called active before its node said so. */
+/** The status of a load balancer's newest generation. It is not active before a node confirmed it. */
 export function provisioningStatus(input: ProvisioningInput): ProvisioningStatus {
   const { loadBalancer, placement, carriers } = input
   if (placement === null) return pending('WaitingForPlan', 'No node was chosen yet')
-  // Without a network there is no member to reach: nothing is left to do until there is one.
+  // Without a network there are no members, so there is nothing to do.
   if (placement.reason.code === 'NoNetwork')
     return { ...active('NoNetwork', placement.reason.message), confirmedBy: null }
   const { ownerNodeId, shard, reason } = placement
@@ -61,7 +61,7 @@ export function provisioningStatus(input: ProvisioningInput): ProvisioningStatus
   return statuses.reduce((worst, one) => (SEVERITY[one.provisioning] > SEVERITY[worst.provisioning] ? one : worst))
 }
 
-/** The master of the shard is the one that counts. */
+/** Only the master of the shard counts. */
 function onShard({ carriers, shard, groupName, moving }: ProvisioningInput, number: number): ProvisioningStatus {
   const place = `shard ${number} of group \`${groupName}\``
   const owner = carriers.find(({ nodeId }) => nodeId === shard?.ownerNodeId)
@@ -77,7 +77,7 @@ function onShard({ carriers, shard, groupName, moving }: ProvisioningInput, numb
   return { ...active('Moving', `It moves to another node: ${status.message}`), confirmedBy: null }
 }
 
-/** Every node announces: one that does is enough. */
+/** Every node announces, so one that does is enough. */
 function onAny(carriers: readonly Carrier[]): ProvisioningStatus {
   const names = carriers
     .filter((carrier) => onNode(carrier, isRouted, '').provisioning === 'active')
@@ -88,7 +88,7 @@ function onAny(carriers: readonly Carrier[]): ProvisioningStatus {
     .reduce((best, one) => (SEVERITY[one.provisioning] < SEVERITY[best.provisioning] ? one : best))
 }
 
-/** @param counts whether this node must announce a VIP for it */
+/** @param counts whether this node must announce the VIP */
 function onNode(
   { nodeId, name, liveness, wanted, report }: Carrier,
   counts: (announce: Announce) => boolean,
@@ -105,7 +105,7 @@ function onNode(
   const [first] = silent
   if (first === undefined) return { ...active('Programmed', done), confirmedBy: nodeId }
   const addresses = silent.map(({ address }) => address).join(', ')
-  // The node itself knows when a member is up: until then there is nothing to announce, and nothing to wait for.
+  // The node itself knows when a member is up. Until then there is nothing to announce.
   if (silent.every(({ announce }) => announce?.via === 'bgp' && announce.policy === 'healthy'))
     return {
       ...active('Withheld', `${addresses} is programmed; it is announced while a member is up`),
@@ -114,17 +114,17 @@ function onNode(
   return pending('WaitingForAnnouncement', `Node ${name} does not announce ${addresses} yet`)
 }
 
-/** The generation that an entry is made of. */
+/** The generation that an entry was planned from. */
 export const generationOf = (entry: NodeStateEntry): number => (entry.kind === 'load-balancer' ? entry.generation : 0)
 
 const announcedBy = (entry: NodeStateEntry, counts: (announce: Announce) => boolean): readonly NodeVip[] =>
   entry.kind === 'load-balancer' ? entry.vips.filter(({ announce }) => announce !== null && counts(announce)) : []
 
-/** Whether the master of a shard alone makes it known, by whatever means. */
+/** Whether only the shard's master announces it, by whatever announcer. */
 export const followsShard = (announce: Announce | null): boolean =>
   announce !== null && announce.via !== 'l2' && announce.shard !== null
 
-/** Whether every node tells its routers of it. */
+/** Whether every node announces it to its routers. */
 export const isRouted = (announce: Announce | null): boolean => announce?.via === 'bgp' && announce.shard === null
 
 const SEVERITY = { active: 0, pending: 1, error: 2 } as const

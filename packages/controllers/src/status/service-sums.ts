@@ -14,7 +14,7 @@ export class ServiceSums {
     sum.report(nodeId, stats)
   }
 
-  /** The node is lost: its connections are gone. */
+  /** The node is lost, and its connections with it. */
   ended(nodeId: string): void {
     for (const listeners of this.#sums.values()) for (const sum of listeners.values()) sum.ended(nodeId)
   }
@@ -29,7 +29,7 @@ export class ServiceSums {
     return sums
   }
 
-  /** Forgets listeners that the load balancer has no more. */
+  /** Forgets the counters of deleted listeners. */
   prune({ id, listeners }: Pick<LoadBalancer, 'id' | 'listeners'>): void {
     const sums = this.#sums.get(id)
     if (sums === undefined || sums.size <= listeners.length) return

@@ -5,14 +5,14 @@ const TOTALS = ['bytesIn', 'bytesOut', 'totalConnections', 'requestErrors'] as c
 const ZERO: Totals = { bytesIn: 0, bytesOut: 0, totalConnections: 0, requestErrors: 0 }
 
 interface NodeShare {
-  /** What was counted before the node's counters last started over. */
+  /** Totals from before the node's counters last restarted. */
   readonly before: Totals
   readonly last: ServiceStats
 }
 
 /**
- * One listener's counters over all nodes that carry or carried it. Nodes count from when they programmed it, and start
- * over when the kernel or the proxy does; the sum never falls.
+ * One listener's counters over all nodes that carry or carried it. A node counts from when it programmed the listener,
+ * and restarts when the kernel or the proxy does. The sum never decreases.
  */
 export class StatsSum {
   readonly #shares = new Map<string, NodeShare>()
@@ -24,7 +24,7 @@ export class StatsSum {
     this.#shares.set(nodeId, { before, last: stats })
   }
 
-  /** The node carries it no more or is lost: its connections are gone, what it counted stays. */
+  /** The node is lost or no longer carries it: its connections are gone, its totals remain. */
   ended(nodeId: string): void {
     const share = this.#shares.get(nodeId)
     if (share !== undefined) this.#shares.set(nodeId, { ...share, last: { ...share.last, activeConnections: 0 } })

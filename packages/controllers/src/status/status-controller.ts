@@ -45,7 +45,7 @@ interface KnownServing {
   readonly loadBalancer: LoadBalancer
   readonly ownerNodeId: string | null
   readonly serving: Serving
-  /** Shared by all who read it at the time, and gone with the last of them. */
+  /** Shared by all current readers, and collected with the last of them. */
   members: WeakRef<ReadonlyMap<string, MemberHealth>>
 }
 
@@ -54,15 +54,15 @@ interface Confirmed {
   readonly at: string
 }
 
-/** Load balancers looked at without letting anything else run; a node with 30,000 of them must not hold up reports. */
+/** How many load balancers are reviewed in one go. A node with 30,000 of them must not hold up reports. */
 const REVIEW_SLICE = 500
 
 /**
- * What is known of objects now, and who announces them, worked out from placements and node reports. Soft: a restart of
- * the control plane forgets it and the nodes tell it again; a node that falls silent keeps what it last said.
+ * The status of objects, and who announces them, worked out from placements and node reports. Soft state: after a
+ * restart the nodes report it again. A silent node keeps its last report.
  */
 export class StatusController implements StatusReader, OwnershipReader, SightReader, ReportSink {
-  /** What became of load balancers that were deleted. */
+  /** The withdrawals of deleted load balancers. */
   readonly withdrawals: Withdrawals
   readonly #options: StatusControllerOptions
   readonly #reports = new NodeReports()
@@ -73,9 +73,9 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #vips: VipHistory
   readonly #sums = new ServiceSums()
   readonly #confirmed = new Map<string, Confirmed>()
-  /** What listeners were last told of, as one text. */
+  /** The status that listeners were last told of, as a text to compare. */
   readonly #meanings = new Map<string, string>()
-  /** What became of those that are looked at, and how many of each. */
+  /** The provisioning of each reviewed load balancer, and how many there are of each. */
   readonly #provisioning = new Map<string, ProvisioningStatus['provisioning']>()
   readonly #counts = { pending: 0, active: 0, error: 0 }
   readonly #serving = new Map<string, KnownServing>()
@@ -140,7 +140,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     const carriers = this.#carriers
     const sums = this.#sums
     const members = () => (loadBalancer === undefined ? new Map() : this.#membersOf(loadBalancer))
-    // Lists ask for thousands of statuses, of which they mostly show what is in the summary.
+    // Lists ask for thousands of statuses and mostly show the summary, so the rest is computed on access.
     return {
       ...summary,
       get nodes() {
@@ -168,7 +168,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     }
   }
 
-  /** How many load balancers there are, by what was last told of them: costs nothing, however many there are. */
+  /** How many load balancers there are, by provisioning. Its cost is constant. */
   get counts(): Readonly<Record<ProvisioningStatus['provisioning'], number>> {
     const { active, error } = this.#counts
     return { pending: this.#options.view.list('loadBalancer').length - active - error, active, error }
@@ -178,7 +178,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return this.#nodes.of(id)
   }
 
-  /** How many things a node spoke of that it was not given: they were left out. */
+  /** How many items of the node's reports were dropped because it was not given them. */
   ignored(nodeId: string): number {
     return this.#scope.ignored(nodeId)
   }
@@ -208,7 +208,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return this.#vips.moves(loadBalancerId, address)
   }
 
-  /** Calls back with each takeover of a shard whose owner before was known. */
+  /** Calls back with each takeover of a shard whose previous owner was known. */
   onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
     return this.#shards.onTakeover(listener)
   }
@@ -254,7 +254,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return members
   }
 
-  /** Looked at again only after its members, their health or who carries it changed: lists ask for thousands. */
+  /** Cached until its members, their health or its owner change, because lists ask for thousands. */
   #known(loadBalancer: LoadBalancer): KnownServing {
     const ownerNodeId = this.#ownerOf(loadBalancer.id)
     const known = this.#serving.get(loadBalancer.id)
@@ -266,7 +266,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return now
   }
 
-  /** Whose network has more, or less, than its share of a node. */
+  /** Networks that have gone over or back under their share of a node. */
   #sharesChanged(nodeId: string, domains: ReadonlySet<number>): void {
     if (domains.size === 0) return
     for (const { entry } of this.#options.nodeStates.entries(nodeId)) {
@@ -316,7 +316,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#review()
   }
 
-  /** A slice at once, so that a confirmation is known as it arrives; the rest of a mass after letting others run. */
+  /**
+   * Reviews one slice at once, so that a confirmation counts as it arrives. The rest runs after other work had its
+   * turn.
+   */
   #review(): void {
     if (this.#reviewing !== null) return
     let left = REVIEW_SLICE

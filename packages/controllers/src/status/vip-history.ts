@@ -13,7 +13,7 @@ export interface VipHistoryOptions {
   readonly shards: ShardTable
 }
 
-/** Where addresses were announced, as nodes told of it. */
+/** Where addresses were announced, as nodes reported it. */
 export class VipHistory {
   readonly #options: VipHistoryOptions
   readonly #log = new VipLog()
@@ -22,7 +22,7 @@ export class VipHistory {
     this.#options = options
   }
 
-  /** What a shard moves is in the shard's own history: a thousand addresses that move at once are one move. */
+  /** Moves of a shard are in the shard's own history: a thousand addresses that move at once are one move. */
   note(nodeId: string, { key, before, after }: AnnouncedDifference, at: string): void {
     const id = loadBalancerOfKey(key)
     if (id === null) return

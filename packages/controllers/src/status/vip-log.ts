@@ -4,12 +4,12 @@ import { between } from '../shards/shard-record.ts'
 
 const MOST_MOVES = 16
 
-/** Moves of addresses that no shard moves: those announced by the planner's owner, and those that every node announces. */
+/** Moves of addresses that follow no shard: those of the planner's owner, and those that every node announces. */
 export class VipLog {
   /** load balancer id */
   readonly #moves = new Map<string, Ring<VipMove & { readonly address: string }>>()
 
-  /** The node announces the address, or does it no more. `shared`: others announce it besides. */
+  /** The node started or stopped announcing the address. `shared`: other nodes announce it as well. */
   note(
     loadBalancerId: string,
     address: string,

@@ -67,7 +67,7 @@ export class ControlPlane {
     await this.idle()
   }
 
-  /** A report of a node whose drivers can do everything. */
+  /** Reports for a node whose drivers support everything. */
   async report(nodeId: string, report: Partial<NodeReport> = {}): Promise<{ readonly resend: boolean }> {
     const sequence = (this.#sequences.get(nodeId) ?? 0) + 1
     this.#sequences.set(nodeId, sequence)
@@ -87,7 +87,7 @@ export class ControlPlane {
     return answer
   }
 
-  /** The node says of those that it looks after whether they answer. */
+  /** Reports whether the nodes that it probes answer. */
   sees(nodeId: string, answers: boolean): Promise<{ readonly resend: boolean }> {
     return this.report(nodeId, { sights: this.#sights(nodeId, answers) })
   }
@@ -99,7 +99,7 @@ export class ControlPlane {
     )
   }
 
-  /** The node says that it did all that it shall. */
+  /** Confirms everything that the node should have. */
   confirmAll(nodeId: string): Promise<{ readonly resend: boolean }> {
     return this.report(nodeId, {
       entries: [...this.nodeStates.entries(nodeId)].map(({ key, hash, entry }) => ({
@@ -128,7 +128,7 @@ export class ControlPlane {
     return this.nodeStates.get(nodeId, key)?.entry ?? null
   }
 
-  /** Nothing is left to plan, and the view has seen what planning wrote. */
+  /** Resolves when nothing is left to plan and the view shows what planning wrote. */
   async idle(): Promise<void> {
     do {
       await new Promise((resolve) => setImmediate(resolve))

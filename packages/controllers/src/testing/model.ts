@@ -10,7 +10,7 @@ import {
 const TIME = '2026-01-01T00:00:00.000Z'
 const meta = (id: string, name: string) => ({ id, name, description: '', createdAt: TIME, updatedAt: null })
 
-/** A UUID that tells what it stands for: `uuid('node', 3)`. */
+/** A UUID that shows what it stands for: `uuid('node', 3)`. */
 export const uuid = (
   kind: 'project' | 'network' | 'subnet' | 'group' | 'node' | 'lb' | 'pool' | 'member' | 'listener' | 'other',
   number: number,
@@ -28,7 +28,7 @@ export const nodeGroup = (number: number, name = 'default', changes: Partial<Nod
   ...changes,
 })
 
-/** A group whose nodes settle ownership by two shards. */
+/** A group with two VRRP shards. */
 export const vrrpGroup = (number: number, shards = 2, changes: Partial<NodeGroup> = {}): NodeGroup =>
   nodeGroup(number, 'default', {
     announcer: 'vrrp',

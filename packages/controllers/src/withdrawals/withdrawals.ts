@@ -20,7 +20,7 @@ export interface WithdrawalsOptions {
   readonly clock: Clock
 }
 
-/** A load balancer that was deleted while this process watched. */
+/** A load balancer that was deleted while this process ran. */
 interface Leaving {
   readonly projectId: string | null
   readonly sinceMs: number
@@ -35,8 +35,8 @@ interface Leaving {
 const OVERDUE_MS = 30_000
 
 /**
- * Tracks which nodes may still announce a deleted load balancer: those that were told to carry it, until they report its
- * key removed. A lost node is not waited for. A load balancer that was deleted before this process started is known only
+ * Tracks which nodes may still announce a deleted load balancer: those that were told to carry it, until they report
+ * its key as removed. Lost nodes are not waited for. A load balancer deleted before this process started is known only
  * from reports, so every node that has not reported yet may still carry it.
  */
 export class Withdrawals implements WithdrawalReader {
@@ -113,7 +113,7 @@ export class Withdrawals implements WithdrawalReader {
     this.#leaving.set(id, { projectId, sinceMs: clock.monotonicMs(), nodes, planned: false, timer })
   }
 
-  /** A plan that was under way when the load balancer was deleted may still tell a node of it. */
+  /** A plan that was under way when the load balancer was deleted may still publish it to a node. */
   #published(key: string): void {
     const id = loadBalancerOfKey(key)
     const leaving = id === null ? undefined : this.#leaving.get(id)
@@ -136,7 +136,7 @@ export class Withdrawals implements WithdrawalReader {
     this.#tell()
   }
 
-  /** Forgets what is over, or was made again: from then on reports alone tell of it. */
+  /** Forgets a finished withdrawal, or one whose load balancer exists again. From then on only reports count. */
   #settle(id: string): void {
     const leaving = this.#leaving.get(id)
     if (leaving === undefined) return
