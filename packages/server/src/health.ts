@@ -2,7 +2,7 @@ import type { Surface } from './http/host.ts'
 
 const LIMIT_BYTES = 1024
 
-/** `/healthz`: the process answers. Whether it is ready, and its figures, are not for those who reach the API. */
+/** `/healthz`: the process answers. Readiness and metrics are not for clients of the API. */
 export const healthApi = (): Surface => ({
   prefix: '/',
   bodyLimitBytes: LIMIT_BYTES,

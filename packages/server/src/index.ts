@@ -1,6 +1,6 @@
 /**
- * The HTTP host and its surfaces: native API, Keystone and Neutron facades, agent link, health. Surfaces check who asks
- * and translate; every wish goes through admission, every answer comes from the view. Nothing here decides or plans.
+ * The HTTP host and its surfaces: native API, Keystone and Neutron facades, agent link, health. Surfaces authenticate
+ * and translate. Every write goes through admission, every answer comes from the view. Nothing here decides or plans.
  */
 export { AuditLog, auditDirectory } from './audit/audit-log.ts'
 export { noteError } from './audit/audit-notes.ts'

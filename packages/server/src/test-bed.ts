@@ -42,7 +42,7 @@ import { networkApi } from './network/network-api.ts'
 
 export const ADMIN_PASSWORD = 'admin-password'
 
-/** Says of every object what is said before any node reported. Statuses are set by tests. */
+/** Answers every status as before any report. Tests may set statuses. */
 class TestStatus implements StatusReader {
   readonly loadBalancers = new Map<string, Partial<LoadBalancerStatus>>()
   readonly nodes = new Map<string, Partial<NodeStatus>>()
@@ -92,7 +92,7 @@ class TestStatus implements StatusReader {
   }
 }
 
-/** Says of shards and moves what a test put there. */
+/** Answers shards and moves as a test set them. */
 class TestOwnership implements OwnershipReader {
   readonly all: ShardStatus[] = []
   readonly moves = new Map<string, readonly VipMove[]>()
@@ -110,7 +110,7 @@ class TestOwnership implements OwnershipReader {
   }
 }
 
-/** Says that nodes let go at once of whatever is deleted, but for what a test has them hold. */
+/** Answers that nodes released every deleted load balancer at once, except those that a test holds. */
 class TestWithdrawals implements WithdrawalReader {
   readonly #view: ModelView
   readonly #held = new Map<string, Omit<Withdrawal, 'withdrawn'>>()
@@ -175,7 +175,7 @@ export async function openTestBed(
   const admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
   const authenticator = new Authenticator({
     ...{ store, view, clock, log },
-    // What a hash costs in earnest is 100 ms of a core, and is tested where passwords are.
+    // A hash at full cost takes 100 ms of a core. The tests of passwords use that.
     passwords: new Passwords({ log2N: 4 }),
     ...(serviceAccounts && { serviceAccounts }),
     ...(limits.tokensPerGrant !== undefined && { tokensPerGrant: limits.tokensPerGrant }),
@@ -216,7 +216,7 @@ export async function openTestBed(
   const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)
 
-  /** A user with one role on one project, and a token for it. */
+  /** A user with one role in one project, and a token for it. */
   const login = async (name: string, projectId: string, role: Role) => {
     const user = {
       ...newUser({ name, description: '' }, clock),
@@ -232,16 +232,16 @@ export async function openTestBed(
 
   return {
     app,
-    /** Asks any surface, as OpenStack's clients do. */
+    /** Sends a request to any surface, as OpenStack's clients do. */
     ask: (method: Method, url: string, token: string | null, payload?: unknown, headers: object = {}) =>
       inject(app, method, url, payload, { ...(token !== null && { 'x-auth-token': token }), ...headers }),
-    /** Asks the native API for a path below its own. */
+    /** Sends a request to the native API, with a path below its own. */
     askNative: (method: Method, path: string, token: string | null, payload?: unknown, headers: object = {}) =>
       inject(app, method, `/api/v1${path}`, payload, {
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...headers,
       }),
-    /** Every route of every surface, known once the first request was answered. */
+    /** Every route of every surface, once the first request was answered. */
     routes: routes as readonly { readonly method: string; readonly url: string }[],
     store,
     view,

@@ -12,13 +12,13 @@ export interface AuditLogOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly fileLimitBytes: number
-  /** How many files are kept; the oldest goes when there is one more. */
+  /** How many files are kept. One more deletes the oldest. */
   readonly fileLimit: number
 }
 
 const FLUSH_AFTER_MS = 200
 const RETRY_AFTER_MS = 1000
-/** What may wait for the disk; what comes on top is lost and counted. */
+/** Limit of records that wait for the disk. More are lost and counted. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
 
 interface OpenFile {
@@ -28,9 +28,9 @@ interface OpenFile {
 }
 
 /**
- * Who did what, as JSON lines in numbered files. Nobody waits for it: records are written some at a time, soon after they
- * came. While the disk takes none, requests go on and records wait in bounded memory; then they are lost, and that is said.
- * A process that is killed loses those of the last moment.
+ * Records who did what, as JSON lines in numbered files. No request waits for it: records are written in batches soon
+ * after they arrive. While the disk fails, requests go on and records wait in bounded memory; beyond that they are
+ * lost, and the log says so. A killed process loses the records of the last moment.
  */
 export class AuditLog implements AuditSink, Component {
   readonly name = 'audit-log'
@@ -48,12 +48,12 @@ export class AuditLog implements AuditSink, Component {
     this.#options = options
   }
 
-  /** Records that are in no file because the disk took none. */
+  /** Records that were lost because the disk failed. */
   get lost(): number {
     return this.#lost
   }
 
-  /** Records of strangers who came too often. */
+  /** Records of strangers that were left out because there were too many. */
   get strangersLeftOut(): number {
     return this.#leftOut
   }
@@ -83,13 +83,13 @@ export class AuditLog implements AuditSink, Component {
     this.#leftOut++
   }
 
-  /** Newest first, with what was recorded until now. @throws SpoutError for a cursor that is none */
+  /** Newest first, including everything recorded so far. @throws SpoutError for an invalid cursor */
   async read(query: AuditQuery, signal?: AbortSignal): Promise<AuditPage> {
     await this.flush()
     return readAudit(this.#options.directory, query, signal)
   }
 
-  /** Resolves when what was recorded until now is written, or could not be. */
+  /** Resolves when everything recorded so far is written or lost. */
   flush(): Promise<void> {
     return this.#writes.run(() => this.#write())
   }
@@ -125,7 +125,7 @@ export class AuditLog implements AuditSink, Component {
     }
   }
 
-  /** The file to append to: the newest one, or a new one when that is full. */
+  /** The file to append to: the newest one, or a new one if that is full. */
   async #open(): Promise<OpenFile> {
     const { directory, fileLimitBytes } = this.#options
     if (this.#file !== null && this.#file.sizeBytes < fileLimitBytes) return this.#file
@@ -135,7 +135,7 @@ export class AuditLog implements AuditSink, Component {
     const { size } = await handle.stat()
     const file: OpenFile = { handle, number, sizeBytes: size }
     this.#file = file
-    // A line that a crash tore is to take no other with it.
+    // A line that a crash cut off must not join the next one.
     if (size > 0 && !(await endsLine(handle, size))) {
       await handle.appendFile('\n')
       file.sizeBytes++
@@ -152,7 +152,7 @@ export class AuditLog implements AuditSink, Component {
       await rm(fileOf(directory, number), { force: true })
   }
 
-  /** A write that failed may have left a part of a line, which is taken back: it comes again as a whole. */
+  /** Removes the partial line that a failed write may have left. The whole line is written again later. */
   async #abandon(): Promise<void> {
     const file = this.#file
     if (file !== null) await file.handle.truncate(file.sizeBytes).catch(() => {})
@@ -171,5 +171,5 @@ async function endsLine(handle: FileHandle, sizeBytes: number): Promise<boolean>
   return buffer[0] === 0x0a
 }
 
-/** Where it lies in a state directory. */
+/** The audit log's place in a state directory. */
 export const auditDirectory = (stateDirectory: string): string => path.join(stateDirectory, 'audit')

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import type { Session } from '../authn/authenticator.ts'
 
-/** Who it was, where no token says so: a login, a node. */
+/** The caller, where no token says so: of a login, or a node. */
 export interface NotedCaller {
   readonly userId?: string
   readonly userName?: string
@@ -11,17 +11,17 @@ export interface NotedCaller {
   readonly credentialId?: string
 }
 
-/** What is noted of a request while it is handled, for the audit log. */
+/** What a request's handler notes for the audit log. */
 export interface AuditNotes {
-  /** Of the token that was shown, or that the request made. */
+  /** The session of the token that the request carried or created. */
   session?: Session
   caller?: NotedCaller
   code?: ErrorCode
-  /** To be written down although it changes nothing. */
+  /** Audit the request although it changes nothing. */
   isSensitive?: boolean
-  /** What the answer shows of the object, before it is turned into text. */
+  /** The object in the answer, before it is serialised. */
   answer?: unknown
-  /** In place of what the path names. */
+  /** Replaces the object that the path names. */
   object?: string
   objectProjectId?: string | null
 }
@@ -37,12 +37,12 @@ export const notesOf = (request: FastifyRequest): AuditNotes => {
   return request.auditNotes
 }
 
-/** A surface says which error of the table it answers with. */
+/** Notes which error of the table the surface answers with. */
 export const noteError = (request: FastifyRequest, error: { readonly code: ErrorCode }): void => {
   notesOf(request).code = error.code
 }
 
-/** A login: who it would be, until it has succeeded. */
+/** Notes whom a login is for, before it has succeeded. */
 export const noteLogin = (request: FastifyRequest, caller: NotedCaller): void => {
   notesOf(request).caller = caller
 }

@@ -3,35 +3,38 @@ import { type AuditRecord, SpoutError } from '@spout/model'
 import { fileNumbers, fileOf } from './audit-files.ts'
 
 export interface AuditQuery {
-  /** Which records the reader may see, as he may see them; null for one that does not exist for him. */
+  /** The record as the reader may see it; null if the reader must not know of it. */
   readonly show: (record: AuditRecord) => AuditRecord | null
-  /** Not before this time. */
+  /** Only records from this time on. */
   readonly since: string | null
   readonly limit: number
-  /** `next` of the page before. */
+  /** The previous page's `next`. */
   readonly before: string | null
 }
 
 export interface AuditPage {
   /** Newest first. */
   readonly items: readonly AuditRecord[]
-  /** Where to go on; null at the end. A page may be short and have one: so much was looked at. */
+  /**
+   * Cursor of the next page; null at the end. A page may be short and still have one, because a page scans a limited
+   * amount.
+   */
   readonly next: string | null
 }
 
 const CHUNK_BYTES = 64 * 1024
-/** What one page looks at. */
+/** How much one page scans. */
 const MAX_SCAN_BYTES = 8 * 1024 * 1024
 /** Longer than any record. */
 const MAX_LINE_BYTES = 64 * 1024
 
 interface Position {
   readonly file: number
-  /** Lines that end at or before this byte. */
+  /** Only lines that end at or before this byte. */
   readonly endBytes: number
 }
 
-/** Reads the files of a directory backwards. @throws SpoutError InvalidField for a cursor that is none */
+/** Reads the files of a directory backwards. @throws SpoutError InvalidField for an invalid cursor */
 export async function readAudit(directory: string, query: AuditQuery, signal?: AbortSignal): Promise<AuditPage> {
   const start = query.before === null ? null : positionOf(query.before)
   const numbers = (await fileNumbers(directory)).filter((number) => start === null || number <= start.file).toReversed()

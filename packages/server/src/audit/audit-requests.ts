@@ -16,9 +16,9 @@ import { notesOf } from './audit-notes.ts'
 import { objectsIn, type PathParams, pathOf, projectOf, wordsOf } from './audited-object.ts'
 
 export interface AuditSink {
-  /** Takes a record and returns at once. */
+  /** Takes a record. Returns at once. */
   record(record: AuditRecord): void
-  /** One was left out. */
+  /** Counts a record that was left out. */
   leftOut(): void
 }
 
@@ -29,9 +29,9 @@ export interface AuditOptions {
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** What tells of a token that was shown: another's is noted. */
+/** Reading another user's token is audited. */
 const SENSITIVE_READS: ReadonlySet<string> = new Set(['/identity/v3/auth/tokens'])
-/** A node reports every second, and changes nothing that anybody asked for. */
+/** A node reports every second, and no user asked for it. */
 const NOT_AUDITED: ReadonlySet<string> = new Set(['/agent/v1/report'])
 const SURFACES: readonly (readonly [string, AuditSurface])[] = [
   ['/api/', 'native'],
@@ -41,13 +41,13 @@ const SURFACES: readonly (readonly [string, AuditSurface])[] = [
   ['/agent/', 'agent-link'],
 ]
 const TOKEN_DIGITS = 12
-/** What strangers may have written down: a flood of theirs is not to push out what users did. */
+/** Limit of audited requests without a token, so that a flood of them does not push out the records of users. */
 const STRANGERS_AT_ONCE = 200
 const STRANGERS_EACH_SECOND = 5
 
 /**
- * Writes down every write on every surface, every login and what else was noted as sensitive, when it is answered: also
- * when the client has gone by then. Routes that only read are left as they are: most requests are for them.
+ * Audits every write on every surface, every login and everything noted as sensitive, when it is answered, even if the
+ * client has gone by then. Other reads are not audited, and most requests are reads.
  */
 export function auditRequests(app: FastifyInstance, { sink, view, clock }: AuditOptions): void {
   const strangers = new Allowance(clock)
@@ -59,7 +59,7 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
     const preHandler: preHandlerHookHandler = (request, _reply, done) => {
       const notes = notesOf(request)
       notes.object = pathOf(words, request.params as PathParams)
-      // What is deleted has no project afterwards.
+      // A deleted object has no project any more.
       notes.objectProjectId = projectOf(view, notes.object)
       done()
     }
@@ -71,7 +71,7 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
       if (isAudited(request)) {
         const notes = notesOf(request)
         notes.object ??= pathOf(words, request.params as PathParams)
-        // Who has used up his share is refused as fast as he asks.
+        // A caller over its limit is refused as fast as it asks.
         const isKnown = notes.session !== undefined && reply.statusCode !== 429
         if (isKnown || reply.statusCode < 400 || strangers.take())
           for (const record of recordsOf(request, reply, notes, clock)) sink.record(record)
@@ -85,7 +85,7 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
   })
 }
 
-/** One record; of many objects that one request made or changed one each. */
+/** One record; for a request with several objects one record each. */
 function recordsOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -106,7 +106,7 @@ function recordsOf(
     status,
     code: notes.code ?? null,
   } as const
-  // A tenant's failed try on what is another's says nothing of whose it is; what succeeded was his own.
+  // A failed attempt on another tenant's object must not reveal the owner. A successful one was on the caller's own.
   const own = status < 400 ? caller.projectId : null
   const isForAdmin = notes.session !== undefined && isAdmin(notes.session.principal)
   const owner = isForAdmin ? (notes.objectProjectId ?? null) : own
@@ -145,7 +145,7 @@ function callerOf({
   }
 }
 
-/** So many at once, and so many more each second. */
+/** A token bucket: so many at once, and so many more per second. */
 class Allowance {
   readonly #clock: Clock
   #left = STRANGERS_AT_ONCE

@@ -4,7 +4,7 @@ import type { Kind } from '@spout/model'
 export type PathParams = Readonly<Record<string, string | undefined>>
 
 const MAX_ID_LENGTH = 64
-/** Of paths: no kinds, but the surface and its version. */
+/** Parts of paths that name no kind: the surface and its version. */
 const NO_KINDS: ReadonlySet<string> = new Set([
   '',
   'api',
@@ -17,7 +17,7 @@ const NO_KINDS: ReadonlySet<string> = new Set([
 ])
 const isVersion = (word: string): boolean => /^v\d+(\.\d+)?$/.test(word)
 
-/** The words of a route's pattern, from the first one on that names a kind. */
+/** The words of a route's pattern, from the first that names a kind. */
 export const wordsOf = (pattern: string): readonly string[] =>
   pattern.split('/').filter((word) => !NO_KINDS.has(word) && !isVersion(word))
 
@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 const CHILDREN: ReadonlySet<string> = new Set(['listeners', 'pools', 'members', 'healthmonitors'])
 
-/** The project of what a path names, while it is there. */
+/** The project of the object that a path names, while it exists. */
 export function projectOf(view: ModelView, path: string): string | null {
   const [word = '', id = ''] = path.split('/')
   const uuid = uuidOf(id)
@@ -45,13 +45,13 @@ export function projectOf(view: ModelView, path: string): string | null {
   return lb === undefined ? null : projectIn(view.get('loadBalancer', lb)?.value)
 }
 
-/** Ids are 32 digits in some of OpenStack's clients. */
+/** Some of OpenStack's clients write ids as 32 digits. */
 const uuidOf = (id: string): string =>
   /^[0-9a-f]{32}$/.test(id) ? id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5') : id
 
 /**
- * The objects that an answer shows: the one at its root (the native API) or under its only name (OpenStack), each of
- * `results` where many were asked for at once. Looks at `id` and the project alone.
+ * The objects in an answer: the one at its root (native API) or under its only name (OpenStack), or each of `results`.
+ * It looks at `id` and the project only.
  */
 export function objectsIn(answer: unknown): readonly { readonly id: string; readonly projectId: string | null }[] {
   if (!isRecord(answer)) return []

@@ -12,18 +12,18 @@ export function requireRole(principal: Principal, role: Role): void {
   throw new SpoutError('Forbidden', { reason: `the role ${role} is needed, the token has ${has}` })
 }
 
-/** Whether an object of this project exists for who asks: other tenants' objects do not. */
+/** Whether the caller may know of an object of this project. Objects of other tenants look as if they did not exist. */
 export const mayKnow = (principal: Principal, projectId: string | null): boolean =>
   isAdmin(principal) || (projectId !== null && projectId === principal.projectId)
 
-/** The project a list is narrowed to; undefined for an administrator, who sees all. */
+/** The project that a list is limited to; undefined for an administrator, who sees all. */
 export const listScope = (principal: Principal): { readonly projectId?: string } =>
   isAdmin(principal) ? {} : { projectId: principal.projectId ?? '' }
 
 /**
- * The project that a new object shall belong to: the token's, or for an administrator the one he names.
- * @param role that is needed to make one
- * @throws SpoutError Forbidden when somebody else names a foreign one
+ * The project of a new object: the token's, or the one that an administrator names.
+ * @param role needed to create it
+ * @throws SpoutError Forbidden when another caller names a foreign project
  */
 export function projectForNew(principal: Principal, wanted: string | null | undefined, role: Role = 'member'): string {
   requireRole(principal, role)

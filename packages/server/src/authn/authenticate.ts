@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { noteSession } from '../audit/audit-notes.ts'
 import type { Authenticator, Session } from './authenticator.ts'
 
-/** What every surface is given to learn who asks. @throws SpoutError Unauthenticated, TokenExpired */
+/** Finds out who sent a request. Every surface gets it. @throws SpoutError Unauthenticated, TokenExpired */
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
 
 const MAX_TOKEN_LENGTH = 256

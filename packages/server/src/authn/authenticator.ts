@@ -18,20 +18,20 @@ export interface AuthenticatorOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly tokenTtlMs?: number
-  /** Of one user by password, and of each application credential: the oldest makes room for one more. */
+  /** Limit of tokens of one user by password, and of each application credential. One more deletes the oldest. */
   readonly tokensPerGrant?: number
-  /** Of the cluster that we are in; without it tokens of service accounts are refused. */
+  /** Service accounts of the cluster that we run in. Without it their tokens are refused. */
   readonly serviceAccounts?: ServiceAccounts
   readonly passwords?: Passwords
 }
 
-/** How a user is named: by id or by name, never both. */
+/** How a user is named: by id or by name. */
 export type UserName = { readonly id: string } | { readonly name: string }
 
-/** Null for no project: such a token may only ask who its user is. */
+/** Null is an unscoped token, which may only ask who its user is. */
 export type Scope = { readonly id: string } | { readonly name: string } | null
 
-/** What a valid token says. */
+/** The contents of a valid token. */
 export interface Session {
   readonly principal: Principal
   readonly token: Token
@@ -43,16 +43,16 @@ export interface IssuedToken extends Session {
 }
 
 const DEFAULT_TTL_MS = 8 * 3_600_000
-/** A script that logs in for each call makes many, and uses each for seconds. */
+/** A script that logs in for each call creates many, and uses each for seconds. */
 const DEFAULT_TOKENS_PER_GRANT = 250
 const SWEEP_INTERVAL_MS = 60_000
 const SWEEP_BATCH = 500
 
 /**
- * Users, application credentials and tokens of our own. Tokens are found by their hash in the view, so a request costs
- * a map look-up; a disabled user, a lost role or a deleted credential ends them at once.
+ * Users, application credentials and tokens of our own. Tokens are found in the view by their hash, so a request costs
+ * a map look-up. A disabled user, a lost role or a deleted credential ends them at once.
  *
- * Every refusal of a login reads alike, whatever was wrong.
+ * Every refused login gets the same answer, whatever was wrong.
  */
 export class Authenticator {
   readonly passwords: Passwords
@@ -80,7 +80,7 @@ export class Authenticator {
   }
 
   /**
-   * @param address the client's, for the limit on failures
+   * @param address of the client, for the limit on failures
    * @throws SpoutError Unauthenticated, Unavailable when too many wait
    */
   async loginWithPassword(user: UserName, password: string, scope: Scope, address: string): Promise<IssuedToken> {
@@ -113,8 +113,8 @@ export class Authenticator {
   }
 
   /**
-   * For a pod of the cluster that we are in. The token ends no later than its own does.
-   * @param address the pod's, for the limit on failures
+   * Logs in a pod of the cluster that we run in. The new token expires no later than the pod's.
+   * @param address of the pod, for the limit on failures
    */
   async loginWithServiceAccount(token: string, address: string): Promise<IssuedToken> {
     const { serviceAccounts, view } = this.#options
@@ -126,7 +126,7 @@ export class Authenticator {
     return this.#issue(user, projectId, [account.role], 'token', '', expiresAt)
   }
 
-  /** Trades a token for one with another scope, which ends no later. */
+  /** Exchanges a token for one with another scope, which expires no later. */
   async loginWithToken(secret: string, scope: Scope): Promise<IssuedToken> {
     const { token, principal } = this.session(secret)
     const user = this.#options.view.get('user', token.userId)?.value
@@ -134,19 +134,19 @@ export class Authenticator {
     const credentialId = credentialOf(token)
     const projectId = this.#projectOf(user, scope)
     if (mayOnlyBalance(principal)) {
-      // Its user may have other roles elsewhere: the token is not to lead there.
+      // The user may have other roles in other projects. This token must not lead there.
       if (projectId !== token.projectId) throw badCredentials()
       const [method, note] =
         credentialId === null ? (['token', ''] as const) : (['application_credential', credentialId] as const)
       return this.#issue(user, projectId, token.roles, method, note, token.expiresAt)
     }
     if (credentialId === null) return this.#issue(user, projectId, null, 'token', '', token.expiresAt)
-    // A credential stands for one project: its tokens cannot be moved to another.
+    // A credential is for one project. Its tokens cannot move to another.
     if (projectId !== token.projectId) throw badCredentials()
     return this.#issue(user, projectId, token.roles, 'application_credential', credentialId, token.expiresAt)
   }
 
-  /** Whether this is the user's password, for one who changes it. */
+  /** Whether this is the user's password, for a change of it. */
   async isPassword(userId: string, password: string, address: string): Promise<boolean> {
     const user = this.#options.view.get('user', userId)?.value
     const asker = { user: userId, source: sourceOf(address) }
@@ -159,7 +159,7 @@ export class Authenticator {
     })
   }
 
-  /** Whom a login would be of, for the audit log; null for a name that nobody has: people type passwords there. */
+  /** Whom a login is for, for the audit log; null for an unknown name, because people type passwords there. */
   ownerOf(
     wanted:
       | UserName
@@ -178,12 +178,12 @@ export class Authenticator {
     await this.#delete([tokenId])
   }
 
-  /** Ends every token of a user: the password changed. */
+  /** Ends every token of a user after a change of password. */
   async revokeUser(userId: string): Promise<void> {
     await this.#delete(this.#tokenIds((token) => token.userId === userId))
   }
 
-  /** Begins to remove expired tokens now and then. */
+  /** Starts to remove expired tokens now and then. */
   start(): void {
     const { clock, log } = this.#options
     const next = () => {
@@ -199,7 +199,7 @@ export class Authenticator {
     this.#sweep?.clear()
   }
 
-  /** Removes expired tokens, a bounded number at a time. */
+  /** Removes expired tokens, a limited number at a time. */
   async sweep(): Promise<void> {
     await this.#delete(this.#tokenIds((token) => this.#isPast(token.expiresAt)).slice(0, SWEEP_BATCH))
   }
@@ -219,7 +219,7 @@ export class Authenticator {
     return roles.length === 0 ? null : { ...base, projectId: token.projectId, roles }
   }
 
-  /** Runs a check of a secret within the limit on failures. */
+  /** Checks a secret within the limit on failures. */
   async #checked<T>(name: string, address: string, check: (atTurn: () => void) => Promise<T | null>): Promise<T> {
     await this.#limiter.turn(name, address)
     const found = await check(() => this.#limiter.check(name, address))
@@ -282,7 +282,7 @@ export class Authenticator {
     )
   }
 
-  /** The project a user asks for, if it is enabled and he has a role there. */
+  /** The requested project if it is enabled and the user has a role in it. */
   #projectOf(user: User, scope: Scope): string | null {
     if (scope === null) return null
     const { view } = this.#options
@@ -312,7 +312,7 @@ export class Authenticator {
         const { revision } = await store.commit([{ op: 'delete', kind: 'token', id }])
         await view.caughtUp(revision)
       } catch (error) {
-        // Somebody else removed it: that is what was wanted.
+        // Another request removed it already.
         if (!(error instanceof SpoutError) || error.code !== 'NotFound') throw error
       }
     }
@@ -322,7 +322,7 @@ export class Authenticator {
 /** Users of service accounts have no password. */
 export const userNameOf = (account: string): string => `kubernetes:${account}`
 
-/** Counted apart from every id, so that a name that looks like one reaches nobody's count. */
+/** Kept apart from ids, so that a name that looks like an id does not reach a user's count. */
 const unknownName = (typed: string): string => `?${typed}`
 
 const unauthenticated = (reason: string): SpoutError => new SpoutError('Unauthenticated', { reason })

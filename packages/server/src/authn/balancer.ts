@@ -2,13 +2,16 @@ import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
 
 /**
- * Role `balancer`: the token of a program that turns somebody else's wishes into load balancers of one project, and that
- * runs where we do not. Stolen, it can do nothing else. What it may call is listed; whatever comes to be is refused.
+ * Role `balancer` is for a program that creates load balancers in one project on behalf of others, on machines that are
+ * not ours. A stolen token can do nothing else. Its operations are an allow list, so new ones are refused by default.
  */
 export const mayOnlyBalance = ({ roles }: Principal): boolean =>
   roles.includes('balancer') && !roles.some((role) => role !== 'balancer')
 
-/** What of the native API, as `METHOD /path` of its routes; below `/load-balancers` everything. */
+/**
+ * Allowed operations of the native API, as `METHOD /path` of its routes. Everything below `/load-balancers` is allowed
+ * as well.
+ */
 const ALLOWED: ReadonlySet<string> = new Set([
   'POST /tokens',
   'GET /tokens/current',

@@ -7,8 +7,8 @@ import { newUser } from './new-user.ts'
 import type { KnownAccount } from './service-accounts.ts'
 
 /**
- * Makes sure that each account is a user with exactly its role on its project, and that the project exists. Users of
- * accounts that are known no more lose their roles.
+ * Ensures that each account is a user with exactly its role in its project, and that the project exists. Users of
+ * accounts that were removed lose their roles.
  */
 export async function bootstrapAccounts(
   { admission, view, clock }: { readonly admission: Admission; readonly view: ModelView; readonly clock: Clock },
@@ -23,7 +23,7 @@ export async function bootstrapAccounts(
     if (description === OURS && !names.has(name) && roles.length > 0) await bring({ admission, view, clock }, name, [])
 }
 
-/** Marks the users that are made here. */
+/** Marks the users that are created here. */
 const OURS = 'Service account of the cluster that Spout is in'
 
 async function bring(

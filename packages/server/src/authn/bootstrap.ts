@@ -13,8 +13,8 @@ export interface FirstAdmin {
 }
 
 /**
- * Makes sure that the administrator of the configuration exists, with that password and the admin role on that project.
- * Changes nothing when it is so already; the configuration wins over a password changed meanwhile.
+ * Ensures that the configured administrator exists, with that password and the admin role in that project. It changes
+ * nothing if so. The configuration wins over a password that was changed meanwhile.
  */
 export async function bootstrap(
   parts: {

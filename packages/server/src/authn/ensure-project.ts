@@ -6,7 +6,7 @@ interface ProjectParts {
   readonly view: ModelView
 }
 
-/** The project of this name: made when there is none, and left as it is from then on. */
+/** The project of this name. It is created if absent, and otherwise left unchanged. */
 export async function ensureProject(
   { admission, view }: ProjectParts,
   draft: Pick<Project, 'name' | 'description'>,
@@ -14,6 +14,6 @@ export async function ensureProject(
   return view.list('project').find(({ name }) => name === draft.name) ?? (await admission.createProject(draft))
 }
 
-/** A project for what the cluster that Spout is in needs by itself. */
+/** A project for the own needs of the cluster that Spout runs in. */
 export const ensureClusterProject = (parts: ProjectParts, name: string): Promise<Project> =>
   ensureProject(parts, { name, description: 'Of the cluster that Spout is in' })

@@ -1,10 +1,10 @@
 import { SpoutError } from '@spout/model'
 import { LOCAL_ADDRESS } from './login-source.ts'
 
-/** For whom work is done. */
+/** Who asks for work. */
 export interface Asker {
   readonly user: string
-  /** As `sourceOf` makes it of an address. */
+  /** The result of `sourceOf`. */
   readonly source: string
 }
 
@@ -22,13 +22,13 @@ interface Waiting {
 }
 
 /**
- * Few pieces of dear work at a time. Turns go round the sources, and round the users of a source: who asks for one thing
- * waits for one of everybody else's, not for all that somebody piled up. When the line is full, the source that has most
- * in it gives way.
+ * Runs expensive work, a few pieces at a time. Sources take turns, and so do the users of a source: a caller with one
+ * request waits for one of every other caller, not for all that one of them queued. When the queue is full, the source
+ * with most in it loses its newest.
  */
 export class FairTurns {
   readonly #options: FairTurnsOptions
-  /** By source, then by user; who is served goes to the end. */
+  /** By source, then by user. A source that was served goes to the end. */
   readonly #lines = new Map<string, Map<string, Waiting[]>>()
   #running = 0
   #waiting = 0
@@ -45,7 +45,7 @@ export class FairTurns {
       return await work()
     } finally {
       const next = this.#next()
-      // A turn is handed on: nobody who comes now may take it first.
+      // The turn passes to the next in the queue, so that no new caller takes it first.
       if (next === null) this.#running--
       else next.go()
     }
@@ -67,7 +67,7 @@ export class FairTurns {
     })
   }
 
-  /** Takes who comes next out of the line: on the machine itself first. */
+  /** Removes the next from the queue; callers on the machine itself first. */
   #next(): Waiting | null {
     const source = this.#lines.has(LOCAL_ADDRESS) ? LOCAL_ADDRESS : firstOf(this.#lines)
     if (source === null) return null
@@ -83,7 +83,7 @@ export class FairTurns {
     return next
   }
 
-  /** Refuses the newest of the longest line, if somebody has more than `atLeast` waiting. */
+  /** Refuses the newest of the longest queue if it has more than `atLeast` waiting. */
   #makeRoom(atLeast: number): boolean {
     let longest: Waiting[] | null = null
     let source = ''

@@ -3,15 +3,16 @@ import type { Token } from '@spout/model'
 import { credentialOf } from './grant.ts'
 
 /**
- * Which tokens were earned alike: by a user's password (or traded for such a token), or by one application credential.
- * An index over the view's tokens, oldest first, so that the bound on their number costs a login no walk over all of them.
+ * Which tokens have the same grant: a user's password (also through exchanged tokens), or one application credential.
+ * It indexes the view's tokens, oldest first, so that limiting their number does not need a walk over all of them at
+ * each login.
  */
 export class GrantTokens {
   readonly #view: ModelView
   readonly #byGrant = new Map<string, Set<string>>()
   readonly #grants = new Map<string, string>()
 
-  /** The view outlives it: both end with the process. */
+  /** It never unsubscribes: both live as long as the process. */
   constructor(view: ModelView) {
     this.#view = view
     for (const token of view.list('token')) this.#note(token)
@@ -20,7 +21,7 @@ export class GrantTokens {
     })
   }
 
-  /** The ids of the oldest tokens of the same grant, but for the newest `most`. */
+  /** Ids of the tokens of the same grant except for the newest `most`. */
   beyond(token: Token, most: number): readonly string[] {
     const ids = this.#byGrant.get(grantOf(token))
     return ids === undefined || ids.size <= most ? [] : [...ids].slice(0, ids.size - most)

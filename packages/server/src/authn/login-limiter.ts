@@ -4,25 +4,26 @@ import { LOCAL_ADDRESS, sourceOf } from './login-source.ts'
 import { Pace } from './pace.ts'
 
 const WINDOW_MS = 60_000
-/** Of one user at one source: then also the right password is refused. */
+/** For one user at one source. Then even the right password is refused. */
 const MAX_FAILURES = 10
-/** Somebody who tries many names from one source. */
+/** Limits trying many names from one source. */
 const MAX_FAILURES_OF_SOURCE = 100
-/** Somebody who tries one name from many sources. */
+/** Limits trying one name from many sources. */
 const MAX_FAILURES_OF_USER = 50
 const MAX_KEYS = 10_000
-/** Guesses that remain once too many failed: 120 a minute. */
+/** The rate of guesses once too many failed: 120 a minute. */
 const PACE_MS = 500
 const MAX_WAITING = 32
 const MAX_WAITING_EACH = 2
 const MAX_KNOWN_PLACES = 20_000
 
 /**
- * Bounds guessing without a way to lock others out. Failures are counted by user and source, where ten refuse; by source
- * over all users and by user over all sources, where too many only make logins wait for their turn. A user waits for
- * nobody at a source where he logged in well before, and who is on the machine itself is never limited.
+ * Limits guessing of passwords without a way to lock others out. Failures are counted by user and source, where ten
+ * refuse further logins. They are also counted by source over all users and by user over all sources, where too many
+ * only slow logins down. A user is not slowed at a source that the user logged in from recently, and a caller on the
+ * machine itself is never limited.
  *
- * Memory is bounded: the entry that was used longest ago makes room.
+ * Memory is bounded: the least recently used entry is dropped.
  */
 export class LoginLimiter {
   readonly #clock: Clock
@@ -39,7 +40,7 @@ export class LoginLimiter {
     this.#failuresOfUser = new FailureCounts(clock)
   }
 
-  /** Resolves when the login's turn has come. @throws SpoutError Unauthenticated, Unavailable when too many wait */
+  /** Resolves when it is the login's turn. @throws SpoutError Unauthenticated, Unavailable when too many wait */
   async turn(user: string, address: string): Promise<void> {
     this.check(user, address)
     const source = sourceOf(address)
@@ -48,7 +49,10 @@ export class LoginLimiter {
     if (this.#failuresOfUser.of(user) >= MAX_FAILURES_OF_USER) await this.#pace(`user ${user}`).turn(source)
   }
 
-  /** Also right before a secret is looked at: failures may have come in while this one waited. @throws SpoutError Unauthenticated */
+  /**
+   * Call it right before checking a secret too: failures may have been counted while this one waited. @throws
+   * SpoutError Unauthenticated
+   */
   check(user: string, address: string): void {
     if (address === LOCAL_ADDRESS) return
     if (this.#failures.of(pairOf(user, sourceOf(address))) >= MAX_FAILURES)
@@ -91,7 +95,7 @@ interface Failures {
   readonly untilMs: number
 }
 
-/** Failures by key. Each one keeps the count for another minute. */
+/** Failures by key. Each failure keeps the count for another minute. */
 class FailureCounts {
   readonly #clock: Clock
   readonly #counts = new Map<string, Failures>()
@@ -124,5 +128,5 @@ const dropOldest = (map: Map<string, unknown>, most: number): void => {
   }
 }
 
-// A source has no space in it, so no user's name can make one pair look like another.
+// A source has no space in it, so no user name can make two pairs alike.
 const pairOf = (user: string, source: string): string => `${source} ${user}`

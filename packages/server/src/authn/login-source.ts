@@ -1,14 +1,15 @@
 import { cidrContains, formatIp, isIp, parseCidr, parseIp } from '@spout/net'
 
-/** The address of who comes by the socket in the state directory: somebody on the machine who may read its files. */
+/** The source of callers on the socket in the state directory: users of the machine who may read its files. */
 export const LOCAL_ADDRESS = 'local'
 
 const V6_HOST_BITS = 64n
 const NAT64 = parseCidr('64:ff9b::/96')
 
 /**
- * Whose failures are counted together: an IPv4 address, or an IPv6 /64, of which one host has every address it likes.
- * @param address as `request.ip` says it; what is no address stands for itself
+ * The source that failures are counted by: an IPv4 address, or an IPv6 /64, because one host can use all of its
+ * addresses.
+ * @param address as in `request.ip`; text that is not an address stands for itself
  */
 export function sourceOf(address: string): string {
   if (!isIp(address)) return address

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { User } from '@spout/model'
 import type { Clock } from '@spout/runtime'
 
-/** A user who may nothing yet. */
+/** A user without any role. */
 export const newUser = (draft: { readonly name: string; readonly description: string }, clock: Clock): User => ({
   id: randomUUID(),
   name: draft.name,

@@ -8,21 +8,21 @@ interface Waiting {
 
 export interface PaceOptions {
   readonly clock: Clock
-  /** From one turn to the next. */
+  /** Time between two turns. */
   readonly intervalMs: number
   readonly maxWaiting: number
-  /** Of one `from`, so that it alone cannot fill the line. */
+  /** Limit for one `from`, so that it alone cannot fill the queue. */
   readonly maxWaitingEach: number
 }
 
-/** Turns at a bounded rate, in order. Ends by itself: when a turn came for which nobody waited. */
+/** Gives turns at a limited rate, in order. It stops by itself when nobody waits at a turn. */
 export class Pace {
   readonly #options: PaceOptions
   readonly #onIdle: () => void
   readonly #waiting: Waiting[] = []
   #timer: Timer | null = null
 
-  /** @param onIdle nobody waits, and the next turn may be at once */
+  /** @param onIdle called when nobody waits and the next turn may be at once */
   constructor(options: PaceOptions, onIdle: () => void) {
     this.#options = options
     this.#onIdle = onIdle

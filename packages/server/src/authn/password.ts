@@ -10,9 +10,9 @@ const PARALLELISM = 1
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
-/** Hashes at the same time: each holds 32 MiB and a thread. One core is left to everything else. */
+/** Hashes at the same time. Each takes 32 MiB and a thread. One core is left for everything else. */
 const MAX_RUNNING = Math.min(2, Math.max(1, availableParallelism() - 1))
-/** The last one of a full line waits some 13 s, with two threads. */
+/** The last of a full queue waits some 13 s, with two threads. */
 const MAX_WAITING = 256
 const MAX_WAITING_OF_SOURCE = 128
 const MAX_WAITING_OF_USER = 32
@@ -24,12 +24,12 @@ export interface PasswordOptions {
   readonly log2N?: number
 }
 
-/** Hashes passwords as `scrypt$<log2 N>$<r>$<p>$<salt>$<key>`, few at a time, in turns that are fair to all who ask. */
+/** Hashes passwords as `scrypt$<log2 N>$<r>$<p>$<salt>$<key>`, few at a time, in fair turns. */
 export class Passwords {
   readonly #turns: FairTurns
   readonly #threads: readonly ScryptThread[]
   readonly #log2N: number
-  /** Stands in for a user who does not exist, so that both answers cost the same. */
+  /** Verified in place of an unknown user's hash, so that both answers cost the same. */
   readonly #nobody: string
 
   constructor({ maxRunning = MAX_RUNNING, log2N = LOG2_N }: PasswordOptions = {}) {
@@ -54,8 +54,8 @@ export class Passwords {
   }
 
   /**
-   * Takes as long for a missing record as for a wrong password.
-   * @param atTurn called when it is this one's turn; what it throws ends it
+   * A missing record takes as long as a wrong password.
+   * @param atTurn called when the turn comes; an error it throws ends the check
    * @throws SpoutError Unavailable when too many wait
    */
   verify(password: string, record: string | null, asker: Asker, atTurn = () => {}): Promise<boolean> {

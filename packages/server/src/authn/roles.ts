@@ -12,10 +12,10 @@ const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
 export const withIncluded = (roles: readonly Role[]): readonly Role[] =>
   ROLES.filter((role) => roles.some((given) => INCLUDES[given].includes(role)))
 
-/** Whether somebody with these roles, included ones too, may act as one with that role: who has `member` may balance. */
+/** Whether these roles, with the roles they include, contain the wanted one: a `member` may balance. */
 export const holds = (roles: readonly Role[], wanted: Role): boolean =>
   roles.includes(wanted) || (wanted === 'balancer' && roles.includes('member'))
 
-/** What a user may on a project, included roles too. */
+/** A user's roles in a project, with the roles they include. */
 export const rolesOn = (user: User, projectId: string): readonly Role[] =>
   withIncluded(user.roles.filter((grant) => grant.projectId === projectId).map((grant) => grant.role))

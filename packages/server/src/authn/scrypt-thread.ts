@@ -13,12 +13,12 @@ interface Settle {
   readonly reject: (error: unknown) => void
 }
 
-/** A thread costs some 10 MB: it ends when nobody has logged in for so long. */
+/** A thread costs some 10 MB. It ends after this time without logins. */
 const IDLE_MS = 10_000
 
 /**
- * Derives keys in a thread of lower priority, one at a time. Guessed passwords would otherwise take the processor from the
- * event loop, and with it from everybody who asks.
+ * Derives keys in a thread of lower priority, one at a time. Otherwise guessed passwords would take the processor from
+ * the event loop, and so from all requests.
  */
 export class ScryptThread {
   #worker: Worker | null = null
@@ -29,7 +29,7 @@ export class ScryptThread {
     return this.#settle !== null
   }
 
-  /** @throws Error when one is under way, or what scrypt throws */
+  /** @throws Error when a derivation is under way, and scrypt's errors */
   derive(derivation: Derivation): Promise<Buffer> {
     if (this.#settle !== null) return Promise.reject(new Error('a key is being derived in this thread'))
     if (this.#idle !== null) clearTimeout(this.#idle)
@@ -55,7 +55,7 @@ export class ScryptThread {
   #finish(how: (settle: Settle) => void): void {
     const settle = this.#settle
     this.#settle = null
-    // A process that ends does not wait for it.
+    // The thread must not keep an ending process alive.
     this.#worker?.unref()
     this.#idle = setTimeout(() => {
       void this.#worker?.terminate()

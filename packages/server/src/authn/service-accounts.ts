@@ -2,17 +2,17 @@ import { type Role, SpoutError } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
 import { LoginLimiter } from './login-limiter.ts'
 
-/** Whose token it is, as the cluster's API server says; the shape of `reviewToken` of packages/kube. */
+/** The owner of a token, as the cluster's API server reports it. Same shape as `reviewToken` of packages/kube. */
 export interface AccountOfToken {
   readonly namespace: string
   readonly name: string
   readonly node: string | null
 }
 
-/** @returns null for a token that is not good, or not meant for us. Rejects when nobody can say. */
+/** @returns null for a token that is invalid or for another audience. Rejects when the API server does not answer. */
 export type ReviewToken = (token: string) => Promise<AccountOfToken | null>
 
-/** What a service account of the cluster is here: a role on one project, and nothing beside it. */
+/** The role of a service account in one project, its only right. */
 export interface KnownAccount {
   /** `namespace/name` */
   readonly account: string
@@ -23,7 +23,7 @@ export interface KnownAccount {
 export interface ServiceAccountsOptions {
   readonly review: ReviewToken
   readonly accounts: readonly KnownAccount[]
-  /** Whose pods are agents: each enrols the node that it runs on. `namespace/name` */
+  /** The agents' account, `namespace/name`. Each agent enrols the node that its pod runs on. */
   readonly agents: string
   readonly clock: Clock
   readonly log: Logger
@@ -33,9 +33,9 @@ const MAX_TOKEN_LENGTH = 16_384
 const MAX_SUBJECT_LENGTH = 512
 
 /**
- * Service accounts of the cluster that we are in: who they are here is said by our settings, never by their tokens. Each
- * one that is tried is a question to the cluster's API server, so who was refused often has to wait. Failures are counted
- * by the account that a token claims to be of: a pod that guesses locks no other account of its node out.
+ * Service accounts of the cluster that we run in. Our settings say what each may do, never its token. Each try asks the
+ * cluster's API server, so repeated failures have to wait. Failures are counted by the account that a token claims: a
+ * pod that guesses locks out no other account of its node.
  */
 export class ServiceAccounts {
   readonly #options: ServiceAccountsOptions
@@ -51,8 +51,8 @@ export class ServiceAccounts {
   }
 
   /**
-   * @returns which account it is, and when the token ends
-   * @throws SpoutError Unauthenticated for every other token; Unavailable when the API server does not say
+   * @returns the account, and when the token expires
+   * @throws SpoutError Unauthenticated for every other token; Unavailable when the API server does not answer
    */
   accountOf(token: string, address: string): Promise<{ readonly account: KnownAccount; readonly expiresAt: string }> {
     return this.#checked(token, address, ({ namespace, name }) => {
@@ -63,8 +63,8 @@ export class ServiceAccounts {
   }
 
   /**
-   * @returns the name of the node that the agent with this token runs on
-   * @throws SpoutError Unauthenticated for the token of another account, or of none that is bound to a node
+   * @returns name of the node that the token's agent runs on
+   * @throws SpoutError Unauthenticated for another account's token, or one that is not bound to a node
    */
   nodeOf(token: string, address: string): Promise<string> {
     return this.#checked(token, address, ({ namespace, name, node }) => {
@@ -75,7 +75,7 @@ export class ServiceAccounts {
     })
   }
 
-  /** Runs a check of whose token it is within the limit on failures. */
+  /** Reviews a token within the limit on failures. */
   async #checked<T>(token: string, address: string, check: (found: AccountOfToken) => T): Promise<T> {
     const claimed = claimedSubject(token)
     await this.#limiter.turn(claimed, address)
@@ -93,7 +93,7 @@ export class ServiceAccounts {
   }
 
   async #review(token: string): Promise<AccountOfToken> {
-    // What cannot be one need not be asked about.
+    // Do not ask about what cannot be a token.
     if (token.length > MAX_TOKEN_LENGTH || token.split('.').length !== 3) throw unknown()
     const found = await this.#options.review(token).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error)
@@ -111,7 +111,7 @@ function endOf(token: string): string {
   return new Date(claims.exp * 1000).toISOString()
 }
 
-/** The claim `sub` of a token that nobody has verified yet: good enough to count by, and for nothing else. */
+/** The claim `sub` of an unverified token. It is good for counting only. */
 function claimedSubject(token: string): string {
   if (token.length > MAX_TOKEN_LENGTH) return ''
   const subject = parseClaims(token.split('.')[1] ?? '')?.sub

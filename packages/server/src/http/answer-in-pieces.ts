@@ -4,7 +4,7 @@ import type { RoundTurns } from '../limits/round-turns.ts'
 import { shareOf } from '../limits/share-of.ts'
 import { sendAsWritten } from '../native/long-answer.ts'
 
-/** Sends the answer of a surface that shows what is long in it as `LongList`. */
+/** Sends an answer whose long parts are `LongList`s in pieces. */
 export const answerInPieces =
   (turns: RoundTurns) =>
   (reply: FastifyReply, principal: Principal, answer: object): unknown =>

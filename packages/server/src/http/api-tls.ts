@@ -2,8 +2,8 @@ import { constants } from 'node:crypto'
 import type { SecureContextOptions } from 'node:tls'
 
 /**
- * TLS as the API speaks it: 1.3, and of 1.2 what RFC 9325 (section 4.2) recommends, ephemeral keys and authenticated
- * encryption. 1.2 is there for clients whose library has no more.
+ * TLS settings of the API: 1.3, and of 1.2 what RFC 9325 (section 4.2) recommends, ephemeral keys and authenticated
+ * encryption. 1.2 is for clients whose library has no 1.3.
  */
 export const API_TLS = {
   minVersion: 'TLSv1.2',
@@ -17,6 +17,6 @@ export const API_TLS = {
       `ECDHE-${key}-CHACHA20-POLY1305`,
     ]),
   ].join(':'),
-  // A handshake costs the server more than the client: one for each connection.
+  // A handshake costs the server more than the client, so there is one per connection.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const satisfies SecureContextOptions

@@ -3,7 +3,9 @@ import type { FastifyRequest } from 'fastify'
 /** Where clients reach this server, without a slash at the end. */
 export type BaseUrl = (request: FastifyRequest) => string
 
-/** The configured address, or whatever the client itself called the server by (its answer goes to nobody else). */
+/**
+ * The configured URL, or the address by which the client itself called the server (only that client sees the answer).
+ */
 export const baseUrl =
   (configured: string | null): BaseUrl =>
   (request) =>

@@ -1,10 +1,12 @@
 import { type Cidr, cidrContains, formatIp, isIp, parseIp } from '@spout/net'
 
-/** Where the address of a client behind a trusted proxy is told. One place: what a proxy does not set, a client may. */
+/**
+ * Where a trusted proxy names the client's address. Only one is read, because a client may set what its proxy does not.
+ */
 export const CLIENT_ADDRESS_SOURCES = ['x-forwarded-for', 'forwarded', 'proxy-protocol'] as const
 
 export interface ProxyTrust {
-  /** Whose word counts. Of a connection from elsewhere every header is a stranger's. */
+  /** The proxies to trust. On connections from elsewhere such headers are ignored. */
   readonly trustedProxies: readonly Cidr[]
   readonly clientAddressFrom: (typeof CLIENT_ADDRESS_SOURCES)[number]
 }
@@ -19,10 +21,10 @@ export const isTrustedProxy = (trusted: readonly Cidr[], address: string): boole
 }
 
 /**
- * Who asks: the last address in the chain of proxies that is not a trusted proxy itself. Each proxy adds at the right
- * whom it got the request from, so what is left of the first untrusted address is that one's own tale.
+ * The client's address: the last address in the chain of proxies that is not a trusted proxy. Each proxy appends the
+ * address that it got the request from, so what is left of the first untrusted address is unproven.
  * @param peer the connection's other end
- * @param header `X-Forwarded-For`, or `Forwarded` (RFC 7239 section 4), as `clientAddressFrom` says
+ * @param header `X-Forwarded-For`, or `Forwarded` (RFC 7239 section 4), by `clientAddressFrom`
  */
 export function clientAddress(
   { trustedProxies, clientAddressFrom }: ProxyTrust,
@@ -34,7 +36,7 @@ export function clientAddress(
   let client = peer
   for (const element of elements) {
     const named = addressIn(clientAddressFrom === 'forwarded' ? forOf(element) : element.trim())
-    // A proxy that hides or garbles whom it serves answers for it.
+    // A proxy that hides or garbles its client counts as the client.
     if (named === null) return client
     client = named
     if (!isTrustedProxy(trustedProxies, client)) return client

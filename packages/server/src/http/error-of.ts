@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { noteError } from '../audit/audit-notes.ts'
 
 /**
- * Whatever a handler threw, as an error of the table. What is not one is a bug: it is logged with the request's id, and
- * the client learns nothing but that id.
+ * Turns any thrown error into one of the table. Other errors are bugs: they are logged with the request's id, and the
+ * client gets only that id.
  */
 export function errorOf(error: unknown, request: FastifyRequest): SpoutError {
   const known = knownError(error, request)
@@ -32,7 +32,7 @@ function knownError(error: unknown, request: FastifyRequest): SpoutError {
 const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
-/** The usual HTTP status of each kind; a surface with other habits overrides single ones. */
+/** The usual HTTP status of each kind. A surface may override single ones. */
 export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
@@ -49,7 +49,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 }
 
-/** Seconds for `Retry-After` (RFC 9110, section 10.2.3); null where trying the same again does not help by itself. */
+/** Seconds for `Retry-After` (RFC 9110, section 10.2.3); null if retrying alone does not help. */
 export function retryAfterOf({ kind, params }: SpoutError): string | null {
   if (kind === 'throttled') return String(params['seconds'] ?? 1)
   return kind === 'unavailable' ? '1' : null

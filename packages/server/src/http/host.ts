@@ -11,60 +11,61 @@ import { wellFormedUrl } from './well-formed-url.ts'
 
 export interface HostOptions {
   readonly log: Logger
-  /** Largest body where a surface sets no limit of its own. */
+  /** Limit of a body where the surface sets none. */
   readonly bodyLimitBytes?: number
   /** How long a client may take to send its whole request. */
   readonly requestTimeoutMs?: number
-  /** How long requests under way get when the server closes; what is open then is cut off. */
+  /** How long requests under way get when the server closes. Then they are cut off. */
   readonly closeGraceMs?: number
-  /** Proxies in front of us, and where they say for whom. Without it a client is its connection's other end. */
+  /** Proxies in front of us, and how they name the client. Without it the connection's other end is the client. */
   readonly proxies?: ProxyTrust
   readonly nulInText?: NulInText
-  /** Where it is written down who did what. */
+  /** Where requests are audited. */
   readonly audit?: AuditOptions
-  /** TLS when given. */
+  /** TLS settings; absent: plain HTTP. */
   readonly https?: HttpsOptions
-  /** Told of every answered request. */
+  /** Called after each answered request. */
   readonly onAnswer?: (answer: Answer) => void
 }
 
 export interface Answer {
   readonly method: string
-  /** The route's pattern, so that it names a bounded set. */
+  /** The route's pattern, of which there is a limited number. */
   readonly route: string
   readonly status: number
   readonly durationMs: number
 }
 
-/** One way in: an encapsulated plugin with its own paths, limits and error bodies. */
+/** An API on this server: an encapsulated plugin with its own paths, limits and error bodies. */
 export interface Surface {
   readonly prefix: string
   readonly bodyLimitBytes: number
   readonly plugin: FastifyPluginAsync
-  /** Patterns below the prefix that need no token, such as the one that gives tokens. */
+  /** Patterns below the prefix that need no token, such as the one that issues tokens. */
   readonly open?: readonly string[]
 }
 
-/** Decides on requests by their headers, before a body is read. `open` tells routes that need no token by their pattern. */
+/** Admits requests by their headers, before a body is read. `open` says which patterns need no token. */
 export type Gate = (scope: FastifyInstance, open: (pattern: string) => boolean) => void
 
-/** What oslo's sizelimit middleware allows; OpenStack's surfaces answer larger bodies with 413. */
+/** The limit of oslo's sizelimit middleware. OpenStack's surfaces answer larger bodies with 413. */
 export const OPENSTACK_BODY_LIMIT_BYTES = 114_688
 export const NATIVE_BODY_LIMIT_BYTES = 1_048_576
 
 const MAX_HEADER_BYTES = 16_384
 const HEADERS_TIMEOUT_MS = 10_000
-// Longer than the idle time-outs of common proxies, so that they and not we end a connection they may still reuse.
+// Longer than the idle time-outs of common proxies, so that they close a connection first and never reuse one that we
+// closed.
 const KEEP_ALIVE_MS = 72_000
 
-/** Surfaces check what they read by the model's schemas: fastify need not load its own compilers, 3 MB that nobody uses. */
+/** Surfaces validate with the model's schemas, so fastify need not load its own compilers, which take 3 MB. */
 const noCompiler = (): never => {
   throw new Error('routes have no fastify schemas here')
 }
 
 /**
  * An HTTP server without routes: strict JSON, limits, request ids, security headers. Surfaces are mounted on it; it
- * knows none of them. Nothing of a request but its route, status and id is logged.
+ * knows none of them. Of a request it logs only the route, status and id.
  */
 export function createServer(options: HostOptions): FastifyInstance {
   const log: FastifyBaseLogger = options.log
@@ -77,7 +78,7 @@ export function createServer(options: HostOptions): FastifyInstance {
     genReqId: () => `req-${randomUUID()}`,
     requestIdHeader: false,
     forceCloseConnections: 'idle',
-    // What is longer than any id is no error of the router: its surface knows no such thing.
+    // A parameter longer than any id is not the router's error: its surface answers that the object does not exist.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADER_BYTES },
     rewriteUrl: (request: IncomingMessage) => wellFormedUrl(request.url ?? '/'),
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
@@ -85,10 +86,10 @@ export function createServer(options: HostOptions): FastifyInstance {
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // How often Node looks whether a time-out passed; its default is 30 s.
+    // How often Node checks time-outs. Its default is 30 s.
     connectionsCheckingInterval: 2000,
   }
-  // The type parameter for the kind of server would travel through every surface, and none looks at it.
+  // The type parameter for the kind of server would spread to every surface, and none needs it.
   const app: FastifyInstance = options.https
     ? (fastify({ ...common, https: { ...options.https, ...limits } }) as unknown as FastifyInstance)
     : fastify({ ...common, http: limits })
@@ -121,7 +122,7 @@ export function createServer(options: HostOptions): FastifyInstance {
 function trust(app: FastifyInstance, proxies: ProxyTrust, log: Logger): void {
   const { trustedProxies, clientAddressFrom } = proxies
   if (clientAddressFrom === 'proxy-protocol') {
-    // Once all who listen for connections do: they are to see the client's address.
+    // After all listeners for connections were added, because they must see the client's address.
     app.addHook('onReady', async () => acceptProxyHeaders(app.server, { trustedProxies, log }))
     return
   }
@@ -139,13 +140,13 @@ const SECURITY_HEADERS = [
   ['referrer-policy', 'no-referrer'],
 ] as const
 
-/** RFC 6797: a browser that was here by TLS never comes without it for a year. */
+/** RFC 6797: a browser that used TLS once does so for a year. */
 const ONLY_TLS = ['strict-transport-security', 'max-age=31536000'] as const
 
-/** What anybody may send: a login, with the longest token of a service account. */
+/** Limit of a request without a token: a login, with the longest token of a service account. */
 const OPEN_BODY_LIMIT_BYTES = 32_768
 
-/** Mounts a surface. Its hooks, error handler and limits reach no other one. */
+/** Mounts a surface. Its hooks, error handler and limits affect no other one. */
 export function mount(app: FastifyInstance, surface: Surface, gate: Gate | null = null): void {
   const openPatterns = new Set(surface.open?.map((pattern) => patternOf(`${surface.prefix}${pattern}`)))
   const isOpen = (pattern: string) => openPatterns.has(patternOf(pattern))

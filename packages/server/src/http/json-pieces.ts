@@ -1,9 +1,9 @@
 import { LongList } from '@spout/runtime'
 
-/** Characters of one piece, about: they take some 0.3 ms to make. */
+/** Approximate size of one piece, which takes some 0.3 ms to make. */
 export const PIECE_CHARACTERS = 65_536
 
-/** A map that is written as an object. It is not copied for that: readers of one long document share what they are shown. */
+/** A map that is serialised as an object without a copy: readers of one long document share it. */
 export class JsonMap {
   readonly #entries: ReadonlyMap<string, unknown>
 
@@ -22,9 +22,9 @@ export class JsonMap {
 }
 
 /**
- * The JSON of a value in pieces: what `JSON.stringify` says, made bit by bit, so that others can run between the pieces.
- * @param value plain data, `JsonMap`, or `LongList`: nothing else in it has a `toJSON`
- * @param depth how deep arrays and objects are taken apart; what is below is made at once
+ * The JSON of a value in pieces. Together they are the same as `JSON.stringify`, and other work can run between them.
+ * @param value plain data, `JsonMap`, or `LongList`; nothing else in it may have a `toJSON`
+ * @param depth down to which arrays and objects are split; everything below is serialised at once
  */
 export function* jsonPieces(
   value: unknown,
@@ -41,7 +41,7 @@ export function* jsonPieces(
   if (piece !== '') yield piece
 }
 
-/** Items of one array or map that are made at once, where they are not taken apart. */
+/** How many items are serialised at once, where they are not split. */
 const AT_ONCE = 50
 
 function* partsOf(value: unknown, depth: number): Generator<string, undefined> {
@@ -63,7 +63,7 @@ function* itemsOf(items: readonly unknown[], depth: number): Generator<string, u
   yield ']'
 }
 
-/** Few items at a time, because each takes memory once it is shown. */
+/** Few items at a time, because each takes memory once it is rendered. */
 function* shownOf(items: LongList, depth: number): Generator<string, undefined> {
   let text = '['
   let between = ''
@@ -84,7 +84,7 @@ function* shownOf(items: LongList, depth: number): Generator<string, undefined> 
   yield `${text}]`
 }
 
-/** Whether nothing long can be in it. */
+/** Whether it contains nothing long. */
 function isFlat(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return true
   for (const name in value) {
@@ -109,7 +109,7 @@ function* mapOf(map: JsonMap): Generator<string, undefined> {
   yield '}'
 }
 
-/** One with very many fields is a map of small things: it is not taken apart further. */
+/** An object with very many fields is a map of small values, so it is not split further. */
 function* fieldsOf(value: object, depth: number): Generator<string, undefined> {
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
   if (fields.length > AT_ONCE) return yield* mapOf(new JsonMap(new Map(fields)))
@@ -132,6 +132,6 @@ function* fieldsOf(value: object, depth: number): Generator<string, undefined> {
   yield fields.length === 0 ? '{}' : '}'
 }
 
-/** Fields with what stands between them, without braces. */
+/** Fields with their separators, without braces. */
 const fieldsAtOnce = (fields: readonly (readonly [string, unknown])[]): string =>
   JSON.stringify(Object.fromEntries(fields)).slice(1, -1)

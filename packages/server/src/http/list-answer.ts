@@ -6,7 +6,7 @@ type Shown = Readonly<Record<string, unknown>>
 
 const LIST = Symbol('list')
 
-/** A list as an OpenStack service answers it: under a name of its own, with what stands beside it. */
+/** A list as an OpenStack service answers it: under its own name, beside other fields. */
 export interface ListAnswer {
   readonly [LIST]: true
   readonly name: string
@@ -19,10 +19,10 @@ export const listAnswer = (name: string, items: readonly Shown[], rest: Shown = 
 })
 
 /**
- * Sends what routes of this scope answer as a list: at once when it is short, else in pieces as its reader takes them.
- * Call it before the routes are made.
- * @param turns in which all long answers of the server have their pieces made
- * @param whoOf whose pieces they are
+ * Sends the lists that routes of this scope answer: short ones at once, long ones in pieces as the reader takes them.
+ * Call it before the routes are added.
+ * @param turns schedules the pieces of all long answers of the server
+ * @param whoOf whose turn a piece takes
  */
 export function sendListsInPieces(
   scope: FastifyInstance,

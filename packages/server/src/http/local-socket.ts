@@ -11,12 +11,12 @@ export interface LocalSocketOptions {
   readonly log: Logger
 }
 
-/** `sun_path` of unix(7) with its end. */
+/** Size of `sun_path` in unix(7), with its terminator. */
 const MAX_PATH_BYTES = 107
 
 /**
- * The same API on a UNIX socket in the state directory, plain HTTP, for who may write to files of this user: so that an
- * administrator gets in from the machine itself whatever happens outside. Failures of others do not count there.
+ * Serves the same API on a UNIX socket in the state directory, by plain HTTP, to users who may write to its files. So
+ * an administrator can always log in from the machine itself: failed logins of others do not count there.
  */
 export class LocalSocket implements Component {
   readonly name = 'local-socket'
@@ -39,7 +39,7 @@ export class LocalSocket implements Component {
     this.#server = server
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
-      // Neither readable nor writable for others: who may not write to it cannot connect.
+      // A process that may not write to the socket cannot connect.
       server.listen({ path, readableAll: false, writableAll: false }, resolve)
     })
     chmodSync(path, 0o600)
@@ -56,7 +56,7 @@ export class LocalSocket implements Component {
   }
 }
 
-/** A socket that a process left which is no more. */
+/** Removes a socket whose process has gone. */
 function removeSocket(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket()) unlinkSync(path)
 }

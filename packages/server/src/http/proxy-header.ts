@@ -1,9 +1,9 @@
 import { formatIp, isIp, parseIp } from '@spout/net'
 
-/** What a PROXY protocol header says, and how long it is. */
+/** The contents of a PROXY protocol header, and its length. */
 export interface ProxyHeader {
   readonly lengthBytes: number
-  /** The client's; null when the proxy speaks for itself (its health checks do) or does not know. */
+  /** The client's address; null when the proxy connects for itself (as health checks do) or does not know it. */
   readonly address: string | null
 }
 
@@ -12,13 +12,13 @@ const SIGNATURE_V1 = Buffer.from('PROXY ')
 /** Section 2.1 of the specification: the longest line with its line end. */
 const MAX_V1_BYTES = 107
 const FIXED_V2_BYTES = 16
-/** Addresses take 36 bytes at most, what is more are TLVs that we do not read. */
+/** Addresses take at most 36 bytes. The rest are TLVs, which we do not read. */
 const MAX_V2_BYTES = 2048
 
 /**
  * Reads the header at the start of a connection: PROXY protocol version 1 or 2, as in HAProxy's proxy-protocol.txt.
- * @returns null while it is not complete
- * @throws Error when it is none
+ * @returns null while it is incomplete
+ * @throws Error if it is invalid
  */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | null {
   if (startsLike(bytes, SIGNATURE_V2)) return readV2(bytes)
@@ -26,7 +26,7 @@ export function readProxyHeader(bytes: Buffer): ProxyHeader | null {
   throw new Error('the connection does not begin with a PROXY header')
 }
 
-/** Whether it may become one that starts with the signature. */
+/** Whether the bytes so far are a prefix of the signature. */
 const startsLike = (bytes: Buffer, signature: Buffer): boolean => {
   const length = Math.min(bytes.length, signature.length)
   return bytes.subarray(0, length).equals(signature.subarray(0, length))
@@ -57,12 +57,12 @@ function readV2(bytes: Buffer): ProxyHeader | null {
   if (bytes.length < lengthBytes) return null
   const command = versionAndCommand & 0xf
   if (command > 1) throw new Error('the PROXY header has an unknown command')
-  // LOCAL, and families that are not addresses.
+  // LOCAL, and families without addresses.
   const size = { 1: 4, 2: 16 }[family >> 4]
   if (command === 0 || size === undefined) return { lengthBytes, address: null }
   if (addressBytes < 2 * size + 4) throw new Error('the PROXY header is too short for its addresses')
   const value = BigInt(`0x${bytes.toString('hex', FIXED_V2_BYTES, FIXED_V2_BYTES + size)}`)
-  // Through its text, so that an IPv4-mapped address is the IPv4 address.
+  // Goes through text, so that an IPv4-mapped address becomes the IPv4 address.
   const text = formatIp({ version: size === 4 ? 4 : 6, value })
   return { lengthBytes, address: formatIp(parseIp(text)) }
 }

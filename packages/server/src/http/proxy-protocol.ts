@@ -8,18 +8,18 @@ import { readProxyHeader } from './proxy-header.ts'
 export interface ProxyProtocolOptions {
   readonly trustedProxies: readonly Cidr[]
   readonly log: Logger
-  /** A proxy sends the header at once; whoever does not is cut off. */
+  /** A proxy sends the header at once. A connection without it after this time is closed. */
   readonly headerTimeoutMs?: number
 }
 
 /**
- * Connections from trusted proxies begin with a PROXY header; before TLS and HTTP it is taken off, and the connection is
- * the client's from then on. Connections from elsewhere begin with no such header.
+ * Connections from trusted proxies start with a PROXY header. It is removed before TLS and HTTP, and the connection
+ * then has the client's address. Connections from elsewhere start without one.
  */
 export function acceptProxyHeaders(server: Server, options: ProxyProtocolOptions): void {
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
-  /** A TLS socket is another object than the connection under it, and says the same of its peer. */
+  /** A TLS socket is another object than its connection, and must have the same address. */
   const clients = new Map<string, string>()
   server.prependListener('secureConnection', (socket: Socket) => {
     const client = clients.get(peerOf(socket))

@@ -1,7 +1,7 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 
-/** The query as it was sent: every value of a repeated name, in order. */
+/** The query as sent: every value of a repeated name, in order. */
 export function queryOf(request: FastifyRequest): ReadonlyMap<string, readonly string[]> {
   const start = request.url.indexOf('?')
   const values = new Map<string, string[]>()
@@ -14,7 +14,10 @@ export function queryOf(request: FastifyRequest): ReadonlyMap<string, readonly s
   return values
 }
 
-/** The value of a name, or null. @throws SpoutError InvalidField when it is given more than once: which one counts would be a guess */
+/**
+ * The value of a name, or null. @throws SpoutError InvalidField if it is repeated, because either value would be a
+ * guess
+ */
 export function queryValue(request: FastifyRequest, name: string): string | null {
   const [value = null, ...more] = queryOf(request).get(name) ?? []
   if (more.length > 0) throw givenTwice(name)

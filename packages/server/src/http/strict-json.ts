@@ -1,17 +1,17 @@
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 
-/** Whether text may hold U+0000. What people and programs read as text may not: half of them end it there. */
+/** Whether text may contain U+0000. Many programs end a text there, so it is refused unless text is passed through. */
 export type NulInText = 'refused' | 'taken'
 
 const MAX_DEPTH = 64
-/** Names by which a careless merge of parsed JSON reaches every object of the process. */
+/** Names that could change every object of the process if parsed JSON is merged carelessly. */
 const POISONOUS = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
  * Parses a JSON body.
- * @throws SpoutError MalformedJson for bytes that are no UTF-8, text that is no JSON, nesting beyond 64 levels and names
- *   that could reach a prototype; InvalidField for text with U+0000
+ * @throws SpoutError MalformedJson for invalid UTF-8, invalid JSON, nesting beyond 64 levels and names that could reach
+ * a prototype; InvalidField for text with U+0000
  */
 export function parseStrictJson(body: Uint8Array, nul: NulInText = 'refused'): unknown {
   let text: string
@@ -20,17 +20,17 @@ export function parseStrictJson(body: Uint8Array, nul: NulInText = 'refused'): u
     text = new TextDecoder('utf-8', { fatal: true }).decode(body)
     value = JSON.parse(text)
   } catch (error) {
-    // The parser's own words can quote the body, and a body can hold a password.
+    // The parser's message can quote the body, and a body can contain a password.
     const reason = error instanceof SyntaxError ? 'it does not parse' : 'it is not UTF-8'
     throw new SpoutError('MalformedJson', { reason })
   }
   refuseHostileShapes(value)
-  // JSON has it escaped or not at all.
+  // Valid JSON can only contain it escaped.
   if (nul === 'refused' && text.includes('\\u0000')) refuseNul(value, '')
   return value
 }
 
-/** The depth was checked before. @throws SpoutError InvalidField naming the first text that has it */
+/** The depth is limited already. @throws SpoutError InvalidField naming the first text with U+0000 */
 function refuseNul(value: unknown, path: string): void {
   if (typeof value === 'string' && value.includes('\0')) throw hasNul(path)
   if (typeof value !== 'object' || value === null) return
@@ -64,7 +64,7 @@ function refuseHostileShapes(root: unknown): void {
   }
 }
 
-/** JSON is the one body that is read. An empty one is no body: OpenStack's clients send DELETE with a content type. */
+/** Only JSON bodies are read. An empty one counts as none: OpenStack's clients send DELETE with a content type. */
 export function acceptStrictJson(app: FastifyInstance, nul: NulInText): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(

@@ -1,9 +1,9 @@
-/** A percent sign that begins no encoded byte (RFC 3986, section 2.1). */
+/** A percent sign that starts no encoded byte (RFC 3986, section 2.1). */
 const STRAY_PERCENT = /%(?![0-9a-f]{2})/gi
 
 /**
- * The URL as the router may decode it. What decodes to no text cannot name anything of ours: its percent signs are taken
- * for themselves, so the request still reaches the surface that it was meant for, which answers 404 in its own words.
+ * A URL that the router can decode. In parts that cannot be decoded percent signs are escaped: they can name no object,
+ * but the request still reaches its surface, which answers 404 in its own format.
  */
 export function wellFormedUrl(url: string): string {
   const queryAt = url.indexOf('?')

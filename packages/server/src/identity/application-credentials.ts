@@ -15,7 +15,7 @@ import { listBody, notFound } from './list-body.ts'
 import { NAMED_ROLES, shownRole } from './role-names.ts'
 import { keystoneTime } from './token-body.ts'
 
-/** More than there are: two names may mean the same one. */
+/** More roles than exist, because two names may mean the same one. */
 const MOST_ROLES = 16
 
 const draft = z.object({
@@ -50,7 +50,7 @@ const shown = (context: IdentityContext, request: FastifyRequest, credential: Ap
 
 type Owned = { Params: { user: string; id: string } }
 
-/** Credentials that stand for a user on one project. Each belongs to its user; nobody makes one for another. */
+/** Application credentials. Each belongs to its user, and only that user can create it. */
 export function applicationCredentialRoutes(scope: FastifyInstance, context: IdentityContext): void {
   const { view, admission, authenticator, clock } = context
   const path = '/v3/users/:user/application_credentials'
@@ -119,7 +119,7 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
       expiresAt: wanted.expires_at == null ? null : expiry(wanted.expires_at, clock.now()),
       secretHash: await authenticator.passwords.hash(secret, asker),
     }
-    // Others of this user may have come to be while this one was hashed.
+    // Others of this user may have been created while this one was hashed.
     await creations.run(async () => {
       requireRoom(principal.userId)
       await admission.putApplicationCredential(credential)
@@ -136,14 +136,14 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
   })
 }
 
-/** A role of the request, which must be one that the user has. */
+/** The requested role, which the user must have. */
 function ownRole(
   own: readonly Role[],
   wanted: { id?: string | undefined; name?: string | undefined },
   at: number,
 ): Role {
   const field = `application_credential.roles[${at}]`
-  // The OpenStack client looks a role up in its token; what it does not find there it sends as the id, as it was typed.
+  // The OpenStack client looks up a role in its token. If it is not there, the client sends the typed name as an id.
   const named = NAMED_ROLES.find(
     (known) => known.id === wanted.id || known.name === wanted.name || known.name === wanted.id,
   )
@@ -154,7 +154,7 @@ function ownRole(
   return named.role
 }
 
-/** Keystone's times come without a zone and mean UTC. */
+/** Keystone's times have no zone and mean UTC. */
 function expiry(text: string, now: Date): string {
   const field = 'application_credential.expires_at'
   const at = Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)

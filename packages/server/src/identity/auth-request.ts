@@ -39,7 +39,7 @@ export type AuthRequest =
       readonly secret: string
     }
 
-/** The body of `POST /v3/auth/tokens`. @throws SpoutError naming the field */
+/** Parses the body of `POST /v3/auth/tokens`. @throws SpoutError naming the field */
 export function authRequest(body: unknown): AuthRequest {
   const { identity, scope } = parseAs(schema, body).auth
   const method = identity.methods[0]

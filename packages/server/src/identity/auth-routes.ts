@@ -26,7 +26,7 @@ export function authRoutes(scope: FastifyInstance, context: IdentityContext): vo
       .send(tokenBody(context, request, issued))
   })
 
-  // HEAD comes with GET.
+  // Fastify adds HEAD.
   scope.get('/v3/auth/tokens', async (request, reply) => {
     const { secret, session } = subjectOf(context, request)
     return reply.header('x-subject-token', secret).send(tokenBody(context, request, session))
@@ -85,14 +85,14 @@ function login(context: IdentityContext, request: FastifyRequest): Promise<Issue
   return authenticator.loginWithCredential(wanted.credential, wanted.secret, request.ip)
 }
 
-/** The token that a request asks about: anybody's for an administrator, else one of the asker's own. */
+/** The token that a request asks about: for an administrator any, else one of the caller's own. */
 function subjectOf(context: IdentityContext, request: FastifyRequest): { secret: string; session: Session } {
   const asker = sessionOf(context.authenticator, request)
   const secret = request.headers['x-subject-token']
   if (typeof secret !== 'string') throw new SpoutError('MissingField', { field: 'X-Subject-Token' })
   try {
     const session = context.authenticator.session(secret)
-    // Somebody looks at, or ends, another's token.
+    // Reading or ending another user's token is audited.
     if (session.principal.userId !== asker.principal.userId) notesOf(request).isSensitive = true
     if (isAdmin(asker.principal) || session.principal.userId === asker.principal.userId) return { secret, session }
   } catch (error) {

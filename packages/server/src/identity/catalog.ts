@@ -1,6 +1,6 @@
 import { stableUuid } from './role-names.ts'
 
-/** A service of the catalog; `path` follows the server's own address. */
+/** A service of the catalog. `path` is appended to the server's address. */
 export interface CatalogService {
   readonly type: string
   readonly name: string
@@ -8,8 +8,8 @@ export interface CatalogService {
 }
 
 /**
- * What clients find. The addresses of load-balancer and network carry no version: gophercloud appends `v2.0/` to what
- * discovery gives it. Nobody calls compute, but some clients refuse to start without an entry.
+ * The catalog. The addresses of load-balancer and network have no version: gophercloud appends `v2.0/` to what
+ * discovery returns. Nobody calls compute, but some clients refuse to start without it.
  */
 export const SERVICES: readonly CatalogService[] = [
   { type: 'identity', name: 'keystone', path: '/identity' },

@@ -5,7 +5,7 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
 import type { CatalogService } from './catalog.ts'
 
-/** What the identity facade stands on. */
+/** What the identity facade needs. */
 export interface IdentityContext {
   readonly admission: Admission
   readonly view: ModelView
@@ -16,6 +16,6 @@ export interface IdentityContext {
   readonly services: readonly CatalogService[]
   /** How many application credentials one user may have. */
   readonly credentialsPerUser: number
-  /** Long lists have their pieces made in these. */
+  /** Schedules the pieces of long lists. */
   readonly turns: RoundTurns
 }

@@ -4,7 +4,7 @@ import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
 
 const body = (code: number, message: string) => ({ error: { code, message, title: STATUS_CODES[code] ?? 'Error' } })
 
-/** Errors in Keystone's form. */
+/** Answers errors in Keystone's format. */
 export function answerLikeKeystone(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
     const known = errorOf(error, request)

@@ -17,12 +17,12 @@ import { roleRoutes } from './role-routes.ts'
 import { userRoutes } from './users.ts'
 import { versionRoutes } from './versions.ts'
 
-/** What needs no token, or checks by itself which one it is shown. */
+/** Patterns that need no token, or check it themselves. */
 const OPEN = ['', '/v3', '/v3/auth/tokens'] as const
-/** What a token that may only balance may call: to log in again, and to learn where we are. */
+/** What a token with only role `balancer` may call: log in again, and discover the services. */
 const FOR_ALL: ReadonlySet<string> = new Set(['', '/', '/v3', '/v3/', '/v3/auth/tokens', '/v3/auth/catalog'])
 
-/** A Keystone v3 facade over our own users and projects, as far as unmodified clients need one. */
+/** A Keystone v3 facade over our users and projects, as far as unmodified clients need it. */
 export const identityApi = (context: IdentityContext): Surface => ({
   prefix: '/identity',
   bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,
@@ -45,7 +45,7 @@ export const identityApi = (context: IdentityContext): Surface => ({
   },
 })
 
-/** What there is one of, or none. */
+/** Resources of which there is one, or none. */
 function fixedRoutes(scope: FastifyInstance, context: IdentityContext): void {
   const { authenticator } = context
   const domain = { ...DOMAIN, description: '', enabled: true, options: {}, tags: [] }

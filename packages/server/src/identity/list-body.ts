@@ -6,7 +6,7 @@ import type { IdentityContext } from './context.ts'
 
 type Shown = Readonly<Record<string, unknown>>
 
-/** A list as Keystone sends it, narrowed by the query's filters on its own top-level attributes. */
+/** A list as Keystone sends it, with the query's filters on its top-level attributes. */
 export function listBody(
   context: IdentityContext,
   request: FastifyRequest,

@@ -3,7 +3,7 @@ import type { Role } from '@spout/model'
 
 export const DOMAIN = { id: 'default', name: 'Default' } as const
 
-/** A UUID that is always the same for a name. */
+/** A UUID derived from a name. */
 export function stableUuid(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex')
   // RFC 9562 version 8: custom.
@@ -11,8 +11,8 @@ export function stableUuid(name: string): string {
 }
 
 /**
- * Roles as Keystone shows them. Octavia's advanced roles mean one of ours where one means the same; the others are
- * listed, because clients look them up, but granting one would give too much or too little and is refused.
+ * Roles as Keystone shows them. Octavia's advanced roles map to ours where they mean the same. The others are listed,
+ * because clients look them up, but granting one would give too much or too little, and is refused.
  */
 const NAMES: Readonly<Record<string, Role | null>> = {
   admin: 'admin',
@@ -29,7 +29,7 @@ const NAMES: Readonly<Record<string, Role | null>> = {
 export interface NamedRole {
   readonly id: string
   readonly name: string
-  /** What it means here; null when it cannot be granted. */
+  /** Our role; null if it cannot be granted. */
   readonly role: Role | null
 }
 

@@ -9,7 +9,7 @@ import { DOMAIN, NAMED_ROLES, type NamedRole, roleId, shownRole } from './role-n
 
 type Grant = { Params: { project: string; user: string; role: string } }
 
-/** Roles and who has them. */
+/** Roles and role assignments. */
 export function roleRoutes(scope: FastifyInstance, context: IdentityContext): void {
   catalogueRoutes(scope, context)
   grantRoutes(scope, context)
@@ -79,7 +79,7 @@ function grantRoutes(scope: FastifyInstance, context: IdentityContext): void {
     return reply.code(204).send()
   })
 
-  // HEAD, which clients use to check a grant, comes with GET.
+  // Clients use HEAD to check a grant. Fastify adds it.
   scope.get<Grant>(grantPath, async (request, reply) => {
     const user = grantee(request)
     const { role } = roleById(request.params.role)

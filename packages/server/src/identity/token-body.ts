@@ -9,7 +9,7 @@ import { DOMAIN, shownRole } from './role-names.ts'
 /** Keystone's times have microseconds. */
 export const keystoneTime = (time: string): string => time.replace(/(\.\d{3})Z$/, '$1000Z')
 
-/** A token as Keystone tells of it. */
+/** A token in Keystone's format. */
 export function tokenBody(context: IdentityContext, request: FastifyRequest, session: Session) {
   const { principal, token } = session
   const base = {

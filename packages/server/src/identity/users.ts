@@ -31,9 +31,9 @@ const fields = {
   password: password.nullish(),
   domain_id: z.literal(DOMAIN.id).nullish(),
   options: z.strictObject({}).optional(),
-  /** Kept nowhere: we store no mail addresses. */
+  /** Ignored: we store no mail addresses. */
   email: z.null().optional(),
-  /** Kept nowhere: a token names its project. */
+  /** Ignored: a token names its project. */
   default_project_id: z.string().nullish(),
 }
 const draft = z.object({ user: z.strictObject(fields) })
@@ -47,7 +47,7 @@ type ById = { Params: { id: string } }
 export function userRoutes(scope: FastifyInstance, context: IdentityContext): void {
   const { view, admission, authenticator, clock } = context
 
-  /** A user is known to himself and to administrators. */
+  /** Users may see themselves, administrators everybody. */
   const known = (request: FastifyRequest, id: string): User => {
     const { principal } = sessionOf(authenticator, request)
     const user = view.get('user', id)?.value

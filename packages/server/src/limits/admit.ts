@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BodyBudget } from './body-budget.ts'
 import type { RequestShares, ShareLimits } from './request-shares.ts'
 
-/** Whose share a request is of. */
+/** The share that a request counts to. */
 export interface Asker {
   readonly who: string
-  /** Of this share, where they are not the usual ones. */
+  /** The share's limits, if they are not the default. */
   readonly limits?: ShareLimits
 }
 
@@ -14,23 +14,23 @@ export interface AdmitOptions {
   readonly shares: RequestShares
   readonly bodies: BodyBudget
   /**
-   * Who asks, by headers and connection alone.
-   * @throws SpoutError Unauthenticated when the route is for those who are known
+   * Finds the share by headers and connection alone.
+   * @throws SpoutError Unauthenticated when the route needs a token
    */
   readonly askerOf: (request: FastifyRequest) => Asker
-  /** Whose share one that is refused counts to: his address. */
+  /** The share that a refused request counts to: that of its address. */
   readonly strangerOf: (request: FastifyRequest) => Asker
 }
 
-/** What is read and thrown away so that the connection can go on. A longer body ends it. */
+/** How much of a refused body is read and discarded to keep the connection. A longer one closes it. */
 const MOST_UNREAD_BYTES = 65_536
-/** A unit of a share, beside one for the request itself. */
+/** A request costs one unit, and one more per this many bytes. */
 export const BYTES_OF_A_UNIT = 16_384
 
 /**
- * Decides on every request of a scope by its headers: who asks, whether it is his turn, and whether there is room for the
- * body. Only then is the body read. Whoever is refused is answered without reading it, and a connection with much of it
- * still to come is closed.
+ * Admits every request of a scope by its headers: authentication, the share's turn, and room for the body. Only then is
+ * the body read. A refused request is answered without reading its body; if much of it is still to come, the connection
+ * is closed.
  */
 export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): void {
   const { shares, bodies, askerOf, strangerOf } = options
@@ -39,7 +39,7 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
   scope.addHook('onRequest', async (request, reply) => {
     if (request.is404) {
       await shares.turn(...shareOf(strangerOf(request)))
-      // Nothing is there that would read it.
+      // No handler would read it.
       if (bodyBytes(request) > 0) throw new SpoutError('NotFound', { what: 'Path', id: pathOf(request) })
       return
     }
@@ -64,7 +64,7 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
       const { socket } = request.raw
       const before = writtenBytes(socket)
       if (typeof payload === 'string') shares.charge(asker.who, payload.length / BYTES_OF_A_UNIT)
-      // How long a streamed answer is shows when its reader has it, or went.
+      // A streamed answer is charged when it has ended or its reader has gone.
       else if (payload !== null && payload !== undefined)
         reply.raw.once('close', () => shares.charge(asker.who, (writtenBytes(socket) - before) / BYTES_OF_A_UNIT))
     }
@@ -72,17 +72,17 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
   })
 }
 
-/** A request that did not come over a connection, but was injected, has a socket that counts nothing. */
+/** An injected request has no connection, and a socket that counts nothing. */
 const writtenBytes = ({ bytesWritten = 0 }: { readonly bytesWritten?: number }): number => bytesWritten
 
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 
 const shareOf = ({ who, limits }: Asker): [string, ShareLimits?] => (limits === undefined ? [who] : [who, limits])
 
-/** As announced; of a body that does not announce its length, the most that its route reads. */
+/** The announced length. Without one, the limit of the route. */
 function bodyBytes({ headers, routeOptions }: FastifyRequest): number {
   if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit ?? Number.MAX_SAFE_INTEGER
   const announced = Number(headers['content-length'] ?? 0)
-  // What is longer than its route reads is refused before it is read.
+  // The server refuses a longer body before reading it.
   return Math.min(announced, routeOptions.bodyLimit ?? announced)
 }

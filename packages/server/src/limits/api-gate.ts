@@ -13,16 +13,16 @@ export interface ApiGateOptions {
   readonly authenticator: Authenticator
   readonly shares: RequestShares
   readonly bodies: BodyBudget
-  /** Of each project. */
+  /** Limits of each project. */
   readonly project: ShareLimits
-  /** Of each address that shows no token. */
+  /** Limits of each address without a token. */
   readonly stranger: ShareLimits
 }
 
-/** An operator mends what tenants cannot: he is slowed last. */
+/** Operators get more: they must be able to repair what tenants cannot. */
 const OPERATORS_FACTOR = 10
 
-/** The gate of the surfaces that tenants reach: a token names the project whose share a request is of. */
+/** The gate of the surfaces that tenants reach. The token's project is the share of a request. */
 export function apiGate({ authenticator, shares, bodies, project, stranger }: ApiGateOptions): Gate {
   const operator: ShareLimits = {
     perSecond: project.perSecond * OPERATORS_FACTOR,

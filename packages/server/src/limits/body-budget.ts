@@ -1,13 +1,13 @@
 import { SpoutError } from '@spout/model'
 
 export interface BodyLimits {
-  /** Bytes of bodies that are read or worked on at a time, of everybody. */
+  /** Limit of bodies being read or processed, in total. */
   readonly mostBytes: number
-  /** Of one project, node or address. */
+  /** Limit for one project, node or address. */
   readonly mostBytesOfOne: number
 }
 
-/** Memory that bodies under way may take. A body is counted by its announced length, or by the most that it may have. */
+/** Limits the memory of bodies under way. A body counts with its announced length, or with its limit. */
 export class BodyBudget {
   readonly #limits: BodyLimits
   readonly #held = new Map<string, number>()
@@ -22,8 +22,8 @@ export class BodyBudget {
   }
 
   /**
-   * @returns gives the bytes back
-   * @throws SpoutError TooManyRequests; a body that is alone is always taken, since routes limit its size
+   * @returns a function that releases the bytes
+   * @throws SpoutError TooManyRequests; a single body is always accepted, because routes limit its size
    */
   hold(who: string, bytes: number): () => void {
     const own = this.#held.get(who) ?? 0

@@ -4,18 +4,15 @@ import { sourceOf } from '../authn/login-source.ts'
 import { isTrustedProxy } from '../http/client-address.ts'
 
 export interface ConnectionLimits {
-  /** Open at a time, of everybody. */
+  /** Limit of open connections in total. */
   readonly most: number
-  /** Of one IPv4 address or IPv6 /64. */
+  /** Limit for one IPv4 address or IPv6 /64. */
   readonly mostOfSource: number
-  /** Whose connections are those of many clients, and count in all alone. */
+  /** Proxies carry connections of many clients, so theirs count in the total only. */
   readonly trustedProxies?: readonly Cidr[]
 }
 
-/**
- * Ends connections beyond a limit as they come, before anything is read from them. A server that is full goes on with
- * those that are open.
- */
+/** Closes connections over a limit as they arrive, before anything is read from them. Open connections go on. */
 export function limitConnections(server: Server, { most, mostOfSource, trustedProxies = [] }: ConnectionLimits): void {
   const open = new Map<string, number>()
   let all = 0

@@ -1,28 +1,32 @@
 import { SpoutError } from '@spout/model'
 
 export interface StreamLimits {
-  /** Watches that one project may have open at a time. */
+  /** Limit of open watches of one project. */
   readonly mostOfProject: number
-  /** Bytes that wait for the readers of one project. */
+  /** Limit of bytes buffered for the readers of one project. */
   readonly mostBytesOfProject: number
 }
 
-/** One open watch: what it holds for its reader. */
+/** One open watch and the bytes it buffers. */
 export interface OpenStream {
-  /** So much was told to the reader. */
+  /** Counts bytes that were sent to the reader. */
   told(bytes: number): void
-  /** How much waits for the reader now. @returns false when its project has too much waiting: this reader is to be cut off */
+  /**
+   * Sets how many bytes are buffered. @returns false when the project has too many: then this reader must be cut off
+   */
   holds(bytes: number): boolean
   close(): void
 }
 
-/** Watches of each project, and what waits in them for readers that are slow. */
+/** Counts each project's watches, and the bytes buffered for slow readers. */
 export class OpenStreams {
   readonly #limits: StreamLimits
   readonly #onTold: (project: string, bytes: number) => void
   readonly #projects = new Map<string, Map<OpenStream, number>>()
 
-  /** @param onTold what is told of a project's share: a stream is answered for as long as it is open */
+  /**
+   * @param onTold charges sent bytes to the project's share, because a stream is one request however long it is open
+   */
   constructor(limits: StreamLimits, onTold: (project: string, bytes: number) => void = () => {}) {
     this.#limits = limits
     this.#onTold = onTold

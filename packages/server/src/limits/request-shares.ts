@@ -2,21 +2,24 @@ import { SpoutError } from '@spout/model'
 import type { Clock, Timer } from '@spout/runtime'
 
 export interface ShareLimits {
-  /** Units a second that a share gets back. A request costs one, and what it carries costs more. */
+  /** Units per second that a share regains. A request costs one, and more for its bytes. */
   readonly perSecond: number
-  /** The most that a share saves up. */
+  /** The most units that a share can save. */
   readonly burst: number
 }
 
 export interface RequestSharesOptions extends ShareLimits {
   readonly clock: Clock
-  /** Requests of one share that wait at a time. Default 256. */
+  /** Limit of waiting requests of one share. Default 256. */
   readonly mostWaiting?: number
-  /** How long one waits before it is refused. Default 1 s: a client that asks in a loop is slowed, not fed with refusals. */
+  /**
+   * How long a request waits before it is refused. Default 1 s: a client that asks in a loop is slowed instead of
+   * refused at once.
+   */
   readonly longestWaitMs?: number
-  /** Requests that begin in one round of the event loop, of all shares together. Default: one of each share. */
+  /** Requests that start in one round of the event loop, over all shares. Default: one of each share. */
   readonly mostOfRound?: number
-  /** Shares that are remembered. Default 10,000. */
+  /** How many shares are remembered. Default 10,000. */
   readonly mostShares?: number
 }
 
@@ -34,9 +37,9 @@ interface Share {
   readonly waiting: Waiting[]
 }
 
-/** How often shares that have used up their units are looked at. */
+/** How often shares without units are checked. */
 const LOOK_EVERY_MS = 10
-/** Whoever began a request so long ago counts as one who asks now. */
+/** A share that started a request this recently counts as active. */
 const ASKS_FOR_MS = 100
 
 interface Began {
@@ -46,19 +49,19 @@ interface Began {
 const NEVER: Began = { who: null, atMs: Number.NEGATIVE_INFINITY }
 
 /**
- * Turns and budgets of those who ask. In one round of the event loop each share begins one request at most, and all of them
- * a few; the share that used least begins first. So whoever asks for one thing waits for one request of a busy neighbour,
- * and for a few of very many neighbours, not for all that they have under way. A share that has used up its units waits
- * until it has some again, and is refused when that takes long.
+ * Schedules requests by share, within a budget for each. In one round of the event loop each share starts at most one
+ * request, and all together a few; the share with most units left starts first. So a request waits for one request of a
+ * busy neighbour, or for a few of very many neighbours, not for everything they have under way. A share without units
+ * waits until it regains some, and is refused if that takes long.
  */
 export class RequestShares {
   readonly #options: RequestSharesOptions
   readonly #shares = new Map<string, Share>()
-  /** Shares that have had their turn in this round. */
+  /** Shares that had their turn in this round. */
   readonly #served = new Set<string>()
-  /** Shares with somebody waiting. */
+  /** Shares with waiting requests. */
   readonly #busy = new Set<string>()
-  /** The share that began last, and the last one before it that was another. */
+  /** The share that started last, and the last other one before it. */
   #latest = NEVER
   #latestOther = NEVER
   #round: NodeJS.Immediate | null = null
@@ -68,7 +71,7 @@ export class RequestShares {
     this.#options = options
   }
 
-  /** Requests that wait now, of all shares. */
+  /** How many requests wait now, over all shares. */
   get waiting(): number {
     let count = 0
     for (const who of this.#busy) count += this.#shares.get(who)?.waiting.length ?? 0
@@ -76,8 +79,8 @@ export class RequestShares {
   }
 
   /**
-   * Resolves when the request may begin.
-   * @param limits of this share, where they are not those of all
+   * Resolves when the request may start.
+   * @param limits of this share, if they are not the default
    * @throws SpoutError TooManyRequests
    */
   turn(who: string, limits: ShareLimits = this.#options): Promise<void> {
@@ -94,13 +97,13 @@ export class RequestShares {
     })
   }
 
-  /** Whether another share than this one began a request within the last 100 ms. */
+  /** Whether another share started a request within the last 100 ms. */
   othersAsk(who: string): boolean {
     const { atMs } = this.#latest.who === who ? this.#latestOther : this.#latest
     return this.#nowMs() - atMs < ASKS_FOR_MS
   }
 
-  /** What a request turned out to cost beside its turn. The debt of a share is bounded by its burst. */
+  /** Charges what a request cost beyond its turn. A share's debt is limited by its burst. */
   charge(who: string, units: number): void {
     const share = this.#shares.get(who)
     if (share !== undefined) share.units = Math.max(-share.burst, share.units - units)
@@ -137,7 +140,7 @@ export class RequestShares {
     return share
   }
 
-  /** Those that asked longest ago make room; a share in which somebody waits stays. */
+  /** Drops the least recently used shares. Shares with waiting requests stay. */
   #forgetIdle(): void {
     const most = this.#options.mostShares ?? 10_000
     for (const [who, share] of this.#shares) {
@@ -162,7 +165,7 @@ export class RequestShares {
     })
   }
 
-  /** So many of the shares with somebody waiting, who may begin: those that have most left. */
+  /** Up to `most` of the waiting shares that may start: those with most units left. */
   #fullest(most: number): readonly (readonly [string, Share])[] {
     const ready: [string, Share][] = []
     for (const who of this.#busy) {
@@ -185,7 +188,7 @@ export class RequestShares {
     }
     for (const who of [...this.#busy]) {
       const share = this.#shares.get(who)
-      // One that has units waits for its turn, however long the server is busy.
+      // A request whose share has units waits for its turn, however long the server is busy.
       while (share !== undefined && share.units <= 0 && (share.waiting[0]?.sinceMs ?? nowMs) + longestWaitMs <= nowMs)
         share.waiting.shift()?.refuse(tooMany(share))
       if (share === undefined || share.waiting.length === 0) this.#busy.delete(who)

@@ -2,36 +2,36 @@ import type { Clock } from '@spout/runtime'
 
 export interface RoundTurnsOptions {
   readonly clock: Clock
-  /** Whether anybody but `who` asked for something just now. Default: never. */
+  /** Whether another than `who` sent a request just now. Default: never. */
   readonly othersAsk?: (who: string) => boolean
 }
 
-/** Work that is done between two pauses, while others ask. */
+/** How long work runs between two pauses, while others ask. */
 const SLICE_MS = 0.5
-/** A pause is so many times as long as the work before it. */
+/** A pause is this many times as long as the work before it. */
 const PAUSE_FACTOR = 3
 
 /**
  * Schedules long work that is done in pieces, such as a list of thousands of objects.
  *
- * In one round of the event loop one piece is made, whoever's it is; those who wait take turns. While others ask, long
- * work has a quarter of the time and pauses for the rest: a request goes through several rounds until it is answered, and
- * would else wait for a piece in each of them.
+ * One piece is made per round of the event loop, and those who wait take turns. While others send requests, long work
+ * gets a quarter of the time and pauses for the rest: a request takes several rounds, and would otherwise wait for a
+ * piece in each of them.
  */
 export class RoundTurns {
   readonly #options: RoundTurnsOptions
-  /** By who waits; each in the order that they came. Whoever had a turn goes to the end. */
+  /** Waiting pieces by owner, in order. An owner that had a turn goes to the end. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #isScheduled = false
   #startedMs = 0
-  /** Since the last pause. */
+  /** Work since the last pause. */
   #workMs = 0
 
   constructor(options: RoundTurnsOptions) {
     this.#options = options
   }
 
-  /** Resolves when the next piece may be made, never within this round. Waits as long as it takes: pieces are short. */
+  /** Resolves when the next piece may be made, never within this round. There is no time-out: pieces are short. */
   next(who: string): Promise<void> {
     return new Promise((go) => {
       const line = this.#waiting.get(who)
@@ -41,7 +41,10 @@ export class RoundTurns {
     })
   }
 
-  /** Immediates that are set together run one after the other: the second when the piece is made, before anything else. */
+  /**
+   * Immediates that are set together run one after the other. The second runs when the piece is made, before anything
+   * else.
+   */
   #schedule(): void {
     this.#isScheduled = true
     let served: string | null = null

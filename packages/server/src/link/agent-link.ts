@@ -33,14 +33,14 @@ export interface AgentLinkOptions {
   readonly reports: ReportSink
   readonly clock: Clock
   readonly log: Logger
-  /** Where it is written down which nodes enrolled and renewed. */
+  /** Where enrolments and renewals of nodes are audited. */
   readonly audit?: AuditSink
   readonly listen: { readonly host: string; readonly port: number }
-  /** Names and addresses that agents reach this server by. */
+  /** Names and addresses at which agents reach this server. */
   readonly hosts: readonly string[]
-  /** How often connections with an expired certificate are looked for. Default a minute. */
+  /** How often connections are checked for expired certificates. Default: a minute. */
   readonly lookForExpiredMs?: number
-  /** Of the cluster that we are in, whose agents enrol by their service account, into the group of this name. */
+  /** The cluster that we run in. Its agents enrol by their service account, into the group of this name. */
   readonly cluster?: { readonly serviceAccounts: ServiceAccounts; readonly nodeGroup: string }
 }
 
@@ -51,38 +51,38 @@ const enrolment = z.union([
 ])
 const renewal = z.strictObject({ csr })
 
-/** A report may tell of every member of every load balancer. */
+/** A report may contain every member of every load balancer. */
 const REPORT_LIMIT_BYTES = 32 * 1024 * 1024
 const STALLED_READER_MS = 15_000
 const SMALL_LIMIT_BYTES = 65_536
 const SSL_OP_NO_TICKET = 1 << 14
 const ENROL_PATH = '/agent/v1/enrol'
 
-/** A node reports every second; what it tells after a restart of ours may be megabytes. */
+/** A node reports every second. Its first report after our restart may be megabytes. */
 const NODE_SHARE = { perSecond: 1000, burst: 5000 } as const
-/** A rack of nodes may enrol from behind one address. */
+/** A rack of nodes may enrol from one address. */
 const STRANGER_SHARE = { perSecond: 50, burst: 200 } as const
-/** Whole reports of many nodes come at once after a restart of ours: those without room come again. */
+/** After our restart many nodes send whole reports at once. Those without room try again. */
 const BODIES = { mostBytes: 256 * 1024 * 1024, mostBytesOfOne: REPORT_LIMIT_BYTES } as const
-/** A node has two or three; a thousand nodes may be behind one address. */
+/** A node has two or three. A thousand nodes may have one address. */
 const CONNECTIONS = { most: 16_384, mostOfSource: 8192 } as const
-/** A client that begins a TLS handshake and does not end it. */
+/** Limit for clients that start a TLS handshake and do not finish it. */
 const HANDSHAKE_MS = 10_000
-/** How often open connections are looked through for certificates that have expired. */
+/** How often open connections are checked for expired certificates. */
 const LOOK_FOR_EXPIRED_MS = 60_000
 
 /**
- * The agent link of docs/design/0003: its own HTTPS server, TLS 1.3, certificates of our own authority. Who a node is
- * comes from its certificate alone, and only while the node is recorded with exactly that certificate.
+ * The agent link of docs/design/0003: an HTTPS server of its own, TLS 1.3, certificates of our own authority. A node is
+ * identified by its certificate alone, and only while exactly that certificate is recorded for it.
  */
 export class AgentLink implements Component {
   readonly name = 'agent-link'
   readonly #options: AgentLinkOptions
   readonly #certificates: NodeCertificates
   readonly #serverCertificate: ServerCertificate
-  /** Open sockets of each node and the certificate they were opened with. */
+  /** Open sockets of each node, and the certificate of each. */
   readonly #sockets = new Map<string, Map<Duplex, Peer>>()
-  /** Who is at the other end of a socket: with TLS 1.3 that never changes, and a node reports every second. */
+  /** The peer of a socket. With TLS 1.3 it never changes, and a node reports every second, so it is cached. */
   readonly #peers = new WeakMap<TLSSocket, Peer>()
   readonly #streams = new Map<string, StateStream>()
   readonly #shares: RequestShares
@@ -97,12 +97,12 @@ export class AgentLink implements Component {
     this.#shares = new RequestShares({ clock: options.clock, ...NODE_SHARE })
     this.#serverCertificate = new ServerCertificate({
       ...options,
-      // Each connection shows its certificate: none is resumed.
+      // No session is resumed, so each connection shows its certificate.
       tls: { ca: options.authority.certificate, minVersion: 'TLSv1.3', secureOptions: SSL_OP_NO_TICKET },
     })
   }
 
-  /** Where it listens, once started. */
+  /** The port it listens on, once started. */
   get port(): number {
     const address = this.#app?.server.address()
     return typeof address === 'object' && address !== null ? address.port : 0
@@ -119,13 +119,13 @@ export class AgentLink implements Component {
       log,
       ...(audit && { audit: { sink: audit, view, clock } }),
       bodyLimitBytes: SMALL_LIMIT_BYTES,
-      // A kernel's or a proxy's own words are no reason to lose a report.
+      // A report is not lost because the kernel or a proxy put U+0000 into a message.
       nulInText: 'taken',
       https: {
         ...(await this.#serverCertificate.context()),
         handshakeTimeout: HANDSHAKE_MS,
         requestCert: true,
-        // Enrolment comes without a certificate; every other call is refused in `#nodeOf`.
+        // Enrolment comes without a certificate. `#nodeOf` refuses every other call without one.
         rejectUnauthorized: false,
       },
     })
@@ -197,11 +197,11 @@ export class AgentLink implements Component {
       const nodeId = this.#nodeOf(request)
       const { states, clock, log } = this.#options
       if (!states.ready()) throw new SpoutError('Unavailable', { what: 'Node state', reason: 'it is being worked out' })
-      // Heartbeats are traffic: silence for so long means that the peer takes nothing any more.
+      // Heartbeats are traffic, so a socket that is idle this long has a reader that takes nothing.
       request.raw.socket.setTimeout(STALLED_READER_MS, () => request.raw.socket.destroy())
       reply.hijack()
       reply.raw.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
-      // A node has one stream: an older one is a connection that the node has given up.
+      // A node has one stream. An older one is a connection that it has given up.
       this.#streams.get(nodeId)?.end()
       const takesEdits = queryValue(request, 'edits') === EDITS_VERSION
       const stream = new StateStream({ states, nodeId, out: reply.raw, clock, takesEdits })
@@ -218,7 +218,7 @@ export class AgentLink implements Component {
     })
   }
 
-  /** The node that the token's pod runs on: an agent cannot name another. */
+  /** The node that the token's pod runs on. An agent cannot name another. */
   async #clusterNode(
     token: string,
     address: string,
@@ -233,7 +233,7 @@ export class AgentLink implements Component {
     return { nodeName, nodeGroupId: group.id }
   }
 
-  /** @throws SpoutError Unauthenticated unless the connection shows the current certificate of a node that exists */
+  /** @throws SpoutError Unauthenticated unless the connection shows the current certificate of an existing node */
   #nodeOf(request: FastifyRequest): string {
     const socket = request.raw.socket as TLSSocket
     const peer = this.#peers.get(socket) ?? peerOf(socket)
@@ -257,13 +257,15 @@ export class AgentLink implements Component {
     })
   }
 
-  /** A node that was deleted, or got another certificate, is disconnected at once. */
+  /** Disconnects a node that was deleted or got another certificate. */
   #dropRevoked(nodeId: string): void {
     for (const [socket, { sha256 }] of this.#sockets.get(nodeId) ?? [])
       if (!this.#certificates.isCurrent(nodeId, sha256)) socket.destroy()
   }
 
-  /** Ends what was opened with a certificate that has expired since: a state stream asks for nothing any more. */
+  /**
+   * Closes connections whose certificate has expired. A state stream makes no further request that would be refused.
+   */
   #dropExpired(): void {
     for (const sockets of this.#sockets.values())
       for (const [socket, peer] of sockets) if (this.#isExpired(peer)) socket.destroy()
@@ -273,7 +275,7 @@ export class AgentLink implements Component {
     )
   }
 
-  /** TLS judged the certificate at the handshake, and not since. */
+  /** TLS checks the certificate at the handshake only. */
   #isExpired({ validUntilMs }: Peer): boolean {
     return validUntilMs < this.#options.clock.now().getTime()
   }
@@ -282,7 +284,7 @@ export class AgentLink implements Component {
 interface Peer {
   readonly nodeId: string | null
   readonly sha256: string
-  /** Epoch milliseconds. */
+  /** Milliseconds since 1970. */
   readonly validUntilMs: number
 }
 

@@ -7,13 +7,13 @@ import { OpensslError, withOpenssl } from './openssl.ts'
 
 export interface Credentials {
   readonly key: string
-  /** Leaf first, then the authority, so that a peer can find the certificate its token pins. */
+  /** The leaf, then the authority, so that a peer can find the certificate that its token pins. */
   readonly certificate: string
 }
 
 export interface IssuedCertificate {
   readonly certificate: string
-  /** SHA-256 of the certificate (DER), hex: what the node is recorded with. */
+  /** SHA-256 of the certificate (DER), hex, as recorded for the node. */
   readonly sha256: string
 }
 
@@ -25,7 +25,9 @@ const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 const MIN_RSA_BITS = 2048
 const MAX_CSR_LENGTH = 16_384
 
-/** The authority of the agent link: made once, kept in the state directory, its key readable by nobody else. */
+/**
+ * The authority of the agent link. It is created once and kept in the state directory; only its owner can read the key.
+ */
 export class CertificateAuthority {
   /** PEM. */
   readonly certificate: string
@@ -40,7 +42,7 @@ export class CertificateAuthority {
     this.certificate = certificate
   }
 
-  /** Reads the authority in this directory, or makes it. */
+  /** Reads the authority from this directory, or creates it. */
   static async open(directory: string): Promise<CertificateAuthority> {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const path = join(directory, 'ca.crt')
@@ -57,18 +59,18 @@ export class CertificateAuthority {
         ...['-addext', 'keyUsage=critical,keyCertSign,cRLSign'],
       )
       await keep(join(directory, 'ca.key'), await tool.get('ca.key'))
-      // Last: the authority exists once its certificate does.
+      // Written last: the authority exists once its certificate does.
       await keep(path, await tool.get('ca.crt'))
     })
     return new CertificateAuthority(directory, await readFile(path, 'utf8'))
   }
 
-  /** What an enrolment token pins: the first 128 bits of the certificate's SHA-256, hex. */
+  /** The pin in enrolment tokens: the first 128 bits of the certificate's SHA-256, hex. */
   get pin(): string {
     return fingerprint(this.certificate).slice(0, 32)
   }
 
-  /** A fresh key and certificate for the server, valid for these host names and addresses. */
+  /** A new key and certificate for the server, for these host names and addresses. */
   issueServer(hosts: readonly string[]): Promise<Credentials> {
     const names = hosts.map((host) => (isIP(host) === 0 ? `DNS:${host}` : `IP:${host}`))
     return withOpenssl(this.#directory, async (tool) => {
@@ -81,8 +83,8 @@ export class CertificateAuthority {
   }
 
   /**
-   * A certificate for a node's key. Of the request nothing but the key is used, once its self-signature is right.
-   * @throws SpoutError InvalidField for what is no request, or a weak key
+   * A certificate for a node's key. Only the key of the request is used, after its self-signature was verified.
+   * @throws SpoutError InvalidField for an invalid request or a weak key
    */
   issueNode(csr: string, nodeId: string): Promise<IssuedCertificate> {
     if (csr.length > MAX_CSR_LENGTH) throw badRequest('is too long')
@@ -91,7 +93,7 @@ export class CertificateAuthority {
       const verdict = await tool
         .run('req', '-in', 'node.csr', '-verify', '-pubkey', '-noout', '-out', 'public.pem')
         .catch(refuse)
-      // OpenSSL 3.0 ends well for a wrong signature and only says so.
+      // OpenSSL 3.0 exits with 0 for a wrong signature and only prints it.
       if (!verdict.includes('verify OK')) throw badRequest('is not a signed certificate request')
       refuseWeakKey(await tool.get('public.pem'))
       await tool.put('extensions.cnf', extensions(`URI:${NODE_URI_PREFIX}${nodeId}`, 'clientAuth'))
@@ -110,7 +112,7 @@ export class CertificateAuthority {
   }
 }
 
-/** The node a certificate was issued to, or null. */
+/** The node that a certificate was issued to; null if it is not one of ours. */
 export function nodeIdOf(certificate: X509Certificate): string | null {
   const match = /^URI:spiffe:\/\/spout\/node\/([0-9a-f-]{36})$/.exec(certificate.subjectAltName ?? '')
   return match?.[1] ?? null
@@ -143,7 +145,7 @@ function refuseWeakKey(pem: string): void {
   if (!strong) throw badRequest('holds a key that is too weak: use EC P-256')
 }
 
-/** Replaces a file as a whole, readable by its owner alone. */
+/** Replaces a file atomically. Only its owner can read it. */
 async function keep(path: string, content: string): Promise<void> {
   await writeFile(`${path}.new`, content, { mode: 0o600 })
   await rename(`${path}.new`, path)

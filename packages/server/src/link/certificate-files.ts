@@ -8,11 +8,11 @@ import type { ServedCertificate, ServerTls } from './served-certificate.ts'
 import { takeIntoUse } from './served-certificate.ts'
 
 export interface CertificateFilesOptions {
-  /** PEM: the server's certificate, then those that lead to the authority. */
+  /** PEM: the server's certificate, then its chain. */
   readonly certificateFile: string
-  /** PEM: its key, without a passphrase. */
+  /** PEM: the certificate's key, without a passphrase. */
   readonly keyFile: string
-  /** Names of the settings, for what is refused. */
+  /** Names of the settings, for errors. */
   readonly fields: { readonly certificateFile: string; readonly keyFile: string }
   readonly tls: ServerTls
   readonly clock: Clock
@@ -25,23 +25,23 @@ interface Pair {
   readonly leaf: X509Certificate
 }
 
-/** How often the files are read. A renewal puts them there long before the old certificate ends. */
+/** How often the files are read. A renewal writes them long before the old certificate expires. */
 const LOOK_MS = 5_000
-/** Certificates of one chain: public authorities need two or three. */
+/** Limit of certificates in a chain. Public authorities need two or three. */
 const MOST_CERTIFICATES = 10
 const MOST_CHARACTERS = 65_536
 const RSA_BITS_MIN = 2048
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
 
 /**
- * A server's certificate from files of the operator. They are read again every few seconds: what replaces them serves the
- * next handshake, and no connection is lost. Files that cannot be used are refused, said once, and the certificate before
- * them stays in force.
+ * A server's certificate from the operator's files. They are read again every few seconds. A new certificate is used
+ * from the next handshake on, and no connection is lost. Unusable files are refused and logged once, and the previous
+ * certificate stays in force.
  */
 export class CertificateFiles implements ServedCertificate {
   readonly #options: CertificateFilesOptions
   #inForce: Pair | null = null
-  /** What was last refused, to be said once. */
+  /** The last refusal, so that it is logged once. */
   #refused: string | null = null
   #failedOnce = false
   #look: Timer | null = null
@@ -54,7 +54,7 @@ export class CertificateFiles implements ServedCertificate {
     return this.#inForce?.leaf.validToDate ?? null
   }
 
-  /** Whether the files are such that the certificate in force is not theirs. */
+  /** Whether the files are unusable, so that an earlier certificate is in force. */
   get isRefused(): boolean {
     return this.#refused !== null
   }
@@ -85,7 +85,7 @@ export class CertificateFiles implements ServedCertificate {
       takeIntoUse(app, this.#contextOf(pair))
       this.#take(pair)
     } catch (error) {
-      // Two files are not replaced at one instant: what does not fit may fit at the next look.
+      // Two files cannot be replaced at one instant. What does not match now may match at the next read.
       if (this.#failedOnce) this.#refuse(error)
       this.#failedOnce = true
     }
@@ -128,7 +128,7 @@ export class CertificateFiles implements ServedCertificate {
     requireUsable(leaf, this.#options.clock.now(), fields.certificateFile)
     if (!leaf.checkPrivateKey(key)) throw refusal(fields.keyFile, 'is not the key of the first certificate')
     try {
-      // What OpenSSL itself refuses, such as a digest that is too weak.
+      // OpenSSL itself may refuse it, for example for a weak digest.
       createSecureContext({ ...this.#options.tls, cert, key: keyText })
     } catch (error) {
       throw refusal(fields.certificateFile, `cannot be used: ${reasonOf(error)}`)
@@ -139,7 +139,7 @@ export class CertificateFiles implements ServedCertificate {
 
 const refusal = (field: string, reason: string): SpoutError => new SpoutError('InvalidField', { field, reason })
 
-/** OpenSSL's own words without its numbers: `error:0A00018F:SSL routines::ee key too small`. */
+/** OpenSSL's message without its numbers: `error:0A00018F:SSL routines::ee key too small`. */
 const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replace(/^error:[0-9A-F]+:[^:]*:[^:]*:/, '')
 
@@ -153,7 +153,7 @@ async function textOf(path: string, field: string): Promise<string> {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** The server's certificate and those that lead to its authority, each issued by the one after it. */
+/** The server's certificate and its chain, each issued by the next. */
 function chainOf(text: string, field: string): readonly [X509Certificate, ...X509Certificate[]] {
   const texts = text.match(CERTIFICATE) ?? []
   if (texts.length > MOST_CERTIFICATES) throw refusal(field, `has more than ${MOST_CERTIFICATES} certificates`)
@@ -188,7 +188,7 @@ function requireUsable(leaf: X509Certificate, now: Date, field: string): void {
   if (leaf.ca) throw refusal(field, 'the first certificate is that of an authority, not of a server')
   if (leaf.subjectAltName === undefined)
     throw refusal(field, 'names no host in its subjectAltName: clients look nowhere else (RFC 9525)')
-  // Node.js says extended usage by object identifiers, and nothing where the certificate is for anything.
+  // Node.js gives extended usage as object identifiers, and undefined for a certificate without restrictions.
   if (leaf.keyUsage !== undefined && !leaf.keyUsage.includes(SERVER_AUTH))
     throw refusal(field, 'is not meant for servers (extendedKeyUsage has no serverAuth)')
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = leaf.publicKey

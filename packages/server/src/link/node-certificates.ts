@@ -6,8 +6,8 @@ import type { Store } from '@spout/store'
 const ATTEMPTS = 5
 
 /**
- * Which certificate each node is known by. After a renewal the one before stays good until the new one is first used,
- * so that an answer lost on the way locks no node out.
+ * Which certificate each node has. After a renewal the previous one stays valid until the new one is first used, so
+ * that a lost answer locks no node out.
  */
 export class NodeCertificates {
   readonly #store: Store
@@ -21,7 +21,7 @@ export class NodeCertificates {
     this.#clock = parts.clock
   }
 
-  /** Whether this is the certificate of a node that exists. */
+  /** Whether this is the certificate of an existing node. */
   isCurrent(nodeId: string, sha256: string): boolean {
     const node = this.#view.get('node', nodeId)?.value
     if (node === undefined || node.certificateSha256 === null) return false
@@ -32,7 +32,7 @@ export class NodeCertificates {
     return this.#previous.get(nodeId) === sha256
   }
 
-  /** Records a renewed certificate. @throws SpoutError NotFound once the node is gone */
+  /** Records a renewed certificate. @throws SpoutError NotFound if the node is gone */
   async renew(nodeId: string, sha256: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const known = this.#view.get('node', nodeId)
@@ -40,7 +40,7 @@ export class NodeCertificates {
       const before = known.value.certificateSha256
       const value: Node = { ...known.value, certificateSha256: sha256, updatedAt: this.#clock.now().toISOString() }
       try {
-        // Before the commit: the view may tell of the change at any moment.
+        // Set before the commit, because the view may show the change at any moment.
         if (before !== null) this.#previous.set(nodeId, before)
         const write = { op: 'put', kind: 'node', id: nodeId, scope: null, value, ifRevision: known.revision } as const
         const { revision } = await this.#store.commit([write])

@@ -3,10 +3,10 @@ import { z } from 'zod'
 
 const id = z.string().max(128)
 const words = z.string().max(4096)
-/** Sums over all nodes and restarts must stay numbers. */
+/** Sums over all nodes and restarts must stay exact enough as numbers. */
 const count = z.number().min(0).max(1e18)
 
-/** RFC 3339, of the node's clock; empty where an agent does not know it. */
+/** RFC 3339, the node's clock; empty where an agent does not know it. */
 const time = z
   .string()
   .max(64)
@@ -54,7 +54,7 @@ const flows = z.object({
   error: words.nullable(),
 })
 
-/** What a node may say. A node is trusted with its own load balancers alone, so sizes are bounded here as elsewhere. */
+/** The schema of a node's report. A node is trusted with its own load balancers only, so all sizes are limited. */
 export const nodeReport: z.ZodType<NodeReport> = z.object({
   session: z.string().min(1).max(128),
   sequence: z.number().int().min(1),
@@ -116,5 +116,5 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     )
     .max(1000)
     .optional(),
-  // What has no line here would be thrown away in silence.
+  // A field without a line here would be dropped silently.
 } satisfies Readonly<Record<keyof NodeReport, z.ZodType>>)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A run of `openssl` that ended badly. */
+/** `openssl` exited with an error. */
 export class OpensslError extends Error {
   override readonly name = 'OpensslError'
 }
@@ -10,8 +10,8 @@ export class OpensslError extends Error {
 const TIMEOUT_MS = 20_000
 
 /**
- * Node has no builder of certificates, so `openssl` makes them: never through a shell, every argument made by us, all
- * foreign bytes in files of a private directory that is gone afterwards.
+ * Node cannot create certificates, so `openssl` does: never through a shell, with arguments that we make, and with all
+ * foreign bytes in files of a private directory that is deleted afterwards.
  */
 export async function withOpenssl<T>(
   baseDirectory: string,
@@ -20,7 +20,7 @@ export async function withOpenssl<T>(
     put(name: string, content: string): Promise<string>
     get(name: string): Promise<string>
     path(name: string): string
-    /** Resolves with what it says on standard error. */
+    /** Resolves with its output on standard error. */
     run(...args: readonly string[]): Promise<string>
   }) => Promise<T>,
 ): Promise<T> {

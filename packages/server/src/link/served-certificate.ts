@@ -1,23 +1,23 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 
-/** What a server promises beside its certificate. A new certificate replaces the whole context, so it is said again each time. */
+/** TLS settings besides the certificate. A new certificate replaces the whole context, so they are given each time. */
 export type ServerTls = Pick<SecureContextOptions, 'ca' | 'ciphers' | 'minVersion' | 'secureOptions'>
 
-/** Where the certificate of a server comes from, and how it is kept from expiring. */
+/** A server's certificate, and how it is renewed. */
 export interface ServedCertificate {
-  /** All that a server's TLS is made of at its start. */
+  /** The server's TLS context at the start. */
   context(): Promise<SecureContextOptions>
-  /** Sees to it from now on that this server's next handshakes show the newest one. */
+  /** Keeps this server's certificate up to date from now on. */
   keep(app: FastifyInstance): void
   stop(): void
-  /** Of the one in force; null before there is one. */
+  /** Of the certificate in force; null before there is one. */
   readonly expiresAt: Date | null
-  /** Whether there is a newer one that cannot be used. */
+  /** Whether there is a newer certificate that cannot be used. */
   readonly isRefused: boolean
 }
 
-/** From the next handshake on; connections that are open go on. @throws when OpenSSL does not take it: nothing changed then */
+/** Takes effect at the next handshake. Open connections stay. @throws when OpenSSL refuses it; nothing changed then */
 export function takeIntoUse(app: FastifyInstance, context: SecureContextOptions): void {
   createSecureContext(context)
   const { server } = app

@@ -9,14 +9,14 @@ const RENEWAL_MS = 24 * 3_600_000
 
 export interface ServerCertificateOptions {
   readonly authority: CertificateAuthority
-  /** Names and addresses that it is good for. */
+  /** Names and addresses that it is issued for. */
   readonly hosts: readonly string[]
   readonly tls: ServerTls
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** The certificate of a server of ours, from our own authority: made anew each day, without a connection lost. */
+/** A server's certificate from our own authority, renewed each day without losing a connection. */
 export class ServerCertificate implements ServedCertificate {
   readonly #options: ServerCertificateOptions
   #renewal: Timer | null = null
@@ -36,7 +36,7 @@ export class ServerCertificate implements ServedCertificate {
     return this.#isRefused
   }
 
-  /** All that a server's TLS is made of, with a new certificate. */
+  /** The server's TLS context, with a new certificate. */
   async context(): Promise<SecureContextOptions> {
     const { authority, hosts, tls } = this.#options
     const { key, certificate } = await authority.issueServer(hosts)
@@ -44,7 +44,7 @@ export class ServerCertificate implements ServedCertificate {
     return { ...tls, key, cert: certificate }
   }
 
-  /** Renews it on this server from now on. */
+  /** Renews the certificate on this server from now on. */
   keep(app: FastifyInstance): void {
     const { clock, log } = this.#options
     this.#renewal = clock.setTimer(() => {

@@ -8,17 +8,17 @@ export interface StateStreamOptions {
   readonly nodeId: string
   readonly out: Writable
   readonly clock: Clock
-  /** Whether the agent knows lines of type `edit`. */
+  /** Whether the agent understands lines of type `edit`. */
   readonly takesEdits: boolean
 }
 
 const HEARTBEAT_MS = 1000
 
 /**
- * One node's state as NDJSON: first everything, then changes, a heartbeat each second.
+ * Streams one node's state as NDJSON: first everything, then changes, and a heartbeat each second.
  *
- * Only keys wait for a slow reader, each once, so what a stream costs does not grow with what changes meanwhile; what
- * is sent is the newest. Of a large entry that the reader has, only what changed is sent, where he asked for that.
+ * For a slow reader only keys are queued, each once, and the newest version is sent. So a stream costs the same however
+ * much changes meanwhile. Of a large entry that the reader has only edits are sent, if it understands them.
  */
 export class StateStream {
   readonly #states: NodeStates
@@ -27,7 +27,7 @@ export class StateStream {
   readonly #clock: Clock
   readonly #takesEdits: boolean
   readonly #pending = new Set<string>()
-  /** Large entries as they were sent. */
+  /** Large entries as last sent. */
   readonly #sent = new Map<string, HashedEntry>()
   #heartbeat = false
   #ended = false
@@ -43,7 +43,7 @@ export class StateStream {
     out.on('error', () => this.end())
   }
 
-  /** Writes until the reader goes or `end`. Never rejects for what the reader does. */
+  /** Writes until the reader goes or `end` is called. It never rejects because of the reader. */
   async run(): Promise<void> {
     const unsubscribe = this.#states.onChange(this.#nodeId, (keys) => {
       for (const key of keys) this.#pending.add(key)
@@ -72,9 +72,9 @@ export class StateStream {
   }
 
   async #writeAll(): Promise<void> {
-    // A change while this is written also lies in `#pending` and is sent after it.
+    // A change while this is sent is also in `#pending`, and is sent after it.
     const all = [...this.#states.entries(this.#nodeId)]
-    // A new node begins with what has arrived: what load balancers stand on comes before them.
+    // A new node applies entries as they arrive, so domains and the group come before load balancers.
     const isStoodOn = ({ entry }: HashedEntry) => entry.kind !== 'load-balancer'
     for (const held of [...all.filter(isStoodOn), ...all.filter((each) => !isStoodOn(each))]) {
       if (this.#ended) return

@@ -5,7 +5,7 @@ import { type Collection, find } from './collection.ts'
 import type { NativeContext } from './context.ts'
 import { type Route, route } from './route.ts'
 
-/** What an administrator alone may do with objects of a collection. Answers show the object as reading it does. */
+/** Operations on a collection that only administrators may use. Answers show the object as reading it does. */
 export const adminRoutes = <K extends Kind>(collection: Collection<K>) => {
   const { path, schema, show } = collection
   const tag = path.split('/')[1] ?? ''

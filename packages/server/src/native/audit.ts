@@ -8,7 +8,7 @@ import { type Call, type Route, route } from './route.ts'
 const DEFAULT_LIMIT = 100
 const MOST = 1000
 
-/** Who did what. */
+/** The audit log. */
 export const auditRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -48,7 +48,7 @@ export const auditRoutes: readonly Route[] = [
   }),
 ]
 
-/** The record as this reader may see it. Of who acts for another project, it is not told where he is. */
+/** The record as this reader may see it. For a caller from another project, address and token are hidden. */
 function shownTo(principal: Principal, record: AuditRecord): AuditRecord | null {
   if (isAdmin(principal)) return record
   const own = principal.projectId

@@ -9,7 +9,7 @@ import { readRoutes } from './read-routes.ts'
 import type { Route } from './route.ts'
 import { shownBgpPeer } from './shown.ts'
 
-/** A peer with what its template and the defaults add, and what every node that speaks with it says of the session. */
+/** A peer with the values of its template and the defaults, and its sessions on all nodes. */
 const peerWithSessions = (context: NativeContext, peer: BgpPeer) => ({
   ...shownBgpPeer(context, peer),
   effective: effectiveOf(context, peer),
@@ -46,7 +46,7 @@ const PEERS: Collection<'bgpPeer'> = {
   show: peerWithSessions,
 }
 
-/** An advertisement with the names of what it names. */
+/** An advertisement with the names of the objects it refers to. */
 const shownAdvertisement = (context: NativeContext, advertisement: BgpAdvertisementIntent) => ({
   ...advertisement,
   addressPools: advertisement.addressPoolIds?.map((id) => nameOf(context, 'addressPool', id)) ?? null,

@@ -1,10 +1,13 @@
 import { editsBetween, type LoadBalancer, type LoadBalancerSummary, type StatusReader } from '@spout/model'
 import type { Revision } from '@spout/store'
 
-/** One watch's lines about load balancers: the first about one is whole, then what makes it of the one told last. */
+/**
+ * The lines of one brief watch about load balancers. The first line about each is whole; later ones are edits of the
+ * previous one.
+ */
 export class BriefLines {
   readonly #status: Pick<StatusReader, 'summary'>
-  /** Shares all but its own fields with the view. */
+  /** Objects as last sent. They share all but their own fields with the view. */
   readonly #told = new Map<string, LoadBalancer & { readonly status: LoadBalancerSummary }>()
 
   constructor(status: Pick<StatusReader, 'summary'>) {
@@ -19,7 +22,7 @@ export class BriefLines {
     const edits = before === undefined ? null : editsBetween(before, object)
     const at = revision === undefined ? {} : { revision }
     if (edits === null) return { type, object, ...at }
-    // A change that was told of already, with one that came before its turn.
+    // An earlier line already contained this change.
     return edits.length === 0 ? null : { type: 'CHANGED', object: { id }, edits, ...at }
   }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 
 /**
- * A draft of which nothing needs to be named: what is left out stays away, where a default would overwrite what is stored.
+ * A schema for changes: every field is optional. Absent fields stay absent, because a default would overwrite what is
+ * stored.
  */
 export function changeOf<Shape extends Record<string, z.ZodType>>(draft: z.ZodObject<Shape>) {
   const fields = Object.entries(draft.shape).map(([name, schema]) => [name, withoutDefault(schema).optional()])

@@ -4,22 +4,22 @@ import type { z } from 'zod'
 import type { NativeContext } from './context.ts'
 import type { Access } from './route.ts'
 
-/** A kind as the API offers it for reading: list, watch and one. */
+/** How the API offers a kind for reading: list, watch and get. */
 export interface Collection<K extends Kind> {
   readonly kind: K
   readonly path: string
-  /** For people: `Load balancer`. */
+  /** For people, such as `Load balancer`. */
   readonly what: string
   readonly access: Access
   readonly schema: z.ZodType
-  /** Whether the object exists for who asks. */
+  /** Whether the caller may know of the object. */
   readonly visible: (principal: Principal, object: ObjectOf<K>) => boolean
-  /** The id clients know it by, where it is not the object's own. */
+  /** The id that clients use, if it is not the object's own. */
   readonly publicId?: (object: ObjectOf<K>) => string
   readonly show: (context: NativeContext, object: ObjectOf<K>) => Readonly<Record<string, unknown>>
 }
 
-/** The object if it exists for who asks. @throws SpoutError NotFound */
+/** The object if the caller may know of it. @throws SpoutError NotFound */
 export function find<K extends Kind>(
   collection: Collection<K>,
   context: NativeContext,

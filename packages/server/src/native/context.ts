@@ -7,7 +7,7 @@ import type { Authenticator } from '../authn/authenticator.ts'
 import type { OpenStreams } from '../limits/open-streams.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
 
-/** What the native API stands on. */
+/** What the native API needs. */
 export interface NativeContext {
   readonly admission: Admission
   readonly view: ModelView
@@ -18,20 +18,20 @@ export interface NativeContext {
   readonly authenticator: Authenticator
   readonly audit: { read(query: AuditQuery): Promise<AuditPage> }
   readonly clock: Clock
-  /** Watches that are open. */
+  /** Open watches. */
   readonly streams: OpenStreams
-  /** Pieces of answers that take long to make, each project's in turn. */
+  /** Schedules the pieces of long answers, in fair turns of projects. */
   readonly turns: RoundTurns
-  /** The half of an enrolment token that pins the link's authority (`CertificateAuthority.pin`). */
+  /** The part of an enrolment token that pins the link's authority (`CertificateAuthority.pin`). */
   readonly linkPin: string
-  /** What a new network gets where its maker says nothing. */
+  /** Defaults of a new network. */
   readonly networkDefaults: NetworkDefaults
-  /** Ends when the server closes: streams end with it. */
+  /** Aborts when the server closes, which ends all streams. */
   readonly closing: AbortSignal
 }
 
 export interface NetworkDefaults {
   readonly returnPath: Network['returnPath']
-  /** Chooses the segment of a network whose maker named none. @throws SpoutError when none is left */
+  /** Chooses the segment of a network whose creator named none. @throws SpoutError when none is left */
   segment(): Network['segment']
 }

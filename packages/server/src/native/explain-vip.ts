@@ -2,8 +2,8 @@ import type { NativeContext } from './context.ts'
 import { announcersOf, type KnownVip, wayOf } from './known-vip.ts'
 
 /**
- * Every node's part in announcing an address, and what decides who does.
- * @param operator also what is the operators' own affair: sessions with routers, what is wrong with a node
+ * Every node's part in announcing an address, and what decides which node does.
+ * @param operator also show what only operators may see: sessions with routers, and nodes' problems
  */
 export function explainVip(context: NativeContext, known: KnownVip, operator: boolean) {
   const { view, status, ownership } = context

@@ -12,7 +12,7 @@ import { isPanicking } from '@spout/plan'
 import type { NativeContext } from './context.ts'
 import { announcersOf, vipsOf } from './known-vip.ts'
 
-/** The path of a connection, from the address to the members, each step with its state and the reason for it. */
+/** The path of a connection from the address to the members. Each step has its state and the reason for it. */
 export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
   const { view } = context
   const status = context.status.loadBalancer(loadBalancer.id)
@@ -54,13 +54,16 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
   }
 }
 
-/** The address pool that an address is from, and whether it still gives others; null for one of a tenant's own network. */
+/**
+ * The address pool of an address, and whether it still gives out addresses; null for an address of a tenant's own
+ * network.
+ */
 function poolOf({ view }: NativeContext, poolId: string | null) {
   const pool = poolId === null ? undefined : view.get('addressPool', poolId)?.value
   return pool === undefined ? null : { id: pool.id, name: pool.name, draining: pool.draining }
 }
 
-/** What becomes of established connections when their node is gone, and by which arrangement; null while it has none. */
+/** Whether established connections outlive their node, and how; null while the load balancer has no network. */
 function connectionsOutlive(
   { view }: NativeContext,
   { networkId, listeners }: LoadBalancer,
@@ -142,7 +145,7 @@ function explainPool(pool: Pool, status: LoadBalancerStatus) {
   }
 }
 
-/** Why a member gets no new connections; null when it does. */
+/** Why a member gets no new connections; null if it does. */
 function whyIdle(pool: Pool, member: Member, health: string, hasPrimaries: boolean): string | null {
   if (!pool.enabled) return 'the pool is disabled'
   if (!member.enabled) return 'the member is disabled'

@@ -6,14 +6,14 @@ import { queryValue } from '../http/query.ts'
 import type { NativeContext } from './context.ts'
 import type { Call } from './route.ts'
 
-/** An address of a load balancer that exists for who asks. */
+/** A VIP that the caller may know of, with its load balancer. */
 export interface KnownVip {
   readonly loadBalancer: LoadBalancer
   readonly vip: LoadBalancer['vips'][number]
   readonly group: ObjectOf<'nodeGroup'> | null
 }
 
-/** Every address that exists for who asks. */
+/** Every VIP that the caller may know of. */
 export function knownVips(
   context: NativeContext,
   { principal }: Pick<Call<unknown>, 'principal'>,
@@ -30,7 +30,7 @@ function standardGroup({ view }: NativeContext): KnownVip['group'] {
   return groups.find(({ name }) => name === 'default') ?? groups[0] ?? null
 }
 
-/** The addresses of one load balancer. */
+/** The VIPs of one load balancer. */
 export function vipsOf(
   context: NativeContext,
   loadBalancer: LoadBalancer,
@@ -41,7 +41,7 @@ export function vipsOf(
   return vips.map((vip) => ({ loadBalancer, vip, group }))
 }
 
-/** @throws SpoutError NotFound, or InvalidField when several have it */
+/** @throws SpoutError NotFound, or InvalidField when several load balancers have it */
 export function theVip(context: NativeContext, call: Call<unknown>): KnownVip {
   const address = parseAs(ipText, call.params.address ?? '', 'address')
   const wanted = queryValue(call.request, 'loadBalancer')
@@ -62,7 +62,7 @@ export function theVip(context: NativeContext, call: Call<unknown>): KnownVip {
   return first
 }
 
-/** Names of the nodes that answer for it; of those ready to, only a shard's masters do. */
+/** Names of the nodes that announce it. If it follows a shard, only the shard's masters count. */
 export function announcersOf(context: NativeContext, known: KnownVip): readonly string[] {
   const { nodes } = context.status.loadBalancer(known.loadBalancer.id)
   const ready = nodes.filter(({ announced }) => announced.includes(known.vip.address))

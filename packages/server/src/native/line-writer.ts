@@ -4,35 +4,35 @@ import type { OpenStream } from '../limits/open-streams.ts'
 import { areLong, DOCUMENT_DEPTH } from './long.ts'
 import type { Turn } from './long-answer.ts'
 
-/** A reader that takes nothing for so long is cut off; it can come back with `from`. */
+/** A reader that takes nothing for this long is cut off. It can resume with `from`. */
 const STALLED_READER_MS = 15_000
 
-/** One line of a watch: something that happened, mostly to an object. */
+/** One line of a watch: an event, usually about an object. */
 export interface Line {
   readonly type: string
   readonly object?: object
 }
 
 /**
- * Writes one line; `make` is called when its turn comes, and says null when there is nothing to tell after all. Resolves
- * once the reader took the line, or it will never be written.
+ * Writes one line. `make` is called when its turn comes, and returns null to skip it. Resolves once the reader took the
+ * line, or when it will never be written.
  */
 export type WriteLine = (make: () => Line | null) => Promise<void>
 
 export interface LineWriterOptions {
-  /** After which nothing is written. */
+  /** Nothing is written after it aborts. */
   readonly signal: AbortSignal
-  /** After which nothing is waited for. */
+  /** Nothing is waited for after it aborts. */
   readonly over: AbortSignal
   readonly stream: OpenStream
   readonly turn: Turn
-  /** Ends the stream of a reader that is too slow. */
+  /** Ends the stream of a slow reader. */
   readonly cutOff: () => void
 }
 
 /**
- * Writes lines one after the other, each made once the reader took what is before it: what waits for a slow reader is one
- * piece, not many lines. A long line is made in pieces, between which others have their turn.
+ * Writes lines one after the other. Each is made only when the reader took the previous ones, so one piece at most is
+ * buffered for a slow reader. A long line is made in pieces, with turns for others in between.
  */
 export function lineWriter(raw: ServerResponse, { signal, over, stream, turn, cutOff }: LineWriterOptions): WriteLine {
   const cut = () => {
@@ -76,7 +76,7 @@ export function lineWriter(raw: ServerResponse, { signal, over, stream, turn, cu
   let last = Promise.resolve()
   return (make) => {
     const written = last.then(() => writeLine(make))
-    // Whoever asked for a line that cannot be made is told so; the lines behind it are written.
+    // The caller gets the error of a line that cannot be made. Later lines are still written.
     last = written.catch(() => {})
     return written
   }

@@ -5,13 +5,16 @@ import { problemIn, problemSchema } from './problem.ts'
 import { type Route, route } from './route.ts'
 import { shownLoadBalancer } from './shown.ts'
 
-/** What a store commits together. */
+/** How many are committed together. */
 const MOST_TOGETHER = 256
 
-/** In the order of what was asked for: the load balancer that came to be, or why it did not. */
+/** In the order of the request: the created load balancer, or the error. */
 const outcome = z.union([z.strictObject({ loadBalancer }), z.strictObject({ error: problemSchema })])
 
-/** Many load balancers in one call, which share a disk flush. Each has a fate of its own; a body that cannot be read is refused whole. */
+/**
+ * Creates many load balancers in one call, which share a disk flush. Each succeeds or fails on its own. A body that
+ * does not parse is refused as a whole.
+ */
 export const loadBalancerBatchRoutes: readonly Route[] = [
   route({
     method: 'POST',

@@ -21,13 +21,13 @@ import {
 import { z } from 'zod'
 
 const text = {
-  /** Names a part that exists; left out, it is known by what makes it unique, else new. */
+  /** Names an existing part. If absent, the part is matched by its unique fields, else it is new. */
   id: uuid.optional(),
   name: z.string().max(255).default(''),
   description: z.string().max(255).default(''),
   tags: loadBalancer.shape.tags.default([]),
 }
-/** Shown, and accepted back so that what was read can be written; they are ours and not changed by it. */
+/** Read-only fields. They are accepted and ignored, so that what was read can be written back. */
 const echoed = { createdAt: z.unknown().optional(), updatedAt: z.unknown().optional() }
 
 export const memberDraft = z.strictObject({
@@ -59,7 +59,7 @@ export const monitorDraft = z.strictObject({
   enabled: z.boolean().default(true),
   type: healthMonitor.shape.type,
   intervalMs: healthMonitor.shape.intervalMs.default(1000),
-  /** 800 ms, or the interval where that is shorter. */
+  /** Default: 800 ms, or the interval if that is shorter. */
   timeoutMs: healthMonitor.shape.timeoutMs.optional(),
   rise: healthMonitor.shape.rise.default(2),
   fall: healthMonitor.shape.fall.default(3),
@@ -97,7 +97,7 @@ export const listenerDraft = z.strictObject({
   port: listener.shape.port,
   connectionLimit: listener.shape.connectionLimit.default(null),
   defaultPoolId: uuid.nullable().default(null),
-  /** A pool of the same load balancer by its name, where its id is not known yet. */
+  /** The name of a pool of the same load balancer, for a pool whose id is not known yet. */
   defaultPool: z.string().max(255).optional(),
   timeouts: z
     .strictObject({
@@ -115,7 +115,7 @@ export type MemberDraft = z.output<typeof memberDraft>
 export type PoolDraft = z.output<typeof poolDraft>
 export type ListenerDraft = z.output<typeof listenerDraft>
 
-/** Turns drafts into parts of a document, keeping the ids and times of those it already has. Pure but for new ids. */
+/** Turns drafts into parts of a document. Existing parts keep their ids and times. Pure except for new ids. */
 export class Parts {
   readonly #current: Pick<LoadBalancer, 'listeners' | 'pools'>
   readonly #now: string
@@ -133,7 +133,7 @@ export class Parts {
     return drafts.map((draft, at) => this.listener(draft, pools, `listeners[${at}].`))
   }
 
-  /** @param path of the draft's fields in the request, with its dot */
+  /** @param path of the draft's fields in the request, with a trailing dot */
   pool(draft: PoolDraft, path: string): Pool {
     const { pools } = this.#current
     const byName = (known: Pool) => draft.name !== '' && known.name === draft.name
@@ -174,7 +174,8 @@ export class Parts {
   #monitor(draft: z.output<typeof monitorDraft>, known: HealthMonitor | null, field: string): HealthMonitor {
     const { createdAt: _created, updatedAt: _updated, id, http, timeoutMs, ...own } = draft
     if (id !== undefined && id !== known?.id) throw unknown(field, 'Health monitor', id)
-    // The model wants a probe exactly for types that send a request; another type's stray probe is its to refuse.
+    // The model requires a probe exactly for types that send a request. For other types a given probe is passed on, for
+    // the model to refuse.
     const probe = sendsRequest(draft.type) ? (http ?? probeDraft.parse({})) : http
     return this.#stamp<HealthMonitor>(known ?? undefined, {
       ...own,

@@ -8,7 +8,7 @@ import { type Route, route } from './route.ts'
 const tag = 'load-balancers'
 const root = '/load-balancers/:id/pools/:part/members'
 
-/** Members are written as a pool's whole set, or changed one by one: the API has no half states. */
+/** Members are replaced as a whole set, or changed one by one. Either way a change is atomic. */
 export const loadBalancerMemberRoutes: readonly Route[] = [
   route({
     method: 'PUT',

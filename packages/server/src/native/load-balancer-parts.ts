@@ -30,9 +30,9 @@ interface PartKind<T extends { readonly id: string }, S extends z.ZodObject> {
   readonly of: (loadBalancer: LoadBalancer) => readonly T[]
   readonly make: (parts: Parts, draft: z.output<S>, current: LoadBalancer) => T
   readonly replace: (all: T[]) => LoadBalancerChange
-  /** What of the stored part gives way to a change, so that the two make sense together. */
+  /** Stored fields that a change overrides implicitly, so that the result is consistent. */
   readonly givesWay: (stored: T, change: Fields) => Fields
-  /** @throws SpoutError when something still needs it */
+  /** @throws SpoutError while something refers to it */
   readonly refuseRemoval: (part: T, current: LoadBalancer) => void
 }
 
@@ -44,7 +44,7 @@ const LISTENERS: PartKind<Listener, typeof listenerDraft> = {
   of: (loadBalancer) => loadBalancer.listeners,
   make: (parts, draft, current) => parts.listener(draft, current.pools, ''),
   replace: (listeners) => ({ listeners }),
-  // Two ways to name one thing.
+  // `defaultPool` and `defaultPoolId` name the same thing.
   givesWay: (_stored, { defaultPool }) => (defaultPool === undefined ? {} : { defaultPoolId: null }),
   refuseRemoval: () => {},
 }
@@ -57,7 +57,7 @@ export const POOLS: PartKind<Pool, typeof poolDraft> = {
   of: (loadBalancer) => loadBalancer.pools,
   make: (parts, draft) => parts.pool(draft, ''),
   replace: (pools) => ({ pools }),
-  // Only some checks have words to send.
+  // Only some types of checks send a request.
   givesWay: ({ monitor }, change) => {
     const type = (change.monitor as Partial<HealthMonitor> | null | undefined)?.type
     return monitor !== null && type !== undefined && !sendsRequest(type) ? { monitor: { ...monitor, http: null } } : {}
@@ -121,7 +121,7 @@ const addRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind
     body: kind.draft,
     answer: { status: 201, schema: kind.schema },
     handle: async (context, call) => {
-      // Nothing is known to it, so that a second one of the same port or name is new, and judged as such.
+      // Without existing parts, so that a second one of the same port or name is new, and is refused as a duplicate.
       const parts = new Parts({ listeners: [], pools: [] }, context.clock.now().toISOString())
       let id = ''
       const changed = await putPart(kind, context, call, (current) => {
@@ -192,7 +192,7 @@ const removeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
     },
   })
 
-/** Puts a part in place of the one with its id, or behind the others. Fields in errors are the part's own. */
+/** Replaces the part with its id, or appends it. Error fields are paths in the part. */
 export async function putPart<T extends { readonly id: string }, S extends z.ZodObject>(
   kind: PartKind<T, S>,
   context: NativeContext,
@@ -215,7 +215,7 @@ export async function putPart<T extends { readonly id: string }, S extends z.Zod
   }
 }
 
-/** The same error with the field as the caller named it. */
+/** The same error, with the field as the caller named it. */
 export function withoutPrefix(error: unknown, prefix: string): unknown {
   if (!(error instanceof SpoutError) || !error.field?.startsWith(prefix)) return error
   return new SpoutError(error.code, { ...error.params, field: error.field.slice(prefix.length) }, { cause: error })
@@ -233,5 +233,5 @@ export function partOf<T extends { readonly id: string }>(
   return part
 }
 
-/** Single parts of a load balancer. Each change is a change of the whole document, so all are as atomic as that. */
+/** Single parts of a load balancer. Each change is a change of the whole document, so all are atomic. */
 export const loadBalancerPartRoutes: readonly Route[] = [...partRoutes(LISTENERS), ...partRoutes(POOLS)]

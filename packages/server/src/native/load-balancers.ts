@@ -35,19 +35,19 @@ const changeable = {
   annotations: shape.annotations.default({}),
 }
 
-/** What is its own: its parts have paths of their own. */
+/** The load balancer's own fields. Its parts have their own paths. */
 const change = changeOf(z.strictObject(changeable).omit({ listeners: true, pools: true }))
 
 export const creation = z.strictObject({
   ...changeable,
-  /** Chosen by the caller, so that a creation whose answer was lost can be tried again; else a new one is drawn. */
+  /** Chosen by the caller, so that a creation can be retried when its answer was lost; else generated. */
   id: uuid.optional(),
   projectId: uuid.optional(),
   vips: z.array(vipWish).min(1).max(16),
   nodeGroupId: shape.nodeGroupId.default(null),
 })
 
-/** The whole document, as it was read: what is ours may stand in it, but must be as it is. */
+/** The whole document as it was read. Read-only fields may be included, but must be unchanged. */
 const replacement = z.strictObject({
   ...changeable,
   id: uuid.optional(),
@@ -183,7 +183,7 @@ export const loadBalancerRoutes: readonly Route[] = [
   }),
 ]
 
-/** Creates a load balancer in the project of who asks, or in another for an administrator. */
+/** Creates a load balancer in the caller's project. An administrator may name another. */
 export function createOwn(
   context: NativeContext,
   principal: Principal,
@@ -196,7 +196,7 @@ export function createOwn(
   return context.admission.createLoadBalancer({ ...body, projectId, pools, listeners })
 }
 
-/** Changes a load balancer that exists for who asks. */
+/** Changes a load balancer that the caller may know of. */
 export function changeOwn(
   context: NativeContext,
   { principal, params }: Pick<Call<unknown>, 'principal' | 'params'>,

@@ -3,15 +3,15 @@ import type { FastifyReply } from 'fastify'
 import { jsonPieces, PIECE_CHARACTERS } from '../http/json-pieces.ts'
 import { areLong, DOCUMENT_DEPTH } from './long.ts'
 
-/** A reader that takes nothing for so long is cut off. */
+/** A reader that takes nothing for this long is cut off. */
 const STALLED_READER_MS = 15_000
 
 /** Resolves when the next piece of an answer may be made. */
 export type Turn = () => Promise<void>
 
 /**
- * The answer to a list: at once when it is short, else in pieces, each made once the reader took those before it, so that
- * a project at its limits neither fills the memory nor holds others up.
+ * Answers a list: a short one at once, a long one in pieces. Each piece is made only when the reader took the previous
+ * ones, so that a project at its limits neither fills the memory nor delays others.
  */
 export function sendList<T extends object>(
   reply: FastifyReply,
@@ -24,7 +24,7 @@ export function sendList<T extends object>(
   return sendPieces(reply, listPieces(objects, show, rest, turn))
 }
 
-/** The same of objects as they are, under another name. */
+/** Like `sendList`, for objects that are shown as they are, under another name. */
 export const sendListAs = (
   name: string,
   reply: FastifyReply,
@@ -39,14 +39,14 @@ export const sendListAs = (
       )
     : { [name]: objects, ...rest }
 
-/** A document as an answer: in pieces when it is long. */
+/** Answers a document, in pieces if it is long. */
 export const sendDocument = (reply: FastifyReply, turn: Turn, document: object): unknown =>
   areLong([document]) ? sendPieces(reply, inTurns(jsonPieces(document, DOCUMENT_DEPTH), turn)) : reply.send(document)
 
-/** How deep an answer is taken apart whose long parts are each a `LongList`: more than any of them nests. */
+/** How deep an answer is split whose long parts are `LongList`s. None of them nests deeper. */
 const ANSWER_DEPTH = 10
 
-/** An answer as it is written: at once when it is one piece, else each piece once the reader took those before it. */
+/** Answers at once if it is one piece. Else each piece is made when the reader took the previous ones. */
 export function sendAsWritten(reply: FastifyReply, turn: Turn, answer: object): unknown {
   const pieces = jsonPieces(answer, ANSWER_DEPTH)
   const first = pieces.next().value ?? ''
@@ -73,7 +73,7 @@ async function* inTurns(pieces: Iterable<string>, turn: Turn): AsyncGenerator<st
   }
 }
 
-/** The JSON of `{items, …rest}`, or with another name for `items`. Objects are shown when their turn comes. */
+/** The JSON of `{items, …rest}`, or with another name for `items`. Objects are rendered when their turn comes. */
 export async function* listPieces<T extends object>(
   objects: readonly T[],
   show: (object: T) => unknown,

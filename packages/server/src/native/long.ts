@@ -1,7 +1,7 @@
-/** Objects, with their parts, up to which an answer is made at once. */
+/** Answers with at most this many objects, parts included, are made at once. */
 const MOST_AT_ONCE = 500
 
-/** Objects below this one and itself: a load balancer has pools and members. */
+/** How many objects it consists of: a load balancer has pools and members. */
 const sizeOf = (object: object): number =>
   'pools' in object && Array.isArray(object.pools)
     ? object.pools.reduce((sum: number, pool: { readonly members?: readonly unknown[] }) => {
@@ -9,7 +9,7 @@ const sizeOf = (object: object): number =>
       }, 1)
     : 1
 
-/** Whether these take so long to write that others must have their turn meanwhile. */
+/** Whether these take so long to serialise that others must have turns meanwhile. */
 export function areLong(objects: readonly object[]): boolean {
   let size = 0
   for (const object of objects) {
@@ -19,5 +19,5 @@ export function areLong(objects: readonly object[]): boolean {
   return false
 }
 
-/** How deep a document is taken apart, as `jsonPieces` counts: a load balancer, its pools, one, its members. */
+/** How deep a document is split, as `jsonPieces` counts: load balancer, pools, pool, members. */
 export const DOCUMENT_DEPTH = 4

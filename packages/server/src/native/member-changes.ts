@@ -9,16 +9,16 @@ import { problemIn, problemSchema } from './problem.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const MOST_MEMBERS = 10_000
-/** Of load balancers in one call. */
+/** Limit of changes in one call. */
 const MOST_CHANGES = 1000
 
 export const memberChangeDraft = z.strictObject({
   loadBalancerId: uuid,
-  /** A pool of it: its id, or its name. */
+  /** A pool of the load balancer, by id or name. */
   pool: z.string().min(1).max(255),
-  /** One takes the place of that with its address and port, or comes behind the others. */
+  /** Each replaces the member with its address and port, or is appended. */
   put: z.array(memberDraft).max(MOST_MEMBERS).default([]),
-  /** What is not there is no error. */
+  /** Absent members are no error. */
   remove: z
     .array(z.strictObject({ address: ipText, port: member.shape.port }))
     .max(MOST_MEMBERS)
@@ -26,7 +26,7 @@ export const memberChangeDraft = z.strictObject({
 })
 type Change = z.output<typeof memberChangeDraft>
 
-/** What became of one change: the version that it made, with the members that were put, or why it was refused. */
+/** The result of one change: the new version, with the members that were put, or the error. */
 const outcome = z.union([
   z.strictObject({
     loadBalancerId: uuid,
@@ -40,8 +40,8 @@ const outcome = z.union([
 type Outcome = z.output<typeof outcome>
 
 /**
- * Members of many pools in one call. What it costs depends on what changes, not on how many members there are. Each change
- * has a fate of its own; a body that cannot be read is refused whole.
+ * Changes members of many pools in one call. The cost depends on the changes, not on the number of members. Each change
+ * succeeds or fails on its own. A body that does not parse is refused as a whole.
  */
 export const memberChangeRoutes: readonly Route[] = [
   route({
@@ -79,7 +79,7 @@ async function made(context: NativeContext, { principal, request }: Who, change:
   }
 }
 
-/** Drafts as members: those that are there keep their ids and times. */
+/** Members from drafts. Existing ones keep their ids and times. */
 function membersOf(current: LoadBalancer, { pool: name, put }: Change, now: string): readonly Member[] {
   const known = put.length === 0 ? [] : named(poolOf(current, name).members, put)
   return new Parts(current, now).members(put, known, 'put')
@@ -91,13 +91,13 @@ function poolOf({ pools }: LoadBalancer, idOrName: string): LoadBalancer['pools'
   return found
 }
 
-/** The members at these endpoints, and those of these ids, that are there. */
+/** The existing members with these endpoints or ids. */
 function named(members: readonly Member[], put: readonly (Endpoint & { readonly id?: string })[]): Member[] {
   const endpoints = new Map(put.map(({ address }) => [address, new Set<number>()]))
   for (const { address, port } of put) endpoints.get(address)?.add(port)
   const ids = new Set(put.flatMap(({ id }) => id ?? []))
   const found: Member[] = []
-  // Of thousands: nothing is made of those that are not meant.
+  // There may be thousands, so nothing is allocated for the others.
   for (const member of members) {
     const ports = endpoints.get(member.address)
     if (ports?.has(member.port) === true || (ids.size > 0 && ids.has(member.id))) found.push(member)

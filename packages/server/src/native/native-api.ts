@@ -16,14 +16,14 @@ import { etagOf } from './shown.ts'
 
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 
-/** Our own API: everything the model holds, as it is. */
+/** Our own API: the whole model, in its own terms. */
 export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
   open: [...ROUTES.filter(({ access }) => access === 'anyone').map(({ path }) => path), '/openapi.json'],
   plugin: async (scope) => {
     const closing = new AbortController()
-    // A server waits for open requests when it closes: watches must end first.
+    // A closing server waits for open requests, so watches must end first.
     scope.addHook('preClose', async () => closing.abort())
     const context: NativeContext = { ...parts, closing: closing.signal }
     answerWithProblems(scope)
@@ -42,7 +42,7 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
   const params = request.params as Readonly<Record<string, string>>
   const again = () => admit(context, known, request)
   const result = await known.handle(context, { request, reply, principal, params, body: request.body, again })
-  // A watch has taken the connection over; a long list is on its way.
+  // A watch took over the connection, or a long list is being sent.
   if (reply.sent || result === reply) return reply
   reply.code(known.answer.status)
   if (known.path === '/load-balancers/:id' && known.method === 'GET') {

@@ -41,7 +41,7 @@ const ADDRESS_POOLS: Collection<'addressPool'> = {
   show: (_context, object) => object,
 }
 
-/** Clients know an address by its port id; its own id holds an address and is ours. */
+/** Clients know an address by its port id. Its own id is internal and contains an address. */
 const ADDRESSES: Collection<'address'> = {
   kind: 'address',
   path: '/addresses',

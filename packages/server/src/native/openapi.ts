@@ -26,7 +26,7 @@ import { ROUTES } from './routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Schemas that the document shows once and refers to. */
+/** Schemas that the document defines once and refers to. */
 const NAMED = {
   Address: address,
   AddressPool: addressPool,
@@ -52,15 +52,15 @@ const NAMED = {
   Subnet: subnet,
 } as const
 
-/** The API as OpenAPI 3.1, made from the routes and the model's schemas: JSON text, the same bytes each time. */
+/** The API as OpenAPI 3.1, generated from the routes and the model's schemas. The same input gives the same bytes. */
 export function renderOpenApi(): string {
   const named = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(NAMED)) named.add(schema, { id })
   const schemas: Record<string, Json> = { Problem: PROBLEM }
   const jsonSchema: JsonSchemaOf = (schema) => {
-    // Wrapped, because a schema is never referred to where it stands at the root.
+    // Wrapped, because the generator never makes a reference at the root.
     const { $defs = {}, properties } = z.toJSONSchema(z.object({ it: schema }), {
-      // Addresses are texts that a parser checks: the document shows the text.
+      // Addresses are texts that a parser checks. The document describes the text.
       io: 'input',
       unrepresentable: 'any',
       metadata: named,
@@ -158,7 +158,7 @@ const answerSchema = (one: Json, list: boolean): Json => {
 
 type JsonSchemaOf = (schema: z.ZodType) => Json
 
-/** References as OpenAPI keeps them, and no `id`, which would make the schema a document of its own. */
+/** Adjusts references to OpenAPI, and removes `id`, which would make the schema a separate document. */
 function asComponent(definition: unknown): Json {
   const { id: _, ...schema } = JSON.parse(
     JSON.stringify(definition).replaceAll('"#/$defs/', '"#/components/schemas/'),

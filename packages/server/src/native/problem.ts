@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
 
-/** RFC 9457, with what a machine needs to act: which error of the table, which field, whether trying again can help. */
+/** RFC 9457, with what a program needs: the error's code, the field, and whether retrying can help. */
 export const problemSchema = z.strictObject({
   type: z.literal('about:blank'),
   title: z.string(),
@@ -32,7 +32,7 @@ export function problemOf(error: SpoutError, requestId: string): Problem {
   }
 }
 
-/** What a handler threw for one of several things that it was asked for. */
+/** The problem document for one of several objects of a request. */
 export const problemIn = (request: FastifyRequest, error: unknown): Problem =>
   problemOf(errorOf(error, request), request.id)
 

@@ -39,7 +39,7 @@ const userDraft = z.strictObject({
   name: z.string().min(1).max(255),
   description: user.shape.description.default(''),
   enabled: z.boolean().default(true),
-  /** Left out of a replacement, it stays. */
+  /** Absent in a replacement: it stays. */
   password: password.optional(),
   roles: user.shape.roles.default([]),
 })

@@ -14,7 +14,7 @@ const LIST_QUERY = {
   brief: 'With watch of load balancers: 1 tells of one that was told before the edits that make it of that, as CHANGED',
 } as const
 
-/** List, watch and one of a collection. */
+/** List, watch and get of a collection. */
 export function readRoutes<K extends Kind>(collection: Collection<K>): readonly Route[] {
   const { kind, path, what, access, schema, show, visible } = collection
   const tag = path.split('/')[1] ?? ''
@@ -32,7 +32,7 @@ export function readRoutes<K extends Kind>(collection: Collection<K>): readonly 
         if (isTrue(queryValue(call.request, 'watch'))) return watchCollection(collection, context, call)
         const name = queryValue(call.request, 'name')
         const project = queryValue(call.request, 'project')
-        // Taken first: watching from it may repeat what the list shows, and misses nothing.
+        // Read before the list: a watch from it may repeat what the list shows, but misses nothing.
         const revision = await context.store.revision()
         await context.view.caughtUp(revision)
         const objects = context.view

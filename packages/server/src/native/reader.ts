@@ -6,18 +6,18 @@ import type { NativeContext } from './context.ts'
 import type { Call } from './route.ts'
 
 /**
- * Who reads a stream. A request is checked once; a stream is open for days, so its reader is checked again whenever his
- * user, token, project or application credential changes, and when the token expires.
+ * The reader of a stream. A stream is open for days, so its reader is checked again whenever its user, token, project
+ * or application credential changes, and when the token expires.
  */
 export interface Reader {
-  /** Aborts when the reader may not read on as he did. */
+  /** Aborts when the reader lost its access. */
   readonly lost: AbortSignal
-  /** Why; null until then. */
+  /** The error; null until then. */
   readonly refusal: unknown
   stop(): void
 }
 
-/** Begins to follow the reader of a call. `stop` must be called when the stream ends. */
+/** Starts to follow the reader of a call. Call `stop` when the stream ends. */
 export function followReader({ view, clock, authenticator }: NativeContext, call: Call<undefined>): Reader {
   const { token } = sessionOf(authenticator, call.request)
   const lost = new AbortController()
@@ -44,7 +44,7 @@ export function followReader({ view, clock, authenticator }: NativeContext, call
   const unsubscribe = view.onChange((changed) => {
     if (changed.some(isAboutReader)) check()
   })
-  // The wall clock may be set back: then the check finds the token valid, and the timer runs again.
+  // If the wall clock was set back, the check finds the token valid and sets the timer again.
   const untilExpiry = () => {
     const leftMs = Math.max(Date.parse(token.expiresAt) - clock.now().getTime(), SHORTEST_WAIT_MS)
     return clock.setTimer(() => {
@@ -53,7 +53,7 @@ export function followReader({ view, clock, authenticator }: NativeContext, call
     }, leftMs)
   }
   let timer = untilExpiry()
-  // What changed between the check of the request and the subscription.
+  // Covers changes between the request's check and the subscription.
   check()
   return {
     lost: lost.signal,

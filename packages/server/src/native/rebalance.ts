@@ -14,7 +14,7 @@ const progress = z.strictObject({ askedAt: timestamp.nullable(), steps: z.array(
 
 const tag = 'nodes'
 
-/** Evening out the shards of a group over its ready nodes, and how far that is. */
+/** Spreads the shards of a group evenly over its ready nodes, and shows the progress. */
 export const rebalanceRoutes: readonly Route[] = [
   route({
     method: 'POST',

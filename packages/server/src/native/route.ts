@@ -4,31 +4,31 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { NativeContext } from './context.ts'
 
-/** Who may call: nobody needs to be known, any valid token, or a role on the token's project. */
+/** Who may call: anyone, any valid token, or a role in the token's project. */
 export type Access = 'anyone' | 'user' | Role
 
 export interface Call<Body> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Meaningless for access `anyone`. */
+  /** Meaningless with access `anyone`. */
   readonly principal: Principal
   readonly params: Readonly<Record<string, string>>
   readonly body: Body
-  /** Checks anew whether the caller may call, for answers that stay open. @throws SpoutError like the first check */
+  /** Checks access again, for answers that stay open. @throws SpoutError like the first check */
   readonly again: () => Principal
 }
 
 export interface Answer {
   readonly status: 200 | 201 | 204
-  /** What comes back, for the API document; null for nothing. */
+  /** The schema of the answer, for the API document; null for an empty one. */
   readonly schema: z.ZodType | null
   readonly list?: boolean
 }
 
-/** One operation of the native API: what it does and what the API document says of it, in one place. */
+/** One operation of the native API: its handler and its documentation in one place. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/api/v1`, parameters as `:name`. */
+  /** Path below `/api/v1`, with parameters as `:name`. */
   readonly path: string
   readonly tag: string
   readonly summary: string
@@ -47,7 +47,7 @@ interface RouteOf<S extends z.ZodType | null> extends Omit<Route, 'body' | 'hand
   ) => Promise<unknown> | unknown
 }
 
-/** A route whose handler gets the body as its schema made it. */
+/** A route whose handler gets the parsed body. */
 export function route<S extends z.ZodType | null>(spec: RouteOf<S>): Route {
   type Body = S extends z.ZodType ? z.output<S> : undefined
   return {

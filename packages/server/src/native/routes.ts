@@ -14,7 +14,7 @@ import { tokenRoutes } from './tokens.ts'
 import { vipRoutes } from './vips.ts'
 import { withdrawalRoutes } from './withdrawal.ts'
 
-/** Every operation of the native API; the server and the API document are made from this list. */
+/** Every operation of the native API. The server and the API document are made from this list. */
 export const ROUTES: readonly Route[] = [
   ...tokenRoutes,
   ...loadBalancerRoutes,

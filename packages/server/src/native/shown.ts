@@ -18,7 +18,7 @@ const statusShown = (status: LoadBalancerStatus) => ({
   stats: new JsonMap(status.stats),
 })
 
-/** A load balancer with what became of it. */
+/** A load balancer with its status. */
 export const shownLoadBalancer = (context: NativeContext, loadBalancer: LoadBalancer) => ({
   ...loadBalancer,
   status: statusShown(context.status.loadBalancer(loadBalancer.id)),
@@ -34,16 +34,16 @@ export const shownNode = (context: NativeContext, node: Node) => {
   }
 }
 
-/** Never the key that its nodes share. */
+/** Never shows the key that its nodes share. */
 export const shownNodeGroup = (_context: NativeContext, { flowsKey: _, ...group }: NodeGroup) => group
 
-/** Never the secret: whether there is one, and what means the stored one when it is written back. */
+/** Never shows the secret. A placeholder says that there is one, and keeps the stored one when it is written back. */
 export const shownBgpPeer = (_context: NativeContext, { md5Secret, ...peer }: BgpPeer) => ({
   ...peer,
   md5Secret: md5Secret === null || md5Secret === '' ? md5Secret : REDACTED_SECRET,
 })
 
-/** Never the password's hash. */
+/** Never shows the password's hash. */
 export const shownUser = (_context: NativeContext, { passwordHash, ...user }: User) => ({
   ...user,
   hasPassword: passwordHash !== null,
@@ -56,6 +56,6 @@ export const shownEnrolmentToken = (
 
 export const shownToken = ({ userId, projectId, roles, expiresAt }: Token) => ({ userId, projectId, roles, expiresAt })
 
-/** Changes whenever the document does: what `If-Match` is compared with. */
+/** Changes whenever the document does. `If-Match` is compared with it. */
 export const etagOf = (loadBalancer: LoadBalancer): string =>
   `"${loadBalancer.generation}-${Date.parse(loadBalancer.updatedAt ?? loadBalancer.createdAt).toString(36)}"`

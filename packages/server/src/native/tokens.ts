@@ -13,12 +13,12 @@ const login = z.union([
   z.strictObject({
     userName: name,
     password: secret,
-    /** The project the token shall be for; without one it may only ask who its user is. */
+    /** The token's project. Without one it may only ask who its user is. */
     projectName: name.optional(),
     projectId: uuid.optional(),
   }),
   z.strictObject({ applicationCredentialId: uuid, secret }),
-  /** Of a pod of the cluster that the control plane is in. */
+  /** The token of a pod in the control plane's cluster. */
   z.strictObject({ serviceAccountToken: z.string().min(1).max(16_384) }),
 ])
 

@@ -36,7 +36,7 @@ const byAddress = {
   project: 'The project that has it, the same',
 } as const
 
-/** Who announces what. Tenants see their own addresses. */
+/** Who announces which VIP. Tenants see their own VIPs. */
 export const vipRoutes: readonly Route[] = [
   route({
     method: 'GET',

@@ -14,10 +14,11 @@ import { followReader } from './reader.ts'
 import type { Call } from './route.ts'
 
 /**
- * Streams a collection's changes as NDJSON until the client goes, may not read on or the server closes. Objects are
- * shown as they are when their turn comes, so changes of one object may coalesce. `from` resumes after a revision.
+ * Streams a collection's changes as NDJSON until the client goes, loses its access or the server closes. Objects are
+ * rendered when their turn comes, so changes of one object may coalesce. `from` resumes after a revision.
  *
- * A reader who is demoted, disabled or deleted, or whose token ends, gets an ERROR line at once and nothing behind it.
+ * A reader who is demoted, disabled or deleted, or whose token expires, gets an ERROR line at once and nothing after
+ * it.
  */
 export async function watchCollection<K extends Kind>(
   collection: Collection<K>,
@@ -74,14 +75,14 @@ export async function watchCollection<K extends Kind>(
     unsubscribe()
     gone.abort()
     const { socket } = raw
-    // A server that closes has ended what was idle before: this connection would keep it waiting.
+    // A closing server has already closed idle connections. This one would keep it waiting.
     raw.end(() => context.closing.aborted && socket?.end())
   }
 }
 
-/** How objects are told of. */
+/** How objects are rendered as lines. */
 interface Lines<K extends Kind> {
-  /** The line about an object; null when there is nothing to tell. `revision` of the change, where it is about one. */
+  /** The line about an object; null to skip it. `revision` is that of the change, if there is one. */
   of(object: ObjectOf<K>, type: 'ADDED' | 'MODIFIED', revision?: Revision): Line | null
   forget(id: string): void
 }
@@ -113,11 +114,11 @@ async function writeChange<K extends Kind>(
     if (!isAdmin(principal) && change.scope !== principal.projectId) return
     return write(() => ({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision }))
   }
-  // The view knows the newest revisions, not any old one: what is newest covers this change too.
+  // The view knows only the newest revisions, so wait for the store's newest, which includes this change.
   await context.view.caughtUp(await context.store.revision())
   return write(() => {
     const object = context.view.get(kind, change.object.id)?.value
-    // Deleted meanwhile: its own line follows.
+    // It was deleted meanwhile. The line about that follows.
     if (object === undefined || !visible(principal, object)) return null
     told?.add(object.id)
     return lines.of(object, object.updatedAt === null ? 'ADDED' : 'MODIFIED', change.object.revision)
@@ -125,8 +126,8 @@ async function writeChange<K extends Kind>(
 }
 
 /**
- * A status is not stored: its changes are told as the object modified, without a revision. One that changes again before
- * its line is made has one line.
+ * Follows statuses, which are not stored. A change is sent as MODIFIED, without a revision. Several changes before the
+ * line is made are one line.
  */
 function followStatus<K extends Kind>(
   collection: Collection<K>,
@@ -145,7 +146,7 @@ function followStatus<K extends Kind>(
     void write(() => {
       due.delete(id)
       const object = context.view.get(kind, id)?.value
-      // The reader was not told of the object yet: that line, still to come, shows the status.
+      // The reader has not got the object yet. Its first line will show the status.
       if (object === undefined || told?.has(id) === false || !visible(principal, object)) return null
       return lines.of(object, 'MODIFIED')
     })

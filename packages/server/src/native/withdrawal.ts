@@ -22,7 +22,7 @@ const withdrawal = z.strictObject({
     .describe('Nodes that have yet to confirm.'),
 })
 
-/** A load balancer that was deleted: whether nodes have let it go, so that its address answers nowhere. */
+/** Whether the nodes have removed a deleted load balancer, so that its address answers nowhere. */
 export const withdrawalRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -41,13 +41,13 @@ export const withdrawalRoutes: readonly Route[] = [
   }),
 ]
 
-/** @throws SpoutError NotFound for what is or was another project's */
+/** @throws SpoutError NotFound if it is or was another project's */
 function shownTo({ view, withdrawals }: NativeContext, { principal, params }: Call<unknown>) {
   const { id = '' } = params
   const { projectId, ...progress } = withdrawals.withdrawal(id)
   const owner = view.get('loadBalancer', id)?.value.projectId ?? projectId
   if (owner !== null && !mayKnow(principal, owner)) throw new SpoutError('NotFound', { what: 'Load balancer', id })
-  // Of what nobody remembers it is not known either who may hear of its nodes.
+  // Without a known owner only administrators may learn about its nodes.
   const isKnown = owner !== null || isAdmin(principal)
   return isKnown ? progress : { ...progress, waitingFor: [] }
 }
@@ -59,7 +59,7 @@ function waitOf({ request }: Call<unknown>): number {
   throw new SpoutError('InvalidField', { field: 'waitMs', reason: `must be a whole number from 0 to ${MOST_WAIT_MS}` })
 }
 
-/** Resolves when there is nothing more to wait for, and when nobody waits any more. */
+/** Resolves when there is nothing left to wait for, when the time is over, or when the client has gone. */
 async function settled(context: NativeContext, { request, params }: Call<unknown>, waitMs: number): Promise<void> {
   const { withdrawals, clock, closing } = context
   const isOver = () => {

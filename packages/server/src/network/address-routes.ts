@@ -34,7 +34,7 @@ const portDraft = z.strictObject({
   }),
 })
 
-/** Terraform writes a VIP port's security groups back: an empty set is what there is. */
+/** Terraform writes a VIP port's security groups back. The set is always empty. */
 const portChange = z.strictObject({
   port: z.strictObject({
     security_groups: noGroups,
@@ -61,7 +61,7 @@ const floatingChange = z.strictObject({
 
 type ById = { Params: { id: string } }
 
-/** Ports and floating IPs: the same addresses, seen from two sides. */
+/** Ports and floating IPs: two views of the same addresses. */
 export function addressRoutes(scope: FastifyInstance, context: NetworkContext): void {
   portRoutes(scope, context)
   floatingIpRoutes(scope, context)
@@ -150,7 +150,7 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
       const floating = target === null ? reserved : await admission.bindFloating(reserved.portId, target)
       return reply.code(201).send({ floatingip: shownFloatingIp(view, floating) })
     } catch (error) {
-      // A floating IP that could not be bound as wished is not kept: the client never learns its id.
+      // Release a floating IP that could not be bound as requested, because the client never learns its id.
       await admission.releaseAddress(reserved.portId)
       throw error
     }
@@ -174,7 +174,9 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
   })
 }
 
-/** Where a port's address shall come from: the named subnet, the one that holds the address, or the network's first. */
+/**
+ * Where a port's address comes from: the named subnet, the subnet that contains the address, or the network's first.
+ */
 function wishOf(
   context: NetworkContext,
   principal: Principal,

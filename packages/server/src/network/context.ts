@@ -4,13 +4,13 @@ import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../limits/round-turns.ts'
 import type { NetworkDefaults } from '../native/context.ts'
 
-/** What the network facade stands on. */
+/** What the network facade needs. */
 export interface NetworkContext {
   readonly admission: Admission
   readonly view: ModelView
   readonly authenticate: Authenticate
   readonly baseUrl: BaseUrl
   readonly networkDefaults: NetworkDefaults
-  /** Long lists have their pieces made in these. */
+  /** Schedules the pieces of long lists. */
   readonly turns: RoundTurns
 }

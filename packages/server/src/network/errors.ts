@@ -2,7 +2,7 @@ import type { SpoutError } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 import { errorOf, HTTP_STATUS, retryAfterOf } from '../http/error-of.ts'
 
-/** Neutron's names for what clients may look at; others go by our own code. */
+/** Neutron's type where clients may look at it; else our own code. */
 function typeOf(error: SpoutError): string {
   if (error.code === 'NotFound') return `${String(error.params.what).replaceAll(/\W/g, '')}NotFound`
   if (error.code === 'AddressPoolExhausted') return 'IpAddressGenerationFailure'
@@ -17,7 +17,7 @@ function typeOf(error: SpoutError): string {
 
 const body = (type: string, message: string) => ({ NeutronError: { type, message, detail: '' } })
 
-/** Errors in Neutron's form. Quota is a 409 there. */
+/** Answers errors in Neutron's format. There a quota error is a 409. */
 export function answerLikeNeutron(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
     const known = errorOf(error, request)

@@ -4,7 +4,7 @@ import { mayKnow, requireRole } from '../authn/access.ts'
 import type { NetworkContext } from './context.ts'
 import { listing } from './listing.ts'
 
-/** Kinds that Neutron has and we do not: clients ask, and the honest answer is that there are none. */
+/** Kinds that Neutron has and we do not. Clients list them, and get empty lists. */
 const EMPTY = {
   'security-groups': 'security_groups',
   'security-group-rules': 'security_group_rules',

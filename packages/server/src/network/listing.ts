@@ -5,10 +5,10 @@ import { givenTwice, queryOf } from '../http/query.ts'
 
 export type Shown = Readonly<Record<string, unknown>>
 
-/** Query words that are no filters. */
+/** Query parameters that are not filters. */
 const RESERVED = new Set(['fields', 'limit', 'marker', 'page_reverse', 'sort_key', 'sort_dir'])
 
-/** A list as Neutron sends it: filters on any attribute (several values: any of them), fields, sorting, paging. */
+/** A list as Neutron sends it: filters on any attribute (several values mean any of them), fields, sorting, paging. */
 export function listing(request: FastifyRequest, plural: string, all: readonly Shown[]): ListAnswer {
   const query = queryOf(request)
   const filters = [...query].filter(([name]) => !RESERVED.has(name))
@@ -29,7 +29,7 @@ export function narrowed(request: FastifyRequest, item: Shown): Shown {
 
 function matches(item: Shown, name: string, values: readonly string[]): boolean {
   if (name === 'fixed_ips') return values.every((value) => matchesFixedIp(item[name], value))
-  // Empty lists of tags: `tags` must all be there, `not-tags` must not.
+  // Lists of tags are empty: `tags` must all be present, `not-tags` must not.
   if (name === 'tags' || name === 'tags-any') return false
   if (name === 'not-tags' || name === 'not-tags-any') return true
   if (!Object.hasOwn(item, name))

@@ -8,7 +8,7 @@ import { answerLikeNeutron } from './errors.ts'
 import { fixedRoutes } from './fixed-routes.ts'
 import { networkRoutes } from './network-routes.ts'
 
-/** A Neutron v2 facade over our networks and addresses, as far as unmodified load-balancer clients need one. */
+/** A Neutron v2 facade over our networks and addresses, as far as unmodified load-balancer clients need it. */
 export const networkApi = (given: NetworkContext): Surface => ({
   prefix: '/network',
   bodyLimitBytes: OPENSTACK_BODY_LIMIT_BYTES,

@@ -32,9 +32,9 @@ const subnetDraft = z.strictObject({
     network_id: uuid,
     cidr: z.string().max(64),
     ip_version: z.union([z.literal(4), z.literal(6)]).optional(),
-    /** Null is none; left out, the first host. */
+    /** Null is no gateway. Absent: the first host. */
     gateway_ip: z.string().max(64).nullable().optional(),
-    /** Nothing here hands out leases: both settings mean the same. */
+    /** Both values mean the same, because there is no DHCP. */
     enable_dhcp: z.boolean().optional(),
     dns_nameservers: z.array(z.never()).optional(),
     host_routes: z.array(z.never()).optional(),
@@ -129,7 +129,7 @@ export function networkRoutes(scope: FastifyInstance, context: NetworkContext): 
   })
 }
 
-/** The segment that the request names, or null. */
+/** The segment that the request names; null if none. */
 function segmentOf(wanted: z.output<typeof networkDraft>['network']): Network['segment'] | null {
   const physicalNetwork = wanted['provider:physical_network']
   const vlan = wanted['provider:segmentation_id'] ?? null
@@ -148,7 +148,7 @@ function segmentOf(wanted: z.output<typeof networkDraft>['network']): Network['s
   return { physicalNetwork, vlan }
 }
 
-/** Null for what is no prefix: admission then says what is wrong with it. */
+/** Null if it is not a prefix: admission then refuses it. */
 function gatewayFor(cidr: string): string | null {
   try {
     return defaultGateway(cidr)

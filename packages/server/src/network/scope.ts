@@ -6,7 +6,7 @@ import type { NetworkContext } from './context.ts'
 export const networksOf = ({ view }: NetworkContext, principal: Principal): readonly Network[] =>
   view.list('network', listScope(principal))
 
-/** Public pools that who asks may take addresses from. */
+/** Address pools that the caller may use. */
 export const poolsOf = ({ view }: NetworkContext, principal: Principal): readonly AddressPool[] =>
   view
     .list('addressPool')
@@ -14,7 +14,7 @@ export const poolsOf = ({ view }: NetworkContext, principal: Principal): readonl
       (pool) => isAdmin(principal) || pool.projectIds === null || pool.projectIds.includes(principal.projectId ?? ''),
     )
 
-/** Addresses in use; those that rest after their release are nobody's. */
+/** Addresses in use. Those in quarantine belong to nobody. */
 export const addressesOf = ({ view }: NetworkContext, principal: Principal): readonly ObjectOf<'address'>[] =>
   view.list('address', listScope(principal)).filter((address) => address.quarantineUntil === null)
 

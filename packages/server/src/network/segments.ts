@@ -3,15 +3,15 @@ import { type Network, SpoutError } from '@spout/model'
 
 export interface SegmentPool {
   readonly physicalNetwork: string
-  /** VLAN ids to give out, or null: every network lies untagged on the physical network (a single-tenant set-up). */
+  /** VLAN ids to assign; null leaves every network untagged on the physical network (a single-tenant set-up). */
   readonly vlans: { readonly first: number; readonly last: number } | null
 }
 
 const HANDED_OUT_FOR_MS = 60_000
 
 /**
- * Chooses a free segment for each new network. One just handed out is not given again for a while, because the network
- * that will hold it is not in the view yet.
+ * Chooses a free segment for each new network. A segment just chosen is reserved for a while, because its network is
+ * not in the view yet.
  */
 export function segmentChooser(view: ModelView, pool: SegmentPool, now: () => number): () => Network['segment'] {
   const handedOut = new Map<number, number>()

@@ -31,7 +31,7 @@ const networkConstants = {
   is_default: false,
 } as const
 
-/** @param withSegment administrators see where a network's segment is */
+/** @param withSegment administrators see a network's segment */
 export const shownNetwork = (network: Network, withSegment: boolean): Shown => ({
   id: network.id,
   ...common(network),
@@ -143,11 +143,14 @@ export function shownFloatingIp(view: ModelView, floating: Address): Shown {
   }
 }
 
-/** The port that a floating IP is bound to: its owner. */
+/** The port that a floating IP is bound to. */
 const boundPort = (view: ModelView, floating: Address): Address | null =>
   floating.ownerId === null ? null : view.addressByPort(floating.ownerId)
 
-/** Ports have no link of their own here; clients want a MAC, so each gets one, locally administered, always the same. */
+/**
+ * Ports have no link of their own, but clients want a MAC address. Each gets a locally administered one, derived from
+ * its id.
+ */
 function macOf(portId: string): string {
   const bits = BigInt(`0x${createHash('sha256').update(portId).digest('hex').slice(0, 10)}`)
   return formatMac(((0x02n << 40n) | bits) as Mac)
@@ -160,5 +163,5 @@ function usableRange(cidr: string): { readonly start: string; readonly end: stri
   return { start: formatIp({ version, value: hosts.first }), end: formatIp({ version, value: hosts.last }) }
 }
 
-/** The gateway that Neutron gives a subnet whose maker names none: its first host. */
+/** Neutron's default gateway of a subnet: its first host. */
 export const defaultGateway = (cidr: string): string => usableRange(cidr).start
