@@ -87,7 +87,7 @@ describe('an API server with the past of a backup', () => {
       await waitFor(async () => (await held()) === 4, { what: 'the connector to hold four Services' })
       heldAfter = msSince(began)
       expect(connectorLog(lab)).toMatch(
-        /"event":"list-doubted".*"kind":"Service"|"kind":"Service".*"event":"list-doubted"/,
+        /"event":"deletions-held".*"kind":"Service"|"kind":"Service".*"event":"deletions-held"/,
       )
       expect(await documents(lab)).toEqual(before)
 

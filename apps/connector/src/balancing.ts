@@ -116,7 +116,7 @@ export class Balancing {
 
   /**
    * Begins, or begins anew with more projects: what load balancers exist must be known before the cluster's first list, so
-   * that an absence can be doubted.
+   * that the deletion guard can hold what is missing.
    */
   async #balance(opened: readonly OpenedProject[], signal: AbortSignal): Promise<void> {
     const { config, transport, events, projects, clock, log } = this.#options

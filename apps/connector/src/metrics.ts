@@ -36,7 +36,7 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
     () =>
       balancing.reflectors.map(({ kind, reflector }) => ({
         labels: { kind },
-        value: reflector.doubt?.heldKeys.size ?? 0,
+        value: reflector.deletionGuard?.heldKeys.size ?? 0,
       })),
   )
   metrics.counters({ name: 'spout_connector_lists_total', help: 'Complete lists read', labels: ['kind'] }, () =>

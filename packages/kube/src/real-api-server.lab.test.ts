@@ -122,7 +122,7 @@ describe('reflector', () => {
     await untilEqual()
     expect([...told].sort()).toEqual([key('s2'), key('s3')])
     expect(reflector.counters.listsByCause.gone).toBeGreaterThan(before.listsByCause.gone)
-    expect(reflector.doubt).toBeNull()
+    expect(reflector.deletionGuard).toBeNull()
     recordFault({
       fault: 'kube: history compacted behind a watch (410)',
       outcome: 'listed again in pages, the difference alone told',
@@ -136,14 +136,17 @@ describe('reflector', () => {
     await untilEqual()
     told.clear()
     await cluster.controlPlane.restore(backup)
-    await waitFor(() => reflector.doubt?.reason === 'history', { what: 'the doubt', timeoutMs: 60_000 })
+    await waitFor(() => reflector.deletionGuard?.reason === 'history', {
+      what: 'the deletion guard',
+      timeoutMs: 60_000,
+    })
     expect(reflector.get(key('since-backup'))).toBe(80)
     expect(reflector.isHeld(key('since-backup'))).toBe(true)
     expect([...told]).toEqual([])
     recordFault({
       fault: 'kube: API server restored from a backup',
       outcome: 'what is missing is held and the alarm raised until somebody confirms',
-      figure: `0 deleted, ${reflector.doubt?.heldKeys.size} held`,
+      figure: `0 deleted, ${reflector.deletionGuard?.heldKeys.size} held`,
     })
     await apply('new-history')
     await waitFor(() => told.has(key('new-history')), { what: 'the event of the new history' })

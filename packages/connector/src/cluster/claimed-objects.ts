@@ -1,5 +1,5 @@
 import {
-  type DoubtPolicy,
+  type DeletionGuardPolicy,
   isConflict,
   isNotFound,
   KubeError,
@@ -29,7 +29,7 @@ export interface ClaimedObjectsOptions<T extends KubeObject> {
   readonly namespace: string | null
   /** Objects that load balancers exist for: their absence from the first list is not believed lightly. */
   readonly knownKeys: readonly string[]
-  readonly doubt?: Partial<DoubtPolicy>
+  readonly deletionGuard?: Partial<DeletionGuardPolicy>
   /** Keeps an object until its load balancer is gone. */
   readonly finalizer: string
   /** Stands in `spout.dev/managed-by` of the objects that are claimed. */
@@ -58,10 +58,10 @@ export class ClaimedObjects<T extends KubeObject> {
 
   constructor(options: ClaimedObjectsOptions<T>) {
     this.#options = options
-    const { transport, clock, log, resource, trim, namespace, knownKeys, doubt } = options
+    const { transport, clock, log, resource, trim, namespace, knownKeys, deletionGuard } = options
     this.reflector = new Reflector<T, T>({
       ...{ transport, clock, log, resource, trim, knownKeys },
-      ...(doubt === undefined ? {} : { doubt }),
+      ...(deletionGuard === undefined ? {} : { deletionGuard }),
       ...(namespace === null ? {} : { namespace }),
     })
     this.reflector.onChange((key) => {

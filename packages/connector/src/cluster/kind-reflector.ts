@@ -5,6 +5,6 @@ export interface KindReflector {
   readonly kind: string
   readonly reflector: Pick<
     Reflector<KubeObject, unknown>,
-    'hasSynced' | 'size' | 'doubt' | 'counters' | 'confirm' | 'close'
+    'hasSynced' | 'size' | 'deletionGuard' | 'counters' | 'confirm' | 'close'
   > & { start(): unknown }
 }

@@ -1,6 +1,6 @@
 import {
   byLabel,
-  type DoubtPolicy,
+  type DeletionGuardPolicy,
   ENDPOINT_SLICES,
   type EndpointSlice,
   Reflector,
@@ -18,7 +18,7 @@ export interface ServiceSlicesOptions {
   readonly namespace: string | null
   /** Whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out takes all. */
   readonly slicesBy?: readonly string[]
-  readonly doubt?: Partial<DoubtPolicy>
+  readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
 const BY_SERVICE = 'service'
@@ -30,10 +30,10 @@ export class ServiceSlices {
   /** The Service of each slice: a slice that is gone does not say it any more. */
   readonly #serviceOfSlice = new Map<string, string>()
 
-  constructor({ transport, clock, log, namespace, slicesBy, doubt }: ServiceSlicesOptions) {
+  constructor({ transport, clock, log, namespace, slicesBy, deletionGuard }: ServiceSlicesOptions) {
     this.reflector = new Reflector<EndpointSlice, EndpointSlice>({
       ...{ transport, clock, log, resource: ENDPOINT_SLICES },
-      ...(doubt === undefined ? {} : { doubt }),
+      ...(deletionGuard === undefined ? {} : { deletionGuard }),
       ...(namespace === null ? {} : { namespace }),
       trim: (slice) => trimSlice(slice, slicesBy),
       indexes: { [BY_SERVICE]: byLabel(SERVICE_NAME_LABEL) },

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@spout/runtime'
 import { type KubeObject, objectKey } from '../types/index.ts'
-import { type Doubt, type DoubtPolicy, judgeList } from './doubt.ts'
+import { type DeletionGuard, type DeletionGuardPolicy, judgeList } from './deletion-guard.ts'
 import type { IndexFunction } from './indexes.ts'
 import { type CacheEntry, ObjectCache } from './object-cache.ts'
 
@@ -8,27 +8,27 @@ export interface BelievedObjectsOptions<Raw extends KubeObject, T> {
   readonly trim: (raw: Raw) => T
   readonly indexes: Readonly<Record<string, IndexFunction<Raw>>>
   readonly knownKeys: readonly string[]
-  readonly policy: DoubtPolicy
+  readonly policy: DeletionGuardPolicy
   readonly clock: Clock
   readonly log: Logger
   readonly onChange: (key: string) => void
-  readonly onDoubt: () => void
+  readonly onDeletionGuard: () => void
 }
 
 /** A complete list, trimmed. */
 export type Listed<T> = Map<string, CacheEntry<T> | 'unreadable'>
 
-/** The objects as they are believed to be: what the server told, and what it lacks without being believed. */
+/** The objects that count as present: those that the server lists, and missing ones that the deletion guard holds. */
 export class BelievedObjects<Raw extends KubeObject, T> {
   readonly cache: ObjectCache<Raw, T>
   readonly #options: BelievedObjectsOptions<Raw, T>
   /** Known from before the start, before the first list. */
   #unseen: Set<string>
-  /** Missing in the last list and not believed to be gone. */
+  /** Missing in the last list, but not taken as deleted. */
   #held = new Set<string>()
   /** There, but `trim` threw. */
   readonly #unreadable = new Set<string>()
-  #doubt: Doubt | null = null
+  #deletionGuard: DeletionGuard | null = null
   #trimFailures = 0
 
   constructor(options: BelievedObjectsOptions<Raw, T>) {
@@ -37,8 +37,8 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     this.#unseen = new Set(options.knownKeys)
   }
 
-  get doubt(): Doubt | null {
-    return this.#doubt
+  get deletionGuard(): DeletionGuard | null {
+    return this.#deletionGuard
   }
 
   get trimFailures(): number {
@@ -97,20 +97,20 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     const known = this.known()
     const gone = new Set([...known].filter((key) => !listed.has(key)))
     const sight = { known: known.size, gone, historyWentBack }
-    const doubt = confirmed ? null : judgeList(sight, this.#doubt, clock.monotonicMs(), policy)
+    const guard = confirmed ? null : judgeList(sight, this.#deletionGuard, clock.monotonicMs(), policy)
     const changed: string[] = []
     this.#unreadable.clear()
     for (const [key, entry] of listed)
       if (entry === 'unreadable') this.#unreadable.add(key)
       else if (this.cache.put(key, entry)) changed.push(key)
-    if (doubt === null)
+    if (guard === null)
       for (const key of gone) {
         this.cache.delete(key)
         changed.push(key)
       }
-    this.#held = doubt === null ? new Set() : gone
+    this.#held = guard === null ? new Set() : gone
     this.#unseen = new Set()
-    this.#settle(doubt)
+    this.#settle(guard)
     for (const key of changed) onChange(key)
   }
 
@@ -130,9 +130,9 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     if (this.#held.delete(key) && this.#held.size === 0) this.#settle(null)
   }
 
-  #settle(doubt: Doubt | null): void {
-    const before = this.#doubt
-    this.#doubt = doubt
-    if (before !== null || doubt !== null) this.#options.onDoubt()
+  #settle(guard: DeletionGuard | null): void {
+    const before = this.#deletionGuard
+    this.#deletionGuard = guard
+    if (before !== null || guard !== null) this.#options.onDeletionGuard()
   }
 }

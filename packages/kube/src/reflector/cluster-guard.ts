@@ -2,7 +2,7 @@ import type { Clock } from '@spout/runtime'
 import { isNotFound, KubeError } from '../transport/errors.ts'
 import type { Transport } from '../transport/transport.ts'
 import { NAMESPACES, type Namespace, objectPath } from '../types/index.ts'
-import type { Doubt } from './doubt.ts'
+import type { DeletionGuard } from './deletion-guard.ts'
 
 const PATH = objectPath(NAMESPACES, { name: 'kube-system' })
 
@@ -29,7 +29,7 @@ export class ClusterGuard {
   readonly #clock: Clock
   #uid: string | null
   #foreignUid: string | null = null
-  #doubt: Doubt | null = null
+  #deletionGuard: DeletionGuard | null = null
 
   /** @param uid null takes the first that is seen */
   constructor(transport: Transport, clock: Clock, uid: string | null) {
@@ -42,9 +42,9 @@ export class ClusterGuard {
     return this.#uid
   }
 
-  /** Stands while another cluster answers. */
-  get doubt(): Doubt | null {
-    return this.#doubt
+  /** Not null while another cluster answers. */
+  get deletionGuard(): DeletionGuard | null {
+    return this.#deletionGuard
   }
 
   /**
@@ -57,13 +57,13 @@ export class ClusterGuard {
     if (uid !== null) this.#uid ??= uid
     const ours = uid === null || uid === this.#uid
     this.#foreignUid = ours ? null : uid
-    if (ours) this.#doubt = null
+    if (ours) this.#deletionGuard = null
     else
-      this.#doubt = {
+      this.#deletionGuard = {
         reason: 'other-cluster',
         heldKeys: known(),
-        sinceMs: this.#doubt?.sinceMs ?? this.#clock.monotonicMs(),
-        lists: (this.#doubt?.lists ?? 0) + 1,
+        sinceMs: this.#deletionGuard?.sinceMs ?? this.#clock.monotonicMs(),
+        lists: (this.#deletionGuard?.lists ?? 0) + 1,
       }
     return ours
   }

@@ -148,7 +148,7 @@ class Run {
     }
   }
 
-  /** Absences that are doubted are confirmed: here they are deletions. */
+  /** Confirms held deletions: in this test every absence is a deletion. */
   async untilEqual(): Promise<void> {
     await waitFor(
       () => {

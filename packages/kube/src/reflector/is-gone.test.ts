@@ -81,13 +81,13 @@ it('does not believe another cluster', async () => {
   await expect(reflector.isGone(object, 'u1')).rejects.toThrow('another cluster answers (another)')
 })
 
-it('does not believe any absence while others are doubted, and what is there is there', async () => {
+it('takes no absence as a deletion while the deletion guard is up, and finds what is there', async () => {
   server.stallWatches()
   for (const name of ['s1', 's2', 's3', 's4']) server.delete(SERVICES, { namespace: 'a', name })
   server.store.compact()
   server.cutWatches()
-  await waitFor(() => reflector.doubt?.reason === 'empty', { what: 'a doubt' })
-  await expect(reflector.isGone(object, 'u1')).rejects.toThrow('absences are doubted (empty)')
+  await waitFor(() => reflector.deletionGuard?.reason === 'empty', { what: 'the deletion guard' })
+  await expect(reflector.isGone(object, 'u1')).rejects.toThrow('missing objects are kept (empty)')
   const { metadata } = put('late')
   expect(await reflector.isGone(object, metadata.uid ?? '')).toBe(false)
   reflector.confirm()

@@ -1,7 +1,7 @@
 import type { Clock, Logger, Random } from '@spout/runtime'
 import type { Transport } from '../transport/transport.ts'
 import type { KubeObject } from '../types/index.ts'
-import type { DoubtPolicy } from './doubt.ts'
+import type { DeletionGuardPolicy } from './deletion-guard.ts'
 import type { IndexFunction } from './indexes.ts'
 import type { Selection } from './list-pages.ts'
 
@@ -18,7 +18,7 @@ export interface ReflectorOptions<Raw extends KubeObject, T> extends Selection<R
   readonly knownKeys?: readonly string[]
   /** The UID of kube-system when those were known; null or left out takes the first that is seen. */
   readonly knownClusterUid?: string | null
-  readonly doubt?: Partial<DoubtPolicy>
+  readonly deletionGuard?: Partial<DeletionGuardPolicy>
   readonly clock?: Clock
   readonly random?: Random
   readonly pageSize?: number
@@ -45,8 +45,8 @@ export type ListCause =
   | 'disorder'
   /** The server will not watch from there, or breaks where we are again and again. */
   | 'unresumable'
-  /** A doubt stands. */
-  | 'doubt'
+  /** The deletion guard is up: read again to see whether the objects are still missing. */
+  | 'deletionGuard'
   /** `confirm` was called. */
   | 'confirmed'
 

@@ -3,7 +3,12 @@ import { KubeError } from '../transport/errors.ts'
 import { collectionPath, type KubeObject, type ObjectName, objectKey } from '../types/index.ts'
 import { BelievedObjects, type Listed } from './believed-objects.ts'
 import { ClusterGuard } from './cluster-guard.ts'
-import { DEFAULT_DOUBT_POLICY, type Doubt, type DoubtPolicy, lookAgainMs } from './doubt.ts'
+import {
+  DEFAULT_DELETION_GUARD_POLICY,
+  type DeletionGuard,
+  type DeletionGuardPolicy,
+  lookAgainMs,
+} from './deletion-guard.ts'
 import { breakOf, checkHistory, HistoryWentBack } from './history.ts'
 import { isGone } from './is-gone.ts'
 import { listPages, selectionQuery } from './list-pages.ts'
@@ -23,7 +28,7 @@ const QUESTION_MS = 10_000
 /**
  * A resource's objects in memory, kept as the server has them. Tells keys, not events: whoever gets one looks the object
  * up and compares. Nothing is told of a list before all of it has arrived, and an absence is believed only when it is
- * plausible (doubt.ts).
+ * plausible (deletion-guard.ts).
  */
 export class Reflector<Raw extends KubeObject, T> {
   /** Resolves once the first complete list was taken; rejects when closed before. */
@@ -31,13 +36,13 @@ export class Reflector<Raw extends KubeObject, T> {
   readonly #options: ReflectorOptions<Raw, T>
   readonly #clock: Clock
   readonly #random: Random
-  readonly #policy: DoubtPolicy
+  readonly #policy: DeletionGuardPolicy
   readonly #objects: BelievedObjects<Raw, T>
   readonly #cluster: ClusterGuard
   readonly #backoff: Backoff
   readonly #closing = new AbortController()
   readonly #listeners = new Listeners<string>((error) => this.#threw(error))
-  readonly #doubtListeners = new Listeners<Doubt | null>((error) => this.#threw(error))
+  readonly #guardListeners = new Listeners<DeletionGuard | null>((error) => this.#threw(error))
   readonly #counters = {
     lists: 0,
     pages: 0,
@@ -47,7 +52,7 @@ export class Reflector<Raw extends KubeObject, T> {
     bookmarks: 0,
     ignored: 0,
     bytes: 0,
-    listsByCause: { first: 0, gone: 0, history: 0, disorder: 0, unresumable: 0, doubt: 0, confirmed: 0 },
+    listsByCause: { first: 0, gone: 0, history: 0, disorder: 0, unresumable: 0, deletionGuard: 0, confirmed: 0 },
   }
   readonly #firstList = Promise.withResolvers<void>()
   #hasSynced = false
@@ -68,7 +73,7 @@ export class Reflector<Raw extends KubeObject, T> {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
-    this.#policy = { ...DEFAULT_DOUBT_POLICY, ...options.doubt }
+    this.#policy = { ...DEFAULT_DELETION_GUARD_POLICY, ...options.deletionGuard }
     this.#objects = new BelievedObjects({
       trim: options.trim,
       indexes: options.indexes ?? {},
@@ -77,7 +82,7 @@ export class Reflector<Raw extends KubeObject, T> {
       clock: this.#clock,
       log: options.log,
       onChange: (key) => this.#listeners.tell(key),
-      onDoubt: () => this.#tellDoubt(),
+      onDeletionGuard: () => this.#tellGuard(),
     })
     this.#session = new WatchSession(this.#objects, this.#counters, '')
     this.#cluster = new ClusterGuard(options.transport, this.#clock, options.knownClusterUid ?? null)
@@ -111,9 +116,9 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#lastError
   }
 
-  /** Stands while absences are not believed. Somebody should look: `confirm` takes them as deletions. */
-  get doubt(): Doubt | null {
-    return this.#cluster.doubt ?? this.#objects.doubt
+  /** Not null while missing objects are kept. An operator should look: `confirm` takes them as deleted. */
+  get deletionGuard(): DeletionGuard | null {
+    return this.#cluster.deletionGuard ?? this.#objects.deletionGuard
   }
 
   /** The UID of the kube-system namespace; null until it was read, or when it may not be. */
@@ -139,8 +144,8 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#listeners.add(listener)
   }
 
-  onDoubt(listener: (doubt: Doubt | null) => void): () => void {
-    return this.#doubtListeners.add(listener)
+  onDeletionGuard(listener: (guard: DeletionGuard | null) => void): () => void {
+    return this.#guardListeners.add(listener)
   }
 
   get(key: string): T | undefined {
@@ -170,7 +175,7 @@ export class Reflector<Raw extends KubeObject, T> {
    * Asks the server whether the object of this UID is gone: for what this reflector never showed, of which somebody else
    * may know more. Two small requests.
    *
-   * @throws Error when that cannot be said now: no answer, or one that is doubted (is-gone.ts)
+   * @throws Error when that cannot be said now: no answer, or one that cannot be trusted (is-gone.ts)
    */
   isGone(object: ObjectName, uid: string): Promise<boolean> {
     return isGone({
@@ -180,7 +185,7 @@ export class Reflector<Raw extends KubeObject, T> {
       uid,
       newest: this.#newest,
       clusterUid: () => this.clusterUid,
-      doubt: () => this.doubt,
+      deletionGuard: () => this.deletionGuard,
       signal: this.#closing.signal,
       deadlineMs: QUESTION_MS,
     })
@@ -188,10 +193,10 @@ export class Reflector<Raw extends KubeObject, T> {
 
   /** Somebody says that what is missing is deleted indeed, or that this is the right cluster now. */
   confirm(): void {
-    const { doubt } = this
-    if (doubt === null) return
-    this.#log('warn', 'doubt-confirmed', 'what is missing counts as deleted', { reason: doubt.reason })
-    if (doubt.reason === 'other-cluster') {
+    const guard = this.deletionGuard
+    if (guard === null) return
+    this.#log('warn', 'deletions-confirmed', 'what is missing counts as deleted', { reason: guard.reason })
+    if (guard.reason === 'other-cluster') {
       this.#cluster.adopt()
       this.#listCause = 'confirmed'
       this.#wake.abort()
@@ -219,7 +224,7 @@ export class Reflector<Raw extends KubeObject, T> {
   async #list(cause: ListCause): Promise<number> {
     const { transport, pageSize = 250 } = this.#options
     // Another cluster's objects are of no use; its name is cheaper to ask for.
-    if (this.#cluster.doubt !== null && !(await this.#isOurCluster())) return lookAgainMs(this.#policy)
+    if (this.#cluster.deletionGuard !== null && !(await this.#isOurCluster())) return lookAgainMs(this.#policy)
     const listed: Listed<T> = new Map()
     let wentBack = cause === 'history'
     const version = await listPages<Raw>({
@@ -300,18 +305,18 @@ export class Reflector<Raw extends KubeObject, T> {
     return lines === 0 && this.#clock.monotonicMs() - startedMs < SHORT_WATCH_MS ? this.#backoff.next() : 0
   }
 
-  /** A doubted list is read again after a while, though the watch is well. */
+  /** While the deletion guard is up, the list is read again now and then, though the watch is well. */
   #shouldLookAgain(): boolean {
-    if (this.#objects.doubt === null) return false
-    this.#listCause ??= 'doubt'
+    if (this.#objects.deletionGuard === null) return false
+    this.#listCause ??= 'deletionGuard'
     this.#wake.abort()
     return true
   }
 
   async #isOurCluster(): Promise<boolean> {
-    const before = this.#cluster.doubt
+    const before = this.#cluster.deletionGuard
     const ours = await this.#cluster.isOurs(() => this.#objects.known(), this.#closing.signal)
-    if (before?.reason !== this.#cluster.doubt?.reason) this.#tellDoubt()
+    if (before?.reason !== this.#cluster.deletionGuard?.reason) this.#tellGuard()
     return ours
   }
 
@@ -344,12 +349,12 @@ export class Reflector<Raw extends KubeObject, T> {
     return ++this.#breaksInPlace >= MAX_BREAKS_IN_PLACE ? 'unresumable' : null
   }
 
-  #tellDoubt(): void {
-    const { doubt } = this
-    const fields = { reason: doubt?.reason ?? null, held: doubt?.heldKeys.size ?? 0, lists: doubt?.lists ?? 0 }
-    if (doubt === null) this.#log('info', 'doubt-settled', 'nothing is held back any more', fields)
-    else this.#log('error', 'list-doubted', 'what is missing is not believed to be deleted', fields)
-    this.#doubtListeners.tell(doubt)
+  #tellGuard(): void {
+    const guard = this.deletionGuard
+    const fields = { reason: guard?.reason ?? null, held: guard?.heldKeys.size ?? 0, lists: guard?.lists ?? 0 }
+    if (guard === null) this.#log('info', 'deletion-guard-lifted', 'no missing object is kept any more', fields)
+    else this.#log('error', 'deletions-held', 'objects are missing but kept: they may not be deleted', fields)
+    this.#guardListeners.tell(guard)
   }
 
   #threw(error: unknown): void {

@@ -1,6 +1,6 @@
 import { ClaimedObjects, type KindReflector, ServiceSlices, trimNode } from '@spout/connector'
 import {
-  type DoubtPolicy,
+  type DeletionGuardPolicy,
   ENDPOINT_SLICES,
   type EndpointSlice,
   NODES,
@@ -30,7 +30,7 @@ export interface KubeClusterOptions {
   readonly knownServices: readonly string[]
   /** Records an event. */
   readonly tell: (service: Service, event: ServiceEvent) => void
-  readonly doubt?: Partial<DoubtPolicy>
+  readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
 /** `Cluster` over an API server: Services, their EndpointSlices, and nodes. */
@@ -44,8 +44,8 @@ export class KubeCluster implements Cluster {
 
   constructor(options: KubeClusterOptions) {
     this.#options = options
-    const { transport, clock, log, namespace, knownServices, className, slicesBy, doubt } = options
-    const common = { transport, clock, log, ...(doubt === undefined ? {} : { doubt }) }
+    const { transport, clock, log, namespace, knownServices, className, slicesBy, deletionGuard } = options
+    const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
     this.#services = new ClaimedObjects<Service>({
       ...common,
       resource: SERVICES,

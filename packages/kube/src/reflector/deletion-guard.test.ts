@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_DOUBT_POLICY, judgeList } from './doubt.ts'
+import { DEFAULT_DELETION_GUARD_POLICY, judgeList } from './deletion-guard.ts'
 
-const policy = { ...DEFAULT_DOUBT_POLICY, confirmLists: 3, confirmAfterMs: 1000 }
+const policy = { ...DEFAULT_DELETION_GUARD_POLICY, confirmLists: 3, confirmAfterMs: 1000 }
 const keys = (count: number) => new Set(Array.from({ length: count }, (_, index) => `k${index}`))
 const sight = (known: number, gone: number, historyWentBack = false) => ({ known, gone: keys(gone), historyWentBack })
 
@@ -18,11 +18,11 @@ describe('judgeList', () => {
   })
 
   it('believes no absence in a history that went back, however few, and never by itself', () => {
-    let doubt = judgeList(sight(100, 1, true), null, 0, policy)
-    expect(doubt?.reason).toBe('history')
-    for (let nowMs = 1000; nowMs < 100_000; nowMs += 1000) doubt = judgeList(sight(100, 1), doubt, nowMs, policy)
-    expect(doubt).toMatchObject({ reason: 'history', sinceMs: 0, lists: 100 })
-    expect(judgeList(sight(100, 0, true), doubt, 0, policy)).toBeNull()
+    let guard = judgeList(sight(100, 1, true), null, 0, policy)
+    expect(guard?.reason).toBe('history')
+    for (let nowMs = 1000; nowMs < 100_000; nowMs += 1000) guard = judgeList(sight(100, 1), guard, nowMs, policy)
+    expect(guard).toMatchObject({ reason: 'history', sinceMs: 0, lists: 100 })
+    expect(judgeList(sight(100, 0, true), guard, 0, policy)).toBeNull()
   })
 
   it('believes what enough lists say for long enough', () => {
@@ -34,7 +34,7 @@ describe('judgeList', () => {
     expect(judgeList(sight(100, 100), { ...second!, lists: 10 }, 999, policy)).not.toBeNull()
   })
 
-  it('goes on doubting when most of what was missing came back', () => {
+  it('stays up when most of the missing objects came back', () => {
     const first = judgeList(sight(100, 100), null, 0, policy)
     expect(judgeList(sight(100, 2), first, 10, policy)).toMatchObject({ reason: 'empty', lists: 2 })
   })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeApiServer } from '../testing/fake-api-server.ts'
 import { Transport } from '../transport/transport.ts'
 import { SERVICES, type Service } from '../types/index.ts'
-import type { Doubt, DoubtReason } from './doubt.ts'
+import type { DeletionGuard, DeletionGuardReason } from './deletion-guard.ts'
 import { Reflector } from './reflector.ts'
 import type { ReflectorOptions } from './reflector-options.ts'
 
@@ -13,7 +13,7 @@ let server: FakeApiServer
 let transport: Transport
 let reflector: Reflector<Service, number>
 let told: string[]
-let doubts: (DoubtReason | null)[]
+let guards: (DeletionGuardReason | null)[]
 
 const put = (name: string, port = 80) =>
   server.put(SERVICES, { metadata: { name, namespace: 'a' }, spec: { ports: [{ port }] } })
@@ -30,18 +30,18 @@ async function reflect(options: Partial<ReflectorOptions<Service, number>> = {})
     ...options,
   })
   told = []
-  doubts = []
+  guards = []
   reflector.onChange((key) => told.push(key))
-  reflector.onDoubt((doubt: Doubt | null) => doubts.push(doubt?.reason ?? null))
+  reflector.onDeletionGuard((guard: DeletionGuard | null) => guards.push(guard?.reason ?? null))
   reflector.start()
   await reflector.synced
   await untilWatching()
   told.length = 0
 }
 const untilWatching = () => waitFor(() => server.watchers > 0, { what: 'a watch' })
-const untilDoubt = (reason: DoubtReason) =>
-  waitFor(() => reflector.doubt?.reason === reason, { what: `doubt ${reason}` })
-const untilSettled = () => waitFor(() => reflector.doubt === null, { what: 'no doubt' })
+const untilHeld = (reason: DeletionGuardReason) =>
+  waitFor(() => reflector.deletionGuard?.reason === reason, { what: `guard ${reason}` })
+const untilSettled = () => waitFor(() => reflector.deletionGuard === null, { what: 'no guard' })
 
 /** Everything but some is gone, and the server forgot how. */
 function loseAllBut(...names: string[]): void {
@@ -67,22 +67,22 @@ describe('an implausible list', () => {
   it('that is empty deletes nothing until it is confirmed', async () => {
     await reflect()
     loseAllBut()
-    await untilDoubt('empty')
+    await untilHeld('empty')
     await untilWatching()
     expect(told).toEqual([])
     expect(reflector.size).toBe(10)
     expect(reflector.isHeld('a/s3')).toBe(true)
-    expect(reflector.doubt?.heldKeys.size).toBe(10)
+    expect(reflector.deletionGuard?.heldKeys.size).toBe(10)
     reflector.confirm()
     expect(told).toHaveLength(10)
     expect(reflector.size).toBe(0)
-    expect(doubts).toEqual(['empty', null])
+    expect(guards).toEqual(['empty', null])
   })
 
   it('still brings what is new and changed, and real deletions', async () => {
     await reflect()
     loseAllBut('s0', 's1')
-    await untilDoubt('shrunk')
+    await untilHeld('shrunk')
     await untilWatching()
     put('new')
     put('s0', 81)
@@ -96,7 +96,7 @@ describe('an implausible list', () => {
   it('is settled when everything comes back, in whatever version', async () => {
     await reflect()
     loseAllBut()
-    await untilDoubt('empty')
+    await untilHeld('empty')
     await untilWatching()
     for (let index = 0; index < 10; index++) put(`s${index}`, index === 0 ? 81 : 80)
     await untilSettled()
@@ -107,14 +107,17 @@ describe('an implausible list', () => {
 
   it('is believed once it was seen often enough for long enough', async () => {
     const clock = new FakeClock()
-    await reflect({ clock, doubt: { confirmLists: 3, confirmAfterMs: 30_000 } })
+    await reflect({ clock, deletionGuard: { confirmLists: 3, confirmAfterMs: 30_000 } })
     loseAllBut('s0')
     // The reflector's own pauses pass as well.
-    await waitFor(() => clock.advance(100).then(() => reflector.doubt !== null), { what: 'the doubt' })
+    await waitFor(() => clock.advance(100).then(() => reflector.deletionGuard !== null), { what: 'the guard' })
     const from = clock.monotonicMs()
-    await waitFor(() => clock.advance(1000).then(() => reflector.doubt === null), { what: 'the belief', everyMs: 1 })
+    await waitFor(() => clock.advance(1000).then(() => reflector.deletionGuard === null), {
+      what: 'the belief',
+      everyMs: 1,
+    })
     expect(clock.monotonicMs() - from).toBeGreaterThanOrEqual(29_000)
-    expect(reflector.counters.listsByCause.doubt).toBeGreaterThanOrEqual(2)
+    expect(reflector.counters.listsByCause.deletionGuard).toBeGreaterThanOrEqual(2)
     expect(reflector.size).toBe(1)
     expect(told).toHaveLength(9)
   })
@@ -122,7 +125,7 @@ describe('an implausible list', () => {
   it('at the start is measured by what somebody knew before', async () => {
     loseAllBut('s0')
     await reflect({ knownKeys: ['a/s0', 'a/s1', 'a/s2', 'a/s3'] })
-    expect(reflector.doubt?.reason).toBe('shrunk')
+    expect(reflector.deletionGuard?.reason).toBe('shrunk')
     expect(reflector.isHeld('a/s1')).toBe(true)
     expect(reflector.isHeld('a/s0')).toBe(false)
     expect(reflector.get('a/s1')).toBeUndefined()
@@ -142,7 +145,7 @@ describe('a server restored from a backup', () => {
     told.length = 0
     server.store.restore(backup)
     server.cutWatches()
-    await untilDoubt('history')
+    await untilHeld('history')
     await untilWatching()
     expect(reflector.get('a/since')).toBe(80)
     expect(reflector.isHeld('a/since')).toBe(true)
@@ -164,8 +167,8 @@ describe('a server restored from a backup', () => {
     server.bookmark(server.store.version - 5)
     await waitFor(() => reflector.counters.lists === 2, { what: 'the list' })
     expect(reflector.counters.listsByCause.history).toBe(1)
-    // Nothing is missing: nothing to doubt.
-    expect(reflector.doubt).toBeNull()
+    // Nothing is missing: nothing to hold.
+    expect(reflector.deletionGuard).toBeNull()
   })
 })
 
@@ -176,11 +179,11 @@ describe('another cluster at the same address', () => {
     server.becomeAnotherCluster('other')
     loseAllBut('s0')
     put('foreign')
-    await untilDoubt('other-cluster')
+    await untilHeld('other-cluster')
     expect(reflector.size).toBe(10)
     expect(told).toEqual([])
     expect(reflector.clusterUid).toBe(ours)
-    expect(reflector.doubt?.heldKeys.size).toBe(10)
+    expect(reflector.deletionGuard?.heldKeys.size).toBe(10)
   })
 
   it('is taken whole once somebody says so', async () => {
@@ -188,7 +191,7 @@ describe('another cluster at the same address', () => {
     server.becomeAnotherCluster('other')
     loseAllBut('s0')
     put('foreign')
-    await untilDoubt('other-cluster')
+    await untilHeld('other-cluster')
     reflector.confirm()
     await untilSettled()
     await waitFor(() => reflector.size === 2, { what: 'the list of the other' })
@@ -205,7 +208,7 @@ describe('another cluster at the same address', () => {
       trim: () => 0,
       knownClusterUid: 'remembered',
     }).start()
-    await untilDoubt('other-cluster')
+    await untilHeld('other-cluster')
     expect(reflector.hasSynced).toBe(false)
     expect(reflector.size).toBe(0)
   })
