@@ -13,7 +13,7 @@ import {
 const PROGRAM = path.join(import.meta.dirname, 'agents-program.ts')
 
 /** What the program of the agents is told. */
-export interface HerdConfig {
+export interface AgentsConfig {
   /** Of the agent link. */
   readonly url: string
   /** One enrolment token for each agent. */
@@ -23,7 +23,7 @@ export interface HerdConfig {
 }
 
 /** What the agents did since they were asked last. */
-export interface HerdCount {
+export interface AgentsCount {
   /** State streams that were asked for. */
   readonly connections: number
   /** Changes of what nodes hold and announce. */
@@ -39,7 +39,11 @@ interface GroupedNodes {
 }
 
 /** Starts agents in one process, the same number in each group; resolves once all of them are enrolled and run. */
-export async function startHerd(lab: Lab, access: SystemAccess, { name = 'herd', groupIds, perGroup }: GroupedNodes) {
+export async function startAgents(
+  lab: Lab,
+  access: SystemAccess,
+  { name = 'scale', groupIds, perGroup }: GroupedNodes,
+) {
   const tokens: string[] = []
   for (const [group, nodeGroupId] of groupIds.entries())
     for (let node = 0; node < perGroup; node++) {
@@ -53,7 +57,7 @@ export async function startHerd(lab: Lab, access: SystemAccess, { name = 'herd',
       )
       tokens.push(made.token)
     }
-  const config: HerdConfig = { url: `https://${lab.hostAddress}:9131`, tokens, directory: lab.directory }
+  const config: AgentsConfig = { url: `https://${lab.hostAddress}:9131`, tokens, directory: lab.directory }
   const file = path.join(lab.directory, `${name}.json`)
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
   const daemon = await lab.start('host', name, [process.execPath, PROGRAM, file], { env: PRODUCT_ENVIRONMENT })
@@ -71,7 +75,7 @@ export async function startHerd(lab: Lab, access: SystemAccess, { name = 'herd',
   return { daemon, count: () => countOf(daemon, log) }
 }
 
-async function countOf(daemon: Daemon, log: () => string): Promise<HerdCount> {
+async function countOf(daemon: Daemon, log: () => string): Promise<AgentsCount> {
   const lines = () =>
     log()
       .split('\n')
@@ -79,5 +83,5 @@ async function countOf(daemon: Daemon, log: () => string): Promise<HerdCount> {
   const before = lines().length
   process.kill(daemon.pid, 'SIGUSR2')
   const line = await waitFor(() => lines()[before] ?? null, { what: 'the agents to count' })
-  return JSON.parse(line) as HerdCount
+  return JSON.parse(line) as AgentsCount
 }

@@ -13,9 +13,9 @@ import {
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { BOLT } from './fixtures.ts'
-import { type BurstTenant, burst, createBurstTenant, isThere } from './herd/burst.ts'
-import { startHerd } from './herd/herd.ts'
-import { type OwnWrites, writeAndRead } from './herd/own-writes.ts'
+import { startAgents } from './scale/agents.ts'
+import { type BurstTenant, burst, createBurstTenant, isThere } from './scale/burst.ts'
+import { type OwnWrites, writeAndRead } from './scale/own-writes.ts'
 
 /** 1,000 agents with SPOUT_LONG_TESTS=1: to enrol so many takes minutes on a busy machine, openssl runs twice for each. */
 const GROUPS = process.env['SPOUT_LONG_TESTS'] === '1' ? 50 : 5
@@ -31,7 +31,7 @@ let lab: Lab
 let access: SystemAccess
 let tenant: Tenant
 let poolId: string
-let herd: Awaited<ReturnType<typeof startHerd>>
+let agents: Awaited<ReturnType<typeof startAgents>>
 let balancers: readonly string[]
 const groupIds: string[] = []
 
@@ -53,13 +53,13 @@ beforeAll(async () => {
     groupIds.push(
       (
         await asAdmin<{ id: string }>('POST', '/node-groups', {
-          name: `herd-${group}`,
+          name: `scale-${group}`,
           announcer: 'l2',
           projectIds: null,
         })
       ).id,
     )
-  herd = await startHerd(lab, access, { groupIds, perGroup: PER_GROUP })
+  agents = await startAgents(lab, access, { groupIds, perGroup: PER_GROUP })
   const made: string[] = []
   for (let index = 0; index < BALANCERS; index++) {
     const members = [{ address: `10.64.0.${1 + index}`, port: 80 }]
@@ -148,7 +148,7 @@ const writers = async (name: string, isOver: (round: number) => boolean): Promis
 describe(`${AGENTS} agents`, () => {
   it('F17: come back at once to a control plane that was killed, and nothing is done anew on any node', async () => {
     const before = memory()
-    await herd.count()
+    await agents.count()
     await lab.stop(lab.process('control-plane')!, 'SIGKILL')
     await startControlPlane(lab, { port: Number(new URL(access.endpoint).port), set: SET })
     const began = performance.now()
@@ -156,7 +156,7 @@ describe(`${AGENTS} agents`, () => {
     await allInSync()
     const took = msSince(began)
     const api = await stop()
-    const { connections, changes, some } = await herd.count()
+    const { connections, changes, some } = await agents.count()
     const after = memory()
     expect(api.failed).toEqual([])
     expect({ changes, some }).toEqual({ changes: 0, some: [] })
@@ -190,7 +190,7 @@ describe(`${AGENTS} agents`, () => {
   it('F18: 10,000 changes of 50 tenants at once are all kept, reach the nodes, and slow others a little', async () => {
     const pair = { name: 'pair', announcer: 'l2', projectIds: null }
     const { id: nodeGroupId } = await asAdmin<{ id: string }>('POST', '/node-groups', pair)
-    await startHerd(lab, access, { name: 'pair', groupIds: [nodeGroupId], perGroup: 2 })
+    await startAgents(lab, access, { name: 'pair', groupIds: [nodeGroupId], perGroup: 2 })
     const tenants: BurstTenant[] = []
     // One after the other: so many passwords of one user's making would be refused.
     for (let number = 0; number < BURST.tenants; number++)

@@ -7,19 +7,19 @@ import { createAgentLink } from '@spout/client/agent-link'
 import { enrol } from '@spout/client/enrolment'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { execOk } from '@spout/sys'
-import type { HerdConfig } from './herd.ts'
+import type { AgentsConfig } from './agents.ts'
 
 /**
  * Many agents in one process: the agent's own code from the link to the reports, over nodes made of memory. Run with the
- * file that `HerdConfig` describes. Says `enrolled`, then `ready`; at SIGUSR2 a line of JSON with what happened since the
+ * file that `AgentsConfig` describes. Says `enrolled`, then `ready`; at SIGUSR2 a line of JSON with what happened since the
  * last one.
  */
-const config = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as HerdConfig
+const config = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as AgentsConfig
 const ENROLLED_AT_ONCE = 8
 const MOST_ATTEMPTS = 5
 
 /** A node's own address on a fabric that is not there: each has another. */
-class HerdAnnouncer extends RecordedAnnouncer {
+class ScaleAnnouncer extends RecordedAnnouncer {
   readonly #address: string
 
   constructor(node: RecordedNode, index: number) {
@@ -47,7 +47,7 @@ async function request(): Promise<{ readonly key: string; readonly csr: string }
     '-keyout',
     '-',
     '-subj',
-    '/CN=herd',
+    '/CN=scale',
   ])
   const blocks = new Map(Array.from(output.matchAll(PEM), ([pem, label]) => [label, pem]))
   return { key: blocks.get('PRIVATE KEY') ?? '', csr: blocks.get('CERTIFICATE REQUEST') ?? '' }
@@ -73,7 +73,7 @@ async function agentOf(index: number, token: string, { key, csr }: Awaited<Retur
   nodes.push(node)
   return new NodeAgent({
     session: randomUUID(),
-    stateFile: path.join(config.directory, `herd-${index}.journal`),
+    stateFile: path.join(config.directory, `scale-${index}.journal`),
     link: () => ({
       ...link,
       state: (signal) => {
@@ -83,7 +83,7 @@ async function agentOf(index: number, token: string, { key, csr }: Awaited<Retur
     }),
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
-    announcer: new HerdAnnouncer(node, index),
+    announcer: new ScaleAnnouncer(node, index),
     checks: [],
     clock: systemClock,
     random: Math.random,
