@@ -103,14 +103,14 @@ if (wanted.includes('asymmetric') && process.env['SPOUT_BENCH_ANNOUNCER'] === un
   })
 
 /** Members answer clients themselves: no node is on the way back, and none keeps state of a flow. */
-async function direct(wished: 'vrrp' | 'bgp'): Promise<void> {
+async function direct(preferred: 'vrrp' | 'bgp'): Promise<void> {
   await withSpout({ members: false }, async (bed) => {
     await using members = await membersOf(bed, 'tenant-a')
-    if (wished === 'bgp') await startBirdRouter(bed.lab, SPOUT_NEIGHBOURS)
-    const announcer = await announceBy(bed, wished)
-    if (wished === 'bgp') await peerWithRouter(bed)
-    const pair = await directPair(bed, announcer, wished === 'bgp' ? await createRoutedPool(bed) : undefined)
-    await outlive(bed, `Spout dsr${wished === 'bgp' ? ', asymmetric (BGP)' : ''}`, pair, members, ORDERS)
+    if (preferred === 'bgp') await startBirdRouter(bed.lab, SPOUT_NEIGHBOURS)
+    const announcer = await announceBy(bed, preferred)
+    if (preferred === 'bgp') await peerWithRouter(bed)
+    const pair = await directPair(bed, announcer, preferred === 'bgp' ? await createRoutedPool(bed) : undefined)
+    await outlive(bed, `Spout dsr${preferred === 'bgp' ? ', asymmetric (BGP)' : ''}`, pair, members, ORDERS)
   })
 }
 

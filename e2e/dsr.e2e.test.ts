@@ -238,7 +238,7 @@ describe('what return path dsr cannot do', () => {
     ],
   ])('is refused where it is asked for: %s', async (_, body, field) => {
     const vips = [{ from: 'pool', poolId: system.publicPoolId }]
-    const wish = callApi(system.access.endpoint, dune.token, 'POST', '/load-balancers', { vips, ...body })
-    await expect(wish).rejects.toThrow(field)
+    const refused = callApi(system.access.endpoint, dune.token, 'POST', '/load-balancers', { vips, ...body })
+    await expect(refused).rejects.toThrow(field)
   })
 })

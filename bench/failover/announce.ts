@@ -8,8 +8,8 @@ const LOCAL_AS = 64_513
 const ROUTED = { cidr: '192.0.2.0/24', first: '192.0.2.128', last: '192.0.2.250' }
 
 /** Has the lab's node group announce so; `SPOUT_BENCH_ANNOUNCER` overrules it. */
-export async function announceBy({ access }: SpoutBed, wished: Announcer): Promise<Announcer> {
-  const announcer = (process.env['SPOUT_BENCH_ANNOUNCER'] as Announcer | undefined) ?? wished
+export async function announceBy({ access }: SpoutBed, preferred: Announcer): Promise<Announcer> {
+  const announcer = (process.env['SPOUT_BENCH_ANNOUNCER'] as Announcer | undefined) ?? preferred
   if (announcer === 'l2') return announcer
   const { endpoint, admin } = access
   const { items } = await callApi<{ items: { id: string }[] }>(endpoint, admin.token, 'GET', '/node-groups')

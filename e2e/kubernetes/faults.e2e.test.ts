@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bothTakePart, shownVip } from '../announcing-group.ts'
 import { connectorLog, connectorMetric, startConnector, stopConnector } from './connectors.ts'
-import { HOSTILE_TEXTS, hostileServices, IMPOSSIBLE } from './hostile-wishes.ts'
+import { HOSTILE_TEXTS, hostileServices, IMPOSSIBLE } from './hostile-services.ts'
 import { type ServiceLab, startServiceLab } from './service-lab.ts'
 import { type BalancedService, serviceBody, servicesIn } from './services.ts'
 import {
@@ -360,7 +360,7 @@ describe('a hostile namespace', () => {
     await lab.cluster.api.delete(`/api/v1/namespaces/${namespace}`)
   }
 
-  it('with every field hostile changes nothing else; impossible wishes get their condition and block nobody', async () => {
+  it('with every field hostile changes nothing else; impossible Services get their condition and block nobody', async () => {
     const before = await documents(lab)
     /** All but what a node says of it, and but the generation: a pod of an earlier test may just be ready again. */
     const shop = async () => {

@@ -115,7 +115,7 @@ describe('the connector as a process', () => {
     expect(await second.ended).toBe(0)
   })
 
-  test('pod routes of the network follow the nodes; why a wish is refused is an event', async () => {
+  test('pod routes of the network follow the nodes; an event says why a Service is refused', async () => {
     const running = await start('routes')
     await bed.api.create('/api/v1/nodes', { metadata: { name: 'n1' }, spec: { podCIDRs: ['10.244.1.0/24'] } } as never)
     const addresses = [{ type: 'InternalIP', address: '10.0.0.21' }]

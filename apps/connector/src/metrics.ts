@@ -11,7 +11,7 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
   metrics.gauge({ name: 'spout_connector_services', help: 'Services that are balanced' }, () =>
     one(counters()?.services ?? 0),
   )
-  metrics.gauge({ name: 'spout_connector_services_refused', help: 'Services whose wish is not done' }, () =>
+  metrics.gauge({ name: 'spout_connector_services_refused', help: 'Services whose request is refused' }, () =>
     one(counters()?.refused ?? 0),
   )
   metrics.gauge({ name: 'spout_connector_load_balancers', help: 'Load balancers of this cluster' }, () =>

@@ -13,9 +13,9 @@ import { type AddressSpace, allocateAddress, NO_USAGE, poolSpace, subnetSpace } 
 import type { Write } from '@spout/store'
 import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, newMeta, putNew, putOver, timestampOf } from './context.ts'
-import type { VipWish } from './contract/load-balancer-admission.ts'
+import type { VipRequest } from './contract/load-balancer-admission.ts'
 
-export type NewAddressWish = Exclude<VipWish, { readonly from: 'port' }>
+export type NewAddressRequest = Exclude<VipRequest, { readonly from: 'port' }>
 
 /** What a new address is used for. */
 export interface AddressUse {
@@ -39,7 +39,7 @@ const ONE_ADDRESS = { ...NO_USAGE, addresses: 1 }
 export function takeAddress(
   context: AdmissionContext,
   claim: Claim,
-  wish: NewAddressWish,
+  wish: NewAddressRequest,
   path: string,
   use: AddressUse,
 ): Planned {
@@ -79,7 +79,7 @@ interface Source {
 }
 
 /** @throws SpoutError ReferenceNotFound, also for another project's object; AddressPoolDraining */
-function sourceOf(context: AdmissionContext, wish: NewAddressWish, projectId: string, path: string): Source {
+function sourceOf(context: AdmissionContext, wish: NewAddressRequest, projectId: string, path: string): Source {
   if (wish.from === 'pool') {
     const pool = context.view.get('addressPool', wish.poolId)?.value
     if (pool === undefined || !isOpenTo(pool, projectId))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Listener, Member, Pool } from '@spout/model'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoadBalancerDraft, VipWish } from './contract/load-balancer-admission.ts'
+import type { LoadBalancerDraft, VipRequest } from './contract/load-balancer-admission.ts'
 import { draftOf, listenerOf, memberOf, monitorOf, type Office, openOffice, poolOf, refusal } from './testing/office.ts'
 
 let office: Office
@@ -13,7 +13,7 @@ afterEach(() => office.close())
 /** A draft that would be granted, with something wrong in it. */
 interface Case {
   readonly what: string
-  readonly wish?: (office: Office) => Partial<VipWish> | Record<string, unknown>
+  readonly wish?: (office: Office) => Partial<VipRequest> | Record<string, unknown>
   readonly fields?: (office: Office) => Record<string, unknown>
   readonly listeners?: readonly Partial<Listener>[]
   readonly member?: (office: Office) => Partial<Member> | Record<string, unknown>
@@ -257,7 +257,7 @@ describe('createLoadBalancer refuses', () => {
     const vip = { from: 'pool', poolId: office.pool.id, address: null, ...wish?.(office) }
     for (const key of Object.keys(vip) as (keyof typeof vip)[]) if (vip[key] === undefined) delete vip[key]
     const draft = {
-      ...draftOf(office.project.id, [vip as VipWish], {
+      ...draftOf(office.project.id, [vip as VipRequest], {
         listeners: (listeners ?? []).map((one) => listenerOf(randomUUID(), 80, one)),
         pools: [
           poolOf(randomUUID(), [{ ...memberOf(randomUUID(), '10.0.0.5'), ...member?.(office) }], pool as Partial<Pool>),
@@ -276,4 +276,4 @@ describe('createLoadBalancer refuses', () => {
   })
 })
 
-const fromPool = (): VipWish => ({ from: 'pool', poolId: office.pool.id, address: null })
+const fromPool = (): VipRequest => ({ from: 'pool', poolId: office.pool.id, address: null })

@@ -16,12 +16,12 @@ import type { LoadBalancerChange, LoadBalancerDraft } from './contract/load-bala
 
 const { name, description, tags, enabled, listeners, pools, annotations, projectId, nodeGroupId } = loadBalancer.shape
 
-const addressWish = z.string().max(128).nullable()
+const addressText = z.string().max(128).nullable()
 
 /** `takeAddress` checks the address itself, because it knows its path. */
-export const vipWish = z.discriminatedUnion('from', [
-  z.strictObject({ from: z.literal('pool'), poolId: uuid, address: addressWish }),
-  z.strictObject({ from: z.literal('subnet'), networkId: uuid, subnetId: uuid, address: addressWish }),
+export const vipRequest = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('pool'), poolId: uuid, address: addressText }),
+  z.strictObject({ from: z.literal('subnet'), networkId: uuid, subnetId: uuid, address: addressText }),
   z.strictObject({ from: z.literal('port'), portId: uuid }),
 ])
 
@@ -32,7 +32,7 @@ const draft = z.strictObject({
   description,
   tags,
   enabled,
-  vips: z.array(vipWish).min(1).max(16),
+  vips: z.array(vipRequest).min(1).max(16),
   listeners,
   pools,
   nodeGroupId,
@@ -50,14 +50,14 @@ const plainFields = z.strictObject({ name, description, tags, enabled, annotatio
  * @throws SpoutError UnknownField, ImmutableField, MissingField, InvalidField
  */
 export function parseChange(current: LoadBalancer, change: LoadBalancerChange): LoadBalancerChange {
-  const { listeners: listenersWish, pools: poolsWish, ...plain } = change
+  const { listeners: newListeners, pools: newPools, ...plain } = change
   for (const field of Object.keys(plain))
     if (Object.hasOwn(loadBalancer.shape, field) && !Object.hasOwn(plainFields.shape, field))
       throw new SpoutError('ImmutableField', { field })
   const parsed: LoadBalancerChange = {
     ...parseAs(plainFields, plain),
-    ...(listenersWish === undefined ? {} : { listeners: parseListeners(current, listenersWish) }),
-    ...(poolsWish === undefined ? {} : { pools: parsePools(current, poolsWish) }),
+    ...(newListeners === undefined ? {} : { listeners: parseListeners(current, newListeners) }),
+    ...(newPools === undefined ? {} : { pools: parsePools(current, newPools) }),
   }
   const differing = (Object.keys(parsed) as (keyof LoadBalancerChange)[]).filter(
     (field) => !isDeepStrictEqual(parsed[field], current[field]),

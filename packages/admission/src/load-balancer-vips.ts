@@ -3,7 +3,7 @@ import type { Write } from '@spout/store'
 import { ownWrite, releaseWrite, takeAddress } from './addresses.ts'
 import type { Claim } from './claims.ts'
 import type { AdmissionContext } from './context.ts'
-import type { VipWish } from './contract/load-balancer-admission.ts'
+import type { VipRequest } from './contract/load-balancer-admission.ts'
 
 export interface PlannedVips {
   readonly vips: readonly Vip[]
@@ -24,7 +24,7 @@ export function planVips(
   context: AdmissionContext,
   claim: Claim,
   loadBalancer: Pick<LoadBalancer, 'id' | 'projectId' | 'pools'>,
-  wishes: readonly VipWish[],
+  wishes: readonly VipRequest[],
 ): PlannedVips {
   const vips: Vip[] = []
   const floating: Vip[] = []

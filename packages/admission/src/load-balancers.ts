@@ -1,5 +1,5 @@
 import { type Address, type LoadBalancer, mayUseGroup, SpoutError } from '@spout/model'
-import { type NewAddressWish, ownWrite, takeAddress } from './addresses.ts'
+import { type NewAddressRequest, ownWrite, takeAddress } from './addresses.ts'
 import { type AdmissionContext, newMeta, putNew, timestampOf, transact } from './context.ts'
 import type { LoadBalancerChange, LoadBalancerDraft, MemberChange } from './contract/load-balancer-admission.ts'
 import { checkedNetworkId, mattersToNodes } from './load-balancer-check.ts'
@@ -74,7 +74,7 @@ export class LoadBalancers {
     await this.#queue.run(id, step, { alone: true })
   }
 
-  async addVip(id: string, wish: NewAddressWish): Promise<LoadBalancer> {
+  async addVip(id: string, wish: NewAddressRequest): Promise<LoadBalancer> {
     const step: Step = (current, claim) => {
       if (current.vips.length >= 16)
         throw new SpoutError('InvalidField', { field: 'vips', reason: 'there are 16 already' })

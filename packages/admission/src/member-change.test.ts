@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { DEFAULT_QUOTA, type LoadBalancer, type Member } from '@spout/model'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { MemberChange, VipWish } from './contract/load-balancer-admission.ts'
+import type { MemberChange, VipRequest } from './contract/load-balancer-admission.ts'
 import {
   draftOf,
   listenerOf,
@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => office.close())
 
-const fromPool = (): VipWish => ({ from: 'pool', poolId: office.pool.id, address: null })
+const fromPool = (): VipRequest => ({ from: 'pool', poolId: office.pool.id, address: null })
 const member = (last: number, port = 80, fields: Partial<Member> = {}): Member =>
   memberOf(randomUUID(), `10.0.0.${last}`, port, fields)
 

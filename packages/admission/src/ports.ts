@@ -2,8 +2,8 @@ import { type Address, nameText, parseAs, SpoutError } from '@spout/model'
 import { z } from 'zod'
 import { ownWrite, releaseWrite, takeAddress } from './addresses.ts'
 import { type AdmissionContext, transact } from './context.ts'
-import type { VipWish } from './contract/load-balancer-admission.ts'
-import { vipWish } from './load-balancer-draft.ts'
+import type { VipRequest } from './contract/load-balancer-admission.ts'
+import { vipRequest } from './load-balancer-draft.ts'
 import type { LoadBalancers } from './load-balancers.ts'
 
 const text = z.strictObject({ name: nameText, description: z.string().max(255) })
@@ -12,11 +12,11 @@ const text = z.strictObject({ name: nameText, description: z.string().max(255) }
 export async function reserveAddress(
   context: AdmissionContext,
   projectId: string,
-  wish: VipWish,
+  wish: VipRequest,
   use: 'port' | 'floating',
   wishText: { readonly name: string; readonly description: string },
 ): Promise<Address> {
-  const parsed = parseAs(vipWish, wish)
+  const parsed = parseAs(vipRequest, wish)
   const words = parseAs(text, wishText)
   if (parsed.from === 'port')
     throw new SpoutError('InvalidField', { field: 'from', reason: 'a port is an address reserved already' })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { LoadBalancerDraft, VipWish } from './contract/load-balancer-admission.ts'
+import type { LoadBalancerDraft, VipRequest } from './contract/load-balancer-admission.ts'
 import {
   draftOf,
   listenerOf,
@@ -74,13 +74,13 @@ describe('createLoadBalancer also refuses', () => {
 
   it("another project's network, port and pool, as if they were not there", async () => {
     const { stranger, network, subnet, admission } = office
-    const foreign: VipWish = { from: 'subnet', networkId: network.id, subnetId: subnet.id, address: null }
+    const foreign: VipRequest = { from: 'subnet', networkId: network.id, subnetId: subnet.id, address: null }
     expect(await refusal(admission.createLoadBalancer(draftOf(stranger.id, [foreign])))).toMatchObject({
       code: 'ReferenceNotFound',
       field: 'vips[0].networkId',
     })
     const port = await admission.reserveAddress(office.project.id, fromPool(), 'port', { name: '', description: '' })
-    const stolen: VipWish = { from: 'port', portId: port.portId }
+    const stolen: VipRequest = { from: 'port', portId: port.portId }
     expect(await refusal(admission.createLoadBalancer(draftOf(stranger.id, [stolen])))).toMatchObject({
       code: 'ReferenceNotFound',
       field: 'vips[0].portId',
@@ -94,7 +94,7 @@ describe('createLoadBalancer also refuses', () => {
       ranges: [{ first: '198.51.100.1', last: '198.51.100.9' }],
       projectIds: [office.project.id],
     })
-    const wish: VipWish = { from: 'pool', poolId: closed.id, address: null }
+    const wish: VipRequest = { from: 'pool', poolId: closed.id, address: null }
     expect((await refusal(admission.createLoadBalancer(draftOf(stranger.id, [wish])))).code).toBe('ReferenceNotFound')
     expect((await create({}, wish)).vips[0]?.address).toBe('198.51.100.1')
     const members = [memberOf(randomUUID(), '10.0.0.5')]
@@ -146,7 +146,7 @@ describe('createLoadBalancer also refuses', () => {
       projectIds: null,
       quarantineSeconds: 60,
     })
-    const wish: VipWish = { from: 'pool', poolId: small.id, address: null }
+    const wish: VipRequest = { from: 'pool', poolId: small.id, address: null }
     expect((await create({}, wish)).vips[0]?.address).toBe('198.51.100.2')
     await create({}, wish)
     const before = office.holdings()
@@ -257,6 +257,6 @@ describe('networks and pools refuse', () => {
   })
 })
 
-const fromPool = (): VipWish & { readonly from: 'pool' } => ({ from: 'pool', poolId: office.pool.id, address: null })
-const create = (fields: Partial<LoadBalancerDraft>, wish: VipWish = fromPool()) =>
+const fromPool = (): VipRequest & { readonly from: 'pool' } => ({ from: 'pool', poolId: office.pool.id, address: null })
+const create = (fields: Partial<LoadBalancerDraft>, wish: VipRequest = fromPool()) =>
   office.admission.createLoadBalancer(draftOf(office.project.id, [wish], fields))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordFault } from '@spout/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { VipWish } from './contract/load-balancer-admission.ts'
+import type { VipRequest } from './contract/load-balancer-admission.ts'
 import {
   draftOf,
   listenerOf,
@@ -55,7 +55,7 @@ const PREFIXES = [
   ...['fd00:ec2::/64', 'fd00::/8', 'fd99:0:1::/48', 'fe80::/64', 'ff00::/8', '::ffff:0:0/96'],
 ]
 
-const fromPool = (): VipWish => ({ from: 'pool', poolId: office.pool.id, address: null })
+const fromPool = (): VipRequest => ({ from: 'pool', poolId: office.pool.id, address: null })
 const create = (fields: Record<string, unknown>) => {
   const pool = poolOf(randomUUID(), [{ ...memberOf(randomUUID(), '10.0.0.5'), ...fields }])
   const listener = listenerOf(randomUUID(), 80, { defaultPoolId: pool.id })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { KINDS, type LoadBalancer, type Pool, SpoutError } from '@spout/model'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AdmissionIndex } from './admission-index.ts'
-import type { VipWish } from './contract/load-balancer-admission.ts'
+import type { VipRequest } from './contract/load-balancer-admission.ts'
 import { MOST } from './load-balancer-draft.ts'
 import { StoreAdmission } from './store-admission.ts'
 import { StoreView } from './store-view.ts'
@@ -23,21 +23,21 @@ beforeEach(async () => {
 })
 afterEach(() => office.close())
 
-const fromPool = (address: string | null = null): VipWish => ({ from: 'pool', poolId: office.pool.id, address })
-const fromSubnet = (address: string | null = null): VipWish => ({
+const fromPool = (address: string | null = null): VipRequest => ({ from: 'pool', poolId: office.pool.id, address })
+const fromSubnet = (address: string | null = null): VipRequest => ({
   from: 'subnet',
   networkId: office.network.id,
   subnetId: office.subnet.id,
   address,
 })
-const create = (vips: readonly VipWish[] = [fromPool()], fields: Parameters<typeof draftOf>[2] = {}) =>
+const create = (vips: readonly VipRequest[] = [fromPool()], fields: Parameters<typeof draftOf>[2] = {}) =>
   office.admission.createLoadBalancer(draftOf(office.project.id, vips, fields))
 const withMembers = (count: number): Pool =>
   poolOf(
     randomUUID(),
     Array.from({ length: count }, (_, index) => memberOf(randomUUID(), '10.0.0.5', 1000 + index)),
   )
-const reserve = (use: 'port' | 'floating', wish: VipWish = fromPool()) =>
+const reserve = (use: 'port' | 'floating', wish: VipRequest = fromPool()) =>
   office.admission.reserveAddress(office.project.id, wish, use, { name: use, description: '' })
 const addressesOf = ({ vips }: LoadBalancer): string[] => vips.map(({ address }) => address)
 

@@ -8,7 +8,7 @@
  * It knows no kind of object that is balanced: what a Service says, and how its status is written, is its intent's.
  */
 export * from './addresses/address-choice.ts'
-export * from './addresses/address-wish.ts'
+export * from './addresses/address-request.ts'
 export * from './addresses/grants.ts'
 export * from './addresses/ids.ts'
 export * from './addresses/reach.ts'

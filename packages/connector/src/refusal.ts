@@ -1,4 +1,4 @@
-/** Why a wish, or one part of it, is not done. Data for conditions and events, never an exception. */
+/** Why a request, or a part of it, is refused. Data for conditions and events, never an exception. */
 export interface Refusal {
   /** A word for machines, CamelCase. */
   readonly reason: string

@@ -40,7 +40,7 @@ export async function tellKubernetesStory(
   const answers = await everyPodAnswers(scene, vip)
   if (firstTime === null) {
     teller.heading('What the cluster has')
-    await scene.kubectl.show('get', 'services', 'web', 'wish', '--ignore-not-found')
+    await scene.kubectl.show('get', 'services', 'web', 'fixed-ip', '--ignore-not-found')
     teller.event(`http://${vip}/: ${describePods(answers)}`)
   }
   whatNext(lab, vip, teller)
@@ -88,17 +88,17 @@ async function tellFirstTime(scene: Scene): Promise<NonNullable<KubernetesStoryR
   return { addressMs, firstAnswerMs, requests: asking.count, failedRequests: asking.failed }
 }
 
-/** A Service whose wish cannot be: the reason stands on it. */
+/** A Service asks for an address that it cannot have: its condition says why. */
 async function tellRefusal({ cluster, kubectl, teller }: Scene): Promise<void> {
   teller.heading('A Service asks for an address that nobody may have')
-  await kubectl.run('apply', '--filename', `${BASE}/wish.yaml`)
+  await kubectl.run('apply', '--filename', `${BASE}/fixed-ip.yaml`)
   const events = '/apis/events.k8s.io/v1/namespaces/default/events'
   type Event = { readonly metadata: { readonly name: string }; readonly regarding: { readonly name: string } }
   await waitFor(
-    async () => (await cluster.api.list<Event>(events)).items.some(({ regarding }) => regarding.name === 'wish'),
-    { what: 'an event for Service wish' },
+    async () => (await cluster.api.list<Event>(events)).items.some(({ regarding }) => regarding.name === 'fixed-ip'),
+    { what: 'an event for Service fixed-ip' },
   )
-  await kubectl.show('describe', 'service', 'wish')
+  await kubectl.show('describe', 'service', 'fixed-ip')
 }
 
 /** Requests until each pod that is ready answered one of the last. */
@@ -118,8 +118,8 @@ function whatNext(lab: Lab, vip: string, teller: Teller): void {
   for (const command of [
     'eval "$(./dev env)"',
     'kubectl get services,pods --output wide',
-    'kubectl describe service wish',
-    'kubectl annotate service wish spout.dev/load-balancer-ips-   # any address will do: it gets one',
+    'kubectl describe service fixed-ip',
+    'kubectl annotate service fixed-ip spout.dev/load-balancer-ips-   # any address will do: it gets one',
     'kubectl delete service web   # and the address is free again',
     `./dev in client curl -s http://${vip}/`,
     './dev spout explain lb default/web',

@@ -43,7 +43,7 @@ async function withIds(session: Session, references: NonNullable<Resource['refer
 const idOf = async (session: Session, path: string, what: string, name: unknown): Promise<string> =>
   String((await findByName(session, path, what, String(name))).id)
 
-/** `--pool`, `--subnet` and `--address` become the VIP that is wished for. */
+/** `--pool`, `--subnet` and `--address` become the requested VIP. */
 export const completeLoadBalancer: Completion = async (session, name, body) => {
   const { addressPool, subnet, address, project, ...rest } = body
   if (addressPool !== undefined && subnet !== undefined)
@@ -52,11 +52,11 @@ export const completeLoadBalancer: Completion = async (session, name, body) => {
     name,
     ...rest,
     ...(await ownedBy(session, project)),
-    vips: [await vipWish(session, addressPool, subnet, address ?? null)],
+    vips: [await vipRequest(session, addressPool, subnet, address ?? null)],
   }
 }
 
-async function vipWish(session: Session, pool: unknown, subnet: unknown, address: unknown): Promise<Row> {
+async function vipRequest(session: Session, pool: unknown, subnet: unknown, address: unknown): Promise<Row> {
   if (subnet !== undefined) {
     const networks = await listOf(session, '/networks')
     for (const network of networks)

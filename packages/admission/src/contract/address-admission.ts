@@ -1,6 +1,6 @@
 import { type Address, type AddressPool, addressPool } from '@spout/model'
 import { z } from 'zod'
-import type { VipWish } from './load-balancer-admission.ts'
+import type { VipRequest } from './load-balancer-admission.ts'
 
 export const addressPoolDraft = addressPool.omit({ id: true, createdAt: true, updatedAt: true })
 export type AddressPoolDraft = z.input<typeof addressPoolDraft>
@@ -19,7 +19,7 @@ export interface AddressAdmission {
   /** Reserves an address without a load balancer: a port (tenant subnet or pool) or a floating IP (pool). */
   reserveAddress(
     projectId: string,
-    wish: VipWish,
+    wish: VipRequest,
     use: 'port' | 'floating',
     text: { readonly name: string; readonly description: string },
   ): Promise<Address>

@@ -1,7 +1,7 @@
 import type { Listener, LoadBalancer, Member, Pool } from '@spout/model'
 
 /** The source of a VIP. */
-export type VipWish =
+export type VipRequest =
   | { readonly from: 'pool'; readonly poolId: string; readonly address: string | null }
   | { readonly from: 'subnet'; readonly networkId: string; readonly subnetId: string; readonly address: string | null }
   /** A reserved address (a port of the Neutron facade). */
@@ -17,7 +17,7 @@ export interface LoadBalancerDraft {
   readonly description: string
   readonly tags: readonly string[]
   readonly enabled: boolean
-  readonly vips: readonly VipWish[]
+  readonly vips: readonly VipRequest[]
   readonly listeners: readonly Listener[]
   readonly pools: readonly Pool[]
   readonly nodeGroupId: string | null
@@ -64,7 +64,7 @@ export interface LoadBalancerAdmission {
    */
   deleteLoadBalancer(id: string, options: { readonly cascade: boolean }): Promise<void>
   /** Adds an address. @throws SpoutError InvalidField beyond 16, and every error of an address at creation */
-  addVip(id: string, wish: VipWish & { readonly from: 'pool' }): Promise<LoadBalancer>
+  addVip(id: string, wish: VipRequest & { readonly from: 'pool' }): Promise<LoadBalancer>
   /** Removes and releases an address other than the first. @throws SpoutError NotFound, InvalidField, InUse */
   removeVip(id: string, address: string): Promise<LoadBalancer>
 }

@@ -11,7 +11,7 @@ import {
   type Subnet,
 } from '@spout/model'
 import { MemoryStore } from '@spout/store'
-import type { LoadBalancerDraft, VipWish } from '../contract/load-balancer-admission.ts'
+import type { LoadBalancerDraft, VipRequest } from '../contract/load-balancer-admission.ts'
 import { StoreAdmission, type StoreAdmissionOptions } from '../store-admission.ts'
 import { StoreView } from '../store-view.ts'
 
@@ -157,7 +157,7 @@ export const monitorOf = (id: string, fields: Partial<HealthMonitor> = {}): Heal
 
 export const draftOf = (
   projectId: string,
-  vips: readonly VipWish[],
+  vips: readonly VipRequest[],
   fields: Partial<LoadBalancerDraft> = {},
 ): LoadBalancerDraft => ({
   projectId,

@@ -1,6 +1,6 @@
 import { formatIp, type IpRange, isIp, parseIp, parseIpRange, rangeContains } from '@spout/net'
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
-import type { AddressFields, AddressWish, Family } from './address-wish.ts'
+import type { AddressFields, AddressRequest, Family } from './address-request.ts'
 
 /** An address pool as the project sees it. */
 export interface KnownPool {
@@ -26,17 +26,17 @@ export interface FamilyChoice {
  * plane which lost its state gives it out again; it is a hint alone, because users can write it.
  *
  * @param defaults names of the pools for objects that name none, in order; empty takes any
- * @param fields where the object says what it wishes
+ * @param fields where the object says which addresses it wants
  */
 export function chooseAddresses(
-  wish: AddressWish,
+  request: AddressRequest,
   pools: readonly KnownPool[],
   defaults: readonly string[],
   shownAddresses: readonly string[],
   fields: AddressFields,
 ): OrRefusal<readonly FamilyChoice[]> {
-  const names = wish.pools ?? (defaults.length > 0 ? defaults : null)
-  const unknown = (wish.pools ?? []).find((name) => !pools.some((pool) => pool.name === name))
+  const names = request.pools ?? (defaults.length > 0 ? defaults : null)
+  const unknown = (request.pools ?? []).find((name) => !pools.some((pool) => pool.name === name))
   if (unknown !== undefined)
     return refuse('PoolNotFound', fields.pools, `No address pool is named "${shown(unknown)}" for this project.`)
   const allowed =
@@ -44,9 +44,9 @@ export function chooseAddresses(
       ? [...pools].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id < b.id ? -1 : 1))
       : names.flatMap((name) => pools.filter((pool) => pool.name === name))
   const choices: FamilyChoice[] = []
-  for (const { family, required, address } of wish.families) {
+  for (const { family, required, address } of request.families) {
     // A named address may lie in any pool that is open to the project, unless the object names pools too.
-    const source = address !== null && wish.pools === null ? pools : allowed
+    const source = address !== null && request.pools === null ? pools : allowed
     const ofFamily = source.filter((pool) => rangesOf(pool).some(({ version }) => version === family))
     const candidates = address === null ? freely(family, ofFamily, shownAddresses) : poolsHolding(address, ofFamily)
     if (candidates.length === 0 && address !== null)
@@ -56,7 +56,7 @@ export function chooseAddresses(
         `${address} is in none of the address pools it may come from.`,
       )
     if (candidates.length === 0 && required) {
-      const which = wish.pools === null ? 'No address pool' : 'None of the address pools that it names'
+      const which = request.pools === null ? 'No address pool' : 'None of the address pools that it names'
       return refuse('NoAddressPool', fields.pools, `${which} has addresses of family IPv${family}.`)
     }
     if (candidates.length > 0) choices.push({ family, required, candidates })
@@ -96,16 +96,16 @@ export interface HeldAddress {
 }
 
 /**
- * Whether an address that is held already will do. It is kept over everything but a wish for another address or for
+ * Whether a held address satisfies the request. It is kept over everything but a request for another address or for
  * pools that it is not from.
  */
-export function isWished(held: HeldAddress, wish: AddressWish, pools: readonly KnownPool[]): boolean {
+export function isAsRequested(held: HeldAddress, request: AddressRequest, pools: readonly KnownPool[]): boolean {
   const { version } = parseIp(held.address)
-  const family = wish.families.find((one) => one.family === version)
+  const family = request.families.find((one) => one.family === version)
   if (family === undefined) return false
   if (family.address !== null) return family.address === held.address
-  if (wish.pools === null) return true
+  if (request.pools === null) return true
   const pool = pools.find(({ id }) => id === held.poolId)
   // A pool that is not shown to us any more is no reason to renumber.
-  return pool === undefined || wish.pools.includes(pool.name)
+  return pool === undefined || request.pools.includes(pool.name)
 }

@@ -1,5 +1,5 @@
 import { type Refusal, shown } from '../refusal.ts'
-import type { AddressWish, Family } from './address-wish.ts'
+import type { AddressRequest, Family } from './address-request.ts'
 
 /** A network of the project, as far as it says which members can be in it. */
 export interface KnownNetwork {
@@ -51,20 +51,23 @@ function refusalOf(family: Family, networks: readonly KnownNetwork[], field: str
   }
 }
 
-/** The wish without the families that it can do without and that no network has. */
-export function reachableWish(wish: AddressWish, unreachable: Unreachable): AddressWish {
-  if (unreachable.size === 0) return wish
-  return { ...wish, families: wish.families.filter(({ family, required }) => required || !unreachable.has(family)) }
+/** The request without optional families that no network has. */
+export function reachableRequest(request: AddressRequest, unreachable: Unreachable): AddressRequest {
+  if (unreachable.size === 0) return request
+  return {
+    ...request,
+    families: request.families.filter(({ family, required }) => required || !unreachable.has(family)),
+  }
 }
 
 /** Why a family that it cannot do without cannot be. */
-export function requiredButUnreachable({ families }: AddressWish, unreachable: Unreachable): Refusal | null {
+export function requiredButUnreachable({ families }: AddressRequest, unreachable: Unreachable): Refusal | null {
   const missing = families.find(({ family, required }) => required && unreachable.has(family))
   return missing === undefined ? null : (unreachable.get(missing.family) ?? null)
 }
 
 /** Why one that it can do without is not there. */
-export function leftOutFamily({ families }: AddressWish, unreachable: Unreachable): Refusal | null {
+export function leftOutFamily({ families }: AddressRequest, unreachable: Unreachable): Refusal | null {
   const missing = families.find(({ family, required }) => !required && unreachable.has(family))
   return missing === undefined ? null : (unreachable.get(missing.family) ?? null)
 }

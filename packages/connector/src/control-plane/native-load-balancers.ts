@@ -33,7 +33,7 @@ interface Creation {
   readonly vip: AddressCandidate
 }
 
-interface MemberWish {
+interface QueuedMemberChange {
   readonly loadBalancerId: string
   readonly change: PoolChange
 }
@@ -51,7 +51,7 @@ const MEMBER_BYTES = 150
 export class NativeLoadBalancers implements LoadBalancerService {
   readonly #api: NativeApi
   readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
-  readonly #memberChanges: CallsTogether<MemberWish, ChangedMembers>
+  readonly #memberChanges: CallsTogether<QueuedMemberChange, ChangedMembers>
   /**
    * What is being made and the watch has yet to tell of; null until the call is answered. What the watch tells is then made
    * of the same parts: a document is not kept twice.
@@ -70,7 +70,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
         content.pools.reduce((sum, { members }) => sum + MEMBER_BYTES * members.length, DOCUMENT_BYTES),
       most: { items: 256, bytes: MOST_BYTES },
     })
-    this.#memberChanges = new CallsTogether<MemberWish, ChangedMembers>({
+    this.#memberChanges = new CallsTogether<QueuedMemberChange, ChangedMembers>({
       one: async (one) => {
         const [outcome] = await this.#changeAll([one])
         if (outcome === undefined) throw new Error('the control plane did not answer for it')
@@ -207,7 +207,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
     return results.map((one) => ('error' in one ? failed(one) : { value: split(one.loadBalancer) }))
   }
 
-  async #changeAll(all: readonly MemberWish[]): Promise<readonly Outcome<ChangedMembers>[]> {
+  async #changeAll(all: readonly QueuedMemberChange[]): Promise<readonly Outcome<ChangedMembers>[]> {
     const changes = all.map(({ loadBalancerId, change: { poolId, put, remove } }) => {
       return { loadBalancerId, pool: poolId, put, remove }
     })

@@ -3,9 +3,9 @@ import { endpoint, slice } from '../testing/objects.ts'
 import { endpointMembers, type TargetPort } from './endpoints.ts'
 
 const http: TargetPort = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }
-const wish = { families: [4] as const, preferZone: null }
+const request = { families: [4] as const, preferZone: null }
 const addresses = (slices: Parameters<typeof endpointMembers>[0], more: object = {}) =>
-  endpointMembers(slices, http, { ...wish, ...more }).map(({ address, port }) => `${address}:${port}`)
+  endpointMembers(slices, http, { ...request, ...more }).map(({ address, port }) => `${address}:${port}`)
 
 const ready = { ready: true }
 const drains = { ready: false, serving: true, terminating: true }

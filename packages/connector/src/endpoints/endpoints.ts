@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointSlice, Protocol } from '@spout/kube'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
-import { FAMILY_OF, type Family } from '../addresses/address-wish.ts'
+import { FAMILY_OF, type Family } from '../addresses/address-request.ts'
 
 /** A port of a Service, as its EndpointSlices know it. */
 export interface TargetPort {
@@ -20,7 +20,7 @@ export interface MemberDraft {
   readonly weight: number
 }
 
-export interface EndpointWish {
+export interface EndpointSelection {
   readonly families: readonly Family[]
   /** Endpoints of this zone, or hinted for it, get the larger share. */
   readonly preferZone: string | null
@@ -46,18 +46,18 @@ interface Found {
 export function endpointMembers(
   slices: Iterable<EndpointSlice>,
   port: TargetPort,
-  wish: EndpointWish,
+  request: EndpointSelection,
 ): readonly MemberDraft[] {
   const found = new Map<string, Found>()
   for (const one of candidates(slices, port)) {
-    if (!wish.families.includes(one.family)) continue
+    if (!request.families.includes(one.family)) continue
     const key = `${formatIp(one.ip)} ${one.port}`
     const known = found.get(key)
     // Two slices may disagree while an endpoint moves from one to the other: who says ready is believed.
     if (known === undefined || (known.state === 'terminating' && one.state === 'ready')) found.set(key, one)
   }
   const members: Found[] = []
-  for (const family of wish.families) {
+  for (const family of request.families) {
     const own = [...found.values()].filter((one) => one.family === family)
     const ready = own.filter(({ state }) => state === 'ready')
     members.push(...(ready.length > 0 ? ready : own))
@@ -68,7 +68,7 @@ export function endpointMembers(
       address: formatIp(ip),
       port: number,
       name: (endpoint.targetRef?.name ?? '').slice(0, NAME_CHARACTERS),
-      weight: wish.preferZone !== null && isFor(endpoint, wish.preferZone) ? PREFERRED_WEIGHT : ORDINARY_WEIGHT,
+      weight: request.preferZone !== null && isFor(endpoint, request.preferZone) ? PREFERRED_WEIGHT : ORDINARY_WEIGHT,
     }))
 }
 

@@ -1,6 +1,6 @@
 import type { Node } from '@spout/kube'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
-import type { Family } from '../addresses/address-wish.ts'
+import type { Family } from '../addresses/address-request.ts'
 import type { MemberContent } from '../content/content.ts'
 import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../objects.ts'
 

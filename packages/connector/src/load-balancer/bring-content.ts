@@ -1,16 +1,16 @@
 import { Refused } from '@spout/client/native-api'
 import { parseIp } from '@spout/net'
-import { isWished } from '../addresses/address-choice.ts'
+import { isAsRequested } from '../addresses/address-choice.ts'
 import { firstGranted } from '../addresses/grants.ts'
 import { loadBalancerIds } from '../addresses/ids.ts'
 import { CLUSTER_ANNOTATION, ownersOf } from '../content/owners.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
-import { choicesOf, NotWished } from './choices.ts'
+import { choicesOf, Unsatisfiable } from './choices.ts'
 import { replace, withoutRefused } from './say-content.ts'
 import type { BringContext, WantedLoadBalancer } from './wanted.ts'
 
 /**
- * The load balancer that is to be kept; null when there is none. One whose first address is not wished any more is deleted:
+ * The load balancer that is to be kept; null when there is none. One whose first address no longer satisfies the request is deleted:
  * a load balancer's first address cannot be changed.
  */
 export async function keptLoadBalancer(
@@ -26,7 +26,7 @@ export async function keptLoadBalancer(
 
 /**
  * Makes the load balancer with its first address, or says its content anew where that differs.
- * @throws Refused, NotWished
+ * @throws Refused, Unsatisfiable
  */
 export const bringContent = (
   context: BringContext,
@@ -36,21 +36,21 @@ export const bringContent = (
 
 async function asksForAnother(
   { pools }: BringContext,
-  { wish }: WantedLoadBalancer,
+  { request }: WantedLoadBalancer,
   { document }: ShownLoadBalancer,
 ): Promise<boolean> {
   const [primary] = document.vips
   if (primary === undefined) return false
-  const asked = wish.families.find(({ family }) => family === parseIp(primary.address).version)
-  if (asked === undefined || (asked.address === null && wish.pools === null)) return false
-  return !isWished(primary, wish, wish.pools === null ? [] : await pools())
+  const asked = request.families.find(({ family }) => family === parseIp(primary.address).version)
+  if (asked === undefined || (asked.address === null && request.pools === null)) return false
+  return !isAsRequested(primary, request, request.pools === null ? [] : await pools())
 }
 
 async function create(context: BringContext, wanted: WantedLoadBalancer): Promise<ShownLoadBalancer> {
   const { founder, fields, content } = wanted
   const [primary] = await choicesOf(context, wanted)
   if (primary === undefined || founder === null)
-    throw new NotWished({ reason: 'NoAddressPool', field: fields.families, message: 'There is no address for it.' })
+    throw new Unsatisfiable({ reason: 'NoAddressPool', field: fields.families, message: 'There is no address for it.' })
   for (const id of loadBalancerIds(context.projectId, founder)) {
     const shown = context.known.get(id)
     if (shown !== null) {
@@ -72,7 +72,7 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
       }
     }
   }
-  throw new NotWished({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
+  throw new Unsatisfiable({ reason: 'AlreadyExists', field: 'metadata.uid', message: 'No id is left for it.' })
 }
 
 const isOf = ({ cluster, kind }: BringContext, { document }: ShownLoadBalancer, uid: string): boolean =>

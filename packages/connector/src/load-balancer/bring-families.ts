@@ -1,7 +1,7 @@
 import { Refused } from '@spout/client/native-api'
 import { parseIp } from '@spout/net'
-import { isWished } from '../addresses/address-choice.ts'
-import type { FamilyWish } from '../addresses/address-wish.ts'
+import { isAsRequested } from '../addresses/address-choice.ts'
+import type { FamilyRequest } from '../addresses/address-request.ts'
 import { firstGranted } from '../addresses/grants.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import type { Refusal } from '../refusal.ts'
@@ -16,8 +16,8 @@ export interface BroughtFamilies {
 
 /**
  * Adds the families that are missing and takes away what nobody asks for any more. The first address stays.
- * @param others addresses of the load balancer that are not of the wish
- * @throws Refused, NotWished
+ * @param others addresses of the load balancer that are not part of the request
+ * @throws Refused, Unsatisfiable
  */
 export async function bringFamilies(
   context: BringContext,
@@ -25,14 +25,14 @@ export async function bringFamilies(
   shown: ShownLoadBalancer,
   others: readonly string[],
 ): Promise<BroughtFamilies> {
-  const { wish } = wanted
+  const { request } = wanted
   const { document } = shown
   const familyOf = (address: string) => parseIp(address).version
-  const pools = wish.pools === null ? [] : await context.pools()
+  const pools = request.pools === null ? [] : await context.pools()
   const own = document.vips.filter(({ address }) => !others.includes(address))
-  const leaving = own.slice(1).filter((vip) => !isWished(vip, wish, pools))
+  const leaving = own.slice(1).filter((vip) => !isAsRequested(vip, request, pools))
   const kept = own.filter((vip) => !leaving.includes(vip))
-  const missing = wish.families.filter(({ family }) => !kept.some(({ address }) => familyOf(address) === family))
+  const missing = request.families.filter(({ family }) => !kept.some(({ address }) => familyOf(address) === family))
   if (leaving.length === 0 && missing.length === 0) return { shown, refusal: null }
   let now = shown
   for (const { address } of leaving) {
@@ -47,7 +47,7 @@ async function addFamilies(
   context: BringContext,
   wanted: WantedLoadBalancer,
   shown: ShownLoadBalancer,
-  missing: readonly FamilyWish[],
+  missing: readonly FamilyRequest[],
 ): Promise<BroughtFamilies> {
   let now = shown
   let refusal: Refusal | null = null

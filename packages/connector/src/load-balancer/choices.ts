@@ -1,11 +1,11 @@
 import { formatIp, isIp, parseIp } from '@spout/net'
 import { chooseAddresses, type FamilyChoice, type KnownPool, poolsHolding } from '../addresses/address-choice.ts'
-import { reachableWish, requiredButUnreachable, unreachableFamilies } from '../addresses/reach.ts'
+import { reachableRequest, requiredButUnreachable, unreachableFamilies } from '../addresses/reach.ts'
 import type { Refusal } from '../refusal.ts'
 import type { BringContext, WantedLoadBalancer } from './wanted.ts'
 
 /** A refusal of ours, thrown only as far as who brings a load balancer to what is wanted. */
-export class NotWished extends Error {
+export class Unsatisfiable extends Error {
   readonly refusal: Refusal
 
   constructor(refusal: Refusal) {
@@ -15,7 +15,7 @@ export class NotWished extends Error {
 }
 
 /** The address that objects show is in a pool that is yet to come. */
-export class PoolAwaited extends NotWished {
+export class PoolAwaited extends Unsatisfiable {
   constructor(address: string) {
     super({
       reason: 'AddressPoolAwaited',
@@ -27,21 +27,21 @@ export class PoolAwaited extends NotWished {
 
 /**
  * Where the addresses of a load balancer may come from, by family.
- * @throws NotWished when what is wanted cannot be had
+ * @throws Unsatisfiable when what is wanted cannot be had
  */
 export async function choicesOf(
   { pools: known, defaultPools, networks, awaitsPools }: BringContext,
-  { wish, shownAddresses, fields }: WantedLoadBalancer,
+  { request, shownAddresses, fields }: WantedLoadBalancer,
 ): Promise<readonly FamilyChoice[]> {
   const pools = await known()
   const lost = awaitsPools ? shownAddresses.find((address) => isIp(address) && !isInPool(address, pools)) : undefined
   if (lost !== undefined) throw new PoolAwaited(lost)
-  const families = wish.families.map(({ family }) => family)
+  const families = request.families.map(({ family }) => family)
   const unreachable = unreachableFamilies(families, networks, fields.families)
-  const refusal = requiredButUnreachable(wish, unreachable)
-  if (refusal !== null) throw new NotWished(refusal)
-  const chosen = chooseAddresses(reachableWish(wish, unreachable), pools, defaultPools, shownAddresses, fields)
-  if ('refusal' in chosen) throw new NotWished(chosen.refusal)
+  const refusal = requiredButUnreachable(request, unreachable)
+  if (refusal !== null) throw new Unsatisfiable(refusal)
+  const chosen = chooseAddresses(reachableRequest(request, unreachable), pools, defaultPools, shownAddresses, fields)
+  if ('refusal' in chosen) throw new Unsatisfiable(chosen.refusal)
   return chosen.value
 }
 

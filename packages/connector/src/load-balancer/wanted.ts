@@ -1,6 +1,6 @@
 import type { Refused } from '@spout/client/native-api'
 import type { KnownPool } from '../addresses/address-choice.ts'
-import type { AddressFields, AddressWish } from '../addresses/address-wish.ts'
+import type { AddressFields, AddressRequest } from '../addresses/address-request.ts'
 import type { KnownNetwork } from '../addresses/reach.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
 import type { OwnerKind } from '../content/owners.ts'
@@ -13,7 +13,7 @@ import type { LeftOut } from './left-out.ts'
 export interface WantedLoadBalancer {
   /** The one that is there already; null makes one. */
   readonly heldBy: string | null
-  readonly wish: AddressWish
+  readonly request: AddressRequest
   readonly content: LoadBalancerContent
   /** UID of the object that a new one gets its id from; null makes none. */
   readonly founder: string | null

@@ -4,7 +4,7 @@ import type { Refusal } from '../refusal.ts'
 
 /** What is known of an object's load balancer, for its status. */
 export type Progress =
-  /** Its wish is not done, and why. */
+  /** Its request is refused, and why. */
   | { readonly type: 'refused'; readonly refusal: Refusal }
   /** The nodes have not confirmed it. */
   | { readonly type: 'pending'; readonly reason: string; readonly message: string }

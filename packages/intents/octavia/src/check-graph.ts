@@ -1,4 +1,4 @@
-import type { Graph, ListenerForm, PoolForm } from './forms.ts'
+import type { Graph, OctaviaListener, OctaviaPool } from './octavia-resources.ts'
 import { notFound, OctaviaFault, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { POOLS_OF_LISTENER } from './words.ts'
 
@@ -18,8 +18,8 @@ export function checkGraph(graph: Graph, vips: readonly string[]): void {
 }
 
 /** Two listeners may share a port over different transports only. The later one is at fault. */
-function checkPorts(listeners: readonly ListenerForm[]): void {
-  const taken = new Map<string, ListenerForm>()
+function checkPorts(listeners: readonly OctaviaListener[]): void {
+  const taken = new Map<string, OctaviaListener>()
   for (const listener of listeners) {
     const transport = listener.protocol === 'UDP' || listener.protocol === 'SCTP' ? listener.protocol : 'TCP'
     const key = `${transport} ${listener.model.port}`
@@ -33,7 +33,7 @@ function checkPorts(listeners: readonly ListenerForm[]): void {
   }
 }
 
-function checkDefaultPool({ protocol, model }: ListenerForm, pools: ReadonlyMap<string, PoolForm>): void {
+function checkDefaultPool({ protocol, model }: OctaviaListener, pools: ReadonlyMap<string, OctaviaPool>): void {
   if (model.defaultPoolId === null) return
   const pool = pools.get(model.defaultPoolId)
   if (pool === undefined) throw notFound('Pool', model.defaultPoolId)
@@ -45,7 +45,7 @@ function checkDefaultPool({ protocol, model }: ListenerForm, pools: ReadonlyMap<
 
 const isV6 = (text: string): boolean => text.includes(':')
 
-function checkAllowedCidrs({ model }: ListenerForm, vips: readonly string[]): void {
+function checkAllowedCidrs({ model }: OctaviaListener, vips: readonly string[]): void {
   for (const cidr of model.allowedCidrs ?? [])
     if (!vips.some((vip) => isV6(vip) === isV6(cidr)))
       throw validationFailure(
@@ -53,7 +53,7 @@ function checkAllowedCidrs({ model }: ListenerForm, vips: readonly string[]): vo
       )
 }
 
-function checkMonitor({ protocol, monitor }: PoolForm): void {
+function checkMonitor({ protocol, monitor }: OctaviaPool): void {
   if (monitor === null) return
   if (protocol === 'UDP' || protocol === 'SCTP') {
     if (!['UDP-CONNECT', 'SCTP', 'TCP', 'HTTP'].includes(monitor.type))

@@ -1,8 +1,8 @@
 import type { Member } from '@spout/model'
-import type { Graph, ListenerForm, MemberForm, MonitorForm, PoolForm } from './forms.ts'
-import { type ListenerAsk, listenerAskOf } from './resources/listener.ts'
+import type { Graph, OctaviaListener, OctaviaMember, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
+import { type ListenerSpec, listenerSpecOf } from './resources/listener.ts'
 import { blankMember } from './resources/member.ts'
-import { type PoolAsk, poolAskOf } from './resources/pool.ts'
+import { type PoolSpec, poolSpecOf } from './resources/pool.ts'
 import { notFound, OctaviaFault, validationFailure } from './wire/fault.ts'
 import type { Edit } from './wire/field.ts'
 import type { Stamp } from './wire/wire-type.ts'
@@ -26,37 +26,37 @@ function replaced<T extends Identified>(items: readonly T[], id: string, word: s
 }
 
 export const addListener =
-  (ask: ListenerAsk): GraphEdit =>
+  (spec: ListenerSpec): GraphEdit =>
   (graph) => {
-    const { loadBalancerId: _, defaultPool, ...form } = ask
-    if (defaultPool === null) return { ...graph, listeners: [...graph.listeners, form] }
-    const pool = poolFormOf(defaultPool)
-    const listener = { ...form, model: { ...form.model, defaultPoolId: pool.model.id } }
+    const { loadBalancerId: _, defaultPool, ...added } = spec
+    if (defaultPool === null) return { ...graph, listeners: [...graph.listeners, added] }
+    const pool = octaviaPoolOf(defaultPool)
+    const listener = { ...added, model: { ...added.model, defaultPoolId: pool.model.id } }
     return { listeners: [...graph.listeners, listener], pools: [...graph.pools, pool] }
   }
 
 export const changeListener =
-  (id: string, edit: Edit<ListenerAsk>, now: string): GraphEdit =>
+  (id: string, edit: Edit<ListenerSpec>, now: string): GraphEdit =>
   (graph) => ({
     ...graph,
-    listeners: replaced(graph.listeners, id, 'Listener', (form): ListenerForm => {
-      const { loadBalancerId: _, defaultPool: __, ...edited } = edit(listenerAskOf(form))
+    listeners: replaced(graph.listeners, id, 'Listener', (listener): OctaviaListener => {
+      const { loadBalancerId: _, defaultPool: __, ...edited } = edit(listenerSpecOf(listener))
       return { ...edited, model: { ...edited.model, updatedAt: now } }
     }),
   })
 
 export const removeListener =
   (id: string): GraphEdit =>
-  (graph) => ({ ...graph, listeners: graph.listeners.filter((form) => !has(id)(form)) })
+  (graph) => ({ ...graph, listeners: graph.listeners.filter((listener) => !has(id)(listener)) })
 
 export const addPool =
-  (ask: PoolAsk): GraphEdit =>
+  (spec: PoolSpec): GraphEdit =>
   (graph) => {
-    const pool = poolFormOf(ask)
+    const pool = octaviaPoolOf(spec)
     const pools = [...graph.pools, pool]
-    if (ask.listenerId === null) return { ...graph, pools }
+    if (spec.listenerId === null) return { ...graph, pools }
     return {
-      listeners: replaced(graph.listeners, ask.listenerId, 'Listener', (listener) => {
+      listeners: replaced(graph.listeners, spec.listenerId, 'Listener', (listener) => {
         if (listener.model.defaultPoolId !== null)
           throw new OctaviaFault(409, 'This listener already has a default pool')
         return { ...listener, model: { ...listener.model, defaultPoolId: pool.model.id } }
@@ -66,8 +66,8 @@ export const addPool =
   }
 
 /** @throws OctaviaFault for a pool of a graph that lacks what only a whole definition must have, and doubled members */
-export function poolFormOf(ask: PoolAsk): PoolForm {
-  const { model, protocol, hasAlgorithm, persistence, monitor } = ask
+export function octaviaPoolOf(spec: PoolSpec): OctaviaPool {
+  const { model, protocol, hasAlgorithm, persistence, monitor } = spec
   const missing = protocol === null ? 'protocol' : hasAlgorithm ? null : 'lb_algorithm'
   if (protocol === null || missing !== null)
     throw validationFailure(`Pool definition for '${model.name}' missing required attribute: ${missing}`)
@@ -76,11 +76,11 @@ export function poolFormOf(ask: PoolAsk): PoolForm {
 }
 
 export const changePool =
-  (id: string, edit: Edit<PoolAsk>, now: string): GraphEdit =>
+  (id: string, edit: Edit<PoolSpec>, now: string): GraphEdit =>
   (graph) => ({
     ...graph,
-    pools: replaced(graph.pools, id, 'Pool', (form) => {
-      const edited = poolFormOf(edit(poolAskOf(form)))
+    pools: replaced(graph.pools, id, 'Pool', (pool) => {
+      const edited = octaviaPoolOf(edit(poolSpecOf(pool)))
       return { ...edited, model: { ...edited.model, updatedAt: now } }
     }),
   })
@@ -89,14 +89,16 @@ export const changePool =
 export const removePool =
   (id: string): GraphEdit =>
   (graph) => ({
-    listeners: graph.listeners.map((form) =>
-      form.model.defaultPoolId === id ? { ...form, model: { ...form.model, defaultPoolId: null } } : form,
+    listeners: graph.listeners.map((listener) =>
+      listener.model.defaultPoolId === id
+        ? { ...listener, model: { ...listener.model, defaultPoolId: null } }
+        : listener,
     ),
-    pools: graph.pools.filter((form) => !has(id)(form)),
+    pools: graph.pools.filter((pool) => !has(id)(pool)),
   })
 
 export const setMonitor =
-  (poolId: string, monitor: MonitorForm): GraphEdit =>
+  (poolId: string, monitor: OctaviaMonitor): GraphEdit =>
   (graph) => ({
     ...graph,
     pools: replaced(graph.pools, poolId, 'Pool', (pool) => {
@@ -106,7 +108,7 @@ export const setMonitor =
   })
 
 export const changeMonitor =
-  (poolId: string, id: string, edit: Edit<MonitorForm>, now: string): GraphEdit =>
+  (poolId: string, id: string, edit: Edit<OctaviaMonitor>, now: string): GraphEdit =>
   (graph) => ({
     ...graph,
     pools: replaced(graph.pools, poolId, 'Pool', (pool) => {
@@ -133,14 +135,14 @@ const changeMembers =
     })),
   })
 
-export const addMember = (poolId: string, { model }: MemberForm): GraphEdit =>
+export const addMember = (poolId: string, { model }: OctaviaMember): GraphEdit =>
   changeMembers(poolId, (members) => {
     const all = [...members, model]
     refuseDoubledMembers(all)
     return all
   })
 
-export const changeMember = (poolId: string, id: string, edit: Edit<MemberForm>, now: string): GraphEdit =>
+export const changeMember = (poolId: string, id: string, edit: Edit<OctaviaMember>, now: string): GraphEdit =>
   changeMembers(poolId, (members) => {
     if (!members.some((member) => member.id === id)) throw notFound('Member', id)
     return members.map((member) => (member.id === id ? { ...edit({ model: member }).model, updatedAt: now } : member))
@@ -151,7 +153,7 @@ export const removeMember = (poolId: string, id: string): GraphEdit =>
 
 export interface MemberSet {
   /** Each as a creation would read it; a member of the same address and port is edited instead. */
-  readonly members: readonly Edit<MemberForm>[]
+  readonly members: readonly Edit<OctaviaMember>[]
   readonly additiveOnly: boolean
 }
 
@@ -169,12 +171,12 @@ export const replaceMembers = (poolId: string, { members, additiveOnly }: Member
   })
 
 function wantedByEndpoint(
-  members: readonly Edit<MemberForm>[],
+  members: readonly Edit<OctaviaMember>[],
   present: ReadonlySet<string>,
   { now }: Stamp,
-): Map<string, Edit<MemberForm>> {
+): Map<string, Edit<OctaviaMember>> {
   const nowhere = blankMember({ newId: () => '', now })
-  const wanted = new Map<string, Edit<MemberForm>>()
+  const wanted = new Map<string, Edit<OctaviaMember>>()
   for (const edit of members) {
     const { model } = edit(nowhere)
     const endpoint = endpointOf(model)
@@ -187,7 +189,7 @@ function wantedByEndpoint(
   return wanted
 }
 
-function editedMember(member: Member, edit: Edit<MemberForm>, now: string): Member {
+function editedMember(member: Member, edit: Edit<OctaviaMember>, now: string): Member {
   const { model } = edit({ model: member })
   if (model.subnetId !== member.subnetId) throw validationFailure(`subnet_id of member ${member.id} cannot be changed.`)
   return sameFields(model, member) ? member : { ...model, updatedAt: now }

@@ -1,11 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancerChange } from '@spout/admission/contract'
 import type { Listener, LoadBalancer, Pool } from '@spout/model'
+import {
+  foldHeaders,
+  hasDefaultTimeouts,
+  headersOff,
+  PLAIN_LISTENER_PROTOCOL,
+  unfoldHeaders,
+} from './convert-listener.ts'
+import { foldMonitor, type MonitorFacts, unfoldMonitor } from './convert-monitor.ts'
+import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './convert-pool.ts'
 import { type Fact, type FactName, factOf, withFacts } from './facts.ts'
-import type { Graph, ListenerForm, MonitorForm, PoolForm } from './forms.ts'
-import { foldHeaders, hasDefaultTimeouts, headersOff, PLAIN_LISTENER_PROTOCOL, unfoldHeaders } from './listener-form.ts'
-import { foldMonitor, type MonitorFacts, unfoldMonitor } from './monitor-form.ts'
-import { foldPersistence, PLAIN_POOL_PROTOCOL, unfoldPersistence } from './pool-form.ts'
+import type { Graph, OctaviaListener, OctaviaMonitor, OctaviaPool } from './octavia-resources.ts'
 import { unsupportedOption } from './wire/fault.ts'
 import { isOneOf, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './words.ts'
 
@@ -46,14 +52,17 @@ export function foldGraph(
 ): Required<Pick<LoadBalancerChange, 'listeners' | 'pools' | 'annotations'>> {
   const proxied = proxiedPools(graph)
   const users = usersOf(graph)
-  const listeners = graph.listeners.map((form) =>
-    sameIfEqual(form.model, { protocol: listenerProtocol(form, proxied), insertHeaders: foldHeaders(form) }),
+  const listeners = graph.listeners.map((listener) =>
+    sameIfEqual(listener.model, {
+      protocol: listenerProtocol(listener, proxied),
+      insertHeaders: foldHeaders(listener),
+    }),
   )
-  const pools = graph.pools.map((form) =>
-    sameIfEqual(form.model, {
-      protocol: poolProtocol(form, users.get(form.model.id) ?? [], proxied),
-      persistence: foldPersistence(form),
-      monitor: form.monitor && foldMonitor(form.monitor),
+  const pools = graph.pools.map((pool) =>
+    sameIfEqual(pool.model, {
+      protocol: poolProtocol(pool, users.get(pool.model.id) ?? [], proxied),
+      persistence: foldPersistence(pool),
+      monitor: pool.monitor && foldMonitor(pool.monitor),
     }),
   )
   return { listeners, pools, annotations: withFacts(annotations, factsOf(graph, listeners, pools)) }
@@ -73,13 +82,13 @@ const monitorFacts = (annotations: Children['annotations'], id: string): Monitor
   }
 }
 
-const usersOf = (graph: Graph): ReadonlyMap<string, readonly ListenerForm[]> =>
+const usersOf = (graph: Graph): ReadonlyMap<string, readonly OctaviaListener[]> =>
   Map.groupBy(
-    graph.listeners.filter((form) => form.model.defaultPoolId !== null),
-    (form) => form.model.defaultPoolId ?? '',
+    graph.listeners.filter((listener) => listener.model.defaultPoolId !== null),
+    (listener) => listener.model.defaultPoolId ?? '',
   )
 
-const needsProxy = (listener: ListenerForm, pool: PoolForm | undefined): boolean =>
+const needsProxy = (listener: OctaviaListener, pool: OctaviaPool | undefined): boolean =>
   !hasDefaultTimeouts(listener.model) ||
   pool?.protocol === 'PROXY' ||
   pool?.protocol === 'PROXYV2' ||
@@ -100,10 +109,10 @@ function proxiedPools(graph: Graph): ReadonlySet<string> {
   )
 }
 
-const isStream = ({ protocol }: ListenerForm): boolean => protocol === 'TCP' || protocol === 'HTTPS'
+const isStream = ({ protocol }: OctaviaListener): boolean => protocol === 'TCP' || protocol === 'HTTPS'
 
-function listenerProtocol(form: ListenerForm, proxied: ReadonlySet<string>): Listener['protocol'] {
-  switch (form.protocol) {
+function listenerProtocol(listener: OctaviaListener, proxied: ReadonlySet<string>): Listener['protocol'] {
+  switch (listener.protocol) {
     case 'HTTP':
       return 'http'
     case 'UDP':
@@ -112,14 +121,20 @@ function listenerProtocol(form: ListenerForm, proxied: ReadonlySet<string>): Lis
       return 'sctp'
     case 'TCP':
     case 'HTTPS':
-      return !hasDefaultTimeouts(form.model) || proxied.has(form.model.defaultPoolId ?? '') ? 'tcp-proxy' : 'tcp'
+      return !hasDefaultTimeouts(listener.model) || proxied.has(listener.model.defaultPoolId ?? '')
+        ? 'tcp-proxy'
+        : 'tcp'
   }
 }
 
-function poolProtocol(form: PoolForm, users: readonly ListenerForm[], proxied: ReadonlySet<string>): Pool['protocol'] {
+function poolProtocol(
+  pool: OctaviaPool,
+  users: readonly OctaviaListener[],
+  proxied: ReadonlySet<string>,
+): Pool['protocol'] {
   if (users.some(isStream) && !users.every(isStream))
-    throw unsupportedOption(`default_pool_id: pool ${form.model.id} cannot serve an HTTP and a TCP listener at once`)
-  switch (form.protocol) {
+    throw unsupportedOption(`default_pool_id: pool ${pool.model.id} cannot serve an HTTP and a TCP listener at once`)
+  switch (pool.protocol) {
     case 'UDP':
       return 'udp'
     case 'SCTP':
@@ -130,14 +145,19 @@ function poolProtocol(form: PoolForm, users: readonly ListenerForm[], proxied: R
       return 'tcp-proxy-v2'
     case 'HTTP':
       if (!users.some(isStream)) return 'http'
-      return proxied.has(form.model.id) ? 'tcp-proxy' : 'tcp'
+      return proxied.has(pool.model.id) ? 'tcp-proxy' : 'tcp'
     case 'TCP':
     case 'HTTPS':
-      return proxied.has(form.model.id) ? 'tcp-proxy' : 'tcp'
+      return proxied.has(pool.model.id) ? 'tcp-proxy' : 'tcp'
   }
 }
 
-const monitorFactsOf = ({ model: { id }, httpVersion, delaySeconds, timeoutSeconds }: MonitorForm): readonly Fact[] => [
+const monitorFactsOf = ({
+  model: { id },
+  httpVersion,
+  delaySeconds,
+  timeoutSeconds,
+}: OctaviaMonitor): readonly Fact[] => [
   ...(httpVersion === 1 ? [{ id, name: 'http_version' as const, value: '1.0' }] : []),
   ...(delaySeconds < timeoutSeconds ? [{ id, name: 'delay' as const, value: String(delaySeconds) }] : []),
 ]
@@ -147,16 +167,16 @@ function factsOf(graph: Graph, listeners: readonly Listener[], pools: readonly P
     value === null || value === undefined || value === '' ? [] : [{ id, name, value }]
   const unless = (word: string, plain: string | undefined): string | null => (word === plain ? null : word)
   return [
-    ...graph.listeners.flatMap((form, index) => {
+    ...graph.listeners.flatMap((listener, index) => {
       const plain = PLAIN_LISTENER_PROTOCOL[listeners[index]?.protocol ?? 'tcp']
       return [
-        ...fact(form.model.id, 'protocol', unless(form.protocol, plain)),
-        ...fact(form.model.id, 'insert_headers', headersOff(form).join(',')),
+        ...fact(listener.model.id, 'protocol', unless(listener.protocol, plain)),
+        ...fact(listener.model.id, 'insert_headers', headersOff(listener).join(',')),
       ]
     }),
-    ...graph.pools.flatMap((form, index) => [
-      ...fact(form.model.id, 'protocol', unless(form.protocol, PLAIN_POOL_PROTOCOL[pools[index]?.protocol ?? 'tcp'])),
-      ...(form.monitor === null ? [] : monitorFactsOf(form.monitor)),
+    ...graph.pools.flatMap((pool, index) => [
+      ...fact(pool.model.id, 'protocol', unless(pool.protocol, PLAIN_POOL_PROTOCOL[pools[index]?.protocol ?? 'tcp'])),
+      ...(pool.monitor === null ? [] : monitorFactsOf(pool.monitor)),
     ]),
   ]
 }

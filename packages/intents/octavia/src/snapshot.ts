@@ -1,7 +1,7 @@
 import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
 import { providerOf } from './facts.ts'
-import type { Graph } from './forms.ts'
 import { unfoldGraph } from './graph.ts'
+import type { Graph } from './octavia-resources.ts'
 import { type KnownPools, operatingStatuses } from './operating-status.ts'
 import type { OperatingStatus, ProvisioningStatus } from './words.ts'
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { loadBalancer, sendsRequest } from '@spout/model'
 import { describe, expect, test } from 'vitest'
+import { foldMonitor, unfoldMonitor } from './convert-monitor.ts'
 import {
   addListener,
   addPool,
@@ -10,8 +11,7 @@ import {
   replaceMembers,
   setMonitor,
 } from './edit-graph.ts'
-import type { MemberForm } from './forms.ts'
-import { foldMonitor, unfoldMonitor } from './monitor-form.ts'
+import type { OctaviaMember } from './octavia-resources.ts'
 import { blankMonitor } from './resources/health-monitor.ts'
 import { blankListener, listenerResource } from './resources/listener.ts'
 import { loadBalancerResource } from './resources/load-balancer.ts'
@@ -35,7 +35,7 @@ const testdata = new URL('../testdata/to-model/', import.meta.url)
 const providers = ['amphora', 'spout']
 
 const draftOf = (request: unknown) =>
-  loadBalancerDraft({ ask: readLoadBalancer(request, countingStamp()), projectId: PROJECT, directory, providers })
+  loadBalancerDraft({ spec: readLoadBalancer(request, countingStamp()), projectId: PROJECT, directory, providers })
 
 describe('requests become drafts of the model', () => {
   const cases = readdirSync(testdata).flatMap((name) => (name.endsWith('.in.json') ? [name.slice(0, -8)] : []))
@@ -238,8 +238,8 @@ describe('the protocols of the model', () => {
       listeners: [listenerOf(1, { protocol: 'http', defaultPoolId: id('pool') })],
       pools: [poolOf(1, { protocol: 'http' })],
     })
-    const ask = { ...blankListener(countingStamp()), model: listenerOf(2, { defaultPoolId: id('pool') }) }
-    expect(() => graphChange(addListener(ask))(lb)).toThrow(expect.objectContaining({ status: 501 }))
+    const spec = { ...blankListener(countingStamp()), model: listenerOf(2, { defaultPoolId: id('pool') }) }
+    expect(() => graphChange(addListener(spec))(lb)).toThrow(expect.objectContaining({ status: 501 }))
   })
 })
 
@@ -284,8 +284,8 @@ describe('changes', () => {
       { pool: { listener_id: id('list'), protocol: 'TCP', lb_algorithm: 'ROUND_ROBIN' } },
       stamp,
     )
-    const ask = pool(blankPool(stamp))
-    expect(() => graphChange(addPool(ask))(lb)).toThrow('This listener already has a default pool')
+    const spec = pool(blankPool(stamp))
+    expect(() => graphChange(addPool(spec))(lb)).toThrow('This listener already has a default pool')
   })
 
   test('a pool has one monitor', () => {
@@ -330,7 +330,7 @@ describe('changes', () => {
   })
 
   describe('the whole set of members', () => {
-    const member = (json: object): Edit<MemberForm> =>
+    const member = (json: object): Edit<OctaviaMember> =>
       readObject(memberResource.fields, 'create', json, { path: 'members_.members', stamp })
     const changed = (members: readonly object[], additiveOnly = false) =>
       graphChange(replaceMembers(id('pool'), { members: members.map(member), additiveOnly }, stamp))(lb).pools?.[0]

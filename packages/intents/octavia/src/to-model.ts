@@ -3,12 +3,12 @@ import type { LoadBalancer } from '@spout/model'
 import { checkGraph } from './check-graph.ts'
 import { addListener, addPool, type GraphEdit } from './edit-graph.ts'
 import { providerAnnotation } from './facts.ts'
-import type { Graph } from './forms.ts'
 import { foldGraph, unfoldGraph } from './graph.ts'
-import { blankLoadBalancer, type LoadBalancerAsk, loadBalancerResource } from './resources/load-balancer.ts'
-import type { PoolAsk } from './resources/pool.ts'
+import type { Graph } from './octavia-resources.ts'
+import { blankLoadBalancer, type LoadBalancerSpec, loadBalancerResource } from './resources/load-balancer.ts'
+import type { PoolSpec } from './resources/pool.ts'
 import type { Resource } from './resources/resource.ts'
-import { findVips, type NetworkDirectory } from './vip-wish.ts'
+import { findVips, type NetworkDirectory } from './vip-request.ts'
 import { invalidInput, missingArgument, OctaviaFault, unknownAttributes, validationFailure } from './wire/fault.ts'
 import { type Edit, type Mode, readObject } from './wire/field.ts'
 import { pythonText } from './wire/python-text.ts'
@@ -36,7 +36,7 @@ export function rootOf(root: string, argument: string, body: unknown): unknown {
 }
 
 export interface Creation {
-  readonly ask: LoadBalancerAsk
+  readonly spec: LoadBalancerSpec
   readonly projectId: string
   readonly directory: NetworkDirectory
   /** Names that clients may give as `provider`; the first is what they get when they give none. */
@@ -44,37 +44,37 @@ export interface Creation {
 }
 
 /** What a creation, with its whole graph, asks of admission. @throws OctaviaFault */
-export function loadBalancerDraft({ ask, projectId, directory, providers }: Creation): LoadBalancerDraft {
-  const provider = ask.provider ?? providers[0] ?? 'spout'
+export function loadBalancerDraft({ spec, projectId, directory, providers }: Creation): LoadBalancerDraft {
+  const provider = spec.provider ?? providers[0] ?? 'spout'
   if (!providers.includes(provider)) throw new OctaviaFault(400, `Provider '${provider}' is not enabled.`)
-  const vips = findVips(ask.vip, ask.additionalVips, directory)
-  const graph = graphOf(ask)
+  const vips = findVips(spec.vip, spec.additionalVips, directory)
+  const graph = graphOf(spec)
   checkGraph(
     graph,
     vips.map(({ range }) => range),
   )
   return {
     projectId,
-    name: ask.name,
-    description: ask.description,
-    tags: ask.tags,
-    enabled: ask.enabled,
-    vips: vips.map(({ wish }) => wish),
+    name: spec.name,
+    description: spec.description,
+    tags: spec.tags,
+    enabled: spec.enabled,
+    vips: vips.map(({ request }) => request),
     nodeGroupId: null,
     ...foldGraph(graph, providerAnnotation(provider)),
   }
 }
 
 /** Pools that listeners bring move to the top; pools that are mere names are looked up there. */
-function graphOf(ask: LoadBalancerAsk): Graph {
-  const brought = ask.listeners.flatMap(({ defaultPool }) => (defaultPool === null ? [] : [defaultPool]))
+function graphOf(spec: LoadBalancerSpec): Graph {
+  const brought = spec.listeners.flatMap(({ defaultPool }) => (defaultPool === null ? [] : [defaultPool]))
   if (brought.some(({ model }) => model.name === ''))
     throw validationFailure('Pools must be named when creating a fully populated loadbalancer.')
-  const pools = [...ask.pools, ...brought.filter(({ isReference }) => !isReference)]
-  const byName = new Map<string, PoolAsk>(pools.map((pool) => [pool.model.name, pool]))
+  const pools = [...spec.pools, ...brought.filter(({ isReference }) => !isReference)]
+  const byName = new Map<string, PoolSpec>(pools.map((pool) => [pool.model.name, pool]))
   if (byName.size < pools.length)
     throw validationFailure('Pool names must be unique when creating a fully populated loadbalancer.')
-  const listeners = ask.listeners.map((listener) => {
+  const listeners = spec.listeners.map((listener) => {
     if (listener.defaultPool === null) return listener
     const pool = byName.get(listener.defaultPool.model.name)
     if (pool === undefined)
@@ -101,12 +101,12 @@ export const graphChange =
 
 /** What a PUT of the load balancer itself asks of admission. */
 export const ownChange =
-  (edit: Edit<LoadBalancerAsk>) =>
+  (edit: Edit<LoadBalancerSpec>) =>
   (lb: LoadBalancer): LoadBalancerChange => {
     const { name, description, enabled, tags } = lb
     const edited = edit({ ...blankLoadBalancer(), name, description, enabled, tags })
     return { name: edited.name, description: edited.description, enabled: edited.enabled, tags: [...edited.tags] }
   }
 
-export const readLoadBalancer = (body: unknown, stamp: Stamp): LoadBalancerAsk =>
+export const readLoadBalancer = (body: unknown, stamp: Stamp): LoadBalancerSpec =>
   readBody(loadBalancerResource, 'create', body, stamp)(blankLoadBalancer())

@@ -115,7 +115,7 @@ describe('whatever was asked for', () => {
   const made = (listeners: readonly object[]): LoadBalancer => {
     const request = { loadbalancer: { vip_subnet_id: publicPool.id, listeners } }
     const draft = loadBalancerDraft({
-      ask: readLoadBalancer(request, countingStamp()),
+      spec: readLoadBalancer(request, countingStamp()),
       projectId: PROJECT,
       directory,
       providers: ['amphora'],

@@ -1,6 +1,6 @@
 import type { ServiceStats, Vip } from '@spout/model'
 import { LongList } from '@spout/runtime'
-import type { ListenerForm, PoolForm } from './forms.ts'
+import type { OctaviaListener, OctaviaPool } from './octavia-resources.ts'
 import { type MonitorReading, monitorResource } from './resources/health-monitor.ts'
 import { type ListenerReading, listenerResource } from './resources/listener.ts'
 import { loadBalancerResource } from './resources/load-balancer.ts'
@@ -13,10 +13,10 @@ import { printObject } from './wire/field.ts'
 type Json = Readonly<Record<string, unknown>>
 
 export const listenerReadings = (snapshot: Snapshot): readonly ListenerReading[] =>
-  snapshot.graph().listeners.map((form) => ({ ...form, snapshot }))
+  snapshot.graph().listeners.map((listener) => ({ ...listener, snapshot }))
 
 export const poolReadings = (snapshot: Snapshot): readonly PoolReading[] =>
-  snapshot.graph().pools.map((form) => ({ ...form, snapshot }))
+  snapshot.graph().pools.map((pool) => ({ ...pool, snapshot }))
 
 export const memberReadings = (snapshot: Snapshot, poolId: string): readonly MemberReading[] =>
   (snapshot.lb.pools.find(({ id }) => id === poolId)?.members ?? []).map((model) => ({ model, snapshot }))
@@ -31,28 +31,32 @@ export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
   const { listeners, pools } = snapshot.graph()
   return {
     ...printObject(loadBalancerResource.fields, { snapshot, vips }),
-    listeners: listeners.map((form) => printFullListener(snapshot, form)),
-    pools: LongList.of(pools, (form) => printFullPool(snapshot, form)),
+    listeners: listeners.map((listener) => printFullListener(snapshot, listener)),
+    pools: LongList.of(pools, (pool) => printFullPool(snapshot, pool)),
   }
 }
 
 /** Within a graph the parents are left out: they enclose it. */
-function printFullListener(snapshot: Snapshot, form: ListenerForm): Json {
-  const { loadbalancers: _, ...listener } = printObject(listenerResource.fields, { ...form, snapshot })
+function printFullListener(snapshot: Snapshot, resource: OctaviaListener): Json {
+  const { loadbalancers: _, ...listener } = printObject(listenerResource.fields, { ...resource, snapshot })
   return listener
 }
 
-function printFullPool(snapshot: Snapshot, form: PoolForm): Json {
-  const { loadbalancers: _, healthmonitor_id: __, ...pool } = printObject(poolResource.fields, { ...form, snapshot })
+function printFullPool(snapshot: Snapshot, resource: OctaviaPool): Json {
+  const {
+    loadbalancers: _,
+    healthmonitor_id: __,
+    ...pool
+  } = printObject(poolResource.fields, { ...resource, snapshot })
   return {
     ...pool,
-    members: LongList.of(form.model.members, (model) => printObject(memberResource.fields, { model, snapshot })),
-    healthmonitor: form.monitor && printFullMonitor(snapshot, form.model.id, form.monitor),
+    members: LongList.of(resource.model.members, (model) => printObject(memberResource.fields, { model, snapshot })),
+    healthmonitor: resource.monitor && printFullMonitor(snapshot, resource.model.id, resource.monitor),
   }
 }
 
-function printFullMonitor(snapshot: Snapshot, poolId: string, form: NonNullable<PoolForm['monitor']>): Json {
-  const { pools: _, ...monitor } = printObject(monitorResource.fields, { ...form, poolId, snapshot })
+function printFullMonitor(snapshot: Snapshot, poolId: string, resource: NonNullable<OctaviaPool['monitor']>): Json {
+  const { pools: _, ...monitor } = printObject(monitorResource.fields, { ...resource, poolId, snapshot })
   return monitor
 }
 

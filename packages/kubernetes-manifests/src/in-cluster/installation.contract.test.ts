@@ -90,7 +90,7 @@ const transportOf = (token: string): Transport =>
     },
   })
 
-interface Wish {
+interface TokenOptions {
   readonly namespace?: string
   /** Null for the API server's own audience. */
   readonly audience?: string | null
@@ -98,7 +98,10 @@ interface Wish {
 }
 
 /** A token as a kubelet gets it. */
-async function tokenOf(account: string, { namespace = NAMESPACE, audience = null, pod }: Wish = {}): Promise<string> {
+async function tokenOf(
+  account: string,
+  { namespace = NAMESPACE, audience = null, pod }: TokenOptions = {},
+): Promise<string> {
   const spec = {
     expirationSeconds: 3600,
     ...(audience !== null && { audiences: [audience] }),

@@ -35,7 +35,7 @@ export const CONNECTOR_RULES: readonly PolicyRule[] = [
   { why: 'Their addresses and pod prefixes.', apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
   CLUSTER_UID,
   {
-    why: "Why a Service's wish is not done.",
+    why: 'Why a Service is refused.',
     apiGroups: ['events.k8s.io'],
     resources: ['events'],
     verbs: ['create', 'patch'],

@@ -1,4 +1,4 @@
-import type { LoadBalancerChange, Principal, VipWish } from '@spout/admission/contract'
+import type { LoadBalancerChange, Principal, VipRequest } from '@spout/admission/contract'
 import { ipText, type LoadBalancer, loadBalancer, SpoutError, uuid } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import { readRoutes } from './read-routes.ts'
 import { type Call, type Route, route } from './route.ts'
 import { etagOf, shownLoadBalancer } from './shown.ts'
 
-const vipWish = z.discriminatedUnion('from', [
+const vipRequest = z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('pool'), poolId: uuid, address: ipText.nullable().default(null) }),
   z.strictObject({
     from: z.literal('subnet'),
@@ -22,7 +22,7 @@ const vipWish = z.discriminatedUnion('from', [
     address: ipText.nullable().default(null),
   }),
   z.strictObject({ from: z.literal('port'), portId: uuid }),
-]) satisfies z.ZodType<VipWish>
+]) satisfies z.ZodType<VipRequest>
 
 const { shape } = loadBalancer
 const changeable = {
@@ -43,7 +43,7 @@ export const creation = z.strictObject({
   /** Chosen by the caller, so that a creation can be retried when its answer was lost; else generated. */
   id: uuid.optional(),
   projectId: uuid.optional(),
-  vips: z.array(vipWish).min(1).max(16),
+  vips: z.array(vipRequest).min(1).max(16),
   nodeGroupId: shape.nodeGroupId.default(null),
 })
 

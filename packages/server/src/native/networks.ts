@@ -1,4 +1,4 @@
-import { addressPoolChange, type VipWish } from '@spout/admission/contract'
+import { addressPoolChange, type VipRequest } from '@spout/admission/contract'
 import {
   address,
   addressPool,
@@ -182,7 +182,7 @@ export const networkRoutes: readonly Route[] = [
     handle: async (context, { principal, body }) => {
       const projectId = projectForNew(principal, body.projectId)
       const words = { name: body.name, description: body.description }
-      const reserved = await context.admission.reserveAddress(projectId, wishOf(body), body.use, words)
+      const reserved = await context.admission.reserveAddress(projectId, vipRequestOf(body), body.use, words)
       return ADDRESSES.show(context, reserved)
     },
   }),
@@ -231,7 +231,7 @@ function knowsPort(context: NativeContext, { principal }: Who, portId: string): 
   return found !== null && ADDRESSES.visible(principal, found)
 }
 
-function wishOf(body: z.output<typeof addressRequest>): VipWish {
+function vipRequestOf(body: z.output<typeof addressRequest>): VipRequest {
   const { poolId, networkId, subnetId, address } = body
   if (poolId !== undefined && networkId !== undefined)
     throw new SpoutError('InvalidField', { field: 'networkId', reason: 'stands beside poolId' })

@@ -9,7 +9,7 @@ const step = z.strictObject({
   state: z.enum(['done', 'moving', 'waiting', 'failed']),
   message: z.string().nullable(),
 })
-const wish = z.strictObject({ moves: z.array(plannedMove) })
+const plan = z.strictObject({ moves: z.array(plannedMove) })
 const progress = z.strictObject({ askedAt: timestamp.nullable(), steps: z.array(step) })
 
 const tag = 'nodes'
@@ -23,7 +23,7 @@ export const rebalanceRoutes: readonly Route[] = [
     summary: 'Move shards, one after the other, until every ready node has as many; `dryRun` only tells which',
     access: 'admin',
     body: z.strictObject({ dryRun: z.boolean().default(false) }),
-    answer: { status: 200, schema: wish },
+    answer: { status: 200, schema: plan },
     handle: async (context, { params, body }) => {
       const id = groupOf(context, params.id ?? '')
       const moves = planRebalance(context.ownership.shards(id), nodesOf(context, id))

@@ -1,4 +1,4 @@
-import type { Principal, VipWish } from '@spout/admission/contract'
+import type { Principal, VipRequest } from '@spout/admission/contract'
 import { parseAs, SpoutError, uuid } from '@spout/model'
 import { cidrContains, isIp, parseCidr, parseIp } from '@spout/net'
 import type { FastifyInstance } from 'fastify'
@@ -86,9 +86,9 @@ function portRoutes(scope: FastifyInstance, context: NetworkContext): void {
     const { port: wanted } = parseAs(portDraft, request.body)
     const projectId = projectForNew(principal, wanted.project_id ?? wanted.tenant_id)
     const [fixed = {}] = wanted.fixed_ips
-    const wish = wishOf(context, principal, wanted.network_id, fixed.subnet_id, fixed.ip_address ?? null)
+    const vip = vipRequestOf(context, principal, wanted.network_id, fixed.subnet_id, fixed.ip_address ?? null)
     const words = { name: wanted.name, description: wanted.description }
-    return reply.code(201).send({ port: shownPort(await admission.reserveAddress(projectId, wish, 'port', words)) })
+    return reply.code(201).send({ port: shownPort(await admission.reserveAddress(projectId, vip, 'port', words)) })
   })
 
   scope.put<ById>('/v2.0/ports/:id', async (request) => {
@@ -143,9 +143,9 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
     if (wanted.subnet_id != null && wanted.subnet_id !== found.pool.id)
       throw new SpoutError('ReferenceNotFound', { field: 'floatingip.subnet_id', what: 'Subnet', id: wanted.subnet_id })
     const target = wanted.port_id == null ? null : ownAddress(context, principal, wanted.port_id, 'Port').portId
-    const wish = { from: 'pool', poolId: found.pool.id, address: wanted.floating_ip_address ?? null } as const
+    const vip = { from: 'pool', poolId: found.pool.id, address: wanted.floating_ip_address ?? null } as const
     const words = { name: '', description: wanted.description }
-    const reserved = await admission.reserveAddress(projectId, wish, 'floating', words)
+    const reserved = await admission.reserveAddress(projectId, vip, 'floating', words)
     try {
       const floating = target === null ? reserved : await admission.bindFloating(reserved.portId, target)
       return reply.code(201).send({ floatingip: shownFloatingIp(view, floating) })
@@ -183,7 +183,7 @@ function wishOf(
   networkId: string,
   subnetId: string | undefined,
   address: string | null,
-): VipWish {
+): VipRequest {
   const found = networkOrPool(context, principal, networkId)
   if (address !== null && !isIp(address))
     throw new SpoutError('InvalidField', { field: 'port.fixed_ips[0].ip_address', reason: 'is not an address' })

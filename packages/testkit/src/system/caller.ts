@@ -22,7 +22,7 @@ export type Call = { readonly id: number } & (
   | { readonly op: 'say'; readonly connection: number; readonly text: string; readonly timeoutMs: number }
   | { readonly op: 'drop'; readonly connection: number }
 )
-type Wish<C = Call> = C extends Call ? Omit<C, 'id'> : never
+type CallRequest<C = Call> = C extends Call ? Omit<C, 'id'> : never
 
 /** What a call came to: the answer, or the error's code (`ECONNREFUSED`, `TIMEOUT`, `CLOSED`). */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: string }
@@ -139,11 +139,11 @@ export class Caller implements AsyncDisposable {
     await gone
   }
 
-  #call<T>(wish: Wish): Promise<Outcome<T>> {
+  #call<T>(request: CallRequest): Promise<Outcome<T>> {
     const id = ++this.#lastId
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve)
-      this.#child.stdin.write(`${JSON.stringify({ id, ...wish })}\n`)
+      this.#child.stdin.write(`${JSON.stringify({ id, ...request })}\n`)
     })
   }
 }

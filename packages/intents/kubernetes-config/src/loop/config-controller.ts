@@ -24,7 +24,7 @@ export interface ConfigControllerOptions {
   readonly cluster: string
   readonly clock: Clock
   readonly log: Logger
-  /** How often sessions, nodes and usage are read again, and refused wishes are tried again. */
+  /** How often sessions, nodes and usage are read again, and refused objects are tried again. */
   readonly everyMs?: number
 }
 

@@ -1,5 +1,5 @@
 import { HTTP_METHODS } from '@spout/model'
-import type { MonitorForm } from '../forms.ts'
+import type { OctaviaMonitor } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import { integer, nullable, numberOneOf, oneOf, type Stamp, text, uuid, type WireType } from '../wire/wire-type.ts'
@@ -8,16 +8,16 @@ import { metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 
 /** A monitor as a request describes it, with the pool that it names. */
-export interface MonitorAsk extends MonitorForm {
+export interface MonitorSpec extends OctaviaMonitor {
   readonly poolId: string | null
 }
 
-export interface MonitorReading extends MonitorForm {
+export interface MonitorReading extends OctaviaMonitor {
   readonly snapshot: Snapshot
   readonly poolId: string
 }
 
-export const blankMonitor = ({ newId, now }: Stamp): MonitorAsk => ({
+export const blankMonitor = ({ newId, now }: Stamp): MonitorSpec => ({
   model: {
     id: newId(),
     name: '',
@@ -40,7 +40,7 @@ export const blankMonitor = ({ newId, now }: Stamp): MonitorAsk => ({
   poolId: null,
 })
 
-const row = rowsOf<MonitorAsk, MonitorReading>()
+const row = rowsOf<MonitorSpec, MonitorReading>()
 // Octavia admits 0, which no prober can hold to.
 const seconds = integer(1, 86_400)
 const retries = integer(1, 10)
@@ -59,76 +59,76 @@ const domainName = text({
 })
 
 /** Of HTTP monitors alone: others print null and an update to null gives the default back. */
-const httpFields: readonly Field<MonitorAsk, MonitorReading>[] = [
+const httpFields: readonly Field<MonitorSpec, MonitorReading>[] = [
   row('http_method', nullable(oneOf(HTTP_METHODS)), {
     since: 0,
     create: 'optional',
     update: true,
     ifNull: null,
-    write: (form, httpMethod) => ({ ...form, httpMethod }),
-    read: (form) => form.httpMethod,
+    write: (monitor, httpMethod) => ({ ...monitor, httpMethod }),
+    read: (monitor) => monitor.httpMethod,
   }),
   row('url_path', nullable(urlPath), {
     since: 0,
     create: 'optional',
     update: true,
     ifNull: null,
-    write: (form, path) => ({ ...form, urlPath: path }),
-    read: (form) => form.urlPath,
+    write: (monitor, path) => ({ ...monitor, urlPath: path }),
+    read: (monitor) => monitor.urlPath,
   }),
   row('expected_codes', nullable(expectedCodes), {
     since: 0,
     create: 'optional',
     update: true,
     ifNull: null,
-    write: (form, codes) => ({ ...form, expectedCodes: codes }),
-    read: (form) => form.expectedCodes,
+    write: (monitor, codes) => ({ ...monitor, expectedCodes: codes }),
+    read: (monitor) => monitor.expectedCodes,
   }),
   row('http_version', nullable(numberOneOf([1, 1.1], 1)), {
     since: 10,
     create: 'optional',
     update: true,
     ifNull: null,
-    write: (form, httpVersion) => ({ ...form, httpVersion }),
-    read: (form) => form.httpVersion,
+    write: (monitor, httpVersion) => ({ ...monitor, httpVersion }),
+    read: (monitor) => monitor.httpVersion,
   }),
   row('domain_name', nullable(domainName), {
     since: 10,
     create: 'optional',
     update: true,
     ifNull: null,
-    write: (form, name) => ({ ...form, domainName: name }),
-    read: (form) => form.domainName,
+    write: (monitor, name) => ({ ...monitor, domainName: name }),
+    read: (monitor) => monitor.domainName,
   }),
 ]
 
-const ownFields: readonly Field<MonitorAsk, MonitorReading>[] = [
-  ...metaFields<MonitorAsk, MonitorReading>(),
+const ownFields: readonly Field<MonitorSpec, MonitorReading>[] = [
+  ...metaFields<MonitorSpec, MonitorReading>(),
   row('type', oneOf(MONITOR_TYPES), {
     since: 0,
     create: 'required',
-    write: (form, type) => ({ ...form, type }),
-    read: (form) => form.type,
+    write: (monitor, type) => ({ ...monitor, type }),
+    read: (monitor) => monitor.type,
   }),
   row('delay', seconds, {
     since: 0,
     create: 'required',
     update: true,
-    write: (form, delaySeconds) => ({ ...form, delaySeconds }),
-    read: (form) => form.delaySeconds,
+    write: (monitor, delaySeconds) => ({ ...monitor, delaySeconds }),
+    read: (monitor) => monitor.delaySeconds,
   }),
   row('timeout', seconds, {
     since: 0,
     create: 'required',
     update: true,
-    write: (form, timeoutSeconds) => ({ ...form, timeoutSeconds }),
-    read: (form) => form.timeoutSeconds,
+    write: (monitor, timeoutSeconds) => ({ ...monitor, timeoutSeconds }),
+    read: (monitor) => monitor.timeoutSeconds,
   }),
   row('max_retries', retries, {
     since: 0,
     create: 'required',
     update: true,
-    write: (form, rise) => ({ ...form, model: { ...form.model, rise } }),
+    write: (monitor, rise) => ({ ...monitor, model: { ...monitor.model, rise } }),
     read: ({ model }) => model.rise,
   }),
   row('max_retries_down', retries, {
@@ -136,27 +136,27 @@ const ownFields: readonly Field<MonitorAsk, MonitorReading>[] = [
     create: 'optional',
     update: true,
     default: 3,
-    write: (form, fall) => ({ ...form, model: { ...form.model, fall } }),
+    write: (monitor, fall) => ({ ...monitor, model: { ...monitor.model, fall } }),
     read: ({ model }) => model.fall,
   }),
   ...httpFields,
 ]
 
 /** Within a pool of a graph: no pool to name, no owner. */
-export const nestedMonitor: WireType<MonitorAsk> = nested(ownFields, blankMonitor)
+export const nestedMonitor: WireType<MonitorSpec> = nested(ownFields, blankMonitor)
 
-export const monitorResource: Resource<MonitorAsk, MonitorReading> = {
+export const monitorResource: Resource<MonitorSpec, MonitorReading> = {
   word: 'Health Monitor',
   root: 'healthmonitor',
   plural: 'healthmonitors',
   argument: 'health_monitor_',
   fields: [
     ...ownFields,
-    ...ownerFields<MonitorAsk, MonitorReading>(),
+    ...ownerFields<MonitorSpec, MonitorReading>(),
     row('pool_id', uuid, {
       since: 0,
       create: 'required',
-      write: (form, poolId) => ({ ...form, poolId }),
+      write: (monitor, poolId) => ({ ...monitor, poolId }),
       asked: ({ poolId }) => [poolId],
     }),
     row('pools', text(), { since: 0, read: ({ poolId }) => [{ id: poolId }] }),

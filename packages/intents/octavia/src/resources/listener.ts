@@ -1,5 +1,5 @@
-import type { ListenerForm } from '../forms.ts'
-import { DEFAULT_TIMEOUTS } from '../listener-form.ts'
+import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
+import type { OctaviaListener } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Field, nested, rowsOf } from '../wire/field.ts'
 import {
@@ -19,22 +19,22 @@ import {
 } from '../wire/wire-type.ts'
 import { CLIENT_AUTHENTICATION, isOneOf, LISTENER_PROTOCOLS, OFFERED_LISTENER_PROTOCOLS } from '../words.ts'
 import { descriptionField, metaFields, ownerFields } from './meta-fields.ts'
-import { nestedPool, type PoolAsk } from './pool.ts'
+import { nestedPool, type PoolSpec } from './pool.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
 /** A listener as a request describes it. */
-export interface ListenerAsk extends ListenerForm {
+export interface ListenerSpec extends OctaviaListener {
   readonly loadBalancerId: string | null
   /** A pool that the same request brings, or in a graph names. */
-  readonly defaultPool: PoolAsk | null
+  readonly defaultPool: PoolSpec | null
 }
 
-export interface ListenerReading extends ListenerForm {
+export interface ListenerReading extends OctaviaListener {
   readonly snapshot: Snapshot
 }
 
-export const blankListener = ({ newId, now }: Stamp): ListenerAsk => ({
+export const blankListener = ({ newId, now }: Stamp): ListenerSpec => ({
   model: {
     id: newId(),
     name: '',
@@ -58,9 +58,13 @@ export const blankListener = ({ newId, now }: Stamp): ListenerAsk => ({
 })
 
 /** What an update of a stored listener starts from. */
-export const listenerAskOf = (form: ListenerForm): ListenerAsk => ({ ...form, loadBalancerId: null, defaultPool: null })
+export const listenerSpecOf = (listener: OctaviaListener): ListenerSpec => ({
+  ...listener,
+  loadBalancerId: null,
+  defaultPool: null,
+})
 
-const row = rowsOf<ListenerAsk, ListenerReading>()
+const row = rowsOf<ListenerSpec, ListenerReading>()
 
 /** -1 is no limit. Octavia's 0 would be a listener that nobody may use. */
 const connectionLimit: WireType<number> = {
@@ -74,22 +78,22 @@ const connectionLimit: WireType<number> = {
 type TimeoutName = keyof typeof DEFAULT_TIMEOUTS
 /** 24 days, in milliseconds. */
 const timeout = integer(0, 24 * 24 * 60 * 60 * 1000)
-const timeoutField = (wireName: string, name: TimeoutName): Field<ListenerAsk, ListenerReading> =>
+const timeoutField = (wireName: string, name: TimeoutName): Field<ListenerSpec, ListenerReading> =>
   row(wireName, timeout, {
     since: 1,
     create: 'optional',
     update: true,
     default: DEFAULT_TIMEOUTS[name],
-    write: (ask, ms) => ({ ...ask, model: { ...ask.model, timeouts: { ...ask.model.timeouts, [name]: ms } } }),
+    write: (spec, ms) => ({ ...spec, model: { ...spec.model, timeouts: { ...spec.model.timeouts, [name]: ms } } }),
     read: ({ model }) => model.timeouts[name],
   })
 
 const why = 'listeners do not end TLS yet'
 const ref = text({ max: 255 })
 
-const ownFields: readonly Field<ListenerAsk, ListenerReading>[] = [
-  ...metaFields<ListenerAsk, ListenerReading>(),
-  descriptionField<ListenerAsk, ListenerReading>(),
+const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
+  ...metaFields<ListenerSpec, ListenerReading>(),
+  descriptionField<ListenerSpec, ListenerReading>(),
   row(
     'protocol',
     offered(
@@ -100,14 +104,14 @@ const ownFields: readonly Field<ListenerAsk, ListenerReading>[] = [
     {
       since: 0,
       create: 'required',
-      write: (ask, protocol) => ({ ...ask, protocol }),
+      write: (spec, protocol) => ({ ...spec, protocol }),
       read: ({ protocol }) => protocol,
     },
   ),
   row('protocol_port', integer(1, 65_535), {
     since: 0,
     create: 'required',
-    write: (ask, port) => ({ ...ask, model: { ...ask.model, port } }),
+    write: (spec, port) => ({ ...spec, model: { ...spec.model, port } }),
     read: ({ model }) => model.port,
   }),
   row('connection_limit', connectionLimit, {
@@ -115,7 +119,7 @@ const ownFields: readonly Field<ListenerAsk, ListenerReading>[] = [
     create: 'optional',
     update: true,
     default: -1,
-    write: (ask, limit) => ({ ...ask, model: { ...ask.model, connectionLimit: limit === -1 ? null : limit } }),
+    write: (spec, limit) => ({ ...spec, model: { ...spec.model, connectionLimit: limit === -1 ? null : limit } }),
     read: ({ model }) => model.connectionLimit ?? -1,
   }),
   row('default_pool_id', nullable(uuid), {
@@ -123,21 +127,21 @@ const ownFields: readonly Field<ListenerAsk, ListenerReading>[] = [
     create: 'optional',
     update: true,
     default: null,
-    write: (ask, defaultPoolId) => ({ ...ask, model: { ...ask.model, defaultPoolId } }),
+    write: (spec, defaultPoolId) => ({ ...spec, model: { ...spec.model, defaultPoolId } }),
     read: ({ model }) => model.defaultPoolId,
   }),
   row('default_pool', nullable(nestedPool), {
     since: 0,
     create: 'optional',
     default: null,
-    write: (ask, defaultPool) => ({ ...ask, defaultPool }),
+    write: (spec, defaultPool) => ({ ...spec, defaultPool }),
   }),
   row('insert_headers', textMap, {
     since: 0,
     create: 'optional',
     update: true,
     default: new Map(),
-    write: (ask, insertHeaders) => ({ ...ask, insertHeaders }),
+    write: (spec, insertHeaders) => ({ ...spec, insertHeaders }),
     read: ({ insertHeaders }) => Object.fromEntries(insertHeaders),
   }),
   timeoutField('timeout_client_data', 'clientMs'),
@@ -150,7 +154,10 @@ const ownFields: readonly Field<ListenerAsk, ListenerReading>[] = [
     update: true,
     default: [],
     // No list and an empty one both admit everybody, and read as null.
-    write: (ask, cidrs) => ({ ...ask, model: { ...ask.model, allowedCidrs: cidrs.length === 0 ? null : [...cidrs] } }),
+    write: (spec, cidrs) => ({
+      ...spec,
+      model: { ...spec.model, allowedCidrs: cidrs.length === 0 ? null : [...cidrs] },
+    }),
     read: ({ model }) => model.allowedCidrs,
   }),
   restingField('default_tls_container_ref', ref, { since: 0, rest: null, why }),
@@ -173,20 +180,20 @@ const ownFields: readonly Field<ListenerAsk, ListenerReading>[] = [
 ]
 
 /** A listener of a graph: its load balancer and its owner are the graph's. */
-export const nestedListener: WireType<ListenerAsk> = nested(ownFields, blankListener)
+export const nestedListener: WireType<ListenerSpec> = nested(ownFields, blankListener)
 
-export const listenerResource: Resource<ListenerAsk, ListenerReading> = {
+export const listenerResource: Resource<ListenerSpec, ListenerReading> = {
   word: 'Listener',
   root: 'listener',
   plural: 'listeners',
   argument: 'listener_',
   fields: [
     ...ownFields,
-    ...ownerFields<ListenerAsk, ListenerReading>(),
+    ...ownerFields<ListenerSpec, ListenerReading>(),
     row('loadbalancer_id', uuid, {
       since: 0,
       create: 'required',
-      write: (ask, loadBalancerId) => ({ ...ask, loadBalancerId }),
+      write: (spec, loadBalancerId) => ({ ...spec, loadBalancerId }),
       asked: ({ snapshot }) => [snapshot.lb.id],
     }),
     row('loadbalancers', text(), { since: 0, read: ({ snapshot }) => [{ id: snapshot.lb.id }] }),

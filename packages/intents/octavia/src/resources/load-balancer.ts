@@ -3,14 +3,14 @@ import { type Snapshot, updatedAt, wireTime } from '../snapshot.ts'
 import { subresourceNotFound, validationFailure } from '../wire/fault.ts'
 import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
 import { boolean, ipAddress, list, nullable, text, uuid } from '../wire/wire-type.ts'
-import { type ListenerAsk, nestedListener } from './listener.ts'
+import { type ListenerSpec, nestedListener } from './listener.ts'
 import { projectId } from './meta-fields.ts'
-import { nestedPool, type PoolAsk } from './pool.ts'
+import { nestedPool, type PoolSpec } from './pool.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
 /** Where a request wants an address from; what it leaves out is null. */
-export interface VipAsk {
+export interface VipSpec {
   readonly portId: string | null
   readonly networkId: string | null
   readonly subnetId: string | null
@@ -18,17 +18,17 @@ export interface VipAsk {
 }
 
 /** A load balancer as a request describes it. */
-export interface LoadBalancerAsk {
+export interface LoadBalancerSpec {
   readonly name: string
   readonly description: string
   readonly enabled: boolean
   readonly tags: readonly string[]
   readonly projectId: string | null
   readonly provider: string | null
-  readonly vip: VipAsk
-  readonly additionalVips: readonly VipAsk[]
-  readonly listeners: readonly ListenerAsk[]
-  readonly pools: readonly PoolAsk[]
+  readonly vip: VipSpec
+  readonly additionalVips: readonly VipSpec[]
+  readonly listeners: readonly ListenerSpec[]
+  readonly pools: readonly PoolSpec[]
 }
 
 export interface LoadBalancerReading {
@@ -37,9 +37,9 @@ export interface LoadBalancerReading {
   readonly vips: readonly Vip[]
 }
 
-const NO_VIP: VipAsk = { portId: null, networkId: null, subnetId: null, address: null }
+const NO_VIP: VipSpec = { portId: null, networkId: null, subnetId: null, address: null }
 
-export const blankLoadBalancer = (): LoadBalancerAsk => ({
+export const blankLoadBalancer = (): LoadBalancerSpec => ({
   name: '',
   description: '',
   enabled: true,
@@ -56,38 +56,38 @@ export const blankLoadBalancer = (): LoadBalancerAsk => ({
 export const networkOf = (vip: Vip): string | null => vip.networkId ?? vip.poolId
 export const subnetOf = (vip: Vip): string | null => vip.subnetId ?? vip.poolId
 
-const row = rowsOf<LoadBalancerAsk, LoadBalancerReading>()
+const row = rowsOf<LoadBalancerSpec, LoadBalancerReading>()
 const prose = text({ max: 255 })
 
-const vipField = (name: keyof VipAsk, wireName: string, print: (vip: Vip) => string | null) =>
+const vipField = (name: keyof VipSpec, wireName: string, print: (vip: Vip) => string | null) =>
   row(wireName, nullable(name === 'address' ? ipAddress : uuid), {
     since: 0,
     create: 'optional',
     default: null,
-    write: (ask, value) => ({ ...ask, vip: { ...ask.vip, [name]: value } }),
+    write: (spec, value) => ({ ...spec, vip: { ...spec.vip, [name]: value } }),
     read: ({ vips: [vip] }) => (vip === undefined ? null : print(vip)),
   })
 
-const additionalVipRow = rowsOf<VipAsk, Vip>()
-const additionalVipFields: readonly Field<VipAsk, Vip>[] = [
+const additionalVipRow = rowsOf<VipSpec, Vip>()
+const additionalVipFields: readonly Field<VipSpec, Vip>[] = [
   additionalVipRow('subnet_id', uuid, {
     since: 26,
     create: 'required',
-    write: (ask, subnetId) => ({ ...ask, subnetId }),
+    write: (spec, subnetId) => ({ ...spec, subnetId }),
     read: subnetOf,
   }),
   additionalVipRow('ip_address', nullable(ipAddress), {
     since: 26,
     create: 'optional',
     default: null,
-    write: (ask, address) => ({ ...ask, address }),
+    write: (spec, address) => ({ ...spec, address }),
     read: ({ address }) => address,
   }),
   additionalVipRow('port_id', nullable(uuid), {
     since: 26,
     create: 'optional',
     default: null,
-    write: (ask, portId) => ({ ...ask, portId }),
+    write: (spec, portId) => ({ ...spec, portId }),
     read: ({ addressId }) => addressId,
   }),
 ]
@@ -96,13 +96,13 @@ const ownerRow = (name: 'project_id' | 'tenant_id') =>
   row(name, projectId, {
     since: 0,
     create: 'optional',
-    write: (ask, id) => ({ ...ask, projectId: projectId.queryText(id) }),
+    write: (spec, id) => ({ ...spec, projectId: projectId.queryText(id) }),
     read: ({ snapshot }) => snapshot.lb.projectId,
   })
 
 const idsOf = (objects: readonly { readonly id: string }[]) => objects.map(({ id }) => ({ id }))
 
-export const loadBalancerResource: Resource<LoadBalancerAsk, LoadBalancerReading> = {
+export const loadBalancerResource: Resource<LoadBalancerSpec, LoadBalancerReading> = {
   word: 'Load Balancer',
   root: 'loadbalancer',
   plural: 'loadbalancers',
@@ -114,7 +114,7 @@ export const loadBalancerResource: Resource<LoadBalancerAsk, LoadBalancerReading
       create: 'optional',
       update: true,
       default: '',
-      write: (ask, name) => ({ ...ask, name }),
+      write: (spec, name) => ({ ...spec, name }),
       read: ({ snapshot }) => snapshot.lb.name,
     }),
     row('description', prose, {
@@ -122,7 +122,7 @@ export const loadBalancerResource: Resource<LoadBalancerAsk, LoadBalancerReading
       create: 'optional',
       update: true,
       default: '',
-      write: (ask, description) => ({ ...ask, description }),
+      write: (spec, description) => ({ ...spec, description }),
       read: ({ snapshot }) => snapshot.lb.description,
     }),
     row('admin_state_up', boolean, {
@@ -131,7 +131,7 @@ export const loadBalancerResource: Resource<LoadBalancerAsk, LoadBalancerReading
       update: true,
       default: true,
       ifNull: false,
-      write: (ask, enabled) => ({ ...ask, enabled }),
+      write: (spec, enabled) => ({ ...spec, enabled }),
       read: ({ snapshot }) => snapshot.lb.enabled,
     }),
     row('provisioning_status', text(), { since: 0, read: ({ snapshot }) => snapshot.provisioning }),
@@ -154,28 +154,28 @@ export const loadBalancerResource: Resource<LoadBalancerAsk, LoadBalancerReading
         since: 26,
         create: 'optional',
         default: [],
-        write: (ask, additionalVips) => ({ ...ask, additionalVips }),
+        write: (spec, additionalVips) => ({ ...spec, additionalVips }),
         read: ({ vips }) => vips.slice(1).map((vip) => printObject(additionalVipFields, vip)),
       },
     ),
     row('provider', text({ max: 64 }), {
       since: 0,
       create: 'optional',
-      write: (ask, provider) => ({ ...ask, provider }),
+      write: (spec, provider) => ({ ...spec, provider }),
       read: ({ snapshot }) => snapshot.provider,
     }),
     row('listeners', list(nestedListener, 1000), {
       since: 0,
       create: 'optional',
       default: [],
-      write: (ask, listeners) => ({ ...ask, listeners }),
+      write: (spec, listeners) => ({ ...spec, listeners }),
       read: ({ snapshot }) => idsOf(snapshot.lb.listeners),
     }),
     row('pools', list(nestedPool, 1000), {
       since: 0,
       create: 'optional',
       default: [],
-      write: (ask, pools) => ({ ...ask, pools }),
+      write: (spec, pools) => ({ ...spec, pools }),
       read: ({ snapshot }) => idsOf(snapshot.lb.pools),
     }),
     row('tags', list(prose, 100), {
@@ -183,7 +183,7 @@ export const loadBalancerResource: Resource<LoadBalancerAsk, LoadBalancerReading
       create: 'optional',
       update: true,
       default: [],
-      write: (ask, tags) => ({ ...ask, tags: [...new Set(tags)] }),
+      write: (spec, tags) => ({ ...spec, tags: [...new Set(tags)] }),
       read: ({ snapshot }) => snapshot.lb.tags,
     }),
     restingField('flavor_id', uuid, {

@@ -1,5 +1,5 @@
 import { forbiddenRange, parseIp } from '@spout/net'
-import type { MemberForm } from '../forms.ts'
+import type { OctaviaMember } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { invalidOption, OctaviaFault } from '../wire/fault.ts'
 import { type Field, rowsOf } from '../wire/field.ts'
@@ -8,12 +8,12 @@ import { metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
-export interface MemberReading extends MemberForm {
+export interface MemberReading extends OctaviaMember {
   readonly snapshot: Snapshot
 }
 
 /** A member before its request says anything; the table's defaults and required fields complete it. */
-export const blankMember = ({ newId, now }: Stamp): MemberForm => ({
+export const blankMember = ({ newId, now }: Stamp): OctaviaMember => ({
   model: {
     id: newId(),
     name: '',
@@ -42,22 +42,22 @@ const memberAddress: WireType<string> = {
   },
 }
 
-const row = rowsOf<MemberForm, MemberReading>()
+const row = rowsOf<OctaviaMember, MemberReading>()
 const port = integer(1, 65_535)
 
-const fields: readonly Field<MemberForm, MemberReading>[] = [
-  ...metaFields<MemberForm, MemberReading>(),
-  ...ownerFields<MemberForm, MemberReading>(),
+const fields: readonly Field<OctaviaMember, MemberReading>[] = [
+  ...metaFields<OctaviaMember, MemberReading>(),
+  ...ownerFields<OctaviaMember, MemberReading>(),
   row('address', memberAddress, {
     since: 0,
     create: 'required',
-    write: (form, address) => ({ ...form, model: { ...form.model, address } }),
+    write: (member, address) => ({ ...member, model: { ...member.model, address } }),
     read: ({ model }) => model.address,
   }),
   row('protocol_port', port, {
     since: 0,
     create: 'required',
-    write: (form, protocolPort) => ({ ...form, model: { ...form.model, port: protocolPort } }),
+    write: (member, protocolPort) => ({ ...member, model: { ...member.model, port: protocolPort } }),
     read: ({ model }) => model.port,
   }),
   row('weight', integer(0, 256), {
@@ -65,7 +65,7 @@ const fields: readonly Field<MemberForm, MemberReading>[] = [
     create: 'optional',
     update: true,
     default: 1,
-    write: (form, weight) => ({ ...form, model: { ...form.model, weight } }),
+    write: (member, weight) => ({ ...member, model: { ...member.model, weight } }),
     read: ({ model }) => model.weight,
   }),
   row('backup', boolean, {
@@ -73,13 +73,13 @@ const fields: readonly Field<MemberForm, MemberReading>[] = [
     create: 'optional',
     update: true,
     default: false,
-    write: (form, backup) => ({ ...form, model: { ...form.model, backup } }),
+    write: (member, backup) => ({ ...member, model: { ...member.model, backup } }),
     read: ({ model }) => model.backup,
   }),
   row('subnet_id', nullable(uuid), {
     since: 0,
     create: 'optional',
-    write: (form, subnetId) => ({ ...form, model: { ...form.model, subnetId } }),
+    write: (member, subnetId) => ({ ...member, model: { ...member.model, subnetId } }),
     read: ({ model }) => model.subnetId,
   }),
   row('monitor_address', nullable(memberAddress), {
@@ -87,7 +87,7 @@ const fields: readonly Field<MemberForm, MemberReading>[] = [
     create: 'optional',
     update: true,
     default: null,
-    write: (form, monitorAddress) => ({ ...form, model: { ...form.model, monitorAddress } }),
+    write: (member, monitorAddress) => ({ ...member, model: { ...member.model, monitorAddress } }),
     read: ({ model }) => model.monitorAddress,
   }),
   row('monitor_port', nullable(port), {
@@ -95,7 +95,7 @@ const fields: readonly Field<MemberForm, MemberReading>[] = [
     create: 'optional',
     update: true,
     default: null,
-    write: (form, monitorPort) => ({ ...form, model: { ...form.model, monitorPort } }),
+    write: (member, monitorPort) => ({ ...member, model: { ...member.model, monitorPort } }),
     read: ({ model }) => model.monitorPort,
   }),
   row('vnic_type', nullable(uuid), { since: 30, read: () => 'normal' }),
@@ -108,7 +108,7 @@ const fields: readonly Field<MemberForm, MemberReading>[] = [
   }),
 ]
 
-export const memberResource: Resource<MemberForm, MemberReading> = {
+export const memberResource: Resource<OctaviaMember, MemberReading> = {
   word: 'Member',
   root: 'member',
   plural: 'members',

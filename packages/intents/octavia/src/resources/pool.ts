@@ -1,7 +1,7 @@
 import { POOL_FAILURE_DEFAULTS } from '@spout/model'
 import { LongList } from '@spout/runtime'
-import type { PersistenceForm, PoolForm } from '../forms.ts'
-import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../pool-form.ts'
+import { MODEL_ALGORITHM, WIRE_ALGORITHM } from '../convert-pool.ts'
+import type { OctaviaPersistence, OctaviaPool } from '../octavia-resources.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { type Field, nested, printObject, rowsOf } from '../wire/field.ts'
 import {
@@ -32,7 +32,7 @@ import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
 /** A pool as a request describes it. In a graph it may be a mere name that stands for another one. */
-export interface PoolAsk extends Omit<PoolForm, 'protocol'> {
+export interface PoolSpec extends Omit<OctaviaPool, 'protocol'> {
   readonly protocol: PoolProtocol | null
   readonly hasAlgorithm: boolean
   readonly loadBalancerId: string | null
@@ -40,11 +40,11 @@ export interface PoolAsk extends Omit<PoolForm, 'protocol'> {
   readonly isReference: boolean
 }
 
-export interface PoolReading extends PoolForm {
+export interface PoolReading extends OctaviaPool {
   readonly snapshot: Snapshot
 }
 
-export const blankPool = ({ newId, now }: Stamp): PoolAsk => ({
+export const blankPool = ({ newId, now }: Stamp): PoolSpec => ({
   model: {
     id: newId(),
     name: '',
@@ -74,55 +74,60 @@ export const blankPool = ({ newId, now }: Stamp): PoolAsk => ({
 })
 
 /** What an update of a stored pool starts from. */
-export const poolAskOf = (form: PoolForm): PoolAsk => ({
-  ...form,
+export const poolSpecOf = (pool: OctaviaPool): PoolSpec => ({
+  ...pool,
   hasAlgorithm: true,
   loadBalancerId: null,
   listenerId: null,
   isReference: false,
 })
 
-const row = rowsOf<PoolAsk, PoolReading>()
+const row = rowsOf<PoolSpec, PoolReading>()
 const idsOf = (objects: readonly { readonly id: string }[]) => objects.map(({ id }) => ({ id }))
 const listenersOf = ({ snapshot, model }: PoolReading) =>
   snapshot.lb.listeners.filter(({ defaultPoolId }) => defaultPoolId === model.id)
 
-const persistenceRow = rowsOf<PersistenceForm, PersistenceForm>()
-const persistenceFields: readonly Field<PersistenceForm, PersistenceForm>[] = [
+const persistenceRow = rowsOf<OctaviaPersistence, OctaviaPersistence>()
+const persistenceFields: readonly Field<OctaviaPersistence, OctaviaPersistence>[] = [
   persistenceRow('type', oneOf(PERSISTENCE_TYPES), {
     since: 0,
     create: 'optional',
-    write: (form, word) => ({ ...form, type: word }),
-    read: (form) => form.type,
+    write: (persistence, word) => ({ ...persistence, type: word }),
+    read: (persistence) => persistence.type,
   }),
   persistenceRow('cookie_name', text({ max: 255, pattern: /^[^\s,;\\]+$/ }), {
     since: 0,
     create: 'optional',
-    write: (form, cookieName) => ({ ...form, cookieName }),
-    read: (form) => form.cookieName,
+    write: (persistence, cookieName) => ({ ...persistence, cookieName }),
+    read: (persistence) => persistence.cookieName,
   }),
   persistenceRow('persistence_timeout', integer(1, 86_400), {
     since: 0,
     create: 'optional',
-    write: (form, timeoutSeconds) => ({ ...form, timeoutSeconds }),
-    read: (form) => form.timeoutSeconds,
+    write: (persistence, timeoutSeconds) => ({ ...persistence, timeoutSeconds }),
+    read: (persistence) => persistence.timeoutSeconds,
   }),
   persistenceRow('persistence_granularity', ipAddress, {
     since: 0,
     create: 'optional',
-    write: (form, granularity) => ({ ...form, granularity }),
-    read: (form) => form.granularity,
+    write: (persistence, granularity) => ({ ...persistence, granularity }),
+    read: (persistence) => persistence.granularity,
   }),
 ]
 
-const noPersistence = (): PersistenceForm => ({ type: null, cookieName: null, timeoutSeconds: null, granularity: null })
+const noPersistence = (): OctaviaPersistence => ({
+  type: null,
+  cookieName: null,
+  timeoutSeconds: null,
+  granularity: null,
+})
 
 const why = 'TLS to members is not offered yet'
 
 /** @param words whether protocol and algorithm must be said: pools of a graph may be mere references */
-const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, PoolReading>[] => [
-  ...metaFields<PoolAsk, PoolReading>(),
-  descriptionField<PoolAsk, PoolReading>(),
+const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, PoolReading>[] => [
+  ...metaFields<PoolSpec, PoolReading>(),
+  descriptionField<PoolSpec, PoolReading>(),
   row(
     'protocol',
     offered(
@@ -133,7 +138,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, Pool
     {
       since: 0,
       create: words,
-      write: (ask, protocol) => ({ ...ask, protocol }),
+      write: (spec, protocol) => ({ ...spec, protocol }),
       read: ({ protocol }) => protocol,
     },
   ),
@@ -141,7 +146,11 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, Pool
     since: 0,
     create: words,
     update: true,
-    write: (ask, word) => ({ ...ask, hasAlgorithm: true, model: { ...ask.model, algorithm: MODEL_ALGORITHM[word] } }),
+    write: (spec, word) => ({
+      ...spec,
+      hasAlgorithm: true,
+      model: { ...spec.model, algorithm: MODEL_ALGORITHM[word] },
+    }),
     read: ({ model }) => WIRE_ALGORITHM[model.algorithm],
   }),
   row('session_persistence', nullable(nested(persistenceFields, noPersistence)), {
@@ -150,9 +159,9 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, Pool
     update: true,
     default: null,
     // An update may leave the type out: the present one stays.
-    write: (ask, form) => ({
-      ...ask,
-      persistence: form && { ...form, type: form.type ?? ask.persistence?.type ?? null },
+    write: (spec, persistence) => ({
+      ...spec,
+      persistence: persistence && { ...persistence, type: persistence.type ?? spec.persistence?.type ?? null },
     }),
     read: ({ persistence }) => persistence && printObject(persistenceFields, persistence),
   }),
@@ -160,14 +169,14 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, Pool
     since: 0,
     create: 'optional',
     default: [],
-    write: (ask, members) => ({ ...ask, model: { ...ask.model, members: members.map(({ model }) => model) } }),
+    write: (spec, members) => ({ ...spec, model: { ...spec.model, members: members.map(({ model }) => model) } }),
     read: ({ model }) => LongList.of(model.members, ({ id }) => ({ id })),
   }),
   row('healthmonitor', nullable(nestedMonitor), {
     since: 0,
     create: 'optional',
     default: null,
-    write: (ask, monitor) => ({ ...ask, monitor }),
+    write: (spec, monitor) => ({ ...spec, monitor }),
   }),
   row('healthmonitor_id', nullable(uuid), { since: 0, read: ({ model }) => model.monitor?.id ?? null }),
   restingField('tls_enabled', boolean, { since: 8, rest: false, why }),
@@ -180,31 +189,34 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolAsk, Pool
 ]
 
 /** A pool of a graph: `{"name": …}` alone refers to another one. */
-export const nestedPool: WireType<PoolAsk> = {
+export const nestedPool: WireType<PoolSpec> = {
   read(value, at) {
-    const ask = nested(ownFields('optional'), blankPool).read(value, at)
-    return { ...ask, isReference: ask.protocol === null && !ask.hasAlgorithm && Object.keys(value ?? {}).length === 1 }
+    const spec = nested(ownFields('optional'), blankPool).read(value, at)
+    return {
+      ...spec,
+      isReference: spec.protocol === null && !spec.hasAlgorithm && Object.keys(value ?? {}).length === 1,
+    }
   },
 }
 
-export const poolResource: Resource<PoolAsk, PoolReading> = {
+export const poolResource: Resource<PoolSpec, PoolReading> = {
   word: 'Pool',
   root: 'pool',
   plural: 'pools',
   argument: 'pool_',
   fields: [
     ...ownFields('required'),
-    ...ownerFields<PoolAsk, PoolReading>(),
+    ...ownerFields<PoolSpec, PoolReading>(),
     row('loadbalancer_id', uuid, {
       since: 0,
       create: 'optional',
-      write: (ask, loadBalancerId) => ({ ...ask, loadBalancerId }),
+      write: (spec, loadBalancerId) => ({ ...spec, loadBalancerId }),
       asked: ({ snapshot }) => [snapshot.lb.id],
     }),
     row('listener_id', uuid, {
       since: 0,
       create: 'optional',
-      write: (ask, listenerId) => ({ ...ask, listenerId }),
+      write: (spec, listenerId) => ({ ...spec, listenerId }),
       asked: (reading) => listenersOf(reading).map(({ id }) => id),
     }),
     row('loadbalancers', text(), { since: 0, read: ({ snapshot }) => [{ id: snapshot.lb.id }] }),

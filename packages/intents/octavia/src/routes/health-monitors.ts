@@ -2,7 +2,7 @@ import type { LoadBalancer } from '@spout/model'
 import { requireRole } from '../access.ts'
 import { changeMonitor, removeMonitor, setMonitor } from '../edit-graph.ts'
 import { parseListQuery, printPage } from '../list-query.ts'
-import { blankMonitor, type MonitorAsk, monitorResource } from '../resources/health-monitor.ts'
+import { blankMonitor, type MonitorSpec, monitorResource } from '../resources/health-monitor.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { notFound } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
@@ -24,11 +24,11 @@ const show = (call: Call) =>
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')
-  const ask = readBody(monitorResource, 'create', call.body, call.stamp)(blankMonitor(call.stamp))
-  const { poolId, ...form } = ask
+  const spec = readBody(monitorResource, 'create', call.body, call.stamp)(blankMonitor(call.stamp))
+  const { poolId, ...monitor } = spec
   const { lb: found } = findChild(call, 'pool', poolId ?? '', 'member')
-  const change = graphChange(setMonitor(poolId ?? '', form))
-  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), ask.model.id)
+  const change = graphChange(setMonitor(poolId ?? '', monitor))
+  return print(call, await call.context.admission.changeLoadBalancer(found.id, change), spec.model.id)
 }
 
 /** The monitor, and the pool it watches. */
@@ -42,12 +42,12 @@ async function update(call: Call) {
   const { lb: found, poolId } = findMonitor(call)
   const edit = readBody(monitorResource, 'update', call.body, call.stamp)
   const change = graphChange(
-    changeMonitor(poolId, call.id, (form) => withoutPool(edit({ ...form, poolId: null })), call.stamp.now),
+    changeMonitor(poolId, call.id, (monitor) => withoutPool(edit({ ...monitor, poolId: null })), call.stamp.now),
   )
   return print(call, await call.context.admission.changeLoadBalancer(found.id, change), call.id)
 }
 
-const withoutPool = ({ poolId: _, ...form }: MonitorAsk) => form
+const withoutPool = ({ poolId: _, ...monitor }: MonitorSpec) => monitor
 
 async function remove(call: Call) {
   const { lb, poolId } = findMonitor(call)

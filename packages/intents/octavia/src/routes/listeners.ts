@@ -23,10 +23,10 @@ const show = (call: Call) =>
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')
-  const ask = readBody(listenerResource, 'create', call.body, call.stamp)(blankListener(call.stamp))
-  const { id } = findLoadBalancer(call, ask.loadBalancerId ?? '', 'member')
-  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addListener(ask)))
-  return print(call, lb, ask.model.id)
+  const spec = readBody(listenerResource, 'create', call.body, call.stamp)(blankListener(call.stamp))
+  const { id } = findLoadBalancer(call, spec.loadBalancerId ?? '', 'member')
+  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addListener(spec)))
+  return print(call, lb, spec.model.id)
 }
 
 async function update(call: Call) {

@@ -26,10 +26,10 @@ function show(call: Call) {
 async function create(call: Call) {
   requireRole(call.principal, 'member')
   const { admission, view, options } = call.context
-  const ask = readLoadBalancer(call.body, call.stamp)
-  const projectId = ownerOfNew(call.principal, ask.projectId)
+  const spec = readLoadBalancer(call.body, call.stamp)
+  const projectId = ownerOfNew(call.principal, spec.projectId)
   const providers = options.providers.map(({ name }) => name)
-  const draft = loadBalancerDraft({ ask, projectId, directory: networkDirectory(view, projectId), providers })
+  const draft = loadBalancerDraft({ spec, projectId, directory: networkDirectory(view, projectId), providers })
   const lb = await admission.createLoadBalancer(draft)
   return { [root]: printGraph(snapshot(call, lb), ownVips(call, lb)) }
 }

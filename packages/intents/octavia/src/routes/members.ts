@@ -26,9 +26,9 @@ const show = (call: Call) => print(call, findMember(call, 'reader').lb, call.chi
 
 async function create(call: Call) {
   const { lb: found } = findChild(call, 'pool', call.id, 'member')
-  const form = readBody(memberResource, 'create', call.body, call.stamp)(blankMember(call.stamp))
-  const lb = await call.context.admission.changeLoadBalancer(found.id, graphChange(addMember(call.id, form)))
-  return print(call, lb, form.model.id)
+  const member = readBody(memberResource, 'create', call.body, call.stamp)(blankMember(call.stamp))
+  const lb = await call.context.admission.changeLoadBalancer(found.id, graphChange(addMember(call.id, member)))
+  return print(call, lb, member.model.id)
 }
 
 async function update(call: Call) {

@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { NetworkDirectory } from '../vip-wish.ts'
+import type { NetworkDirectory } from '../vip-request.ts'
 
 /** What a project may name of the stored networks. Public pools can be open to some projects only. */
 export function networkDirectory(view: ModelView, projectId: string): NetworkDirectory {

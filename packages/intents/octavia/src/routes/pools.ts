@@ -2,7 +2,7 @@ import type { LoadBalancer } from '@spout/model'
 import { requireRole } from '../access.ts'
 import { addPool, changePool, removePool } from '../edit-graph.ts'
 import { parseListQuery, printPage } from '../list-query.ts'
-import { blankPool, type PoolAsk, poolResource } from '../resources/pool.ts'
+import { blankPool, type PoolSpec, poolResource } from '../resources/pool.ts'
 import { graphChange, readBody } from '../to-model.ts'
 import { validationFailure } from '../wire/fault.ts'
 import { printObject } from '../wire/field.ts'
@@ -23,7 +23,7 @@ const show = (call: Call) =>
   print(call, findChild(call, 'pool', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
 
 /** The load balancer is named, or it is the listener's. */
-function parentOf(call: Call, { loadBalancerId, listenerId }: PoolAsk): LoadBalancer {
+function parentOf(call: Call, { loadBalancerId, listenerId }: PoolSpec): LoadBalancer {
   if (loadBalancerId !== null) return findLoadBalancer(call, loadBalancerId, 'member')
   if (listenerId !== null) return findChild(call, 'listener', listenerId, 'member').lb
   throw validationFailure('Must provide at least one of: loadbalancer_id, listener_id')
@@ -31,10 +31,10 @@ function parentOf(call: Call, { loadBalancerId, listenerId }: PoolAsk): LoadBala
 
 async function create(call: Call) {
   requireRole(call.principal, 'member')
-  const ask = readBody(poolResource, 'create', call.body, call.stamp)(blankPool(call.stamp))
-  const { id } = parentOf(call, ask)
-  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addPool(ask)))
-  return print(call, lb, ask.model.id)
+  const spec = readBody(poolResource, 'create', call.body, call.stamp)(blankPool(call.stamp))
+  const { id } = parentOf(call, spec)
+  const lb = await call.context.admission.changeLoadBalancer(id, graphChange(addPool(spec)))
+  return print(call, lb, spec.model.id)
 }
 
 async function update(call: Call) {

@@ -10,8 +10,8 @@ import {
   type Pool,
   type ServiceStats,
 } from '@spout/model'
-import { DEFAULT_TIMEOUTS } from '../listener-form.ts'
-import type { NetworkDirectory } from '../vip-wish.ts'
+import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
+import type { NetworkDirectory } from '../vip-request.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
 /** Plain objects for tests: ids say what they are of and count. */

@@ -4,15 +4,15 @@ import {
   bringContent,
   bringFamilies,
   keptLoadBalancer,
-  NotWished,
   PoolAwaited,
   type Refusal,
   type ShownLoadBalancer,
   shownAddresses,
+  Unsatisfiable,
   uidOf,
   type WantedLoadBalancer,
 } from '@spout/connector'
-import { ADDRESS_FIELDS, addressFieldOf } from '../to-model/address-wish.ts'
+import { ADDRESS_FIELDS, addressFieldOf } from '../to-model/address-request.ts'
 import { externalAddresses } from '../to-model/external-ips.ts'
 import { bringExternals } from './external-addresses.ts'
 import { inOwnWords } from './own-words.ts'
@@ -20,7 +20,7 @@ import type { PlannedGroup } from './unit-plan.ts'
 
 export interface Brought {
   readonly shown: ShownLoadBalancer | null
-  /** Why it is not as wished; what is there stays in force. */
+  /** Why it is not as requested; what is there stays in force. */
   readonly refusal: Refusal | null
   /** It is not refused: it waits for what the refusal says is missing. */
   readonly waits?: boolean
@@ -42,19 +42,19 @@ export async function bringTo(context: BringContext, group: PlannedGroup): Promi
     const families = await bringFamilies(context, wanted, externals.shown, externalAddresses(externals.shown.document))
     return { ...families, refusedExternals: externals.refused }
   } catch (error) {
-    if (!(error instanceof Refused) && !(error instanceof NotWished)) throw error
+    if (!(error instanceof Refused) && !(error instanceof Unsatisfiable)) throw error
     const stands = group.heldBy === null ? shown : context.known.get(group.heldBy)
-    const refusal = error instanceof NotWished ? error.refusal : wanted.inOwnWords(error)
+    const refusal = error instanceof Unsatisfiable ? error.refusal : wanted.inOwnWords(error)
     return { shown: stands, refusal, waits: error instanceof PoolAwaited }
   }
 }
 
-function wantedOf({ heldBy, wish, content, services }: PlannedGroup): WantedLoadBalancer {
+function wantedOf({ heldBy, request, content, services }: PlannedGroup): WantedLoadBalancer {
   const addresses = addressFieldIn(services)
   const [founder] = services
   return {
     heldBy,
-    wish,
+    request,
     content,
     founder: founder === undefined ? null : uidOf(founder.service),
     shownAddresses: services.flatMap(({ service }) => shownAddresses(service)),
@@ -65,6 +65,6 @@ function wantedOf({ heldBy, wish, content, services }: PlannedGroup): WantedLoad
 
 /** Services that share an address say alike which one; the first that says so counts. */
 function addressFieldIn(services: PlannedGroup['services']): string {
-  const saying = services.find(({ wish }) => wish.families.some(({ address }) => address !== null)) ?? services[0]
+  const saying = services.find(({ request }) => request.families.some(({ address }) => address !== null)) ?? services[0]
   return saying === undefined ? 'spec.loadBalancerIP' : addressFieldOf(saying.service)
 }

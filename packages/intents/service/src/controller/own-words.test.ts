@@ -34,7 +34,7 @@ test.each([
   expect(inOwnWords(new Refused('Word', message, field))).toEqual({ reason: 'Word', field: own, message: reason })
 })
 
-test('an address that was wished by annotation is told by it', () => {
+test('an address that an annotation requested is refused under the name of that annotation', () => {
   const refused = new Refused('AddressTaken', 'Field vips[0].address: taken', 'vips[0].address')
   expect(inOwnWords(refused, 'metadata.annotations[x]').field).toBe('metadata.annotations[x]')
 })

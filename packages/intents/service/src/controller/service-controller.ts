@@ -27,9 +27,9 @@ export type { ServiceControllerOptions, ServiceControllerSettings } from './cont
 export interface ServiceControllerCounters {
   readonly services: number
   readonly loadBalancers: number
-  /** Services whose wish is not done. */
+  /** Services whose request is refused. */
   readonly refused: number
-  /** Keys to look at, without those of refused wishes that are only tried again now and then. */
+  /** Keys to look at, without refused Services that are only tried again now and then. */
   readonly queued: number
   readonly statusWrites: number
 }

@@ -58,7 +58,7 @@ export class ServiceIndex {
   }
 }
 
-/** A sharing wish that cannot be read is the Service's own to answer for. */
+/** A Service whose sharing annotations cannot be read is a unit of its own, which refuses it. */
 function unitFor(service: Service, ownership: Ownership): string | null {
   if (ownership !== 'ours') return null
   const unit = unitOf(service)

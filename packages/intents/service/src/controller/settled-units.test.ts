@@ -13,12 +13,12 @@ const sight: UnitSight = {
 const [web] = sight.services
 const group = {
   heldBy: 'lb',
-  wish: { families: [], pools: null },
+  request: { families: [], pools: null },
   externals: [],
   services: [
     {
       service: web!,
-      wish: { families: [], pools: null },
+      request: { families: [], pools: null },
       unreachable: new Map(),
       ports: [],
       notice: null,

@@ -13,7 +13,7 @@ export interface UnitSight {
   readonly documents: readonly LoadBalancer[]
 }
 
-/** A group that is as wished, without what its document says. */
+/** A group that is as requested, without what its document says. */
 export type SettledGroup = Omit<PlannedGroup, 'content'>
 
 interface Settled {

@@ -1,4 +1,4 @@
-import { type AddressWish, BEGINS_MS, keyOf, type Progress, STAYS_AFTER_MS } from '@spout/connector'
+import { type AddressRequest, BEGINS_MS, keyOf, type Progress, STAYS_AFTER_MS } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import type { WrittenStatus } from '../write-back/status.ts'
 import type { Cluster } from './cluster.ts'
 import { StatusWriter } from './status-writer.ts'
 
-const WISH: AddressWish = { families: [{ family: 4, required: true, address: null }], pools: null }
+const REQUEST: AddressRequest = { families: [{ family: 4, required: true, address: null }], pools: null }
 const PROGRAMMED: Progress = { type: 'programmed', notice: null }
 const waits = (reason: string): Progress => ({ type: 'pending', reason, message: 'm' })
 
@@ -40,7 +40,7 @@ class OneService {
   }
 
   async look(progress: Progress, addresses: readonly string[] = ['198.51.100.7']): Promise<void> {
-    await this.writer.write({ service: this.service, wish: WISH, addresses, ports: [], progress })
+    await this.writer.write({ service: this.service, request: REQUEST, addresses, ports: [], progress })
   }
 
   /** The controller starts again on what the cluster shows. */

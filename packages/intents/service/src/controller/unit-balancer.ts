@@ -6,7 +6,7 @@ import {
   livingUnits,
   type Progress,
   type Refusal,
-  reachableWish,
+  reachableRequest,
   SHORTLY_MS,
   type ShownLoadBalancer,
   shownAddresses,
@@ -16,7 +16,7 @@ import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { parseIp } from '@spout/net'
 import { done, type Outcome, retryAfter } from '@spout/runtime'
-import { type ExternalWish, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
+import { type ExternalIpRequest, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
 import { servicesOf } from '../to-model/services-of.ts'
 import { answeringOf } from '../write-back/answering.ts'
 import { programmedSince } from '../write-back/status.ts'
@@ -39,7 +39,7 @@ export class UnitBalancer {
   readonly #context: ControllerContext
   readonly #confirmations = new Confirmations()
   readonly #settled = new SettledUnits()
-  /** How many Services of a unit do not have what they wish. */
+  /** How many Services of a unit do not have what they request. */
   readonly #refused = new Map<string, number>()
 
   constructor(context: ControllerContext) {
@@ -47,7 +47,7 @@ export class UnitBalancer {
     this.leftOut = new LeftOut(context.clock, REFUSED_RETRY_MS)
   }
 
-  /** Units with a Service whose wish is not done. */
+  /** Units with a Service whose request is refused. */
   get refusedUnits(): readonly string[] {
     return [...this.#refused.keys()]
   }
@@ -112,9 +112,9 @@ export class UnitBalancer {
       }
       refusals = plan.refused.length
       for (const group of plan.groups) {
-        const { refused, asWished } = await this.#bring(group, networks)
+        const { refused, asRequested } = await this.#bring(group, networks)
         refusals += refused
-        if (asWished !== null) brought.push([group, asWished])
+        if (asRequested !== null) brought.push([group, asRequested])
       }
       for (const { service, refusal } of plan.refused) await this.#refuse(service, refusal)
     } finally {
@@ -200,11 +200,11 @@ export class UnitBalancer {
     )
   }
 
-  /** @returns how many Services of the group are not as they wish, and the document when there is nothing left to do for it */
+  /** @returns how many Services of the group are refused, and the document when nothing is left to do for it */
   async #bring(
     group: PlannedGroup,
     networks: UnitSight['networks'],
-  ): Promise<{ readonly refused: number; readonly asWished: LoadBalancer | null }> {
+  ): Promise<{ readonly refused: number; readonly asRequested: LoadBalancer | null }> {
     const { service, settings, known, pools, restoration, patienceMs } = this.#context
     const {
       shown: brought,
@@ -233,9 +233,12 @@ export class UnitBalancer {
       refusal === null ? null : waits ? { type: 'pending', ...refusal } : { type: 'refused', refusal }
     const notHad = await this.#tell(group, shown, notMade, refusedExternals)
     const leftOut = shown !== null && this.leftOut.has(shown.document.id)
-    if (refusal !== null || leftOut || notHad > 0) return { refused: group.services.length, asWished: null }
-    const isDone = brought !== null && isAsWished(group, brought)
-    return { refused: 0, asWished: !isDone ? null : isSameVersion(brought, shown) ? shown.document : brought.document }
+    if (refusal !== null || leftOut || notHad > 0) return { refused: group.services.length, asRequested: null }
+    const done = brought !== null && isDone(group, brought)
+    return {
+      refused: 0,
+      asRequested: !done ? null : isSameVersion(brought, shown) ? shown.document : brought.document,
+    }
   }
 
   /** Writes the statuses of a group's Services. @returns how many external addresses they do not have */
@@ -246,13 +249,13 @@ export class UnitBalancer {
     refusedExternals: ReadonlyMap<string, Refusal> = NONE,
   ): Promise<number> {
     let refused = 0
-    for (const { service, wish, unreachable, ports, notice, externals } of group.services) {
+    for (const { service, request, unreachable, ports, notice, externals } of group.services) {
       const notHad = [...externals.refused, ...ofWanted(externals, refusedExternals)]
       refused += notHad.length
       await this.#context.statuses.write({
         service,
         // An address that nobody can be behind is kept, but not shown.
-        wish: reachableWish(wish, unreachable),
+        request: reachableRequest(request, unreachable),
         addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
         refusedExternals: notHad,
@@ -295,11 +298,11 @@ export class UnitBalancer {
       : held.length > 0
         ? held
         : this.#awaitedAddresses(service)
-    await statuses.write({ service, wish: null, addresses, ports: [], progress: { type: 'refused', refusal } })
+    await statuses.write({ service, request: null, addresses, ports: [], progress: { type: 'refused', refusal } })
   }
 }
 
-const ofWanted = ({ wanted }: ExternalWish, refused: ReadonlyMap<string, Refusal>): readonly RefusedExternal[] =>
+const ofWanted = ({ wanted }: ExternalIpRequest, refused: ReadonlyMap<string, Refusal>): readonly RefusedExternal[] =>
   wanted.flatMap((address) => {
     const refusal = refused.get(address)
     return refusal === undefined ? [] : [{ address, refusal }]
@@ -312,9 +315,9 @@ const isSameVersion = (made: ShownLoadBalancer, shown: ShownLoadBalancer | null)
   made.document.updatedAt === shown.document.updatedAt
 
 /** An address from a pool that is asked for by name, or a family that could not be had, may yet become another. */
-const isAsWished = ({ wish, services }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>
-  wish.pools === null &&
-  wish.families.every(
+const isDone = ({ request, services }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>
+  request.pools === null &&
+  request.families.every(
     ({ family }) =>
       services.every(({ unreachable }) => unreachable.has(family)) ||
       ownAddresses(document).some((address) => parseIp(address).version === family),

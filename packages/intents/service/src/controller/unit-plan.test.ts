@@ -43,7 +43,7 @@ describe('a Service that is there and has no EndpointSlice', () => {
     expect(members(contentFor(service('web', SELECTOR), [], [document]))).toEqual(['10.1.0.1', '10.1.0.2'])
   })
 
-  test('keeps them also while its wish cannot be read', () => {
+  test('keeps them also while its request cannot be read', () => {
     const wrong = service('web', SELECTOR, {
       annotations: { 'spout.dev/address-pool': 'a', 'metallb.io/address-pool': 'b' },
     })

@@ -1,5 +1,5 @@
 import {
-  type AddressWish,
+  type AddressRequest,
   contentOf,
   endpointMembers,
   type LoadBalancerContent,
@@ -15,11 +15,11 @@ import type { Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import { type Cidr, parseIp } from '@spout/net'
 import type { PortKey } from '../names.ts'
-import { ADDRESS_FIELDS, familiesOf } from '../to-model/address-wish.ts'
+import { ADDRESS_FIELDS, familiesOf } from '../to-model/address-request.ts'
 import { draftOf, groupContent, type ServiceDraft, type Surroundings } from '../to-model/draft.ts'
 import {
   EXTERNAL_ANNOTATION,
-  type ExternalWish,
+  type ExternalIpRequest,
   externalAddresses,
   externalIpsOf,
   ownAddresses,
@@ -33,13 +33,13 @@ import type { ShownPort } from '../write-back/ingress.ts'
 /** What shall be done about the Services of one unit: those that are decided on together. */
 export interface UnitPlan {
   readonly groups: readonly PlannedGroup[]
-  /** Services whose wish cannot be read; what they had before stays. */
+  /** Services whose request cannot be read; what they had before stays. */
   readonly refused: readonly { readonly service: Service; readonly refusal: Refusal }[]
 }
 
 export interface PlannedGroup {
   readonly heldBy: string | null
-  readonly wish: AddressWish
+  readonly request: AddressRequest
   readonly content: LoadBalancerContent
   /** Addresses that Services of the group ask for beside those they are given. */
   readonly externals: readonly string[]
@@ -48,12 +48,12 @@ export interface PlannedGroup {
 
 export interface PlannedService {
   readonly service: Service
-  readonly wish: AddressWish
-  /** Families of the wish whose members no network can hold. */
+  readonly request: AddressRequest
+  /** Requested families whose members no network can hold. */
   readonly unreachable: Unreachable
   readonly ports: readonly ShownPort[]
   readonly notice: Refusal | null
-  readonly externals: ExternalWish
+  readonly externals: ExternalIpRequest
 }
 
 export interface UnitInput {
@@ -85,9 +85,9 @@ export function planUnit({
     if ('refusal' in draft) refused.push({ service, refusal: draft.refusal })
     else drafts.set(uidOf(service), draft.value)
   }
-  const sharers = [...drafts.values()].map(({ service, wish, ports }) => ({
+  const sharers = [...drafts.values()].map(({ service, request, ports }) => ({
     service,
-    wish,
+    request,
     ports: ports.flatMap(({ port, parts }) => (parts === null ? [] : [port.key])),
   }))
   const byId = new Map(documents.map((document) => [document.id, document]))
@@ -110,19 +110,19 @@ export function planUnit({
     const kept = document === null ? [] : refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
     const externals = externalsOf(
       [...members.map(({ draft }) => draft.service), ...kept.map(({ service }) => service)],
-      group.wish,
+      group.request,
       document,
       externalRanges,
     )
     const whole = kept.reduce((so, { service }) => withKept(so, document!, service, surroundings(service)), content)
     return {
       heldBy: group.heldBy,
-      wish: group.wish,
+      request: group.request,
       content: withExternals(whole, document, externals),
       externals,
       services: members.map(({ draft, taken }) => ({
         service: draft.service,
-        wish: draft.wish,
+        request: draft.request,
         unreachable: draft.unreachable,
         ports: draft.ports.map(({ port }) => shownPort(draft.service, port, taken)),
         notice: draft.notice,
@@ -145,7 +145,7 @@ export function planUnit({
       const bare: LoadBalancerContent = { ...whole, annotations, pools: [], listeners: [] }
       return {
         heldBy: document.id,
-        wish: { families: [], pools: null },
+        request: { families: [], pools: null },
         content: own.reduce<LoadBalancerContent>(
           (whole, { service }) => withKept(whole, document, service, surroundings(service)),
           bare,
@@ -160,13 +160,13 @@ export function planUnit({
 /** What is asked for beside the addresses that the Services have, or ask for, as their own. */
 function externalsOf(
   services: readonly Service[],
-  wish: AddressWish,
+  request: AddressRequest,
   document: LoadBalancer | null,
   ranges: readonly Cidr[],
 ): readonly string[] {
   const own = new Set([
     ...(document === null ? [] : ownAddresses(document)),
-    ...wish.families.flatMap(({ address }) => address ?? []),
+    ...request.families.flatMap(({ address }) => address ?? []),
   ])
   const wanted = new Set(services.flatMap((service) => externalIpsOf(service, ranges).wanted))
   return [...wanted].filter((address) => !own.has(address)).sort()

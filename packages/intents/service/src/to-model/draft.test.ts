@@ -53,10 +53,10 @@ describe('a Service as a load balancer', () => {
   test.each(Object.entries(CASES))('%s', async (name, one) => {
     const draft = draftOf(one, { slices, nodes, mode: 'direct' })
     if ('refusal' in draft) throw new Error(draft.refusal.message)
-    const { wish, notice, ports } = draft.value
+    const { request, notice, ports } = draft.value
     const content = groupContent([{ draft: draft.value, taken: new Set() }], 'cluster')
     const errors = ports.flatMap(({ port }) => (port.error === null ? [] : [[port.key, port.error]]))
-    const shown = `${JSON.stringify({ wish, notice, errors, content }, null, 2)}\n`
+    const shown = `${JSON.stringify({ request, notice, errors, content }, null, 2)}\n`
     await expect(shown).toMatchFileSnapshot(`./testdata/${name}.json`)
   })
 

@@ -1,5 +1,5 @@
 import {
-  type AddressWish,
+  type AddressRequest,
   CLUSTER_ANNOTATION,
   type EligibleNode,
   endpointMembers,
@@ -24,7 +24,7 @@ import {
 import type { EndpointSlice, Service } from '@spout/kube'
 import { LISTENER_PROTOCOLS, type Listener } from '@spout/model'
 import type { PortKey } from '../names.ts'
-import { ADDRESS_FIELDS, addressWishOf } from './address-wish.ts'
+import { ADDRESS_FIELDS, addressRequestOf } from './address-request.ts'
 import { persistenceOf } from './affinity.ts'
 import { annotation, durationAnnotation } from './annotations.ts'
 import { isLocal, type Mode, modeOf } from './mode.ts'
@@ -48,8 +48,8 @@ export interface Surroundings {
 /** One Service as parts of a load balancer. */
 export interface ServiceDraft {
   readonly service: Service
-  readonly wish: AddressWish
-  /** Families of the wish whose members no network can hold. */
+  readonly request: AddressRequest
+  /** Requested families whose members no network can hold. */
   readonly unreachable: Unreachable
   readonly ports: readonly DraftedPort[]
   /** Why it cannot do what it is there for although nothing is wrong with it, such as a cluster without nodes. */
@@ -78,8 +78,8 @@ export function draftOf(
   if ('refusal' in unit) return unit
   const mode = modeOf(service, configured)
   if ('refusal' in mode) return mode
-  const wish = addressWishOf(service)
-  if ('refusal' in wish) return wish
+  const request = addressRequestOf(service)
+  if ('refusal' in request) return request
   const allowed = sourceRangesOf(service)
   if ('refusal' in allowed) return allowed
   const zone = annotation(service, 'preferZone')
@@ -88,7 +88,7 @@ export function draftOf(
   if ('refusal' in drain) return drain
   const ports = portsOf(service, mode.value, TRANSPORTS)
   if (ports.length === 0) return refuse('NoPorts', 'spec.ports', 'It has no ports.')
-  const wanted = wish.value.families.map(({ family }) => family)
+  const wanted = request.value.families.map(({ family }) => family)
   const unreachable = unreachableFamilies(wanted, networks, ADDRESS_FIELDS.families)
   const families = wanted.filter((family) => !unreachable.has(family))
   const drafted: DraftedPort[] = []
@@ -134,12 +134,12 @@ export function draftOf(
   return {
     value: {
       service,
-      wish: wish.value,
+      request: request.value,
       unreachable,
       ports: drafted,
       notice:
         noticeOf(mode.value, nodes) ??
-        leftOutFamily(wish.value, unreachable) ??
+        leftOutFamily(request.value, unreachable) ??
         leftOutSlice(slices) ??
         unknownAnnotation(service),
     },

@@ -1,13 +1,13 @@
 import { type Refusal, shown } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { type Cidr, cidrContains, formatIp, isIp, parseCidr, parseIp } from '@spout/net'
-import { familiesOf } from './address-wish.ts'
+import { familiesOf } from './address-request.ts'
 
 const FIELD = 'spec.externalIPs'
 /** A load balancer has sixteen addresses at most, and the Service's own are among them. */
 const MOST = 8
 
-export interface ExternalWish {
+export interface ExternalIpRequest {
   /** Canonical, sorted, each once. */
   readonly wanted: readonly string[]
   readonly refused: readonly RefusedExternal[]
@@ -19,13 +19,13 @@ export interface RefusedExternal {
   readonly refusal: Refusal
 }
 
-const NOTHING: ExternalWish = { wanted: [], refused: [] }
+const NOTHING: ExternalIpRequest = { wanted: [], refused: [] }
 
 /**
  * Which of a Service's `externalIPs` may be asked for.
  * @param ranges where they may come from; with none they are not looked at
  */
-export function externalIpsOf(service: Service, ranges: readonly Cidr[]): ExternalWish {
+export function externalIpsOf(service: Service, ranges: readonly Cidr[]): ExternalIpRequest {
   const texts = service.spec.externalIPs ?? []
   if (ranges.length === 0 || texts.length === 0) return NOTHING
   const families = familiesOf(service)

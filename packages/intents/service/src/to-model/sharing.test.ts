@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PortKey } from '../names.ts'
 import { service, uid } from '../testing/objects.ts'
-import { addressWishOf } from './address-wish.ts'
+import { addressRequestOf } from './address-request.ts'
 import { type HeldGroup, partition, type Sharer, unitOf } from './sharing.ts'
 
 const shares = (namespace: string, key: string, others = '') =>
@@ -42,9 +42,9 @@ describe('who may share', () => {
 
 const sharer = (number: number, ports: readonly PortKey[], ip = ''): Sharer => {
   const one = service(`s${number}`, ip ? { loadBalancerIP: ip } : {}, { uid: uid(number) })
-  const wish = addressWishOf(one)
-  if ('refusal' in wish) throw new Error()
-  return { service: one, wish: wish.value, ports }
+  const request = addressRequestOf(one)
+  if ('refusal' in request) throw new Error()
+  return { service: one, request: request.value, ports }
 }
 const held = (id: string, ports: Record<string, number>, address = '198.51.100.1'): HeldGroup => ({
   id,

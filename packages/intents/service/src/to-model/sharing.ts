@@ -1,4 +1,4 @@
-import { type AddressWish, type Family, keyOf, type OrRefusal, refuse, shown, uidOf } from '@spout/connector'
+import { type AddressRequest, type Family, keyOf, type OrRefusal, refuse, shown, uidOf } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import type { PortKey } from '../names.ts'
 import { annotation, fieldOf, listAnnotation } from './annotations.ts'
@@ -41,7 +41,7 @@ export const aloneUnit = (service: Service): string => `alone:${keyOf(service)}`
 /** A Service that may share. */
 export interface Sharer {
   readonly service: Service
-  readonly wish: AddressWish
+  readonly request: AddressRequest
   /** The ports that it could serve. */
   readonly ports: readonly PortKey[]
 }
@@ -59,7 +59,7 @@ export interface HeldGroup {
 export interface AddressGroup {
   /** The load balancer that has the address already. */
   readonly heldBy: string | null
-  readonly wish: AddressWish
+  readonly request: AddressRequest
   readonly members: readonly GroupMember[]
 }
 
@@ -71,20 +71,20 @@ export interface GroupMember {
 
 /**
  * Deals the Services of a unit to addresses. Who is on an address stays there with its ports; a newcomer joins the first
- * address that fits what it wishes and where its ports are free. One that asks for an address by its number joins it also
+ * address that satisfies its request and where its ports are free. One that asks for an address by its number joins it also
  * when some ports are taken: those are its errors. Depends on age and UID alone, not on the order of the input.
  */
 export function partition(sharers: readonly Sharer[], held: readonly HeldGroup[]): readonly AddressGroup[] {
   const byAge = [...sharers].sort(olderFirst)
   const groups = [...held]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((known): Building => ({ held: known, sharers: [], wish: null, ports: new Map() }))
+    .map((known): Building => ({ held: known, sharers: [], request: null, ports: new Map() }))
   const newcomers: Sharer[] = []
   for (const sharer of byAge) {
     const own = groups.find((group) => group.held?.services.has(uidOf(sharer.service)))
-    const wish = own === undefined ? null : joined(own.wish, sharer.wish)
-    if (own === undefined || wish === null) newcomers.push(sharer)
-    else join(own, sharer, wish)
+    const request = own === undefined ? null : joined(own.request, sharer.request)
+    if (own === undefined || request === null) newcomers.push(sharer)
+    else join(own, sharer, request)
   }
   for (const group of groups)
     for (const sharer of group.sharers)
@@ -93,26 +93,28 @@ export function partition(sharers: readonly Sharer[], held: readonly HeldGroup[]
   for (const group of groups) for (const sharer of group.sharers) claimFree(group, sharer)
   for (const sharer of newcomers) {
     const fits = groups.find((group) => group.sharers.length > 0 && mayJoin(group, sharer))
-    const group = fits ?? { held: null, sharers: [], wish: null, ports: new Map() }
+    const group = fits ?? { held: null, sharers: [], request: null, ports: new Map() }
     if (fits === undefined) groups.push(group)
-    join(group, sharer, joined(group.wish, sharer.wish) ?? sharer.wish)
+    join(group, sharer, joined(group.request, sharer.request) ?? sharer.request)
     claimFree(group, sharer)
   }
-  return groups.flatMap(({ held: known, sharers: members, wish, ports }) =>
-    wish === null ? [] : [{ heldBy: known?.id ?? null, wish, members: members.map((sharer) => member(sharer, ports)) }],
+  return groups.flatMap(({ held: known, sharers: members, request, ports }) =>
+    request === null
+      ? []
+      : [{ heldBy: known?.id ?? null, request, members: members.map((sharer) => member(sharer, ports)) }],
   )
 }
 
 interface Building {
   readonly held: HeldGroup | null
   readonly sharers: Sharer[]
-  wish: AddressWish | null
+  request: AddressRequest | null
   readonly ports: Map<PortKey, Service>
 }
 
-function join(group: Building, sharer: Sharer, wish: AddressWish): void {
+function join(group: Building, sharer: Sharer, request: AddressRequest): void {
   group.sharers.push(sharer)
-  group.wish = wish
+  group.request = request
 }
 
 function claimFree(group: Building, sharer: Sharer): void {
@@ -120,10 +122,10 @@ function claimFree(group: Building, sharer: Sharer): void {
 }
 
 function mayJoin(group: Building, sharer: Sharer): boolean {
-  if (joined(group.wish, sharer.wish) === null) return false
-  const asksFor = sharer.wish.families.filter(({ address }) => address !== null)
+  if (joined(group.request, sharer.request) === null) return false
+  const asksFor = sharer.request.families.filter(({ address }) => address !== null)
   const ofGroup = (family: Family): string | null =>
-    group.held?.addresses.get(family) ?? group.wish?.families.find((one) => one.family === family)?.address ?? null
+    group.held?.addresses.get(family) ?? group.request?.families.find((one) => one.family === family)?.address ?? null
   if (asksFor.some(({ family, address }) => ofGroup(family) !== null && ofGroup(family) !== address)) return false
   const asksForThisOne = asksFor.some(({ family, address }) => ofGroup(family) === address)
   return asksForThisOne || sharer.ports.every((port) => !group.ports.has(port))
@@ -140,7 +142,7 @@ const member = (sharer: Sharer, ports: ReadonlyMap<PortKey, Service>): GroupMemb
 })
 
 /** What both want, or null when they cannot have one address. */
-function joined(a: AddressWish | null, b: AddressWish): AddressWish | null {
+function joined(a: AddressRequest | null, b: AddressRequest): AddressRequest | null {
   if (a === null) return b
   const both = new Map(a.families.map((one) => [one.family, one]))
   for (const wanted of b.families) {

@@ -1,4 +1,4 @@
-import type { AddressWish } from '@spout/connector'
+import type { AddressRequest } from '@spout/connector'
 import type { LoadBalancerIngress, PortStatus } from '@spout/kube'
 import { isIp, parseIp } from '@spout/net'
 import type { BalancedPort } from '../to-model/ports.ts'
@@ -18,11 +18,11 @@ export interface ShownPort {
  * `ipMode` is VIP: packets come to members with the address still theirs to answer, so kube-proxy may go the short way.
  */
 export function ingressOf(
-  wish: AddressWish,
+  request: AddressRequest,
   addresses: readonly string[],
   ports: readonly ShownPort[],
 ): readonly LoadBalancerIngress[] {
-  const found = wish.families.map(({ family, required }) => ({
+  const found = request.families.map(({ family, required }) => ({
     required,
     address: addresses.find((text) => isIp(text) && parseIp(text).version === family) ?? null,
   }))

@@ -1,17 +1,17 @@
 import type { Condition } from '@spout/kube'
 import { describe, expect, test } from 'vitest'
 import { service } from '../testing/objects.ts'
-import { addressWishOf } from '../to-model/address-wish.ts'
+import { addressRequestOf } from '../to-model/address-request.ts'
 import { portsOf, portTaken } from '../to-model/ports.ts'
 import { answeringOf } from './answering.ts'
 import { eventsOf } from './events.ts'
 import { type StatusInput, shows, statusOf } from './status.ts'
 
 const one = service('web', { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
-const wishOf = (of = one) => {
-  const wish = addressWishOf(of)
-  if ('refusal' in wish) throw new Error()
-  return wish.value
+const requestOf = (of = one) => {
+  const request = addressRequestOf(of)
+  if ('refusal' in request) throw new Error()
+  return request.value
 }
 const [http] = portsOf(one, 'direct', new Set(['tcp']))
 const fine = [{ port: http!, error: null, message: null }]
@@ -19,7 +19,7 @@ const NOW = '2026-01-01T00:00:00Z'
 const status = (input: Partial<StatusInput> = {}) =>
   statusOf({
     service: one,
-    wish: wishOf(),
+    request: requestOf(),
     addresses: ['198.51.100.7', '2001:db8::7'],
     ports: fine,
     progress: { type: 'programmed', notice: null },
@@ -34,13 +34,13 @@ describe('what a Service shows', () => {
       { ip: '2001:db8::7', ipMode: 'VIP' },
     ])
     const six = service('web', { ipFamilies: ['IPv6'] })
-    expect(status({ service: six, wish: wishOf(six) }).ingress).toEqual([{ ip: '2001:db8::7', ipMode: 'VIP' }])
+    expect(status({ service: six, request: requestOf(six) }).ingress).toEqual([{ ip: '2001:db8::7', ipMode: 'VIP' }])
   })
 
   test('none while a family is missing that it requires; one is enough where it prefers two', () => {
     expect(status({ addresses: ['198.51.100.7'] }).ingress).toEqual([])
     const prefers = service('web', { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' })
-    expect(status({ wish: wishOf(prefers), addresses: ['198.51.100.7'] }).ingress).toHaveLength(1)
+    expect(status({ request: requestOf(prefers), addresses: ['198.51.100.7'] }).ingress).toHaveLength(1)
   })
 
   test('one port that cannot be served: all ports are listed, the error beside that one', () => {
@@ -97,10 +97,10 @@ describe('what a Service shows', () => {
     expect(answeringOf(serving, false).message).toContain('10.9.9.9')
   })
 
-  test('a wish that cannot be read keeps what is there', () => {
+  test('a request that cannot be read keeps what is there', () => {
     const before = { ...one, status: { loadBalancer: { ingress: [{ ip: '198.51.100.7' }, { ip: '192.0.2.1' }] } } }
     const refusal = { reason: 'InvalidAddress', field: 'f', message: 'm' }
-    expect(status({ service: before, wish: null, progress: { type: 'refused', refusal } }).ingress).toEqual([
+    expect(status({ service: before, request: null, progress: { type: 'refused', refusal } }).ingress).toEqual([
       { ip: '198.51.100.7' },
     ])
   })

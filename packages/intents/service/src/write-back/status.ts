@@ -1,4 +1,4 @@
-import type { AddressWish, Progress } from '@spout/connector'
+import type { AddressRequest, Progress } from '@spout/connector'
 import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED, CONDITION_SERVING } from '../names.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
@@ -14,8 +14,8 @@ export interface WrittenStatus {
 
 export interface StatusInput {
   readonly service: Service
-  /** Null while the wish itself cannot be read: then what is shown stays, as the load balancer does. */
-  readonly wish: AddressWish | null
+  /** Null while the request itself cannot be read: then what is shown stays, as the load balancer does. */
+  readonly request: AddressRequest | null
   /** The load balancer's addresses that are this Service's; empty when there are none. */
   readonly addresses: readonly string[]
   readonly ports: readonly ShownPort[]
@@ -30,7 +30,7 @@ export interface StatusInput {
 
 export function statusOf({
   service,
-  wish,
+  request,
   addresses,
   ports,
   refusedExternals = [],
@@ -41,7 +41,7 @@ export function statusOf({
   const before = service.status?.loadBalancer?.ingress ?? []
   return {
     ingress:
-      wish === null ? before.filter(({ ip }) => addresses.includes(ip ?? '')) : ingressOf(wish, addresses, ports),
+      request === null ? before.filter(({ ip }) => addresses.includes(ip ?? '')) : ingressOf(request, addresses, ports),
     conditions: conditionsOf({
       ...{ progress, ports, refusedExternals, answering, now },
       before: service.status?.conditions ?? [],

@@ -2,24 +2,24 @@ import type { HealthMonitor, Listener, Member, Pool } from '@spout/model'
 import type { ListenerProtocol, MonitorType, PersistenceType, PoolProtocol } from './words.ts'
 
 /**
- * The children of a load balancer as Octavia sees them: the model's object with what only Octavia's words can say.
- * Requests edit forms; `foldGraph` turns them back into the model.
+ * The children of a load balancer as Octavia's API has them: the model's object with the fields that only Octavia has.
+ * Requests edit these; `foldGraph` turns them back into the model.
  */
-export interface ListenerForm {
+export interface OctaviaListener {
   readonly model: Listener
   readonly protocol: ListenerProtocol
   /** `insert_headers` as asked, "false" ones too, which the model does not keep. */
   readonly insertHeaders: ReadonlyMap<string, string>
 }
 
-export interface PoolForm {
+export interface OctaviaPool {
   readonly model: Pool
   readonly protocol: PoolProtocol
-  readonly persistence: PersistenceForm | null
-  readonly monitor: MonitorForm | null
+  readonly persistence: OctaviaPersistence | null
+  readonly monitor: OctaviaMonitor | null
 }
 
-export interface PersistenceForm {
+export interface OctaviaPersistence {
   /** Null in an update that leaves it as it is. */
   readonly type: PersistenceType | null
   readonly cookieName: string | null
@@ -27,12 +27,12 @@ export interface PersistenceForm {
   readonly granularity: string | null
 }
 
-export interface MemberForm {
+export interface OctaviaMember {
   readonly model: Member
 }
 
 /** The HTTP fields are null when they were not asked for; the others are the model's. */
-export interface MonitorForm {
+export interface OctaviaMonitor {
   readonly model: Omit<HealthMonitor, 'type' | 'http' | 'intervalMs' | 'timeoutMs'>
   readonly type: MonitorType
   readonly delaySeconds: number
@@ -47,6 +47,6 @@ export interface MonitorForm {
 
 /** Everything below a load balancer. */
 export interface Graph {
-  readonly listeners: readonly ListenerForm[]
-  readonly pools: readonly PoolForm[]
+  readonly listeners: readonly OctaviaListener[]
+  readonly pools: readonly OctaviaPool[]
 }

@@ -1,7 +1,7 @@
-import type { VipWish } from '@spout/admission/contract'
+import type { VipRequest } from '@spout/admission/contract'
 import type { Address, AddressPool, Network, Subnet } from '@spout/model'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
-import type { VipAsk } from './resources/load-balancer.ts'
+import type { VipSpec } from './resources/load-balancer.ts'
 import { outsideSubnet, subresourceNotFound, validationFailure } from './wire/fault.ts'
 
 /**
@@ -17,17 +17,17 @@ export interface NetworkDirectory {
 
 /** A VIP's source, and the subnet and prefix (or address) that it will come from. */
 export interface FoundVip {
-  readonly wish: VipWish
+  readonly request: VipRequest
   readonly networkId: string
   readonly subnetId: string
   readonly range: string
 }
 
 /** @throws OctaviaFault 400 for what does not exist or does not go together */
-export function findVip(ask: VipAsk, directory: NetworkDirectory): FoundVip {
-  if (ask.portId !== null) return fromPort(ask.portId, ask, directory)
-  if (ask.networkId !== null) return fromNetwork(ask.networkId, ask, directory)
-  if (ask.subnetId !== null) return fromSubnet(ask.subnetId, ask, directory)
+export function findVip(spec: VipSpec, directory: NetworkDirectory): FoundVip {
+  if (spec.portId !== null) return fromPort(spec.portId, spec, directory)
+  if (spec.networkId !== null) return fromNetwork(spec.networkId, spec, directory)
+  if (spec.subnetId !== null) return fromSubnet(spec.subnetId, spec, directory)
   throw validationFailure('VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.')
 }
 
@@ -36,11 +36,11 @@ export function findVip(ask: VipAsk, directory: NetworkDirectory): FoundVip {
  * @throws OctaviaFault 400
  */
 export function findVips(
-  primary: VipAsk,
-  additional: readonly VipAsk[],
+  primary: VipSpec,
+  additional: readonly VipSpec[],
   directory: NetworkDirectory,
 ): readonly FoundVip[] {
-  const found = [primary, ...additional].map((ask) => findVip(ask, directory))
+  const found = [primary, ...additional].map((spec) => findVip(spec, directory))
   if (new Set(found.map(({ subnetId }) => subnetId)).size < found.length)
     throw validationFailure('Duplicate VIP subnet(s) specified. Only one IP can be bound per subnet.')
   if (new Set(found.map(({ networkId }) => networkId)).size > 1)
@@ -48,37 +48,37 @@ export function findVips(
   return found
 }
 
-function fromPort(portId: string, ask: VipAsk, directory: NetworkDirectory): FoundVip {
+function fromPort(portId: string, spec: VipSpec, directory: NetworkDirectory): FoundVip {
   const port = directory.port(portId)
   if (port === null) throw subresourceNotFound('Port', portId)
   if (port.ownerId !== null)
     // The trailing space is Octavia's.
     throw validationFailure(`Port ${portId} is already used by device ${port.ownerId} `)
   const subnetId = port.subnetId ?? port.holderId
-  if (ask.subnetId !== null && ask.subnetId !== subnetId) {
-    if (directory.subnet(ask.subnetId) === null && directory.pool(ask.subnetId) === null)
-      throw subresourceNotFound('Subnet', ask.subnetId)
+  if (spec.subnetId !== null && spec.subnetId !== subnetId) {
+    if (directory.subnet(spec.subnetId) === null && directory.pool(spec.subnetId) === null)
+      throw subresourceNotFound('Subnet', spec.subnetId)
     throw validationFailure('No VIP address found on the specified VIP port within the specified subnet.')
   }
-  if (ask.address !== null && ask.address !== port.address)
+  if (spec.address !== null && spec.address !== port.address)
     throw validationFailure('Specified VIP address not found on the specified VIP port.')
-  return { wish: { from: 'port', portId }, networkId: port.holderId, subnetId, range: port.address }
+  return { request: { from: 'port', portId }, networkId: port.holderId, subnetId, range: port.address }
 }
 
-function fromNetwork(networkId: string, ask: VipAsk, directory: NetworkDirectory): FoundVip {
+function fromNetwork(networkId: string, spec: VipSpec, directory: NetworkDirectory): FoundVip {
   const pool = directory.pool(networkId)
   if (pool !== null) {
-    if (ask.subnetId !== null && ask.subnetId !== pool.id) throw subresourceNotFound('Subnet', ask.subnetId)
-    return ofPool(pool, ask.address)
+    if (spec.subnetId !== null && spec.subnetId !== pool.id) throw subresourceNotFound('Subnet', spec.subnetId)
+    return ofPool(pool, spec.address)
   }
   const network = directory.network(networkId)
   if (network === null) throw subresourceNotFound('Network', networkId)
   const subnet =
-    ask.subnetId === null
-      ? chosenSubnet(network, ask.address)
-      : network.subnets.find((candidate) => candidate.id === ask.subnetId)
-  if (subnet === undefined) throw subresourceNotFound('Subnet', ask.subnetId ?? '')
-  return ofSubnet(network, subnet, ask.address)
+    spec.subnetId === null
+      ? chosenSubnet(network, spec.address)
+      : network.subnets.find((candidate) => candidate.id === spec.subnetId)
+  if (subnet === undefined) throw subresourceNotFound('Subnet', spec.subnetId ?? '')
+  return ofSubnet(network, subnet, spec.address)
 }
 
 /** The subnet that has the address; without one the first, IPv4 preferred. */
@@ -95,23 +95,23 @@ function chosenSubnet(network: Network, address: string | null): Subnet {
   return first
 }
 
-function fromSubnet(subnetId: string, ask: VipAsk, directory: NetworkDirectory): FoundVip {
+function fromSubnet(subnetId: string, spec: VipSpec, directory: NetworkDirectory): FoundVip {
   const pool = directory.pool(subnetId)
-  if (pool !== null) return ofPool(pool, ask.address)
+  if (pool !== null) return ofPool(pool, spec.address)
   const found = directory.subnet(subnetId)
   if (found === null) throw subresourceNotFound('Subnet', subnetId)
-  return ofSubnet(found.network, found.subnet, ask.address)
+  return ofSubnet(found.network, found.subnet, spec.address)
 }
 
 const ofPool = (pool: AddressPool, address: string | null): FoundVip => ({
-  wish: { from: 'pool', poolId: pool.id, address },
+  request: { from: 'pool', poolId: pool.id, address },
   networkId: pool.id,
   subnetId: pool.id,
   range: inRange(pool.cidr, address),
 })
 
 const ofSubnet = (network: Network, subnet: Subnet, address: string | null): FoundVip => ({
-  wish: { from: 'subnet', networkId: network.id, subnetId: subnet.id, address },
+  request: { from: 'subnet', networkId: network.id, subnetId: subnet.id, address },
   networkId: network.id,
   subnetId: subnet.id,
   range: inRange(subnet.cidr, address),

@@ -2,7 +2,7 @@ import type { IpFamily } from '@spout/kube'
 
 export type Family = 4 | 6
 
-export interface FamilyWish {
+export interface FamilyRequest {
   readonly family: Family
   /** Whether the object is pending without it. */
   readonly required: boolean
@@ -11,8 +11,8 @@ export interface FamilyWish {
 }
 
 /** What addresses an object wants, the primary family first. */
-export interface AddressWish {
-  readonly families: readonly FamilyWish[]
+export interface AddressRequest {
+  readonly families: readonly FamilyRequest[]
   /** Names of the pools it may come from; null leaves the choice. */
   readonly pools: readonly string[] | null
 }

@@ -1,5 +1,5 @@
 import type { INSERT_HEADERS, Listener } from '@spout/model'
-import type { ListenerForm } from './forms.ts'
+import type { OctaviaListener } from './octavia-resources.ts'
 import { invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { HTTP_HEADERS, isOneOf, type ListenerProtocol, SSL_HEADERS } from './words.ts'
 
@@ -48,7 +48,7 @@ export const unfoldHeaders = (
   ])
 
 /** @throws OctaviaFault for headers that the protocol does not allow or that are not offered here */
-export function foldHeaders({ protocol, insertHeaders }: ListenerForm): Listener['insertHeaders'] {
+export function foldHeaders({ protocol, insertHeaders }: OctaviaListener): Listener['insertHeaders'] {
   const names = [...insertHeaders.keys()]
   if (names.length === 0) return []
   if (protocol === 'UDP' || protocol === 'SCTP')
@@ -70,5 +70,5 @@ export function foldHeaders({ protocol, insertHeaders }: ListenerForm): Listener
 }
 
 /** The headers asked for with "false". */
-export const headersOff = (form: ListenerForm): readonly string[] =>
-  [...form.insertHeaders].flatMap(([name, value]) => (value.toLowerCase() === 'false' ? [name] : []))
+export const headersOff = (listener: OctaviaListener): readonly string[] =>
+  [...listener.insertHeaders].flatMap(([name, value]) => (value.toLowerCase() === 'false' ? [name] : []))

@@ -1,5 +1,5 @@
 import { type HealthMonitor, HTTP_METHODS, type HttpProbe, sendsRequest } from '@spout/model'
-import type { MonitorForm } from './forms.ts'
+import type { OctaviaMonitor } from './octavia-resources.ts'
 import { invalidInput, invalidOption, validationFailure } from './wire/fault.ts'
 import type { MonitorType } from './words.ts'
 
@@ -30,7 +30,7 @@ export interface MonitorFacts {
   readonly delaySeconds: number | null
 }
 
-export function unfoldMonitor(monitor: HealthMonitor, { explicitVersion, delaySeconds }: MonitorFacts): MonitorForm {
+export function unfoldMonitor(monitor: HealthMonitor, { explicitVersion, delaySeconds }: MonitorFacts): OctaviaMonitor {
   const { type, http, intervalMs, timeoutMs, ...model } = monitor
   return {
     model,
@@ -46,44 +46,44 @@ export function unfoldMonitor(monitor: HealthMonitor, { explicitVersion, delaySe
 }
 
 /** @throws OctaviaFault for fields that do not go with the type */
-export function foldMonitor(form: MonitorForm): HealthMonitor {
-  const type = MODEL_TYPE[form.type]
-  if (!sendsRequest(type)) refuseHttpFields(form)
-  if (form.domainName !== null && form.httpVersion === null)
+export function foldMonitor(monitor: OctaviaMonitor): HealthMonitor {
+  const type = MODEL_TYPE[monitor.type]
+  if (!sendsRequest(type)) refuseHttpFields(monitor)
+  if (monitor.domainName !== null && monitor.httpVersion === null)
     throw validationFailure("'http_version' must be specified when 'domain_name' is provided.")
-  if (form.domainName !== null && form.httpVersion !== 1.1)
+  if (monitor.domainName !== null && monitor.httpVersion !== 1.1)
     throw invalidOption(
-      `http_version ${form.httpVersion?.toFixed(1)}`,
+      `http_version ${monitor.httpVersion?.toFixed(1)}`,
       'health monitors HTTP 1.1 domain name health check',
     )
   return {
-    ...form.model,
+    ...monitor.model,
     type,
     // Octavia admits a time-out longer than the delay. One probe follows the other, so the interval grows to hold it.
-    intervalMs: 1000 * Math.max(form.delaySeconds, form.timeoutSeconds),
-    timeoutMs: 1000 * form.timeoutSeconds,
-    http: sendsRequest(type) ? httpProbe(form) : null,
+    intervalMs: 1000 * Math.max(monitor.delaySeconds, monitor.timeoutSeconds),
+    timeoutMs: 1000 * monitor.timeoutSeconds,
+    http: sendsRequest(type) ? httpProbe(monitor) : null,
   }
 }
 
-function refuseHttpFields(form: MonitorForm): void {
+function refuseHttpFields(monitor: OctaviaMonitor): void {
   const given = {
-    http_method: form.httpMethod,
-    url_path: form.urlPath,
-    expected_codes: form.expectedCodes,
-    http_version: form.httpVersion,
-    domain_name: form.domainName,
+    http_method: monitor.httpMethod,
+    url_path: monitor.urlPath,
+    expected_codes: monitor.expectedCodes,
+    http_version: monitor.httpVersion,
+    domain_name: monitor.domainName,
   }
   for (const [name, value] of Object.entries(given))
-    if (value !== null) throw invalidOption(name, `health monitors of type ${form.type}`)
+    if (value !== null) throw invalidOption(name, `health monitors of type ${monitor.type}`)
 }
 
-const httpProbe = (form: MonitorForm): HttpProbe => ({
-  method: HTTP_METHODS.find((one) => one === form.httpMethod) ?? 'GET',
-  path: form.urlPath ?? '/',
-  expectedCodes: codeRanges(form.expectedCodes ?? '200'),
-  version: form.httpVersion === 1.1 ? '1.1' : '1.0',
-  host: form.domainName,
+const httpProbe = (monitor: OctaviaMonitor): HttpProbe => ({
+  method: HTTP_METHODS.find((one) => one === monitor.httpMethod) ?? 'GET',
+  path: monitor.urlPath ?? '/',
+  expectedCodes: codeRanges(monitor.expectedCodes ?? '200'),
+  version: monitor.httpVersion === 1.1 ? '1.1' : '1.0',
+  host: monitor.domainName,
 })
 
 type CodeRanges = HttpProbe['expectedCodes']

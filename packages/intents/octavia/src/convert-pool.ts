@@ -1,5 +1,5 @@
 import type { Pool } from '@spout/model'
-import type { PersistenceForm, PoolForm } from './forms.ts'
+import type { OctaviaPersistence, OctaviaPool } from './octavia-resources.ts'
 import { invalidInput, unsupportedOption, validationFailure } from './wire/fault.ts'
 import type { LbAlgorithm, PoolProtocol } from './words.ts'
 
@@ -28,7 +28,7 @@ export const PLAIN_POOL_PROTOCOL = {
   'tcp-proxy-v2': 'PROXYV2',
 } as const satisfies Record<Pool['protocol'], PoolProtocol>
 
-export const unfoldPersistence = (persistence: Pool['persistence']): PersistenceForm | null =>
+export const unfoldPersistence = (persistence: Pool['persistence']): OctaviaPersistence | null =>
   persistence && {
     type: 'SOURCE_IP',
     cookieName: null,
@@ -37,7 +37,7 @@ export const unfoldPersistence = (persistence: Pool['persistence']): Persistence
   }
 
 /** @throws OctaviaFault for what Octavia refuses, and for cookies, which are not offered yet */
-export function foldPersistence({ protocol, persistence }: PoolForm): Pool['persistence'] {
+export function foldPersistence({ protocol, persistence }: OctaviaPool): Pool['persistence'] {
   if (persistence === null) return null
   const { type, cookieName, timeoutSeconds, granularity } = persistence
   if (type === null) throw invalidInput('type', 'None', 'Mandatory field missing.')

@@ -1,15 +1,15 @@
-import { chooseAddresses, isWished } from '@spout/connector'
+import { chooseAddresses, isAsRequested } from '@spout/connector'
 import { describe, expect, test } from 'vitest'
 import { service } from '../testing/objects.ts'
-import { ADDRESS_FIELDS, addressWishOf } from './address-wish.ts'
+import { ADDRESS_FIELDS, addressRequestOf } from './address-request.ts'
 
 const dual = { ipFamilies: ['IPv4', 'IPv6'] } as const
-const wishOf = (spec: object, annotations: Record<string, string> = {}) =>
-  addressWishOf(service('a', spec, { annotations }))
-const wished = (...args: Parameters<typeof wishOf>) => {
-  const wish = wishOf(...args)
-  if ('refusal' in wish) throw new Error(wish.refusal.message)
-  return wish.value
+const requestOf = (spec: object, annotations: Record<string, string> = {}) =>
+  addressRequestOf(service('a', spec, { annotations }))
+const requested = (...args: Parameters<typeof requestOf>) => {
+  const request = requestOf(...args)
+  if ('refusal' in request) throw new Error(request.refusal.message)
+  return request.value
 }
 
 describe('what addresses a Service wants', () => {
@@ -51,9 +51,9 @@ describe('what addresses a Service wants', () => {
     ['pools', {}, { 'metallb.io/address-pool': 'public, other,public' }, [[4, true, null]], ['public', 'other']],
     ['older object without families', { ipFamilies: undefined, clusterIP: '2001:db8::1' }, {}, [[6, true, null]], null],
   ] as const)('%s', (_, spec, annotations, families, pools) => {
-    const wish = wished(spec, annotations)
-    expect(wish.families.map(({ family, required, address }) => [family, required, address])).toEqual(families)
-    expect(wish.pools).toEqual(pools)
+    const request = requested(spec, annotations)
+    expect(request.families.map(({ family, required, address }) => [family, required, address])).toEqual(families)
+    expect(request.pools).toEqual(pools)
   })
 
   test.each([
@@ -74,7 +74,7 @@ describe('what addresses a Service wants', () => {
       'InvalidAnnotation',
     ],
   ])('refused: %s', (_, spec, annotations, reason) => {
-    expect(wishOf(spec, annotations)).toMatchObject({ refusal: { reason } })
+    expect(requestOf(spec, annotations)).toMatchObject({ refusal: { reason } })
   })
 })
 
@@ -86,7 +86,7 @@ const pools = [
 
 describe('where an address may come from', () => {
   const choose = (spec: object, annotations = {}, defaults: readonly string[] = [], shown: readonly string[] = []) => {
-    const chosen = chooseAddresses(wished(spec, annotations), pools, defaults, shown, ADDRESS_FIELDS)
+    const chosen = chooseAddresses(requested(spec, annotations), pools, defaults, shown, ADDRESS_FIELDS)
     return 'refusal' in chosen
       ? chosen.refusal.reason
       : chosen.value.map(({ candidates }) => candidates.map(({ poolId, address }) => `${poolId}${address ?? ''}`))
@@ -130,13 +130,15 @@ describe('where an address may come from', () => {
     expect(choose(spec, annotations, defaults, shown)).toEqual(wanted)
   })
 
-  test('a held address is kept over everything but another wish', () => {
+  test('a held address is kept over everything but another request', () => {
     const held = { address: '198.51.100.3', poolId: 'p1' }
-    expect(isWished(held, wished({}), pools)).toBe(true)
-    expect(isWished(held, wished({ loadBalancerIP: '198.51.100.3' }), pools)).toBe(true)
-    expect(isWished(held, wished({ loadBalancerIP: '198.51.100.4' }), pools)).toBe(false)
-    expect(isWished(held, wished({}, { 'spout.dev/address-pool': 'other' }), pools)).toBe(false)
-    expect(isWished({ ...held, poolId: 'gone' }, wished({}, { 'spout.dev/address-pool': 'other' }), pools)).toBe(true)
-    expect(isWished(held, wished({ ipFamilies: ['IPv6'] }), pools)).toBe(false)
+    expect(isAsRequested(held, requested({}), pools)).toBe(true)
+    expect(isAsRequested(held, requested({ loadBalancerIP: '198.51.100.3' }), pools)).toBe(true)
+    expect(isAsRequested(held, requested({ loadBalancerIP: '198.51.100.4' }), pools)).toBe(false)
+    expect(isAsRequested(held, requested({}, { 'spout.dev/address-pool': 'other' }), pools)).toBe(false)
+    expect(
+      isAsRequested({ ...held, poolId: 'gone' }, requested({}, { 'spout.dev/address-pool': 'other' }), pools),
+    ).toBe(true)
+    expect(isAsRequested(held, requested({ ipFamilies: ['IPv6'] }), pools)).toBe(false)
   })
 })

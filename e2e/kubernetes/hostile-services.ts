@@ -51,7 +51,7 @@ export const hostileServices = (): readonly HostileService[] => {
   return [...annotated, ...specified].map((one, at) => ({ ...one, name: `hostile-${at}` }))
 }
 
-export interface ImpossibleWish {
+export interface ImpossibleService {
   readonly name: string
   readonly annotations?: Readonly<Record<string, string>>
   readonly spec?: object
@@ -59,7 +59,7 @@ export interface ImpossibleWish {
   readonly reason: string
 }
 
-export const IMPOSSIBLE: readonly ImpossibleWish[] = [
+export const IMPOSSIBLE: readonly ImpossibleService[] = [
   { name: 'outside', spec: { loadBalancerIP: '192.0.2.7' }, reason: 'AddressNotInPool' },
   { name: 'no-address', spec: { loadBalancerIP: 'web.example.org' }, reason: 'InvalidAddress' },
   {

@@ -1,6 +1,6 @@
 import {
   type AddressFields,
-  type AddressWish,
+  type AddressRequest,
   FAMILY_OF,
   type Family,
   type OrRefusal,
@@ -31,7 +31,7 @@ export function familiesOf({ spec }: Service): readonly Family[] {
  * `loadBalancerIP` (deprecated) is for one address, the annotation for one of each family; both together are refused. An
  * address of a family that the Service does not have is refused too.
  */
-export function addressWishOf(service: Service): OrRefusal<AddressWish> {
+export function addressRequestOf(service: Service): OrRefusal<AddressRequest> {
   const wanted = wantedAddresses(service)
   if ('refusal' in wanted) return wanted
   const { field, texts } = wanted.value
