@@ -177,7 +177,7 @@ function floatingIpRoutes(scope: FastifyInstance, context: NetworkContext): void
 /**
  * Where a port's address comes from: the named subnet, the subnet that contains the address, or the network's first.
  */
-function wishOf(
+function vipRequestOf(
   context: NetworkContext,
   principal: Principal,
   networkId: string,
