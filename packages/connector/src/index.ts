@@ -1,11 +1,10 @@
 /**
- * What every intent needs that turns objects of a Kubernetes cluster into load balancers: the control plane through the
- * native API (`control-plane/`), what a load balancer is to say (`content/`) and the calls that bring it there
- * (`load-balancer/`), which addresses it gets (`addresses/`), endpoints and nodes as members (`endpoints/`), the cluster
- * kept in memory (`cluster/`), whose an object is (`tenancy/`), what is taken down after it (`take-down/`) and what is known
- * of it (`status/`).
+ * What every intent needs that turns objects of a Kubernetes cluster into load balancers: a client of the native API
+ * (`control-plane/`), the content of a load balancer (`content/`) and the calls that write it (`load-balancer/`),
+ * addresses (`addresses/`), endpoints and nodes as members (`endpoints/`), the cluster in memory (`cluster/`), the
+ * project of an object (`tenancy/`), deletion (`take-down/`) and progress (`status/`).
  *
- * It knows no kind of object that is balanced: what a Service says, and how its status is written, is its intent's.
+ * It knows no kind of object that is balanced: reading a Service and writing its status is its intent's work.
  */
 export * from './addresses/address-choice.ts'
 export * from './addresses/address-request.ts'

@@ -1,20 +1,20 @@
 import type { ObjectMeta } from '@spout/kube'
 
-/** What we write on objects of the cluster, and read of all of them. */
+/** What we write on objects of the cluster, and what we read of all of them. */
 
 /**
- * Set together with the finalizer. Other implementations of load balancers use the same finalizer, so this says whose the
- * object is where nothing else does any more (its type or class was changed away).
+ * Set together with the finalizer. Other load-balancer implementations use the same finalizer, so this tells whose the
+ * object is when its type or class has changed.
  */
 export const MANAGED_BY = 'spout.dev/managed-by'
-/** Where namespaces are of several projects: the id of the one that the object was balanced by first. Written by us. */
+/** With several projects: the id of the project that balanced the object first. Written by us. */
 export const PROJECT = 'spout.dev/project'
-/** The reason of an object that stays with the project that its namespace was of. */
+/** Reason of an object that stays in its project although its namespace has moved to another. */
 export const NAMESPACE_MOVED = 'NamespaceMoved'
 
 /** Kubernetes' own label: which controller writes an EndpointSlice. */
 export const SLICE_MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
-/** On what is kept of an EndpointSlice whose endpoints do not count: whose it is. Never written to the cluster. */
+/** On the trimmed copy of an EndpointSlice whose endpoints do not count: its manager. Never written to the cluster. */
 export const SLICE_LEFT_OUT = 'spout.dev/left-out'
 export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'
 export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
@@ -23,7 +23,7 @@ interface Named {
   readonly metadata: ObjectMeta
 }
 
-/** An object whose status shows the addresses that it was given, as a Service and an Ingress do. */
+/** An object whose status shows its assigned addresses, such as a Service or an Ingress. */
 export interface AddressedObject extends Named {
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } }
 }
@@ -31,6 +31,6 @@ export interface AddressedObject extends Named {
 /** `namespace/name`. */
 export const keyOf = ({ metadata }: Named): string => `${metadata.namespace ?? ''}/${metadata.name}`
 export const uidOf = ({ metadata }: Named): string => metadata.uid ?? ''
-/** What its status says, whoever wrote it. */
+/** The addresses in its status, whoever wrote them. */
 export const shownAddresses = ({ status }: AddressedObject): readonly string[] =>
   (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? [])

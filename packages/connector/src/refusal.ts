@@ -1,6 +1,6 @@
 /** Why a request, or a part of it, is refused. Data for conditions and events, never an exception. */
 export interface Refusal {
-  /** A word for machines, CamelCase. */
+  /** CamelCase, for machines. */
   readonly reason: string
   /** For the user of the object: a full sentence. */
   readonly message: string
@@ -22,5 +22,5 @@ export function shown(text: string): string {
   return plain.length > SHOWN_CHARACTERS ? `${plain.slice(0, SHOWN_CHARACTERS)}...` : plain
 }
 
-/** A message of the error table without the field that stands in front, however often. */
+/** A message of the error table without the field in front of it, however often that stands there. */
 export const reasonOf = (message: string): string => message.replace(/^(\S+: )?(Field \S+: )+/, '')

@@ -2,14 +2,14 @@ import { formatIp, type IpRange, isIp, parseIp, parseIpRange, rangeContains } fr
 import { type OrRefusal, refuse, shown } from '../refusal.ts'
 import type { AddressFields, AddressRequest, Family } from './address-request.ts'
 
-/** An address pool as the project sees it. */
+/** An address pool, with what the project may see of it. */
 export interface KnownPool {
   readonly id: string
   readonly name: string
   readonly ranges: readonly { readonly first: string; readonly last: string }[]
 }
 
-/** One way to get an address; the first that the control plane grants is taken. */
+/** One way to get an address. They are tried in order; the first that the control plane grants is taken. */
 export interface AddressCandidate {
   readonly poolId: string
   readonly address: string | null
@@ -22,11 +22,11 @@ export interface FamilyChoice {
 }
 
 /**
- * Where the addresses may come from. An address that the object's status shows already is tried first, so that a control
- * plane which lost its state gives it out again; it is a hint alone, because users can write it.
+ * Where the addresses may come from. An address that the object's status already shows is tried first, so that a
+ * control plane which lost its state gives it out again. It is only a hint: users can write that status.
  *
- * @param defaults names of the pools for objects that name none, in order; empty takes any
- * @param fields where the object says which addresses it wants
+ * @param defaults names of the pools for objects that name none, in order; empty allows any
+ * @param fields the fields in which the object requests addresses
  */
 export function chooseAddresses(
   request: AddressRequest,
@@ -64,7 +64,7 @@ export function chooseAddresses(
   return { value: choices }
 }
 
-/** Where this very address may come from. */
+/** The pools that contain this address. */
 export const poolsHolding = (address: string, pools: readonly KnownPool[]): readonly AddressCandidate[] =>
   pools.filter((pool) => holds(pool, address)).map(({ id }) => ({ poolId: id, address }))
 
@@ -89,7 +89,7 @@ const holds = (pool: KnownPool, address: string): boolean => {
   return rangesOf(pool).some((range) => rangeContains(range, ip))
 }
 
-/** What a load balancer has so far. */
+/** An address that a load balancer has now. */
 export interface HeldAddress {
   readonly address: string
   readonly poolId: string | null
@@ -106,6 +106,6 @@ export function isAsRequested(held: HeldAddress, request: AddressRequest, pools:
   if (family.address !== null) return family.address === held.address
   if (request.pools === null) return true
   const pool = pools.find(({ id }) => id === held.poolId)
-  // A pool that is not shown to us any more is no reason to renumber.
+  // The pool is no longer visible to us: no reason to renumber.
   return pool === undefined || request.pools.includes(pool.name)
 }

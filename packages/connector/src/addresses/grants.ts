@@ -1,7 +1,7 @@
 import { Refused } from '@spout/client/native-api'
 import type { AddressCandidate } from './address-choice.ts'
 
-/** An address that cannot be had from here may be had from the next candidate. */
+/** Refusals of one candidate that another candidate may not meet. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'AddressTaken',
   'AddressPoolExhausted',
@@ -11,7 +11,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'ReferenceNotFound',
 ])
 
-/** Asks for an address in one way after the other. @throws Refused as the last of them was */
+/** Tries the candidates in order until one is granted. @throws Refused the last refusal */
 export async function firstGranted<T>(
   { candidates }: { readonly candidates: readonly AddressCandidate[] },
   take: (vip: AddressCandidate) => Promise<T>,

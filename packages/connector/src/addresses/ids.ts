@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /**
- * RFC 9562, section 5.5: the same name always gets the same id.
+ * A name-based UUID (RFC 9562, section 5.5): the same name always gets the same id.
  * @param namespace a UUID
  */
 export function uuid5(namespace: string, name: string): string {
@@ -16,15 +16,15 @@ export function uuid5(namespace: string, name: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-/** Ids of one project's load balancers that come from objects of a cluster. */
+/** Namespace for the ids of load balancers that are made for objects of a cluster. */
 const OBJECTS_NAMESPACE = 'c47f8c6e-9f0b-5d0c-8a57-3f3f2c1f7a10'
 
-/** So many ids an object has for what it founds. */
+/** How many ids an object may use. */
 const MOST_ATTEMPTS = 16
 
 /**
- * The ids of the load balancers that an object founds, in the order in which it takes them: the first that nobody has. One
- * stays with its address when the founder leaves that to others; then the founder takes another.
+ * The ids that an object may give its load balancers, in order; it takes the first that is free. A load balancer keeps
+ * its id and address when its founder leaves it to others; the founder's next load balancer then takes another id.
  */
 export function* loadBalancerIds(projectId: string, uid: string): Generator<string, void> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++)

@@ -1,26 +1,26 @@
 import { type Refusal, shown } from '../refusal.ts'
 import type { AddressRequest, Family } from './address-request.ts'
 
-/** A network of the project, as far as it says which members can be in it. */
+/** A network of the project: the families that its members can have. */
 export interface KnownNetwork {
   readonly id: string
   readonly name: string
-  /** Of its subnets. */
+  /** Families of its subnets. */
   readonly families: readonly Family[]
 }
 
-/** Families without a subnet, by why. */
+/** Families without a subnet, with the reason. */
 export type Unreachable = ReadonlyMap<Family, Refusal>
 
 export const ALL_REACHABLE: Unreachable = new Map()
 
 /**
- * The families of an object whose members can be nowhere: a member has an address in a subnet, or behind a router in one,
- * and all members of a load balancer are in one network.
+ * The families of an object that no member can have. A member has an address in a subnet or behind a router in one, and
+ * all members of a load balancer are in one network.
  *
  * @param families of the object, the primary one first
- * @param networks of the project; without any nothing is said, for the members themselves are refused with that reason
- * @param field where the object says its families
+ * @param networks of the project; empty refuses nothing here, because the members are then refused with that reason
+ * @param field the field in which the object names its families
  */
 export function unreachableFamilies(
   families: readonly Family[],
@@ -30,7 +30,7 @@ export function unreachableFamilies(
   const [primary] = families
   if (primary === undefined || networks.length === 0) return ALL_REACHABLE
   const ofPrimary = networks.filter((network) => network.families.includes(primary))
-  // Without the primary family there is nothing; the others are then told apart from it.
+  // Without the primary family nothing works; the other families are then judged apart from it.
   const candidates = ofPrimary.length > 0 ? ofPrimary : networks
   const missing = families.filter((family) => !candidates.some((network) => network.families.includes(family)))
   if (missing.length === 0) return ALL_REACHABLE
@@ -60,13 +60,13 @@ export function reachableRequest(request: AddressRequest, unreachable: Unreachab
   }
 }
 
-/** Why a family that it cannot do without cannot be. */
+/** Why a required family is refused. */
 export function requiredButUnreachable({ families }: AddressRequest, unreachable: Unreachable): Refusal | null {
   const missing = families.find(({ family, required }) => required && unreachable.has(family))
   return missing === undefined ? null : (unreachable.get(missing.family) ?? null)
 }
 
-/** Why one that it can do without is not there. */
+/** Why an optional family is left out. */
 export function leftOutFamily({ families }: AddressRequest, unreachable: Unreachable): Refusal | null {
   const missing = families.find(({ family, required }) => !required && unreachable.has(family))
   return missing === undefined ? null : (unreachable.get(missing.family) ?? null)

@@ -1,16 +1,16 @@
 import type { Clock } from '@spout/runtime'
 import { type AddressedObject, shownAddresses, uidOf } from '../objects.ts'
 
-/** A control plane that begins anew gets its pools from whoever configures it, a moment later. */
+/** A new control plane gets its pools from its configuration a moment after it starts. */
 const AWAITED_MS = 120_000
 
 /**
- * Objects that have an address which the control plane knows nothing of: it lists no load balancer at all, while objects
- * that we claimed show addresses. It has lost its state. For a while such an object keeps what it shows, and gets no other
- * address in its place: the pool that the address is from may be about to come back.
+ * Keeps addresses while a control plane that lost its state is configured again. It has lost its state when it lists no
+ * load balancer although objects that we claimed show addresses. For a while such an object keeps the address that it
+ * shows and gets no other: the pool of that address may be about to come back.
  *
- * Users can write all of that on their own objects. So only what stood there when the empty list was read counts, and not
- * for long.
+ * Users can write all of this on their own objects. So only addresses that were shown when the empty list was read
+ * count, and only for a limited time.
  */
 export class Restoration {
   readonly #clock: Clock
@@ -29,7 +29,7 @@ export class Restoration {
     this.#untilMs = this.#clock.monotonicMs() + AWAITED_MS
   }
 
-  /** Whether what the object shows is to stay although the control plane does not have it. */
+  /** Whether the object keeps the address that it shows although the control plane does not have it. */
   awaits(object: AddressedObject): boolean {
     if (this.#uids.size === 0) return false
     if (this.#clock.monotonicMs() >= this.#untilMs) this.#uids = new Set()

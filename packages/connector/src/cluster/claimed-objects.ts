@@ -13,7 +13,7 @@ import {
 import { type Clock, type Logger, Semaphore } from '@spout/runtime'
 import { keyOf, MANAGED_BY, PROJECT, uidOf } from '../objects.ts'
 
-/** The object is not what was read any more: look again. */
+/** The object has changed since it was read: read it again. */
 export class Stale extends Error {
   override readonly name = 'Stale'
 }
@@ -27,18 +27,18 @@ export interface ClaimedObjectsOptions<T extends KubeObject> {
   readonly trim: (object: T) => T
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Objects that load balancers exist for: their absence from the first list is not believed lightly. */
+  /** Objects that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownKeys: readonly string[]
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
-  /** Keeps an object until its load balancer is gone. */
+  /** The finalizer that keeps an object until its load balancer is gone. */
   readonly finalizer: string
-  /** Stands in `spout.dev/managed-by` of the objects that are claimed. */
+  /** Value of `spout.dev/managed-by` on claimed objects. */
   readonly mark: string
 }
 
-/** Our field manager: what we apply is ours, and what others wrote stays theirs. */
+/** Our field manager: we own what we apply, and leave what others wrote. */
 const FIELD_MANAGER = 'spout'
-/** The API server answers so many at once as quickly as more, and refuses everybody's above 200. */
+/** The API server answers this many at once as fast as more, and refuses everybody's requests above 200. */
 const MOST_WRITES = 64
 
 interface Claim {
@@ -53,7 +53,7 @@ export class ClaimedObjects<T extends KubeObject> {
   readonly #options: ClaimedObjectsOptions<T>
   readonly #listeners = new Set<(key: string) => void>()
   readonly #writes = new Semaphore(MOST_WRITES)
-  /** What was put on an object, by key, until the watch shows more than the version it was put on. */
+  /** What we wrote on an object, by key, until the watch shows a newer version than the one we wrote to. */
   readonly #claims = new Map<string, Claim>()
 
   constructor(options: ClaimedObjectsOptions<T>) {
@@ -76,7 +76,7 @@ export class ClaimedObjects<T extends KubeObject> {
     return () => this.#listeners.delete(listener)
   }
 
-  /** `namespace/name`; with what we put on it, also before the watch has shown that. */
+  /** @param key `namespace/name` @returns the object with what we wrote on it, even before the watch shows that */
   get(key: string): T | undefined {
     const object = this.reflector.get(key)
     const identity = this.reflector.identity(key)
@@ -99,30 +99,30 @@ export class ClaimedObjects<T extends KubeObject> {
     for (const [, object] of this.reflector.list()) yield object
   }
 
-  /** The object is missing, but not believed to be deleted. */
+  /** The object is missing, but the deletion guard holds it. */
   isHeld(key: string): boolean {
     return this.reflector.isHeld(key)
   }
 
   /**
-   * Asks the API server itself whether the object of this UID is gone, whatever was shown of it up to now.
-   * @throws Error when that cannot be said now
+   * Asks the API server itself whether the object of this UID is gone, whatever the watch has shown.
+   * @throws Error when that cannot be decided now
    */
   isGone(key: string, uid: string): Promise<boolean> {
     const [namespace = '', name = ''] = key.split('/', 2)
     return this.reflector.isGone({ namespace, name }, uid)
   }
 
-  /** Whether finalizer and mark are on it. */
+  /** Whether it has our finalizer and mark. */
   isClaimed({ metadata }: T): boolean {
     const { finalizer, mark } = this.#options
     return (metadata.finalizers?.includes(finalizer) ?? false) && metadata.annotations?.[MANAGED_BY] === mark
   }
 
   /**
-   * Puts finalizer and mark on an object. The write is of the version that was read, of that UID.
-   * @param projectId written down too where there are several projects
-   * @throws Stale when the object was changed meanwhile
+   * Puts finalizer and mark on an object. The write names the version and the UID that were read.
+   * @param projectId written too when there are several projects
+   * @throws Stale when the object has changed since
    */
   async claim(object: T, projectId?: string): Promise<void> {
     const { finalizer, mark } = this.#options
@@ -130,7 +130,7 @@ export class ClaimedObjects<T extends KubeObject> {
     const project: Record<string, string> = projectId === undefined ? {} : { [PROJECT]: projectId }
     const annotations = { [MANAGED_BY]: mark, ...project }
     await this.#patch(object, { finalizers, annotations })
-    // A watch that lags must not make it be claimed twice.
+    // While the watch lags, the object must not be claimed twice.
     const key = keyOf(object)
     const { resourceVersion: version = '' } = object.metadata
     if (this.reflector.identity(key)?.resourceVersion === version)
@@ -146,9 +146,9 @@ export class ClaimedObjects<T extends KubeObject> {
 
   /**
    * Applies our part of the status; an object that is gone is no error.
-   * @param clear part of the status that is taken away first, whoever wrote it: an apply that does not name it leaves what
+   * @param clear a part of the status to remove first, whoever wrote it: an apply that does not name it leaves what
    * others wrote
-   * @returns the version that has it; null for none
+   * @returns the version that was written; null when the object is gone
    * @throws Stale
    */
   applyStatus(object: T, status: object, clear: object | null): Promise<string | null> {
@@ -158,7 +158,7 @@ export class ClaimedObjects<T extends KubeObject> {
   async #applyStatus(object: T, status: object, clear: object | null): Promise<string | null> {
     const { transport, resource } = this.#options
     const { name, namespace = '' } = object.metadata
-    // The UID: an object that was made again under this name is another one.
+    // With the UID: an object that was made again under this name is another one.
     const uid = uidOf(object)
     const path = objectPath(resource, { namespace, name }, 'status')
     if (clear !== null)
@@ -186,7 +186,7 @@ export class ClaimedObjects<T extends KubeObject> {
     return written?.metadata.resourceVersion ?? null
   }
 
-  /** Of this version of this object alone. */
+  /** Patches this version of this object only. */
   async #patch(object: T, metadata: Readonly<Record<string, unknown>>): Promise<void> {
     const { name, namespace = '', resourceVersion } = object.metadata
     const request: KubeRequest = {
@@ -195,9 +195,9 @@ export class ClaimedObjects<T extends KubeObject> {
       query: { fieldManager: FIELD_MANAGER },
       contentType: 'application/merge-patch+json',
       body: { metadata: { uid: uidOf(object), resourceVersion, ...metadata } },
-      // Doing it twice would meet its own first time.
+      // A second attempt would fail on the version that the first one made.
       retry: false,
-      // What came of it the watch tells.
+      // The watch shows the result.
       read: false,
     }
     await this.#writes.run(() => this.#options.transport.request(request)).catch(staleOr)
@@ -208,10 +208,10 @@ function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error
 }
 
-/** What was read is not what is there: another version, another UID, or gone. */
+/** The object is another version, has another UID, or is gone. */
 function staleOr(error: unknown): never {
   if (isConflict(error) || isNotFound(error)) throw new Stale((error as Error).message)
-  // A finalizer cannot be added to what is being deleted: it was read before it was asked to go.
+  // A finalizer cannot be added to an object that is being deleted; it was read before its deletion began.
   if (error instanceof KubeError && error.status === 422) throw new Stale(error.message)
   throw error
 }

@@ -2,9 +2,9 @@ import { KubeClient, LeaderElector, type Transport } from '@spout/kube'
 import type { Component, Logger } from '@spout/runtime'
 
 export interface LeadershipOptions {
-  /** What begins once we lead. */
+  /** Starts once this process leads. */
   readonly work: { start(): void; stop(): Promise<void> }
-  /** Null leads at once, without asking anybody. */
+  /** Null leads at once, without a lease. */
   readonly lease: {
     readonly transport: Transport
     readonly namespace: string
@@ -13,15 +13,15 @@ export interface LeadershipOptions {
   } | null
   readonly identity: string
   readonly log: Logger
-  /** Somebody else may lead now, and what is under way here cannot be called back: the process must end. */
+  /** Another process may lead now, and work in progress cannot be called back: this process must end. */
   readonly onLost: (reason: string) => void
 }
 
-/** Parts of the lease, as Kubernetes' own controllers divide theirs. */
+/** Fractions of the lease, as Kubernetes' own controllers divide theirs. */
 const RENEW_DEADLINE = 2 / 3
 const RETRY = 2 / 15
 
-/** Lets the work begin once we lead. Work that has begun ends with the process, or before the lease is let go. */
+/** Starts the work once this process leads. Started work ends with the process, or before the lease is released. */
 export class Leadership implements Component {
   readonly name = 'leadership'
   readonly #options: LeadershipOptions

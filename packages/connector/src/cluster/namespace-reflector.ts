@@ -7,13 +7,13 @@ export interface NamespaceReflectorOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly log: Logger
-  /** The labels that are looked at; with none, namespaces are not read at all. */
+  /** The labels that rules use; when empty, namespaces are not read at all. */
   readonly labels: readonly string[]
 }
 
 type Labels = Readonly<Record<string, string>>
 
-/** The labels of a cluster's namespaces that rules look at. Reads namespaces only when there are such rules. */
+/** Labels of the cluster's namespaces. Reads namespaces only when rules use their labels. */
 export class NamespaceReflector implements NamespaceLabels {
   readonly #reflector: Reflector<Namespace, Labels> | null
 
@@ -30,7 +30,7 @@ export class NamespaceReflector implements NamespaceLabels {
           })
   }
 
-  /** The one, or none. */
+  /** One reflector, or none. */
   get reflectors(): readonly KindReflector[] {
     return this.#reflector === null ? [] : [{ kind: NAMESPACES.kind, reflector: this.#reflector }]
   }

@@ -16,18 +16,18 @@ export interface ServiceSlicesOptions {
   readonly log: Logger
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out takes all. */
+  /** Managers whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out: all. */
   readonly slicesBy?: readonly string[]
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
 const BY_SERVICE = 'service'
 
-/** The EndpointSlices of a cluster, kept in memory by the Service that they are of. */
+/** The EndpointSlices of a cluster, kept in memory by their Service. */
 export class ServiceSlices {
   readonly reflector: Reflector<EndpointSlice, EndpointSlice>
   readonly #listeners = new Set<(serviceKey: string) => void>()
-  /** The Service of each slice: a slice that is gone does not say it any more. */
+  /** The Service of each slice: once a slice is deleted, it no longer tells. */
   readonly #serviceOfSlice = new Map<string, string>()
 
   constructor({ transport, clock, log, namespace, slicesBy, deletionGuard }: ServiceSlicesOptions) {

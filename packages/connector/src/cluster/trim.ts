@@ -3,9 +3,9 @@ import { SERVICE_NAME_LABEL } from '@spout/kube'
 import { ofManagers } from '../endpoints/slice-managers.ts'
 import { EXCLUDE_NODE_LABEL, SLICE_MANAGER_LABEL } from '../objects.ts'
 
-/** What is kept of objects: the fields that are read here. Built anew, so that nothing holds on to the rest. */
+/** Objects reduced to the fields that are read here. They are built anew, so that the rest can be freed. */
 
-/** The fields of these names that are there. */
+/** The fields of these names that exist. */
 export function picked<T extends object, K extends keyof T>(from: T | undefined, names: readonly K[]): Pick<T, K> {
   const kept: Partial<T> = {}
   for (const name of names) if (from?.[name] !== undefined) kept[name] = from[name]
@@ -33,11 +33,11 @@ export function trimSlice(
     ports: (ports ?? []).map((port) => picked(port, ['name', 'protocol', 'port'])),
   }
   const kept = ofManagers(trimmed, managers)
-  // Of thousands of slices one label is enough.
+  // One label of a slice is enough: there are thousands of slices.
   return { ...kept, metadata: { ...kept.metadata, labels } }
 }
 
-/** Heartbeats change a node every few seconds; what is kept does not change with them. */
+/** Heartbeats change a node every few seconds; the trimmed node does not change with them. */
 export function trimNode({ metadata, spec, status }: Node): Node {
   return {
     metadata: {

@@ -7,17 +7,17 @@ interface Endpoint {
   readonly port: number
 }
 
-/** What becomes of some members of one pool. */
+/** A change of some members of one pool. */
 export interface PoolChange {
   readonly poolId: string
-  /** Those that come, or that are other than before. */
+  /** Members that are new or that differ. */
   readonly put: readonly MemberContent[]
   readonly remove: readonly Endpoint[]
 }
 
 /**
- * What is to be said so that a document says what is wanted: nothing (`same`), of members alone, or all anew (`whole`).
- * The order of members does not count. Looked at often and with many members, so it makes nothing anew of them.
+ * How a document differs from the wanted content: not at all (`same`), in members of one pool, or in more (`whole`).
+ * The order of members does not count. Called often and with many members, so it copies nothing.
  */
 export function differenceTo(
   document: LoadBalancer,
@@ -30,19 +30,19 @@ export function differenceTo(
     if (members.length === others.length && members.every((member, index) => isAsWanted(member, others[index]!)))
       continue
     const change = changeOf(id, members, others)
-    // Two of one endpoint: it is for the control plane to say what is wrong with that.
+    // Two members of one endpoint: the control plane refuses them with its reason.
     if (change === null) return 'whole'
     if (change.put.length + change.remove.length > 0) changes.push(change)
   }
   return changes.length === 0 ? 'same' : changes
 }
 
-/** Whether a document says what is wanted. */
+/** Whether a document has the wanted content. */
 export const says = (document: LoadBalancer, wanted: LoadBalancerContent): boolean =>
   differenceTo(document, wanted) === 'same'
 
 function changeOf(poolId: string, members: readonly Member[], wanted: readonly MemberContent[]): PoolChange | null {
-  // Both mostly begin alike: by address.
+  // Both are sorted by address, so most begin alike.
   let first = 0
   const isSameAt = (at: number) => at < members.length && at < wanted.length && isAsWanted(members[at]!, wanted[at]!)
   while (isSameAt(first)) first++
@@ -63,7 +63,7 @@ function changeOf(poolId: string, members: readonly Member[], wanted: readonly M
 }
 
 const keyOf = ({ address, port }: Endpoint): string => `${address} ${port}`
-/** Written out, as it is asked of millions; a test says that no field is forgotten. */
+/** Written out for speed: it runs for millions of members. A test fails when a field is forgotten. */
 const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
   member.address === wanted.address &&
   member.port === wanted.port &&
@@ -71,7 +71,7 @@ const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
   member.weight === wanted.weight &&
   member.monitorPort === wanted.monitorPort
 
-/** All but the members. */
+/** The content without its members. */
 const frame = (content: LoadBalancerContent): LoadBalancerContent => ({
   ...content,
   pools: content.pools.map((pool) => ({ ...pool, members: [] })),

@@ -1,8 +1,8 @@
 import type { Listener, LoadBalancer, Pool } from '@spout/model'
 
 /**
- * What we say of a load balancer: the part of its document that is ours. Ids of listeners, pools and members are the control
- * plane's; it keeps them as long as protocol and port, name, or address and port stay the same.
+ * The part of a load balancer's document that we write. The control plane gives ids to listeners, pools and members,
+ * and keeps them while protocol and port, name, or address and port stay the same.
  */
 export interface LoadBalancerContent {
   readonly name: string
@@ -15,7 +15,7 @@ export interface ListenerContent {
   readonly name: string
   readonly protocol: Listener['protocol']
   readonly port: number
-  /** A pool of this document, by its name. */
+  /** Name of a pool of this document. */
   readonly defaultPool: string
   readonly allowedCidrs: readonly string[] | null
 }
@@ -45,11 +45,11 @@ export interface MonitorContent {
   readonly timeoutMs: number
   readonly rise: number
   readonly fall: number
-  /** Set exactly for type `http`. */
+  /** Set only for type `http`. */
   readonly path: string | null
 }
 
-/** The same of a document that is there. */
+/** The content of an existing document. */
 export function contentOf(document: LoadBalancer): LoadBalancerContent {
   return {
     name: document.name,
@@ -83,7 +83,7 @@ export function contentOf(document: LoadBalancer): LoadBalancerContent {
   }
 }
 
-/** The listeners of `contentOf`, without the work of the rest. */
+/** The same listeners as `contentOf`, computed without the rest. */
 export function listenersOf(document: LoadBalancer): readonly ListenerContent[] {
   const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
   return document.listeners.map(({ name, protocol, port, defaultPoolId, allowedCidrs }) => ({

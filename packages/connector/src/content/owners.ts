@@ -1,15 +1,15 @@
 import type { LoadBalancer } from '@spout/model'
 
-/** Annotation of a load balancer: the cluster whose objects it is for. */
+/** Annotation of a load balancer: the cluster of its objects. */
 export const CLUSTER_ANNOTATION = 'kubernetes.cluster'
 
-/** What kind of object load balancers are for, as it stands in their annotations. */
+/** The kind of the objects that have load balancers, as annotations name it. */
 export type OwnerKind = 'service'
 
-/** Annotation that says of one object, by its UID, that the load balancer is for it; the value is its `namespace/name`. */
+/** Annotation that names one object of the load balancer by its UID; the value is its `namespace/name`. */
 export const ownerAnnotation = (kind: OwnerKind, uid: string): string => `kubernetes.${kind}.${uid}`
 
-/** The objects that a load balancer is for: `namespace/name` by UID. */
+/** The objects of a load balancer: `namespace/name` by UID. */
 export function ownersOf(
   { annotations }: Pick<LoadBalancer, 'annotations'>,
   kind: OwnerKind,

@@ -1,15 +1,15 @@
 import { type Clock, systemClock, type Timer } from '@spout/runtime'
 
-/** What became of one of several things that were asked for in one call. */
+/** The result for one of several items of a call. */
 export type Outcome<R> = { readonly value: R } | { readonly error: unknown }
 
 export interface CallsTogetherOptions<T, R> {
   readonly one: (item: T) => Promise<R>
-  /** Answers for each, in order. Rejects when the call failed as a whole. */
+  /** Results for each item, in order. Rejects when the call failed as a whole. */
   readonly many: (items: readonly T[]) => Promise<readonly Outcome<R>[]>
-  /** Whether a failure of the whole call is about what was asked for: then each is asked for alone. */
+  /** Whether an item may have caused the failure of the whole call: then each item gets a call of its own. */
   readonly isAboutContent: (error: unknown) => boolean
-  /** Roughly how long the text of one gets. */
+  /** Approximate size of one item in the call's body. */
   readonly bytesOf: (item: T) => number
   readonly most: { readonly items: number; readonly bytes: number }
   readonly clock?: Clock
@@ -17,7 +17,7 @@ export interface CallsTogetherOptions<T, R> {
 
 interface Waiting<T, R> {
   readonly item: T
-  /** By when it is asked for, whoever else comes. */
+  /** Time by which it is sent, however few others have come. */
   readonly dueMs: number
   readonly resolve: (value: R) => void
   readonly reject: (error: unknown) => void
@@ -27,8 +27,8 @@ interface Waiting<T, R> {
 const MOST_CALLS = 2
 
 /**
- * Gathers what is asked for while other calls are under way into one call. One alone does not wait for others unless it
- * may, and one that is refused stops no other.
+ * Batches calls: items that arrive while other calls are under way go into one call. A single item waits for others
+ * only as long as its caller allows. A refused item does not stop the others.
  */
 export class CallsTogether<T, R> {
   readonly #options: CallsTogetherOptions<T, R>
@@ -43,7 +43,7 @@ export class CallsTogether<T, R> {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** @param patienceMs how long it may wait for others, as many as one call takes */
+  /** @param patienceMs how long it may wait for others to share its call */
   ask(item: T, patienceMs = 0): Promise<R> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, dueMs: this.#clock.monotonicMs() + patienceMs, resolve, reject })
@@ -51,7 +51,7 @@ export class CallsTogether<T, R> {
     })
   }
 
-  /** After what else this turn of the event loop asks for. */
+  /** Runs after everything else that this turn of the event loop adds. */
   #schedule(): void {
     if (this.#scheduled || this.#calls >= MOST_CALLS || this.#waiting.length === 0) return
     this.#patience?.clear()
@@ -73,7 +73,7 @@ export class CallsTogether<T, R> {
     })
   }
 
-  /** How long everybody who waits may wait on. Who is in a hurry takes the others along. */
+  /** How long all waiting items can still wait. An urgent one takes the others along. */
   #patienceMs(): number {
     if (this.#waiting.length >= this.#options.most.items) return 0
     let dueMs = Number.POSITIVE_INFINITY

@@ -5,7 +5,7 @@ import type { Clock, Logger } from '@spout/runtime'
 import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
 
-/** The load balancers of this cluster as the control plane shows them, kept by its watch and found by the objects that they are for. */
+/** The load balancers of this cluster, kept by the control plane's watch and indexed by their objects. */
 export class KnownLoadBalancers {
   readonly #service: LoadBalancerService
   readonly #cluster: string
@@ -16,14 +16,14 @@ export class KnownLoadBalancers {
   readonly #idsOfUid = new Map<string, Set<string>>()
   readonly #idsOfKey = new Map<string, Set<string>>()
   readonly #listeners = new Set<(documents: readonly LoadBalancer[]) => void>()
-  /** Seen since the last list began. */
+  /** Ids seen since the last list began. */
   #seen: Set<string> | null = null
   #listed = false
 
   constructor(options: {
     readonly service: LoadBalancerService
     readonly cluster: string
-    /** Of the objects that load balancers are found by. */
+    /** Kind of the objects in the index. */
     readonly kind: OwnerKind
     readonly clock: Clock
     readonly log: Logger
@@ -35,7 +35,7 @@ export class KnownLoadBalancers {
     this.#log = options.log
   }
 
-  /** Whether all that exist were shown once. */
+  /** Whether the first list is complete. */
   get listed(): boolean {
     return this.#listed
   }
@@ -52,30 +52,30 @@ export class KnownLoadBalancers {
     return this.#byId.values()
   }
 
-  /** Those that name this object's UID. */
+  /** Load balancers that name this object's UID. */
   ofUid(uid: string): readonly ShownLoadBalancer[] {
     return this.#of(this.#idsOfUid.get(uid))
   }
 
-  /** Those that name an object of this `namespace/name`, of whatever UID. */
+  /** Load balancers that name an object of this `namespace/name`, whatever its UID. */
   ofKey(key: string): readonly ShownLoadBalancer[] {
     return this.#of(this.#idsOfKey.get(key))
   }
 
-  /** Calls back with the document before and after, where there is one; with none once everything was listed. */
+  /** Calls back with the document before and after, where they exist; with none once the list is complete. */
   onChange(listener: (documents: readonly LoadBalancer[]) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Takes what the watch showed. Something older than what is known is passed over. */
+  /** Takes what the watch showed. Ignores anything older than what is known. */
   note(shown: ShownLoadBalancer): void {
     this.#take(shown)
   }
 
   /**
-   * Takes the answer to a call. The watch may have shown the same version before it, with a newer status: a status has no
-   * version of its own, so of two at one version the watch's is the one that counts.
+   * Takes the answer to a call. The watch may have shown the same version before, with a newer status. A status has no
+   * version of its own, so for the same version the watch's status counts.
    */
   answered(shown: ShownLoadBalancer): void {
     const before = this.#byId.get(shown.document.id)
@@ -92,7 +92,7 @@ export class KnownLoadBalancers {
     const isKnown = before !== undefined && isSameDocument(document, before.document)
     if (isKnown && isDeepStrictEqual(shown.status, before.status)) return
     if (before !== undefined) this.#unindex(before.document)
-    // The very document that was worked out before: who remembers it need not look at it again.
+    // The same document object as before: code that remembers it need not process it again.
     this.#byId.set(document.id, isKnown ? { document: before.document, status: shown.status } : shown)
     for (const [uid, key] of ownersOf(document, this.#kind)) {
       put(this.#idsOfUid, uid, document.id)

@@ -8,11 +8,11 @@ export interface KnownNetworksOptions {
   readonly service: Pick<LoadBalancerService, 'watchNetworks'>
   readonly clock: Clock
   readonly log: Logger
-  /** Their subnets are others. */
+  /** Called when the subnets have changed. */
   readonly onChange: () => void
 }
 
-/** The networks of the project with their subnets, kept by the control plane's watch. */
+/** The project's networks with their subnets, kept by the control plane's watch. */
 export class KnownNetworks {
   readonly #options: KnownNetworksOptions
   #known: { readonly networks: readonly KnownNetwork[]; readonly cidrs: readonly string[] } | null = null
@@ -21,12 +21,12 @@ export class KnownNetworks {
     this.#options = options
   }
 
-  /** Whether they were listed once. */
+  /** Whether the first list is complete. */
   get listed(): boolean {
     return this.#known !== null
   }
 
-  /** The very same list until subnets come or go. */
+  /** The same array until subnets come or go. */
   get all(): readonly KnownNetwork[] {
     return this.#known?.networks ?? NONE
   }
@@ -38,7 +38,7 @@ export class KnownNetworks {
       for await (const shown of service.watchNetworks(signal)) {
         resetPauses()
         const cidrs = shown.flatMap(({ id, name, cidrs }) => [id, name, ...cidrs])
-        // Routes come and go with every node of a cluster, and change nothing here.
+        // Routes change with every node of a cluster, and do not matter here.
         if (this.#known !== null && isDeepStrictEqual(this.#known.cidrs, cidrs)) continue
         const networks = shown.map(({ id, name, families }): KnownNetwork => ({ id, name, families }))
         this.#known = { networks, cidrs }

@@ -9,11 +9,11 @@ export interface KnownPoolsOptions {
   readonly service: Pick<LoadBalancerService, 'addressPools' | 'poolChanges'>
   readonly clock: Clock
   readonly log: Logger
-  /** They are others, or may be: what was refused for want of one may be had. */
+  /** Called when the pools have changed, or may have: an address that was refused may be available. */
   readonly onChange: () => void
 }
 
-/** The address pools that the project may have addresses from, and word of their changes. */
+/** The address pools that the project may use, and notice of their changes. */
 export class KnownPools {
   readonly #options: KnownPoolsOptions
   #pools: { readonly pools: Promise<readonly KnownPool[]>; readonly untilMs: number } | null = null
@@ -22,7 +22,7 @@ export class KnownPools {
     this.#options = options
   }
 
-  /** Those who ask at once share one call. */
+  /** Concurrent callers share one call. */
   fresh(): Promise<readonly KnownPool[]> {
     const { clock, service } = this.#options
     if (this.#pools === null || this.#pools.untilMs <= clock.monotonicMs()) {

@@ -24,7 +24,7 @@ import type {
   ShownWithdrawal,
 } from './load-balancer-service.ts'
 
-/** What the API shows: the document with its status in it. */
+/** What the API answers: the document with its status inside. */
 type Shown = LoadBalancer & { readonly status: ShownLoadBalancer['status'] }
 
 interface Creation {
@@ -38,23 +38,23 @@ interface QueuedMemberChange {
   readonly change: PoolChange
 }
 
-/** The version that a change of members made, with those that were put. */
+/** The version that a change of members made, and the members that were put. */
 type ChangedMembers = Pick<LoadBalancer, 'generation' | 'updatedAt'> & { readonly put: readonly Member[] }
 type Failure = { readonly error: ProblemBody }
 
-/** Of a call's body, well below what the control plane takes. */
+/** Limit for the body of a call, well below the control plane's own limit. */
 const MOST_BYTES = 500_000
 const DOCUMENT_BYTES = 1500
 const MEMBER_BYTES = 150
 
-/** `LoadBalancerService` over the native API. What is asked for at once is asked for together. */
+/** `LoadBalancerService` over the native API. Requests that arrive together share a call. */
 export class NativeLoadBalancers implements LoadBalancerService {
   readonly #api: NativeApi
   readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
   readonly #memberChanges: CallsTogether<QueuedMemberChange, ChangedMembers>
   /**
-   * What is being made and the watch has yet to tell of; null until the call is answered. What the watch tells is then made
-   * of the same parts: a document is not kept twice.
+   * Created load balancers that the watch has not shown yet; null until the call is answered. What the watch shows is
+   * then built from the same objects, so that a document is not kept twice.
    */
   readonly #made = new Map<string, LoadBalancer | null>()
   #projectId: string | null = null
@@ -155,7 +155,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
       const { withdrawn, overdue, waitingFor } = await this.#api.call<Answer>('GET', path)
       return { withdrawn, overdue, waitingFor: waitingFor.map(({ nodeName }) => nodeName) }
     } catch (error) {
-      // The id is, or was, another project's, whose clients choose ids too: nothing of ours stands behind it.
+      // Another project has or had this id, whose clients choose ids too: there is nothing of ours under it.
       if (error instanceof Refused && error.code === 'NotFound')
         return { withdrawn: true, overdue: false, waitingFor: [] }
       throw error
@@ -173,7 +173,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
   async *watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
     const projectId = await this.projectId()
     yield { type: 'listing' }
-    // Statuses have no revision to come back to, so each watch begins with everything there is.
+    // Statuses have no revision to resume from, so each watch begins with everything that exists.
     const told = new Map<string, Shown>()
     for await (const line of this.#api.watch<Shown, ChangedLine>('/load-balancers', signal, { brief: '1' })) {
       if (line.type === 'BOOKMARK') yield { type: 'listed' }
@@ -191,7 +191,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
     }
   }
 
-  /** What the watch tells, made of the parts that the call answered with. */
+  /** What the watch shows, built from the objects of the call's answer. */
   #likeMade({ status, ...document }: Shown): Shown {
     const made = this.#made.get(document.id) ?? null
     this.#made.delete(document.id)
@@ -243,7 +243,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
         if (line.object.projectId === projectId) known.set(line.object.id, shownNetwork(line.object))
       } else if (listed) continue
       else listed = true
-      // What is told before the first bookmark is a part of the list.
+      // Everything before the first bookmark is part of the list.
       if (listed) yield [...known.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
     }
   }
@@ -269,7 +269,7 @@ function shownNetwork({ id, name, subnets }: Network): ShownNetwork {
   return { id, name, cidrs, families: [...versions].sort() }
 }
 
-/** Each that was put takes the place of the one with its id, or comes behind the others. */
+/** A member that was put replaces the one with its id, or is appended. */
 function changedMembers(before: readonly Member[], put: readonly Member[], remove: PoolChange['remove']): Member[] {
   const gone = Map.groupBy(remove, ({ address }) => address)
   const fresh = new Map(put.map((member) => [member.id, member]))
@@ -302,7 +302,7 @@ const ownStatus = ({
 
 const creationBody = ({ id, content, vip }: Creation) => ({ ...bodyOf(content), id, vips: [{ from: 'pool', ...vip }] })
 
-/** The content in the words of the native API. */
+/** The content as the native API takes it. */
 const bodyOf = (content: LoadBalancerContent) => ({
   name: content.name,
   description: '',

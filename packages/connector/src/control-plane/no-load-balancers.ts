@@ -6,7 +6,7 @@ const refused = async (): Promise<never> => {
   throw new Refused('Forbidden', 'There is no project to do it in.', null)
 }
 
-/** What stands behind Services of no project: there is nothing, and nothing can be made. */
+/** The load balancers of Services without a project: none exist, and none can be made. */
 export const NO_LOAD_BALANCERS: LoadBalancerService = {
   projectId: refused,
   list: async () => [],

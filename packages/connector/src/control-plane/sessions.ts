@@ -4,7 +4,7 @@ import type { Sessions } from '@spout/client/native-api'
 import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 
-/** Who we are to the control plane. */
+/** How we authenticate to the control plane. */
 export interface CredentialSettings {
   readonly tokenFile: string
   readonly applicationCredentialId: string
@@ -13,8 +13,8 @@ export interface CredentialSettings {
 }
 
 /**
- * @param field where the credential stands in the settings
- * @throws ConfigError when none of the ways is set, or more than one
+ * @param field the setting that holds the credential
+ * @throws ConfigError when no way, or more than one, is set
  */
 export function sessionsOf(endpoint: string, credential: CredentialSettings, field: string, clock: Clock): Sessions {
   const { tokenFile, applicationCredentialId: id, applicationCredentialSecretFile: secretFile } = credential
@@ -37,10 +37,10 @@ export function sessionsOf(endpoint: string, credential: CredentialSettings, fie
   return new Login(endpoint, async () => ({ applicationCredentialId: id, secret: await read(secretFile) }), clock)
 }
 
-/** Whether the file is another one is looked at this often. */
+/** How often the file is checked for a new token. */
 const LOOK_EVERY_MS = 1000
 
-/** A token that somebody else renews. */
+/** A token that another program renews. */
 class TokenFile implements Sessions {
   readonly #endpoint: string
   readonly #file: string
@@ -75,13 +75,13 @@ interface Issued {
   readonly expiresAt: string
 }
 
-/** Renewed when so much of its life is over. */
+/** Renewed after this fraction of its life. */
 const RENEW_AT = 0.8
 
-/** Tokens by an application credential or a service account; one login at a time. */
+/** Tokens from an application credential or a service account; one login at a time. */
 class Login implements Sessions {
   readonly #endpoint: string
-  /** What a login is asked with: secrets may have changed since the last. */
+  /** The body of a login, read anew each time: secrets may have changed since the last. */
   readonly #body: () => Promise<object>
   readonly #clock: Clock
   #token: { readonly token: string; readonly renewAtMs: number } | null = null

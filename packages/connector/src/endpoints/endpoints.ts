@@ -2,27 +2,27 @@ import type { Endpoint, EndpointSlice, Protocol } from '@spout/kube'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
 import { FAMILY_OF, type Family } from '../addresses/address-request.ts'
 
-/** A port of a Service, as its EndpointSlices know it. */
+/** A port of a Service, as its EndpointSlices name it. */
 export interface TargetPort {
-  /** Empty for a nameless one. */
+  /** Empty for an unnamed port. */
   readonly name: string
   readonly protocol: Protocol
   readonly port: number
   readonly targetPort: number | null
 }
 
-/** Where traffic of one port goes. */
+/** A member for the traffic of one port. */
 export interface MemberDraft {
   readonly address: string
   readonly port: number
-  /** For people. */
+  /** For people to read. */
   readonly name: string
   readonly weight: number
 }
 
 export interface EndpointSelection {
   readonly families: readonly Family[]
-  /** Endpoints of this zone, or hinted for it, get the larger share. */
+  /** Endpoints in this zone, or hinted for it, get the larger weight. */
   readonly preferZone: string | null
 }
 
@@ -39,9 +39,9 @@ interface Found {
 }
 
 /**
- * The endpoints that a port's traffic goes to, sorted by address: the ready ones; where a family has none, those that are
- * terminating and still serve (KEP-1669). `ready` covers `publishNotReadyAddresses`. One endpoint may stand in several
- * slices, and a named target port may have another number in each.
+ * The endpoints that get a port's traffic, sorted by address: the ready ones; in a family without any, those that are
+ * terminating and still serve (KEP-1669). `ready` covers `publishNotReadyAddresses`. One endpoint may be in several
+ * slices, and a named target port may have a different number in each.
  */
 export function endpointMembers(
   slices: Iterable<EndpointSlice>,
@@ -53,7 +53,7 @@ export function endpointMembers(
     if (!request.families.includes(one.family)) continue
     const key = `${formatIp(one.ip)} ${one.port}`
     const known = found.get(key)
-    // Two slices may disagree while an endpoint moves from one to the other: who says ready is believed.
+    // Two slices may disagree while an endpoint moves from one to the other: ready wins.
     if (known === undefined || (known.state === 'terminating' && one.state === 'ready')) found.set(key, one)
   }
   const members: Found[] = []
@@ -87,7 +87,7 @@ function* candidates(slices: Iterable<EndpointSlice>, port: TargetPort): Generat
   }
 }
 
-/** The number behind the port in this slice; a slice port without a number means all ports. */
+/** The number of the port in this slice; a slice port without a number means all ports. */
 function targetOf(slice: EndpointSlice, port: TargetPort): number | null {
   const own = slice.ports?.find((one) => (one.name ?? '') === port.name && (one.protocol ?? 'TCP') === port.protocol)
   if (own === undefined) return null
@@ -95,14 +95,17 @@ function targetOf(slice: EndpointSlice, port: TargetPort): number | null {
   return Number.isInteger(number) && number >= 1 && number <= 65_535 ? number : null
 }
 
-/** What is not said counts as ready and serving, and as not terminating. */
+/** A condition that is not set counts as ready and serving, and as not terminating. */
 function stateOf({ conditions }: Endpoint): Found['state'] | null {
   const ready = conditions?.ready ?? true
   if (ready) return 'ready'
   return (conditions?.serving ?? ready) && (conditions?.terminating ?? false) ? 'terminating' : null
 }
 
-/** Kubernetes says: the first address. One that may never be an endpoint is passed over: slices can be written by hand. */
+/**
+ * Kubernetes uses the first address. An address that may never be an endpoint is skipped: slices can be written by
+ * hand.
+ */
 function addressOf(endpoint: Endpoint, family: Family): Ip | null {
   const text = endpoint.addresses?.[0]
   if (typeof text !== 'string' || !isIp(text)) return null
@@ -110,7 +113,7 @@ function addressOf(endpoint: Endpoint, family: Family): Ip | null {
   return ip.version === family && forbiddenRange(ip) === null ? ip : null
 }
 
-/** By its hints where it has some, else by where it is. */
+/** By its hints if it has any, else by its own zone. */
 function isFor(endpoint: Endpoint, zone: string): boolean {
   const hints = endpoint.hints?.forZones ?? []
   return hints.length > 0 ? hints.some(({ name }) => name === zone) : endpoint.zone === zone

@@ -11,9 +11,9 @@ export interface EligibleNode {
 }
 
 /**
- * Which nodes stand behind a load balancer (KEP-3458): not those that are labelled out (whatever the label's value), are
- * being deleted, are about to be removed by the autoscaler, or have no network. NotReady and cordoned nodes stay: checks
- * decide. Nodes without `spec.providerID`, which is most bare metal, stay too. Sorted by name.
+ * Which nodes stand behind a load balancer (KEP-3458): not those that are labelled out (whatever the label's value),
+ * are being deleted, are about to be removed by the autoscaler, or have no network. NotReady and cordoned nodes stay:
+ * checks decide. Nodes without `spec.providerID`, which is most bare metal, stay too. Sorted by name.
  */
 export function eligibleNodes(nodes: Iterable<Node>): readonly EligibleNode[] {
   return [...nodes]
@@ -48,10 +48,12 @@ interface NodeAddress {
   readonly address: string
 }
 
-/** By node set and families: every Service of a cluster asks for the same. */
+/** By node set and families: all Services of a cluster use the same. */
 const SORTED = new WeakMap<readonly EligibleNode[], Map<string, readonly NodeAddress[]>>()
 
-/** The nodes as members for a node port, sorted by address: thousands of them, for each of hundreds of Services. */
+/**
+ * The nodes as members for a node port, sorted by address; cached, for there may be thousands for hundreds of Services.
+ */
 export const nodeMembers = (
   nodes: readonly EligibleNode[],
   families: readonly Family[],

@@ -4,18 +4,18 @@ import type { Logger } from '@spout/runtime'
 import type { LoadBalancerService, PodRoute } from '../control-plane/load-balancer-service.ts'
 
 export interface BroughtRoutes {
-  /** Whether members that could not be reached before may be now. */
+  /** Whether members that were unreachable may be reachable now. */
   readonly changed: boolean
-  /** `soon`: a route that goes is still used by members that go too. */
+  /** `soon`: members that are about to go still use a route that goes. */
   readonly retry: 'soon' | 'later' | null
 }
 
-/** So many routes are left out one by one before the change as a whole counts as refused. */
+/** At most this many routes are left out one by one; then the change as a whole counts as refused. */
 const MOST_LEFT_OUT = 100
 
 /**
- * Brings the routes of the network to what the nodes say; one call when they differ, none when not. A route that cannot be
- * is left out, and the others are kept in step: a node without an address in the network's subnets, a prefix that overlaps.
+ * Sets the network's routes to what the nodes say, with one call when they differ. A refused route (a node without an
+ * address in the network's subnets, a prefix that overlaps) is left out; the others are still set.
  */
 export async function bringRoutes(
   service: LoadBalancerService,
@@ -23,7 +23,7 @@ export async function bringRoutes(
   wanted: readonly PodRoute[],
   log: Logger,
 ): Promise<BroughtRoutes> {
-  // A cluster without any node has no traffic to send; it is rather that we do not see them.
+  // A cluster without nodes sends no traffic; more likely we cannot see them.
   if (wanted.length === 0) return { changed: false, retry: null }
   try {
     const network = await service.network(name)
@@ -38,7 +38,10 @@ export async function bringRoutes(
         const at = error instanceof Refused ? /^routes\[(\d+)\]/.exec(error.field ?? '')?.[1] : undefined
         const route = at === undefined ? undefined : routes[Number(at)]
         if (route === undefined || refused >= MOST_LEFT_OUT) throw error
-        log.warn({ event: 'route-left-out', ...route, reason: (error as Error).message }, 'its pods cannot be reached')
+        log.warn(
+          { event: 'route-left-out', ...route, reason: (error as Error).message },
+          'pods behind this route cannot be reached',
+        )
         routes = routes.filter((one) => one !== route)
       }
     }

@@ -3,20 +3,20 @@ import { AddressSyntaxError, formatCidr, parseCidr, parseIp } from '@spout/net'
 import type { PodRoute } from '../control-plane/load-balancer-service.ts'
 import { addressesOf } from './nodes.ts'
 
-/** The way to the pods where it is not by way of each one's node. */
+/** How pods are reached when it is not through their own nodes. */
 export interface PodWay {
-  /** One address of a family by way of which all pods are reached; empty: each by the address of its node. */
+  /** One router address per family through which all pods are reached; empty: each through the address of its node. */
   readonly routers: readonly string[]
-  /** Where pods have their addresses from; empty: what the nodes say. */
+  /** Prefixes that pods have addresses from; empty: what the nodes say. */
   readonly podCidrs: readonly string[]
 }
 
 const BY_NODES: PodWay = { routers: [], podCidrs: [] }
 
 /**
- * The way to every pod: each node's `podCIDRs` by the node's internal address of the same family, or by the one router of
- * that family. Nodes that take no traffic from outside are in it too: pods on them may. Sorted; the first of two nodes
- * that claim one prefix has it.
+ * The routes to all pods: each node's `podCIDRs` through the node's internal address of the same family, or through the
+ * router of that family. Nodes that take no traffic from outside are included: their pods may. Sorted. If two nodes
+ * claim one prefix, the first has it.
  */
 export function podRoutes(nodes: Iterable<Node>, { routers, podCidrs }: PodWay = BY_NODES): readonly PodRoute[] {
   const routes = new Map<string, PodRoute>()

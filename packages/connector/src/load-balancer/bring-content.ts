@@ -10,8 +10,8 @@ import { replace, withoutRefused } from './say-content.ts'
 import type { BringContext, WantedLoadBalancer } from './wanted.ts'
 
 /**
- * The load balancer that is to be kept; null when there is none. One whose first address no longer satisfies the request is deleted:
- * a load balancer's first address cannot be changed.
+ * The load balancer to keep; null when there is none. One whose first address no longer satisfies the request is
+ * deleted, because the first address of a load balancer cannot be changed.
  */
 export async function keptLoadBalancer(
   context: BringContext,
@@ -25,7 +25,7 @@ export async function keptLoadBalancer(
 }
 
 /**
- * Makes the load balancer with its first address, or says its content anew where that differs.
+ * Creates the load balancer with its first address, or replaces its content when that differs.
  * @throws Refused, Unsatisfiable
  */
 export const bringContent = (
@@ -54,7 +54,7 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
   for (const id of loadBalancerIds(context.projectId, founder)) {
     const shown = context.known.get(id)
     if (shown !== null) {
-      // Whoever else leads, or still does, was quicker; or the founder has left it to others.
+      // Another leader was faster, or the founder has left it to others.
       if (isOf(context, shown, founder)) return shown
       continue
     }
@@ -64,7 +64,7 @@ async function create(context: BringContext, wanted: WantedLoadBalancer): Promis
       )
     } catch (error) {
       if (!(error instanceof Refused) || error.code !== 'AlreadyExists') throw error
-      // Made before an interruption, or by who led before us.
+      // Created before an interruption, or by a previous leader.
       const there = await context.service.get(id)
       if (there !== null && isOf(context, there, founder)) {
         context.known.answered(there)

@@ -15,7 +15,7 @@ export interface BroughtFamilies {
 }
 
 /**
- * Adds the families that are missing and takes away what nobody asks for any more. The first address stays.
+ * Adds missing families and removes those that are no longer requested. The first address stays.
  * @param others addresses of the load balancer that are not part of the request
  * @throws Refused, Unsatisfiable
  */
@@ -42,7 +42,7 @@ export async function bringFamilies(
   return addFamilies(context, wanted, now, missing)
 }
 
-/** A family that the object can do without and that cannot be had is no refusal. */
+/** An optional family that cannot be had is no refusal. */
 async function addFamilies(
   context: BringContext,
   wanted: WantedLoadBalancer,

@@ -4,7 +4,7 @@ import { reachableRequest, requiredButUnreachable, unreachableFamilies } from '.
 import type { Refusal } from '../refusal.ts'
 import type { BringContext, WantedLoadBalancer } from './wanted.ts'
 
-/** A refusal of ours, thrown only as far as who brings a load balancer to what is wanted. */
+/** A refusal of our own. Caught by the code that reconciles the load balancer. */
 export class Unsatisfiable extends Error {
   readonly refusal: Refusal
 
@@ -14,7 +14,7 @@ export class Unsatisfiable extends Error {
   }
 }
 
-/** The address that objects show is in a pool that is yet to come. */
+/** The address that objects show is in a pool that is not configured yet. */
 export class PoolAwaited extends Unsatisfiable {
   constructor(address: string) {
     super({

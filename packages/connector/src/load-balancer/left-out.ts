@@ -4,8 +4,8 @@ import type { LoadBalancerContent } from '../content/content.ts'
 import { reasonOf } from '../refusal.ts'
 
 /**
- * Members that the control plane will not take, by pool and endpoint, with its reason. EndpointSlices can be written by
- * hand: one bad endpoint must not stop the others, nor the other Services of a shared address.
+ * Members that the control plane refused, by pool and endpoint, with its reason. EndpointSlices can be written by hand:
+ * one bad endpoint must stop neither the other endpoints nor the other Services of a shared address.
  */
 export class LeftOut {
   readonly #clock: Clock
@@ -14,18 +14,18 @@ export class LeftOut {
   readonly #sinceMs = new Map<string, number>()
   #turns = 0
 
-  /** @param forMs after so long it is tried again: networks and routes change */
+  /** @param forMs how long a refusal is remembered: networks and routes change */
   constructor(clock: Clock, forMs: number) {
     this.#clock = clock
     this.#forMs = forMs
   }
 
-  /** Another number once everything was forgotten: a refusal that was on its way meanwhile is of before. */
+  /** Changes when everything is forgotten: a refusal that was under way belongs to the time before. */
   get turn(): number {
     return this.#turns
   }
 
-  /** The content without what was refused before. */
+  /** The content without members that were refused before. */
   apply(id: string, content: LoadBalancerContent): LoadBalancerContent {
     if (this.#clock.monotonicMs() - (this.#sinceMs.get(id) ?? 0) >= this.#forMs) this.forget(id)
     const refused = this.#ofDocument.get(id)
@@ -39,7 +39,7 @@ export class LeftOut {
     }
   }
 
-  /** @returns false when the refusal is about no member of this content */
+  /** @returns false when the refusal is not about a member of this content */
   note(id: string, content: LoadBalancerContent, { field, message }: Refused): boolean {
     const match = /^pools\[(\d+)\]\.members\[(\d+)\]/.exec(field ?? '')
     const pool = content.pools[Number(match?.[1] ?? Number.NaN)]
@@ -52,7 +52,7 @@ export class LeftOut {
     return true
   }
 
-  /** What was refused of one Service: how many, and one reason. */
+  /** What was refused of one Service: the number of members, and one reason. */
   of(id: string, serviceUid: string): { readonly count: number; readonly reason: string } | null {
     const own = [...(this.#ofDocument.get(id) ?? [])].filter(([key]) => key.startsWith(`${serviceUid}/`))
     return own[0] === undefined ? null : { count: own.length, reason: own[0][1] }
@@ -62,7 +62,7 @@ export class LeftOut {
     return this.#ofDocument.has(id)
   }
 
-  /** What was refused may be taken now. */
+  /** Forgets refusals that may no longer hold. */
   forget(id: string): void {
     this.#ofDocument.delete(id)
     this.#sinceMs.delete(id)

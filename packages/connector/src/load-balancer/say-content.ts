@@ -5,17 +5,17 @@ import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.t
 import type { LoadBalancerService, ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import type { LeftOut } from './left-out.ts'
 
-/** What a content is said with. */
+/** What writing a content needs. */
 export interface SayContext {
   readonly service: LoadBalancerService
   readonly known: KnownLoadBalancers
   readonly leftOut: LeftOut
 }
 
-/** So many members may be refused one by one before the change as a whole counts as refused. */
+/** At most this many members are refused one by one; then the change as a whole counts as refused. */
 const MOST_REFUSED_MEMBERS = 100
 
-/** Says the content anew where the document does not say it already. */
+/** Writes the content if the document differs. */
 export async function replace(
   context: SayContext,
   wanted: LoadBalancerContent,
@@ -26,14 +26,14 @@ export async function replace(
   const difference = differenceTo(shown.document, first)
   if (difference === 'same') return shown
   return withoutRefused(context, id, wanted, (content) => {
-    // An attempt before this one may have said a part of it.
+    // An earlier attempt may have written a part of it.
     const now = context.known.get(id) ?? shown
     const isFirst = content === first && now.document === shown.document
     return say(context, now, content, isFirst ? difference : differenceTo(now.document, content))
   })
 }
 
-/** Says what differs: of members alone where that is all, at a cost that does not depend on how many there are. */
+/** Writes the difference. A change of members alone is sent as such: its cost does not depend on their number. */
 async function say(
   { service, known }: SayContext,
   shown: ShownLoadBalancer,
@@ -54,14 +54,14 @@ async function say(
       const pool = now.document.pools.findIndex((one) => one.id === change.poolId)
       const put = change.put[Number(at?.[1] ?? Number.NaN)]
       const member = put === undefined ? -1 : (content.pools[pool]?.members.indexOf(put) ?? -1)
-      // The pool is another one by now, or it is about no member: the whole says what is wrong.
+      // The pool has changed, or no member is at fault: replacing the whole tells what is wrong.
       if (put === undefined || member < 0) return service.replace(id, content)
       throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${at?.[2]}`)
     }
   return now
 }
 
-/** Says the content; what it is refused for, member by member, is left out. */
+/** Writes the content and leaves out members that are refused. */
 export async function withoutRefused(
   { leftOut, known }: SayContext,
   id: string,
@@ -77,7 +77,7 @@ export async function withoutRefused(
       return shown
     } catch (error) {
       if (!(error instanceof Refused) || refused >= MOST_REFUSED_MEMBERS) throw error
-      // Subnets or routes came while it was asked for: what was refused may be had now.
+      // Subnets or routes came during the call: refused members may be accepted now.
       if (leftOut.turn === turn && !leftOut.note(id, content, error)) throw error
     }
   }

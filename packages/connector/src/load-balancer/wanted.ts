@@ -9,23 +9,23 @@ import type { LoadBalancerService } from '../control-plane/load-balancer-service
 import type { Refusal } from '../refusal.ts'
 import type { LeftOut } from './left-out.ts'
 
-/** What is wanted of one load balancer, for one object of the cluster or for several that share its address. */
+/** The desired state of one load balancer, for one object of the cluster or for several that share its address. */
 export interface WantedLoadBalancer {
-  /** The one that is there already; null makes one. */
+  /** Id of the existing load balancer; null creates one. */
   readonly heldBy: string | null
   readonly request: AddressRequest
   readonly content: LoadBalancerContent
-  /** UID of the object that a new one gets its id from; null makes none. */
+  /** UID of the object that a new load balancer derives its id from; null creates none. */
   readonly founder: string | null
-  /** Addresses that the objects show: they are tried first, for a control plane that lost its state. */
+  /** Addresses that the objects show. They are tried first, in case the control plane lost its state. */
   readonly shownAddresses: readonly string[]
-  /** Where the objects say which addresses they want. */
+  /** The fields in which the objects request addresses. */
   readonly fields: AddressFields
-  /** A refusal of the control plane in the objects' own words. */
+  /** Translates a refusal of the control plane to the fields of the objects. */
   readonly inOwnWords: (refused: Refused) => Refusal
 }
 
-/** What load balancers are brought to what is wanted with. */
+/** What reconciling load balancers needs. */
 export interface BringContext {
   readonly service: LoadBalancerService
   readonly known: KnownLoadBalancers
@@ -33,13 +33,13 @@ export interface BringContext {
   readonly kind: OwnerKind
   readonly projectId: string
   readonly cluster: string
-  /** Names of pools for objects that name none; empty takes any. */
+  /** Names of pools for objects that name none; empty allows any. */
   readonly defaultPools: readonly string[]
   readonly pools: () => Promise<readonly KnownPool[]>
-  /** Of the project: an address of a family that none of them has is not asked for. */
+  /** Networks of the project. An address of a family that none of them has is not requested. */
   readonly networks: readonly KnownNetwork[]
-  /** Addresses that the objects show and the control plane does not know may come back with their pools. */
+  /** Whether an address that objects show and the control plane does not know may come back with its pool. */
   readonly awaitsPools: boolean
-  /** How long what is made may wait for others that are made with it. */
+  /** How long a creation may wait to share a call with others. */
   readonly patienceMs: () => number
 }

@@ -1,27 +1,29 @@
 import type { Clock, Timer } from '@spout/runtime'
 
-/** A reason that stays for so long is worth telling; what is on its way to work has passed by then. */
+/** A reason that lasts this long is reported; a load balancer that is just starting has become ready by then. */
 export const STAYS_AFTER_MS = 10_000
 
-/** What works within this time is told of once, when it does: most are, and each write of a status costs everybody who watches. */
+/**
+ * A load balancer that works within this time is reported only once, as working: every status write costs all watchers.
+ */
 export const BEGINS_MS = 250
 
 interface PendingReason {
   readonly reason: string
   readonly sinceMs: number
-  /** When it began to wait, for whatever reason. */
+  /** When it began to wait, for any reason. */
   readonly begunMs: number
-  /** Of `BEGINS_MS`, then of `STAYS_AFTER_MS`; null once the reason has been told. */
+  /** For `BEGINS_MS`, then for `STAYS_AFTER_MS`; null once the reason was reported. */
   readonly timer: Timer | null
 }
 
 /**
- * Why objects wait for the nodes, and since when. An object on its way goes through several reasons in a second: each
- * written and told as an event would be many writes about nothing.
+ * Why objects wait for the nodes, and since when. A new object passes through several reasons in a second; writing each
+ * one, with an event, would be many writes about nothing.
  */
 export class PendingReasons {
   readonly #clock: Clock
-  /** Calls back with an object's key once it has begun to wait for long, and once its reason has stayed. */
+  /** Calls back with an object's key once it has waited for long, and once its reason has lasted. */
   readonly #lookAgain: (key: string) => void
   readonly #byUid = new Map<string, PendingReason>()
 
@@ -35,11 +37,12 @@ export class PendingReasons {
   }
 
   /**
-   * Takes the reason of now.
+   * Takes the current reason.
    *
-   * @param known what the object said before it was first looked at: it was told by whoever wrote it
-   * @param isMass so many wait that none is looked at again before it stays
-   * @returns `begins` at first, then `passing` for a reason that may go by itself, `stays` once for one that stayed, then `told`
+   * @param known the reason that the object showed before it was first seen here: another process has reported it
+   * @param isMass so many objects wait that none is looked at again before its reason has lasted
+   * @returns `begins` at first, then `passing` for a reason that may go away, `stays` once when it has lasted, then
+   * `told`
    */
   look(
     uid: string,
@@ -65,7 +68,7 @@ export class PendingReasons {
     return begins ? 'begins' : stays ? 'stays' : 'passing'
   }
 
-  /** It does not wait any more. */
+  /** It no longer waits. */
   forget(uid: string): void {
     this.#byUid.get(uid)?.timer?.clear()
     this.#byUid.delete(uid)

@@ -1,26 +1,26 @@
-/** What is remembered of an object that is shown. */
+/** What is remembered of an object that the watch shows. */
 export interface IndexedObject {
   readonly uid: string
-  /** What it is decided on with; null when it is not ours. */
+  /** The unit that it is decided with; null when it is not ours. */
   readonly unit: string | null
 }
 
 /**
- * How much is known of an object that a load balancer is for.
+ * What is known of an object that has a load balancer.
  *
- * `living`: it wants its load balancer. `left`: it does not any more, or it was shown and went, or it is not ours to look
- * at. `held`: it is missing, and not believed to be deleted. `unseen`: it was never shown. Whoever made the load balancer
- * may have seen it earlier than we do, so its absence here says nothing.
+ * `living`: it wants its load balancer. `left`: it no longer does, or it was shown and deleted, or it is outside our
+ * namespaces. `held`: it is missing, but the deletion guard holds it. `unseen`: it was never shown. Whoever created the
+ * load balancer may have seen it before us, so its absence here proves nothing.
  */
 export type Sight = 'living' | 'left' | 'held' | 'unseen'
 
 export interface Surroundings {
-  /** What is shown under its key. */
+  /** The object that is shown under its key. */
   readonly indexed: IndexedObject | null
   readonly isHeld: boolean
-  /** UIDs of objects that were shown and went. */
+  /** UIDs of objects that were shown and deleted. */
   readonly departed: ReadonlySet<string>
-  /** Namespaces that are looked at; null for all. */
+  /** Namespaces that are watched; null for all. */
   readonly namespaces: readonly string[] | null
 }
 

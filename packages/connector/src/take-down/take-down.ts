@@ -4,31 +4,31 @@ import type { KnownLoadBalancers } from '../control-plane/known-load-balancers.t
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
 import { type IndexedObject, type Sight, sightOf } from './absence.ts'
 
-/** Somebody else is about to change what stands in the way. */
+/** Another unit is about to change the load balancer. */
 export const SHORTLY_MS = 20
-/** The watch has yet to show what the API server says is there. */
+/** The watch has not shown yet what the API server says exists. */
 const UNSEEN_RETRY_MS = 1000
 
-/** What is taken down with. */
+/** What deletion needs. */
 export interface TakeDownContext {
   readonly service: LoadBalancerService
   readonly known: KnownLoadBalancers
   readonly kind: OwnerKind
   /** The objects of that kind. */
   readonly objects: {
-    /** Whether the object is missing, and not believed to be deleted. */
+    /** Whether the object is missing and the deletion guard holds it. */
     isHeld(key: string): boolean
     /** @throws Error when the API server cannot be asked now */
     isGone(key: string, uid: string): Promise<boolean>
   }
   readonly index: { get(key: string): IndexedObject | null }
-  /** Namespaces that are looked at; null for all. */
+  /** Namespaces that are watched; null for all. */
   readonly namespaces: readonly string[] | null
-  /** UIDs of objects that were shown and went, while a load balancer names them. */
+  /** UIDs of objects that were shown and deleted, while a load balancer names them. */
   readonly departed: ReadonlySet<string>
-  /** Who changes a load balancer just now, by its id. */
+  /** The unit that is changing a load balancer now, by load balancer id. */
   readonly busy: Map<string, string>
-  /** Ids of load balancers that were deleted and that nodes may still hold, by the key of the object that waits for it. */
+  /** Ids of deleted load balancers that nodes may still hold, by the key of the object that waits for it. */
   readonly withdrawing: Map<string, Set<string>>
   readonly addUnit: (unit: string) => void
 }
@@ -47,7 +47,7 @@ export function livingUnits(
 }
 
 /**
- * Deletes the load balancers that are for this object alone, and leaves it out of those that others share.
+ * Deletes the load balancers of this object alone, and removes it from those that it shares with others.
  * @returns null when nothing of the object is left in the control plane; else when to look again, in ms
  */
 export async function takeDown(context: TakeDownContext, key: string): Promise<number | null> {
@@ -57,7 +57,7 @@ export async function takeDown(context: TakeDownContext, key: string): Promise<n
     if (!isLeft) continue
     const units = livingUnits(index, document, kind)
     if (units.length > 0) {
-      // The others of a shared address say the document anew, without this one.
+      // The others of a shared address write the document without this one.
       for (const unit of units) context.addUnit(unit)
       return SHORTLY_MS
     }
@@ -89,13 +89,13 @@ const sightsOf = (context: TakeDownContext, document: LoadBalancer): readonly Se
   })
 }
 
-/** Whether none of its objects is there. Of those that our watch never showed the API server is asked. */
+/** Whether none of its objects exists. For objects that our watch never showed, the API server is asked. */
 async function isAbandoned(context: TakeDownContext, document: LoadBalancer): Promise<boolean> {
   const { objects, known } = context
   const stays = () => sightsOf(context, document).some(({ sight }) => sight === 'living' || sight === 'held')
   if (stays()) return false
   for (const { uid, key, sight } of sightsOf(context, document))
     if (sight === 'unseen' && !(await objects.isGone(key, uid))) return false
-  // What was shown while we asked counts.
+  // Objects that the watch showed meanwhile count.
   return !stays() && known.get(document.id)?.document.generation === document.generation
 }

@@ -2,17 +2,17 @@ import { Refused } from '@spout/client/native-api'
 import { loadBalancerIds } from '../addresses/ids.ts'
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
 
-/** How long one look waits for the nodes, and how long to wait before the next: others have work to do meanwhile. */
+/** How long one call waits for the nodes, and the pause before the next: a worker has other objects to process. */
 export const WITHDRAWAL_WAIT_MS = 500
 
 export interface WithdrawalContext {
   readonly service: LoadBalancerService
-  /** Ids of load balancers that were deleted and that nodes may still hold, by the key of the object that waits for it. */
+  /** Ids of deleted load balancers that nodes may still hold, by the key of the object that waits for it. */
   readonly withdrawing: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /**
- * Whether nothing that an object left behind is on a node any more, or waiting for that makes no sense.
+ * Whether no node holds anything of the object any more, or waiting for that makes no sense.
  * @param onOverdue called with the names of nodes that have not confirmed in time
  */
 export async function isWithdrawn(
@@ -31,9 +31,9 @@ export async function isWithdrawn(
 }
 
 /**
- * The load balancer that the object founded, if a restart made us forget that we deleted it: the first of its ids under which
- * there is no load balancer. A load balancer that exists under one of its ids belongs to objects that shared its address.
- * Without a project there is none.
+ * The load balancer that the object founded, in case a restart made us forget that we deleted it: the first of its ids
+ * that is free. A load balancer under one of its ids belongs to objects that shared its address. Without a project
+ * there is none.
  */
 async function foundedBy(service: LoadBalancerService, uid: string): Promise<readonly string[]> {
   try {

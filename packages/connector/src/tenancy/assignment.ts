@@ -3,34 +3,34 @@ import { type AddressedObject, PROJECT, shownAddresses, uidOf } from '../objects
 import type { Refusal } from '../refusal.ts'
 import type { Ruling } from './project-rules.ts'
 
-/** A project that objects may be of. */
+/** A project that can own objects. */
 export interface TenantProject {
-  /** As the rules call it. */
+  /** Its name in the rules. */
   readonly name: string
-  /** Null while the control plane has not said whose credential it is. */
+  /** Null until the control plane has named the credential's project. */
   readonly id: string | null
-  /** Its load balancers of this cluster that name an object; null while they were not read. */
+  /** Its load balancers of this cluster that name an object; null until they are read. */
   readonly ofUid: ((uid: string) => readonly ShownLoadBalancer[]) | null
 }
 
-/** Who balances an object. */
+/** Which project balances an object. */
 export type Assignment =
-  /** `kept`: it has its load balancer there, although its namespace is another project's now, or none's. */
+  /** `kept`: its load balancer is there, although its namespace now belongs to another project or to none. */
   | { readonly type: 'project'; readonly project: string; readonly kept: 'moved' | 'unruled' | null }
-  /** Nobody, and why. */
+  /** No project, and why. */
   | { readonly type: 'nobody'; readonly refusal: Refusal; readonly isElsewhere: boolean }
-  /** Not to be said before more was read: it is left as it is. */
+  /** Undecided until more is read: the object is left as it is. */
   | { readonly type: 'unknown' }
 
 const UNKNOWN: Assignment = { type: 'unknown' }
 
 /**
- * The one project of an object. Its namespace says which, but an object that has a load balancer stays with the project of
- * that: an address cannot go along. That it has one there must be said by both sides, the load balancer, which names the
- * object's UID and only that project can write, and the object, by our annotation or by the address it shows. So neither
- * who may write the object nor who may write load balancers of a project can take it alone.
+ * Decides the one project of an object. Its namespace names the project, but an object with a load balancer stays in
+ * that load balancer's project, because an address cannot move. Both sides must confirm it: the load balancer names the
+ * object's UID, and only its project can write that; the object has our annotation or shows the address. So neither
+ * those who write the object nor those who write load balancers of a project can take it over alone.
  *
- * @param leaves whether it is being deleted, or no load balancer any more
+ * @param leaves whether it is being deleted, or no longer wants a load balancer
  */
 export function assign(
   object: AddressedObject,
@@ -48,7 +48,7 @@ export function assign(
   if (claimedId !== '') {
     if (claimed === undefined) return projects.some(({ id }) => id === null) ? UNKNOWN : elsewhere(claimedId)
     if (claimed.ofUid === null) return UNKNOWN
-    // Who took its load balancer down takes finalizer and mark off too.
+    // The project that took its load balancer down also removes finalizer and mark.
     if (leaves) return isOf(claimed)
   } else if (shownAddresses(object).length > 0) {
     // Balanced before there were rules.

@@ -1,9 +1,9 @@
 /** Labels of the cluster's namespaces, kept in memory. */
 export interface NamespaceLabels {
-  /** Whether all were listed once. */
+  /** Whether the first list is complete. */
   readonly ready: boolean
-  /** Null while the namespace was not seen. */
+  /** Null until the namespace was seen. */
   of(namespace: string): Readonly<Record<string, string>> | null
-  /** Calls back with the name of each that changed. */
+  /** Calls back with the name of each namespace that changed. */
   onChange(listener: (namespace: string) => void): () => void
 }

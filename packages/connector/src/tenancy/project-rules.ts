@@ -1,4 +1,4 @@
-/** Which namespaces are a project's. */
+/** Which namespaces belong to a project. */
 export interface ProjectRule {
   /** The name of the project in the connector's settings; unique. */
   readonly project: string
@@ -6,21 +6,21 @@ export interface ProjectRule {
   readonly namespaces: readonly string[]
   /** Namespaces that have all of these labels; null selects none. */
   readonly labels: Readonly<Record<string, string>> | null
-  /** Namespaces that no rule names or selects. */
+  /** Namespaces that no other rule matches. */
   readonly isDefault: boolean
 }
 
 export type Ruling =
   | { readonly type: 'project'; readonly project: string }
-  /** No rule is about it. */
+  /** No rule matches. */
   | { readonly type: 'none' }
   /** It depends on labels that are not known yet. */
   | { readonly type: 'unknown' }
 
 /**
- * The project of a namespace: that of the first rule that names or selects it, else that of the default rule, wherever it
- * stands.
- * @param labels null while the namespace was not seen
+ * The project of a namespace: that of the first rule that names or selects it, else that of the default rule, whatever
+ * its position.
+ * @param labels null until the namespace was seen
  */
 export function projectOfNamespace(
   name: string,
@@ -38,7 +38,7 @@ export function projectOfNamespace(
   return fallback === undefined ? { type: 'none' } : { type: 'project', project: fallback.project }
 }
 
-/** The labels that rules look at. */
+/** The labels that rules use. */
 export const labelsOfRules = (rules: readonly ProjectRule[]): readonly string[] => [
   ...new Set(rules.flatMap(({ labels }) => Object.keys(labels ?? {}))),
 ]

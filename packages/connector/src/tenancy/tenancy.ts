@@ -6,21 +6,21 @@ import { type Assignment, assign, type TenantProject } from './assignment.ts'
 import type { NamespaceLabels } from './namespace-labels.ts'
 import { type ProjectRule, projectOfNamespace, type Ruling } from './project-rules.ts'
 
-/** An object as it is assigned to a project. */
+/** What assigning an object to a project needs to know of it. */
 export interface TenantObject {
   readonly object: AddressedObject
   /** Other namespaces whose objects may share its address. */
   readonly sharesWith: readonly string[]
-  /** Whether it is being deleted, or wants no load balancer any more. */
+  /** Whether it is being deleted, or no longer wants a load balancer. */
   readonly leaves: boolean
 }
 
 /** The objects of one kind in a cluster, kept in memory. */
 export interface TenantObjects {
   readonly kind: OwnerKind
-  /** Whether all were listed once. */
+  /** Whether the first list is complete. */
   readonly ready: boolean
-  /** Null for one that is not there, or that is not ours to balance. @param key `namespace/name` */
+  /** Null when it does not exist, or is not ours to balance. @param key `namespace/name` */
   get(key: string): TenantObject | null
   /** Calls back with the key of each that changed. */
   onChange(listener: (key: string) => void): () => void
@@ -32,13 +32,13 @@ export interface TenancyOptions {
   readonly rules: readonly ProjectRule[]
 }
 
-/** Which project each object of a cluster belongs to: to one at a time, or to nobody (null). */
+/** Assigns each object of a cluster to one project at a time, or to none (null). */
 export class Tenancy {
   readonly #options: TenancyOptions
   readonly #projects = new Map<string, TenantProject>()
   readonly #known = new Map<string, KnownLoadBalancers>()
   readonly #assigned = new Map<string, Assignment>()
-  /** Objects by the namespaces that decide on them: their own, and those that they name to share with. */
+  /** Objects by the namespaces that decide on them: their own, and those that they share with. */
   readonly #keysOfNamespace = new Map<string, Set<string>>()
   readonly #namespacesOfKey = new Map<string, readonly string[]>()
   readonly #listeners = new Map<string | null, Set<(key: string) => void>>()
@@ -60,14 +60,14 @@ export class Tenancy {
     return this.#options.objects.ready && this.#options.namespaces.ready
   }
 
-  /** Calls back with the key of each object of the project that changed, and of each that came or went. */
+  /** Calls back with the key of each object of the project that changed, joined or left. */
   onChange(project: string | null, listener: (key: string) => void): () => void {
     const listeners = this.#listeners.get(project) ?? new Set()
     this.#listeners.set(project, listeners.add(listener))
     return () => listeners.delete(listener)
   }
 
-  /** Says whose a project of the rules is, and what it holds. To be said before its controller starts. */
+  /** Registers a project of the rules with its id and load balancers. Call it before its controller starts. */
   join(project: string, id: string, known: KnownLoadBalancers): void {
     this.#known.set(project, known)
     this.#projects.set(project, { name: project, id, ofUid: null })
@@ -94,13 +94,13 @@ export class Tenancy {
     for (const key of this.#assigned.keys()) if (this.isOf(key, project)) yield key
   }
 
-  /** Whether what has its address cannot be seen, or it cannot be said yet whose it is: nothing is decided for its absence. */
+  /** Whether the object or its project cannot be determined now: then its absence deletes nothing. */
   isWithheld(key: string): boolean {
     const assigned = this.#assigned.get(key)
     return assigned?.type === 'unknown' || (assigned?.type === 'nobody' && assigned.isElsewhere)
   }
 
-  /** Whether the rules say that a namespace is the project's. */
+  /** Whether the rules give a namespace to the project. */
   isNamespaceOf(namespace: string, project: string): boolean {
     const ruling = this.#ruling(namespace)
     return ruling.type === 'project' && ruling.project === project
@@ -110,7 +110,7 @@ export class Tenancy {
     return projectOfNamespace(namespace, this.#options.namespaces.of(namespace), this.#options.rules)
   }
 
-  /** Load balancers were shown anew: before and after, or none when all of the project were listed. */
+  /** Load balancers changed: documents before and after, or none when the project's list is complete. */
   #shown(project: string, documents: readonly LoadBalancer[]): void {
     const known = this.#known.get(project)
     const before = this.#projects.get(project)
@@ -156,7 +156,7 @@ export class Tenancy {
   }
 }
 
-/** Null for nobody; undefined while that cannot be said. */
+/** Null for no project; undefined while that is undecided. */
 function projectOf(assigned: Assignment | null): string | null | undefined {
   if (assigned === null || assigned.type === 'unknown') return undefined
   return assigned.type === 'nobody' ? null : assigned.project
