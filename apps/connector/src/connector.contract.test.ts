@@ -228,7 +228,7 @@ describe('the connector as a process', () => {
     ],
     ['no prefix', ['services.externalIPs=[192.0.2.1/24]'], 'services.externalIPs.0'],
     ['no kubeconfig there', ['kubernetes.kubeconfig=/nowhere'], '/nowhere'],
-    ['no pod either', ['kubernetes.kubeconfig='], 'this is no pod'],
+    ['no pod either', ['kubernetes.kubeconfig='], 'this is not a pod'],
   ])('wrong settings end it with code 2: %s', async (_, settings, told) => {
     const all = ['spout.tokenFile=/t', 'kubernetes.kubeconfig=/nowhere', ...settings]
     const child = spawn(process.execPath, [PROGRAM, ...all.flatMap((setting) => ['--set', setting])], { env: {} })

@@ -94,7 +94,7 @@ describe('reflector', () => {
     expect(reflector.counters.lists).toBe(1)
   })
 
-  it('goes through a killed API server: nothing deleted, at most one list', async () => {
+  it('survives a killed API server: nothing deleted, at most one list', async () => {
     const { lists } = reflector.counters
     told.clear()
     await restart()
@@ -110,7 +110,7 @@ describe('reflector', () => {
     })
   })
 
-  it('goes through a compaction behind its back: a real 410, one list, the difference alone', async () => {
+  it('survives a compaction during a break: a real 410, one list, only the difference', async () => {
     const before = reflector.counters
     told.clear()
     // The history goes on without a Service in it, and is forgotten up to there.
@@ -125,12 +125,12 @@ describe('reflector', () => {
     expect(reflector.deletionGuard).toBeNull()
     recordFault({
       fault: 'kube: history compacted behind a watch (410)',
-      outcome: 'listed again in pages, the difference alone told',
+      outcome: 'listed again in pages, only the difference reported',
       figure: `${reflector.counters.lists - before.lists} full lists, ${told.size} keys told of 2 changed`,
     })
   }, 120_000)
 
-  it('deletes nothing when the server comes back from a backup, until somebody confirms', async () => {
+  it('deletes nothing after a restore from a backup until an operator confirms', async () => {
     const backup = await cluster.controlPlane.backup()
     await apply('since-backup')
     await untilEqual()
@@ -145,7 +145,7 @@ describe('reflector', () => {
     expect([...told]).toEqual([])
     recordFault({
       fault: 'kube: API server restored from a backup',
-      outcome: 'what is missing is held and the alarm raised until somebody confirms',
+      outcome: 'missing objects are held, and an error logged, until an operator confirms',
       figure: `0 deleted, ${reflector.deletionGuard?.heldKeys.size} held`,
     })
     await apply('new-history')
@@ -182,7 +182,7 @@ describe('writes', () => {
     expect(error).toMatchObject({ status: 422, reason: 'Invalid', causes: [{ field: 'spec.ports[0].port' }, {}] })
   })
 
-  it('writes events, alone and in series, also about what has no namespace', async () => {
+  it('writes events, single and in series, also about objects without a namespace', async () => {
     const recorder = new EventRecorder({
       client,
       reportingController: 'spout.dev/connector',
@@ -250,7 +250,7 @@ describe('a leader that is killed', () => {
     const onGained = (token) => process.stdout.write(String(token))
     new LeaderElector({ client, ...JSON.parse(options), log: silentLogger(), onGained, onLost: () => {} }).start()`
 
-  it('is followed by another with a higher token', async () => {
+  it('is replaced by another with a higher token', async () => {
     const options = { namespace: 'default', name: 'killed', ...SHORT }
     const argv = ['--input-type=module', '-e', PROGRAM, '--', cluster.kubeconfigFile]
     const child = spawn(process.execPath, [...argv, JSON.stringify({ ...options, identity: 'first' })], {
@@ -341,7 +341,7 @@ describe('definitions from schemas', () => {
     expect(await refusal(client.create(pools, pool({ ranges: [] })))).toContain('spec.ranges')
     const fewer = { ranges: [{ cidr: '192.0.2.0/24' }] }
     expect(await refusal(client.mergePatch(pools, { name: 'public' }, { spec: fewer }))).toContain(
-      'a locked pool loses no ranges',
+      'a locked pool keeps its ranges',
     )
   })
 

@@ -9,7 +9,7 @@ const service = (uid: string, ...ips: readonly string[]): Service => ({
   status: { loadBalancer: { ingress: ips.map((ip) => ({ ip })) } },
 })
 
-it('awaits the addresses that stood there when nothing was listed, for a while', async () => {
+it('awaits for a while the addresses that were shown when the list was empty', async () => {
   const clock = new FakeClock()
   const restoration = new Restoration(clock)
   const [shows, bare, later] = [service('a', '198.51.100.16'), service('b'), service('c', '198.51.100.17')]

@@ -5,7 +5,7 @@ import { CallsTogether, type Outcome } from './calls-together.ts'
 
 class Malformed extends Error {}
 
-/** Calls that wait to be answered, as what they asked for. */
+/** Calls that wait for an answer, by their items. */
 function recording(most = { items: 3, bytes: 100 }, clock: Clock = systemClock) {
   const calls: string[] = []
   const answers: (() => void)[] = []
@@ -43,7 +43,7 @@ function recording(most = { items: 3, bytes: 100 }, clock: Clock = systemClock) 
   return { calls, together, turn, answer }
 }
 
-test('what is asked for in one turn, and while two calls are under way, is one call', async () => {
+test('items of one turn, and items during two calls, share a call', async () => {
   const { calls, together, turn, answer } = recording()
   const all = [together.ask('a')]
   await turn()
@@ -57,7 +57,7 @@ test('what is asked for in one turn, and while two calls are under way, is one c
   expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((item) => `did ${item}`))
 })
 
-test('each has its own fate', async () => {
+test('each item has its own result', async () => {
   const { together, turn, answer } = recording()
   const all = Promise.allSettled(['a', 'bad', 'c'].map((item) => together.ask(item)))
   await turn()
@@ -69,7 +69,7 @@ test('each has its own fate', async () => {
   ])
 })
 
-test('one that spoils the whole call is refused alone; when nobody answers all hear of it', async () => {
+test('an item that fails the whole call is refused alone; without an answer all fail', async () => {
   const { calls, together, turn, answer } = recording()
   const some = Promise.allSettled(['a', 'malformed'].map((item) => together.ask(item)))
   await turn()
@@ -82,7 +82,7 @@ test('one that spoils the whole call is refused alone; when nobody answers all h
   expect((await none).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('a call stays below its size', async () => {
+test('a call stays below its size limit', async () => {
   const { calls, together, turn, answer } = recording()
   const all = ['big', 'a', 'big', 'b'].map((item) => together.ask(item))
   await turn()
@@ -91,7 +91,7 @@ test('a call stays below its size', async () => {
   await Promise.all(all)
 })
 
-test('who may wait does so for others, until the call is full, his time is over or somebody is in a hurry', async () => {
+test('a patient item waits for others until the call is full, its time is over or an urgent item comes', async () => {
   const clock = new FakeClock()
   const { calls, together, turn, answer } = recording({ items: 3, bytes: 1000 }, clock)
   const all = ['a', 'b'].map((item) => together.ask(item, 100))

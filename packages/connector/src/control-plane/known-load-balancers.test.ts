@@ -54,7 +54,7 @@ describe("a write's answer that comes after what the watch showed", () => {
     expect(known.get(ID)).toMatchObject({ document: { generation: 2 }, status: { provisioning: 'pending' } })
   })
 
-  test('of an older version is passed over', () => {
+  test('of an older version is ignored', () => {
     known.note(shown('active', 2, { generation: 2, updatedAt: '2026-01-01T00:00:01.000Z' }))
     known.answered(shown('pending', 0))
     expect(known.get(ID)).toMatchObject({ document: { generation: 2 }, status: { provisioning: 'active' } })

@@ -17,13 +17,13 @@ afterAll(() => bed.close())
 
 const node = { nodeId: 'n1', nodeName: 'node1', connection: 'connected', message: null } as const
 
-test('what nodes still hold of our project is waited for', async () => {
+test('load balancers of our project that nodes still hold are waited for', async () => {
   const [id = ''] = loadBalancerIds(projectId, 'a')
   bed.withdrawals.hold(id, { projectId, overdue: false, waitingFor: [node] })
   expect(await native.withdrawal(id, 0)).toEqual({ withdrawn: false, overdue: false, waitingFor: ['node1'] })
 })
 
-test('an id that another project took is not ours to wait for', async () => {
+test('an id that another project took is not waited for', async () => {
   const { id: stranger } = await bed.admission.createProject({ name: 'stranger', description: '' })
   const [id = ''] = loadBalancerIds(projectId, 'b')
   bed.withdrawals.hold(id, { projectId: stranger, overdue: false, waitingFor: [node] })

@@ -31,7 +31,7 @@ const NONE: CredentialSettings = {
 const source = (credential: Partial<CredentialSettings>, clock = systemClock) =>
   sessionsOf(endpoint, { ...NONE, ...credential }, 'spout', clock)
 
-test('a token file is read again when it changes, looked at once a second, and at once when its token is unknown', async () => {
+test('a token file is read again when it changes, checked once a second, and at once when its token is refused', async () => {
   const file = path.join(directory, 'token')
   writeFileSync(file, 'one\n')
   const clock = new FakeClock()

@@ -30,21 +30,21 @@ describe('endpoints of a port', () => {
     expect(addresses([slice('web', endpoints)])).toEqual(wanted)
   })
 
-  test('each family is judged by itself', () => {
+  test('each family is decided by itself', () => {
     const six = slice('web', [endpoint('2001:db8::1', { conditions: drains })], { name: 's6', addressType: 'IPv6' })
     const four = slice('web', [endpoint('10.1.0.1')])
     expect(addresses([four, six], { families: [4, 6] })).toEqual(['10.1.0.1:8080', '2001:db8::1:8080'])
     expect(addresses([four, six])).toEqual(['10.1.0.1:8080'])
   })
 
-  test('in several slices an endpoint counts once, by who says ready; a named port has a number in each', () => {
+  test('an endpoint in several slices counts once, ready wins; a named port has its number in each', () => {
     const one = slice('web', [endpoint('10.1.0.1', { conditions: drains }), endpoint('10.1.0.2')])
     const two = slice('web', [endpoint('10.1.0.1')], { name: 's2' })
     const three = slice('web', [endpoint('10.1.0.3')], { name: 's3', ports: [{ name: 'http', port: 9090 }] })
     expect(addresses([one, two, three])).toEqual(['10.1.0.1:8080', '10.1.0.2:8080', '10.1.0.3:9090'])
   })
 
-  test('not other ports, protocols, names, or slices that are being deleted', () => {
+  test('other ports, protocols, names and slices that are being deleted do not count', () => {
     const at = [endpoint('10.1.0.1')]
     expect(addresses([slice('web', at, { ports: [{ name: 'admin', port: 1 }] })])).toEqual([])
     expect(addresses([slice('web', at, { ports: [{ name: 'http', protocol: 'UDP', port: 1 }] })])).toEqual([])
@@ -54,13 +54,13 @@ describe('endpoints of a port', () => {
   })
 
   test.each(['127.0.0.1', '169.254.169.254', '224.0.0.1', 'example.org', '10.1.0.1; drop', '::1', ''])(
-    'passed over: %s, written by hand',
+    'ignored: %s, written by hand',
     (address) => {
       expect(addresses([slice('web', [endpoint(address), endpoint('10.1.0.9')])])).toEqual(['10.1.0.9:8080'])
     },
   )
 
-  test('zone hints are weights where they are asked for', () => {
+  test('zone hints are weights if requested', () => {
     const hinted = { forZones: [{ name: 'b' }] }
     const all = [endpoint('10.1.0.1', { zone: 'a' }), endpoint('10.1.0.2', { zone: 'a', hints: hinted })]
     const weights = (preferZone: string | null) =>

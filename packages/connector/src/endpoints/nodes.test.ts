@@ -58,7 +58,7 @@ test('members and routes by family', () => {
   ])
 })
 
-test('pods that are reached by one router: the prefixes of the nodes, or those that somebody said', () => {
+test('pods that are reached by one router: the prefixes of the nodes, or configured ones', () => {
   const nodes = [
     node('a', '10.0.0.1', { spec: { podCIDRs: ['10.1.1.0/24', 'fd00:1::/64'] } }),
     node('b', '10.0.0.2', { spec: { podCIDRs: ['10.1.2.0/24', 'nonsense'] } }),

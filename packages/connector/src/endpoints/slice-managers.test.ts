@@ -15,12 +15,12 @@ const slice = (manager?: string): EndpointSlice => ({
 const kept = (manager: string | undefined, managers: readonly string[]) =>
   ofManagers(slice(manager), managers).endpoints?.length
 
-test('every slice counts where no manager is named', () => {
+test('every slice counts when no manager is named', () => {
   for (const manager of [KUBERNETES, 'somebody', undefined]) expect(kept(manager, [])).toBe(1)
   expect(leftOutSlice([ofManagers(slice(), [])])).toBeNull()
 })
 
-test('where some are named, slices of others and of nobody have no endpoints', () => {
+test('when managers are named, other slices have no endpoints', () => {
   expect(kept(KUBERNETES, [KUBERNETES])).toBe(1)
   expect(kept('mesh', ['mesh', KUBERNETES])).toBe(1)
   for (const manager of ['somebody', '', undefined]) expect(kept(manager, [KUBERNETES])).toBe(0)

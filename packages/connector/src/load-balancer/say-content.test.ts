@@ -23,7 +23,7 @@ const content: LoadBalancerContent = {
   ],
 }
 
-test('a member that is refused while routes change is not left out: the answer is of before', async () => {
+test('a member that is refused while routes change is not left out: the answer is outdated', async () => {
   const leftOut = new LeftOut(new FakeClock(), 30_000)
   const context = { leftOut, known: { answered: () => {} } } as unknown as SayContext
   const said: number[] = []

@@ -21,23 +21,23 @@ const shown = (provisioning: 'active' | 'pending', more: object = {}): ShownLoad
   },
 })
 
-describe('what nobody remembers', () => {
+describe('after a restart', () => {
   const typeOf = (since: string | null) => new Confirmations().progressOf(shown('pending'), since, null).type
 
   test.each([
     ['since', '2026-01-01T00:02:00Z', 'programmed'],
     ['in the second of its making', '2026-01-01T00:01:00Z', 'programmed'],
     ['before, of another', '2026-01-01T00:00:59Z', 'pending'],
-  ])('an object that said so %s', (_, at, expected) => {
+  ])('an object that was programmed %s', (_, at, expected) => {
     expect(typeOf(at)).toBe(expected)
   })
 
-  test('an object that does not say so', () => {
+  test('an object that is not programmed', () => {
     expect(typeOf(null)).toBe('pending')
   })
 })
 
-test('a change of members alone takes nothing back, another listener does', () => {
+test('a change of members alone keeps it programmed, another listener does not', () => {
   const confirmations = new Confirmations()
   expect(confirmations.progressOf(shown('active'), null, null).type).toBe('programmed')
   expect(confirmations.progressOf(shown('pending', { generation: 2 }), null, null).type).toBe('programmed')

@@ -8,7 +8,7 @@ import { isWithdrawn } from './withdrawal.ts'
 const PROJECT = '97c43460-b26b-4aa0-adbf-63f68a8d70ae'
 const UID = uid(1)
 
-/** Asks of which load balancers, with what the control plane says of each, and which nodes were overdue. */
+/** Records which load balancers are asked about; the control plane's answers and the overdue nodes are given. */
 async function ask(say: Partial<ShownWithdrawal>, known?: readonly string[], there: readonly string[] = []) {
   const asked: string[] = []
   const overdue: (readonly string[])[] = []
@@ -26,28 +26,28 @@ async function ask(say: Partial<ShownWithdrawal>, known?: readonly string[], the
   return { answer, asked, overdue }
 }
 
-test('every load balancer that was deleted for it is asked for, until one is not withdrawn', async () => {
+test('asks for every load balancer that was deleted for it, until one is not withdrawn', async () => {
   expect(await ask({ withdrawn: true }, ['a', 'b'])).toEqual({ answer: true, asked: ['a', 'b'], overdue: [] })
   expect(await ask({}, ['a', 'b'])).toEqual({ answer: false, asked: ['a'], overdue: [] })
 })
 
-test('after a restart it is the one that the object founded', async () => {
+test('after a restart asks for the one that the object founded', async () => {
   const [id] = loadBalancerIds(PROJECT, UID)
   expect(await ask({})).toEqual({ answer: false, asked: [id], overdue: [] })
 })
 
-test('those that others have now are not waited for, but the one that the object had after them', async () => {
+test('does not wait for those that others have now, but for the one that the object had after them', async () => {
   const [first = '', second = '', third, ...more] = loadBalancerIds(PROJECT, UID)
   expect(await ask({}, undefined, [first, second])).toEqual({ answer: false, asked: [third], overdue: [] })
   const everything = [first, second, third!, ...more]
   expect(await ask({}, undefined, everything)).toEqual({ answer: true, asked: [], overdue: [] })
 })
 
-test('what takes too long is let go of, and told', async () => {
+test('stops waiting for an overdue one, and reports it', async () => {
   expect(await ask({ overdue: true }, ['a'])).toEqual({ answer: true, asked: ['a'], overdue: [['node1']] })
 })
 
-test('an object of no project waits for nobody', async () => {
+test('an object without a project waits for nothing', async () => {
   const context = { service: NO_LOAD_BALANCERS, withdrawing: new Map() }
   expect(await isWithdrawn(context, 'shop/web', UID, () => {})).toBe(true)
 })

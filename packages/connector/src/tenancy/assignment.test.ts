@@ -26,7 +26,7 @@ const SHOWS = '198.51.100.10'
 
 type Wanted = readonly [project: string, kept: string | null] | 'unknown' | 'NoProject' | 'ProjectNotConfigured'
 
-describe('whose a Service is', () => {
+describe('the project of a Service', () => {
   test.each<readonly [string, object, object, Ruling, readonly TenantProject[], boolean, Wanted]>([
     ['new: as its namespace', {}, {}, by('a'), [project('a'), project('b')], false, ['a', null]],
     ['new, namespace of nobody', {}, {}, NONE, [project('a')], false, 'NoProject'],
@@ -50,7 +50,7 @@ describe('whose a Service is', () => {
     ],
     ['the same, somebody is not read', {}, showing(SHOWS), by('b'), [unread('a'), project('b')], false, 'unknown'],
     [
-      'the same, held where it belongs',
+      'the same, held by its own project',
       {},
       showing(SHOWS),
       by('b'),
@@ -60,7 +60,7 @@ describe('whose a Service is', () => {
     ],
     ['of a project without a rule', claimed('x'), {}, by('a'), [project('a')], false, 'ProjectNotConfigured'],
     [
-      'the same, who it is may still be said',
+      'the same, while its project is still unknown',
       claimed('x'),
       {},
       by('a'),
@@ -89,12 +89,12 @@ describe('whose a Service is', () => {
     ['nor one for a Service without a claim', {}, {}, [project('a'), project('b', '192.0.2.1')]],
     ['nor a status', {}, showing('192.0.2.1'), [project('a', SHOWS), project('b')]],
     ['nor all that somebody can write', {}, showing(SHOWS), [project('a', SHOWS), project('b', '192.0.2.1')]],
-  ])('taken by nobody else: %s', (_, metadata, more, projects) => {
+  ])('no other project takes it: %s', (_, metadata, more, projects) => {
     const one = { ...object(metadata), ...more }
     expect(assign(one, by('a'), projects, false)).toEqual({ type: 'project', project: 'a', kept: null })
   })
 
-  test('what the user wrote is shown in plain characters', () => {
+  test('a user's text is shown in plain characters', () => {
     const one = object({ annotations: { [PROJECT]: 'x\n\0'.repeat(100) } })
     const assigned = assign(one, by('a'), [project('a')], false)
     expect(assigned.type === 'nobody' && assigned.refusal.message).toMatch(/^[\x20-\x7e]{1,200}$/)

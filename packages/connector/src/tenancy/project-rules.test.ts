@@ -15,7 +15,7 @@ const RULES = [
   rule('late', { namespaces: ['late'] }),
 ]
 
-describe('whose a namespace is', () => {
+describe('the project of a namespace', () => {
   test.each([
     ['by its name', 'checkout', {}, RULES, 'shop'],
     ['by its name, before its labels are known', 'checkout', null, RULES, 'shop'],
@@ -31,12 +31,12 @@ describe('whose a namespace is', () => {
     )
   })
 
-  test('is not said before labels are known that an earlier rule looks at', () => {
+  test('is undecided until the labels of an earlier rule are known', () => {
     expect(projectOfNamespace('late', null, RULES)).toEqual({ type: 'unknown' })
     expect(projectOfNamespace('y', null, RULES.slice(0, 2))).toEqual({ type: 'project', project: 'rest' })
   })
 
-  test('labels that rules look at', () => {
+  test('labels that rules use', () => {
     expect(labelsOfRules([...RULES, rule('b', { labels: { team: 'b' } })])).toEqual(['team', 'tier'])
   })
 })

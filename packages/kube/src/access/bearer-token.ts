@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { Secret } from '@spout/runtime'
 import { AccessError, type TokenSource } from './cluster-access.ts'
 
-/** The token to send now. A service account's token file is replaced about every hour. */
+/** The current token. The file of a service account's token is replaced about every hour. */
 export class BearerToken {
   readonly #source: TokenSource | null
   #read: { readonly token: Secret<string>; readonly version: string } | null = null
@@ -13,7 +13,7 @@ export class BearerToken {
 
   /**
    * @returns null when there is no token
-   * @throws AccessError when the file cannot be read and never could
+   * @throws AccessError when the file has never been readable
    */
   async current(): Promise<Secret<string> | null> {
     if (this.#source === null) return null
@@ -24,7 +24,7 @@ export class BearerToken {
       const version = `${ino}.${mtimeMs}.${size}`
       if (this.#read?.version !== version) {
         const token = (await readFile(file, 'utf8')).trim()
-        // Caught in the middle of being written: what we have is good for some time yet.
+        // Read while it was being written: the token that we have stays valid for some time.
         if (token !== '') this.#read = { token: new Secret(token), version }
       }
     } catch (error) {
@@ -35,7 +35,7 @@ export class BearerToken {
     return this.#read.token
   }
 
-  /** The server refused the token: the next look reads the file, whatever its time says. */
+  /** The server refused the token: read the file again, whatever its modification time. */
   forget(): void {
     if (this.#read !== null) this.#read = { ...this.#read, version: '' }
   }

@@ -1,21 +1,21 @@
 import type { Secret } from '@spout/runtime'
 
-/** How to reach an API server and as whom. Certificates and keys are PEM. */
+/** How to reach an API server, and with which credentials. Certificates and keys are PEM. */
 export interface ClusterAccess {
-  /** `https://host:port`, perhaps with a path below which the API lies. `http` is for tests and local proxies. */
+  /** `https://host:port`, with a path if the API lies below one. `http` is for tests and local proxies. */
   readonly server: URL
-  /** Null: the authorities that Node.js knows. */
+  /** Null: the certificate authorities built into Node.js. */
   readonly ca: string | null
-  /** What the server's certificate is checked against, when it is not the URL's host. */
+  /** Host name in the server's certificate, when it is not the URL's host. */
   readonly tlsServerName: string | null
   readonly skipTlsVerify: boolean
   readonly token: TokenSource | null
   readonly clientCertificate: ClientCertificate | null
-  /** The namespace meant where none is said. */
+  /** Default namespace. */
   readonly namespace: string
 }
 
-/** A file's token is read again whenever the file changes. */
+/** A token file is read again whenever it changes. */
 export type TokenSource =
   | { readonly type: 'value'; readonly token: Secret<string> }
   | { readonly type: 'file'; readonly path: string }
@@ -25,7 +25,7 @@ export interface ClientCertificate {
   readonly key: Secret<string>
 }
 
-/** Access cannot be had from what was given; the message names the file and the field. */
+/** The settings give no access; the message names the file and the field. */
 export class AccessError extends Error {
   override readonly name = 'AccessError'
 }

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true }))
 
-it('takes what a pod has', async () => {
+it('uses the service account of a pod', async () => {
   const access = await inClusterAccess({ host: 'fd00::1', port: '443', directory })
   expect(access).toMatchObject({ ca: 'CA', namespace: 'spout', token: { type: 'file', path: file('token') } })
   expect(access.server.href).toBe('https://[fd00::1]/')
@@ -24,20 +24,20 @@ it('takes what a pod has', async () => {
 
 it.each([
   [{ host: undefined, port: '443' }, 'KUBERNETES_SERVICE_HOST is not set'],
-  [{ host: '192.0.2.1', port: 'https' }, 'KUBERNETES_SERVICE_PORT: "https" is no port'],
-  [{ host: 'a b', port: '443' }, 'KUBERNETES_SERVICE_HOST: "a b" is no host'],
+  [{ host: '192.0.2.1', port: 'https' }, 'KUBERNETES_SERVICE_PORT: "https" is not a port'],
+  [{ host: 'a b', port: '443' }, 'KUBERNETES_SERVICE_HOST: "a b" is not a host'],
 ])('%j is refused', async (options, message) => {
   await expect(inClusterAccess({ ...options, directory })).rejects.toThrow(message)
 })
 
-it('names the file that is missing', async () => {
+it('names the missing file', async () => {
   await rm(file('token'))
   await expect(inClusterAccess({ host: '192.0.2.1', port: '443', directory })).rejects.toThrow(
     'token cannot be read: ENOENT',
   )
 })
 
-it('reads the token again when its file is another, and keeps the last good one', async () => {
+it('reads a changed token file again, and keeps the last good token', async () => {
   const token = new BearerToken({ type: 'file', path: file('token') })
   const now = async () => (await token.current())?.reveal()
   expect(await now()).toBe('one')
@@ -50,7 +50,7 @@ it('reads the token again when its file is another, and keeps the last good one'
   expect(await now()).toBe('second')
 })
 
-it('has no token without a file that could ever be read', async () => {
+it('has no token before the file was readable once', async () => {
   await rm(file('token'))
   const token = new BearerToken({ type: 'file', path: file('token') })
   await expect(token.current()).rejects.toThrow('cannot be read: ENOENT')

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AccessError, type ClusterAccess } from './cluster-access.ts'
 
-/** Where a pod finds its service account. */
+/** Where the service account of a pod is mounted. */
 export const SERVICE_ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 export interface InClusterOptions {
@@ -14,14 +14,14 @@ export interface InClusterOptions {
 }
 
 /**
- * Access with the service account of the pod this runs in.
+ * Access with the service account of the pod that this process runs in.
  *
- * @throws AccessError when this is no pod, or its service account is not mounted
+ * @throws AccessError when this is not a pod, or its service account is not mounted
  */
 export async function inClusterAccess(options: InClusterOptions): Promise<ClusterAccess> {
   const { host, port, directory = SERVICE_ACCOUNT_DIRECTORY } = options
-  if (!host) throw new AccessError('KUBERNETES_SERVICE_HOST is not set: this is no pod')
-  if (!port || !/^\d{1,5}$/.test(port)) throw new AccessError(`KUBERNETES_SERVICE_PORT: "${port ?? ''}" is no port`)
+  if (!host) throw new AccessError('KUBERNETES_SERVICE_HOST is not set: this is not a pod')
+  if (!port || !/^\d{1,5}$/.test(port)) throw new AccessError(`KUBERNETES_SERVICE_PORT: "${port ?? ''}" is not a port`)
   const read = async (name: string): Promise<string> => {
     const file = path.join(directory, name)
     try {
@@ -33,7 +33,7 @@ export async function inClusterAccess(options: InClusterOptions): Promise<Cluste
   const [ca, namespace] = await Promise.all([read('ca.crt'), read('namespace'), read('token')])
   const address = host.includes(':') ? `[${host}]` : host
   if (!URL.canParse(`https://${address}:${port}`))
-    throw new AccessError(`KUBERNETES_SERVICE_HOST: "${host}" is no host`)
+    throw new AccessError(`KUBERNETES_SERVICE_HOST: "${host}" is not a host`)
   return {
     server: new URL(`https://${address}:${port}`),
     ca,

@@ -32,7 +32,7 @@ async function access(cluster: object, user: object, context: object = {}, name?
   return kubeconfigAccess(file, name)
 }
 
-describe('what is understood', () => {
+describe('a kubeconfig with', () => {
   it('a token, a CA as data, and a namespace', async () => {
     const found = await access({ 'certificate-authority-data': base64(PEM) }, { token: 't0ken' }, { namespace: 'here' })
     expect(found).toMatchObject({ ca: PEM, namespace: 'here', skipTlsVerify: false, clientCertificate: null })
@@ -41,7 +41,7 @@ describe('what is understood', () => {
     expect(JSON.stringify(found)).not.toContain('t0ken')
   })
 
-  it('files relative to it; a tokenFile goes before a token', async () => {
+  it('relative files; a tokenFile has precedence over a token', async () => {
     const found = await access(
       { 'certificate-authority': 'pki/ca.crt', 'tls-server-name': 'api' },
       { tokenFile: 'token', token: 'x', 'client-certificate': 'pki/client.crt', 'client-key': 'pki/client.key' },
@@ -55,7 +55,7 @@ describe('what is understood', () => {
     expect(found.clientCertificate?.key.reveal()).toBe(KEY)
   })
 
-  it('client certificate and key as data; nobody in particular', async () => {
+  it('client certificate and key as data; no user name', async () => {
     const user = { 'client-certificate-data': base64(PEM), 'client-key-data': base64(KEY) }
     expect((await access({}, user)).clientCertificate?.certificate).toBe(PEM)
     expect(await access({}, {}, { user: '' })).toMatchObject({
@@ -66,14 +66,14 @@ describe('what is understood', () => {
   })
 })
 
-describe('what is refused, with the field', () => {
+describe('a refusal names the field of', () => {
   it.each([
     [{}, { exec: { command: 'aws' } }, 'users[u].user.exec: programs that print credentials are not run'],
     [{}, { 'auth-provider': { name: 'oidc' } }, 'users[u].user.auth-provider: plugins are not supported'],
     [{}, { username: 'a', password: 'b' }, 'users[u].user.username'],
     [{}, { as: 'root' }, 'users[u].user.as: impersonation'],
     [{ 'proxy-url': 'http://p' }, {}, 'clusters[c].cluster.proxy-url: proxies'],
-    [{ server: 'ftp://x' }, {}, 'clusters[c].cluster.server: "ftp://x" is no http or https URL'],
+    [{ server: 'ftp://x' }, {}, 'clusters[c].cluster.server: "ftp://x" is not an http or https URL'],
     [{ server: 7 }, {}, 'clusters[c].cluster.server: Invalid input: expected string'],
     [{ server: 'http://192.0.2.1' }, { token: 'x' }, 'credentials are not sent over http'],
     [{ 'certificate-authority-data': 'AAAA' }, {}, 'clusters[c].cluster.certificate-authority-data: not PEM in base64'],
@@ -84,13 +84,13 @@ describe('what is refused, with the field', () => {
     await expect(access(cluster, user)).rejects.toThrow(message)
   })
 
-  it('contexts, clusters and users that are not there', async () => {
+  it('missing contexts, clusters and users', async () => {
     await expect(access({}, {}, {}, 'other')).rejects.toThrow('contexts has no entry named "other"')
     await expect(access({}, {}, { cluster: 'x' })).rejects.toThrow('clusters has no entry named "x"')
     await expect(access({}, {}, { user: 'x' })).rejects.toThrow('users has no entry named "x"')
   })
 
-  it('files that are not there, not YAML, or say nothing; never with what is in them', async () => {
+  it('files that are missing, not YAML or empty; it never quotes them', async () => {
     await expect(kubeconfigAccess(path.join(directory, 'none'))).rejects.toThrow('ENOENT')
     const file = path.join(directory, 'bad')
     await writeFile(file, 'users: [{ token: s3cret ]')

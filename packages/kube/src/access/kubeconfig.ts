@@ -30,12 +30,12 @@ const configSchema = z.looseObject({
   users: z.array(z.looseObject({ name: z.string(), user: z.unknown() })).nullish(),
 })
 
-/** Fields that change who speaks or over what; leaving them out quietly would act as somebody else. */
+/** Fields that change the identity or the target. Ignoring them would act as somebody else. */
 const REFUSED_OF_USER: Readonly<Record<string, string>> = {
   exec: 'programs that print credentials are not run; use a token, a tokenFile or a client certificate',
   'auth-provider': 'plugins are not supported; use a token, a tokenFile or a client certificate',
-  username: 'the API server takes no passwords any more',
-  password: 'the API server takes no passwords any more',
+  username: 'the API server no longer takes passwords',
+  password: 'the API server no longer takes passwords',
   as: 'impersonation is not supported',
   'as-uid': 'impersonation is not supported',
   'as-groups': 'impersonation is not supported',
@@ -44,9 +44,9 @@ const REFUSED_OF_USER: Readonly<Record<string, string>> = {
 const REFUSED_OF_CLUSTER: Readonly<Record<string, string>> = { 'proxy-url': 'proxies are not supported' }
 
 /**
- * Access by a kubeconfig file. Paths in it are relative to it. Certificates and keys are read now, a tokenFile at use.
+ * Access by a kubeconfig file. Its paths are relative to it. Certificates and keys are read now, a tokenFile at use.
  *
- * @param context the current one when left out
+ * @param context the current context when left out
  * @throws AccessError naming the file and the field
  */
 export async function kubeconfigAccess(file: string, context?: string): Promise<ClusterAccess> {
@@ -63,7 +63,7 @@ export async function kubeconfigAccess(file: string, context?: string): Promise<
   refuse(file, user, REFUSED_OF_USER)
   const server = URL.canParse(cluster.value.server) ? new URL(cluster.value.server) : null
   if (server === null || !['https:', 'http:'].includes(server.protocol))
-    throw new AccessError(`${file}: ${cluster.where}.server: "${cluster.value.server}" is no http or https URL`)
+    throw new AccessError(`${file}: ${cluster.where}.server: "${cluster.value.server}" is not an http or https URL`)
   const token = tokenOf(file, user.value)
   const clientCertificate = await certificateOf(file, user)
   if (server.protocol === 'http:' && (token !== null || clientCertificate !== null))
@@ -112,7 +112,7 @@ function refuse(file: string, { where, value }: Entry<object>, refused: Readonly
     if (Object.hasOwn(value, field)) throw new AccessError(`${file}: ${where}.${field}: ${reason}`)
 }
 
-/** As kubectl does: a file goes before a value. */
+/** Like kubectl: a file has precedence over a value. */
 function tokenOf(file: string, user: z.infer<typeof userSchema>): TokenSource | null {
   if (user.tokenFile) return { type: 'file', path: path.resolve(path.dirname(file), user.tokenFile) }
   return user.token ? { type: 'value', token: new Secret(user.token) } : null
@@ -128,7 +128,7 @@ async function certificateOf(file: string, user: Entry<object>): Promise<ClientC
   return { certificate, key: new Secret(key) }
 }
 
-/** As kubectl does: `…-data` goes before the file. */
+/** Like kubectl: `…-data` has precedence over the file. */
 async function pem(file: string, { where, value }: Entry<object>, field: string): Promise<string | null> {
   const fields = value as Readonly<Record<string, unknown>>
   const data = fields[`${field}-data`]
@@ -154,7 +154,7 @@ function parseYaml(file: string, source: string): unknown {
   try {
     return parse(source)
   } catch (error) {
-    // The first line alone: the rest quotes the file, which holds credentials.
+    // Only the first line: the rest quotes the file, which holds credentials.
     throw new AccessError(`${file}: not YAML: ${(error as Error).message.split('\n')[0]}`)
   }
 }

@@ -24,7 +24,7 @@ it.each([
   await expect(text).toMatchFileSnapshot(`testdata/${name}.yaml`)
 })
 
-describe('what Kubernetes cannot have', () => {
+describe('what Kubernetes cannot express', () => {
   const recursive: z.ZodType = z.lazy(() => z.object({ child: recursive.optional() }))
   it.each([
     [
@@ -35,19 +35,19 @@ describe('what Kubernetes cannot have', () => {
     ['an unknown type', z.object({ a: z.object({ b: z.any() }) }), 'spec.a.b: has no type'],
     ['recursion', z.object({ a: recursive }), 'refers to itself'],
     [
-      'variants that nothing tells apart',
+      'variants that no field tells apart',
       z.object({ a: z.union([z.strictObject({ x: z.string() }), z.strictObject({ y: z.string() })]) }),
-      'spec.a: variants of a union that no field tells apart',
+      'spec.a: no field tells the variants of the union apart',
     ],
     [
-      'a field that is something else in each variant',
+      'a field whose type differs between variants',
       z.object({
         a: z.discriminatedUnion('type', [
           z.strictObject({ type: z.literal('x'), v: z.string() }),
           z.strictObject({ type: z.literal('y'), v: z.int() }),
         ]),
       }),
-      'spec.a.v: says different things',
+      'spec.a.v: differs between the variants',
     ],
     [
       'a list of arrays or nothing',
@@ -58,7 +58,7 @@ describe('what Kubernetes cannot have', () => {
     expect(() => specOf(schema)).toThrow(message)
   })
 
-  it('rules that lead to nothing are refused', () => {
+  it('rules for missing fields are refused', () => {
     const versions = [{ name: 'v1', spec: z.object({ a: z.int() }), rules: { 'spec.b': [{ rule: 'true' }] } }] as const
     expect(() =>
       customResourceDefinition({
@@ -69,6 +69,6 @@ describe('what Kubernetes cannot have', () => {
         description: 'd',
         versions,
       }),
-    ).toThrow('spec.b: leads to nothing at "b"')
+    ).toThrow('spec.b: does not exist at "b"')
   })
 })

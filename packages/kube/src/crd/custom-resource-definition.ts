@@ -10,7 +10,7 @@ export interface PrinterColumn {
   /** Such as `.spec.cidr`. */
   readonly jsonPath: string
   readonly description?: string
-  /** Above 0: shown with `-o wide` alone. */
+  /** Above 0: shown only with `-o wide`. */
   readonly priority?: number
 }
 
@@ -20,7 +20,7 @@ export interface CrdVersion {
   /** Such as `v1alpha1`. */
   readonly name: string
   readonly spec: z.ZodType
-  /** A sub-resource: who may write the object may not write it. */
+  /** A sub-resource: permission to write the object does not include it. */
   readonly status?: z.ZodType
   readonly served?: boolean
   readonly deprecated?: boolean
@@ -36,7 +36,7 @@ export interface CrdDraft {
   readonly categories?: readonly string[]
   readonly scope: 'Namespaced' | 'Cluster'
   readonly description: string
-  /** The first one is stored. */
+  /** The first version is the stored one. */
   readonly versions: readonly [CrdVersion, ...CrdVersion[]]
 }
 
@@ -55,7 +55,7 @@ export const CUSTOM_RESOURCE_DEFINITIONS: Resource<CustomResourceDefinition> = {
   namespaced: false,
 }
 
-/** `status.conditions` as the field has them: a list keyed by type, so that several writers do not undo each other. */
+/** `status.conditions`: a list keyed by type, so that several writers do not overwrite each other. */
 export const conditionsSchema = z
   .array(
     z.strictObject({
@@ -78,9 +78,9 @@ export const conditionsSchema = z
   .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
 
 /**
- * A CustomResourceDefinition from zod schemas. What a refinement of zod checks is not in it: say it as a rule.
+ * A CustomResourceDefinition from zod schemas. It does not include zod refinements: write those as rules.
  *
- * @throws NotStructural naming the field that Kubernetes cannot have so
+ * @throws NotStructural naming the field that Kubernetes cannot express
  */
 export function customResourceDefinition(draft: CrdDraft): CustomResourceDefinition {
   const { group, kind, plural, shortNames, categories, scope } = draft
@@ -105,7 +105,9 @@ export function customResourceDefinition(draft: CrdDraft): CustomResourceDefinit
   }
 }
 
-/** As a file; the same bytes for the same definition. Kubernetes reads YAML 1.1, where `on` and `no` are not texts. */
+/**
+ * The definition as a file, the same bytes each time. Kubernetes reads YAML 1.1, where `on` and `no` are not strings.
+ */
 export const crdYaml = (definition: CustomResourceDefinition): string =>
   stringify(definition, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })
 
@@ -114,7 +116,7 @@ function versionOf(draft: CrdDraft, version: CrdVersion, storage: boolean): obje
   const schema: SchemaNode = {
     description: draft.description,
     type: 'object',
-    // The server says what these are.
+    // The server defines these.
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
@@ -135,6 +137,6 @@ function versionOf(draft: CrdDraft, version: CrdVersion, storage: boolean): obje
   }
 }
 
-/** What a client may send: defaults are filled in by the server, so their fields are not required. */
+/** What a client may send: the server fills in defaults, so fields with a default are not required. */
 const schemaOf = (schema: z.ZodType, at: string): SchemaNode =>
   structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', unrepresentable: 'any' }) as SchemaNode, at)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AGE_COLUMN, type CrdDraft, conditionsSchema } from './custom-resource-definition.ts'
 
-/** Two kinds that have everything in them that a schema of ours may need. */
+/** Two kinds that use everything that our schemas may need. */
 export const sharedPool: CrdDraft = {
   group: 'sample.spout.dev',
   kind: 'SharedPool',
@@ -9,7 +9,7 @@ export const sharedPool: CrdDraft = {
   shortNames: ['shp'],
   categories: ['spout'],
   scope: 'Cluster',
-  description: 'Addresses that Services may have.',
+  description: 'Addresses for Services.',
   versions: [
     {
       name: 'v1alpha1',
@@ -17,7 +17,7 @@ export const sharedPool: CrdDraft = {
         ranges: z
           .array(
             z.strictObject({
-              // Without a length the server finds the rule below too dear.
+              // Without a maximum length the server rejects the rule below as too expensive.
               cidr: z.string().max(43).describe('Where addresses are taken from.'),
               gateway: z.union([z.ipv4(), z.ipv6()]).optional(),
               avoid: z.array(z.string().max(64)).max(16).optional(),
@@ -44,7 +44,7 @@ export const sharedPool: CrdDraft = {
         spec: [
           {
             rule: '!oldSelf.locked || self.ranges.size() >= oldSelf.ranges.size()',
-            message: 'a locked pool loses no ranges',
+            message: 'a locked pool keeps its ranges',
             reason: 'FieldValueForbidden',
           },
         ],
@@ -59,7 +59,7 @@ export const probe: CrdDraft = {
   kind: 'Probe',
   plural: 'probes',
   scope: 'Namespaced',
-  description: 'How a workload is asked whether it is well.',
+  description: 'How the health of a workload is checked.',
   versions: [
     {
       name: 'v1',

@@ -3,24 +3,24 @@ import { isDeepStrictEqual } from 'node:util'
 /** A node of a JSON schema. */
 export type SchemaNode = Readonly<Record<string, unknown>>
 
-/** The schema says something that a structural schema of Kubernetes cannot; the message names the field. */
+/** A structural schema of Kubernetes cannot express this schema; the message names the field. */
 export class NotStructural extends Error {
   override readonly name = 'NotStructural'
 }
 
-/** What JSONSchemaProps of apiextensions.k8s.io/v1 has and a structural schema may hold anywhere. */
+/** Keywords of JSONSchemaProps (apiextensions.k8s.io/v1) that a structural schema may have anywhere. */
 const KEPT: ReadonlySet<string> = new Set([
   ...['type', 'description', 'title', 'format', 'default', 'nullable', 'enum', 'pattern', 'example'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'required'],
 ])
-/** Without a meaning for a server that stores data. */
+/** Keywords that mean nothing to a server that stores data. */
 const DROPPED: ReadonlySet<string> = new Set([
   ...['$schema', '$comment', 'id', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'propertyNames'],
 ])
-/** Not allowed inside of `oneOf` and its like. */
+/** Keywords that are not allowed inside `oneOf`, `anyOf` and the like. */
 const OUTSIDE_ONLY: ReadonlySet<string> = new Set(['type', 'description', 'title', 'default', 'nullable', 'example'])
-/** Formats of zod that Kubernetes does not know; their patterns say the same. */
+/** Formats of zod that Kubernetes does not know; their patterns express the same. */
 const KNOWN_FORMATS: ReadonlySet<string> = new Set([
   ...['ipv4', 'ipv6', 'cidr', 'mac', 'uuid', 'uri', 'hostname', 'email', 'byte', 'date', 'date-time', 'duration'],
   ...['int32', 'int64', 'float', 'double'],
@@ -30,12 +30,12 @@ const isNode = (value: unknown): value is SchemaNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Turns what `z.toJSONSchema` (target openapi-3.0) makes into a structural schema (apiextensions.k8s.io/v1): every field
- * has its type outside of unions, and only what the server takes is left.
+ * Converts the output of `z.toJSONSchema` (target openapi-3.0) to a structural schema (apiextensions.k8s.io/v1): every
+ * field has its type outside unions, and only keywords that the server accepts are left.
  *
  * `.meta` of a zod schema passes `x-kubernetes-...` fields through.
  *
- * @param at where in the object, for errors
+ * @param at the path in the object, for errors
  * @throws NotStructural
  */
 export function structural(node: SchemaNode, at: string): SchemaNode {
@@ -50,9 +50,9 @@ export function structural(node: SchemaNode, at: string): SchemaNode {
     else if (!DROPPED.has(name) && !['properties', 'items', 'additionalProperties'].includes(name))
       throw new NotStructural(`${at}: "${name}" is not known to Kubernetes`)
   }
-  // The server's expressions are RE2's.
+  // The server uses RE2.
   if (typeof node['pattern'] === 'string' && /\(\?(<?[=!])|\\[1-9]/.test(node['pattern']))
-    throw new NotStructural(`${at}: the pattern looks around or back, which the server cannot`)
+    throw new NotStructural(`${at}: the pattern has a lookaround or a backreference, which the server does not support`)
   dropUnsaid(result)
   const properties = node['properties'] as Readonly<Record<string, SchemaNode>> | undefined
   const open = node['additionalProperties']
@@ -61,7 +61,7 @@ export function structural(node: SchemaNode, at: string): SchemaNode {
       Object.entries(properties).map(([name, value]) => [name, structural(value, `${at}.${name}`)]),
     )
   else if (isNode(open) && Object.keys(open).length > 0) result['additionalProperties'] = structural(open, `${at}.*`)
-  // Closed objects are closed anyhow: unknown fields are pruned. An open one says so.
+  // Closed objects need nothing: the server prunes unknown fields. An open object must say so.
   if (isNode(open) && Object.keys(open).length === 0) result['x-kubernetes-preserve-unknown-fields'] = true
   if (isNode(node['items'])) result['items'] = structural(node['items'], `${at}[]`)
   if (result['type'] === undefined && result['x-kubernetes-preserve-unknown-fields'] !== true)
@@ -69,7 +69,7 @@ export function structural(node: SchemaNode, at: string): SchemaNode {
   return result
 }
 
-/** Bounds that only say "a safe integer", and formats that mean nothing to the server. */
+/** Removes bounds that only mean "a safe integer", and formats that mean nothing to the server. */
 function dropUnsaid(node: Record<string, unknown>): void {
   if (node['minimum'] === Number.MIN_SAFE_INTEGER) delete node['minimum']
   if (node['maximum'] === Number.MAX_SAFE_INTEGER) delete node['maximum']
@@ -89,7 +89,7 @@ function unionNode(node: SchemaNode, members: readonly SchemaNode[], at: string)
   const [type] = types
   if (type === 'array') throw new NotStructural(`${at}: a union of arrays`)
   const anyOf = members.map((member, index) => validations(structural(member, `${at}|${index}`)))
-  // A member without any condition takes everything.
+  // A member without conditions accepts everything.
   return { ...kept(rest), type, ...(anyOf.some((member) => Object.keys(member).length === 0) ? {} : { anyOf }) }
 }
 
@@ -100,8 +100,8 @@ const validations = (node: SchemaNode): SchemaNode =>
   Object.fromEntries(Object.entries(node).filter(([name]) => !OUTSIDE_ONLY.has(name)))
 
 /**
- * Objects told apart by a field: all properties stand outside, where types and defaults may be said; inside, each
- * variant says which value it is, what it needs, and which fields are another's.
+ * A union of objects that a field tells apart. All properties are outside, where types and defaults are allowed;
+ * inside, each variant names its value of that field, what it requires, and which fields belong to other variants.
  */
 function objectUnion(rest: SchemaNode, members: readonly SchemaNode[], at: string): SchemaNode {
   const variants = members.map((member) => structural(member, at))
@@ -113,7 +113,7 @@ function objectUnion(rest: SchemaNode, members: readonly SchemaNode[], at: strin
   const oneOf = variants.map((variant) => {
     const own = propertiesOf(variant)
     const told = Object.entries(own).filter(([name, { enum: values }]) => isTold(properties[name], values))
-    if (told.length === 0) throw new NotStructural(`${at}: variants of a union that no field tells apart`)
+    if (told.length === 0) throw new NotStructural(`${at}: no field tells the variants of the union apart`)
     const foreign = Object.keys(properties).filter((name) => !Object.hasOwn(own, name))
     return {
       properties: Object.fromEntries(told.map(([name, { enum: values }]) => [name, { enum: values }])),
@@ -130,7 +130,7 @@ const propertiesOf = (node: SchemaNode): Readonly<Record<string, SchemaNode>> =>
 const requires = (node: SchemaNode, name: string): boolean =>
   ((node['required'] ?? []) as readonly string[]).includes(name)
 
-/** Whether a variant takes only some of the values that the whole field takes. */
+/** Whether a variant accepts only some of the values that the whole field accepts. */
 const isTold = (whole: SchemaNode | undefined, values: unknown): boolean =>
   Array.isArray(values) && (whole?.['enum'] as readonly unknown[] | undefined)?.length !== values.length
 
@@ -140,5 +140,5 @@ function mergedProperty(before: SchemaNode | undefined, property: SchemaNode, at
   const { enum: other, ...restOfOther } = property
   if (Array.isArray(one) && Array.isArray(other) && isDeepStrictEqual(restOfOne, restOfOther))
     return { ...before, enum: [...new Set([...one, ...other])] }
-  throw new NotStructural(`${at}: says different things in the variants of a union`)
+  throw new NotStructural(`${at}: differs between the variants of the union`)
 }

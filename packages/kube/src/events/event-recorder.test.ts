@@ -44,7 +44,7 @@ afterEach(async () => {
   await server.stop()
 })
 
-it('writes an event with everything that the API asks for', async () => {
+it('writes an event with all fields that the API requires', async () => {
   recorder.record(draft())
   await recorder.flush()
   expect(written()).toMatchObject([
@@ -64,7 +64,7 @@ it('writes an event with everything that the API asks for', async () => {
   ])
 })
 
-it('counts repetitions in a series, and writes the count once in a while', async () => {
+it('counts repetitions in a series, and writes the count now and then', async () => {
   recorder.record(draft())
   await recorder.flush()
   for (let second = 0; second < 120; second++) {
@@ -80,7 +80,7 @@ it('counts repetitions in a series, and writes the count once in a while', async
   expect(written()).toHaveLength(2)
 })
 
-it('limits what one object gets, and no other', async () => {
+it('limits the events of one object, and of no other', async () => {
   for (let index = 0; index < 30; index++) recorder.record(draft({ note: `note ${index}` }))
   recorder.record(draft({ regarding: { kind: 'Service', namespace: 'a', name: 'other', uid: 'u2' } }))
   await recorder.flush()
@@ -103,7 +103,7 @@ it('never fails the caller, whatever the server does', async () => {
   expect(recorder.counts).toMatchObject({ written: 0, failed: 1 })
 })
 
-it('makes the event anew when the server forgot it', async () => {
+it('creates the event again when the server has dropped it', async () => {
   recorder.record(draft())
   await recorder.flush()
   const [event] = written()
@@ -114,7 +114,7 @@ it('makes the event anew when the server forgot it', async () => {
   expect(written()).toHaveLength(1)
 })
 
-it('drops what does not fit into the queue, and what waits when it is closed', async () => {
+it('drops events beyond the queue, and waiting events when it is closed', async () => {
   create({ queueLimit: 2, burst: 100 })
   for (let index = 0; index < 10; index++) recorder.record(draft({ note: `note ${index}` }))
   expect(recorder.counts.dropped).toBeGreaterThan(0)

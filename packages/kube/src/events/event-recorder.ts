@@ -7,7 +7,7 @@ import { BoundedMap } from './bounded-map.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 export interface EventDraft {
-  /** The object that it is about; its namespace is the event's. */
+  /** The object of the event. Its namespace is the event's namespace. */
   readonly regarding: ObjectReference
   readonly related?: ObjectReference
   readonly type: 'Normal' | 'Warning'
@@ -21,17 +21,17 @@ export interface EventDraft {
 
 export interface EventRecorderOptions {
   readonly client: KubeClient
-  /** Which program, such as `spout.dev/connector`. */
+  /** Name of the program, such as `spout.dev/connector`. */
   readonly reportingController: string
-  /** Which process of it. At most 128 characters. */
+  /** Name of the process. At most 128 characters. */
   readonly reportingInstance: string
   readonly log: Logger
   readonly clock?: Clock
-  /** An object may have so many events at once ... */
+  /** An object may have this many events at once ... */
   readonly burst?: number
-  /** ... and one more in this while. */
+  /** ... and one more per this time. */
   readonly refillMs?: number
-  /** The same event again within this while is counted in a series. */
+  /** The same event again within this time is counted in a series. */
   readonly seriesMs?: number
   /** A series' count is written at most this often. */
   readonly seriesWriteMs?: number
@@ -42,15 +42,15 @@ export interface EventRecorderOptions {
 /** Counters since the start, for metrics. */
 export interface EventCounts {
   readonly written: number
-  /** Counted in a series in place of an event of their own. */
+  /** Counted in a series instead of written as events of their own. */
   readonly repeated: number
-  /** By the object's rate limit, or because the queue was full. */
+  /** Because of the object's rate limit, or because the queue was full. */
   readonly dropped: number
   /** Refused by the server or lost on the way. */
   readonly failed: number
 }
 
-/** Distinct events and objects remembered. */
+/** How many events and objects are remembered. */
 const REMEMBERED = 4096
 const MAX_NOTE_BYTES = 1024
 const WRITE_DEADLINE_MS = 10_000
@@ -66,8 +66,8 @@ interface Recorded {
 }
 
 /**
- * Tells people on their own object what happened. Recording returns at once and never fails: an event that cannot be
- * written is counted and forgotten, and nothing may depend on one.
+ * Writes events on objects, for people. Recording returns at once and never fails: an event that cannot be written is
+ * counted and dropped, so nothing may depend on one.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
@@ -116,12 +116,12 @@ export class EventRecorder {
     if (this.#enqueue(recorded)) this.#recorded.set(key, recorded)
   }
 
-  /** Waits until what was recorded is written or given up. */
+  /** Waits until every recorded event is written or dropped. */
   async flush(): Promise<void> {
     while (this.#working !== null) await this.#working
   }
 
-  /** What waits is dropped. */
+  /** Drops the events that wait. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#queue.length = 0
@@ -138,7 +138,7 @@ export class EventRecorder {
   #eventOf({ regarding, related, note, ...draft }: EventDraft): Event {
     const { reportingController, reportingInstance } = this.#options
     const now = this.#clock.now()
-    // As client-go names them: the object's name and something that differs.
+    // As client-go names them: the object's name and a unique suffix.
     const unique = `${(now.getTime() * 1000 + (this.#sequence++ % 1000)).toString(16)}`
     return {
       metadata: {

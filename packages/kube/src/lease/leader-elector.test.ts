@@ -39,7 +39,7 @@ const until = (what: string, probe: () => boolean, stepMs = 100) =>
 const lease = async (): Promise<Lease> => (await client.get(LEASES, NAME)) as Lease
 const isLeader = (elector: LeaderElector) => () => elector.token !== null
 
-/** The server takes no writes any more. */
+/** The server refuses all writes from now on. */
 function refuseWrites(): () => void {
   server.faults.push(({ method }, response) => {
     if (method === 'GET') return false
@@ -65,7 +65,7 @@ afterEach(async () => {
   await server.stop()
 })
 
-it('makes the lease, renews it, and lets go of it on stop, so that another has it at once', async () => {
+it('creates the lease, renews it, and releases it on stop, so that another gets it at once', async () => {
   const first = elect('first')
   await until('a leader', isLeader(first))
   const before = await lease()
@@ -87,7 +87,7 @@ it('makes the lease, renews it, and lets go of it on stop, so that another has i
   expect(log).toEqual(['first gained 1', 'first lost released', 'second gained 2'])
 })
 
-it('gives up before another can take it, when it cannot renew', async () => {
+it('gives up before another can take the lease, when it cannot renew', async () => {
   const first = elect('first')
   await until('a leader', isLeader(first))
   const allow = refuseWrites()
@@ -101,7 +101,7 @@ it('gives up before another can take it, when it cannot renew', async () => {
   expect(log.at(-1)).toMatch(/gained 2$/)
 })
 
-it('waits for as long as a silent holder may believe to have it, whatever its clock says', async () => {
+it('waits as long as a silent holder may think it leads, whatever its clock says', async () => {
   const foreign = {
     holderIdentity: 'gone',
     leaseDurationSeconds: 15,
@@ -117,7 +117,7 @@ it('waits for as long as a silent holder may believe to have it, whatever its cl
   expect(first.token).toBe(8)
 })
 
-it('is no leader by its token once the time is over, even before anything else runs', async () => {
+it('has no token once its time is over, even before a timer runs', async () => {
   const first = elect('first')
   await until('a leader', isLeader(first))
   refuseWrites()
@@ -129,7 +129,7 @@ it('is no leader by its token once the time is over, even before anything else r
   clock.monotonicMs = monotonicMs
 })
 
-it('stops when somebody else holds it', async () => {
+it('stops when another process holds the lease', async () => {
   const first = elect('first')
   await until('a leader', isLeader(first))
   const now = await lease()
@@ -154,7 +154,7 @@ it('goes on when the answer to a renewal got lost', async () => {
   expect(log).toEqual(['first gained 1'])
 })
 
-it('lets go of the lease also when a renewal was under way', async () => {
+it('releases the lease also when a renewal was under way', async () => {
   const first = elect('first')
   await until('a leader', isLeader(first))
   let taken = false
@@ -182,8 +182,8 @@ it('never uses a token twice, even when the lease is deleted', async () => {
 
 it.each([
   [{ leaseSeconds: 0.5 }, 'leaseSeconds'],
-  [{ leaseSeconds: 10 }, 'renewDeadlineMs: not below leaseSeconds'],
+  [{ leaseSeconds: 10 }, 'renewDeadlineMs: must be below leaseSeconds'],
   [{ renewDeadlineMs: 2000 }, 'retryMs'],
-])('refuses durations without room: %j', (options, message) => {
+])('refuses durations that contradict each other: %j', (options, message) => {
   expect(() => elect('x', options)).toThrow(message)
 })

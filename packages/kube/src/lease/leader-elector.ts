@@ -6,9 +6,9 @@ import type { KubeClient } from '../write/kube-client.ts'
 import { microTime } from './micro-time.ts'
 
 export type LossReason =
-  /** It could not be renewed in time. */
+  /** The lease could not be renewed in time. */
   | 'deadline'
-  /** Somebody else holds it. */
+  /** Another process holds the lease. */
   | 'taken'
   /** `stop` was called. */
   | 'released'
@@ -17,20 +17,20 @@ export interface LeaderElectorOptions {
   readonly client: KubeClient
   readonly namespace: string
   readonly name: string
-  /** Who we are, for people; a random part is added, so that each elector is somebody of its own. */
+  /** Our name, for people. A random part is added, so that each elector has its own. */
   readonly identity: string
   readonly log: Logger
-  /** The work may begin. Writes that matter carry the token; who stores them refuses a lower one than it has seen. */
+  /** Starts the work. Important writes carry the token; their store refuses a token lower than one it has seen. */
   readonly onGained: (token: number) => void
-  /** The work must have ended when this returns. Called before anybody else can hold the lease. */
+  /** Ends the work before it returns. Called before another process can hold the lease. */
   readonly onLost: (reason: LossReason) => void
-  /** The highest token that is known to have been used, such as by the store. Matters when the Lease was deleted. */
+  /** The highest token known to have been used, for example by the store. Matters when the Lease was deleted. */
   readonly lowestToken?: number
-  /** Whole seconds. Others wait this long after the last renewal that they saw. */
+  /** Whole seconds. Other processes wait this long after the last renewal that they saw. */
   readonly leaseSeconds?: number
-  /** We stop being leader so long after sending the last renewal that was answered. Below `leaseSeconds`. */
+  /** Leadership ends this long after sending the last renewal that was answered. Below `leaseSeconds`. */
   readonly renewDeadlineMs?: number
-  /** Between attempts, to renew and to get it. */
+  /** Time between attempts to renew or to acquire. */
   readonly retryMs?: number
   readonly clock?: Clock
   readonly random?: Random
@@ -38,13 +38,13 @@ export interface LeaderElectorOptions {
 
 interface Observed {
   readonly version: string
-  /** Local time at which this version was seen first. */
+  /** Local time at which this version was first seen. */
   readonly sinceMs: number
 }
 
 /**
- * One leader among processes, by a Lease with a fencing token (leaseTransitions, which grows with each change of hands).
- * Only durations by the local monotonic clock count: the clocks of the others may say what they like.
+ * Elects one leader among processes by a Lease. The fencing token is leaseTransitions, which grows with each change of
+ * holder. Only durations on the local monotonic clock count, so the clocks of other machines do not matter.
  */
 export class LeaderElector implements Component {
   readonly name: string
@@ -61,13 +61,13 @@ export class LeaderElector implements Component {
   #term: { readonly token: number; lease: Lease; validUntilMs: number; timer: Timer } | null = null
   #highestToken: number
 
-  /** @throws Error when the durations do not leave room for each other */
+  /** @throws Error when the durations contradict each other */
   constructor(options: LeaderElectorOptions) {
     const { leaseSeconds = 15, renewDeadlineMs = 10_000, retryMs = 2000 } = options
     if (!Number.isSafeInteger(leaseSeconds) || leaseSeconds < 1)
       throw new Error(`leaseSeconds: ${leaseSeconds} is not a whole number above 0`)
-    if (renewDeadlineMs >= leaseSeconds * 1000) throw new Error('renewDeadlineMs: not below leaseSeconds')
-    if (retryMs * 1.5 > renewDeadlineMs) throw new Error('retryMs: leaves no room for a second attempt')
+    if (renewDeadlineMs >= leaseSeconds * 1000) throw new Error('renewDeadlineMs: must be below leaseSeconds')
+    if (retryMs * 1.5 > renewDeadlineMs) throw new Error('retryMs: leaves no time for a second attempt')
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
@@ -79,7 +79,7 @@ export class LeaderElector implements Component {
     this.holderIdentity = `${options.identity}_${randomUUID()}`
   }
 
-  /** The token while we are leader. Looks at the clock itself: a process that slept is no leader when it wakes up. */
+  /** The token while we lead. It checks the clock itself: a process that slept is not the leader when it wakes up. */
   get token(): number | null {
     const term = this.#term
     return term !== null && this.#clock.monotonicMs() < term.validUntilMs ? term.token : null
@@ -89,7 +89,7 @@ export class LeaderElector implements Component {
     this.#running ??= this.#run()
   }
 
-  /** Ends the work first, then lets go of the lease, so that another can take it at once. */
+  /** Ends the work first, then releases the lease, so that another process can take it at once. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     const lease = this.#term?.lease ?? null
@@ -107,7 +107,7 @@ export class LeaderElector implements Component {
         if (signal.aborted) return
         this.#log('warn', 'lease-attempt-failed', { reason: (error as Error).message, leading: this.#term !== null })
       }
-      // Up to a fifth more, so that those who wait do not ask in step. A leader is never late.
+      // Up to a fifth more, so that waiting processes do not ask in step. A leader never waits longer.
       const spread = this.#term === null ? 1 + this.#random() / 5 : 1
       await pause(this.#clock, this.#retryMs * spread, signal)
     }
@@ -122,7 +122,7 @@ export class LeaderElector implements Component {
     this.#highestToken = Math.max(this.#highestToken, leaseTransitions)
     const nowMs = this.#clock.monotonicMs()
     if (this.#observed?.version !== resourceVersion) this.#observed = { version: resourceVersion, sinceMs: nowMs }
-    // Ours from a term that ended: nobody else bears this name.
+    // Ours from an earlier term: nobody else has this name.
     const free = holderIdentity === '' || holderIdentity === this.holderIdentity
     const waitedMs = nowMs - this.#observed.sinceMs
     if (!free && waitedMs < Math.max(leaseDurationSeconds, this.#leaseSeconds) * 1000) return
@@ -134,7 +134,7 @@ export class LeaderElector implements Component {
 
   async #create(sentMs: number): Promise<void> {
     const { client, namespace, name } = this.#options
-    // A new Lease must not begin again with tokens that were used.
+    // A new Lease must not reuse tokens.
     const token = this.#highestToken + 1
     const now = microTime(this.#clock.now())
     const metadata = { namespace, name }
@@ -162,7 +162,7 @@ export class LeaderElector implements Component {
     }
   }
 
-  /** Writes for the version that was read. A conflict may be our own write whose answer got lost. */
+  /** Writes to the version that was read. A conflict may be our own write whose answer was lost. */
   async #write(lease: Lease, onWritten: (answer: Lease, sentMs: number) => void): Promise<void> {
     const { client } = this.#options
     const { signal } = this.#stopping
@@ -176,7 +176,7 @@ export class LeaderElector implements Component {
       const now = await this.#read()
       if (this.#term === null || signal.aborted) return
       if (now?.spec?.holderIdentity !== this.holderIdentity) this.#lose('taken')
-      // Not a renewal: when it was written is not known.
+      // Not a renewal: nobody knows when it was written.
       else this.#term.lease = now
     }
   }
@@ -187,7 +187,7 @@ export class LeaderElector implements Component {
     this.#observed = null
     this.#term = { token, lease, validUntilMs: 0, timer: { clear: () => {} } }
     this.#extend(lease, sentMs)
-    // The answer may have taken too long for any of it to be left.
+    // The answer may have taken longer than the term.
     if (this.#term === null) return
     this.#log('info', 'leader', { token })
     this.#options.onGained(token)
@@ -218,7 +218,7 @@ export class LeaderElector implements Component {
     return client.get(LEASES, { namespace, name }, { deadlineMs: this.#retryMs, signal })
   }
 
-  /** Best effort: left alone, it runs out by itself. */
+  /** Best effort: without it the lease expires by itself. */
   async #release(lease: Lease): Promise<void> {
     const { client } = this.#options
     const now = microTime(this.#clock.now())
@@ -230,7 +230,7 @@ export class LeaderElector implements Component {
         await write(lease)
       } catch (error) {
         if (!isConflict(error)) throw error
-        // The renewal that was under way when we stopped was written.
+        // The renewal that was under way at the stop has been written.
         const current = await this.#read(new AbortController().signal)
         if (current?.spec?.holderIdentity === this.holderIdentity) await write(current)
       }

@@ -22,11 +22,11 @@ export type Listed<T> = Map<string, CacheEntry<T> | 'unreadable'>
 export class BelievedObjects<Raw extends KubeObject, T> {
   readonly cache: ObjectCache<Raw, T>
   readonly #options: BelievedObjectsOptions<Raw, T>
-  /** Known from before the start, before the first list. */
+  /** Keys known from before the start, until the first list. */
   #unseen: Set<string>
   /** Missing in the last list, but not taken as deleted. */
   #held = new Set<string>()
-  /** There, but `trim` threw. */
+  /** Present, but `trim` threw. */
   readonly #unreadable = new Set<string>()
   #deletionGuard: DeletionGuard | null = null
   #trimFailures = 0
@@ -45,7 +45,7 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     return this.#trimFailures
   }
 
-  /** All keys that are believed to be on the server. */
+  /** All keys that count as present. */
   known(): Set<string> {
     return new Set([...this.cache.keys(), ...this.#unseen, ...this.#held])
   }
@@ -64,7 +64,7 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     } catch (error) {
       this.#trimFailures++
       const key = objectKey(raw.metadata)
-      this.#options.log.error({ event: 'trim-failed', key, err: error, bug: true }, 'object left as it was')
+      this.#options.log.error({ event: 'trim-failed', key, err: error, bug: true }, 'object kept as it was')
       return 'unreadable'
     }
   }
@@ -88,9 +88,10 @@ export class BelievedObjects<Raw extends KubeObject, T> {
   }
 
   /**
-   * The cache becomes the list, but for what is held back; then all that differs is told.
+   * Replaces the cache with the list, except for objects that the deletion guard holds. Then reports each key that
+   * differs.
    *
-   * @param confirmed somebody said that whatever is missing is gone
+   * @param confirmed an operator confirmed that missing objects are deleted
    */
   takeList(listed: Listed<T>, historyWentBack: boolean, confirmed: boolean): void {
     const { policy, clock, onChange } = this.#options
@@ -114,7 +115,7 @@ export class BelievedObjects<Raw extends KubeObject, T> {
     for (const key of changed) onChange(key)
   }
 
-  /** What is held is deleted indeed. */
+  /** Deletes the held objects. */
   confirm(): void {
     const held = this.#held
     this.#held = new Set()

@@ -7,10 +7,10 @@ import type { DeletionGuard } from './deletion-guard.ts'
 const PATH = objectPath(NAMESPACES, { name: 'kube-system' })
 
 /**
- * The UID of the kube-system namespace: the nearest thing to a cluster's name. It is kept by a restore from a backup and
- * new in a new cluster.
+ * The UID of the kube-system namespace, which identifies the cluster. A restore from a backup keeps it; a new cluster
+ * has a new one.
  *
- * @returns null when we may not read it
+ * @returns null when our account may not read it
  * @throws KubeError, KubeUnreachable
  */
 export async function clusterUid(transport: Transport, signal?: AbortSignal): Promise<string | null> {
@@ -23,7 +23,7 @@ export async function clusterUid(transport: Transport, signal?: AbortSignal): Pr
   }
 }
 
-/** Notices that the address leads to another cluster than before. */
+/** Detects that the address now leads to another cluster. */
 export class ClusterGuard {
   readonly #transport: Transport
   readonly #clock: Clock
@@ -31,7 +31,7 @@ export class ClusterGuard {
   #foreignUid: string | null = null
   #deletionGuard: DeletionGuard | null = null
 
-  /** @param uid null takes the first that is seen */
+  /** @param uid null accepts the first one that is seen */
   constructor(transport: Transport, clock: Clock, uid: string | null) {
     this.#transport = transport
     this.#clock = clock
@@ -48,9 +48,9 @@ export class ClusterGuard {
   }
 
   /**
-   * Whether the cluster is the one we know, as far as can be said. Nothing of another one may be taken.
+   * Whether this is still the same cluster; true when that cannot be read. Nothing of another cluster may be taken.
    *
-   * @param known all keys that are believed to be in our cluster
+   * @param known all keys that count as present in our cluster
    */
   async isOurs(known: () => ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
     const uid = await clusterUid(this.#transport, signal)
@@ -68,7 +68,7 @@ export class ClusterGuard {
     return ours
   }
 
-  /** The other cluster is the right one from now on. */
+  /** Accepts the other cluster as ours from now on. */
   adopt(): void {
     this.#uid = this.#foreignUid ?? this.#uid
   }

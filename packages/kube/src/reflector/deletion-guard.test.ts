@@ -17,7 +17,7 @@ describe('judgeList', () => {
     expect(judgeList(sight(known, gone), null, 0, policy)?.reason ?? null).toBe(reason)
   })
 
-  it('believes no absence in a history that went back, however few, and never by itself', () => {
+  it('confirms no deletion by itself after the history went back, however few objects are missing', () => {
     let guard = judgeList(sight(100, 1, true), null, 0, policy)
     expect(guard?.reason).toBe('history')
     for (let nowMs = 1000; nowMs < 100_000; nowMs += 1000) guard = judgeList(sight(100, 1), guard, nowMs, policy)
@@ -25,7 +25,7 @@ describe('judgeList', () => {
     expect(judgeList(sight(100, 0, true), guard, 0, policy)).toBeNull()
   })
 
-  it('believes what enough lists say for long enough', () => {
+  it('confirms deletions once enough lists agree for long enough', () => {
     const first = judgeList(sight(100, 100), null, 0, policy)
     const second = judgeList(sight(100, 100), first, 1000, policy)
     expect(second).toMatchObject({ lists: 2, sinceMs: 0 })

@@ -74,7 +74,7 @@ class Run {
     return new Run(await FakeApiServer.start())
   }
 
-  /** What is seen of a key never goes back. */
+  /** The versions seen of a key never go back. */
   #look(changed: string): void {
     const version = this.#reflector.identity(changed)?.resourceVersion
     if (version === undefined) return
@@ -181,7 +181,7 @@ class Run {
   }
 }
 
-it('whatever happens on the way, the cache ends as the truth, and no key goes back', { timeout: 120_000 }, async () => {
+it('after any sequence of faults the cache equals the server, and no key went back', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
       const run = await Run.create()

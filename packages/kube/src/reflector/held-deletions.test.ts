@@ -43,7 +43,7 @@ const untilHeld = (reason: DeletionGuardReason) =>
   waitFor(() => reflector.deletionGuard?.reason === reason, { what: `guard ${reason}` })
 const untilSettled = () => waitFor(() => reflector.deletionGuard === null, { what: 'no guard' })
 
-/** Everything but some is gone, and the server forgot how. */
+/** Deletes all but some objects, and compacts the history. */
 function loseAllBut(...names: string[]): void {
   server.stallWatches()
   for (const { metadata } of server.store.list('/api/v1/services'))
@@ -79,7 +79,7 @@ describe('an implausible list', () => {
     expect(guards).toEqual(['empty', null])
   })
 
-  it('still brings what is new and changed, and real deletions', async () => {
+  it('still brings new and changed objects, and real deletions', async () => {
     await reflect()
     loseAllBut('s0', 's1')
     await untilHeld('shrunk')
@@ -100,12 +100,12 @@ describe('an implausible list', () => {
     await untilWatching()
     for (let index = 0; index < 10; index++) put(`s${index}`, index === 0 ? 81 : 80)
     await untilSettled()
-    // Other UIDs: each is another object now.
+    // With other UIDs: each is another object now.
     expect(told).toHaveLength(10)
     expect(reflector.get('a/s0')).toBe(81)
   })
 
-  it('is believed once it was seen often enough for long enough', async () => {
+  it('counts once enough lists agree for long enough', async () => {
     const clock = new FakeClock()
     await reflect({ clock, deletionGuard: { confirmLists: 3, confirmAfterMs: 30_000 } })
     loseAllBut('s0')
@@ -122,7 +122,7 @@ describe('an implausible list', () => {
     expect(told).toHaveLength(9)
   })
 
-  it('at the start is measured by what somebody knew before', async () => {
+  it('at the start is compared with the known keys', async () => {
     loseAllBut('s0')
     await reflect({ knownKeys: ['a/s0', 'a/s1', 'a/s2', 'a/s3'] })
     expect(reflector.deletionGuard?.reason).toBe('shrunk')
@@ -136,7 +136,7 @@ describe('an implausible list', () => {
 })
 
 describe('a server restored from a backup', () => {
-  it('deletes nothing that it lacks, whatever the number, and follows its new history', async () => {
+  it('deletes nothing for missing objects, however few, and follows the new history', async () => {
     const backup = server.store.snapshot()
     await reflect()
     put('since')
@@ -173,7 +173,7 @@ describe('a server restored from a backup', () => {
 })
 
 describe('another cluster at the same address', () => {
-  it('is not taken, neither its objects nor its absences, until it goes away', async () => {
+  it('is ignored, its objects and its absences, until it goes away', async () => {
     await reflect()
     const ours = reflector.clusterUid
     server.becomeAnotherCluster('other')
@@ -186,7 +186,7 @@ describe('another cluster at the same address', () => {
     expect(reflector.deletionGuard?.heldKeys.size).toBe(10)
   })
 
-  it('is taken whole once somebody says so', async () => {
+  it('is taken whole once an operator confirms', async () => {
     await reflect()
     server.becomeAnotherCluster('other')
     loseAllBut('s0')
@@ -200,7 +200,7 @@ describe('another cluster at the same address', () => {
     expect(reflector.counters.listsByCause.confirmed).toBe(1)
   })
 
-  it('is known by what was remembered from before the start', async () => {
+  it('is detected by the UID known from before the start', async () => {
     reflector = new Reflector<Service, number>({
       transport,
       log: silentLogger(),
@@ -213,7 +213,7 @@ describe('another cluster at the same address', () => {
     expect(reflector.size).toBe(0)
   })
 
-  it('cannot be told where kube-system may not be read', async () => {
+  it('cannot be detected without the right to read kube-system', async () => {
     server.faults.push(({ path }, response) => {
       if (!path.endsWith('/kube-system')) return false
       response.writeHead(403, { 'content-type': 'application/json' })

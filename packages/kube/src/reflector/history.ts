@@ -5,14 +5,14 @@ import { type Selection, selectionQuery } from './list-pages.ts'
 import type { ListCause } from './reflector-options.ts'
 import { isOlder } from './resource-version.ts'
 
-/** The server says that its present is older than what it told before. */
+/** The server's current version is older than one that it sent before. */
 export class HistoryWentBack extends Error {
   override readonly name = 'HistoryWentBack'
 }
 
 /**
- * A watch from a version that the server has yet to reach is silent until then, and what happened up to there is never
- * told. So the present is asked for first; it costs one object.
+ * A watch from a version that the server has not reached yet is silent until then, and events up to it are never sent.
+ * So this reads the current version first, at the cost of one object.
  *
  * @throws HistoryWentBack, KubeError, KubeUnreachable
  */
@@ -32,7 +32,7 @@ export async function checkHistory(
   if (isOlder(now, version)) throw new HistoryWentBack(`the server is at ${now}, but told ${version} before`)
 }
 
-/** What a break of a watch means for going on from where it was. */
+/** What a broken watch means for resuming it. */
 export type Break = { readonly list: ListCause } | { readonly list: null; readonly nonsense: boolean }
 
 /** @param disordered whether events came out of order before the break */

@@ -1,12 +1,12 @@
 import type { KubeObject } from '../types/index.ts'
 
-/** The values under which an object is found; looks at the object as it arrived, before it is trimmed. */
+/** The index values of an object. Gets the object as it arrived, before it is trimmed. */
 export type IndexFunction<Raw extends KubeObject = KubeObject> = (raw: Raw) => readonly string[]
 
 export const byNamespace: IndexFunction = ({ metadata }) =>
   metadata.namespace === undefined ? [] : [metadata.namespace]
 
-/** Values are `namespace/label value`, or the label value alone for what has no namespace. */
+/** Values are `namespace/label value`, or only the label value for objects without a namespace. */
 export const byLabel =
   (label: string): IndexFunction =>
   ({ metadata }) => {

@@ -38,7 +38,7 @@ afterEach(async () => {
   await server.stop()
 })
 
-it('sees what the watch has yet to tell, with one newest list of one name', async () => {
+it('sees what the watch has not shown yet, with one newest list of one name', async () => {
   server.stallWatches()
   const { metadata } = put('late')
   expect(reflector.identity('a/late')).toBeUndefined()
@@ -48,13 +48,13 @@ it('sees what the watch has yet to tell, with one newest list of one name', asyn
   ])
 })
 
-it('says that it is gone when there is none, or another one under its name', async () => {
+it('reports an object as gone when it is missing, or has another UID', async () => {
   expect(await reflector.isGone(object, 'u1')).toBe(true)
   put('late')
   expect(await reflector.isGone(object, 'u1')).toBe(true)
 })
 
-it('cannot say anything without an answer, without the right to ask, or from an answer that is no list', async () => {
+it('throws without an answer, without the right to list, or when the answer is not a list', async () => {
   const answers = [refusal(403, 'Forbidden', 'no'), { status: 200, body: { kind: 'Status', metadata: {} } }]
   for (const answer of answers) {
     server.faults.push(({ query }, response) => {
@@ -68,7 +68,7 @@ it('cannot say anything without an answer, without the right to ask, or from an 
   expect(await reflector.isGone(object, 'u1')).toBe(true)
 })
 
-it('does not believe a server that is in the past of what it told', async () => {
+it('throws when the server is older than what it sent before', async () => {
   const state = server.store.snapshot()
   put('s5')
   await waitFor(() => reflector.identity('a/s5') !== undefined, { what: 's5' })
@@ -76,7 +76,7 @@ it('does not believe a server that is in the past of what it told', async () => 
   await expect(reflector.isGone(object, 'u1')).rejects.toThrow(/told .* before/)
 })
 
-it('does not believe another cluster', async () => {
+it('throws when another cluster answers', async () => {
   server.becomeAnotherCluster('another')
   await expect(reflector.isGone(object, 'u1')).rejects.toThrow('another cluster answers (another)')
 })

@@ -15,23 +15,23 @@ export interface AbsenceQuestion {
   readonly transport: Transport
   readonly resource: Resource
   readonly object: ObjectName
-  /** Another object under this name is not it. */
+  /** An object with another UID under this name is a different one. */
   readonly uid: string
-  /** The newest version that the server told before the question; '' for none. */
+  /** The newest version that the server has sent; '' for none. */
   readonly newest: string
-  /** Whose objects they are, by the UID of kube-system; null when that is not known. */
+  /** UID of kube-system in the object's cluster; null when unknown. */
   readonly clusterUid: () => string | null
   readonly deletionGuard: () => DeletionGuard | null
   readonly signal?: AbortSignal
-  /** For all attempts together. */
+  /** Covers all attempts together. */
   readonly deadlineMs?: number
 }
 
 /**
- * Whether an object is gone, as the server has it now and whatever a watch has yet to tell: a list that asks for no
- * version is as new as etcd's majority. It needs the right to list alone, as a reflector does.
+ * Asks the server whether an object is gone, whatever the watch has shown so far: a list without a version is as new as
+ * the majority of etcd. It needs only the right to list, as a reflector does.
  *
- * @throws KubeError, KubeUnreachable; AbsenceUnconfirmed, HistoryWentBack when it is not there and that may not mean much
+ * @throws KubeError, KubeUnreachable; AbsenceUnconfirmed or HistoryWentBack when it is missing but may not be deleted
  */
 export async function isGone(question: AbsenceQuestion): Promise<boolean> {
   const { transport, resource, object, uid, newest, signal, deadlineMs } = question
@@ -45,13 +45,13 @@ export async function isGone(question: AbsenceQuestion): Promise<boolean> {
   })
   // A body of another kind must not count as an empty list.
   if (metadata?.resourceVersion === undefined || !(items === null || Array.isArray(items)))
-    throw new KubeUnreachable(`GET ${path}`, 'malformed', 'the answer is no list')
+    throw new KubeUnreachable(`GET ${path}`, 'malformed', 'the answer is not a list')
   if (items?.some((one) => one.metadata.uid === uid)) return false
   const reason = question.deletionGuard()?.reason
   if (reason !== undefined) throw new AbsenceUnconfirmed(`${resource.kind}: missing objects are kept (${reason})`)
   if (isOlder(metadata.resourceVersion, newest))
     throw new HistoryWentBack(`the server is at ${metadata.resourceVersion}, but told ${newest} before`)
-  // Asked after the list: had another server answered it, this would show it.
+  // Checked after the list, so that it would notice another server having answered.
   const [known, now] = [question.clusterUid(), await clusterUid(transport, signal)]
   if (known !== null && now !== null && known !== now)
     throw new AbsenceUnconfirmed(`${resource.kind}: another cluster answers (${now})`)

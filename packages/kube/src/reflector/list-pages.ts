@@ -2,7 +2,7 @@ import { isGone, KubeUnreachable } from '../transport/errors.ts'
 import type { Transport } from '../transport/transport.ts'
 import { collectionPath, type KubeObject, type ObjectList, type Resource } from '../types/index.ts'
 
-/** Which objects of a resource. */
+/** Selects objects of a resource. */
 export interface Selection<Raw extends KubeObject> {
   readonly resource: Resource<Raw>
   /** All namespaces when left out. */
@@ -14,7 +14,7 @@ export interface Selection<Raw extends KubeObject> {
 export interface PageCounters {
   /** Pages read. */
   pages: number
-  /** Lists begun anew because the server forgot where a page goes on, or a page was too large. */
+  /** Lists restarted because the continue token had expired, or a page was too large. */
   listRestarts: number
   bytes: number
 }
@@ -25,25 +25,25 @@ export interface ListPagesOptions<Raw extends KubeObject> {
   readonly pageSize: number
   readonly signal: AbortSignal
   readonly counters: PageCounters
-  /** A list of this version begins, perhaps anew: what was told before counts no more. */
+  /** A list of this version begins, or begins again: discard objects of an earlier attempt. */
   readonly onStart: (version: string) => void
   readonly onObject: (raw: Raw) => void
 }
 
-/** Times that a list is begun anew before it is an error: the server forgets faster than we read. */
+/** A list may restart this often; then it is an error, because the server's history expires faster than we read. */
 const MAX_RESTARTS = 3
 
-/** The query that selects, without what says how. */
+/** The selectors of the query, without paging. */
 export const selectionQuery = (selection: Selection<KubeObject>) => ({
   labelSelector: selection.labelSelector,
   fieldSelector: selection.fieldSelector,
 })
 
 /**
- * Reads a whole list in pages, newest state, each object told as its page arrives.
+ * Reads the newest state of a whole list in pages. `onObject` gets each object as its page arrives.
  *
- * @returns the resourceVersion to watch from: the first page's, so that nothing that happened while we read is missed
- * @throws KubeError, KubeUnreachable; what was told up to then is no complete list
+ * @returns the resourceVersion to watch from: the first page's, so that changes during the reading are not missed
+ * @throws KubeError, KubeUnreachable; objects up to then are not a complete list
  */
 export async function listPages<Raw extends KubeObject>(options: ListPagesOptions<Raw>): Promise<string> {
   let { pageSize } = options
@@ -79,7 +79,7 @@ async function onePass<Raw extends KubeObject>(options: ListPagesOptions<Raw>, p
     const { items } = page
     // A body of another kind must not count as an empty list.
     if (page.metadata?.resourceVersion === undefined || !(items === null || Array.isArray(items)))
-      throw new KubeUnreachable(`GET ${path}`, 'malformed', 'the answer is no list')
+      throw new KubeUnreachable(`GET ${path}`, 'malformed', 'the answer is not a list')
     if (version === null) onStart(page.metadata.resourceVersion)
     version ??= page.metadata.resourceVersion
     for (const raw of items ?? []) onObject(raw)

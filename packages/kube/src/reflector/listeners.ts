@@ -1,4 +1,4 @@
-/** Who is told of something. A throw of one ends neither the telling nor the teller. */
+/** A set of listeners. One that throws stops neither the others nor the caller. */
 export class Listeners<T> {
   readonly #onThrow: (error: unknown) => void
   readonly #listeners = new Set<(told: T) => void>()
@@ -7,7 +7,7 @@ export class Listeners<T> {
     this.#onThrow = onThrow
   }
 
-  /** @returns what ends it */
+  /** @returns a function that removes the listener */
   add(listener: (told: T) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

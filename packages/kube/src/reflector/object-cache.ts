@@ -2,7 +2,7 @@ import { type KubeObject, objectKey } from '../types/index.ts'
 import type { IndexFunction } from './indexes.ts'
 import { share } from './share.ts'
 
-/** What is kept of an object. */
+/** A cached object. */
 export interface CacheEntry<T> {
   readonly uid: string
   readonly resourceVersion: string
@@ -13,7 +13,7 @@ export interface CacheEntry<T> {
 
 const NONE: readonly string[] = []
 
-/** Objects by key, trimmed, with indexes. Tells of each change whether anything that is kept differs. */
+/** Trimmed objects by key, with indexes. Reports for each change whether the trimmed object differs. */
 export class ObjectCache<Raw extends KubeObject, T> {
   readonly #trim: (raw: Raw) => T
   readonly #indexNames: readonly string[]
@@ -51,7 +51,7 @@ export class ObjectCache<Raw extends KubeObject, T> {
     return [...(this.#indexes[at]?.get(value) ?? NONE)]
   }
 
-  /** What would be kept of an object; the very entry that is there when that is of the same version. */
+  /** The entry for an object; the existing entry itself when it has the same version. */
   entryOf(raw: Raw): CacheEntry<T> {
     const { uid = '', resourceVersion = '' } = raw.metadata
     const before = this.#entries.get(objectKey(raw.metadata))
@@ -59,12 +59,12 @@ export class ObjectCache<Raw extends KubeObject, T> {
     return { uid, resourceVersion, value: this.#trim(raw), indexed: this.#indexFunctions.map((index) => index(raw)) }
   }
 
-  /** From now on no version that is known is the same as one that is told: they are of different histories. */
+  /** Makes every known version differ from versions of the new history. */
   forgetVersions(): void {
     for (const [key, entry] of this.#entries) this.#entries.set(key, { ...entry, resourceVersion: '' })
   }
 
-  /** @returns whether anything that is kept differs now */
+  /** @returns whether the cached object differs now */
   put(key: string, entry: CacheEntry<T>): boolean {
     const before = this.#entries.get(key)
     if (before === entry) return false
@@ -85,7 +85,7 @@ export class ObjectCache<Raw extends KubeObject, T> {
     return !same
   }
 
-  /** @returns whether it was there */
+  /** @returns whether it was cached */
   delete(key: string): boolean {
     const before = this.#entries.get(key)
     if (before === undefined) return false

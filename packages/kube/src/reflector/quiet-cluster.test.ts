@@ -21,7 +21,9 @@ const WATCH_SECONDS = 300
 /** Less than a watch is asked for, more than any other bound of ours. */
 const QUIET_MS = 290_000
 
-/** Knows which timers were set: one for a whole watch before it is asked for, and one of its silence once its head came. */
+/**
+ * Knows which timers were set: one for a whole watch before it is asked for, and one of its silence once its head came.
+ */
 class LookedAtClock extends FakeClock {
   readonly delaysMs: number[] = []
   override setTimer(callback: () => void, delayMs: number): Timer {
@@ -32,7 +34,7 @@ class LookedAtClock extends FakeClock {
 
 const KINDS: readonly Resource[] = [CONFIG_MAPS, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NODES, SERVICES]
 
-it.each(KINDS)('a cluster in which nothing happens is heard all the time: $plural', async (resource) => {
+it.each(KINDS)('keeps its watch on a cluster without changes: $plural', async (resource) => {
   const server = await FakeApiServer.start()
   const clock = new LookedAtClock()
   const transport = new Transport({ access: server.access, clock })

@@ -9,48 +9,52 @@ export interface ReflectorOptions<Raw extends KubeObject, T> extends Selection<R
   readonly transport: Transport
   readonly log: Logger
   /**
-   * What is kept of an object. Must build its own objects: whatever it hands on of `raw` stays in memory. Changes outside
-   * of it are not told.
+   * Reduces an object to what is kept. It must build new objects: any part of `raw` that it returns stays in memory.
+   * Changes of other parts are not reported.
    */
   readonly trim: (raw: Raw) => T
   readonly indexes?: Readonly<Record<string, IndexFunction<Raw>>>
-  /** Keys that somebody knew before this process started, such as what was made for them. They count as seen before. */
+  /** Keys known from before this process, such as objects that have load balancers. They count as seen. */
   readonly knownKeys?: readonly string[]
-  /** The UID of kube-system when those were known; null or left out takes the first that is seen. */
+  /** The UID of kube-system at that time; null or left out accepts the first one that is seen. */
   readonly knownClusterUid?: string | null
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
   readonly clock?: Clock
   readonly random?: Random
   readonly pageSize?: number
-  /** A watch is asked to end after this and up to twice this. */
+  /** A watch is asked to end after this time to twice this time. */
   readonly watchSeconds?: number
-  /** A watch that has not ended so long after it was asked to is dead. */
+  /** A watch that has not ended this long after that is dead. */
   readonly graceMs?: number
-  /** A watch without a byte for so long is dead; left out, only `graceMs` counts, as bookmarks come at no sure interval. */
+  /**
+   * A watch without a byte for this long is dead. Left out, only `graceMs` counts: bookmarks have no fixed interval.
+   */
   readonly silenceMs?: number
   readonly firstRetryMs?: number
   readonly maxRetryMs?: number
-  /** A new list after a 410 waits for up to this, so that all clients of a restarted server do not list at once. */
+  /**
+   * A new list after a 410 waits up to this long, so that the clients of a restarted server do not all list at once.
+   */
   readonly relistJitterMs?: number
 }
 
 /** Why a list was read. */
 export type ListCause =
   | 'first'
-  /** 410: the server forgot where we were. */
+  /** 410: the server no longer has our version. */
   | 'gone'
   /** The server's history went back. */
   | 'history'
   /** Events arrived out of order before a break. */
   | 'disorder'
-  /** The server will not watch from there, or breaks where we are again and again. */
+  /** The server refuses to watch from there, or the watch breaks there again and again. */
   | 'unresumable'
   /** The deletion guard is up: read again to see whether the objects are still missing. */
   | 'deletionGuard'
   /** `confirm` was called. */
   | 'confirmed'
 
-/** Counters since the start, for metrics; a copy. */
+/** A copy of the counters since the start, for metrics. */
 export interface ReflectorCounters {
   /** Complete lists. */
   readonly lists: number
@@ -61,7 +65,7 @@ export interface ReflectorCounters {
   readonly bookmarks: number
   readonly ignored: number
   readonly bytes: number
-  /** Objects that `trim` threw at. */
+  /** Objects for which `trim` threw. */
   readonly trimFailures: number
   readonly listsByCause: Readonly<Record<ListCause, number>>
 }

@@ -92,7 +92,7 @@ describe('list and watch', () => {
     expect(() => reflector.keysBy('colour', 'red')).toThrow('no index "colour"')
   })
 
-  it('tells nothing of what is trimmed away', async () => {
+  it('does not report changes of trimmed fields', async () => {
     put('one')
     reflect()
     await reflector.synced
@@ -105,7 +105,7 @@ describe('list and watch', () => {
     expect(reflector.identity('a/one')?.resourceVersion).not.toBe(version)
   })
 
-  it('keeps an object that trim throws at as it was, and holds one that it never could read', async () => {
+  it('keeps an object as it was when trim throws, and holds one that trim never accepted', async () => {
     put('fine')
     put('broken', 13)
     reflect({
@@ -126,7 +126,7 @@ describe('list and watch', () => {
     expect(reflector.counters.trimFailures).toBe(2)
   })
 
-  it('is not ended by a listener that throws', async () => {
+  it('survives a listener that throws', async () => {
     reflect()
     reflector.onChange(() => {
       throw new Error('listener')
@@ -150,7 +150,7 @@ describe('list and watch', () => {
 })
 
 describe('faults', () => {
-  it('begins a list anew when the server forgot where a page goes on, and takes nothing of the first part', async () => {
+  it('restarts a list when the continue token expired, and takes nothing of the first part', async () => {
     for (let index = 0; index < 6; index++) put(`s${index}`)
     let restarted = false
     server.faults.push(({ query }) => {
@@ -167,7 +167,7 @@ describe('faults', () => {
     expect(reflector.counters.listRestarts).toBe(1)
   })
 
-  it('acts on no partial list: a page that breaks tells nothing', async () => {
+  it('does not act on a partial list when a page breaks', async () => {
     for (let index = 0; index < 6; index++) put(`s${index}`)
     let broken = 0
     server.faults.push(({ query }, response) => {
@@ -183,7 +183,7 @@ describe('faults', () => {
     expect(cached()).toEqual(truth())
   })
 
-  it('reads smaller pages when one is larger than may be read', async () => {
+  it('reads smaller pages when one exceeds the limit', async () => {
     for (let index = 0; index < 16; index++) put(`s${index}`)
     transport.close()
     transport = new Transport({ access: server.access, maxBodyBytes: 800 })
@@ -193,7 +193,7 @@ describe('faults', () => {
     expect(reflector.counters.listRestarts).toBe(1)
   })
 
-  it.each(['endWatches', 'cutWatches'] as const)('goes on from where it was after %s, without a list', async (how) => {
+  it.each(['endWatches', 'cutWatches'] as const)('resumes after %s without a list', async (how) => {
     put('one')
     reflect()
     await reflector.synced
@@ -218,7 +218,7 @@ describe('faults', () => {
     expect(reflector.counters.lists).toBe(1)
   })
 
-  it('lists again when the same place breaks again and again', async () => {
+  it('lists again when the watch breaks at one version again and again', async () => {
     reflect()
     server.faults.push(({ query }, response) => {
       if (query['watch'] === undefined || reflector.counters.lists > 1) return false
@@ -231,7 +231,7 @@ describe('faults', () => {
     await untilTold('a/one')
   })
 
-  it.each(['as an event', 'as a status'])('lists once after a 410 %s, and tells what differs alone', async (how) => {
+  it.each(['as an event', 'as a status'])('lists once after a 410 %s, and reports only what differs', async (how) => {
     for (const name of ['stays', 'changes', 'goes']) put(name)
     reflect()
     await reflector.synced
@@ -256,7 +256,7 @@ describe('faults', () => {
     expect(server.listsOf(SERVICES)).toHaveLength(2)
   })
 
-  it('leaves a stream that stalls; bookmarks are signs of life, and move the place to go on from', async () => {
+  it('leaves a stream that stalls; bookmarks are signs of life, and move the version to resume from', async () => {
     put('one')
     reflect({ silenceMs: 300 })
     await reflector.synced
@@ -277,7 +277,7 @@ describe('faults', () => {
     expect(watches.at(-1)?.query['resourceVersion']).toBe(String(version))
   })
 
-  it('ignores duplicates and what arrives late', async () => {
+  it('ignores duplicates and late events', async () => {
     const delayed: Parameters<NonNullable<Parameters<typeof server.distort>[0]>>[0][] = []
     reflect()
     await untilWatching()
@@ -303,7 +303,7 @@ describe('faults', () => {
     expect(reflector.counters.ignored).toBe(13)
   })
 
-  it('does not trust the place it is at after events came out of order', async () => {
+  it('does not resume after events came out of order', async () => {
     reflect()
     await untilWatching()
     server.distort(() => [])
@@ -317,7 +317,7 @@ describe('faults', () => {
     await waitFor(() => reflector.counters.listsByCause.disorder === 1, { what: 'the list' })
   })
 
-  it('waits as long as a 429 asks, and asks again', async () => {
+  it('waits as long as a 429 says, and tries again', async () => {
     let asked = 0
     server.faults.push((_request, response) => {
       if (asked++ > 2) return false
@@ -331,7 +331,7 @@ describe('faults', () => {
     expect(transport.counters.throttled).toBe(3)
   })
 
-  it('goes on from where it was after the server was away', async () => {
+  it('resumes after the server was away', async () => {
     put('one')
     reflect()
     await reflector.synced
@@ -346,7 +346,7 @@ describe('faults', () => {
     expect(reflector.lastError).toBeNull()
   })
 
-  it('waits for a resource that is not there yet', async () => {
+  it('waits for a resource that does not exist yet', async () => {
     let missing = true
     server.faults.push(({ path }, response) => {
       if (!missing || path !== '/api/v1/services') return false

@@ -18,16 +18,16 @@ import { isOlder, newerOf } from './resource-version.ts'
 import { watchLife } from './watch-life.ts'
 import { WatchSession } from './watch-session.ts'
 
-/** Times in a row that the server has nothing we understand to say at one place, before that place is given up. */
+/** How often in a row a watch may break at one version with malformed data before that version is given up. */
 const MAX_BREAKS_IN_PLACE = 3
-/** A watch that ended sooner without a word is a server that has no use for us right now. */
+/** A watch that ends sooner without an event comes from a server that cannot serve it now. */
 const SHORT_WATCH_MS = 1000
-/** For a question about one object: who asks tries again. */
+/** Deadline for a question about one object; the caller tries again. */
 const QUESTION_MS = 10_000
 
 /**
- * A resource's objects in memory, kept as the server has them. Tells keys, not events: whoever gets one looks the object
- * up and compares. Nothing is told of a list before all of it has arrived, and an absence is believed only when it is
+ * Keeps a resource's objects in memory as the server has them. Reports keys, not events: the receiver looks the object
+ * up and compares. A list is taken only when it is complete, and a missing object counts as deleted only when that is
  * plausible (deletion-guard.ts).
  */
 export class Reflector<Raw extends KubeObject, T> {
@@ -59,9 +59,9 @@ export class Reflector<Raw extends KubeObject, T> {
   /** Why the next step is a list; null when it is a watch. */
   #listCause: ListCause | null = 'first'
   #session: WatchSession<Raw, T>
-  /** The newest version ever told, in the history that the server follows. */
+  /** The newest version that the server has sent in its current history. */
   #newest = ''
-  /** The list was read just now: cluster and history need no look. */
+  /** The list was just read: cluster and history need no check. */
   #fresh = false
   #breaksInPlace = 0
   #lastError: Error | null = null
@@ -111,7 +111,7 @@ export class Reflector<Raw extends KubeObject, T> {
     }
   }
 
-  /** What went wrong last; null once the server answers again. */
+  /** The last error; null once the server answers again. */
   get lastError(): Error | null {
     return this.#lastError
   }
@@ -121,7 +121,7 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#cluster.deletionGuard ?? this.#objects.deletionGuard
   }
 
-  /** The UID of the kube-system namespace; null until it was read, or when it may not be. */
+  /** The UID of the kube-system namespace; null until it was read, or when our account may not read it. */
   get clusterUid(): string | null {
     return this.#cluster.uid
   }
@@ -139,7 +139,7 @@ export class Reflector<Raw extends KubeObject, T> {
     this.#firstList.reject(new Error(`${this.#options.resource.kind}: closed before the first list`))
   }
 
-  /** The key's object may differ from what it was. Also called for each object of the first list. */
+  /** Called when the object of a key may have changed, and for each object of the first list. */
   onChange(listener: (key: string) => void): () => void {
     return this.#listeners.add(listener)
   }
@@ -152,7 +152,7 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#objects.cache.get(key)?.value
   }
 
-  /** UID and version of the object as it was last seen. */
+  /** UID and version of the object as last seen. */
   identity(key: string): { readonly uid: string; readonly resourceVersion: string } | undefined {
     return this.#objects.cache.get(key)
   }
@@ -166,16 +166,16 @@ export class Reflector<Raw extends KubeObject, T> {
     return this.#objects.cache.keysBy(index, value)
   }
 
-  /** Whether the key counts as there although it cannot be seen: it must not be treated as deleted. */
+  /** Whether the key counts as present although its object is not visible: it must not be treated as deleted. */
   isHeld(key: string): boolean {
     return this.#objects.isHeld(key)
   }
 
   /**
-   * Asks the server whether the object of this UID is gone: for what this reflector never showed, of which somebody else
-   * may know more. Two small requests.
+   * Asks the server whether the object of this UID is gone. For objects that this reflector has never shown, because
+   * another process may have seen them. Two small requests.
    *
-   * @throws Error when that cannot be said now: no answer, or one that cannot be trusted (is-gone.ts)
+   * @throws Error when that cannot be decided now: no answer, or one that cannot be trusted (is-gone.ts)
    */
   isGone(object: ObjectName, uid: string): Promise<boolean> {
     return isGone({
@@ -191,11 +191,11 @@ export class Reflector<Raw extends KubeObject, T> {
     })
   }
 
-  /** Somebody says that what is missing is deleted indeed, or that this is the right cluster now. */
+  /** An operator confirms that missing objects are deleted, or that this is the right cluster now. */
   confirm(): void {
     const guard = this.deletionGuard
     if (guard === null) return
-    this.#log('warn', 'deletions-confirmed', 'what is missing counts as deleted', { reason: guard.reason })
+    this.#log('warn', 'deletions-confirmed', 'missing objects count as deleted', { reason: guard.reason })
     if (guard.reason === 'other-cluster') {
       this.#cluster.adopt()
       this.#listCause = 'confirmed'
@@ -211,7 +211,7 @@ export class Reflector<Raw extends KubeObject, T> {
     }
   }
 
-  /** One list, or one watch from its beginning to its end. @returns how long to wait before the next */
+  /** One list, or one whole watch. @returns how long to wait before the next step */
   async #step(): Promise<number> {
     try {
       return this.#listCause === null ? await this.#watch() : await this.#list(this.#listCause)
@@ -223,7 +223,7 @@ export class Reflector<Raw extends KubeObject, T> {
 
   async #list(cause: ListCause): Promise<number> {
     const { transport, pageSize = 250 } = this.#options
-    // Another cluster's objects are of no use; its name is cheaper to ask for.
+    // Do not list another cluster; reading its UID is cheaper.
     if (this.#cluster.deletionGuard !== null && !(await this.#isOurCluster())) return lookAgainMs(this.#policy)
     const listed: Listed<T> = new Map()
     let wentBack = cause === 'history'
@@ -236,14 +236,14 @@ export class Reflector<Raw extends KubeObject, T> {
       onStart: (begun) => {
         listed.clear()
         wentBack ||= this.#newest !== '' && isOlder(begun, this.#newest)
-        // The same version may stand for something else now.
+        // In another history the same version may stand for something else.
         if (wentBack || cause === 'confirmed') this.#objects.cache.forgetVersions()
       },
       onObject: (raw) => listed.set(objectKey(raw.metadata), this.#objects.read(raw)),
     })
     this.#counters.lists++
     this.#counters.listsByCause[cause]++
-    // Asked after the list: had another server answered it, this would show it.
+    // Checked after the list, so that it would notice another server having answered.
     if (!(await this.#isOurCluster())) return lookAgainMs(this.#policy)
     this.#newest = version
     this.#session = new WatchSession(this.#objects, this.#counters, version)
@@ -336,13 +336,13 @@ export class Reflector<Raw extends KubeObject, T> {
       cause === 'gone' || cause === 'history'
         ? this.#random() * (this.#options.relistJitterMs ?? 500)
         : this.#backoff.next(error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0)
-    // A break now and then is the ordinary life of a watch.
+    // Watches break now and then.
     const level = this.#backoff.failures > 2 || error instanceof HistoryWentBack ? 'warn' : 'debug'
     this.#log(level, 'reflector-failed', 'will try again', { reason: error.message, waitMs, list: this.#listCause })
     return waitMs
   }
 
-  /** Why the watch cannot go on from where it is; null when it can. */
+  /** Why the watch cannot resume; null when it can. */
   #listCauseOf(error: Error): ListCause | null {
     const found = breakOf(error, this.#session.disordered)
     if (found.list !== null || !found.nonsense) return found.list

@@ -1,16 +1,16 @@
-/** Decimal without leading zeros, as every API server since the beginning writes it. */
+/** Decimal without leading zeros, as all API servers write it. */
 const DECIMAL = /^(0|[1-9]\d*)$/
 
 /**
- * Negative when `a` is older than `b`, 0 when they are the same. Kubernetes promises since 1.35 (KEP-5504) that versions
- * of one resource are decimal numbers that grow.
+ * Negative when `a` is older than `b`, 0 when they are the same. Kubernetes promises since 1.35 (KEP-5504) that
+ * versions of one resource are decimal numbers that grow.
  *
  * @returns null when the two cannot be compared
  */
 export function compareVersions(a: string, b: string): number | null {
   if (a === b) return 0
   if (!DECIMAL.test(a) || !DECIMAL.test(b)) return null
-  // Digits, not numbers: they may have more than a double holds.
+  // Compared as digits: they may exceed the range of a double.
   if (a.length !== b.length) return a.length - b.length
   return a < b ? -1 : 1
 }

@@ -14,7 +14,7 @@ const alike: fc.Arbitrary<unknown> = fc.letrec<{ tree: unknown }>((tie) => ({
   ),
 })).tree
 
-it('is what came, and the very thing that was there when nothing differs', () => {
+it('equals the new value, and is the old object when nothing differs', () => {
   fc.assert(
     fc.property(fc.oneof(fc.tuple(value, value), fc.tuple(alike, alike)), ([before, next]) => {
       const [was, came] = [structuredClone(before), structuredClone(next)]
@@ -27,7 +27,7 @@ it('is what came, and the very thing that was there when nothing differs', () =>
   )
 })
 
-it('keeps the parts that are the same', () => {
+it('keeps equal parts', () => {
   const before = { ports: [{ port: 80 }], endpoints: [{ address: 'a' }, { address: 'b' }] }
   const next = { ports: [{ port: 80 }], endpoints: [{ address: 'a' }, { address: 'c' }, { address: 'd' }] }
   const shared = share(before, next)

@@ -2,11 +2,11 @@ const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /**
- * What `next` is, made of the parts of `before` that are the same: `before` itself when all of it is. What was kept for
- * long stays where it is, and what came with a change is garbage at once, so a burst of changes costs little memory.
+ * `next`, built from equal parts of `before`; `before` itself when everything is equal. Long-lived parts stay where
+ * they are and the new copies are garbage at once, so a burst of changes costs little memory.
  *
- * Equal parts are put into `next` itself: its objects keep the shape that their maker gave them. Plain objects and arrays
- * are looked into; anything else is the same only when it is identical.
+ * Equal parts are put into `next` itself, whose objects keep their shape. Plain objects and arrays are compared by
+ * content, everything else by identity.
  */
 export function share<T>(before: T, next: T): T {
   if (Object.is(before, next)) return before
@@ -22,7 +22,7 @@ function shareParts(before: object, next: object): object {
     const had = Object.hasOwn(before, name)
     const old: unknown = had ? Reflect.get(before, name) : undefined
     const shared = had ? share(old, part) : part
-    // An own field is set whatever its name; of something frozen nothing is.
+    // Sets own fields of any name; a frozen object stays as it is.
     if (!Object.is(shared, part)) Reflect.set(next, name, shared)
     same &&= had && Object.is(shared, old)
   }

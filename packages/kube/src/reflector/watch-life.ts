@@ -5,14 +5,14 @@ export interface WatchLifeOptions {
   readonly clock: Clock
   /** Ends the watch at once. */
   readonly closing: AbortSignal
-  /** The server was asked to end it before: later it is dead. */
+  /** The server was asked to end it before this: later it is dead. */
   readonly mostMs: number
-  /** When to ask whether it should end for a look at the whole list. */
+  /** When to ask whether it should end so that the list is read again. */
   readonly lookMs: number
   readonly shouldLook: () => boolean
 }
 
-/** A watch's signal, and what to call once it ended. */
+/** The signal of a watch, and a function to call when it has ended. */
 export interface WatchLife {
   readonly signal: AbortSignal
   readonly end: () => void

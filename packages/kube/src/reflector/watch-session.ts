@@ -4,7 +4,7 @@ import type { BelievedObjects } from './believed-objects.ts'
 import { HistoryWentBack } from './history.ts'
 import { compareVersions, isOlder, newerOf } from './resource-version.ts'
 
-/** Deleted keys remembered so that a late event of theirs brings nothing back. */
+/** How many deleted keys are remembered, so that late events do not bring them back. */
 const MAX_REMEMBERED_DELETIONS = 10_000
 
 export interface EventCounters {
@@ -14,7 +14,7 @@ export interface EventCounters {
   ignored: number
 }
 
-/** What follows from a list: all watches from it until the next list. Puts their events into the cache, in order. */
+/** All watches that follow one list. Puts their events into the cache, in order. */
 export class WatchSession<Raw extends KubeObject, T> {
   readonly #objects: BelievedObjects<Raw, T>
   readonly #counters: EventCounters
@@ -22,19 +22,19 @@ export class WatchSession<Raw extends KubeObject, T> {
   #version: string
   #disordered = false
 
-  /** @param version the one that the objects show: of the list they are from */
+  /** @param version the version of the list */
   constructor(objects: BelievedObjects<Raw, T>, counters: EventCounters, version: string) {
     this.#objects = objects
     this.#counters = counters
     this.#version = version
   }
 
-  /** Where the next watch goes on from. */
+  /** The version that the next watch resumes from. */
   get version(): string {
     return this.#version
   }
 
-  /** Whether something arrived late: a break may have swallowed more, so going on from `version` would not be safe. */
+  /** Whether an event arrived late: a break may have lost others, so resuming from `version` is not safe. */
   get disordered(): boolean {
     return this.#disordered
   }
@@ -42,7 +42,7 @@ export class WatchSession<Raw extends KubeObject, T> {
   /**
    * Takes one line of the stream.
    *
-   * @throws KubeError what an ERROR event says; HistoryWentBack; KubeUnreachable when the line is no event
+   * @throws KubeError for an ERROR event; HistoryWentBack; KubeUnreachable when the line is not an event
    */
   take(line: string): void {
     const event = parseEvent<Raw>(line)
@@ -66,7 +66,7 @@ export class WatchSession<Raw extends KubeObject, T> {
 
   #put(raw: Raw, version: string): boolean {
     const key = objectKey(raw.metadata)
-    // What is told of a key that is kept against the server's word is news, whatever its version.
+    // Any event for a held key is news, whatever its version.
     if (!this.#objects.isHeld(key)) {
       const known = this.#objects.version(key) ?? this.#deletions.get(key)
       const order = known === undefined ? null : compareVersions(version, known)
@@ -110,7 +110,7 @@ function parseEvent<Raw extends KubeObject>(line: string): WatchEvent<Raw> {
   }
   const object = event?.object
   if (!TYPES.has(event?.type) || typeof object !== 'object' || object === null)
-    throw new KubeUnreachable('watch', 'malformed', 'a line that is no event')
+    throw new KubeUnreachable('watch', 'malformed', 'a line that is not an event')
   if (event?.type !== 'ERROR' && !('metadata' in object && object.metadata?.resourceVersion))
     throw new KubeUnreachable('watch', 'malformed', 'an event without a resourceVersion')
   return event as WatchEvent<Raw>

@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly headers: http.IncomingHttpHeaders
 }
 
-/** Takes an answer over; false leaves it to the server. */
+/** May take over an answer; false leaves it to the server. */
 export type Fault = (request: SeenRequest, response: http.ServerResponse) => boolean
 
 interface Watcher {
@@ -27,14 +27,14 @@ interface Watcher {
 const KUBE_SYSTEM = '/api/v1/namespaces/kube-system'
 
 /**
- * An API server as a client sees it, over real HTTP: lists in pages, watches with bookmarks, preconditions, and 410 after a
- * compaction. What a real one does under faults is done on call. For tests where a real kube-apiserver cannot be told to
- * misbehave; it checks no schemas.
+ * An API server over real HTTP, as clients see it: lists in pages, watches with bookmarks, preconditions, and 410 after
+ * a compaction. It misbehaves on demand. For tests in which a real kube-apiserver cannot be made to misbehave; it
+ * checks no schemas.
  */
 export class FakeApiServer {
   readonly store = new FakeStore()
   readonly requests: SeenRequest[] = []
-  /** Asked in order for each request; the first that takes it over ends the question. */
+  /** Called in order for each request, until one takes it over. */
   readonly faults: Fault[] = []
   readonly #server: http.Server
   readonly #watchers = new Set<Watcher>()
@@ -84,7 +84,7 @@ export class FakeApiServer {
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  /** Nobody listens any more, and all connections break. */
+  /** Stops listening and breaks all connections. */
   async stop(): Promise<void> {
     this.#server.closeAllConnections()
     this.#server.close()
@@ -104,13 +104,13 @@ export class FakeApiServer {
     this.store.delete(pathOf(resource, { metadata: name }))
   }
 
-  /** kube-system is another one now, as in another cluster. */
+  /** Changes the UID of kube-system, as another cluster would have. */
   becomeAnotherCluster(uid: string): void {
     this.store.delete(KUBE_SYSTEM)
     this.store.put(KUBE_SYSTEM, { metadata: { name: 'kube-system', uid } })
   }
 
-  /** Requests of a list from its beginning, without those that ask for one object only. */
+  /** Requests for a list from its beginning, without those for one object. */
   listsOf(resource: Resource): readonly SeenRequest[] {
     const path = collectionPath(resource)
     return this.requests.filter(
@@ -118,7 +118,7 @@ export class FakeApiServer {
     )
   }
 
-  /** What all watches are told from now on; null tells each event as it is. */
+  /** Changes what all watches are sent from now on; null sends events as they are. */
   distort(how: ((event: StoredEvent) => readonly StoredEvent[]) | null): void {
     this.#held = how
   }
@@ -134,7 +134,7 @@ export class FakeApiServer {
     )
   }
 
-  /** Ends all watches in good order, as a slow watcher's or at the time-out. */
+  /** Ends all watches in good order, as at their time-out. */
   endWatches(): void {
     for (const { response, end } of this.#watchers) {
       end()
@@ -152,7 +152,7 @@ export class FakeApiServer {
     this.#watchers.clear()
   }
 
-  /** The watches stay open and are told nothing any more. */
+  /** Keeps the watches open, but sends nothing more. */
   stallWatches(): void {
     for (const watcher of this.#watchers) {
       watcher.end()
@@ -194,7 +194,7 @@ export class FakeApiServer {
   #watch({ path, query }: SeenRequest, response: http.ServerResponse): void {
     const from = Number(query['resourceVersion'])
     if (from < this.store.floor) {
-      // As the real one: the stream is opened, its first event is the refusal.
+      // Like the real one: it opens the stream and sends the refusal as the first event.
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } })}\n`)
       return
@@ -220,7 +220,7 @@ export class FakeApiServer {
   }
 }
 
-/** `limit` and the like do not select; of selectors, only `a=b` and `metadata.name=b` are known. */
+/** Ignores `limit` and the like; of selectors it knows only `a=b` and `metadata.name=b`. */
 function selected(query: SeenRequest['query']): (object: KubeObject) => boolean {
   const [label, value] = query['labelSelector']?.split('=') ?? []
   const name = query['fieldSelector']?.replace(/^metadata\.name=/, '')

@@ -13,7 +13,7 @@ export interface StoredState {
   readonly objects: ReadonlyMap<string, KubeObject>
 }
 
-/** The part of etcd: objects by path, one revision for all, a log of what happened that can be compacted. */
+/** Stands in for etcd: objects by path, one revision for all, and an event log that can be compacted. */
 export class FakeStore {
   #objects = new Map<string, KubeObject>()
   #log: StoredEvent[] = []
@@ -25,7 +25,7 @@ export class FakeStore {
     return this.#version
   }
 
-  /** Watches and pages from an older version than this are refused. */
+  /** Watches and pages from a version older than this are refused. */
   get floor(): number {
     return this.#floor
   }
@@ -58,7 +58,7 @@ export class FakeStore {
     return true
   }
 
-  /** Objects below a collection's path as they were at a version; `/api/v1/services` holds those of all namespaces. */
+  /** Objects below a collection's path as of a version; `/api/v1/services` holds those of all namespaces. */
   list(collection: string, version = this.#version): readonly KubeObject[] {
     const objects = new Map([...this.#objects].filter(([path]) => isIn(collection, path)))
     for (const event of this.#log.toReversed())
@@ -83,7 +83,7 @@ export class FakeStore {
     return { version: this.#version, objects: new Map(this.#objects) }
   }
 
-  /** As etcd after a restore: nobody is told. */
+  /** Like etcd after a restore: sends no events. */
   restore({ version, objects }: StoredState): void {
     this.#version = version
     this.#objects = new Map(objects)

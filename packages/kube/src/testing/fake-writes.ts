@@ -35,7 +35,7 @@ export const refusal = (code: number, reason: string, message: string): Answer =
   body: { kind: 'Status', status: 'Failure', code, reason, message },
 })
 
-/** Reads and writes of single objects, with the preconditions that the real one checks. */
+/** Reads and writes single objects, with the preconditions that the real server checks. */
 export function answerOne(store: FakeStore, request: OneRequest, text: string): Answer {
   const body = (text === '' ? {} : parse(text)) as Json & Partial<KubeObject>
   const path = request.path.replace(/\/status$/, '')

@@ -1,12 +1,12 @@
 import type { Transport } from '../transport/transport.ts'
 
-/** Who holds a service account's token, as the API server says. */
+/** The holder of a service account's token, according to the API server. */
 export interface ReviewedAccount {
   readonly namespace: string
   readonly name: string
-  /** The pod that the token was made for, which lives; null for a token that is not bound to one. */
+  /** The living pod that the token was made for; null for a token that is not bound to one. */
   readonly pod: { readonly name: string; readonly uid: string } | null
-  /** The node that the pod runs on; null where the token is bound to no pod, or the API server is older than 1.30. */
+  /** The pod's node; null when the token is bound to no pod, or the API server is older than 1.30. */
   readonly node: string | null
 }
 
@@ -26,11 +26,12 @@ const ACCOUNT = /^system:serviceaccount:([a-z0-9-]{1,63}):([a-z0-9.-]{1,253})$/
 const EXTRA = 'authentication.kubernetes.io/'
 
 /**
- * Asks the API server whose token this is. A token of a pod or an account that is gone is nobody's.
+ * Asks the API server whose token this is. The token of a deleted pod or account is nobody's.
  *
- * @param audience the token must be meant for it, so that a token for the API server is none for us, nor ours one for it
- * @returns null for a token that is not good, not meant for the audience, or no service account's
- * @throws KubeError, KubeUnreachable when the API server does not say
+ * @param audience the audience that the token must have: a token for the API server is not valid for us, nor ours for
+ * it
+ * @returns null for a token that is invalid, not for the audience, or not of a service account
+ * @throws KubeError, KubeUnreachable when the API server does not answer
  */
 export async function reviewToken(
   transport: Transport,
@@ -45,11 +46,11 @@ export async function reviewToken(
     method: 'POST',
     path: PATH,
     body,
-    // It only asks.
+    // A review changes nothing.
     idempotent: true,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   })
-  // An authenticator that knows nothing of audiences says none: then the token is not known to be meant for us.
+  // An authenticator without support for audiences returns none: then the token may not be meant for us.
   if (status.authenticated !== true || status.audiences?.includes(audience) !== true) return null
   const [, namespace, name] = ACCOUNT.exec(status.user?.username ?? '') ?? []
   if (namespace === undefined || name === undefined) return null

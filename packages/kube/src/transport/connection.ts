@@ -13,13 +13,13 @@ export interface RawRequest {
   readonly signal: AbortSignal
 }
 
-/** Dead peers are noticed in about half a minute also where nothing is sent: Node.js probes 10 times, a second apart. */
+/** Dead peers are noticed within half a minute, even without traffic: Node.js probes 10 times, a second apart. */
 const KEEP_ALIVE_AFTER_MS = 15_000
 
-/** As many as ask at the same time: one that is closed costs the next a handshake. */
+/** One for each concurrent caller: a closed socket costs the next request a handshake. */
 const MOST_FREE_SOCKETS = 64
 
-/** Requests over kept-alive connections with the access's credentials. One attempt each; what it means is not its business. */
+/** Sends requests over kept-alive connections with the credentials. One attempt each; callers interpret the answer. */
 export class Connection {
   readonly #access: ClusterAccess
   readonly #userAgent: string
@@ -45,14 +45,14 @@ export class Connection {
     this.#agent = access.server.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options)
   }
 
-  /** Whether another token may be had after a 401. */
+  /** Drops the token after a 401. @returns whether another one may be available */
   forgetToken(): boolean {
     this.#token.forget()
     return this.#access.token?.type === 'file'
   }
 
   /**
-   * Resolves with the answer's head; its body is still to be read.
+   * Resolves with the head of the answer; the caller reads the body.
    *
    * @throws KubeUnreachable
    */
@@ -84,7 +84,7 @@ export class Connection {
   }
 }
 
-/** What stopped a request, in our words; an abort's reason is ours already. */
+/** Names what stopped a request; the reason of an abort is passed on. */
 export function unreachable(what: string, error: unknown, signal: AbortSignal): KubeUnreachable {
   if (error instanceof KubeUnreachable) return error
   if (signal.aborted)

@@ -1,15 +1,15 @@
 import type { Status, StatusCause } from '../types/index.ts'
 
-/** The API server's refusal, as its Status object tells it. */
+/** A refusal of the API server, from its Status object. */
 export class KubeError extends Error {
   override readonly name = 'KubeError'
   /** HTTP status. */
   readonly status: number
-  /** One CamelCase word, such as `NotFound`, `Conflict`, `Expired`, `Invalid`; empty when the body was no Status. */
+  /** CamelCase, such as `NotFound`, `Conflict`, `Expired`, `Invalid`; empty when the body was not a Status. */
   readonly reason: string
   /** The fields that were refused and why. */
   readonly causes: readonly StatusCause[]
-  /** How long the server asked us to wait. */
+  /** How long the server asks to wait. */
   readonly retryAfterMs: number | null
 
   constructor(what: string, status: number, body: Status | null, retryAfterMs: number | null = null) {
@@ -28,14 +28,14 @@ export type UnreachableReason =
   | 'deadline'
   /** A stream without a byte for too long. */
   | 'silent'
-  /** An answer longer than we read. */
+  /** An answer above the size limit. */
   | 'too-large'
   /** An answer that is not JSON. */
   | 'malformed'
-  /** The caller's signal. */
+  /** Aborted by the caller's signal. */
   | 'aborted'
 
-/** No answer of the API server, or none that can be read. What was asked may have been done all the same. */
+/** The API server did not answer, or not in a readable way. The request may have been executed all the same. */
 export class KubeUnreachable extends Error {
   override readonly name = 'KubeUnreachable'
   readonly reason: UnreachableReason
@@ -50,10 +50,10 @@ const isStatus = (error: unknown, status: number): error is KubeError =>
   error instanceof KubeError && error.status === status
 
 export const isNotFound = (error: unknown): error is KubeError => isStatus(error, 404)
-/** Somebody else changed the object since it was read. */
+/** The object has changed since it was read. */
 export const isConflict = (error: unknown): error is KubeError =>
   isStatus(error, 409) && error.reason !== 'AlreadyExists'
 export const isAlreadyExists = (error: unknown): error is KubeError =>
   isStatus(error, 409) && error.reason === 'AlreadyExists'
-/** The resourceVersion or the continue token is older than what the server still knows. */
+/** The server no longer has this resourceVersion or continue token. */
 export const isGone = (error: unknown): error is KubeError => isStatus(error, 410)

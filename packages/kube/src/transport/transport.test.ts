@@ -58,7 +58,7 @@ afterEach(async () => {
 describe('an answer', () => {
   beforeEach(scripted)
 
-  it('that refuses says which fields and why', async () => {
+  it('that is a refusal names the fields and why', async () => {
     const causes = [{ field: 'spec.ports[0].port', reason: 'FieldValueInvalid', message: 'must be below 65536' }]
     status(422, 'Invalid', { details: { causes } })
     const error = await transport.request(GET).catch((reason: unknown) => reason)
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect((error as Error).message).toBe('GET /api/v1/namespaces/kube-system: 422 Invalid: because')
   })
 
-  it('that nobody wants to read may be anything, but not a refusal', async () => {
+  it('that the caller skips may be anything but a refusal', async () => {
     json('not JSON')
     expect(await transport.request({ ...GET, read: false })).toBeNull()
     status(409, 'Conflict')
@@ -75,23 +75,23 @@ describe('an answer', () => {
     expect(transport.counters.attempts).toBe(2)
   })
 
-  it('that is no Status is an error all the same', async () => {
+  it('that is not a Status is an error all the same', async () => {
     answers.push((response) => response.writeHead(404).end('<html>'))
     await expect(transport.request(GET)).rejects.toMatchObject({ status: 404, reason: '', causes: [] })
   })
 
-  it('that is longer than may be read is given up', async () => {
+  it('that exceeds the limit is given up', async () => {
     json(JSON.stringify('x'.repeat(5000)))
     await expect(transport.request({ ...GET, maxBodyBytes: 1000 })).rejects.toMatchObject({ reason: 'too-large' })
   })
 
-  it('that is not JSON is asked for again', async () => {
+  it('that is not JSON is requested again', async () => {
     json('{"half":')
     json('{"whole":1}')
     expect(await transport.request(GET)).toEqual({ whole: 1 })
   })
 
-  it('that breaks off is asked for again', async () => {
+  it('that breaks off is requested again', async () => {
     answers.push((response) => {
       response.writeHead(200, { 'content-length': 100 })
       response.write('{"half":')
@@ -122,10 +122,10 @@ describe('an answer', () => {
   })
 })
 
-describe('asking again', () => {
+describe('a request is repeated', () => {
   beforeEach(scripted)
 
-  it.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)('%s after a 5xx and a broken connection', async (method) => {
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)('%s: after a 5xx and a broken connection', async (method) => {
     status(500, 'InternalError')
     answers.push((response) => response.destroy())
     json('{}')
@@ -133,26 +133,26 @@ describe('asking again', () => {
     expect(transport.counters.attempts).toBe(3)
   })
 
-  it('not a POST: it may have been done', async () => {
+  it('but not a POST: it may have been executed', async () => {
     status(500, 'InternalError')
     await expect(transport.request({ ...GET, method: 'POST', body: {} })).rejects.toMatchObject({ status: 500 })
     expect(transport.counters.attempts).toBe(1)
   })
 
-  it('even a POST after a 429: nothing was done', async () => {
+  it('even a POST after a 429: nothing was executed', async () => {
     status(429, 'TooManyRequests', {}, { 'retry-after': '0' })
     json('{}')
     await transport.request({ ...GET, method: 'POST', body: {} })
     expect(transport.counters).toEqual({ attempts: 2, retries: 1, throttled: 1 })
   })
 
-  it('not when the server wants more time than there is', async () => {
+  it('but not when the server asks for more time than is left', async () => {
     status(429, 'TooManyRequests', {}, { 'retry-after': '60' })
     await expect(transport.request(GET)).rejects.toMatchObject({ status: 429, retryAfterMs: 60_000 })
     expect(transport.counters.attempts).toBe(1)
   })
 
-  it('not after a refusal, nor when one attempt was asked for', async () => {
+  it('but not after a refusal, nor when the caller allows one attempt', async () => {
     status(403, 'Forbidden')
     await expect(transport.request(GET)).rejects.toMatchObject({ status: 403 })
     status(500, 'InternalError')
@@ -214,7 +214,7 @@ describe('lines', () => {
     await expect(read()).rejects.toMatchObject({ reason: 'silent' })
   })
 
-  it('may be silent behind their head for as long as the reader said, not only for as long as an attempt may take', async () => {
+  it('may be silent after the head for as long as the reader allows, which may exceed an attempt', async () => {
     const clock = new ArmedClock()
     use({ clock, attemptMs: 30_000 })
     answers.push((response) => response.writeHead(200).flushHeaders())
@@ -236,7 +236,7 @@ describe('lines', () => {
     await expect(stream.next()).rejects.toMatchObject({ status: 410, reason: 'Expired' })
   })
 
-  it('let go of the connection when the reader stops', async () => {
+  it('release the connection when the reader stops', async () => {
     const closed = new Promise<'finished' | 'cut'>((resolve) => {
       answers.push((response) => {
         response.on('close', () => resolve(response.writableFinished ? 'finished' : 'cut'))
@@ -276,7 +276,7 @@ describe('TLS', () => {
     }
   })
 
-  it('checks the server by its CA and name, and proves who we are', async () => {
+  it('checks the server by its CA and name, and presents our certificate', async () => {
     let peer = ''
     server.faults.push(({ path }, response) => {
       peer = String((response.socket as TLSSocket).getPeerCertificate().subject?.CN)
@@ -293,7 +293,7 @@ describe('TLS', () => {
   it.each([
     ['another CA', { ca: null }],
     ['another name', { tlsServerName: 'other.test' }],
-  ])('talks to nobody with %s', async (_what, change) => {
+  ])('sends nothing with %s', async (_what, change) => {
     use({ access: { ...access, ...change }, deadlineMs: 200 })
     const error = await transport.request(GET).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(KubeUnreachable)

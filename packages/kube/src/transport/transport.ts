@@ -16,14 +16,14 @@ export interface KubeRequest {
   /** `application/json` when left out. */
   readonly contentType?: string
   readonly signal?: AbortSignal
-  /** For all attempts together, pauses included. */
+  /** Covers all attempts, pauses included. */
   readonly deadlineMs?: number
   readonly maxBodyBytes?: number
-  /** Whether doing it twice is doing it once. Left out: everything but POST. */
+  /** Whether repeating the request is harmless. Left out: true for everything but POST. */
   readonly idempotent?: boolean
-  /** False: a success is not read but for its end, and `request` resolves with null. */
+  /** False: the body of a success is skipped, and `request` resolves with null. */
   readonly read?: boolean
-  /** False: one attempt, whatever comes back. */
+  /** False: only one attempt, whatever the answer. */
   readonly retry?: boolean
   /** Called with the size of each piece of the answer. */
   readonly onBytes?: (bytes: number) => void
@@ -33,7 +33,7 @@ export interface StreamRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly signal: AbortSignal
-  /** A stream without a byte for so long is dead. */
+  /** A stream without a byte for this long is dead. */
   readonly silenceMs: number
   /** Called with the size of each piece of the answer. */
   readonly onBytes?: (bytes: number) => void
@@ -45,7 +45,7 @@ export interface TransportOptions {
   readonly clock?: Clock
   readonly random?: Random
   readonly deadlineMs?: number
-  /** For one attempt up to the last byte of its answer. */
+  /** Covers one attempt, up to the last byte of its answer. */
   readonly attemptMs?: number
   readonly firstRetryMs?: number
   readonly maxRetryMs?: number
@@ -88,8 +88,8 @@ export class Transport {
   }
 
   /**
-   * Asks until there is an answer or the deadline is near. A 429 is asked again whatever the method, since the server did
-   * nothing; a 5xx or a broken connection only when that is harmless.
+   * Repeats a request until it is answered or the deadline is near. After a 429 it repeats any method, because the
+   * server did nothing; after a 5xx or a broken connection only if that is harmless.
    *
    * @throws KubeError the server's refusal; KubeUnreachable when there was no answer
    */
@@ -101,7 +101,7 @@ export class Transport {
     let renewed = false
     for (;;) {
       const leftMs = endsAt - this.#clock.monotonicMs()
-      if (leftMs <= 0) throw new KubeUnreachable(what, 'deadline', 'no attempt was answered in time')
+      if (leftMs <= 0) throw new KubeUnreachable(what, 'deadline', 'no attempt got an answer in time')
       try {
         return (await this.#attempt(request, what, Math.min(leftMs, this.#attemptMs))) as T
       } catch (error) {
@@ -122,8 +122,8 @@ export class Transport {
   }
 
   /**
-   * Lines of an answer that goes on, grouped as they arrived. Ends when the server ends it in good order; what is left
-   * of a line then is dropped. One attempt.
+   * The lines of a stream, grouped as they arrived. Ends when the server ends the stream in good order; an incomplete
+   * last line is dropped. One attempt.
    *
    * @throws KubeError the server's refusal; KubeUnreachable when it breaks or falls silent
    */
@@ -147,7 +147,7 @@ export class Transport {
         signal: controller.signal,
       })
       if (response.statusCode !== 200) throw await this.#refusal(what, response)
-      // The head is the answer: where nothing happens, the first byte behind it may be minutes away.
+      // The head is the answer: without events, the first byte of the body may be minutes away.
       rearm(request.silenceMs)
       const splitter = new LineSplitter()
       for await (const chunk of response) {
@@ -165,12 +165,12 @@ export class Transport {
     } finally {
       timer.clear()
       release()
-      // Whoever stops reading lets go of the connection.
+      // A reader that stops releases the connection.
       controller.abort()
     }
   }
 
-  /** Idle connections are closed; what is under way goes on until its signal. */
+  /** Closes idle connections. Requests under way go on until their signal. */
   close(): void {
     this.#connection.close()
   }
@@ -213,7 +213,7 @@ export class Transport {
   }
 }
 
-/** A controller that aborts with the caller's signal and does not stay on it. */
+/** A controller that aborts with the caller's signal and can be detached from it. */
 function linked(signal: AbortSignal | undefined): { controller: AbortController; release: () => void } {
   const controller = new AbortController()
   const abort = () => controller.abort(signal?.reason)
@@ -266,7 +266,7 @@ function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's message quotes the text.
+    // Without the parser's message, which quotes the text.
     throw new KubeUnreachable(what, 'malformed', `${text.length} characters that are not JSON`)
   }
 }

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectReference } from './object-meta.ts'
 import type { Protocol } from './service.ts'
 
-/** The label of an EndpointSlice that names its Service. */
+/** Label of an EndpointSlice: the name of its Service. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 
 /** discovery.k8s.io/v1 EndpointSlice. */
@@ -12,7 +12,7 @@ export interface EndpointSlice extends KubeObject {
 }
 
 export interface Endpoint {
-  /** Kubernetes says: use the first one. */
+  /** Kubernetes uses only the first one. */
   readonly addresses: readonly string[]
   readonly conditions?: EndpointConditions
   readonly hostname?: string
@@ -35,7 +35,7 @@ export interface EndpointHints {
 }
 
 export interface EndpointPort {
-  /** The Service's port name; empty for the only, nameless one. */
+  /** The Service's port name; empty for a single unnamed port. */
   readonly name?: string
   readonly protocol?: Protocol
   /** Left out: all ports. */

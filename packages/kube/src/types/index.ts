@@ -1,4 +1,4 @@
-/** Kubernetes 1.36 objects as far as Spout reads or writes them: exact field names, nothing else. */
+/** Kubernetes 1.36 objects with the fields that Spout reads or writes, under their exact names. */
 export * from './config-map.ts'
 export * from './endpoint-slice.ts'
 export * from './event.ts'

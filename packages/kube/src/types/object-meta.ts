@@ -1,4 +1,4 @@
-/** meta/v1 as Kubernetes 1.36 names it, as far as Spout reads or writes it. Times are RFC 3339 texts. */
+/** meta/v1 of Kubernetes 1.36, with the fields that Spout reads or writes. Times are RFC 3339 strings. */
 export interface ObjectMeta {
   readonly name: string
   readonly namespace?: string
@@ -7,7 +7,7 @@ export interface ObjectMeta {
   readonly resourceVersion?: string
   readonly generation?: number
   readonly creationTimestamp?: string
-  /** Set once somebody asked to delete it; it stays for as long as it has finalizers. */
+  /** Set when deletion was requested; the object stays while it has finalizers. */
   readonly deletionTimestamp?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** What every object has. */
+/** Fields of every object. */
 export interface KubeObject {
   readonly apiVersion?: string
   readonly kind?: string

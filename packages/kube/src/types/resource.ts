@@ -9,7 +9,7 @@ import type { Service } from './service.ts'
 
 declare const shape: unique symbol
 
-/** A kind as the API server serves it. `T` is what its objects look like. */
+/** A kind as the API server serves it. `T` is the type of its objects. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** `v1`, `apps/v1`, ... */
   readonly apiVersion: string
@@ -58,27 +58,27 @@ export const LEASES: Resource<Lease> = {
   namespaced: true,
 }
 
-/** Names one object of a resource. `namespace` is left out where the resource has none. */
+/** Names one object of a resource. `namespace` is left out for cluster-wide resources. */
 export interface ObjectName {
   readonly namespace?: string
   readonly name: string
 }
 
-/** `namespace/name`, or the name alone for what has no namespace; the key of reflectors and work queues. */
+/** `namespace/name`, or only the name without a namespace: the key of reflectors and work queues. */
 export const objectKey = ({ namespace, name }: ObjectName): string => (namespace ? `${namespace}/${name}` : name)
 
-/** Path of the collection; all namespaces when none is given. Names are escaped, whatever they hold. */
+/** Path of the collection, of all namespaces when none is given. Names are escaped. */
 export function collectionPath(resource: Resource, namespace?: string): string {
   const root = resource.apiVersion.includes('/') ? '/apis' : '/api'
   const scope = namespace === undefined || !resource.namespaced ? '' : `/namespaces/${encodeURIComponent(namespace)}`
   return `${root}/${resource.apiVersion}${scope}/${resource.plural}`
 }
 
-/** @throws Error when a namespaced object is named without its namespace: the path would be another object's */
+/** @throws Error when a namespaced object has no namespace: the path would name another object */
 export function objectPath(resource: Resource, { namespace, name }: ObjectName, subresource?: 'status'): string {
   if (resource.namespaced && !namespace) throw new Error(`${resource.kind} ${name}: no namespace given`)
-  // `.` and `..` would climb out of the collection.
-  if (name === '' || name === '.' || name === '..') throw new Error(`${resource.kind}: "${name}" is no name`)
+  // `.` and `..` would leave the collection.
+  if (name === '' || name === '.' || name === '..') throw new Error(`${resource.kind}: "${name}" is not a name`)
   const path = `${collectionPath(resource, namespace)}/${encodeURIComponent(name)}`
   return subresource === undefined ? path : `${path}/${subresource}`
 }

@@ -40,7 +40,7 @@ export interface SessionAffinityConfig {
 }
 
 export interface ServicePort {
-  /** Needed when there are several ports; unique in the Service. */
+  /** Required with several ports; unique in the Service. */
   readonly name?: string
   readonly protocol?: Protocol
   readonly appProtocol?: string

@@ -52,7 +52,7 @@ it('applies with a field manager, to the object and to its status', async () => 
   ])
 })
 
-it('answers null for the status of what is not there', async () => {
+it('answers null for the status of a missing object', async () => {
   const options = { fieldManager: 'spout', subresource: 'status' } as const
   expect(await client.apply(SERVICES, service(), options)).toBeNull()
   expect(await client.mergePatch(SERVICES, NAME, { metadata: { labels: {} } })).toBeNull()
@@ -68,7 +68,7 @@ it('writes finalizers for the version that was read, and keeps those of others',
   expect(() => client.addFinalizer(SERVICES, NAME, 'spout/one')).toThrow('no resourceVersion given')
 })
 
-it('lets the object go with its last finalizer', async () => {
+it('lets the object be deleted with its last finalizer', async () => {
   await client.create(SERVICES, service({ finalizers: ['spout/one'] }))
   expect(await client.delete(SERVICES, NAME)).toBe('deleted')
   const going = await client.get(SERVICES, NAME)
@@ -80,7 +80,7 @@ it('lets the object go with its last finalizer', async () => {
 
 it('refuses names that would lead to another object', async () => {
   await expect(client.get(SERVICES, { name: 'web' })).rejects.toThrow('no namespace given')
-  await expect(client.get(SERVICES, { namespace: 'a', name: '..' })).rejects.toThrow('".." is no name')
+  await expect(client.get(SERVICES, { namespace: 'a', name: '..' })).rejects.toThrow('".." is not a name')
   expect(await client.get(SERVICES, { namespace: 'a', name: '../../secrets/x?y=1' })).toBeNull()
   expect(server.requests.at(-1)).toMatchObject({ path: '/api/v1/namespaces/a/services/../../secrets/x?y=1', query: {} })
 })

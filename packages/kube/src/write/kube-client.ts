@@ -10,36 +10,36 @@ import {
 } from '../types/index.ts'
 
 export interface ApplyOptions {
-  /** Who owns the fields that are named in the object: at most 128 characters, the same for the life of the product. */
+  /** Owner of the fields in the object: at most 128 characters, never changed. */
   readonly fieldManager: string
-  /** Take fields over that another manager owns; else that is a Conflict which names them. Left out: yes. */
+  /** Takes over fields of other managers (the default); false makes that a Conflict that names them. */
   readonly force?: boolean
   readonly subresource?: 'status'
   readonly signal?: AbortSignal
 }
 
 export interface MergePatchOptions {
-  /** The version that the patch was made for; a Conflict when the object is another by now. */
+  /** The version that the patch was made for; a Conflict when the object has changed. */
   readonly resourceVersion?: string
   readonly subresource?: 'status'
   readonly signal?: AbortSignal
 }
 
 export interface DeleteOptions {
-  /** Only the object with this UID: not one made since under the same name. */
+  /** Only the object with this UID, not a later one of the same name. */
   readonly uid?: string
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly signal?: AbortSignal
 }
 
-/** What is written of an object: the fields that are ours and no others. */
+/** The fields of an object that we own, and no others. */
 export type Applied<T extends KubeObject> = Pick<T, 'metadata'> & Partial<T>
 
 type Named = Pick<ObjectMeta, 'name' | 'namespace' | 'resourceVersion' | 'finalizers'>
 
 /**
- * Single objects, read and written. What is not there is `null`, never an exception; every other refusal is a KubeError.
- * Keeps nothing.
+ * Reads and writes single objects. A missing object is `null`, never an exception; every other refusal is a KubeError.
+ * Caches nothing.
  */
 export class KubeClient {
   readonly #transport: Transport
@@ -56,7 +56,7 @@ export class KubeClient {
     return orNull(this.#transport.request<T>({ method: 'GET', path: objectPath(resource, name), ...options }))
   }
 
-  /** @throws KubeError `AlreadyExists` (isAlreadyExists), also when it was we who made it and the first answer got lost */
+  /** @throws KubeError `AlreadyExists` (isAlreadyExists), also when we created it and the first answer was lost */
   create<T extends KubeObject>(resource: Resource<T>, object: T, signal?: AbortSignal): Promise<T> {
     const path = collectionPath(resource, object.metadata.namespace)
     return this.#transport.request<T>({ method: 'POST', path, body: typed(resource, object), signal })
@@ -77,8 +77,8 @@ export class KubeClient {
   }
 
   /**
-   * Server-side apply: the object holds the fields that are ours and nothing else; those that were ours and are not in
-   * it any more go. Creates the object when there is none, unless it is a sub-resource that is written: null then.
+   * Server-side apply. The object holds exactly the fields that we own; fields that we owned before and left out are
+   * removed. Creates the object if it is missing; for a sub-resource of a missing object it returns null.
    */
   async apply<T extends KubeObject>(
     resource: Resource<T>,
@@ -119,18 +119,18 @@ export class KubeClient {
   }
 
   /**
-   * Keeps the object from going before we say so. Others' finalizers are kept: the list is written for the version that
-   * was read.
+   * Keeps an object from being deleted until we remove the finalizer. The list is written for the version that was
+   * read, so finalizers of others are kept.
    *
    * @param metadata as it was read, with its resourceVersion and finalizers
-   * @throws KubeError `Conflict` when it changed since; 422 when it is being deleted already
+   * @throws KubeError `Conflict` when it has changed since; 422 when it is already being deleted
    */
   addFinalizer<T extends KubeObject>(resource: Resource<T>, metadata: Named, finalizer: string): Promise<T | null> {
     const { finalizers = [] } = metadata
     return this.#setFinalizers(resource, metadata, [...finalizers.filter((other) => other !== finalizer), finalizer])
   }
 
-  /** As addFinalizer; the object may be gone for good with this. */
+  /** Like addFinalizer. The object may disappear with this. */
   removeFinalizer<T extends KubeObject>(resource: Resource<T>, metadata: Named, finalizer: string): Promise<T | null> {
     const { finalizers = [] } = metadata
     return this.#setFinalizers(
@@ -140,7 +140,7 @@ export class KubeClient {
     )
   }
 
-  /** @returns `gone` when it was not there, or was another one than the UID says */
+  /** @returns `gone` when it was missing, or has another UID */
   async delete(resource: Resource, name: ObjectName, options: DeleteOptions = {}): Promise<'deleted' | 'gone'> {
     const { uid, propagationPolicy, signal } = options
     try {
@@ -168,7 +168,7 @@ export class KubeClient {
     finalizers: readonly string[],
   ): Promise<T | null> {
     const { resourceVersion } = metadata
-    // Without a version, a finalizer that somebody added meanwhile would be lost.
+    // Without a version, a finalizer that another client has added would be lost.
     if (!resourceVersion) throw new Error(`${resource.kind} ${metadata.name}: no resourceVersion given`)
     return this.mergePatch(resource, metadata, { metadata: { finalizers } }, { resourceVersion })
   }
