@@ -94,7 +94,7 @@ describe('the project of a Service', () => {
     expect(assign(one, by('a'), projects, false)).toEqual({ type: 'project', project: 'a', kept: null })
   })
 
-  test('a user's text is shown in plain characters', () => {
+  test('text of a user is shown in plain characters', () => {
     const one = object({ annotations: { [PROJECT]: 'x\n\0'.repeat(100) } })
     const assigned = assign(one, by('a'), [project('a')], false)
     expect(assigned.type === 'nobody' && assigned.refusal.message).toMatch(/^[\x20-\x7e]{1,200}$/)

@@ -41,7 +41,7 @@ describe('addresses and status, against a real API server', () => {
     expect([ips(refused), condition(refused)?.message]).toEqual([[], expect.stringContaining('spec.loadBalancerIP')])
   })
 
-  test('10: another address asked for on a live Service', async () => {
+  test('10: another address requested on a live Service', async () => {
     const one = await bed.create('c10-move')
     await bed.when('c10-move', 'an address', hasIp)
     await bed.change('c10-move', { spec: { loadBalancerIP: '198.51.100.104' } })
@@ -90,7 +90,7 @@ describe('addresses and status, against a real API server', () => {
     expect([condition(broken)?.status, hasIp(broken)]).toEqual(['False', true])
   })
 
-  test('12: a new port is not reported as working before the nodes said so', async () => {
+  test('12: a new port is not reported as working before the nodes confirmed it', async () => {
     const one = await bed.create('c12-port')
     bed.confirm(await bed.until('a load balancer', () => bed.documentOf(one)))
     await bed.when('c12-port', 'programmed', is('Programmed'))
@@ -108,7 +108,7 @@ describe('addresses and status, against a real API server', () => {
     await bed.when('c12-port', 'programmed', is('Programmed'))
   })
 
-  test('13: one port that cannot be served is an error of that port', async () => {
+  test('13: a port that cannot be served gets an error of its own', async () => {
     await bed.create(
       'c13',
       {
@@ -261,14 +261,14 @@ describe('addresses and status, against a real API server', () => {
     await bed.gone('c39-before')
   })
 
-  test('a Service that was there before its pool has an address once there is one', async () => {
+  test('a Service older than its pool gets an address once the pool exists', async () => {
     await bed.create('early', {}, { 'spout.dev/address-pool': 'late' })
     await bed.when('early', 'a refusal', is('PoolNotFound'))
     await makePool('late', '192.0.2.210')
     expect(ips(await bed.when('early', 'an address', hasIp))).toEqual(['192.0.2.210'])
   })
 
-  test('a control plane that lost everything gives the addresses again that Services show, once it has the pool', async () => {
+  test('a control plane that lost its state assigns the shown addresses again once it has the pool', async () => {
     await running.stop()
     await bed.api.create('/api/v1/namespaces', { metadata: { name: 'lost' } })
     // Any pool will do: there are others all the time.

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 
-test('a cold start refuses nothing: the way to the pods is there before the first of them is a member', async () => {
+test('a cold start refuses nothing: the routes to the pods exist before the first pod is a member', async () => {
   const running = await bed.start(
     { routesOfNetwork: 'pods' },
     {

@@ -34,13 +34,13 @@ const idle = () =>
   bed.until('empty queues', () => running.controllers.ready && running.controllers.counters.queued === 0)
 
 describe('37: external IPs, against a real API server', () => {
-  test("37: one out of the project's pools is the Service's beside its own; it goes with the field", async () => {
+  test("37: an address of the project's pools is added to the Service's own; it goes with the field", async () => {
     const one = await bed.create('web', { externalIPs: ['203.0.113.140'] }, {}, 'red-1')
     const shown = await bed.when('web', 'an address', unrefused, 'red-1')
     await bed.until('the external address', () => vipsOf(one).includes('203.0.113.140'))
     expect(ips(shown)).toEqual([vipsOf(one)[0]])
     expect(vipsOf(one)).toEqual([ips(shown)[0], '203.0.113.140'])
-    // It does not answer before the nodes said so.
+    // It does not answer before the nodes have confirmed it.
     expect(condition(await bed.get('web', 'red-1'))?.status).toBe('False')
     bed.confirm(documentOf(one)!)
     await bed.when('web', 'programmed', (now) => condition(now)?.status === 'True', 'red-1')
@@ -90,7 +90,7 @@ describe('37: external IPs, against a real API server', () => {
     }
   })
 
-  test('37, 38, S8: who has an address keeps it: no Service of another namespace or project takes it by externalIPs', async () => {
+  test('37, 38, S8: an address stays with its Service: no Service of another namespace or project takes it by externalIPs', async () => {
     const owner = await bed.create('owner', { loadBalancerIP: '198.51.100.165' }, {}, 'red-1')
     await bed.create('first', { externalIPs: ['198.51.100.166'] }, {}, 'red-1')
     await bed.when('owner', 'an address', hasIp, 'red-1')
@@ -108,7 +108,7 @@ describe('37: external IPs, against a real API server', () => {
       expect(vipsOf(thieves[at]!)).toEqual(ips(refused))
     }
     expect([vipsOf(owner), vipsOf(first)[1]]).toEqual([['198.51.100.165'], '198.51.100.166'])
-    // First come, first served: who waits has it once it is free.
+    // First come, first served: a waiting Service gets it once it is free.
     await bed.remove('thief', 'red-1')
     await bed.gone('thief', 'red-1')
     await bed.change('first', { spec: { externalIPs: null } }, 'red-1')
@@ -154,7 +154,7 @@ describe('37: external IPs, against a real API server', () => {
     await bed.gone('b', 'red-1')
   })
 
-  test("37: the Service's own address is no external one", async () => {
+  test("37: the Service's own address is not external", async () => {
     const spec = { loadBalancerIP: '203.0.113.147', externalIPs: ['203.0.113.147'] }
     const one = await bed.create('same', spec, {}, 'red-1')
     const shown = await bed.when('same', 'an address', unrefused, 'red-1')
@@ -164,7 +164,7 @@ describe('37: external IPs, against a real API server', () => {
     await bed.gone('same', 'red-1')
   })
 
-  test('37: off, which is the default, nothing is claimed or said, and what there was is let go', async () => {
+  test('37: off (the default): nothing is claimed or reported, and existing ones are released', async () => {
     const one = await bed.create('off', { externalIPs: ['203.0.113.148'] }, {}, 'red-1')
     await bed.when('off', 'an address', unrefused, 'red-1')
     await bed.until('its external one', () => vipsOf(one).length === 2)

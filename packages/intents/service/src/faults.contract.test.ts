@@ -10,7 +10,7 @@ import { KubeCluster } from './kubernetes/kube-cluster.ts'
 import { endpoint, service, slice, uid } from './testing/objects.ts'
 import { servicesOfCluster } from './to-model/services-of.ts'
 
-/** What a real API server cannot be told to do: an API server that lost its Services, and thousands of events at once. */
+/** Faults that a real API server cannot produce: lost Services, and thousands of events at once. */
 
 let spout: TestBed
 let kubernetes: FakeApiServer
@@ -102,7 +102,7 @@ const documents = () => spout.view.list('loadBalancer', { projectId })
 const shown = (name: string) => kubernetes.store.get(`/api/v1/namespaces/shop/services/${name}`) as Service | undefined
 const put = (number: number) => kubernetes.put(SERVICES, service(`s${number}`, {}, { uid: uid(number) }))
 
-test('an API server that lost its Services: nothing is deleted, and what comes back finds its address', async () => {
+test('an API server that lost its Services: nothing is deleted, and Services that come back have their addresses', async () => {
   const first = await start()
   for (const number of [1, 2, 3, 4, 5]) put(number)
   await until('five load balancers', () => documents().length === 5)
@@ -126,7 +126,7 @@ test('an API server that lost its Services: nothing is deleted, and what comes b
   expect(documents()).toHaveLength(6)
 })
 
-test('what is held goes once somebody confirms that it was deleted', async () => {
+test('held objects go once an operator confirms their deletion', async () => {
   const first = await start()
   for (const number of [1, 2, 3, 4]) put(number)
   await until('four load balancers', () => documents().length === 4)
@@ -168,7 +168,7 @@ test('a burst of endpoint changes is few calls, and the last one counts', async 
   expect(changed() - before).toBeLessThan(changes / 4)
 })
 
-test('a control plane that is away: nothing is lost, and it goes on once it is back', async () => {
+test('the control plane is away: nothing is lost, and work goes on once it is back', async () => {
   await start()
   put(1)
   await until('a load balancer', () => documents().length === 1)

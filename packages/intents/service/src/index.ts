@@ -1,9 +1,9 @@
 /**
- * Kubernetes Services of type LoadBalancer as a way in: what a Service, its EndpointSlices and the nodes say becomes a load
- * balancer (`to-model/`, pure), and what became of that becomes the Service's status (`write-back/`, pure).
+ * Kubernetes Services of type LoadBalancer as an intent. A Service, its EndpointSlices and the nodes become a load
+ * balancer (`to-model/`, pure); its state becomes the Service's status (`write-back/`, pure).
  *
- * The controller speaks to an API server through `@spout/kube` and to the control plane through the native API, with a token
- * of one project. It holds no truth: both sides are read first, and nothing is deleted that was not plainly said to be gone.
+ * The controller is a client of an API server (`@spout/kube`) and of the control plane's native API, with a token of
+ * one project. It stores nothing: it reads both sides first, and deletes only for objects that are certainly gone.
  */
 export type { Cluster, ClusterChange } from './controller/cluster.ts'
 export * from './controller/service-controller.ts'

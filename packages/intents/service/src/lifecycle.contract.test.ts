@@ -51,7 +51,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.when('c1-nobodys', 'an address', hasIp)
   })
 
-  test('2: a Service that went to another class is not written any more, its load balancer goes', async () => {
+  test('2: a Service that changed its class is no longer written, and its load balancer goes', async () => {
     const one = await bed.create('c2')
     await bed.when('c2', 'an address', hasIp)
     await running.stop()
@@ -65,7 +65,7 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion)
   })
 
-  test('3: the finalizer stands before the load balancer, and goes once it is gone', async () => {
+  test('3: the finalizer is set before the load balancer exists, and removed after it is gone', async () => {
     const one = await bed.create('c3')
     await bed.until('a load balancer', () => bed.documentOf(one))
     expect(running.writes.some((write) => write.endsWith('/c3'))).toBe(true)
@@ -119,7 +119,7 @@ describe('selection and lifecycle, against a real API server', () => {
     }
   })
 
-  test('3: the finalizer stays until the nodes have confirmed that they hold nothing of it any more', async () => {
+  test('3: the finalizer stays until the nodes have confirmed that they hold nothing of it', async () => {
     const one = await bed.create('c3-nodes')
     await bed.when('c3-nodes', 'an address', hasIp)
     const id = bed.documentOf(one)?.id ?? ''
@@ -145,7 +145,7 @@ describe('selection and lifecycle, against a real API server', () => {
     ])
   })
 
-  test('3: a node that does not let go in time holds nothing up for ever, and the Service says which', async () => {
+  test('3: a node that does not withdraw in time delays nothing for ever, and an event names it', async () => {
     const one = await bed.create('c3-stuck')
     await bed.when('c3-stuck', 'an address', hasIp)
     const id = bed.documentOf(one)?.id ?? ''
@@ -161,7 +161,7 @@ describe('selection and lifecycle, against a real API server', () => {
     bed.spout.withdrawals.letGo(id)
   })
 
-  test('4: type changed away clears everything; changed back it begins anew', async () => {
+  test('4: a change of type clears everything; changed back, it starts again', async () => {
     const one = await bed.create('c4')
     await bed.when('c4', 'an address', hasIp)
     await bed.change('c4', { spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, nodePort: null }] } })
@@ -173,7 +173,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.when('c4', 'an address', (service) => finalized(service) && hasIp(service))
   })
 
-  test('5: the same name made again is another Service: the old load balancer goes first', async () => {
+  test('5: a Service created again under the same name is another one: the old load balancer goes first', async () => {
     const first = await bed.create('c5')
     await bed.when('c5', 'an address', hasIp)
     await running.stop()
@@ -190,18 +190,18 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(running.calls.indexOf('delete')).toBeLessThan(running.calls.indexOf('create'))
   })
 
-  test('6: a status is written when it differs, and only then', async () => {
+  test('6: a status is written only when it differs', async () => {
     const one = await bed.create('c6')
     await bed.when('c6', 'an address', hasIp)
     const writes = () => running.writes.filter((write) => /\/c6(\/status)?$/.test(write))
-    // What it waits for on its way to work is nothing to write or to tell each.
+    // Reasons on its way to work are neither written nor reported.
     for (const reason of ['WaitingForNode', 'WaitingForPlan', 'WaitingForAnnouncement', 'NodeDisconnected'])
       bed.confirm(bed.documentOf(one)!, { provisioning: 'pending', reason, confirmedGeneration: 0 })
     bed.confirm(bed.documentOf(one)!)
     await bed.when('c6', 'programmed', (service) => condition(service)?.status === 'True')
     const first = ['', '/status', '/status'].map((part) => expect.stringMatching(`/c6${part}$`))
     expect(writes()).toEqual(first)
-    // A confirmation again, and an endpoint: nothing that a client of the Service sees.
+    // Another confirmation, and an endpoint: nothing that a client of the Service notices.
     bed.confirm(bed.documentOf(one)!)
     await bed.slice('c6', {
       addressType: 'IPv4',
@@ -214,12 +214,12 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.create('c6-later')
     await bed.when('c6-later', 'an address', hasIp)
     expect(writes()).toEqual(first)
-    // That it works is told once.
+    // That it works is reported once.
     const told = running.events.filter(({ service }) => service === 'c6').map(({ event }) => event)
     expect(told).toEqual([expect.objectContaining({ type: 'Normal', reason: 'Programmed' })])
   })
 
-  test('6: nor is a finalizer put on twice where the watch lags', async () => {
+  test('6: a lagging watch causes no second finalizer', async () => {
     await running.stop()
     let watch: { letGo(): void } | null = null
     const onWrite = async (write: string) => {
@@ -262,7 +262,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await second.stop()
   })
 
-  test('7: nor when one is shown what the other made, about to make it itself', async () => {
+  test('7: nor when one sees what the other created, just before it does the same', async () => {
     let isAbout = false
     await running.stop()
     const waits = (name: string) => bed.until('the second to be about to make it', () => name !== 'create' || isAbout)
@@ -291,7 +291,7 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(ofIt()).toHaveLength(1)
   })
 
-  test('7: a load balancer stays whose Service the watch has yet to show, when the API server has it', async () => {
+  test('7: a load balancer stays when the API server has its Service, though the watch has not shown it yet', async () => {
     const second = await bed.start()
     const watch = running.holdWatch()
     const one = await bed.create('c7-unseen')
@@ -308,7 +308,7 @@ describe('selection and lifecycle, against a real API server', () => {
     await second.stop()
   })
 
-  test('7: a Service that went while nobody looked is asked for before its load balancer goes', async () => {
+  test('7: a Service deleted during a downtime is looked up before its load balancer goes', async () => {
     const one = await bed.create('c7-absent')
     await bed.when('c7-absent', 'an address', hasIp)
     await running.stop()
@@ -328,7 +328,7 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(running.calls).toEqual(['delete'])
   })
 
-  test('7: a control plane that lost everything gives the addresses out again', async () => {
+  test('7: a control plane that lost its state assigns the addresses again', async () => {
     await running.stop()
     const one = await bed.create('c7-lost', { loadBalancerIP: '198.51.100.150' })
     running = await bed.start()
@@ -341,7 +341,7 @@ describe('selection and lifecycle, against a real API server', () => {
     expect(again.vips[0]?.address).toBe('198.51.100.150')
   })
 
-  test('8: why a Service is pending stands on it and is told once', async () => {
+  test('8: why a Service is pending is in its condition, and reported once', async () => {
     await bed.create('c8-first', {}, { 'spout.dev/address-pool': 'tiny' })
     await bed.when('c8-first', 'an address', hasIp)
     await bed.create('c8', {}, { 'spout.dev/address-pool': 'tiny' })

@@ -1,38 +1,38 @@
-/** Kubernetes' own name: the API server keeps a Service with it until its load balancer is gone. */
+/** Kubernetes' own finalizer: it keeps a Service until its load balancer is gone. */
 export const FINALIZER = 'service.kubernetes.io/load-balancer-cleanup'
-/** Where kube-proxy says whether a node can take traffic for `externalTrafficPolicy: Cluster` (KEP-3836). */
+/** Port on which kube-proxy says whether a node can take traffic for `externalTrafficPolicy: Cluster` (KEP-3836). */
 export const KUBE_PROXY_HEALTH_PORT = 10256
 
 export const CONDITION_PROGRAMMED = 'spout.dev/Programmed'
-/** Whether somebody answers behind the Service; there once it is programmed. */
+/** Whether endpoints answer behind the Service; present once it is programmed. */
 export const CONDITION_SERVING = 'spout.dev/Serving'
-/** False while external IPs of the Service cannot be had, and not there else. */
+/** False while external IPs of the Service are refused; absent otherwise. */
 export const CONDITION_EXTERNAL_IPS = 'spout.dev/ExternalIPs'
-/** A name of Kubernetes' own. */
+/** Kubernetes' own name. */
 export const CONDITION_PORTS_ERROR = 'LoadBalancerPortsError'
 
-/** What a Service may say beyond its spec. The first name is ours, the others are read alike. */
+/** Annotations of a Service. The first name is ours; the others mean the same. */
 export const ANNOTATIONS = {
-  /** Addresses wanted, one of a family, comma separated. */
+  /** Requested addresses, one per family, comma separated. */
   addresses: ['spout.dev/load-balancer-ips', 'metallb.io/loadBalancerIPs'],
-  /** Names of address pools, comma separated; at most one of a family is used. */
+  /** Names of address pools, comma separated; at most one per family is used. */
   pools: ['spout.dev/address-pool', 'metallb.io/address-pool'],
   /** Services with one sharing key may share an address. */
   sharingKey: ['spout.dev/allow-shared-ip', 'metallb.io/allow-shared-ip'],
-  /** Other namespaces whose Services may share it too, comma separated; they must name this one as well. */
+  /** Other namespaces whose Services may share it too, comma separated; they must name this namespace as well. */
   shareWith: ['spout.dev/share-with-namespaces'],
   /** `direct` to the endpoints, or `node-ports`. */
   mode: ['spout.dev/mode'],
-  /** `tcp`, `udp`, `ping`, `kube-proxy` (node ports alone) or `none`. */
+  /** `tcp`, `udp`, `ping`, `kube-proxy` (only with node ports) or `none`. */
   monitor: ['spout.dev/monitor'],
   monitorDelay: ['spout.dev/monitor-delay'],
   monitorTimeout: ['spout.dev/monitor-timeout'],
   monitorRetries: ['spout.dev/monitor-retries'],
-  /** How long established TCP connections of an endpoint that went away are kept. */
+  /** How long established TCP connections of a removed endpoint are kept. */
   drain: ['spout.dev/drain-time'],
-  /** Endpoints of this zone, or hinted for it, get the larger share. */
+  /** Endpoints in this zone, or hinted for it, get the larger weight. */
   preferZone: ['spout.dev/prefer-zone'],
-  /** Kubernetes' older way of `loadBalancerSourceRanges`. */
+  /** Kubernetes' older form of `loadBalancerSourceRanges`. */
   sourceRanges: ['service.beta.kubernetes.io/load-balancer-source-ranges'],
 } as const satisfies Record<string, readonly string[]>
 

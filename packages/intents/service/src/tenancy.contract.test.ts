@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed.close())
 afterEach(async () => {
-  // A test that leaves others running, or none, has failed.
+  // Leftover controllers, or none, mean that the test failed.
   await running.stop()
   running = await bed.startTenants({ rules: RULES })
 })
@@ -54,7 +54,7 @@ const confirmed = async (name: string, namespace: string, reason: string) => {
 const on = (port: number) => ({ ports: [{ name: 'http', port }] })
 
 describe('namespaces of several projects, against a real API server', () => {
-  test('a Service is of the project that its namespace is, by name or by label', async () => {
+  test('a Service belongs to the project of its namespace, by name or by label', async () => {
     const red = await bed.create('web', {}, {}, 'red-1')
     const blue = await bed.create('web', {}, {}, 'blue-1')
     const [inRed, inBlue] = await Promise.all([
@@ -97,14 +97,14 @@ describe('namespaces of several projects, against a real API server', () => {
     expect(['red', 'blue'].map((name) => bed.documentsOf(name))).toEqual(before)
   })
 
-  test("a namespace of nobody: the Service says so and is not touched, until the namespace is somebody's", async () => {
+  test('a namespace without a project: the Service says so and is untouched until the namespace has one', async () => {
     await bed.namespace('nobodys')
     await bed.create('web', {}, {}, 'nobodys')
     const refused = await bed.when('web', 'a reason', is('NoProject'), 'nobodys')
     expect([finalized(refused), ips(refused), condition(refused)?.status]).toEqual([false, [], 'False'])
     expect(condition(refused)?.message).toContain('"nobodys"')
     await bed.until('an event', () => running.events.some(({ reason }) => reason === 'NoProject'))
-    // What it says of itself is put right, as everybody's.
+    // Its status is corrected, as that of any other Service.
     await bed.change('web/status', { status: { loadBalancer: { ingress: [{ ip: '198.51.100.10' }] } } }, 'nobodys')
     await bed.when('web', 'no address', (one) => !hasIp(one), 'nobodys')
     await bed.namespace('nobodys', { team: 'blue' })
@@ -226,7 +226,7 @@ describe('38, S8: one project takes nothing of another', () => {
 })
 
 describe("a namespace that becomes another project's", () => {
-  test('what has an address keeps it and says so; what is made from then on is of the other project', async () => {
+  test('Services with an address keep it and say so; new ones belong to the other project', async () => {
     await bed.namespace('moves', { team: 'red' })
     const one = await bed.create('old', {}, {}, 'moves')
     const [address] = ips(await bed.when('old', 'an address', hasIp, 'moves'))
@@ -265,7 +265,7 @@ describe("a namespace that becomes another project's", () => {
     await bed.remove('old', 'moves')
   })
 
-  test('the type changed away and back takes it along', async () => {
+  test('a change of type and back moves it', async () => {
     await bed.namespace('retyped', { team: 'red' })
     const one = await bed.create('web', {}, {}, 'retyped')
     await bed.when('web', 'an address', hasIp, 'retyped')
@@ -280,7 +280,7 @@ describe("a namespace that becomes another project's", () => {
     await bed.remove('web', 'retyped')
   })
 
-  test('while it changes again and again no Service is of two projects', { timeout: 60_000 }, async () => {
+  test('while it changes again and again, no Service belongs to two projects', { timeout: 60_000 }, async () => {
     await bed.namespace('flaps', { team: 'red' })
     const names = Array.from({ length: 8 }, (_, at) => `s${at}`)
     for (const [at, name] of names.entries()) {
@@ -334,7 +334,7 @@ describe('projects that come and go', () => {
     }
   })
 
-  test('a project without a rule any more: its Services stay as they are and say so, also when they are deleted', async () => {
+  test('a project that lost its rule: its Services stay as they are and say so, also when they are deleted', async () => {
     const one = await bed.create('orphan', {}, {}, 'red-1')
     const [address] = ips(await bed.when('orphan', 'an address', hasIp, 'red-1'))
     await running.stop()
@@ -351,7 +351,7 @@ describe('projects that come and go', () => {
     expect(projectsOf(one)).toEqual([])
   })
 
-  test('a project that the control plane does not answer for holds up nobody else, and loses nothing', async () => {
+  test('a project for which the control plane does not answer delays no other, and loses nothing', async () => {
     const one = await bed.create('waits', {}, {}, 'red-1')
     const before = await bed.when('waits', 'an address', hasIp, 'red-1')
     await idle()

@@ -36,7 +36,7 @@ const untilMembers = (one: Service, wanted: readonly string[]) =>
   )
 
 describe('ports and protocols, against a real API server', () => {
-  test('16: TCP and UDP of one number on one address; added and removed each for itself', async () => {
+  test('16: TCP and UDP of one number on one address; added and removed one by one', async () => {
     const dns = [
       { name: 'udp', port: 53, protocol: 'UDP' },
       { name: 'tcp', port: 53, protocol: 'TCP' },
@@ -102,7 +102,7 @@ describe('traffic', () => {
     expect(ips(await bed.get('c19'))).toEqual(ips(shown))
   })
 
-  test('21: zone hints are weights where they are asked for', async () => {
+  test('21: zone hints are weights if requested', async () => {
     const one = await bed.create('c21', {}, { 'spout.dev/prefer-zone': 'b' })
     await slice('c21', [
       { ...ready('10.128.0.21'), hints: { forZones: [{ name: 'a' }] } },
@@ -173,7 +173,7 @@ describe('traffic', () => {
     expect(running.calls).toEqual(['changeMembers', 'create'])
   })
 
-  test('an endpoint that the control plane will not take is left out, and said', async () => {
+  test('an endpoint that the control plane refuses is left out and reported', async () => {
     const one = await bed.create('c-left-out')
     await bed.when('c-left-out', 'an address', hasIp)
     await slice('c-left-out', [ready('192.168.77.1'), ready('10.128.0.30')])
@@ -190,7 +190,7 @@ describe('nodes', () => {
     await bed.api.patch(`/api/v1/nodes/${name}/status`, { status: { addresses: [{ type: 'InternalIP', address }] } })
   }
 
-  test('31, 32, 35, 40: who stands behind node ports', async () => {
+  test('31, 32, 35, 40: which nodes are behind node ports', async () => {
     const one = await bed.create('c31', {}, { 'spout.dev/mode': 'node-ports' })
     const created = await bed.when('c31', 'an address without any node', hasIp)
     bed.confirm(bed.documentOf(one)!)
@@ -216,7 +216,7 @@ describe('nodes', () => {
     expect(ips(await bed.get('c31'))).toEqual(ips(created))
   })
 
-  test('36: with the API server away nothing changes; afterwards it goes on', async () => {
+  test('36: while the API server is away nothing changes; afterwards work goes on', async () => {
     const one = await bed.create('c36')
     await slice('c36', [ready('10.128.0.36')])
     await untilMembers(one, ['10.128.0.36:8080'])

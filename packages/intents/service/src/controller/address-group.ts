@@ -22,15 +22,15 @@ export interface Brought {
   readonly shown: ShownLoadBalancer | null
   /** Why it is not as requested; what is there stays in force. */
   readonly refusal: Refusal | null
-  /** It is not refused: it waits for what the refusal says is missing. */
+  /** It is not refused, but waits for what the refusal names as missing. */
   readonly waits?: boolean
-  /** External addresses that cannot be had, and why. */
+  /** External addresses that were refused, and why. */
   readonly refusedExternals?: ReadonlyMap<string, Refusal>
 }
 
 /**
- * Brings the load balancer of one group of Services to what is wanted: nothing when it is so already, else one call for
- * the document and one for each address that comes or goes.
+ * Reconciles the load balancer of one group of Services. Makes no call when nothing differs, else one call for the
+ * document and one for each address that comes or goes.
  */
 export async function bringTo(context: BringContext, group: PlannedGroup): Promise<Brought> {
   const wanted = wantedOf(group)
@@ -63,7 +63,7 @@ function wantedOf({ heldBy, request, content, services }: PlannedGroup): WantedL
   }
 }
 
-/** Services that share an address say alike which one; the first that says so counts. */
+/** Services that share an address agree on which one; the first that requests an address counts. */
 function addressFieldIn(services: PlannedGroup['services']): string {
   const saying = services.find(({ request }) => request.families.some(({ address }) => address !== null)) ?? services[0]
   return saying === undefined ? 'spec.loadBalancerIP' : addressFieldOf(saying.service)

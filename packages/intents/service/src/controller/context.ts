@@ -15,16 +15,16 @@ import type { ServiceIndex } from './service-index.ts'
 import type { StatusWriter } from './status-writer.ts'
 
 export interface ServiceControllerSettings extends OwnershipSettings {
-  /** Tells this cluster's load balancers from those of others in the project; never changes. */
+  /** Id of this cluster: tells its load balancers from those of other clusters in the project. Never changes. */
   readonly cluster: string
   readonly mode: Mode
-  /** Names of address pools for Services that name none, in order; empty takes any. */
+  /** Names of address pools for Services that name none, in order; empty allows any. */
   readonly defaultPools: readonly string[]
-  /** Where `spec.externalIPs` may come from; empty: they are not looked at. */
+  /** Ranges for `spec.externalIPs`; empty: the field is ignored. */
   readonly externalRanges: readonly Cidr[]
-  /** The project's network whose pod routes are kept; null leaves routes alone. */
+  /** Network of the project in which routes to pods are maintained; null leaves routes alone. */
   readonly routesOfNetwork: string | null
-  /** Left out: each pod by way of its node. */
+  /** Left out: each pod is reached through its node. */
   readonly podWay?: PodWay
 }
 
@@ -34,11 +34,11 @@ export interface ServiceControllerOptions {
   readonly settings: ServiceControllerSettings
   readonly clock: Clock
   readonly log: Logger
-  /** Keys worked on at the same time. */
+  /** Keys that are processed concurrently. */
   readonly workers?: number
 }
 
-/** What the parts of the controller share. */
+/** State shared by the parts of the controller. */
 export interface ControllerContext extends ServiceControllerOptions {
   readonly known: KnownLoadBalancers
   readonly pools: KnownPools
@@ -46,19 +46,19 @@ export interface ControllerContext extends ServiceControllerOptions {
   readonly restoration: Restoration
   readonly index: ServiceIndex
   readonly statuses: StatusWriter
-  /** Who changes a load balancer just now, by its id. */
+  /** The unit that is changing a load balancer now, by load balancer id. */
   readonly busy: Map<string, string>
-  /** Ids of load balancers that were deleted and that nodes may still hold, by the key of the Service that waits for it. */
+  /** Ids of deleted load balancers that nodes may still hold, by the key of the Service that waits for it. */
   readonly withdrawing: Map<string, Set<string>>
-  /** Services that a load balancer may be made for just now, by key. */
+  /** Keys of Services for which a load balancer may be in creation. */
   readonly working: Set<string>
-  /** UIDs of Services that were shown and went, while a load balancer names them. */
+  /** UIDs of Services that were shown and deleted, while a load balancer names them. */
   readonly departed: Set<string>
-  /** How long what is made may wait for others: not at all unless many Services wait for their turn. */
+  /** How long a creation may wait to share a call; 0 unless many Services are queued. */
   readonly patienceMs: () => number
   readonly addUnit: (unit: string) => void
   readonly addLeaving: (key: string) => void
 }
 
-/** What was refused is tried again this often, besides whenever something changes that may help. */
+/** How often refused Services are tried again, besides when something changes that may help. */
 export const REFUSED_RETRY_MS = 30_000

@@ -19,13 +19,13 @@ export interface ExternalsContext {
 
 export interface BroughtExternals {
   readonly shown: ShownLoadBalancer
-  /** Those that cannot be had, and why. */
+  /** Addresses that were refused, and why. */
   readonly refused: ReadonlyMap<string, Refusal>
 }
 
 /**
- * Gives a load balancer the external addresses that are wanted and takes those away that are not any more. Each is one of
- * the project's as any other address: out of a pool that is open to it, and of who asked first.
+ * Adds the requested external addresses to a load balancer and removes the others. They are ordinary addresses of the
+ * project: from a pool that is open to it, first come, first served.
  */
 export async function bringExternals(
   context: ExternalsContext,
@@ -57,6 +57,6 @@ export async function bringExternals(
   return { shown: now, refused }
 }
 
-/** The control plane names a field of its own call. */
+/** Without the field, which is one of the control plane's own call. */
 const messageOf = ({ code, message }: Refused): string =>
   code === 'AddressTaken' ? 'it is already in use' : reasonOf(message)

@@ -30,7 +30,7 @@ test.each([
     'load balancer',
     'Quota for loadBalancers is 1, 1 in use, 1 more wanted',
   ],
-])('%s is told by what the user of the Service set', (field, message, own, reason) => {
+])('%s is refused under the field that the user of the Service set', (field, message, own, reason) => {
   expect(inOwnWords(new Refused('Word', message, field))).toEqual({ reason: 'Word', field: own, message: reason })
 })
 

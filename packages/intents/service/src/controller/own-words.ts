@@ -1,7 +1,7 @@
 import type { Refused } from '@spout/client/native-api'
 import { type Refusal, reasonOf } from '@spout/connector'
 
-/** Parts of a load balancer, by what of a Service they are made of. The first that fits counts. */
+/** Fields of a Service by the parts of a load balancer that they become. The first match counts. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^vips\b|^address/, 'spec.loadBalancerIP'],
   [/^listeners\[\d+\]\.allowedCidrs/, 'spec.loadBalancerSourceRanges'],
@@ -11,9 +11,9 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * A refusal of the control plane in the words of the Service: the field that its user set, and the reason alone. The
- * control plane names fields of its own call, which nobody of the cluster ever saw.
- * @param addressField where the Service says which address it wants
+ * Translates a refusal of the control plane for the Service's user: the field that the user set, and only the reason.
+ * The control plane names fields of its own call, which users of the cluster never see.
+ * @param addressField the field in which the Service requests an address
  */
 export function inOwnWords({ code, field, message }: Refused, addressField = 'spec.loadBalancerIP'): Refusal {
   const own = FIELDS.find(([pattern]) => pattern.test(field ?? ''))?.[1] ?? 'load balancer'

@@ -8,11 +8,11 @@ import type { ControllerContext } from './context.ts'
 
 const HELD_RETRY_MS = 5000
 
-/** Takes down what a Service leaves behind, and lets it go once the nodes have confirmed that they hold nothing of it. */
+/** Deletes what a Service leaves behind, and releases it once the nodes confirm that they hold nothing of it. */
 export async function release(context: ControllerContext, key: string): Promise<Outcome> {
   const { cluster, index, working, withdrawing, settings } = context
   if (cluster.isHeld(key)) return retryAfter(HELD_RETRY_MS)
-  // What is being made for it would be left behind.
+  // A load balancer that is being created for it would be left behind.
   if (working.has(key)) return retryAfter(SHORTLY_MS)
   const service = cluster.service(key)
   const ownership = index.get(key)?.ownership
@@ -36,7 +36,7 @@ async function letGo(
 ): Promise<void> {
   if (ownership === 'released') await statuses.set(service, NO_STATUS)
   if (!hasFinalizer(service) && service.metadata.annotations?.[MANAGED_BY] === undefined) return
-  // Said before the finalizer goes: of an object that is gone nobody can be told.
+  // Before the finalizer goes: a deleted object gets no events.
   cluster.tell(service, RELEASED)
   await cluster.release(service)
 }

@@ -35,18 +35,18 @@ export interface ServiceControllerCounters {
 }
 
 /**
- * Keys worked on at the same time. Work on a key is mostly waiting: twice for the API server and once for the control plane's
- * store. It is as many as the control plane creates in one call.
+ * Keys that are processed concurrently. A worker mostly waits: twice for the API server and once for the control
+ * plane's store. It equals the number of load balancers that the control plane creates in one call.
  */
 const WORKERS = 256
-/** With more keys than this in the queue, a status is written only once the nodes have answered: addresses come first. */
+/** With more queued keys than this, a status is written only after the nodes have answered: addresses come first. */
 const MASS = 64
-/** How long a creation waits for others that go in the same call, for each key in the queue: a shared call costs less. */
+/** How long a creation waits to share a call, per queued key: a shared call costs less. */
 const PATIENCE_PER_KEY_MS = 0.2
 const MOST_PATIENCE_MS = 500
 const NOT_READY_RETRY_MS = 200
 const ROUTES_IN_USE_RETRY_MS = 1000
-/** Services wait until routes to pods were set once, and are then queued again. This pause is for the case that they are not. */
+/** Services wait until routes to pods were set once, and are then queued again. This is the pause if they are not. */
 const ROUTES_LOOK_MS = 1000
 
 const UNIT = 'unit/'
@@ -55,11 +55,11 @@ const ROUTES = 'routes'
 const NODES = 'nodes'
 
 /**
- * Keeps load balancers as the Services of a cluster want them, and Services' statuses as the load balancers are.
+ * Keeps load balancers as the Services of a cluster request them, and the Services' statuses as the load balancers are.
  *
- * The queue holds keys, not events: `unit/...` for the Services of one address, `leave/namespace/name` for what a Service leaves
- * behind. Work on a key reads both sides and writes the difference. It may run at any time; after a restart it finds nothing
- * to do. Namespaces take turns.
+ * The queue holds keys, not events: `unit/...` for the Services of one address, `leave/namespace/name` for a Service
+ * that goes. A worker reads both sides and writes the difference. It may run at any time; after a restart it finds
+ * nothing to do. Namespaces take turns.
  */
 export class ServiceController {
   readonly name = 'service-controller'
@@ -70,9 +70,11 @@ export class ServiceController {
   readonly #stop = new AbortController()
   #nodes: readonly EligibleNode[] = []
   #nodesStale = true
-  /** Whether the routes to pods were set once, or failed: before that, members behind a missing route would be refused. */
+  /**
+   * Whether the routes to pods were set once, or failed. Before that, members behind a missing route would be refused.
+   */
   #routesLooked: boolean
-  /** The control plane listed nothing of this cluster, and nobody has looked yet what that means. */
+  /** The control plane listed nothing of this cluster, and the reason has not been examined yet. */
   #listedNothing = false
   #following: Promise<unknown> | null = null
   #unsubscribe: readonly (() => void)[] = []
@@ -127,12 +129,12 @@ export class ServiceController {
     }
   }
 
-  /** The load balancers of this cluster in the project, as the control plane shows them. */
+  /** The load balancers of this cluster in the project. */
   get known(): KnownLoadBalancers {
     return this.#context.known
   }
 
-  /** Whether both sides were read: before that nothing is decided. */
+  /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
     const { cluster, known, networks } = this.#context
     return cluster.ready && known.listed && networks.listed
@@ -177,18 +179,18 @@ export class ServiceController {
     if (before?.unit != null && after !== null && after.unit === null) statuses.forget(after.uid)
     for (const unit of new Set([before?.unit, after?.unit])) if (unit != null) this.#addUnit(unit)
     const leaves = ownership === 'deleting' || ownership === 'released'
-    // Of a Service that was never ours nothing is left behind.
+    // A Service that was never ours leaves nothing behind.
     if (leaves || known.ofKey(key).length > 0) this.#addLeaving(key)
   }
 
-  /** Nodes come one by one, a thousand at a start: they are read when somebody asks for them. */
+  /** Nodes come one by one, a thousand at a start, so they are read only when needed. */
   #nodesChanged(): void {
     this.#nodesStale = true
     this.#queue.add(NODES)
     if (this.#context.settings.routesOfNetwork !== null) this.#queue.add(ROUTES)
   }
 
-  /** Members and families that could not be may be now, and pods behind routers that a subnet was missing for. */
+  /** Members, families and routers that had no subnet may have one now. */
   #networksChanged(): void {
     this.#units.leftOut.forgetAll()
     if (this.#context.settings.routesOfNetwork !== null) this.#queue.add(ROUTES)
@@ -205,7 +207,7 @@ export class ServiceController {
     return nodes
   }
 
-  /** Load balancers were shown anew: before and after, or none when all were listed. */
+  /** Load balancers changed: documents before and after, or none when the list is complete. */
   #shown(documents: readonly LoadBalancer[]): void {
     const { index, known, departed } = this.#context
     const all = documents.length === 0 ? [...known.all()].map(({ document }) => document) : documents
@@ -219,7 +221,7 @@ export class ServiceController {
     const [before, after] = documents
     if (before !== undefined && after === undefined && known.get(before.id) === null) {
       this.#units.forget(before.id)
-      // An address is free that somebody may have been refused.
+      // A free address may help a refused Service.
       this.#tryRefusedAgain()
     }
     if (documents.length > 0) return
@@ -231,7 +233,9 @@ export class ServiceController {
     for (const unit of this.#units.refusedUnits) this.#addUnit(unit)
   }
 
-  /** Before anything is done on an empty list: what Services show of ours, the control plane has lost. */
+  /**
+   * Runs before anything is done on an empty list: addresses of ours that Services show were lost by the control plane.
+   */
   #lookForLosses(): void {
     if (!this.#listedNothing) return
     this.#listedNothing = false
@@ -244,7 +248,7 @@ export class ServiceController {
     if (unit != null) this.#addUnit(unit)
   }
 
-  /** Turns are taken by namespace; Services that share across namespaces have a turn of their own. */
+  /** Namespaces take turns; Services that share across namespaces have a turn of their own. */
   #addUnit(unit: string): void {
     const [kind = '', rest = ''] = unit.split(':', 2)
     this.#queue.add(`${UNIT}${unit}`, kind === 'alone' ? namespaceOf(rest) : rest)
@@ -272,7 +276,7 @@ export class ServiceController {
     }
   }
 
-  /** The first look is over, however it ended: Services do not wait for routes that cannot be. */
+  /** The first attempt is over, whatever its result: Services do not wait for routes that fail. */
   #endRoutes(): void {
     if (this.#routesLooked) return
     this.#routesLooked = true

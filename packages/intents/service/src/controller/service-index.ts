@@ -3,15 +3,15 @@ import type { Service } from '@spout/kube'
 import type { Ownership } from '../to-model/ownership.ts'
 import { aloneUnit, unitOf } from '../to-model/sharing.ts'
 
-/** What is remembered of a Service since it was last looked at. */
+/** A Service as it was last seen. */
 export interface IndexedService {
   readonly uid: string
   readonly ownership: Ownership
-  /** Who it is decided on with; null when it is not ours. */
+  /** The unit that it is decided with; null when it is not ours. */
   readonly unit: string | null
 }
 
-/** Which Services are decided on together. */
+/** Groups Services into units, which are decided together. */
 export class ServiceIndex {
   readonly #byKey = new Map<string, IndexedService>()
   readonly #keysOfUnit = new Map<string, Set<string>>()
@@ -28,14 +28,14 @@ export class ServiceIndex {
     return this.#keysOfUnit.keys()
   }
 
-  /** Counts Services by what they are to us. */
+  /** Number of Services of this ownership. */
   count(ownership: Ownership): number {
     let count = 0
     for (const one of this.#byKey.values()) if (one.ownership === ownership) count++
     return count
   }
 
-  /** @returns what was remembered before and what is now; null for a Service that is not there */
+  /** @returns the entry before and after; null for a Service that does not exist */
   put(
     key: string,
     service: Service | undefined,

@@ -27,7 +27,7 @@ const group = {
   ],
 }
 
-test('what was worked out holds while nothing but statuses and versions change, with the Services as they are now', () => {
+test('a plan holds while only statuses and versions change, with the current Services', () => {
   const settled = new SettledUnits()
   expect(settled.groupsOf('u', sight)).toBeNull()
   settled.put('u', sight, [group])
@@ -46,7 +46,7 @@ test.each<[string, Partial<UnitSight>]>([
   ['the nodes', { nodes: [{ name: 'n', addresses: new Map() }] }],
   ['the networks', { networks: [{ id: 'n', name: 'n', families: [4] }] }],
   ['the document', { documents: [{ id: 'lb' } as LoadBalancer] }],
-])('it does not when another is there: %s', (_, other) => {
+])('it does not hold with another: %s', (_, other) => {
   const settled = new SettledUnits()
   settled.put('u', sight, [group])
   expect(settled.groupsOf('u', { ...sight, ...other })).toBeNull()

@@ -4,7 +4,7 @@ import type { EndpointSlice, Service } from '@spout/kube'
 import type { LoadBalancer } from '@spout/model'
 import type { PlannedGroup } from './unit-plan.ts'
 
-/** All that a unit was worked out from. */
+/** Everything that a unit's plan was computed from. */
 export interface UnitSight {
   readonly services: readonly Service[]
   readonly slices: readonly (readonly EndpointSlice[])[]
@@ -13,7 +13,7 @@ export interface UnitSight {
   readonly documents: readonly LoadBalancer[]
 }
 
-/** A group that is as requested, without what its document says. */
+/** A group that is as requested, without the content of its document. */
 export type SettledGroup = Omit<PlannedGroup, 'content'>
 
 interface Settled {
@@ -22,13 +22,13 @@ interface Settled {
 }
 
 /**
- * Units whose load balancers say what is wanted, by what that was worked out from: a look for a status alone need not go
- * over thousands of members again.
+ * Remembers units whose load balancers are as requested, with the input of their plan. So a change of status alone does
+ * not go over thousands of members again.
  */
 export class SettledUnits {
   readonly #byUnit = new Map<string, Settled>()
 
-  /** The groups of the unit with their Services as they are now; null where something else is wanted by now, or not known. */
+  /** The groups of the unit with their current Services; null when the request has changed, or is not known. */
   groupsOf(unit: string, sight: UnitSight): readonly SettledGroup[] | null {
     const known = this.#byUnit.get(unit)
     if (known === undefined || !isSameSight(known.sight, sight)) return null
@@ -56,14 +56,14 @@ const isSameSight = (a: UnitSight, b: UnitSight): boolean =>
   a.services.length === b.services.length &&
   a.services.every((service, at) => wantsTheSame(service, b.services[at]))
 
-/** Of each of the same Services the very same slices. */
+/** Whether the same Services have the same slice objects. */
 export const areSameSlices = (a: UnitSight['slices'], b: UnitSight['slices']): boolean =>
   a.length === b.length && a.every((own, at) => isSameList(own, b[at] ?? []))
 
 const isSameList = <T>(a: readonly T[], b: readonly T[]): boolean =>
   a.length === b.length && a.every((item, at) => item === b[at])
 
-/** Its status is what we and others write into it, and its version counts those writes. */
+/** Ignores the status, which we and others write, and the version, which counts those writes. */
 function wantsTheSame(a: Service, b: Service | undefined): boolean {
   if (b === undefined || keyOf(a) !== keyOf(b)) return false
   const { resourceVersion: _a, ...before } = a.metadata
@@ -71,7 +71,7 @@ function wantsTheSame(a: Service, b: Service | undefined): boolean {
   return isDeepStrictEqual(before, after) && isDeepStrictEqual(a.spec, b.spec)
 }
 
-/** What a change of members leaves as it is is the very same in both. */
+/** Whether all parts but the members are identical objects in both. */
 export function differInMembersAlone(before: LoadBalancer, after: LoadBalancer): boolean {
   const { pools, generation: _g, updatedAt: _u, ...frame } = before
   if (!areSame(frame, after) || pools.length !== after.pools.length) return false

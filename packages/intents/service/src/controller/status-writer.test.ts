@@ -13,7 +13,7 @@ const REQUEST: AddressRequest = { families: [{ family: 4, required: true, addres
 const PROGRAMMED: Progress = { type: 'programmed', notice: null }
 const waits = (reason: string): Progress => ({ type: 'pending', reason, message: 'm' })
 
-/** One Service, whose status is what was written last. */
+/** One Service, with the status that was written last. */
 class OneService {
   readonly clock = new FakeClock()
   readonly written: (readonly [ip: string | undefined, reason: string | undefined])[] = []
@@ -21,9 +21,9 @@ class OneService {
   readonly again: string[] = []
   isMass = false
   service: Service = service('web', {}, { resourceVersion: '5' })
-  /** What happens at the API server and is shown while an answer is on its way. */
+  /** Runs at the API server, and is shown, while an answer is under way. */
   meanwhile: () => void = () => {}
-  /** The watch shows nothing of what is written. */
+  /** The watch does not show what is written. */
   lags = false
   writer = this.#writer()
 
@@ -43,7 +43,7 @@ class OneService {
     await this.writer.write({ service: this.service, request: REQUEST, addresses, ports: [], progress })
   }
 
-  /** The controller starts again on what the cluster shows. */
+  /** Restarts the controller with what the cluster shows. */
   restart(): void {
     this.writer.close()
     this.writer = this.#writer()
@@ -114,7 +114,7 @@ describe('a Service that waits for the nodes', () => {
     expect([one.told, one.again]).toEqual([['Programmed'], ['shop/web']])
   })
 
-  test('among a mass of others costs one write, or is told of when it stays as it is', async () => {
+  test('among many others costs one write, or is reported when its reason lasts', async () => {
     one.isMass = true
     await one.look(waits('WaitingForPlan'))
     await one.look(waits('WaitingForNode'))
@@ -133,7 +133,7 @@ describe('a Service that waits for the nodes', () => {
     expect([other.written, other.told]).toEqual([[['198.51.100.7', 'WaitingForNode']], ['WaitingForNode']])
   })
 
-  test('tells of the first reason when that one stays, once', async () => {
+  test('reports the first reason once if it lasts', async () => {
     await lookUntilShown('NodeDisconnected')
     await one.clock.advance(STAYS_AFTER_MS)
     expect(one.again).toEqual(['shop/web'])
@@ -143,7 +143,7 @@ describe('a Service that waits for the nodes', () => {
     expect([one.written.length, one.told, one.again.length]).toEqual([1, ['NodeDisconnected'], 1])
   })
 
-  test('writes and tells of a later reason when that one stays', async () => {
+  test('writes and reports a later reason if it lasts', async () => {
     await lookUntilShown('WaitingForPlan', 'WaitingForNode')
     await one.clock.advance(STAYS_AFTER_MS)
     expect(one.again).toEqual(['shop/web'])
@@ -158,14 +158,14 @@ describe('a Service that waits for the nodes', () => {
     expect(one.written.at(-1)).toEqual(['198.51.100.8', 'WaitingForNode'])
   })
 
-  test('says at once that it does not work any more', async () => {
+  test('reports at once that it no longer works', async () => {
     await one.look(PROGRAMMED)
     await one.look(waits('WaitingForPlan'))
     expect(one.written.map(([, reason]) => reason)).toEqual(['Programmed', 'WaitingForPlan'])
     expect(one.told).toEqual(['Programmed'])
   })
 
-  test('is not told of again after a restart', async () => {
+  test('is not reported again after a restart', async () => {
     await lookUntilShown('WaitingForNode')
     await one.clock.advance(STAYS_AFTER_MS)
     await one.look(waits('WaitingForNode'))
@@ -176,7 +176,7 @@ describe('a Service that waits for the nodes', () => {
   })
 })
 
-describe('that it works is told', () => {
+describe('that it works is reported', () => {
   const first = ['198.51.100.7']
 
   test('once for its address, whatever it waits for afterwards', async () => {
@@ -198,7 +198,7 @@ describe('that it works is told', () => {
     expect([one.written.length, one.told]).toEqual([3, ['Programmed']])
   })
 
-  test('again for another address, and after word that it did not', async () => {
+  test('again for another address, and after it was reported as not working', async () => {
     await one.look(PROGRAMMED, ['198.51.100.7'])
     await one.look(PROGRAMMED, ['198.51.100.8'])
     await one.look({ type: 'failed', reason: 'NoNodeAvailable', message: 'm' }, ['198.51.100.8'])
@@ -220,7 +220,7 @@ describe('that it works is told', () => {
     ])
   })
 
-  test('not among a mass of others: each event is a write', async () => {
+  test('not among many others: each event is a write', async () => {
     one.isMass = true
     await one.look(PROGRAMMED)
     one.isMass = false
@@ -229,13 +229,13 @@ describe('that it works is told', () => {
   })
 })
 
-test('a refusal is written and told at once', async () => {
+test('a refusal is written and reported at once', async () => {
   await one.look({ type: 'refused', refusal: { reason: 'PoolNotFound', field: 'f', message: 'm' } }, [])
   expect([one.written, one.told]).toEqual([[[undefined, 'PoolNotFound']], ['PoolNotFound']])
 })
 
 describe('a watch that', () => {
-  test('lags does not make a status be written twice, nor does what it shows from before', async () => {
+  test('lags causes no second write, nor does an older version that it shows', async () => {
     one.lags = true
     await one.look(PROGRAMMED)
     one.show('198.51.100.6', 5)
@@ -243,7 +243,7 @@ describe('a watch that', () => {
     expect(one.written).toHaveLength(1)
   })
 
-  test('is quicker than the answer has what others wrote since put right', async () => {
+  test('is faster than the answer: what others wrote since is corrected', async () => {
     one.lags = true
     one.meanwhile = () => one.show('198.51.100.66', 7)
     await one.look(PROGRAMMED)
@@ -253,7 +253,7 @@ describe('a watch that', () => {
   })
 })
 
-test('what a server that was restored from a backup lost is written again', async () => {
+test('a status that a restored backup lost is written again', async () => {
   one.lags = true
   await one.look(PROGRAMMED)
   one.show('198.51.100.6', 3)

@@ -16,20 +16,20 @@ interface Written {
   readonly atMs: number
 }
 
-/** Writes statuses that differ from what is shown, and tells why something cannot be. */
+/** Writes statuses that differ from what is shown, and records events. */
 export class StatusWriter {
   readonly #cluster: Cluster
   readonly #clock: Clock
   readonly #pending: PendingReasons
   readonly #isMass: () => boolean
-  /** What was written last, by UID, until the cluster shows it: a watch that lags must not make it be written twice. */
+  /** The last written status by UID, until the cluster shows it: a lagging watch must not cause a second write. */
   readonly #written = new Map<string, Written>()
   readonly #working = new ToldAddresses()
   #writes = 0
 
   /**
-   * @param lookAgain called with the key of a Service that has waited for one reason for so long that it is to be told
-   * @param isMass whether so many Services wait for their turn that what will be written again shortly is not worth it
+   * @param lookAgain called with the key of a Service whose reason has lasted so long that it must be reported
+   * @param isMass whether so many Services are queued that a status which will soon change is not worth a write
    */
   constructor(cluster: Cluster, clock: Clock, lookAgain: (key: string) => void, isMass: () => boolean = () => false) {
     this.#cluster = cluster
@@ -59,7 +59,7 @@ export class StatusWriter {
     await this.#put(service, wanted)
     const works = this.#working.take(service, wanted)
     for (const event of eventsOf(before, wanted)) this.#tell(service, wanted, event)
-    // Among a mass of Services it costs the API server a write for each, and the condition says it too.
+    // With many Services an event each costs the API server too much, and the condition says the same.
     if (works !== null && !this.#isMass()) this.#cluster.tell(service, works)
   }
 
@@ -69,7 +69,7 @@ export class StatusWriter {
     if (programmed?.status === 'False' && programmed.reason === event.reason) this.#working.forget(uidOf(service))
   }
 
-  /** The cluster shows something new of this Service. At the version written, or a later one, that is what counts. */
+  /** The cluster shows a new version of this Service. If it is the written version or a later one, it counts. */
   seen(service: Service): void {
     const uid = uidOf(service)
     const written = this.#written.get(uid)
@@ -90,8 +90,8 @@ export class StatusWriter {
   }
 
   /**
-   * The address comes with what becomes of it, or with the reason of now once it has waited for a moment, in a mass of
-   * Services for long; another reason, and the event, only once it has stayed.
+   * The address is written together with the outcome. If the Service waits, it is written with the current reason after
+   * a moment, and among many Services after a long time. Another reason, and the event, follow once it has lasted.
    */
   async #writePending(service: Service, wanted: WrittenStatus): Promise<void> {
     const uid = uidOf(service)
@@ -118,11 +118,11 @@ export class StatusWriter {
     this.#written.set(uidOf(service), { status: wanted, version, atMs: this.#clock.monotonicMs() })
   }
 
-  /** The Service as it is now, with what we wrote last. */
+  /** The newest known version of the Service, with what we wrote last. */
   #newest(service: Service): Service {
     const current = this.#cluster.service(keyOf(service))
     const base = current !== undefined && uidOf(current) === uidOf(service) ? current : service
-    // The watch may have been quicker than the answer to our write, and have shown what others wrote since.
+    // The watch may have been faster than the answer to our write, and may have shown later writes of others.
     this.seen(base)
     const written = this.#written.get(uidOf(service))
     if (written === undefined) return base
@@ -131,6 +131,6 @@ export class StatusWriter {
   }
 }
 
-/** Also where the two versions cannot be compared. */
+/** True also when the two versions cannot be compared. */
 const hasVersion = ({ metadata }: Service, version: string): boolean =>
   !isOlder(metadata.resourceVersion ?? '', version)

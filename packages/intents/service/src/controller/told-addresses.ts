@@ -5,15 +5,15 @@ import { type ServiceEvent, works } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 
 /**
- * Which addresses people were told of that they work, by Service: once for each, however often the Service waits for its
- * nodes meanwhile. What a Service shows as working when it is first looked at was told by whoever wrote it.
+ * The addresses that were reported as working, by Service: each is reported once, however often the Service waits for
+ * its nodes. Addresses that a Service shows as working when it is first seen were reported by another process.
  */
 export class ToldAddresses {
   readonly #byUid = new Map<string, string>()
 
   /**
    * @param seen the Service before `wanted` was written
-   * @returns what to tell; null when it is no news, or it does not work
+   * @returns the event; null when it is no news, or the Service does not work
    */
   take(seen: Service, wanted: WrittenStatus): ServiceEvent | null {
     const uid = uidOf(seen)
@@ -25,7 +25,7 @@ export class ToldAddresses {
     return works(addresses)
   }
 
-  /** It was told that the Service does not work, or the Service is gone: that it works is news again. */
+  /** The Service was reported as not working, or is gone: that it works is news again. */
   forget(uid: string): void {
     this.#byUid.delete(uid)
   }

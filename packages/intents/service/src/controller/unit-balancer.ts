@@ -33,7 +33,7 @@ import { type PlannedGroup, planUnit, type UnitPlan } from './unit-plan.ts'
 
 const NONE: ReadonlyMap<string, Refusal> = new Map()
 
-/** Brings the load balancers of the Services that are decided on together to what they want, and writes their statuses. */
+/** Reconciles the load balancers of a unit, which are decided together, and writes the statuses of its Services. */
 export class UnitBalancer {
   readonly leftOut: LeftOut
   readonly #context: ControllerContext
@@ -89,7 +89,7 @@ export class UnitBalancer {
     if (documents.some(({ id }) => (busy.get(id) ?? unit) !== unit)) return retryAfter(SHORTLY_MS)
     const networks = this.#context.networks.all
     let sight: UnitSight = { services, slices: this.#slicesOf(services), nodes, networks, documents }
-    // Whose a Service is may change without it.
+    // The project of a Service may change without the Service.
     const mayStay = services.every((service) => cluster.barred(service) === null && cluster.isClaimed(service))
     const settled = mayStay ? this.#settled.groupsOf(unit, sight) : null
     if (settled !== null) {
@@ -102,7 +102,7 @@ export class UnitBalancer {
     let refusals = 0
     for (const { id } of documents) busy.set(id, unit)
     try {
-      // The endpoints of a new Service come while it is claimed: said together, they cost no second change.
+      // Endpoints of a new Service arrive while it is claimed: written together, they cost no second change.
       const claimed = new Set<string>()
       while (await this.#claim(plan, claimed)) {
         const slices = this.#slicesOf(services)
@@ -144,16 +144,16 @@ export class UnitBalancer {
   }
 
   /**
-   * Puts our finalizer on Services before anything is made for them.
-   * @param claimed UIDs of those that have it by now; more are added
-   * @returns whether one had none
+   * Puts our finalizer on Services before anything is created for them.
+   * @param claimed UIDs of Services that have it; new ones are added
+   * @returns whether a Service was without it
    */
   async #claim({ groups }: UnitPlan, claimed: Set<string>): Promise<boolean> {
     const { cluster } = this.#context
     const isUnclaimed = ({ service }: PlannedGroup['services'][number]) =>
       !cluster.isClaimed(service) && !claimed.has(uidOf(service))
     const unclaimed = groups.filter(({ services }) => services.some(isUnclaimed))
-    // What an address may come from is asked for meanwhile.
+    // Reads the pools meanwhile.
     if (unclaimed.some(({ heldBy }) => heldBy === null)) this.#context.pools.fresh().catch(() => {})
     const services = unclaimed.flatMap((group) => group.services.filter(isUnclaimed))
     await Promise.all(services.map(({ service }) => cluster.claim(service)))
@@ -161,12 +161,12 @@ export class UnitBalancer {
     return services.length > 0
   }
 
-  /** Remembers what need not be worked out again while nothing but statuses changes. */
+  /** Remembers what need not be computed again while only statuses change. */
   #settle(unit: string, sight: UnitSight, brought: readonly (readonly [PlannedGroup, LoadBalancer])[]): void {
     const documents = this.#documentsOf(unit, sight.services).map(({ document }) => document)
     if (documents.length !== brought.length || brought.some(([, document]) => !documents.includes(document))) return
-    // What is said follows in parts what is there, though not the members: of a document that changed else, the next look
-    // may say more.
+    // The plan depends on the document, though not on its members. If anything else changed, the next pass may change
+    // more.
     const isAsBefore = (one: LoadBalancer) =>
       sight.documents.some((before) => before === one || differInMembersAlone(before, one))
     if (!documents.every(isAsBefore)) return
@@ -178,7 +178,7 @@ export class UnitBalancer {
     return heldBy === null ? null : this.#context.known.get(heldBy)
   }
 
-  /** The load balancer of an earlier Service of the same name goes first. */
+  /** The load balancer of an earlier Service of the same name must go first. */
   #waitsForOthers(services: readonly Service[]): boolean {
     return services.some((service) =>
       this.#context.known
@@ -189,7 +189,7 @@ export class UnitBalancer {
     )
   }
 
-  /** Load balancers that name a Service of the unit, and no living one of another unit. */
+  /** Load balancers that name a Service of the unit, and no living Service of another unit. */
   #documentsOf(unit: string, services: readonly Service[]): readonly ShownLoadBalancer[] {
     const { known, index } = this.#context
     const found = new Map(
@@ -227,7 +227,7 @@ export class UnitBalancer {
       },
       group,
     )
-    // The watch may have shown a newer status than the answer to the call did.
+    // The watch may have shown a newer status than the answer to the call.
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
     const notMade: Progress | null =
       refusal === null ? null : waits ? { type: 'pending', ...refusal } : { type: 'refused', refusal }
@@ -241,7 +241,7 @@ export class UnitBalancer {
     }
   }
 
-  /** Writes the statuses of a group's Services. @returns how many external addresses they do not have */
+  /** Writes the statuses of a group's Services. @returns how many external addresses were refused */
   async #tell(
     group: SettledGroup,
     shown: ShownLoadBalancer | null,
@@ -254,7 +254,7 @@ export class UnitBalancer {
       refused += notHad.length
       await this.#context.statuses.write({
         service,
-        // An address that nobody can be behind is kept, but not shown.
+        // An address without possible members is kept, but not shown.
         request: reachableRequest(request, unreachable),
         addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
@@ -264,7 +264,7 @@ export class UnitBalancer {
         progress:
           notMade ??
           (shown === null
-            ? { type: 'pending', reason: 'Allocating', message: 'It is being made.' }
+            ? { type: 'pending', reason: 'Allocating', message: 'It is being created.' }
             : this.#confirmations.progressOf(
                 shown,
                 programmedSince(service),
@@ -285,7 +285,7 @@ export class UnitBalancer {
     return { reason: 'EndpointsLeftOut', field: 'endpoints', message: `${left.count} left out: ${left.reason}` }
   }
 
-  /** What a Service shows of a control plane that has lost its state. */
+  /** Addresses that a Service shows of a control plane that has lost its state. */
   #awaitedAddresses(service: Service): readonly string[] {
     return this.#context.restoration.awaits(service) ? shownAddresses(service) : []
   }
@@ -308,13 +308,13 @@ const ofWanted = ({ wanted }: ExternalIpRequest, refused: ReadonlyMap<string, Re
     return refusal === undefined ? [] : [{ address, refusal }]
   })
 
-/** The watch may have told of what a call made before the call was answered. */
+/** The watch may have shown the result of a call before the call was answered. */
 const isSameVersion = (made: ShownLoadBalancer, shown: ShownLoadBalancer | null): shown is ShownLoadBalancer =>
   shown !== null &&
   made.document.generation === shown.document.generation &&
   made.document.updatedAt === shown.document.updatedAt
 
-/** An address from a pool that is asked for by name, or a family that could not be had, may yet become another. */
+/** A group with a pool requested by name, or with a family that was refused, may still get another address. */
 const isDone = ({ request, services }: PlannedGroup, { document }: ShownLoadBalancer): boolean =>
   request.pools === null &&
   request.families.every(

@@ -20,7 +20,7 @@ const contentFor = (
     surroundings: () => ({ slices, nodes: [], mode: 'direct' }),
   }).groups[0]?.content
 
-/** What the control plane would show of a Service whose endpoints were seen. */
+/** What the control plane would show of a Service with endpoints. */
 function documentOf(one: Service): LoadBalancer {
   const { name, annotations, pools, listeners } = contentFor(one, SEEN, [])!
   return {
@@ -36,10 +36,10 @@ function documentOf(one: Service): LoadBalancer {
 const members = (content: LoadBalancerContent | undefined) =>
   content?.pools.flatMap((pool) => pool.members.map(({ address }) => address))
 
-describe('a Service that is there and has no EndpointSlice', () => {
+describe('a Service without an EndpointSlice', () => {
   const document = documentOf(service('web', SELECTOR))
 
-  test('keeps its members: slices were not seen yet', () => {
+  test('keeps its members: its slices were not seen yet', () => {
     expect(members(contentFor(service('web', SELECTOR), [], [document]))).toEqual(['10.1.0.1', '10.1.0.2'])
   })
 
@@ -50,7 +50,7 @@ describe('a Service that is there and has no EndpointSlice', () => {
     expect(members(contentFor(wrong, [], [document]))).toEqual(['10.1.0.1', '10.1.0.2'])
   })
 
-  test('loses them by a slice without endpoints, and without a selector', () => {
+  test('loses them with an empty slice, or without a selector', () => {
     expect(members(contentFor(service('web', SELECTOR), [slice('web', [])], [document]))).toEqual([])
     expect(members(contentFor(service('web'), [], [document]))).toEqual([])
   })
@@ -61,7 +61,7 @@ describe('a Service that is there and has no EndpointSlice', () => {
   })
 })
 
-test('a Service that left a shared address is not named any more, also while the one that stays cannot be read', () => {
+test('a Service that left a shared address is no longer named, also while the one that stays cannot be read', () => {
   const [stays, left] = [service('web'), service('left', {}, { uid: uid(2) })]
   const document = documentOf(stays)
   const both = { ...document.annotations, [`kubernetes.service.${left.metadata.uid}`]: 'shop/left' }

@@ -30,7 +30,7 @@ import { servicesOf } from '../to-model/services-of.ts'
 import { type HeldGroup, partition } from '../to-model/sharing.ts'
 import type { ShownPort } from '../write-back/ingress.ts'
 
-/** What shall be done about the Services of one unit: those that are decided on together. */
+/** The plan for one unit: Services that are decided together. */
 export interface UnitPlan {
   readonly groups: readonly PlannedGroup[]
   /** Services whose request cannot be read; what they had before stays. */
@@ -41,7 +41,7 @@ export interface PlannedGroup {
   readonly heldBy: string | null
   readonly request: AddressRequest
   readonly content: LoadBalancerContent
-  /** Addresses that Services of the group ask for beside those they are given. */
+  /** Addresses that Services of the group request in addition to their own. */
   readonly externals: readonly string[]
   readonly services: readonly PlannedService[]
 }
@@ -58,17 +58,17 @@ export interface PlannedService {
 
 export interface UnitInput {
   readonly services: readonly Service[]
-  /** Load balancers that are this unit's alone. */
+  /** Load balancers of this unit alone. */
   readonly documents: readonly LoadBalancer[]
   readonly cluster: string
-  /** Why a Service is not balanced, whatever it says; left out, none is barred. */
+  /** Why a Service must not be balanced, whatever its spec; left out: all may be. */
   readonly barred?: (service: Service) => Refusal | null
-  /** Where `externalIPs` may come from; left out, they are not looked at. */
+  /** Ranges for `externalIPs`; left out: the field is ignored. */
   readonly externalRanges?: readonly Cidr[]
   readonly surroundings: (service: Service) => Surroundings
 }
 
-/** Pure: what is wanted of a unit, given what is there. */
+/** Computes the plan of a unit. Pure. */
 export function planUnit({
   services,
   documents,
@@ -134,13 +134,13 @@ export function planUnit({
   const living = new Set(services.map((service) => ownerAnnotation('service', uidOf(service))))
   const leaves = (annotation: string): boolean =>
     annotation.startsWith(ownerAnnotation('service', '')) && !living.has(annotation)
-  // Load balancers that only refused Services have left: as they are, but for the endpoints.
+  // Load balancers that only refused Services have left: unchanged but for the endpoints.
   const alone = documents
     .filter(({ id }) => !planned.has(id))
     .map((document): PlannedGroup => {
       const own = refused.filter(({ service }) => servicesOf(document).has(uidOf(service)))
       const whole = contentOf(document)
-      // Who leaves the address is not named any more.
+      // Services that leave the address are no longer named.
       const annotations = Object.fromEntries(Object.entries(whole.annotations).filter(([name]) => !leaves(name)))
       const bare: LoadBalancerContent = { ...whole, annotations, pools: [], listeners: [] }
       return {
@@ -157,7 +157,7 @@ export function planUnit({
   return { groups: [...groups, ...alone], refused }
 }
 
-/** What is asked for beside the addresses that the Services have, or ask for, as their own. */
+/** Requested addresses that are not the Services' own. */
 function externalsOf(
   services: readonly Service[],
   request: AddressRequest,
@@ -172,7 +172,7 @@ function externalsOf(
   return [...wanted].filter((address) => !own.has(address)).sort()
 }
 
-/** Those that are there stay noted until they are gone, so that an interrupted change can be ended. */
+/** Addresses that exist stay noted until they are removed, so that an interrupted change can be completed. */
 function withExternals(
   content: LoadBalancerContent,
   document: LoadBalancer | null,
@@ -190,8 +190,8 @@ function shownPort(service: Service, port: BalancedPort, taken: ReadonlyMap<Port
 }
 
 /**
- * A Service with a selector has an EndpointSlice as long as it lives, if only one without endpoints. None at all says that
- * they were not seen yet: after an API server was restored, Services may be told before slices.
+ * Whether the slices of a Service were not seen yet. A Service with a selector always has an EndpointSlice, though it
+ * may be empty. After an API server was restored, Services may be sent before slices.
  */
 function areUnseen(service: Service, { slices, mode: configured }: Surroundings): boolean {
   const mode = modeOf(service, configured)
@@ -199,7 +199,7 @@ function areUnseen(service: Service, { slices, mode: configured }: Surroundings)
   return direct && slices.length === 0 && Object.keys(service.spec.selector ?? {}).length > 0
 }
 
-/** The members that the document has already. */
+/** Keeps the members that the document has. */
 function withMembersOf(whole: LoadBalancerContent, document: LoadBalancer, service: Service): LoadBalancerContent {
   const before = new Map(contentOf(document).pools.map(({ name, members }) => [name, members]))
   const own = (name: string): boolean => name.startsWith(`${uidOf(service)}/`)
@@ -209,7 +209,7 @@ function withMembersOf(whole: LoadBalancerContent, document: LoadBalancer, servi
   return { ...whole, pools }
 }
 
-/** A mistake in an annotation must not stop what works: listeners stay as they were, and endpoints are followed. */
+/** A mistake in an annotation must not stop what works: listeners stay, and endpoints are followed. */
 function withKept(
   whole: LoadBalancerContent,
   document: LoadBalancer,
@@ -240,7 +240,7 @@ function withKept(
   }
 }
 
-/** What a document says of who has which port and address. */
+/** Which Service has which port and address, according to a document. */
 export function heldGroup(document: LoadBalancer): HeldGroup {
   const listeners = listenersOf(document)
   return {

@@ -24,16 +24,16 @@ export interface KubeClusterOptions {
   readonly className: string
   /** Only this namespace; null for all. */
   readonly namespace: string | null
-  /** Whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out takes all. */
+  /** Managers whose EndpointSlices count, by label `endpointslice.kubernetes.io/managed-by`; empty or left out: all. */
   readonly slicesBy?: readonly string[]
-  /** Services that load balancers exist for: their absence from the first list is not believed lightly. */
+  /** Services that have load balancers: when the first list lacks them, the deletion guard may hold them. */
   readonly knownServices: readonly string[]
   /** Records an event. */
   readonly tell: (service: Service, event: ServiceEvent) => void
   readonly deletionGuard?: Partial<DeletionGuardPolicy>
 }
 
-/** `Cluster` over an API server: Services, their EndpointSlices, and nodes. */
+/** `Cluster` on an API server: Services, their EndpointSlices, and nodes. */
 export class KubeCluster implements Cluster {
   readonly reflectors: readonly KindReflector[]
   readonly #options: KubeClusterOptions
@@ -75,7 +75,7 @@ export class KubeCluster implements Cluster {
     await Promise.all(this.reflectors.map(({ reflector }) => reflector.close()))
   }
 
-  /** Somebody says that what is missing is deleted indeed. */
+  /** An operator confirms that missing objects are deleted. */
   confirm(): void {
     for (const { reflector } of this.reflectors) reflector.confirm()
   }
@@ -125,7 +125,7 @@ export class KubeCluster implements Cluster {
     return this.#services.isClaimed(service)
   }
 
-  /** @param projectId written down too where there are several projects */
+  /** @param projectId written too when there are several projects */
   claim(service: Service, projectId?: string): Promise<void> {
     return this.#services.claim(service, projectId)
   }

@@ -2,13 +2,13 @@ import { MANAGED_BY, PROJECT, picked } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { ANNOTATIONS } from '../names.ts'
 
-/** What is kept of objects: the fields that are read here. Built anew, so that nothing holds on to the rest. */
+/** Objects reduced to the fields that are read here. They are built anew, so that the rest can be freed. */
 
 const PREFIX = 'spout.dev/'
 const MOST_UNKNOWN = 4
 const KEPT_ANNOTATIONS: readonly string[] = [MANAGED_BY, PROJECT, ...Object.values(ANNOTATIONS).flat()]
 
-/** Names of ours that say nothing, so that their user can be told: few of them, and nothing of what they say. */
+/** Annotations under our prefix that we do not know, so that the user can be told: a few names, without values. */
 function unknownOurs(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const names = Object.keys(annotations).filter((name) => name.startsWith(PREFIX) && !KEPT_ANNOTATIONS.includes(name))
   return Object.fromEntries(names.slice(0, MOST_UNKNOWN).map((name) => [name, '']))
@@ -29,7 +29,7 @@ const SPEC = [
   ...(['externalIPs', 'selector', 'sessionAffinity', 'sessionAffinityConfig'] as const),
 ] as const
 
-/** Of a Service that is no load balancer, and was none of ours, only that it is there. */
+/** Of a Service that is not a load balancer, and was none of ours, only its existence is kept. */
 export function trimService({ metadata, spec, status }: Service): Service {
   const named = picked(metadata, NAMED)
   if (spec?.type !== 'LoadBalancer' && metadata.annotations?.[MANAGED_BY] === undefined)

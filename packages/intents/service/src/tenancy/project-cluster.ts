@@ -6,12 +6,14 @@ import { namespacesSharedWith } from '../to-model/sharing.ts'
 import type { ServiceEvent } from '../write-back/events.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
 
-/** What is written to a Service says whose it is. */
+/** A cluster whose claims name the project. */
 export interface ClaimingCluster extends Cluster {
   claim(service: Service, projectId?: string): Promise<void>
 }
 
-/** A cluster with the Services of one project alone, or of nobody. What others have is not there. */
+/**
+ * A view of the cluster with the Services of one project, or with those of none. Services of other projects are absent.
+ */
 export class ProjectCluster implements Cluster {
   readonly #tenancy: Tenancy
   readonly #cluster: ClaimingCluster
@@ -55,7 +57,7 @@ export class ProjectCluster implements Cluster {
     return this.#cluster.isHeld(key) || this.#tenancy.isWithheld(key)
   }
 
-  /** One that is somebody else's is gone from here. */
+  /** A Service of another project counts as gone. */
   async isGone(key: string, uid: string): Promise<boolean> {
     const service = this.#cluster.service(key)
     if (service === undefined || uidOf(service) !== uid) return this.#cluster.isGone(key, uid)
@@ -88,7 +90,7 @@ export class ProjectCluster implements Cluster {
     return {
       reason: NAMESPACE_MOVED,
       field: 'metadata.namespace',
-      message: `Its namespace is ${whose} now. The Service stays with the project that it has its address from until it is made again.`,
+      message: `Its namespace is ${whose} now. The Service stays in the project of its address until it is created again.`,
     }
   }
 
@@ -116,11 +118,11 @@ export class ProjectCluster implements Cluster {
 
   #projectId(): string {
     const id = this.#project === null ? null : this.#tenancy.projectId(this.#project)
-    if (id === null) throw new Error('a Service of nobody is claimed by nobody')
+    if (id === null) throw new Error('a Service without a project cannot be claimed')
     return id
   }
 
-  /** It may have become another project's while it was looked at. */
+  /** It may have moved to another project meanwhile. */
   #mustBeOurs(service: Service): void {
     const key = keyOf(service)
     if (!this.#tenancy.isOf(key, this.#project)) throw new Stale(`${key} is of another project now`)

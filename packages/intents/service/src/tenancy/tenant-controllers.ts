@@ -11,14 +11,14 @@ import { ServiceController, type ServiceControllerCounters } from '../controller
 import { type ClaimingCluster, ProjectCluster } from './project-cluster.ts'
 import { TenantServices } from './tenant-services.ts'
 
-/** Settings of a controller that are not alike for all projects. */
+/** Settings of a controller that differ between projects. */
 export type OwnSettings = Pick<ServiceControllerSettings, 'defaultPools' | 'routesOfNetwork' | 'podWay'>
 
-/** A project of the rules that can be worked in. */
+/** A project of the rules that has a working credential. */
 export interface Tenant extends OwnSettings {
-  /** As the rules call it. */
+  /** Its name in the rules. */
   readonly project: string
-  /** With a credential of that project alone. */
+  /** With a credential for that project alone. */
   readonly service: LoadBalancerService
 }
 
@@ -26,14 +26,17 @@ export interface TenantControllersOptions {
   readonly cluster: ClaimingCluster
   readonly namespaces: NamespaceLabels
   readonly rules: readonly ProjectRule[]
-  /** Projects of the rules that are missing here are waited for: their Services stay as they are. */
+  /** Projects of the rules that are missing here are not ready: their Services stay as they are. */
   readonly tenants: readonly (Tenant & { readonly projectId: string })[]
   readonly settings: Omit<ServiceControllerSettings, keyof OwnSettings>
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** A controller for each project, and one that tells Services of nobody why. They share the cluster, and no Service. */
+/**
+ * A controller for each project, and one that refuses Services without a project. They share the cluster, and no
+ * Service.
+ */
 export class TenantControllers {
   readonly #tenancy: Tenancy
   readonly #controllers: readonly ServiceController[]
@@ -68,7 +71,7 @@ export class TenantControllers {
     return this.#isComplete && this.#controllers.every(({ ready }) => ready)
   }
 
-  /** Of all projects together, and of Services of nobody, which are refused. */
+  /** Sums over all projects, and over Services without a project, which are refused. */
   get counters(): ServiceControllerCounters {
     const all = this.#controllers.map(({ counters }) => counters)
     const sum = (of: (counters: ServiceControllerCounters) => number): number =>

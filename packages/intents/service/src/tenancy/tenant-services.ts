@@ -3,7 +3,7 @@ import type { Cluster } from '../controller/cluster.ts'
 import { type OwnershipSettings, ownershipOf } from '../to-model/ownership.ts'
 import { namespacesSharedWith } from '../to-model/sharing.ts'
 
-/** The Services of a cluster that are ours, as they are assigned to projects. */
+/** The Services of a cluster that are ours, as tenancy assigns them to projects. */
 export class TenantServices implements TenantObjects {
   readonly kind = 'service'
   readonly #cluster: Cluster

@@ -12,18 +12,18 @@ import type { ServiceEvent } from '../write-back/events.ts'
 
 export const CLASS = 'spout.dev/load-balancer'
 
-/** A controller that runs, and what it did. */
+/** A running controller, and a record of what it did. */
 export interface RunningController {
   readonly controller: ServiceController
   readonly kube: KubeCluster
-  /** Calls to the control plane that change something, such as `replace`. */
+  /** Changing calls to the control plane, such as `replace`. */
   readonly calls: string[]
   /** Writes to the API server. */
   readonly writes: string[]
   readonly events: { readonly service: string; readonly event: ServiceEvent }[]
-  /** Names of Services of which the API server was asked whether they are gone. */
+  /** Names of Services about which the API server was asked whether they are gone. */
   readonly asked: string[]
-  /** From now on its watch of Services tells it nothing, until it is let go. */
+  /** Stops its watch of Services until `letGo` is called. */
   holdWatch(): { letGo(): void }
   stop(): Promise<void>
 }
@@ -32,8 +32,8 @@ const WATCHES: readonly unknown[] = ['watch', 'poolChanges', 'watchNetworks']
 const CHANGING = ['create', 'replace', 'changeMembers', 'delete', 'addVip', 'removeVip'] as const
 
 /**
- * A real API server, and a real control plane over HTTP (admission, store, native API) with one project, whose nodes'
- * confirmations the test gives.
+ * A real API server, and a real control plane over HTTP (admission, store, native API) with one project. The test plays
+ * the nodes' confirmations.
  */
 export async function openControllerBed() {
   const lab = await Lab.create()
@@ -220,7 +220,7 @@ export async function openControllerBed() {
         metadata: { name, namespace, labels: { 'kubernetes.io/service-name': serviceName } },
         ...body,
       }),
-    /** The Service once the check holds of it. */
+    /** The Service once the check passes. */
     when: (name: string, what: string, holds: (service: Service) => boolean | Promise<boolean>, namespace = 'shop') =>
       waitFor(
         async () => {
@@ -232,7 +232,7 @@ export async function openControllerBed() {
     gone: (name: string, namespace = 'shop') =>
       waitFor(async () => (await get(name, namespace).catch(() => null)) === null, { what: `${name} to be gone` }),
     until: <T>(what: string, probe: () => T | Promise<T>) => waitFor(probe, { what, timeoutMs: 15_000 }),
-    /** The nodes confirm what is wanted of a load balancer, or say what is wrong. */
+    /** The nodes confirm a load balancer, or report what is wrong. */
     confirm: (document: LoadBalancer, status: Partial<LoadBalancerStatus> = {}) =>
       spout.status.set(document.id, {
         provisioning: 'active',
@@ -252,13 +252,13 @@ export async function openControllerBed() {
 
 export type ControllerBed = Awaited<ReturnType<typeof openControllerBed>>
 
-/** What a test does before its controller goes on. */
+/** What a test does before its controller continues. */
 export interface ControllerHooks {
-  /** Before the API server is asked whether a Service is gone; what it throws is the answer. */
+  /** Before the API server is asked whether a Service is gone; if it throws, that is the answer. */
   readonly onQuestion?: () => void
   /** Before a write is sent to the API server, `METHOD PATH`. */
   readonly onWrite?: (write: string) => Promise<void>
-  /** Before the control plane is asked for something, by its name in `LoadBalancerService`. */
+  /** Before a call to the control plane, by its name in `LoadBalancerService`. */
   readonly onCall?: (name: string) => Promise<void>
 }
 

@@ -15,13 +15,13 @@ const BY_ROUTER = {
 
 export interface StartTenants {
   readonly rules: readonly ProjectRule[]
-  /** Projects of the rules that the control plane does not answer for. */
+  /** Projects of the rules for which the control plane does not answer. */
   readonly without?: readonly string[]
 }
 
 /**
- * A controller bed with two tenants: `red` (the bed's project) and `blue` (its stranger), each with pools and a network of
- * its own, and one pool that is open to both.
+ * A controller bed with two tenants: `red` (the bed's project) and `blue` (its stranger), each with pools and a network
+ * of its own, and one pool that is open to both.
  */
 export async function openTenantBed() {
   const bed = await openControllerBed()
@@ -54,7 +54,7 @@ export async function openTenantBed() {
     returnPath: 'snat',
     segment: { physicalNetwork: 'physnet2', vlan: null },
   })
-  // The cluster's own segment is in the network of `red`: here a router leads to the pods.
+  // The cluster's own segment is in the network of `red`; here a router leads to the pods.
   const subnet = { name: '', description: '', cidr: '192.168.20.0/24', gatewayIp: null, nodeRange: null }
   await spout.admission.addSubnet(network.id, subnet)
   const running = new Set<{ stop(): Promise<void> }>()
@@ -129,7 +129,7 @@ export async function openTenantBed() {
     nativeOf,
     startTenants,
     documentsOf: (name: string) => spout.view.list('loadBalancer', { projectId: ids[name] ?? '' }),
-    /** Makes a namespace, or gives it other labels. */
+    /** Creates a namespace, or changes its labels. */
     namespace: async (name: string, labels: Readonly<Record<string, string | null>> = {}) => {
       await bed.api.create('/api/v1/namespaces', { metadata: { name } }).catch(() => {})
       await bed.api.patch(`/api/v1/namespaces/${name}`, { metadata: { labels } })

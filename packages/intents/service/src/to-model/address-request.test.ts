@@ -12,7 +12,7 @@ const requested = (...args: Parameters<typeof requestOf>) => {
   return request.value
 }
 
-describe('what addresses a Service wants', () => {
+describe('the addresses that a Service requests', () => {
   test.each([
     ['nothing said', {}, {}, [[4, true, null]], null],
     ['loadBalancerIP', { loadBalancerIP: '198.51.100.7' }, {}, [[4, true, '198.51.100.7']], null],

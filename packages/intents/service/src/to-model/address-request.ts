@@ -11,14 +11,14 @@ import type { Service } from '@spout/kube'
 import { formatIp, isIp, parseIp } from '@spout/net'
 import { fieldOf, listAnnotation } from './annotations.ts'
 
-/** Where a Service says it. */
+/** The fields in which a Service requests addresses. */
 export const ADDRESS_FIELDS = {
   addresses: fieldOf('addresses'),
   pools: fieldOf('pools'),
   families: 'spec.ipFamilies',
 } as const satisfies AddressFields
 
-/** `ipFamilies` in order; the API server always sets them, older objects may lack them. */
+/** The families of `ipFamilies`, in order. The API server always sets them; older objects may lack them. */
 export function familiesOf({ spec }: Service): readonly Family[] {
   const families = (spec.ipFamilies ?? []).map((family) => FAMILY_OF[family]).filter((family) => family !== undefined)
   if (families.length > 0) return [...new Set(families)]
@@ -28,8 +28,8 @@ export function familiesOf({ spec }: Service): readonly Family[] {
 }
 
 /**
- * `loadBalancerIP` (deprecated) is for one address, the annotation for one of each family; both together are refused. An
- * address of a family that the Service does not have is refused too.
+ * Reads the requested addresses. `loadBalancerIP` (deprecated) takes one address, the annotation one of each family;
+ * using both is refused, and so is an address of a family that the Service does not have.
  */
 export function addressRequestOf(service: Service): OrRefusal<AddressRequest> {
   const wanted = wantedAddresses(service)
@@ -61,7 +61,7 @@ export function addressRequestOf(service: Service): OrRefusal<AddressRequest> {
   }
 }
 
-/** Where a Service says which addresses it wants, or would. */
+/** The field in which the Service requests an address, or would. */
 export function addressFieldOf(service: Service): string {
   const wanted = wantedAddresses(service)
   return 'refusal' in wanted ? wanted.refusal.field : wanted.value.field

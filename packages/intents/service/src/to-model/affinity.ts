@@ -1,11 +1,11 @@
 import type { Service } from '@spout/kube'
 import type { Pool } from '@spout/model'
 
-/** What Kubernetes takes when nothing is said. */
+/** Kubernetes' default. */
 const DEFAULT_TIMEOUT_S = 10_800
 const LONGEST_S = 86_400
 
-/** `sessionAffinity: ClientIP` keeps a client with its endpoint, on every node alike: the choice is a hash of its address. */
+/** `sessionAffinity: ClientIP` keeps a client with its endpoint on every node: the choice is a hash of its address. */
 export function persistenceOf({ spec }: Service): Pool['persistence'] {
   if (spec.sessionAffinity !== 'ClientIP') return null
   const wanted = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_TIMEOUT_S

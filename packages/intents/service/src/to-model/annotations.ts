@@ -2,7 +2,7 @@ import { type OrRefusal, refuse, shown } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { ANNOTATIONS, type AnnotationName } from '../names.ts'
 
-/** What a Service says under one of its names, trimmed; null when it says nothing. Two names that differ are refused. */
+/** The trimmed value of an annotation; null when it is not set. Two of its names with different values are refused. */
 export function annotation(service: Service, name: AnnotationName): OrRefusal<string | null> {
   const all = service.metadata.annotations ?? {}
   const [own, ...others] = ANNOTATIONS[name]
@@ -12,14 +12,14 @@ export function annotation(service: Service, name: AnnotationName): OrRefusal<st
     const text = Object.hasOwn(all, known) ? String(all[known]).trim() : ''
     if (text === '') continue
     if (value !== null && text !== value)
-      return refuse('InvalidAnnotation', `metadata.annotations[${known}]`, `It says something else than ${from}.`)
+      return refuse('InvalidAnnotation', `metadata.annotations[${known}]`, `It differs from ${from}.`)
     value = text
     from = known
   }
   return { value }
 }
 
-/** A comma separated list without empty items; null when nothing is said. */
+/** A comma separated list without empty items; null when it is not set. */
 export function listAnnotation(service: Service, name: AnnotationName): OrRefusal<readonly string[] | null> {
   const text = annotation(service, name)
   if ('refusal' in text) return text

@@ -30,23 +30,23 @@ function documentOf({ name, annotations, pools, listeners }: LoadBalancerContent
   return document as unknown as LoadBalancer
 }
 
-describe('whether a document says what is wanted', () => {
+describe('whether a document has the wanted content', () => {
   const wanted = wantedOf()
   const [pool] = wanted.pools
   const withPool = (more: object): LoadBalancerContent => ({ ...wanted, pools: [{ ...pool!, ...more }] })
   const [first, second] = pool!.members
 
-  test('it does, in whatever order its fields stand', () => {
+  test('it has, in any order of its fields', () => {
     expect(contentOf(documentOf(wanted))).toEqual(wanted)
     expect(says(documentOf(wanted), wanted)).toBe(true)
     expect(says({ ...documentOf(wanted), enabled: false }, wanted)).toBe(false)
   })
 
-  test('in whatever order the members are', () => {
+  test('it has, in any order of its members', () => {
     expect(says(documentOf(wanted), withPool({ members: [second, first] }))).toBe(true)
   })
 
-  test('of members alone it tells which come, change and go', () => {
+  test('a difference in members only names those that come, change and go', () => {
     const third = { ...second!, address: '10.1.0.3' }
     const heavier = { ...first!, weight: 7 }
     const document = documentOf(wanted)
@@ -77,7 +77,7 @@ describe('whether a document says what is wanted', () => {
       'the sources',
       { ...wanted, listeners: wanted.listeners.map((listener) => ({ ...listener, allowedCidrs: null })) },
     ],
-  ] as const)('it does not: %s', (_, other) => {
+  ] as const)('it has not: %s', (_, other) => {
     expect(says(documentOf(wanted), other as LoadBalancerContent)).toBe(false)
   })
 })

@@ -34,25 +34,25 @@ import { unitOf } from './sharing.ts'
 import { sourceRangesOf } from './source-ranges.ts'
 import { unknownAnnotation } from './unknown-annotation.ts'
 
-/** What a Service is read with. */
+/** What a Service is converted with. */
 export interface Surroundings {
   /** Its own EndpointSlices. */
   readonly slices: readonly EndpointSlice[]
   readonly nodes: readonly EligibleNode[]
-  /** How workloads are reached when a Service does not say. */
+  /** The default way to reach workloads. */
   readonly mode: Mode
-  /** The project's networks; left out: nothing is known of them. */
+  /** The project's networks; left out: unknown. */
   readonly networks?: readonly KnownNetwork[]
 }
 
-/** One Service as parts of a load balancer. */
+/** One Service converted to parts of a load balancer. */
 export interface ServiceDraft {
   readonly service: Service
   readonly request: AddressRequest
   /** Requested families whose members no network can hold. */
   readonly unreachable: Unreachable
   readonly ports: readonly DraftedPort[]
-  /** Why it cannot do what it is there for although nothing is wrong with it, such as a cluster without nodes. */
+  /** Why it cannot serve although nothing is wrong with it, such as a cluster without nodes. */
   readonly notice: Refusal | null
 }
 
@@ -64,12 +64,12 @@ export interface DraftedPort {
 
 const TRANSPORTS: ReadonlySet<string> = new Set(LISTENER_PROTOCOLS)
 const DEFAULT_PANIC_PERCENT = 10
-/** One answering node of more than so many would be less than a percent. */
+/** With more nodes than this, one node with endpoints would be less than one percent. */
 const MOST_NODES_OF_ONE_PERCENT = 100
 const DEFAULT_DRAIN_S = 300
 const LONGEST_NAME = 255
 
-/** Depends on its input alone: equal input gives equal bytes. Whatever the texts hold, it does not throw. */
+/** Converts a Service. Equal input gives equal bytes. Does not throw, whatever the texts hold. */
 export function draftOf(
   service: Service,
   { slices, nodes, mode: configured, networks = [] }: Surroundings,
@@ -121,7 +121,7 @@ export function draftOf(
           protocol: port.transport as PoolContent['protocol'],
           persistence: persistenceOf(service),
           panicThreshold: panicPercent(mode.value === 'node-ports' && isLocal(service), members.length),
-          // A datagram client does not see that its endpoint went: its next packet goes to another one.
+          // A UDP client does not notice that its endpoint is gone: its next packet goes to another one.
           drainSeconds: port.transport === 'udp' ? 0 : drainSeconds(drain.value),
           members,
           monitor: check === null ? null : { ...withoutPort(check) },
@@ -147,8 +147,8 @@ export function draftOf(
 }
 
 /**
- * With policy Local few nodes have endpoints: that most say no is their health, not a fault of the check. That all say
- * no is rather that their kube-proxies have not opened `healthCheckNodePort` yet: until then they forward as before.
+ * With policy Local few nodes have endpoints, so most nodes fail the check without a fault. If all fail, their
+ * kube-proxies have probably not opened `healthCheckNodePort` yet: until then all nodes are used.
  */
 const panicPercent = (fewAnswer: boolean, nodes: number): number =>
   !fewAnswer ? DEFAULT_PANIC_PERCENT : nodes <= MOST_NODES_OF_ONE_PERCENT ? 1 : 0
@@ -176,11 +176,11 @@ const noticeOf = (mode: Mode, nodes: readonly EligibleNode[]): Refusal | null =>
 
 export interface MemberDraftOfGroup {
   readonly draft: ServiceDraft
-  /** Ports of the shared address that another Service has. */
+  /** Ports of the shared address that other Services have. */
   readonly taken: ReadonlySet<PortKey>
 }
 
-/** The Services of one address as one document. */
+/** Merges the Services of one address into one document. */
 export function groupContent(members: readonly MemberDraftOfGroup[], cluster: string): LoadBalancerContent {
   const ordered = [...members].sort((a, b) => (ageOf(a.draft) < ageOf(b.draft) ? -1 : 1))
   const parts = ordered.flatMap(({ draft, taken }) =>

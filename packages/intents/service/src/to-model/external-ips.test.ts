@@ -7,8 +7,8 @@ const RANGES = externalRanges(['198.51.100.0/28', '2001:db8::/64'])
 const DUAL = { ipFamilies: ['IPv4', 'IPv6'] } as const
 const of = (externalIPs: readonly string[], more: object = DUAL) => service('web', { externalIPs, ...more })
 
-describe('37: which external IPs may be asked for', () => {
-  test('none without ranges, and nothing is said of them', () => {
+describe('37: which external IPs may be requested', () => {
+  test('none without ranges, and they are not refused either', () => {
     expect(externalIpsOf(of(['198.51.100.3', 'nonsense']), [])).toEqual({ wanted: [], refused: [] })
   })
 
@@ -34,7 +34,7 @@ describe('37: which external IPs may be asked for', () => {
     )
   })
 
-  test('whatever stands there: no exception, and what is told is plain and short', () => {
+  test('any value: no exception, and messages are plain and short', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.ipV4(), fc.ipV6()), { maxLength: 40 }),

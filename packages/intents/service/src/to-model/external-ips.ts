@@ -4,17 +4,17 @@ import { type Cidr, cidrContains, formatIp, isIp, parseCidr, parseIp } from '@sp
 import { familiesOf } from './address-request.ts'
 
 const FIELD = 'spec.externalIPs'
-/** A load balancer has sixteen addresses at most, and the Service's own are among them. */
+/** A load balancer has at most sixteen addresses, including the Service's own. */
 const MOST = 8
 
 export interface ExternalIpRequest {
-  /** Canonical, sorted, each once. */
+  /** Canonical, sorted, without duplicates. */
   readonly wanted: readonly string[]
   readonly refused: readonly RefusedExternal[]
 }
 
 export interface RefusedExternal {
-  /** As it is told: canonical where it can be read. */
+  /** For messages: canonical if it can be read. */
   readonly address: string
   readonly refusal: Refusal
 }
@@ -22,8 +22,8 @@ export interface RefusedExternal {
 const NOTHING: ExternalIpRequest = { wanted: [], refused: [] }
 
 /**
- * Which of a Service's `externalIPs` may be asked for.
- * @param ranges where they may come from; with none they are not looked at
+ * Which of a Service's `externalIPs` may be requested.
+ * @param ranges ranges that they may come from; when empty, the field is ignored
  */
 export function externalIpsOf(service: Service, ranges: readonly Cidr[]): ExternalIpRequest {
   const texts = service.spec.externalIPs ?? []
@@ -55,12 +55,12 @@ export function externalIpsOf(service: Service, ranges: readonly Cidr[]): Extern
 }
 
 /**
- * The ranges that external IPs may come from.
- * @throws AddressSyntaxError when one is no prefix such as 192.0.2.0/24
+ * Parses the ranges that external IPs may come from.
+ * @throws AddressSyntaxError when one is not a prefix such as 192.0.2.0/24
  */
 export const externalRanges = (texts: readonly string[]): readonly Cidr[] => texts.map((text) => parseCidr(text))
 
-/** Which of a document's addresses are external ones: nothing else tells them from a second family's or a floating one. */
+/** Names the external addresses of a document: nothing else tells them from a second family's or a floating one. */
 export const EXTERNAL_ANNOTATION = 'kubernetes.external-ips'
 
 interface Addressed {
@@ -74,7 +74,7 @@ export function externalAddresses({ annotations, vips }: Addressed): readonly st
   return vips.slice(1).flatMap(({ address }) => (noted.has(address) ? [address] : []))
 }
 
-/** The addresses that Services were given. */
+/** The addresses that are not external. */
 export function ownAddresses(document: Addressed): readonly string[] {
   const external = externalAddresses(document)
   return document.vips.flatMap(({ address }) => (external.includes(address) ? [] : [address]))

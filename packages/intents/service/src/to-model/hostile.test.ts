@@ -9,7 +9,7 @@ import { draftOf, groupContent } from './draft.ts'
 import { ownershipOf } from './ownership.ts'
 import { unitOf } from './sharing.ts'
 
-/** What has gone through validators elsewhere (reference S1), and the shapes that break readers of JSON. */
+/** Values that have passed validators elsewhere (reference S1), and shapes that break JSON readers. */
 const CORPUS = [
   ...[
     '\n',
@@ -98,7 +98,7 @@ const hostileSlice = fc
 const surroundings = (own: UnitInput['surroundings'] extends (one: never) => infer S ? S : never) => own
 
 describe('hostile Services', () => {
-  test('whatever the strings are: a draft or a refusal that can be shown, never an exception; equal input, equal bytes', async () => {
+  test('any strings: a draft or a refusal that can be shown, never an exception; equal input, equal bytes', async () => {
     await fc.assert(
       fc.property(hostileService, hostileSlice, fc.constantFrom('direct', 'node-ports'), (one, own, mode) => {
         const around = surroundings({ slices: [own], nodes: [], mode: mode as 'direct' })
@@ -130,7 +130,7 @@ describe('hostile Services', () => {
     )
   })
 
-  test('a Service changes nothing but its own part, also where it would share', async () => {
+  test('a Service changes only its own part, also when it would share', async () => {
     const key = { 'spout.dev/allow-shared-ip': 'k' }
     const good = service('good', {}, { uid: uid(1), annotations: key, creationTimestamp: '2025-01-01T00:00:00Z' })
     const around = () => ({ slices: [slice('good', [endpoint('10.1.0.1')])], nodes: [], mode: 'direct' as const })

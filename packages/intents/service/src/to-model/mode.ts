@@ -2,7 +2,7 @@ import type { OrRefusal } from '@spout/connector'
 import type { Service } from '@spout/kube'
 import { choiceAnnotation } from './annotations.ts'
 
-/** How the workload is reached: its endpoints themselves, or the nodes' ports and kube-proxy behind them. */
+/** How the workload is reached: directly at its endpoints, or through node ports and kube-proxy. */
 export type Mode = 'direct' | 'node-ports'
 
 export function modeOf(service: Service, configured: Mode): OrRefusal<Mode> {
@@ -10,5 +10,5 @@ export function modeOf(service: Service, configured: Mode): OrRefusal<Mode> {
   return 'refusal' in said ? said : { value: said.value ?? configured }
 }
 
-/** `externalTrafficPolicy: Local`, which is Cluster when left out. */
+/** Whether `externalTrafficPolicy` is Local; the default is Cluster. */
 export const isLocal = ({ spec }: Service): boolean => spec.externalTrafficPolicy === 'Local'

@@ -13,7 +13,7 @@ export interface MonitorDraft {
   readonly rise: number
   readonly fall: number
   readonly path: string | null
-  /** Another port than the member's own. */
+  /** Check port, when it is not the member's own. */
   readonly port: number | null
 }
 
@@ -21,10 +21,10 @@ const CHOICES = ['tcp', 'udp', 'sctp', 'ping', 'kube-proxy', 'none'] as const
 const DEFAULTS = { intervalMs: 1000, timeoutMs: 800, rise: 2, fall: 3 } as const
 
 /**
- * TCP ports are checked by a connection, SCTP endpoints by whether they would take up an association. With
- * `externalTrafficPolicy: Local` behind node ports, the node says by `healthCheckNodePort` whether it has endpoints of its
- * own: nothing else may decide. Other ports behind node ports ask kube-proxy; other endpoints are not checked, because
- * Kubernetes knows their readiness and a guess would be worse.
+ * Chooses the health check. TCP ports are checked by a connection, SCTP endpoints by whether they would accept an
+ * association. With `externalTrafficPolicy: Local` and node ports, only `healthCheckNodePort` of the node tells whether
+ * it has endpoints. Other node ports are checked at kube-proxy. Other endpoints are not checked: Kubernetes knows their
+ * readiness, and a guess would be worse.
  */
 export function monitorOf(service: Service, port: BalancedPort, mode: Mode): OrRefusal<MonitorDraft | null> {
   const times = timesOf(service)

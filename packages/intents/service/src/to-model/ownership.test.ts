@@ -6,7 +6,7 @@ import { ownershipOf } from './ownership.ts'
 const settings = { className: 'spout.dev/lb', isDefault: true, namespaces: null }
 const marked = { annotations: { [MANAGED_BY]: 'spout.dev/lb' } }
 
-describe('whose a Service is', () => {
+describe('the ownership of a Service', () => {
   test.each([
     ['no class, default implementation', {}, {}, true, 'ours'],
     ['no class, not the default', {}, {}, false, 'foreign'],
@@ -22,7 +22,7 @@ describe('whose a Service is', () => {
     expect(ownershipOf(service('a', spec, metadata), { ...settings, isDefault })).toBe(wanted)
   })
 
-  test('a namespace that is not looked at', () => {
+  test('a namespace that is not watched', () => {
     expect(ownershipOf(service('a'), { ...settings, namespaces: ['other'] })).toBe('foreign')
     expect(ownershipOf(service('a'), { ...settings, namespaces: ['shop'] })).toBe('ours')
   })

@@ -1,19 +1,19 @@
 import { MANAGED_BY } from '@spout/connector'
 import type { Service } from '@spout/kube'
 
-/** Which Services are this controller's. */
+/** Which Services this controller balances. */
 export interface OwnershipSettings {
-  /** `spec.loadBalancerClass` that asks for it. */
+  /** Our value of `spec.loadBalancerClass`. */
   readonly className: string
-  /** Whether Services without a class are its too. */
+  /** Whether it also balances Services without a class. */
   readonly isDefault: boolean
-  /** Namespaces it looks at; null for all. */
+  /** Namespaces that it watches; null for all. */
   readonly namespaces: readonly string[] | null
 }
 
 /**
- * `ours`: balance it. `deleting`: ours, and somebody asked to delete it. `released`: it was ours (so says the mark), and
- * its type was changed away or nobody's class is left: clean up after it. `foreign`: never write it.
+ * `ours`: balance it. `deleting`: ours, and being deleted. `released`: it was ours (it has our mark), but its type was
+ * changed, or it has no class and that is not ours: clean up. `foreign`: never write it.
  */
 export type Ownership = 'ours' | 'deleting' | 'released' | 'foreign'
 
@@ -24,7 +24,7 @@ export function ownershipOf(service: Service, settings: OwnershipSettings): Owne
   if (spec?.type !== 'LoadBalancer') return marked ? 'released' : 'foreign'
   const name = spec.loadBalancerClass
   const wanted = name === undefined || name === '' ? settings.isDefault : name === settings.className
-  // Another class's Service is not written even when it carries our mark: whoever it belongs to now uses the same finalizer.
+  // A Service of another class is not written even with our mark: its present owner uses the same finalizer.
   if (!wanted) return marked && (name === undefined || name === '') ? 'released' : 'foreign'
   return metadata.deletionTimestamp === undefined ? 'ours' : 'deleting'
 }

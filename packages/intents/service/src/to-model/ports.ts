@@ -3,7 +3,7 @@ import type { Protocol, Service, ServicePort } from '@spout/kube'
 import type { PortKey } from '../names.ts'
 import type { Mode } from './mode.ts'
 
-/** One port of a Service, as it is balanced or not. */
+/** One port of a Service, whether it is balanced or not. */
 export interface BalancedPort extends TargetPort {
   readonly key: PortKey
   readonly transport: 'tcp' | 'udp' | 'sctp'
@@ -11,7 +11,7 @@ export interface BalancedPort extends TargetPort {
   readonly error: PortError | null
 }
 
-/** Why one port cannot be served while the others are. */
+/** Why one port is refused while the others are served. */
 export interface PortError {
   /** For `ingress[].ports[].error`: CamelCase with our prefix. */
   readonly error: string
@@ -21,7 +21,7 @@ export interface PortError {
 const TRANSPORT: Readonly<Record<Protocol, BalancedPort['transport']>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' }
 
 /**
- * The ports of a Service, sorted by protocol and number: one number may stand there once for each protocol.
+ * The ports of a Service, sorted by protocol and number. A number may occur once per protocol.
  * @param transports what the control plane can balance
  */
 export function portsOf(service: Service, mode: Mode, transports: ReadonlySet<string>): readonly BalancedPort[] {
@@ -64,7 +64,7 @@ function errorOf(
   return null
 }
 
-/** For a Service that shares an address: this port is another one's. Only a Service of the same namespace is named. */
+/** For a shared address: another Service has this port. It is named only if it is in the same namespace. */
 export const portTaken = (service: Service, holder: Service): PortError => ({
   error: 'spout.dev/PortTaken',
   message:

@@ -32,7 +32,7 @@ describe('families that no network can hold', () => {
     ['no network at all: the members say why', [4, 6], [], []],
   ])('%s', (_, families, networks, expected) => expect(told(families, ...networks)).toEqual(expected))
 
-  test('their endpoints are no members, and a Service that can do without says so', () => {
+  test('their endpoints are not members, and a Service that does not require them says so', () => {
     const slices = [slice('web', [endpoint('10.1.0.1')]), slice('web', [endpoint('fd00::1')], { addressType: 'IPv6' })]
     const dual = service('web', { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' })
     const draft = draftOf(dual, { slices, nodes: [], mode: 'direct', networks: [net('a', 4)] })

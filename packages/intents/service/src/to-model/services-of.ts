@@ -1,11 +1,11 @@
 import { CLUSTER_ANNOTATION, ownersOf, type ShownLoadBalancer } from '@spout/connector'
 import type { LoadBalancer } from '@spout/model'
 
-/** The Services that a document is for: `namespace/name` by UID. */
+/** The Services of a document: `namespace/name` by UID. */
 export const servicesOf = (document: Pick<LoadBalancer, 'annotations'>): ReadonlyMap<string, string> =>
   ownersOf(document, 'service')
 
-/** `namespace/name` of every Service that load balancers of this cluster are for. */
+/** `namespace/name` of every Service that has a load balancer of this cluster. */
 export const servicesOfCluster = (all: readonly ShownLoadBalancer[], cluster: string): readonly string[] => [
   ...new Set(
     all.flatMap(({ document }) =>

@@ -62,7 +62,7 @@ describe('ports', () => {
   const of = (ports: object[], mode: Mode = 'direct') =>
     portsOf(service('a', { ports } as object), mode, all).map(({ key, error }) => `${key} ${error?.error ?? 'ok'}`)
 
-  test('one number over two protocols; SCTP where nobody balances it', () => {
+  test('one number over two protocols; SCTP when it is not offered', () => {
     expect(
       of([
         { port: 53, protocol: 'UDP' },
@@ -106,18 +106,18 @@ describe('source ranges', () => {
     return 'refusal' in one ? one.refusal.reason : one.value
   }
 
-  test('unset is everybody, also after it was cleared', () => {
+  test('unset admits everybody, also after it was cleared', () => {
     expect(of([])).toBeNull()
     expect(of([], ' , ')).toBeNull()
   })
   test('both families, sorted, once, host bits cleared', () => {
     expect(of(['203.0.113.9/24', '2001:db8::1/32', ' 203.0.113.0/24'])).toEqual(['2001:db8::/32', '203.0.113.0/24'])
   })
-  test('the older annotation, where the field is empty', () => {
+  test('the older annotation, when the field is empty', () => {
     expect(of([], '10.0.0.0/8, 192.0.2.1/32')).toEqual(['10.0.0.0/8', '192.0.2.1/32'])
     expect(of(['10.0.0.0/8'], '0.0.0.0/0')).toEqual(['10.0.0.0/8'])
   })
-  test('what cannot be read admits nobody: it is refused', () => {
+  test('an unreadable range admits nobody: it is refused', () => {
     expect(of(['10.0.0.0'])).toBe('InvalidSourceRange')
     expect(of([], '10.0.0.0/8 0.0.0.0/0')).toBe('InvalidSourceRange')
     expect(of(Array.from({ length: 201 }, (_, at) => `10.0.${at}.0/24`))).toBe('TooManySourceRanges')

@@ -17,14 +17,14 @@ const shares = (namespace: string, key: string, others = '') =>
   )
 
 describe('who may share', () => {
-  test('without a key nobody; with one, the namespace', () => {
+  test('without a key none; with one, Services of the namespace', () => {
     expect(unitOf(service('a'))).toEqual({ value: 'alone:shop/a' })
     expect(shares('one', 'k')).toEqual(shares('one', 'k'))
     expect(shares('one', 'k')).not.toEqual(shares('two', 'k'))
     expect(shares('one', 'k')).not.toEqual(shares('one', 'l'))
   })
 
-  test('across namespaces only when both sides say so', () => {
+  test('across namespaces only when both sides agree', () => {
     expect(shares('one', 'k', 'two')).toEqual(shares('two', 'k', 'one'))
     expect(shares('one', 'k', 'two')).not.toEqual(shares('two', 'k'))
     expect(shares('one', 'k', 'two,three')).not.toEqual(shares('two', 'k', 'one'))
@@ -58,7 +58,7 @@ const dealt = (sharers: readonly Sharer[], documents: readonly HeldGroup[] = [])
     ...members.map(({ service: { metadata }, taken }) => [metadata.name, ...taken.keys()].join(' ')),
   ])
 
-describe('who is on which address', () => {
+describe('the assignment to addresses', () => {
   test('disjoint ports: one address, whatever the order', () => {
     const all = [sharer(1, ['tcp/80']), sharer(2, ['tcp/443']), sharer(3, ['udp/80'])]
     expect(dealt(all)).toEqual([[null, 's1', 's2', 's3']])
@@ -72,16 +72,16 @@ describe('who is on which address', () => {
     ])
   })
 
-  test('colliding ports on an address asked for by number: an error for each', () => {
+  test('colliding ports on an address requested by number: an error for each', () => {
     const [a, b] = [sharer(1, ['tcp/80'], '198.51.100.1'), sharer(2, ['tcp/80', 'tcp/81'], '198.51.100.1')]
     expect(dealt([a, b])).toEqual([[null, 's1', 's2 tcp/80']])
   })
 
-  test('different addresses asked for: not one', () => {
+  test('different addresses requested: not shared', () => {
     expect(dealt([sharer(1, ['tcp/80'], '198.51.100.1'), sharer(2, ['tcp/81'], '198.51.100.2')])).toHaveLength(2)
   })
 
-  test('who is there stays, with its ports, when an older one comes or wants more', () => {
+  test('a Service stays with its ports when an older one comes or requests more', () => {
     const there = held('d', { 'tcp/80': 2, 'tcp/81': 3 })
     expect(dealt([sharer(1, ['tcp/80']), sharer(2, ['tcp/80']), sharer(3, ['tcp/81'])], [there])).toEqual([
       ['d', 's2', 's3'],
@@ -90,7 +90,7 @@ describe('who is on which address', () => {
     expect(dealt([sharer(2, ['tcp/80', 'tcp/81']), sharer(3, ['tcp/81'])], [there])).toEqual([['d', 's2 tcp/81', 's3']])
   })
 
-  test('a newcomer joins the address that it asks for', () => {
+  test('a newcomer joins the address that it requests', () => {
     const there = [held('d', { 'tcp/80': 1 }), held('e', { 'tcp/80': 2 }, '198.51.100.2')]
     expect(dealt([sharer(1, ['tcp/80']), sharer(2, ['tcp/80']), sharer(3, ['tcp/81'], '198.51.100.2')], there)).toEqual(
       [

@@ -8,9 +8,9 @@ const LONGEST_KEY = 255
 const MOST_NAMESPACES = 32
 
 /**
- * Which Services are decided on together: those with one sharing key that all name the same set of namespaces, their own
- * implied. So a Service of another namespace can join only when both sides say so, and a key alone is no claim.
- * @returns a name that is the same for all of them; of one Service alone when it does not share
+ * The unit of a Service: Services that are decided together. They have one sharing key and name the same set of
+ * namespaces, their own implied. So a Service of another namespace can join only when both sides name each other.
+ * @returns the name of the unit; a unit of its own for a Service that does not share
  */
 export function unitOf(service: Service): OrRefusal<string> {
   const key = annotation(service, 'sharingKey')
@@ -29,7 +29,7 @@ export function unitOf(service: Service): OrRefusal<string> {
   return { value: `shared:${namespaces.join(',')}:${key.value}` }
 }
 
-/** Other namespaces that a Service which shares names, whether they can be shared with or not. */
+/** Other namespaces that a sharing Service names, whether or not they may be shared with. */
 export function namespacesSharedWith(service: Service): readonly string[] {
   const [key, others] = [annotation(service, 'sharingKey'), listAnnotation(service, 'shareWith')]
   if ('refusal' in key || key.value === null || 'refusal' in others) return []
@@ -42,11 +42,11 @@ export const aloneUnit = (service: Service): string => `alone:${keyOf(service)}`
 export interface Sharer {
   readonly service: Service
   readonly request: AddressRequest
-  /** The ports that it could serve. */
+  /** The ports that it requests. */
   readonly ports: readonly PortKey[]
 }
 
-/** A load balancer that is there. */
+/** An existing load balancer. */
 export interface HeldGroup {
   readonly id: string
   readonly addresses: ReadonlyMap<Family, string>
@@ -57,7 +57,7 @@ export interface HeldGroup {
 
 /** Services of one address, and so of one load balancer. */
 export interface AddressGroup {
-  /** The load balancer that has the address already. */
+  /** The load balancer that already has the address. */
   readonly heldBy: string | null
   readonly request: AddressRequest
   readonly members: readonly GroupMember[]
@@ -70,9 +70,9 @@ export interface GroupMember {
 }
 
 /**
- * Deals the Services of a unit to addresses. Who is on an address stays there with its ports; a newcomer joins the first
- * address that satisfies its request and where its ports are free. One that asks for an address by its number joins it also
- * when some ports are taken: those are its errors. Depends on age and UID alone, not on the order of the input.
+ * Assigns the Services of a unit to addresses. A Service on an address stays there with its ports. A newcomer joins the
+ * first address that satisfies its request and where its ports are free. One that requests an address by its number
+ * joins it even when some ports are taken; those ports get an error. Depends only on age and UID, not on input order.
  */
 export function partition(sharers: readonly Sharer[], held: readonly HeldGroup[]): readonly AddressGroup[] {
   const byAge = [...sharers].sort(olderFirst)
@@ -141,7 +141,7 @@ const member = (sharer: Sharer, ports: ReadonlyMap<PortKey, Service>): GroupMemb
   ),
 })
 
-/** What both want, or null when they cannot have one address. */
+/** Both requests combined, or null when no address can satisfy both. */
 function joined(a: AddressRequest | null, b: AddressRequest): AddressRequest | null {
   if (a === null) return b
   const both = new Map(a.families.map((one) => [one.family, one]))

@@ -17,20 +17,20 @@ test('a mistyped annotation is named, with the one that was meant', () => {
   )
 })
 
-test('of what the connector keeps of a Service it is a part, without what it says', () => {
+test('its name is kept in the trimmed Service, its value is not', () => {
   const kept = trimService({ ...saying({ 'spout.dev/monitr': 'x'.repeat(10_000), 'other/thing': 'y' }) })
   const balanced = { ...kept, spec: { ...kept.spec, type: 'LoadBalancer' as const } }
   expect(unknownAnnotation(balanced)?.field).toBe('metadata.annotations[spout.dev/monitr]')
   expect(JSON.stringify(kept).length).toBeLessThan(1000)
 })
 
-test('one that is near to none has no guess', () => {
+test('one that is close to none gets no suggestion', () => {
   expect(unknownAnnotation(saying({ 'spout.dev/make-coffee-please': 'yes' }))?.message).toBe(
     'spout.dev/make-coffee-please is not known and does nothing.',
   )
 })
 
-test('those that are known, and those of others, are no fault', () => {
+test('known annotations, and those of others, are not reported', () => {
   const known = Object.fromEntries(Object.values(ANNOTATIONS).flatMap((names) => names.map((name) => [name, 'x'])))
   expect(unknownAnnotation(saying({ ...known, 'metallb.io/strange': 'x', 'spout.developers/x': 'y' }))).toBeNull()
   expect(unknownAnnotation(service('web'))).toBeNull()

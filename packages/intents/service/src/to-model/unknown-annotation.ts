@@ -6,10 +6,13 @@ const PREFIX = 'spout.dev/'
 const KNOWN: readonly string[] = [...Object.values(ANNOTATIONS).flat(), MANAGED_BY, PROJECT].filter((name) =>
   name.startsWith(PREFIX),
 )
-/** A name that differs in more characters is not taken for a slip of the pen. */
+/** A name that differs in more characters is not taken for a typo. */
 const MOST_DIFFERENT = 4
 
-/** The first annotation in our own name that says nothing to us: most likely one that was mistyped. Null without any. */
+/**
+ * A notice about the first annotation under our prefix that we do not know, most likely a typo; null when there is
+ * none.
+ */
 export function unknownAnnotation({ metadata }: Service): Refusal | null {
   const names = Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith(PREFIX))
   const unknown = names.sort().find((name) => !KNOWN.includes(name))
@@ -28,7 +31,7 @@ function nearest(name: string): string | null {
 
 const LONGEST = 128
 
-/** How many characters are to be added, left out or changed to make one of the other (Levenshtein). */
+/** Levenshtein distance: characters to add, remove or change to turn one into the other. */
 function distanceOf(a: string, b: string): number {
   if (a.length > LONGEST) return Number.POSITIVE_INFINITY
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)

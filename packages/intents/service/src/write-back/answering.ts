@@ -1,6 +1,6 @@
 import type { Serving } from '@spout/model'
 
-/** Who answers behind a Service, in its own words. */
+/** Whether endpoints answer behind a Service, for its condition. */
 export interface Answering {
   readonly answers: boolean
   readonly reason: Serving['reason'] | 'NoEndpoints'
@@ -8,7 +8,7 @@ export interface Answering {
 }
 
 /**
- * @param shared whether other Services have parts of the load balancer: of their members nothing is told
+ * @param shared whether other Services have parts of the load balancer: nothing is told of their members
  */
 export function answeringOf({ state, reason, message }: Serving, shared: boolean): Answering {
   const answers = state !== 'no'

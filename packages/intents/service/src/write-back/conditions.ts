@@ -17,7 +17,7 @@ export interface ConditionsInput {
   readonly now: string
 }
 
-/** Our conditions. Times are kept where a condition's status is what it was, so that nothing is written for nothing. */
+/** Our conditions. A condition's time stays while its status does, so that unchanged conditions cause no write. */
 export function conditionsOf({
   progress,
   ports,
@@ -68,8 +68,8 @@ function programmed(progress: Progress): Omit<Condition, 'lastTransitionTime'> {
 }
 
 /**
- * Its message is that of the moment when the reason came: members go down and up in numbers all the time, and each word
- * about them would be a write.
+ * The message is that of the moment when the reason came. Members go down and up in numbers all the time, and each new
+ * message would be a write.
  */
 function serving(
   { answers, reason, message }: Answering,

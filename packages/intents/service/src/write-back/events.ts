@@ -6,7 +6,7 @@ import type { WrittenStatus } from './status.ts'
 /** An event for a Service. */
 export interface ServiceEvent {
   readonly type: 'Normal' | 'Warning'
-  /** Why, CamelCase. */
+  /** CamelCase. */
   readonly reason: string
   /** What was done or tried, CamelCase. */
   readonly action: string
@@ -14,8 +14,8 @@ export interface ServiceEvent {
 }
 
 /**
- * What to tell of a change of the status: why something cannot be, once for each reason. Of a Service that `waits` for the
- * nodes it is not told that it is not programmed.
+ * The events for a change of the status: why something is refused, once for each reason. A Service that `waits` for the
+ * nodes gets no event that it is not programmed.
  */
 export function eventsOf(
   before: readonly Condition[],
@@ -32,13 +32,13 @@ export function eventsOf(
     if (type === CONDITION_PORTS_ERROR) return [{ type: 'Warning', reason, action: 'BalancePorts', note: message }]
     if (type === CONDITION_EXTERNAL_IPS) return [{ type: 'Warning', reason, action: 'ClaimExternalIPs', note: message }]
     if (type === CONDITION_SERVING) {
-      // That it answers is news only after it did not.
+      // That it answers is news only if it did not before.
       if (status === 'False') return [{ type: 'Warning', reason, action: 'ServeClients', note: message }]
       const failed = before.some((known) => known.type === CONDITION_SERVING && known.status === 'False')
       return failed ? [{ type: 'Normal', reason, action: 'ServeClients', note: message }] : []
     }
     if (type !== CONDITION_PROGRAMMED || progress === 'waits' || reason === 'Programmed') return []
-    // A condition that is true with another reason tells of a notice, such as a cluster without nodes.
+    // A true condition with another reason carries a notice, such as a cluster without nodes.
     return [
       {
         type: 'Warning',
@@ -50,7 +50,7 @@ export function eventsOf(
   })
 }
 
-/** The nodes have it. @param addresses of the Service, for people */
+/** The nodes have confirmed it. @param addresses of the Service, for people */
 export const works = (addresses: string): ServiceEvent => ({
   type: 'Normal',
   reason: 'Programmed',
@@ -58,12 +58,12 @@ export const works = (addresses: string): ServiceEvent => ({
   note: `${addresses}: the nodes that announce it have it.`,
 })
 
-/** A node has not confirmed in time that it let the load balancer go. */
+/** A node has not confirmed the withdrawal in time. */
 export const notWithdrawn = (nodes: readonly string[]): ServiceEvent => ({
   type: 'Warning',
   reason: 'NotWithdrawn',
   action: 'ReleaseLoadBalancer',
-  note: `The load balancer is gone, but ${nodes.length === 0 ? 'a node' : `node ${nodes.join(', ')}`} has not confirmed that it answers for the address no more.`,
+  note: `The load balancer is gone, but ${nodes.length === 0 ? 'a node' : `node ${nodes.join(', ')}`} has not confirmed that it no longer answers for the address.`,
 })
 
 export const RELEASED: ServiceEvent = {

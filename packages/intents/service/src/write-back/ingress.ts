@@ -3,7 +3,7 @@ import type { LoadBalancerIngress, PortStatus } from '@spout/kube'
 import { isIp, parseIp } from '@spout/net'
 import type { BalancedPort } from '../to-model/ports.ts'
 
-/** A port and what is wrong with it, if anything. */
+/** A port, with its error if it has one. */
 export interface ShownPort {
   readonly port: BalancedPort
   readonly error: string | null
@@ -11,11 +11,11 @@ export interface ShownPort {
 }
 
 /**
- * `status.loadBalancer.ingress`: the addresses that the Service has, its primary family first. An address stands there as
- * soon as it is the Service's, before anything answers on it; whether it works is what the condition says. None stands
- * there while a family is missing that the Service cannot do without.
+ * `status.loadBalancer.ingress`: the addresses of the Service, its primary family first. An address is shown as soon as
+ * the Service has it, before anything answers on it; the condition says whether it works. None is shown while a
+ * required family is missing.
  *
- * `ipMode` is VIP: packets come to members with the address still theirs to answer, so kube-proxy may go the short way.
+ * `ipMode` is VIP: packets reach members with the VIP as their destination, so kube-proxy may short-cut them.
  */
 export function ingressOf(
   request: AddressRequest,
@@ -27,7 +27,7 @@ export function ingressOf(
     address: addresses.find((text) => isIp(text) && parseIp(text).version === family) ?? null,
   }))
   if (found.some(({ required, address }) => required && address === null)) return []
-  // Kubernetes: when one port is listed, all are.
+  // Kubernetes: if one port is listed, all must be.
   const shown: readonly PortStatus[] = ports.some(({ error }) => error !== null)
     ? ports.map(({ port, error }) => ({
         port: port.port,

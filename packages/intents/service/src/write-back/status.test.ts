@@ -58,7 +58,7 @@ describe('what a Service shows', () => {
     expect(JSON.stringify(conditions)).not.toContain('secret')
   })
 
-  test('whether somebody answers, apart from whether it is programmed; one word for each reason', () => {
+  test('whether endpoints answer, apart from whether it is programmed; one reason each', () => {
     const down = { state: 'no', reason: 'AllMembersDown', membersUp: 0, members: 2 } as const
     const first = answeringOf({ ...down, message: '0 of 2 members answer. Down: 10.1.0.1:80 (refused).' }, false)
     const programmed = ['spout.dev/Programmed', 'True', 'Programmed']
@@ -79,7 +79,7 @@ describe('what a Service shows', () => {
     ])
   })
 
-  test('an event when nobody answers, and when somebody does again; none when all is well from the first', () => {
+  test('an event when no endpoint answers, and when one does again; none when all is well from the start', () => {
     const fails = answeringOf({ state: 'no', reason: 'NoMembers', message: '', membersUp: 0, members: 0 }, false)
     const works = answeringOf({ state: 'yes', reason: 'Serving', message: '', membersUp: 1, members: 1 }, false)
     const failing = status({ answering: fails })
@@ -90,7 +90,7 @@ describe('what a Service shows', () => {
     expect(eventsOf([], status({ answering: works }))).toEqual([])
   })
 
-  test('of Services that share an address none learns of another’s endpoints', () => {
+  test('Services that share an address learn nothing of each other’s endpoints', () => {
     const secret = '1 of 2 members answers. Down: 10.9.9.9:80 (refused).'
     const serving = { state: 'partly', reason: 'MembersDown', message: secret, membersUp: 1, members: 2 } as const
     expect(answeringOf(serving, true).message).not.toContain('10.9.9.9')
@@ -105,7 +105,7 @@ describe('what a Service shows', () => {
     ])
   })
 
-  test('what is shown already is not written: times and other conditions do not count', () => {
+  test('a status that is already shown is not written: times and other conditions do not count', () => {
     const wanted = status()
     const foreign: Condition = {
       type: 'other/Thing',
@@ -124,7 +124,7 @@ describe('what a Service shows', () => {
     expect(later.conditions[0]?.lastTransitionTime).toBe(NOW)
   })
 
-  test('events tell why something cannot be, and not that it waits or works', () => {
+  test('events tell why something is refused, not that it waits or works', () => {
     const refused = status({
       progress: { type: 'refused', refusal: { reason: 'PoolNotFound', field: 'f', message: 'm' } },
     })

@@ -19,10 +19,10 @@ export interface StatusInput {
   /** The load balancer's addresses that are this Service's; empty when there are none. */
   readonly addresses: readonly string[]
   readonly ports: readonly ShownPort[]
-  /** External IPs that it cannot have; left out: none. */
+  /** External IPs that were refused; left out: none. */
   readonly refusedExternals?: readonly RefusedExternal[]
   readonly progress: Progress
-  /** Who answers behind it; null while that is not known. */
+  /** Whether endpoints answer; null while that is not known. */
   readonly answering?: Answering | null
   /** RFC 3339, in seconds. */
   readonly now: string
@@ -49,13 +49,13 @@ export function statusOf({
   }
 }
 
-/** Since when the Service says that it is programmed; null when it does not say so. */
+/** When the Service became programmed; null when it is not. */
 export function programmedSince({ status }: Service): string | null {
   const shown = status?.conditions?.find(({ type }) => type === CONDITION_PROGRAMMED)
   return shown?.status === 'True' ? shown.lastTransitionTime : null
 }
 
-/** What a Service that is balanced no more shows. */
+/** The status of a Service that is no longer balanced. */
 export const NO_STATUS: WrittenStatus = { ingress: [], conditions: [] }
 
 const OURS: ReadonlySet<string> = new Set([
@@ -65,7 +65,7 @@ const OURS: ReadonlySet<string> = new Set([
   CONDITION_EXTERNAL_IPS,
 ])
 
-/** Whether the Service shows it already; the conditions of others do not count. */
+/** Whether the Service already shows it; conditions of others do not count. */
 export function shows(service: Service, wanted: WrittenStatus): boolean {
   const shown = (service.status?.conditions ?? []).filter(({ type }) => OURS.has(type))
   return (
@@ -74,7 +74,7 @@ export function shows(service: Service, wanted: WrittenStatus): boolean {
   )
 }
 
-/** Whether the Service shows all of it but for why it is not programmed. */
+/** Whether the Service shows it except for the reason why it is not programmed. */
 export function differInReason(service: Service, wanted: WrittenStatus): boolean {
   const shown = service.status?.conditions?.find(({ type }) => type === CONDITION_PROGRAMMED)
   if (shown?.status !== 'False') return false
