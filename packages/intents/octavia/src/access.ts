@@ -3,14 +3,14 @@ import type { Role } from '@spout/model'
 import { policyForbidden } from './wire/fault.ts'
 
 /**
- * Who may do what, as Octavia's default roles say: readers read their project, members write it, administrators do
- * everything everywhere. The older `load-balancer_*` roles arrive as one of these: identity maps them.
+ * Permissions, as Octavia's default roles define them: readers read their project, members write it, administrators do
+ * everything everywhere. Identity maps the older `load-balancer_*` roles to these.
  */
 
 const INCLUDES: Readonly<Record<Role, readonly Role[]>> = {
   admin: ['admin', 'member', 'reader'],
   member: ['member', 'reader'],
-  // Its words are the native API's.
+  // This role uses only the native API.
   balancer: [],
   reader: ['reader'],
 }
@@ -25,12 +25,12 @@ export function requireRole(principal: Principal, role: Role): void {
   if (principal.projectId === null && !isAdmin(principal)) throw policyForbidden()
 }
 
-/** Whether objects of this project exist for who asks. */
+/** Whether the caller may know that objects of this project exist. */
 export const mayKnow = (principal: Principal, projectId: string): boolean =>
   isAdmin(principal) || projectId === principal.projectId
 
 /**
- * The project that a list shows; null for all of them.
+ * @throws OctaviaFault 403 for a project that is not the caller's
  * @throws OctaviaFault 403 for another project than one's own
  */
 export function listScope(principal: Principal, wanted: string | null): string | null {
@@ -42,7 +42,7 @@ export function listScope(principal: Principal, wanted: string | null): string |
 
 /**
  * The project that a new load balancer belongs to.
- * @throws OctaviaFault 403 for another project than one's own
+ * @throws OctaviaFault 403 for a project that is not the caller's
  */
 export function ownerOfNew(principal: Principal, wanted: string | null): string {
   requireRole(principal, 'member')
@@ -51,7 +51,7 @@ export function ownerOfNew(principal: Principal, wanted: string | null): string 
   return projectId
 }
 
-/** @throws OctaviaFault 403: quotas are asked by project, so there is no object to hide */
+/** @throws OctaviaFault 403, not 404: quotas are named by project, so there is no object to hide */
 export function requireProject(principal: Principal, projectId: string): void {
   requireRole(principal, 'reader')
   if (!mayKnow(principal, projectId)) throw policyForbidden()

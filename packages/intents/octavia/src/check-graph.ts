@@ -3,9 +3,9 @@ import { notFound, OctaviaFault, unsupportedOption, validationFailure } from './
 import { POOLS_OF_LISTENER } from './words.ts'
 
 /**
- * What must hold between the children of one load balancer, in Octavia's words.
- * @param vips addresses of the load balancer, or prefixes they will come from
- * @throws OctaviaFault for the first thing that does not
+ * Checks the children of one load balancer against each other, with Octavia's messages.
+ * @param vips addresses of the load balancer, or prefixes that they will come from
+ * @throws OctaviaFault for the first violation
  */
 export function checkGraph(graph: Graph, vips: readonly string[]): void {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
@@ -17,7 +17,7 @@ export function checkGraph(graph: Graph, vips: readonly string[]): void {
   for (const pool of graph.pools) checkMonitor(pool)
 }
 
-/** Two listeners may share a port over different transports only. The later one is at fault. */
+/** Two listeners may share a port only with different transports. The later one is refused. */
 function checkPorts(listeners: readonly OctaviaListener[]): void {
   const taken = new Map<string, OctaviaListener>()
   for (const listener of listeners) {

@@ -4,16 +4,16 @@ import type { Clock } from '@spout/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { OctaviaAdmission } from './settling.ts'
 
-/** What the Octavia API stands on. */
+/** What the Octavia API needs. */
 export interface OctaviaContext {
   readonly admission: OctaviaAdmission
   readonly view: ModelView
   readonly status: StatusReader
   /** @throws SpoutError Unauthenticated, TokenExpired */
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
-  /** Told of each error that is answered. */
+  /** Called with each error that is answered. */
   readonly noteError?: (request: FastifyRequest, error: SpoutError) => void
-  /** Sends an answer, whose long parts are `LongList`, as its reader takes it. Without it an answer is one text. */
+  /** Streams an answer whose long parts are `LongList`, at its reader's pace. Without it, an answer is one text. */
   readonly send?: (reply: FastifyReply, principal: Principal, answer: object) => unknown
   readonly clock: Pick<Clock, 'now'>
   readonly newId: () => string
@@ -21,13 +21,13 @@ export interface OctaviaContext {
 }
 
 export interface OctaviaOptions {
-  /** Names that clients may give as provider; the first is the default. They all mean the same. */
+  /** Names that clients may give as provider; the first is the default. All mean the same. */
   readonly providers: readonly Provider[]
-  /** Where clients reach the server, without a slash at the end; null is whatever the client itself called it by. */
+  /** The server's URL for clients, without a trailing slash; null: the host that the client used. */
   readonly publicUrl: string | null
   /** Path of the identity service on the same server, for the challenge of a 401. */
   readonly identityPath: string
-  /** How long a reply to a write waits for the nodes to confirm it (see settling.ts); 0 does not wait. */
+  /** How long the reply to a write waits for the nodes to confirm it (see settling.ts); 0: not at all. */
   readonly settleMs: number
 }
 
@@ -36,7 +36,7 @@ export interface Provider {
   readonly description: string
 }
 
-/** Clients send `amphora` or `octavia` unasked. */
+/** Clients send `amphora` or `octavia` by default. */
 export const DEFAULT_PROVIDERS: readonly Provider[] = [
   { name: 'amphora', description: 'Spout, by the name that clients send unasked' },
   { name: 'octavia', description: 'Spout, by the deprecated name of the amphora driver' },

@@ -3,7 +3,7 @@ import type { OctaviaListener } from './octavia-resources.ts'
 import { invalidOption, unsupportedOption, validationFailure } from './wire/fault.ts'
 import { HTTP_HEADERS, isOneOf, type ListenerProtocol, SSL_HEADERS } from './words.ts'
 
-/** What a listener's protocol is called when no fact says otherwise. */
+/** A listener's protocol in Octavia unless an annotation names another. */
 export const PLAIN_LISTENER_PROTOCOL = {
   tcp: 'TCP',
   udp: 'UDP',
@@ -37,7 +37,7 @@ const WIRE_HEADER: Readonly<Record<InsertHeader, string>> = {
   'x-forwarded-proto': 'X-Forwarded-Proto',
 }
 
-/** @param off names of headers that a client asked not to have inserted */
+/** @param off names of headers that a client set to "false" */
 export const unfoldHeaders = (
   headers: Listener['insertHeaders'],
   off: readonly string[],
@@ -69,6 +69,6 @@ export function foldHeaders({ protocol, insertHeaders }: OctaviaListener): Liste
   })
 }
 
-/** The headers asked for with "false". */
+/** The headers that were set to "false". */
 export const headersOff = (listener: OctaviaListener): readonly string[] =>
   [...listener.insertHeaders].flatMap(([name, value]) => (value.toLowerCase() === 'false' ? [name] : []))

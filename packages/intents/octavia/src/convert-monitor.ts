@@ -22,11 +22,11 @@ const WIRE_TYPE = {
   udp: 'UDP-CONNECT',
 } as const satisfies Record<HealthMonitor['type'], MonitorType>
 
-/** What was said of a monitor that the model does not keep. */
+/** Fields of a monitor that the model does not keep. */
 export interface MonitorFacts {
-  /** The client named HTTP 1.0; what nobody named prints as null. */
+  /** The client asked for HTTP 1.0; without a version it prints as null. */
   readonly explicitVersion: boolean
-  /** The delay as asked, where it is shorter than the time-out. */
+  /** The requested delay, when it is shorter than the time-out. */
   readonly delaySeconds: number | null
 }
 
@@ -59,7 +59,8 @@ export function foldMonitor(monitor: OctaviaMonitor): HealthMonitor {
   return {
     ...monitor.model,
     type,
-    // Octavia admits a time-out longer than the delay. One probe follows the other, so the interval grows to hold it.
+    // Octavia allows a time-out longer than the delay. Probes do not overlap, so the interval grows to hold the
+    // time-out.
     intervalMs: 1000 * Math.max(monitor.delaySeconds, monitor.timeoutSeconds),
     timeoutMs: 1000 * monitor.timeoutSeconds,
     http: sendsRequest(type) ? httpProbe(monitor) : null,
@@ -91,7 +92,7 @@ type CodeRanges = HttpProbe['expectedCodes']
 export const codesText = (ranges: CodeRanges): string =>
   ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
 
-/** `200`, `200, 202` or `200-204`, as the table's pattern admits it. */
+/** Parses `200`, `200, 202` or `200-204`; the table's pattern has checked the form. */
 export function codeRanges(text: string): CodeRanges {
   return text.split(',').map((part) => {
     const [first = 0, last = first] = part.split('-').map(Number)

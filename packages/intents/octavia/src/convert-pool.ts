@@ -17,7 +17,7 @@ export const WIRE_ALGORITHM = {
   'source-ip-port': 'SOURCE_IP_PORT',
 } as const satisfies Record<Pool['algorithm'], LbAlgorithm>
 
-/** What a pool's protocol is called when no fact says otherwise. */
+/** A pool's protocol in Octavia unless an annotation names another. */
 export const PLAIN_POOL_PROTOCOL = {
   tcp: 'TCP',
   udp: 'UDP',
@@ -36,7 +36,7 @@ export const unfoldPersistence = (persistence: Pool['persistence']): OctaviaPers
     granularity: null,
   }
 
-/** @throws OctaviaFault for what Octavia refuses, and for cookies, which are not offered yet */
+/** @throws OctaviaFault for what Octavia refuses, and for cookies, which are not supported yet */
 export function foldPersistence({ protocol, persistence }: OctaviaPool): Pool['persistence'] {
   if (persistence === null) return null
   const { type, cookieName, timeoutSeconds, granularity } = persistence

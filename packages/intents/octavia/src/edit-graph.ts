@@ -7,7 +7,7 @@ import { notFound, OctaviaFault, validationFailure } from './wire/fault.ts'
 import type { Edit } from './wire/field.ts'
 import type { Stamp } from './wire/wire-type.ts'
 
-/** What requests do to the children of a load balancer. All pure: a write that collides is done again on the newer version. */
+/** A request's change to the children of a load balancer. Pure, so that it can be repeated on a newer version. */
 export type GraphEdit = Edit<Graph>
 
 interface Identified {
@@ -19,7 +19,7 @@ const has =
   ({ model }: Identified) =>
     model.id === id
 
-/** @throws OctaviaFault 404: it was there when the request began and is gone now */
+/** @throws OctaviaFault 404: it was deleted during the request */
 function replaced<T extends Identified>(items: readonly T[], id: string, word: string, edit: (item: T) => T) {
   if (!items.some(has(id))) throw notFound(word, id)
   return items.map((item) => (item.model.id === id ? edit(item) : item))
@@ -65,7 +65,7 @@ export const addPool =
     }
   }
 
-/** @throws OctaviaFault for a pool of a graph that lacks what only a whole definition must have, and doubled members */
+/** @throws OctaviaFault when a pool of a graph lacks a required attribute, or has a member twice */
 export function octaviaPoolOf(spec: PoolSpec): OctaviaPool {
   const { model, protocol, hasAlgorithm, persistence, monitor } = spec
   const missing = protocol === null ? 'protocol' : hasAlgorithm ? null : 'lb_algorithm'
@@ -85,7 +85,7 @@ export const changePool =
     }),
   })
 
-/** Listeners that sent to the pool send nowhere afterwards. */
+/** Listeners whose default pool it was have none afterwards. */
 export const removePool =
   (id: string): GraphEdit =>
   (graph) => ({
@@ -152,12 +152,12 @@ export const removeMember = (poolId: string, id: string): GraphEdit =>
   changeMembers(poolId, (members) => members.filter((member) => member.id !== id))
 
 export interface MemberSet {
-  /** Each as a creation would read it; a member of the same address and port is edited instead. */
+  /** Each is read like a creation; a member of the same address and port is edited instead. */
   readonly members: readonly Edit<OctaviaMember>[]
   readonly additiveOnly: boolean
 }
 
-/** The whole wanted set of members at once. Members that do not change keep their place and their times. */
+/** Replaces the whole set of members. Members that do not change keep their place and their times. */
 export const replaceMembers = (poolId: string, { members, additiveOnly }: MemberSet, stamp: Stamp): GraphEdit =>
   changeMembers(poolId, (present) => {
     const wanted = wantedByEndpoint(members, new Set(present.map(endpointOf)), stamp)
@@ -195,7 +195,7 @@ function editedMember(member: Member, edit: Edit<OctaviaMember>, now: string): M
   return sameFields(model, member) ? member : { ...model, updatedAt: now }
 }
 
-/** Both come from the same blank, so their fields stand in the same order. */
+/** Both come from the same blank, so their fields are in the same order. */
 const sameFields = (a: Member, b: Member): boolean =>
   Object.entries(a).every(([name, value]) => JSON.stringify(value) === JSON.stringify(Reflect.get(b, name)))
 

@@ -1,6 +1,7 @@
 /**
- * What a client said that no neutral field holds, kept as annotations of the load balancer: `octavia.provider` and, per
- * child, `octavia.<id>.<name>`. Only what cannot be worked out from the model is kept, so most children have none.
+ * Facts: what a client sent that the model has no field for. They are kept as annotations of the load balancer:
+ * `octavia.provider` and, per child, `octavia.<id>.<name>`. Values that follow from the model are not kept, so most
+ * children have none.
  */
 
 const PREFIX = 'octavia.'
@@ -9,7 +10,7 @@ const PROVIDER = `${PREFIX}provider`
 type Annotations = Readonly<Record<string, string>>
 export type FactName = 'protocol' | 'insert_headers' | 'http_version' | 'delay'
 
-/** A fact of a child, or null. */
+/** A fact about a child, or null. */
 export const factOf = (annotations: Annotations, id: string, name: FactName): string | null =>
   annotations[`${PREFIX}${id}.${name}`] ?? null
 
@@ -19,7 +20,7 @@ export interface Fact {
   readonly value: string
 }
 
-/** The annotations with the children's facts replaced: facts of children that are gone go with them. */
+/** The annotations with the children's facts replaced; facts of deleted children are dropped. */
 export function withFacts(annotations: Annotations, facts: readonly Fact[]): Record<string, string> {
   const kept = Object.entries(annotations).filter(([key]) => !key.startsWith(PREFIX) || key === PROVIDER)
   return Object.fromEntries([...kept, ...facts.map(({ id, name, value }) => [`${PREFIX}${id}.${name}`, value])])

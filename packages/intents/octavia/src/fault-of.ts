@@ -13,7 +13,7 @@ import {
   validationFailure,
 } from './wire/fault.ts'
 
-/** Any error of the model's table in Octavia's words. Requests are checked before: most of these are seldom seen. */
+/** Octavia's fault for any error of the model's table. Requests are checked earlier, so most of these are rare. */
 export function faultOf(error: SpoutError): OctaviaFault {
   const { params } = error
   const text = (name: string): string => String(params[name] ?? '')
@@ -75,7 +75,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
     case 'HasChildren':
       return validationFailure(`Cannot delete ${resourceWord(text('what'))} ${text('id')} - it has children`)
     case 'AddressPoolExhausted':
-      // Neutron's own fault, which Octavia hands through.
+      // Neutron's own message, which Octavia passes on.
       return new OctaviaFault(409, `No more IP addresses available on network ${text('pool')}.`)
     case 'AddressPoolDraining':
       return new OctaviaFault(409, `Network ${text('pool')} gives no new IP addresses: it is being drained.`)
@@ -98,7 +98,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
   }
 }
 
-/** Makes a new row of the error table a type error here until it has Octavia's words. */
+/** Makes a new row of the error table a type error here until it has a fault. */
 const unmapped = (code: never): never => {
   throw new TypeError(`no fault for ${String(code)}`)
 }
@@ -118,7 +118,7 @@ const RESOURCE_WORDS: Readonly<Record<string, string>> = {
   project: 'Project',
 }
 
-/** `loadBalancer`, `Load balancer` or `load-balancer`: all are the Load Balancer. */
+/** `loadBalancer`, `Load balancer` and `load-balancer` all become `Load Balancer`. */
 const resourceWord = (what: string): string => RESOURCE_WORDS[what.toLowerCase().replaceAll(/[^a-z]/g, '')] ?? what
 
 const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
@@ -154,7 +154,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
   inspectMs: 'timeout_tcp_inspect',
 }
 
-/** The attribute that a path of the model such as `pools[0].members[3].port` is about. */
+/** The attribute that a model path such as `pools[0].members[3].port` belongs to. */
 function wireField(path: string): string {
   const names = path.split('.').map((part) => part.replaceAll(/\[\d+\]/g, ''))
   const last = names.at(-1) ?? ''

@@ -17,7 +17,7 @@ import { isOneOf, OFFERED_LISTENER_PROTOCOLS, OFFERED_POOL_PROTOCOLS } from './w
 
 type Children = Pick<LoadBalancer, 'listeners' | 'pools' | 'annotations'>
 
-/** The children as Octavia sees them. */
+/** The children as Octavia's API has them. */
 export function unfoldGraph({ listeners, pools, annotations }: Children): Graph {
   const word = <T extends string>(id: string, words: readonly T[], plain: T): T => {
     const said = factOf(annotations, id, 'protocol') ?? plain
@@ -42,9 +42,9 @@ export function unfoldGraph({ listeners, pools, annotations }: Children): Graph 
 }
 
 /**
- * The children back as the model has them. Which of the model's protocols a listener and its pool get depends on both,
- * so every change folds the whole graph.
- * @throws OctaviaFault for what Octavia refuses or is not offered here
+ * Converts the children back to the model. The model protocol of a listener and its pool depends on both, so every
+ * change converts the whole graph.
+ * @throws OctaviaFault for what Octavia refuses or what is not supported here
  */
 export function foldGraph(
   graph: Graph,
@@ -68,7 +68,7 @@ export function foldGraph(
   return { listeners, pools, annotations: withFacts(annotations, factsOf(graph, listeners, pools)) }
 }
 
-/** The object itself when nothing differs: admission need not check it again. */
+/** The same object when nothing differs, so that admission need not check it again. */
 const sameIfEqual = <T extends object>(model: T, folded: Partial<T>): T =>
   Object.entries(folded).every(([name, value]) => isDeepStrictEqual(value, Reflect.get(model, name)))
     ? model
@@ -95,9 +95,8 @@ const needsProxy = (listener: OctaviaListener, pool: OctaviaPool | undefined): b
   pool?.model.algorithm === 'least-connections'
 
 /**
- * The pools balanced by the proxy because one of their TCP listeners needs what the packet path does not know: PROXY
- * protocol to the members, time-outs, or the member with the fewest connections. All TCP listeners of such a pool are
- * proxied.
+ * Pools that need the proxy, because one of their TCP listeners uses what packet forwarding cannot do: PROXY protocol
+ * to the members, time-outs, or least connections. All TCP listeners of such a pool are proxied.
  */
 function proxiedPools(graph: Graph): ReadonlySet<string> {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))

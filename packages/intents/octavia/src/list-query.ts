@@ -10,7 +10,7 @@ export interface ListQuery {
   readonly filters: readonly (readonly [name: string, value: string])[]
   readonly tags: readonly (readonly [rule: TagRule, tags: readonly string[]])[]
   readonly sort: readonly SortKey[]
-  /** As asked, for the links. */
+  /** As sent, for the links. */
   readonly sortText: readonly (readonly [string, string])[]
   readonly limit: number
   readonly marker: string | null
@@ -28,15 +28,17 @@ const TAG_RULES = ['tags', 'tags-any', 'not-tags', 'not-tags-any'] as const
 type TagRule = (typeof TAG_RULES)[number]
 const NOT_FILTERS = new Set(['limit', 'marker', 'sort', 'sort_key', 'sort_dir', 'fields', 'page_reverse', ...TAG_RULES])
 
-/** openstacksdk asks by the names of Octavia's data model, which Octavia takes beside its own (`api/common/pagination.py`). */
+/**
+ * openstacksdk filters by the names of Octavia's data model, which Octavia accepts too (`api/common/pagination.py`).
+ */
 const FILTER_NAMES: Readonly<Record<string, string>> = { load_balancer_id: 'loadbalancer_id' }
 
 const badFilter = () => new OctaviaFault(400, 'One or more arguments are either duplicate or invalid')
 
-/** What is said once: which of two counts would be a guess. */
+/** Parameters that may occur only once. */
 export const SINGLE = ['limit', 'marker', 'page_reverse', 'sort', 'sort_key', 'sort_dir'] as const
 
-/** @throws OctaviaFault 400 when a parameter is given more than once */
+/** @throws OctaviaFault 400 when a parameter occurs more than once */
 export function refuseTwice(query: URLSearchParams, names: readonly string[]): void {
   const name = names.find((one) => query.getAll(one).length > 1)
   if (name !== undefined) throw new OctaviaFault(400, `Parameter '${name}' is given more than once.`)
@@ -105,8 +107,8 @@ export interface Page<R> {
 }
 
 /**
- * Filters, sorts and cuts out one page. The objects come in the order of their creation, which is the default one.
- * @throws OctaviaFault 400 for parameters that name no attribute, and unknown markers
+ * Filters, sorts and cuts out one page. The objects come in order of creation, the default order.
+ * @throws OctaviaFault 400 for unknown attributes and markers
  */
 export function selectPage<D, R>(fields: Fields<D, R>, items: readonly R[], query: ListQuery): Page<R> {
   const idOf = (item: R): string => String(reader(fields, 'id')(item))
@@ -116,7 +118,7 @@ export function selectPage<D, R>(fields: Fields<D, R>, items: readonly R[], quer
 
   const place = sorted.findIndex((item) => idOf(item) === query.marker)
   if (place === -1) throw new OctaviaFault(400, `Supplied pagination marker '${query.marker}' is not valid.`)
-  // The marker itself may not match the filters: what counts is its place in the order.
+  // The marker itself may not match the filters: its place in the order counts.
   const before = new Set(sorted.slice(0, query.reverse ? place : place + 1))
   const side = matching.filter((item) => before.has(item) === query.reverse)
   return pageOf(query.reverse ? side.slice(-query.limit) : side.slice(0, query.limit), query, idOf)
@@ -172,7 +174,7 @@ function sortedBy<D, R>(fields: Fields<D, R>, items: readonly R[], keys: readonl
   })
 }
 
-/** Nulls first, as the databases below Octavia sort them. */
+/** Nulls first, as Octavia's databases sort them. */
 function compare(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [left, right] = [String(a ?? ''), String(b ?? '')]
@@ -203,7 +205,7 @@ function matcher<D, R>(fields: Fields<D, R>, query: ListQuery): (item: R) => boo
   return (item) => rules.every((rule) => rule(item)) && tagRules.every((rule) => rule(item))
 }
 
-/** One page as a reply prints it. @param path of the list, absolute, for the links */
+/** Prints one page. @param path absolute URL of the list, for the links */
 export function printPage<D, R>(
   plural: string,
   fields: Fields<D, R>,

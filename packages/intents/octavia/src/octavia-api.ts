@@ -16,8 +16,8 @@ import { versionDocument } from './versions.ts'
 import { faultBody, invalidJson, OctaviaFault } from './wire/fault.ts'
 
 /**
- * The Octavia v2 API. Mounted at `/load-balancer`; its errors, limits and hooks reach nothing beside it. The server it
- * is mounted on parses JSON and gives each reply its request id.
+ * The Octavia v2 API. Mounted at `/load-balancer`; its errors, limits and hooks do not affect other routes. The server
+ * parses JSON and gives each reply its request id.
  */
 export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given) => {
   const context = { ...given, admission: settlingAdmission(given.admission, given.status, given.options.settleMs) }
@@ -59,7 +59,7 @@ export const octaviaApi: FastifyPluginAsync<OctaviaContext> = async (app, given)
   register(app, context, pools, amphoraRoutes, ['/v2/octavia', '/v2.0/octavia'])
 }
 
-/** No header and an empty one (an old SDK sends it) admit everything. */
+/** A missing header and an empty one (an old SDK sends it) accept everything. */
 function admitsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true
   return accept.split(',').some((range) => {

@@ -8,7 +8,7 @@ import type { ListenerProtocol, MonitorType, PersistenceType, PoolProtocol } fro
 export interface OctaviaListener {
   readonly model: Listener
   readonly protocol: ListenerProtocol
-  /** `insert_headers` as asked, "false" ones too, which the model does not keep. */
+  /** `insert_headers` as sent, including "false" ones, which the model does not keep. */
   readonly insertHeaders: ReadonlyMap<string, string>
 }
 
@@ -20,7 +20,7 @@ export interface OctaviaPool {
 }
 
 export interface OctaviaPersistence {
-  /** Null in an update that leaves it as it is. */
+  /** Null in an update that does not change it. */
   readonly type: PersistenceType | null
   readonly cookieName: string | null
   readonly timeoutSeconds: number | null
@@ -31,7 +31,7 @@ export interface OctaviaMember {
   readonly model: Member
 }
 
-/** The HTTP fields are null when they were not asked for; the others are the model's. */
+/** The HTTP fields are null when they were not sent; the others are the model's. */
 export interface OctaviaMonitor {
   readonly model: Omit<HealthMonitor, 'type' | 'http' | 'intervalMs' | 'timeoutMs'>
   readonly type: MonitorType

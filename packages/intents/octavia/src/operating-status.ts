@@ -1,19 +1,19 @@
 import type { Listener, LoadBalancer, LoadBalancerStatus, Member, Pool, Serving } from '@spout/model'
 import type { OperatingStatus } from './words.ts'
 
-/** By the id of a pool: what it is by its members. */
+/** The status of a pool, from its members, by pool id. */
 type PoolStatuses = ReadonlyMap<string, OperatingStatus>
 
 /**
- * What pools are by their members. A list of load balancers shows no member, and asks after all of them: a pool is looked
- * at again only when its load balancer or the health of its members changed.
+ * Statuses of pools, from their members. A list of load balancers shows no members but needs all of them, so a pool is
+ * computed again only when its load balancer or the health of its members has changed.
  */
 export class KnownPools {
   readonly #known = new WeakMap<LoadBalancer, { readonly serving: Serving; readonly statuses: PoolStatuses }>()
 
   of(lb: LoadBalancer, status: LoadBalancerStatus): PoolStatuses {
     const known = this.#known.get(lb)
-    // It is another object whenever the health of a member, or the node that is asked for it, is another one.
+    // This object is replaced whenever the health of a member, or the node that reports it, changes.
     if (known?.serving === status.serving) return known.statuses
     const { members } = status
     const statuses = new Map(lb.pools.map((pool) => [pool.id, poolStatus(pool, members)]))
@@ -24,8 +24,8 @@ export class KnownPools {
 
 /**
  * Octavia's operating statuses: members from their probes, a pool from its members, the load balancer from the worst
- * below it. Everything is OFFLINE until a node confirmed it once; a pool that no listener sends to stays OFFLINE.
- * @returns the status of whatever has this id: the load balancer or something below it; OFFLINE of anything else
+ * below it. Everything is OFFLINE until a node has confirmed it; a pool without a listener stays OFFLINE.
+ * @returns the status for an id of the load balancer or anything below it; OFFLINE for other ids
  */
 export function operatingStatuses(
   lb: LoadBalancer,

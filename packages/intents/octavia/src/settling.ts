@@ -2,7 +2,7 @@ import type { LoadBalancerAdmission, ProjectAdmission } from '@spout/admission/c
 import type { LoadBalancer, StatusReader } from '@spout/model'
 import { isSettled } from './snapshot.ts'
 
-/** What the Octavia API asks of admission. */
+/** The part of admission that the Octavia API uses. */
 export type OctaviaAdmission = Pick<
   LoadBalancerAdmission,
   'createLoadBalancer' | 'changeLoadBalancer' | 'deleteLoadBalancer'
@@ -10,9 +10,9 @@ export type OctaviaAdmission = Pick<
   Pick<ProjectAdmission, 'quotaOf' | 'setQuota'>
 
 /**
- * Admission whose writes of load balancers resolve once the nodes confirmed them, or after `waitMs` all the same.
- * Clients look at once whether an object is ACTIVE and, where it is not yet, pause for a second or more: some
- * milliseconds here spare them all of that.
+ * Admission whose writes of load balancers resolve once the nodes have confirmed them, at the latest after `waitMs`.
+ * Clients check at once whether an object is ACTIVE, and if not, pause for a second or more: a few milliseconds here
+ * spare them that pause.
  */
 export function settlingAdmission(admission: OctaviaAdmission, status: StatusReader, waitMs: number): OctaviaAdmission {
   const settled = async (lb: LoadBalancer): Promise<LoadBalancer> => {

@@ -5,13 +5,13 @@ import type { Graph } from './octavia-resources.ts'
 import { type KnownPools, operatingStatuses } from './operating-status.ts'
 import type { OperatingStatus, ProvisioningStatus } from './words.ts'
 
-/** One load balancer with its status as of now: what replies are printed from. */
+/** One load balancer with its current status, from which replies are printed. */
 export interface Snapshot {
   readonly lb: LoadBalancer
   readonly status: LoadBalancerStatus
   readonly provisioning: ProvisioningStatus
   readonly provider: string
-  /** Worked out when first asked for: a list that is filtered by name needs neither. */
+  /** Computed on first use: a list that is filtered by name needs neither. */
   readonly graph: () => Graph
   readonly operating: (id: string) => OperatingStatus
 }
@@ -35,11 +35,13 @@ export function snapshotOf(lb: LoadBalancer, status: LoadBalancerStatus, pools: 
   }
 }
 
-/** Whether the nodes have done with this very version, well or badly: a status older than the change still says active. */
+/**
+ * Whether the nodes have finished this version, with success or not: a status older than the change still says active.
+ */
 export const isSettled = (lb: LoadBalancer, status: LoadBalancerStatus): boolean =>
   status.provisioning === 'error' || isActive(lb, status)
 
-/** Without a network there is no member to reach: no node has anything to confirm. */
+/** Without a network there are no members to reach, so no node has anything to confirm. */
 const isActive = (lb: LoadBalancer, { provisioning, confirmedGeneration, reason }: LoadBalancerStatus): boolean =>
   provisioning === 'active' && (confirmedGeneration >= lb.generation || reason === 'NoNetwork')
 
@@ -49,25 +51,25 @@ function provisioningStatus(lb: LoadBalancer, status: LoadBalancerStatus): Provi
   return status.confirmedGeneration === 0 ? 'PENDING_CREATE' : 'PENDING_UPDATE'
 }
 
-/** What every stored object tells of its past. */
+/** The times of a stored object. */
 interface Dated {
   readonly id: string
   readonly createdAt: string
   readonly updatedAt: string | null
 }
 
-/** Children follow their load balancer; one that came after the last confirmation is still being created. */
+/** A child has its load balancer's status; one created after the last confirmation is still being created. */
 export function childProvisioning({ provisioning, status }: Snapshot, child: Dated): ProvisioningStatus {
   if (provisioning !== 'PENDING_UPDATE') return provisioning
   return status.confirmedAt !== null && child.createdAt > status.confirmedAt ? 'PENDING_CREATE' : 'PENDING_UPDATE'
 }
 
 /**
- * Octavia writes the object when it becomes ACTIVE, and clients parse the time: never null from then on. Of what was never
- * changed it is the time that it was made at: when a node confirmed it last says something of its load balancer alone.
+ * Octavia updates the time when the object becomes ACTIVE, and clients parse it: it must not be null from then on. An
+ * object that was never changed shows its creation time; the time of confirmation applies to its load balancer only.
  */
 export const updatedAt = (snapshot: Snapshot, object: Dated): string | null =>
   object.updatedAt ?? (childProvisioning(snapshot, object) === 'PENDING_CREATE' ? null : object.createdAt)
 
-/** `2026-01-31T12:00:00.000Z` as Python prints it: no zone, microseconds. */
+/** `2026-01-31T12:00:00.000Z` in Python's format: no zone, microseconds. */
 export const wireTime = (timestamp: string | null): string | null => timestamp?.replace(/Z$/, '000') ?? null

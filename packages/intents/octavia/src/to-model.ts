@@ -23,7 +23,7 @@ export function readBody<D, R>(resource: Resource<D, R>, mode: Mode, body: unkno
   return readObject(resource.fields, mode, inner, { path: `${resource.argument}.${resource.root}`, stamp })
 }
 
-/** The value of the only attribute that a body has. @throws OctaviaFault */
+/** The value of the body's only attribute. @throws OctaviaFault */
 export function rootOf(root: string, argument: string, body: unknown): unknown {
   if (body === undefined || body === null) throw missingArgument(argument)
   if (typeof body !== 'object' || Array.isArray(body))
@@ -39,11 +39,11 @@ export interface Creation {
   readonly spec: LoadBalancerSpec
   readonly projectId: string
   readonly directory: NetworkDirectory
-  /** Names that clients may give as `provider`; the first is what they get when they give none. */
+  /** Names that clients may give as `provider`; the first is the default. */
   readonly providers: readonly string[]
 }
 
-/** What a creation, with its whole graph, asks of admission. @throws OctaviaFault */
+/** Admission's draft for a creation with its whole graph. @throws OctaviaFault */
 export function loadBalancerDraft({ spec, projectId, directory, providers }: Creation): LoadBalancerDraft {
   const provider = spec.provider ?? providers[0] ?? 'spout'
   if (!providers.includes(provider)) throw new OctaviaFault(400, `Provider '${provider}' is not enabled.`)
@@ -65,7 +65,7 @@ export function loadBalancerDraft({ spec, projectId, directory, providers }: Cre
   }
 }
 
-/** Pools that listeners bring move to the top; pools that are mere names are looked up there. */
+/** Pools inside listeners move to the top; references are resolved there. */
 function graphOf(spec: LoadBalancerSpec): Graph {
   const brought = spec.listeners.flatMap(({ defaultPool }) => (defaultPool === null ? [] : [defaultPool]))
   if (brought.some(({ model }) => model.name === ''))
@@ -87,7 +87,7 @@ function graphOf(spec: LoadBalancerSpec): Graph {
   return edits.reduce<Graph>((graph, edit) => edit(graph), { listeners: [], pools: [] })
 }
 
-/** What a change of children asks of admission. */
+/** Admission's change for an edit of children. */
 export const graphChange =
   (edit: GraphEdit) =>
   (lb: LoadBalancer): LoadBalancerChange => {
@@ -99,7 +99,7 @@ export const graphChange =
     return foldGraph(graph, lb.annotations)
   }
 
-/** What a PUT of the load balancer itself asks of admission. */
+/** Admission's change for a PUT of the load balancer itself. */
 export const ownChange =
   (edit: Edit<LoadBalancerSpec>) =>
   (lb: LoadBalancer): LoadBalancerChange => {

@@ -1,4 +1,4 @@
-/** When each minor version appeared. The times are part of the document, 2.7 being out of order included. */
+/** When each minor version appeared. The times are part of the document; 2.7 is out of order there too. */
 const APPEARED = [
   '2016-12-11T00:00:00Z',
   '2018-04-20T00:00:00Z',
@@ -34,9 +34,9 @@ const APPEARED = [
 ] as const
 
 /**
- * The version document: ascending, the last one CURRENT. Clients depend on both. These are no microversions: every
- * feature is always on.
- * @param baseUrl of the service, without a slash at the end
+ * The version document: ascending, the last one CURRENT. Clients depend on both. Minor versions do not switch features:
+ * all are always on.
+ * @param baseUrl of the service, without a trailing slash
  */
 export const versionDocument = (baseUrl: string) => ({
   versions: APPEARED.map((updated, minor) => ({

@@ -5,8 +5,8 @@ import type { VipSpec } from './resources/load-balancer.ts'
 import { outsideSubnet, subresourceNotFound, validationFailure } from './wire/fault.ts'
 
 /**
- * The networks, subnets and ports that a project can name; others do not exist for it. A public address pool is found
- * by its id as a network and as that network's only subnet, as the network facade shows it.
+ * The networks, subnets and ports that a project can name; others do not exist for it. A public address pool is both a
+ * network and that network's only subnet, under the pool's id, as in the network API.
  */
 export interface NetworkDirectory {
   readonly pool: (id: string) => AddressPool | null
@@ -23,7 +23,7 @@ export interface FoundVip {
   readonly range: string
 }
 
-/** @throws OctaviaFault 400 for what does not exist or does not go together */
+/** @throws OctaviaFault 400 for parts that do not exist or contradict each other */
 export function findVip(spec: VipSpec, directory: NetworkDirectory): FoundVip {
   if (spec.portId !== null) return fromPort(spec.portId, spec, directory)
   if (spec.networkId !== null) return fromNetwork(spec.networkId, spec, directory)
@@ -81,7 +81,7 @@ function fromNetwork(networkId: string, spec: VipSpec, directory: NetworkDirecto
   return ofSubnet(network, subnet, spec.address)
 }
 
-/** The subnet that has the address; without one the first, IPv4 preferred. */
+/** The subnet that contains the address; without an address the first one, IPv4 preferred. */
 function chosenSubnet(network: Network, address: string | null): Subnet {
   if (address !== null) {
     const ip = parseIp(address)

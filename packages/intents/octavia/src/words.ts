@@ -1,4 +1,4 @@
-/** Octavia's closed sets of words, whole: a word that is not offered here is still told apart from one that does not exist. */
+/** Octavia's enumerations, complete: a value that is not supported here is told apart from one that does not exist. */
 
 export const LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'PROMETHEUS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
 export const OFFERED_LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'SCTP', 'TCP', 'UDP'] as const
@@ -8,7 +8,7 @@ export const POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP
 export const OFFERED_POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
 export type PoolProtocol = (typeof OFFERED_POOL_PROTOCOLS)[number]
 
-/** Which pools a listener may send to. */
+/** Which pools a listener may use. */
 export const POOLS_OF_LISTENER: Readonly<Record<ListenerProtocol, readonly PoolProtocol[]>> = {
   TCP: ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'TCP'],
   HTTP: ['HTTP', 'PROXY', 'PROXYV2'],
@@ -50,7 +50,7 @@ export const SSL_HEADERS = [
 export type ProvisioningStatus = 'ACTIVE' | 'PENDING_CREATE' | 'PENDING_UPDATE' | 'ERROR'
 export type OperatingStatus = 'ONLINE' | 'DRAINING' | 'OFFLINE' | 'DEGRADED' | 'ERROR' | 'NO_MONITOR'
 
-/** Whether a word is one of the given set; narrows its type. */
+/** Whether a text is one of a set; narrows its type. */
 export const isOneOf =
   <T extends string>(words: readonly T[]) =>
   (word: string): word is T =>

@@ -9,7 +9,7 @@ import { type PoolReading, poolResource } from './resources/pool.ts'
 import { childProvisioning, type Snapshot } from './snapshot.ts'
 import { printObject } from './wire/field.ts'
 
-/** Model and status to Octavia's JSON. Pure: the same snapshot prints the same text. */
+/** Prints model and status as Octavia's JSON. Pure: the same snapshot prints the same text. */
 type Json = Readonly<Record<string, unknown>>
 
 export const listenerReadings = (snapshot: Snapshot): readonly ListenerReading[] =>
@@ -26,7 +26,7 @@ export const monitorReadings = (snapshot: Snapshot): readonly MonitorReading[] =
     .graph()
     .pools.flatMap(({ model, monitor }) => (monitor === null ? [] : [{ ...monitor, poolId: model.id, snapshot }]))
 
-/** The reply to a creation: the load balancer with everything below it in full. */
+/** The reply to a creation: the load balancer with all its children in full. */
 export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
   const { listeners, pools } = snapshot.graph()
   return {
@@ -36,7 +36,7 @@ export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
   }
 }
 
-/** Within a graph the parents are left out: they enclose it. */
+/** In a graph, parents are left out: they enclose it. */
 function printFullListener(snapshot: Snapshot, resource: OctaviaListener): Json {
   const { loadbalancers: _, ...listener } = printObject(listenerResource.fields, { ...resource, snapshot })
   return listener
@@ -60,7 +60,7 @@ function printFullMonitor(snapshot: Snapshot, poolId: string, resource: NonNulla
   return monitor
 }
 
-/** The status tree: each listener with the pools it sends to. */
+/** The status tree: each listener with its pools. */
 export function printStatusTree(snapshot: Snapshot): Json {
   const { lb, operating } = snapshot
   const pools = new Map(lb.pools.map((pool) => [pool.id, pool]))
@@ -105,7 +105,7 @@ export function printStatusTree(snapshot: Snapshot): Json {
   }
 }
 
-/** Counters of some listeners, summed. */
+/** The counters of some listeners, summed. */
 export function printStats({ status }: Snapshot, listenerIds: readonly string[]): Json {
   const counters = listenerIds.flatMap((id) => status.stats.get(id) ?? [])
   const sum = (name: keyof ServiceStats & `${string}${'In' | 'Out' | 'Connections' | 'Errors'}`) =>

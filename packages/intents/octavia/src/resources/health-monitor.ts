@@ -41,11 +41,11 @@ export const blankMonitor = ({ newId, now }: Stamp): MonitorSpec => ({
 })
 
 const row = rowsOf<MonitorSpec, MonitorReading>()
-// Octavia admits 0, which no prober can hold to.
+// Octavia accepts 0, which no prober can keep to.
 const seconds = integer(1, 86_400)
 const retries = integer(1, 10)
 
-// RFC 3986 path characters and what else may stand in a request line; nothing here can end or split one.
+// RFC 3986 path characters and others allowed in a request line; none of them can end or split the line.
 const urlPath = text({
   max: 255,
   pattern: /^\/[\x21-\x7e]*$/,
@@ -58,7 +58,7 @@ const domainName = text({
   pattern: /^(?=.{1,253}\.?$)(?:(?!-|[^.]+_)[A-Za-z0-9-_]{1,63}(?<!-)(?:\.|$))+$/,
 })
 
-/** Of HTTP monitors alone: others print null and an update to null gives the default back. */
+/** Only for HTTP monitors: others print null, and an update to null restores the default. */
 const httpFields: readonly Field<MonitorSpec, MonitorReading>[] = [
   row('http_method', nullable(oneOf(HTTP_METHODS)), {
     since: 0,
@@ -142,7 +142,7 @@ const ownFields: readonly Field<MonitorSpec, MonitorReading>[] = [
   ...httpFields,
 ]
 
-/** Within a pool of a graph: no pool to name, no owner. */
+/** In a pool of a graph: names no pool and no owner. */
 export const nestedMonitor: WireType<MonitorSpec> = nested(ownFields, blankMonitor)
 
 export const monitorResource: Resource<MonitorSpec, MonitorReading> = {

@@ -26,7 +26,7 @@ import { restingField } from './resting-field.ts'
 /** A listener as a request describes it. */
 export interface ListenerSpec extends OctaviaListener {
   readonly loadBalancerId: string | null
-  /** A pool that the same request brings, or in a graph names. */
+  /** A pool that the same request creates or, in a graph, names. */
   readonly defaultPool: PoolSpec | null
 }
 
@@ -57,7 +57,7 @@ export const blankListener = ({ newId, now }: Stamp): ListenerSpec => ({
   defaultPool: null,
 })
 
-/** What an update of a stored listener starts from. */
+/** The starting point for an update of a stored listener. */
 export const listenerSpecOf = (listener: OctaviaListener): ListenerSpec => ({
   ...listener,
   loadBalancerId: null,
@@ -66,7 +66,7 @@ export const listenerSpecOf = (listener: OctaviaListener): ListenerSpec => ({
 
 const row = rowsOf<ListenerSpec, ListenerReading>()
 
-/** -1 is no limit. Octavia's 0 would be a listener that nobody may use. */
+/** -1 means no limit. Octavia's 0 would be a listener that nobody can use. */
 const connectionLimit: WireType<number> = {
   read(value, at) {
     const limit = integer(-1, 10_000_000).read(value, at)
@@ -153,7 +153,7 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
     create: 'optional',
     update: true,
     default: [],
-    // No list and an empty one both admit everybody, and read as null.
+    // No list and an empty one both admit everybody, and print as null.
     write: (spec, cidrs) => ({
       ...spec,
       model: { ...spec.model, allowedCidrs: cidrs.length === 0 ? null : [...cidrs] },
@@ -179,7 +179,7 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
   }),
 ]
 
-/** A listener of a graph: its load balancer and its owner are the graph's. */
+/** A listener of a graph: load balancer and owner are the graph's. */
 export const nestedListener: WireType<ListenerSpec> = nested(ownFields, blankListener)
 
 export const listenerResource: Resource<ListenerSpec, ListenerReading> = {

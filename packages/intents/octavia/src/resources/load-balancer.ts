@@ -9,7 +9,7 @@ import { nestedPool, type PoolSpec } from './pool.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
-/** Where a request wants an address from; what it leaves out is null. */
+/** The requested source of an address; fields that were left out are null. */
 export interface VipSpec {
   readonly portId: string | null
   readonly networkId: string | null
@@ -33,7 +33,7 @@ export interface LoadBalancerSpec {
 
 export interface LoadBalancerReading {
   readonly snapshot: Snapshot
-  /** The VIPs that the load balancer was made with; floating addresses bound later are the network service's to show. */
+  /** The VIPs of the creation; the network service shows floating addresses that were bound later. */
   readonly vips: readonly Vip[]
 }
 
@@ -52,7 +52,7 @@ export const blankLoadBalancer = (): LoadBalancerSpec => ({
   pools: [],
 })
 
-/** A public address shows its pool as network and as subnet, as the network facade does. */
+/** A public address shows its pool as its network and subnet, as the network API does. */
 export const networkOf = (vip: Vip): string | null => vip.networkId ?? vip.poolId
 export const subnetOf = (vip: Vip): string | null => vip.subnetId ?? vip.poolId
 

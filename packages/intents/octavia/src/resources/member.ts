@@ -12,7 +12,7 @@ export interface MemberReading extends OctaviaMember {
   readonly snapshot: Snapshot
 }
 
-/** A member before its request says anything; the table's defaults and required fields complete it. */
+/** A member before the request is read; defaults and required fields of the table complete it. */
 export const blankMember = ({ newId, now }: Stamp): OctaviaMember => ({
   model: {
     id: newId(),
@@ -32,7 +32,7 @@ export const blankMember = ({ newId, now }: Stamp): OctaviaMember => ({
   },
 })
 
-/** Addresses that no traffic may be sent to get the fault that Octavia has for the metadata address. */
+/** Addresses that must not get traffic are refused with Octavia's fault for the metadata address. */
 const memberAddress: WireType<string> = {
   ...ipAddress,
   read(value, at) {

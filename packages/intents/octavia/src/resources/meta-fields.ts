@@ -27,7 +27,7 @@ export const descriptionField = <D extends { readonly model: Described }, R exte
     read: ({ model }) => model.description,
   })
 
-/** What every child of a load balancer has: its name, state, owner, times and tags. */
+/** Fields of every child of a load balancer: name, state, owner, times and tags. */
 export function metaFields<D extends { readonly model: Described }, R extends Stored>(): readonly Field<D, R>[] {
   const row = rowsOf<D, R>()
   return [
@@ -64,7 +64,7 @@ export function metaFields<D extends { readonly model: Described }, R extends St
   ]
 }
 
-/** The project of a child is its load balancer's; what a request says of it is read and dropped, as Octavia does. */
+/** The project of a child is its load balancer's; a project in the request is ignored, as Octavia does. */
 export function ownerFields<D, R extends Stored>(): readonly Field<D, R>[] {
   const row = rowsOf<D, R>()
   return ['project_id', 'tenant_id'].map((name) =>

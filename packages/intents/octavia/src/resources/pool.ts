@@ -31,7 +31,7 @@ import { descriptionField, metaFields, ownerFields } from './meta-fields.ts'
 import type { Resource } from './resource.ts'
 import { restingField } from './resting-field.ts'
 
-/** A pool as a request describes it. In a graph it may be a mere name that stands for another one. */
+/** A pool as a request describes it. In a graph it may be only the name of another pool. */
 export interface PoolSpec extends Omit<OctaviaPool, 'protocol'> {
   readonly protocol: PoolProtocol | null
   readonly hasAlgorithm: boolean
@@ -58,10 +58,10 @@ export const blankPool = ({ newId, now }: Stamp): PoolSpec => ({
     persistence: null,
     members: [],
     monitor: null,
-    // Octavia has no word for it: whoever is reported down gets nothing.
+    // Octavia has no such setting: a member that is down gets nothing.
     panicThreshold: 0,
     ...POOL_FAILURE_DEFAULTS,
-    // Clients of Octavia drain by weight 0 and wait themselves: nothing is cut while they do.
+    // Clients of Octavia drain by weight 0 and wait themselves: no connection is cut meanwhile.
     drainSeconds: 3600,
   },
   protocol: null,
@@ -73,7 +73,7 @@ export const blankPool = ({ newId, now }: Stamp): PoolSpec => ({
   isReference: false,
 })
 
-/** What an update of a stored pool starts from. */
+/** The starting point for an update of a stored pool. */
 export const poolSpecOf = (pool: OctaviaPool): PoolSpec => ({
   ...pool,
   hasAlgorithm: true,
@@ -124,7 +124,7 @@ const noPersistence = (): OctaviaPersistence => ({
 
 const why = 'TLS to members is not offered yet'
 
-/** @param words whether protocol and algorithm must be said: pools of a graph may be mere references */
+/** @param words whether protocol and algorithm are required: pools of a graph may be mere references */
 const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, PoolReading>[] => [
   ...metaFields<PoolSpec, PoolReading>(),
   descriptionField<PoolSpec, PoolReading>(),
@@ -158,7 +158,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, Poo
     create: 'optional',
     update: true,
     default: null,
-    // An update may leave the type out: the present one stays.
+    // An update may leave the type out: it stays.
     write: (spec, persistence) => ({
       ...spec,
       persistence: persistence && { ...persistence, type: persistence.type ?? spec.persistence?.type ?? null },

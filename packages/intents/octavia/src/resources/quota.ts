@@ -7,7 +7,7 @@ import { restingField } from './resting-field.ts'
 
 export type Limits = Readonly<Record<QuotaResource, number>>
 
-/** What a request changes. `default` is the limit that projects have when nobody set one. */
+/** Limits that a request changes. `default` restores the default limit. */
 export type LimitEdits = Readonly<Partial<Record<QuotaResource, number | 'default'>>>
 
 export interface QuotaReading {
@@ -15,7 +15,7 @@ export interface QuotaReading {
   readonly limits: Limits
 }
 
-/** Every limit is finite here: Octavia's -1 becomes the largest there is, and the reply says so. */
+/** Every limit is finite here: Octavia's -1 becomes the largest one, and the reply shows it. */
 export const LARGEST_LIMIT = 1_000_000
 
 const row = rowsOf<LimitEdits, QuotaReading>()
@@ -42,7 +42,7 @@ export const quotaResource: Resource<LimitEdits, QuotaReading> = {
     row('project_id', projectId, { since: 0, read: (reading) => reading.projectId }),
     row('tenant_id', projectId, { since: 0, read: (reading) => reading.projectId }),
     limitField('loadbalancer', 'loadBalancers'),
-    // Two spellings of one limit; clients use either.
+    // Two names of one limit; clients use either.
     limitField('load_balancer', 'loadBalancers'),
     limitField('listener', 'listeners'),
     limitField('pool', 'pools'),

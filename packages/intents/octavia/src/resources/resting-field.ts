@@ -9,13 +9,13 @@ interface RestingSpec<T> {
   readonly printed?: boolean
   /** The value that means "not used"; printed in replies. An empty text or list means the same. */
   readonly rest: NoInfer<T> | null
-  /** Why nothing else is offered; completes the 501. */
+  /** Why other values are not supported; completes the 501. */
   readonly why?: string
-  /** The fault for another value, where Octavia has words of its own for a cloud without the feature. */
+  /** The fault for other values, where Octavia has one for a cloud without the feature. */
   readonly refuse?: (value: NoInfer<T>) => OctaviaFault
 }
 
-/** An attribute that Octavia knows and this service does not offer: only its resting value is accepted. */
+/** An attribute of Octavia that is not supported here: only the value for "not used" is accepted. */
 export function restingField<D, R, T>(name: string, type: WireType<T>, spec: RestingSpec<T>): Field<D, R> {
   const isResting = (value: T): boolean =>
     value === spec.rest || value === '' || (Array.isArray(value) && value.length === 0)

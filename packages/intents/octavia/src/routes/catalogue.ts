@@ -2,14 +2,14 @@ import { isAdmin, requireRole } from '../access.ts'
 import { notFound, OctaviaFault, policyForbidden, unsupportedAction } from '../wire/fault.ts'
 import type { Call, Route } from './route.ts'
 
-/** What surrounds load balancers: providers, and resources of Octavia that do not exist here (yet) and say so. */
+/** Providers, and resources of Octavia that do not exist here: they are answered as empty or unsupported. */
 
 function providers(call: Call) {
   requireRole(call.principal, 'reader')
   return { providers: call.context.options.providers }
 }
 
-/** Flavors and availability zones have nothing to choose yet. */
+/** Flavors and availability zones offer no choice yet. */
 const capabilities = (key: string) => (call: Call) => {
   if (!isAdmin(call.principal)) throw policyForbidden()
   if (!call.context.options.providers.some(({ name }) => name === call.id))
@@ -20,7 +20,7 @@ const capabilities = (key: string) => (call: Call) => {
 interface Absent {
   readonly path: string
   readonly word: string
-  /** Root attributes of the list and of its links, which Octavia does not always derive from each other. */
+  /** Root attributes of the list and of its links: Octavia does not always derive one from the other. */
   readonly root: string
   readonly links: string
   readonly adminOnly: boolean

@@ -5,7 +5,7 @@ import { type Snapshot, snapshotOf } from '../snapshot.ts'
 import { notFound, OctaviaFault } from '../wire/fault.ts'
 import type { Call } from './route.ts'
 
-/** Looking objects up for whoever asks: other projects' objects are not found, without a hint that they exist. */
+/** Finds objects for the caller: objects of other projects are 404, without a hint that they exist. */
 
 /** @throws OctaviaFault 403 without the role, 404 */
 export function findLoadBalancer(call: Call, id: string, role: 'reader' | 'member'): LoadBalancer {
@@ -48,7 +48,7 @@ export const snapshot = ({ context, pools }: Call, lb: LoadBalancer): Snapshot =
   snapshotOf(lb, context.status.loadBalancer(lb.id), pools)
 
 /**
- * The load balancers that a list may draw on: those of the project, narrowed at once where the query names one.
+ * The load balancers for a list: those of the project, narrowed when the query names one.
  * @throws OctaviaFault 403
  */
 export function listed(call: Call): readonly Snapshot[] {
@@ -64,11 +64,11 @@ export function listed(call: Call): readonly Snapshot[] {
   return lbs.map((lb) => snapshot(call, lb))
 }
 
-/** Floating addresses are bound and shown by the network service. */
+/** Without floating addresses, which the network service binds and shows. */
 export const ownVips = ({ context }: Call, lb: LoadBalancer): readonly Vip[] =>
   lb.vips.filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')
 
-/** What a write just made. It can only be missing when another write was faster still. */
+/** The object that was just written. It is missing only if another write was faster. */
 export function justWritten<T extends { readonly model: { readonly id: string } }>(items: readonly T[], id: string): T {
   const found = items.find(({ model }) => model.id === id)
   if (found === undefined) throw new OctaviaFault(409, `${id} was deleted at the same time.`)

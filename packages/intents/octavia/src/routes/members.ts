@@ -43,7 +43,7 @@ async function remove(call: Call) {
   await call.context.admission.changeLoadBalancer(lb.id, graphChange(removeMember(call.id, call.childId)))
 }
 
-/** The whole set of members in one write, however many they are. A set that changes nothing writes nothing. */
+/** Replaces all members in one write. A set that changes nothing writes nothing. */
 async function replace(call: Call) {
   const { lb } = findChild(call, 'pool', call.id, 'member')
   const edit = replaceMembers(call.id, readMemberSet(call), call.stamp)

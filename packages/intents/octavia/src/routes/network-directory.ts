@@ -1,7 +1,7 @@
 import type { ModelView } from '@spout/admission/contract'
 import type { NetworkDirectory } from '../vip-request.ts'
 
-/** What a project may name of the stored networks. Public pools can be open to some projects only. */
+/** The stored networks that a project may name. A public pool may be open to some projects only. */
 export function networkDirectory(view: ModelView, projectId: string): NetworkDirectory {
   const networks = () => view.list('network', { projectId })
   return {

@@ -22,7 +22,7 @@ const list = (call: Call) =>
 const show = (call: Call) =>
   print(call, findChild(call, 'pool', call.id, 'reader').lb, call.id, parseListQuery(call.query).fields)
 
-/** The load balancer is named, or it is the listener's. */
+/** The named load balancer, or the named listener's. */
 function parentOf(call: Call, { loadBalancerId, listenerId }: PoolSpec): LoadBalancer {
   if (loadBalancerId !== null) return findLoadBalancer(call, loadBalancerId, 'member')
   if (listenerId !== null) return findChild(call, 'listener', listenerId, 'member').lb

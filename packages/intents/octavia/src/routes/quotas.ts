@@ -10,12 +10,12 @@ import type { Call, Route } from './route.ts'
 
 const { fields, plural, root } = quotaResource
 
-/** The five limits that this API knows; the others belong to the network service. */
+/** The five limits of this API; the others belong to the network service. */
 const OWN = ['loadBalancers', 'listeners', 'pools', 'members', 'healthMonitors'] as const
 
 const print = (projectId: string, limits: Limits) => ({ [root]: printObject(fields, { projectId, limits }) })
 
-/** Only projects whose limits somebody set. */
+/** Only projects with limits of their own. */
 function list(call: Call) {
   const scope = listScope(call.principal, call.query.get('project_id'))
   const quotas = call.context.view
@@ -26,7 +26,7 @@ function list(call: Call) {
   return { [plural]: LongList.of(quotas, (quota) => printObject(fields, quota)), [`${plural}_links`]: [] }
 }
 
-/** The command line asks for a project named `defaults`. */
+/** The command line uses a project named `defaults`. */
 function show(call: Call) {
   if (call.id === 'defaults') return print(call.id, DEFAULT_QUOTA)
   const projectId = dashedUuid(call.id)

@@ -5,14 +5,14 @@ import { refuseTwice, SINGLE } from '../list-query.ts'
 import type { KnownPools } from '../operating-status.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
-/** One call as a handler sees it. */
+/** One call, as handlers get it. */
 export interface Call {
   readonly context: OctaviaContext
   readonly pools: KnownPools
   readonly principal: Principal
   readonly query: URLSearchParams
   readonly body: unknown
-  /** Absolute address of the path, for links. */
+  /** Absolute URL of the path, for links. */
   readonly url: string
   /** The first id of the path, and the second one for members; empty when the path has none. */
   readonly id: string
@@ -30,13 +30,13 @@ export interface Route {
   readonly bodyLimitBytes?: number
 }
 
-/** Bodies with whole graphs or thousands of members are larger than what the server admits elsewhere. */
+/** Bodies with whole graphs or thousands of members exceed the server's usual limit. */
 export const GRAPH_BODY_LIMIT_BYTES = 4 * 1024 * 1024
 
-/** The API answers below `/v2` as below `/v2.0`, with `/lbaas` and without. */
+/** The API answers under `/v2` and `/v2.0`, with `/lbaas` and without. */
 const MOUNTS = ['/v2/lbaas', '/v2.0/lbaas', '/v2', '/v2.0'] as const
 
-/** Puts routes on a server, under each of the paths that clients use. */
+/** Registers routes under each of the paths that clients use. */
 export function register(
   app: FastifyInstance,
   context: OctaviaContext,

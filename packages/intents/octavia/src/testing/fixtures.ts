@@ -14,7 +14,7 @@ import { DEFAULT_TIMEOUTS } from '../convert-listener.ts'
 import type { NetworkDirectory } from '../vip-request.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
-/** Plain objects for tests: ids say what they are of and count. */
+/** Plain objects for tests: an id names its kind and number. */
 export const id = (kind: string, number = 1): string =>
   `${Buffer.from(kind.padEnd(4, '-')).toString('hex').slice(0, 8)}-0000-4000-8000-${String(number).padStart(12, '0')}`
 

@@ -15,13 +15,13 @@ import { DEFAULT_PROVIDERS, type OctaviaContext } from '../context.ts'
 import { octaviaApi } from '../octavia-api.ts'
 import { PENDING, statusOf } from './fixtures.ts'
 
-/** Who a test asks as: the word is the token. */
+/** Callers for tests; the name is also the token. */
 export type Who = 'admin' | 'member' | 'balancer' | 'reader' | 'stranger' | 'unscoped'
 
-/** Statuses as a test says they are. */
+/** Statuses that the test sets. */
 export class PlainStatus implements StatusReader {
   readonly #statuses = new Map<string, LoadBalancerStatus>()
-  /** Of load balancers that the test says nothing of. */
+  /** For load balancers whose status the test does not set. */
   otherwise = statusOf(PENDING)
 
   set(id: string, status: LoadBalancerStatus): void {
@@ -62,8 +62,8 @@ export interface Answer {
 }
 
 /**
- * The API over real admission and a real store in memory, with a project that has a public pool and a network of its
- * own, and a second project.
+ * The API over real admission and a real store in memory, with a project that has a public pool and a network, and a
+ * second project.
  */
 export class TestService {
   readonly app: FastifyInstance
@@ -200,14 +200,14 @@ export class TestService {
     }
   }
 
-  /** Makes an object and returns it; anything but success is an error. */
+  /** Creates an object and returns it; anything but success is an error. */
   async make(path: string, root: string, fields: object): Promise<Record<string, unknown> & { readonly id: string }> {
     const { status, body } = await this.call('POST', path, { [root]: fields })
     if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`)
     return (body as Record<string, Record<string, unknown> & { id: string }>)[root]!
   }
 
-  /** Says that a node confirmed the newest generation. */
+  /** Confirms the newest generation, as a node would. */
   confirm(id: string, fields: Parameters<typeof statusOf>[0] = {}): void {
     const generation = this.view.get('loadBalancer', id)?.value.generation ?? 1
     this.status.set(id, statusOf({ confirmedGeneration: generation, ...fields }))

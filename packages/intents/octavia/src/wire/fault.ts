@@ -1,4 +1,4 @@
-/** An error in Octavia's own words. The texts are part of the API: clients and tests match them. */
+/** An error with Octavia's own message. The messages are part of the API: clients and tests match them. */
 export class OctaviaFault extends Error {
   override readonly name = 'OctaviaFault'
   readonly status: number
@@ -36,7 +36,7 @@ export const validationFailure = (detail: string): OctaviaFault =>
 export const invalidOption = (value: string, option: string): OctaviaFault =>
   new OctaviaFault(400, `${value} is not a valid option for ${option}`)
 
-/** A port, subnet or network that a request names: 400 where an object in the path would be 404. */
+/** A missing port, subnet or network in a body: 400, where in the path it would be 404. */
 export const subresourceNotFound = (word: string, id: string): OctaviaFault =>
   new OctaviaFault(400, `${word} ${id} not found.`)
 
@@ -44,14 +44,14 @@ export const notFound = (word: string, id: string): OctaviaFault => new OctaviaF
 export const policyForbidden = (): OctaviaFault =>
   new OctaviaFault(403, 'Policy does not allow this request to be performed.')
 
-/** Neutron's own fault, which Octavia hands through. */
+/** Neutron's own message, which Octavia passes on. */
 export const outsideSubnet = (address: string): OctaviaFault =>
   new OctaviaFault(
     400,
     `Invalid input for operation: IP address ${address} is not a valid IP for the specified subnet.`,
   )
 
-/** Understood, but not offered here (yet); `what` names the field and why. */
+/** Valid in Octavia, but not supported here; `what` names the field and why. */
 export const unsupportedOption = (what: string): OctaviaFault =>
   new OctaviaFault(501, `Provider 'spout' does not support a requested option: ${what}`)
 

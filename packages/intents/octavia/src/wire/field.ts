@@ -2,7 +2,7 @@ import { invalidInput, invalidOption, unknownAttributes, unsupportedOption } fro
 import { pythonText } from './python-text.ts'
 import { type At, type Stamp, ValueRefused, ValueUnsupported, type WireType } from './wire-type.ts'
 
-/** What a request's field does to the object it describes. */
+/** A change that a request's field makes to the object. */
 export type Edit<D> = (draft: D) => D
 export type Mode = 'create' | 'update'
 
@@ -12,19 +12,19 @@ export type Mode = 'create' | 'update'
  */
 export interface Field<D, R> {
   readonly name: string
-  /** The minor version of the API that brought it. */
+  /** The minor version of the API that added it. */
   readonly since: number
   readonly create: 'required' | 'optional' | 'refused'
   readonly update: boolean
-  /** Whether no value but the one that means "not used" is accepted. */
+  /** Whether only the value for "not used" is accepted. */
   readonly resting: boolean
   /** Checks a JSON value, null included. @throws OctaviaFault */
   readonly accept: (json: unknown, mode: Mode, at: At) => Edit<D>
-  /** What a creation that leaves the field out does. */
+  /** The change for a creation that leaves the field out. */
   readonly absent: Edit<D>
   /** Null for attributes that replies do not show. */
   readonly read: ((reading: R) => unknown) | null
-  /** Whether a query parameter of this name selects the object; null where it cannot be asked by. */
+  /** Whether the object matches a query parameter of this name; null when it is not a filter. */
   readonly selects: ((reading: R, wanted: string) => boolean) | null
 }
 
@@ -32,19 +32,19 @@ interface FieldSpec<T, D, R> {
   readonly since: number
   readonly create?: 'required' | 'optional'
   readonly update?: boolean
-  /** Stands in when a creation leaves the field out; without it the draft keeps what it has. */
+  /** Used when a creation leaves the field out; without it the draft keeps its value. */
   readonly default?: NoInfer<T>
-  /** What JSON null means, where that is not `default`. */
+  /** The meaning of JSON null, when it is not `default`. */
   readonly ifNull?: NoInfer<T>
   readonly write?: (draft: D, value: NoInfer<T>) => D
   readonly read?: (reading: R) => unknown
-  /** What a query parameter is compared with, where that is not the printed value (ids of parents). */
+  /** What a query parameter is compared with, when it is not the printed value (ids of parents). */
   readonly asked?: (reading: R) => readonly (string | null)[]
 }
 
 const keep = <D>(draft: D): D => draft
 
-/** The maker of rows for one resource. */
+/** Makes rows for one resource. */
 export const rowsOf =
   <D, R>() =>
   <T>(name: string, type: WireType<T>, spec: FieldSpec<T, D, R>): Field<D, R> => {
@@ -102,8 +102,8 @@ const missing = (name: string) => invalidInput(name, 'None', 'Mandatory field mi
 
 /**
  * Reads one object of a request.
- * @returns the edit that the whole object stands for; fields left out of a creation bring their defaults
- * @throws OctaviaFault unknown attributes first, then the first offending field in the table's order
+ * @returns the change for the whole object; in a creation, fields that were left out get their defaults
+ * @throws OctaviaFault for unknown attributes first, then for the first invalid field in the table's order
  */
 export function readObject<D, R>(fields: readonly Field<D, R>[], mode: Mode, json: unknown, at: At): Edit<D> {
   if (json === null || typeof json !== 'object' || Array.isArray(json))
@@ -122,12 +122,12 @@ export function readObject<D, R>(fields: readonly Field<D, R>[], mode: Mode, jso
   return (draft) => edits.reduce((edited, edit) => edit(edited), draft)
 }
 
-/** A nested object that a creation brings along: its own table, started from `blank`. */
+/** A nested object of a creation: read by its own table, starting from `blank`. */
 export const nested = <D, R>(fields: readonly Field<D, R>[], blank: (stamp: Stamp) => D): WireType<D> => ({
   read: (value, at) => readObject(fields, 'create', value, at)(blank(at.stamp)),
 })
 
-/** Prints an object by its table; `only` narrows to some attributes. */
+/** Prints an object by its table; `only` limits the attributes. */
 export function printObject<D, R>(
   fields: readonly Field<D, R>[],
   reading: R,

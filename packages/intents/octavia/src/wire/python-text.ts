@@ -1,6 +1,6 @@
 /**
- * A JSON value as Python's `str()` prints it, because Octavia's faults quote values that way (`None`, `['a']`).
- * Cut at 255 characters: a fault names the value, it does not carry it.
+ * A JSON value as Python's `str()` prints it, because Octavia's faults quote values that way (`None`, `['a']`). Cut at
+ * 255 characters, so that a fault does not repeat a whole body.
  */
 export function pythonText(value: unknown): string {
   const text = typeof value === 'string' ? value : pythonRepr(value)

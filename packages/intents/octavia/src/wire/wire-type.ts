@@ -1,17 +1,17 @@
 import { AddressSyntaxError, canonicalIp, formatCidr, parseCidr } from '@spout/net'
 import { pythonText } from './python-text.ts'
 
-/** A value that its type refuses; the message is wsme's. The field that holds it adds its name. */
+/** A value of the wrong type. The message is wsme's; the field adds its name. */
 export class ValueRefused extends Error {
   override readonly name = 'ValueRefused'
 }
 
-/** A value that Octavia knows and this service does not offer; the message says why. */
+/** A value that Octavia has and this service does not support; the message says why. */
 export class ValueUnsupported extends Error {
   override readonly name = 'ValueUnsupported'
 }
 
-/** What reading a request may need beyond its text: ids and the time for objects it brings into being. */
+/** What reading a request needs besides its text: ids and the time for new objects. */
 export interface Stamp {
   readonly newId: () => string
   /** RFC 3339 with milliseconds. */
@@ -19,16 +19,16 @@ export interface Stamp {
 }
 
 export interface At {
-  /** Names of the enclosing objects, dotted, as faults about unknown attributes print it. */
+  /** Names of the enclosing objects, dotted, for faults about unknown attributes. */
   readonly path: string
   readonly stamp: Stamp
 }
 
-/** How values of one attribute are read from JSON. Null never arrives here: the field decides what null means. */
+/** How JSON values of an attribute are read. Null never arrives here: the field decides what null means. */
 export interface WireType<T> {
   /** @throws ValueRefused, ValueUnsupported; OctaviaFault from nested objects */
   read(value: unknown, at: At): T
-  /** The text by which a query parameter is compared with a printed value; as it is when left out. */
+  /** Normalizes a query parameter for comparison with a printed value; left out: unchanged. */
   readonly queryText?: (text: string) => string
 }
 
@@ -55,7 +55,7 @@ export const text = (rules: TextRules = {}): WireType<string> => ({
   },
 })
 
-/** What Python's `int()` makes of a JSON value; clients send numbers as text. */
+/** Python's `int()` of a JSON value; clients send numbers as strings. */
 function pythonInt(value: unknown): number {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'number') return Math.trunc(value)
@@ -89,7 +89,7 @@ export const boolean: WireType<boolean> = {
   queryText: (word) => String(TRUE_WORDS.includes(word.toLowerCase())),
 }
 
-/** `6a0a707c45ef4758b533e55adddba8ce` or with dashes, in the dashed form; anything else as it is. */
+/** Adds the dashes to `6a0a707c45ef4758b533e55adddba8ce`; any other text stays as it is. */
 export function dashedUuid(value: string): string {
   const hex = value.toLowerCase().replaceAll('-', '')
   if (!/^[0-9a-f]{32}$/.test(hex)) return value
@@ -105,7 +105,7 @@ export const uuid: WireType<string> = {
   queryText: dashedUuid,
 }
 
-/** Only a text is parsed: printing another JSON value as one would run its `toString`. */
+/** Parses only strings: converting another JSON value would run its `toString`. */
 const parsedText = <T>(value: unknown, parse: (text: string) => T, message: string): T => {
   if (typeof value !== 'string') throw new ValueRefused(message)
   try {
@@ -171,7 +171,7 @@ export const list = <T>(item: WireType<T>, max = 10_000): WireType<readonly T[]>
   },
 })
 
-/** Text by text, such as headers to insert. Clients send booleans too. */
+/** A map of strings, such as headers to insert. Clients send booleans too. */
 export const textMap: WireType<ReadonlyMap<string, string>> = {
   read(value, at) {
     if (value === null || typeof value !== 'object' || Array.isArray(value))
@@ -186,10 +186,10 @@ export const textMap: WireType<ReadonlyMap<string, string>> = {
   },
 }
 
-/** The same type where JSON null stands for a value of its own (the field's `ifNull` or `default`). */
+/** The same type for a field in which JSON null means a value of its own (the field's `ifNull` or `default`). */
 export const nullable = <T>(type: WireType<T>): WireType<T | null> => type
 
-/** A type of which only some values are offered here; the others are known to Octavia and answered 501 with `reason`. */
+/** A type of which only some values are supported; Octavia's other values are answered 501 with `reason`. */
 export const offered = <T, S extends T>(
   type: WireType<T>,
   isOffered: (value: T) => value is S,
