@@ -77,7 +77,7 @@ export const addressPoolCrd: CrdDraft = {
         AGE_COLUMN,
       ],
       rules: {
-        // The native API has no other change of a pool: addresses that are in use could fall out of it.
+        // The native API has no other change of a pool: it could exclude addresses in use.
         '': [
           {
             rule: `!has(oldSelf.status) || !has(oldSelf.status.id) || (${FIXED.map(isUnchanged).join(' && ')})`,

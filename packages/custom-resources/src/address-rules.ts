@@ -1,8 +1,8 @@
 import type { CelRule } from '@spout/kube'
 
 /**
- * Rules in CEL about addresses. An expression that meets a text which is no address fails as a whole, with words that
- * help nobody: so each asks for the form first, and leaves what is wrong with that to the rule about it.
+ * CEL rules about addresses. On a text that is not an address, an expression fails as a whole with an unhelpful
+ * message. So each rule checks the form first, and leaves a wrong form to the rule for it.
  */
 
 export const isAddress = (field: string): CelRule => ({
@@ -29,7 +29,7 @@ const digits = (field: string, side: 0 | 1): string =>
     ".filter(g, g != '').map(g, ('000' + g).substring(g.size() - 1)).join('')",
   ].join('')
 
-/** The 32 digits of an IPv6 address: they compare as the address does. */
+/** The 32 digits of an IPv6 address, which sort like the address. */
 function digits6(field: string): string {
   const left = digits(field, 0)
   const right = `(self.${field}.contains('::') ? ${digits(field, 1)} : '')`
@@ -37,8 +37,8 @@ function digits6(field: string): string {
 }
 
 /**
- * `first` is not behind `last`. CEL has no order of addresses. An IPv6 address with an IPv4 address as its end is left to
- * the control plane.
+ * `first` must not come after `last`. CEL cannot compare addresses. IPv6 addresses that end in an IPv4 address are left
+ * to the control plane.
  */
 export const IN_ORDER: CelRule = {
   rule: [

@@ -6,7 +6,7 @@ import { asn, RESERVED_ASN } from './bgp-words.ts'
 import { addressText, apiName, GROUP, idOfApi, ready, reason, VERSION, whenSet } from './words.ts'
 
 const [bfdName, bfdTimes] = bfdSettings.options
-/** A field of the model that may be null there and is left out here. */
+/** A field that may be null in the model and is optional here. */
 const own = <
   K extends
     | 'port'
@@ -60,7 +60,7 @@ export const bgpPeerSpec = z.strictObject({
 })
 export type BgpPeerSpec = z.input<typeof bgpPeerSpec>
 
-/** More sessions than this are counted, not listed. */
+/** Further sessions are counted, not listed. */
 export const MOST_SESSIONS = 100
 
 export const bgpPeerStatus = z.strictObject({

@@ -6,7 +6,7 @@ import { loadBalancerCrd } from './load-balancer.ts'
 import { nodeGroupCrd } from './node-group.ts'
 import { tenantQuotaCrd } from './tenant-quota.ts'
 
-/** Kinds that people write, and the one that only we do, last. */
+/** The kinds that people write, and last the one that only we write. */
 export const CRD_DRAFTS: readonly CrdDraft[] = [
   addressPoolCrd,
   nodeGroupCrd,

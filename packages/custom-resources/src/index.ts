@@ -1,6 +1,6 @@
 /**
- * Spout's own kinds in a Kubernetes cluster (group `spout.dev`): each kind's schema, made from the model's, and its custom
- * resource definition. What becomes of an object is for `intents/kubernetes-config`.
+ * Spout's own kinds in a Kubernetes cluster (group `spout.dev`): their schemas, derived from the model's, and their
+ * custom resource definitions. `intents/kubernetes-config` acts on the objects.
  */
 export * from './address-pool.ts'
 export * from './bgp-advertisement.ts'

@@ -4,12 +4,12 @@ import { z } from 'zod'
 export const GROUP = 'spout.dev'
 export const VERSION = 'v1alpha1'
 
-/** Of the cluster-wide object that keeps what was made from it. */
+/** Finalizer of an object, until what was created from it is gone. */
 export const FINALIZER = 'spout.dev/configuration'
 
-/** Longest text of an IPv6 prefix; the server works out from it what a rule may cost. */
+/** Longest text of an IPv6 prefix; the server estimates the cost of a rule from it. */
 export const addressText = z.string().min(2).max(43)
-/** The name of an object of the native API, which may be no name of Kubernetes. */
+/** The name of an object of the native API, which need not be a valid Kubernetes name. */
 export const apiName = z.string().min(1).max(255)
 
 export const ready: PrinterColumn = {
@@ -23,10 +23,10 @@ export const reason: PrinterColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
 }
 
-/** The id that the native API knows the object by, once there is one. */
+/** The object's id in the native API, once it exists. */
 export const idOfApi = z.string().max(64).optional().describe('The id of the object in the native API.')
 
-/** A rule about a field that may be left out. */
+/** A rule for an optional field. */
 export const whenSet = (field: string, rule: string, message: string): CelRule => ({
   rule: `!has(self.${field}) || ${rule}`,
   message,

@@ -3,11 +3,11 @@ import { crdYaml } from '@spout/kube'
 import { installationYaml } from './in-cluster/installation.ts'
 import { ACCESS, accessYaml } from './rbac/manifests.ts'
 
-/** All of an installation in the cluster that it serves; the other files are for those who put it together themselves. */
+/** A whole installation in the cluster that it serves. The other files are for custom installations. */
 export const INSTALLATION_FILE = 'spout.yaml'
 const HEAD = '# Generated from packages/kubernetes-manifests by ./dev golden: do not edit.\n'
 
-/** Every file of `deploy/kubernetes` that is generated: its text by its path there. */
+/** The generated files of `deploy/kubernetes`: text by path. */
 export function manifests(): Readonly<Record<string, string>> {
   const crds = customResourceDefinitions().map((definition) => [
     `crds/${definition.metadata.name.split('.')[0]}.yaml`,

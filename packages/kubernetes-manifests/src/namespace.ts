@@ -1,2 +1,2 @@
-/** Where everything of ours is in a cluster, access and programs alike. */
+/** Namespace of all our objects in a cluster. */
 export const NAMESPACE = 'spout'

@@ -7,7 +7,7 @@ import { type Note, noteOf, type Source } from './source.ts'
 
 export interface ConvertedAdvertisement {
   readonly source: Source<'BGPAdvertisement'>
-  /** Null: nothing is left to be said, and a note says why. */
+  /** Null: nothing is left to convert; a note says why. */
   readonly spec: BgpAdvertisementSpec | null
   readonly notes: readonly Note[]
 }
@@ -15,7 +15,7 @@ export interface ConvertedAdvertisement {
 const communityText = bgpAdvertisement.shape.communities.unwrap().element
 const LEAST_AGGREGATE = { 4: 8, 6: 16 } as const
 
-/** Here a pool has one advertisement, and what is for all pools is for those that no other names. */
+/** Here a pool has one advertisement, and one for all pools applies to those that no other names. */
 export function convertAdvertisements(
   sources: readonly Source<'BGPAdvertisement'>[],
   pools: readonly ConvertedPool[],
@@ -92,7 +92,7 @@ function settingsOf(
   return settings
 }
 
-/** Null: all. */
+/** Null: all peers. */
 function peersOf({ spec }: Source<'BGPAdvertisement'>, known: ReadonlySet<string>, note: Say): string[] | null {
   const { peers } = spec
   if (!peers || peers.length === 0) return null
@@ -101,7 +101,7 @@ function peersOf({ spec }: Source<'BGPAdvertisement'>, known: ReadonlySet<string
   return peers.filter((name) => known.has(name))
 }
 
-/** Names of pools here; null: all. */
+/** Names of pools here; null: all pools. */
 function poolsOf(
   { spec }: Source<'BGPAdvertisement'>,
   pools: readonly ConvertedPool[],

@@ -5,7 +5,7 @@ import { convertPeer } from './peers.ts'
 import { type ConvertedPool, convertPool, poolSpec } from './pools.ts'
 import { type Note, noteOf, type Source, type Sources, sourcesOf } from './source.ts'
 
-/** An object to be applied, and what of its origin it does not say. */
+/** An object to apply, and notes on what it lacks of its origin. */
 export interface ConvertedObject {
   readonly apiVersion: string
   readonly kind: 'AddressPool' | 'NodeGroup' | 'BgpPeer' | 'BgpAdvertisement'
@@ -21,16 +21,16 @@ export interface Converted {
 }
 
 export interface Conversion {
-  /** In the order in which they refer to each other. */
+  /** In the order of their references. */
   readonly objects: readonly Converted[]
-  /** About what no object was made from. */
+  /** Notes on MetalLB objects that became no object. */
   readonly notes: readonly Note[]
 }
 
 /**
- * Our objects for a MetalLB configuration. Whatever has no equivalent is a note.
+ * Converts a MetalLB configuration to our objects. Anything without an equivalent is a note.
  *
- * @throws BadManifests for what MetalLB would not have taken either
+ * @throws BadManifests for what MetalLB would not accept either
  */
 export function convertMetalLb(manifests: readonly Manifest[]): Conversion {
   const sources = sourcesOf(manifests)
@@ -78,7 +78,7 @@ export function convertMetalLb(manifests: readonly Manifest[]): Conversion {
   return attach(objects, [...sources.notes, ...without, ...idle, ...unsaid])
 }
 
-/** Bad entries of all pools are told at once. */
+/** Reports bad entries of all pools together. */
 function allPools(sources: Sources): readonly ConvertedPool[] {
   const bad: string[] = []
   const pools = sources.of('IPAddressPool').flatMap((source) => {
@@ -160,7 +160,7 @@ const madeOf = (
   notes,
 })
 
-/** Notes of the reading stand on the object that was made, where one was. */
+/** Attaches notes to the objects that they are about, if there are any. */
 function attach(objects: readonly Converted[], notes: readonly Note[]): Conversion {
   const homeOf = ({ where, about }: Note) => objects.findLast(({ from }) => from.includes(`${where}: ${about}`))
   return {

@@ -1,4 +1,4 @@
-/** MetalLB's configuration as objects of ours: what the command `spout import metallb` prints. Pure; reads no cluster. */
+/** Converts MetalLB's configuration to our objects, for `spout import metallb`. Pure; it reads no cluster. */
 export * from './convert.ts'
 export { METALLB_GROUP, METALLB_KINDS } from './kinds.ts'
 export * from './manifest.ts'

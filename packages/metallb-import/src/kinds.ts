@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * MetalLB's kinds (metallb.io, v1beta1 and v1beta2 of 0.13 to 0.15), as far as their fields are known here. Objects are
- * open: a field of a newer version is told of, not refused.
+ * MetalLB's kinds (metallb.io, v1beta1 and v1beta2 of 0.13 to 0.15) with the fields that we know. Objects are open: an
+ * unknown field of a newer version becomes a note, not an error.
  */
 
 const names = z.array(z.string()).nullish()
@@ -22,7 +22,7 @@ export type LabelSelector = z.infer<typeof labelSelector>
 const selectors = z.array(labelSelector).nullish()
 const asn = z.int().min(0).max(4_294_967_295)
 
-/** Seconds; a duration as Go writes it, such as `1m30s`. */
+/** A Go duration in seconds, such as `1m30s`. */
 const duration = z
   .string()
   .regex(/^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$|^0$/, 'is no duration like 90s')
@@ -88,7 +88,7 @@ export const METALLB_KINDS = Object.keys(SPECS) as readonly MetalLbKind[]
 export const METALLB_GROUP = 'metallb.io'
 export type SpecOf<K extends MetalLbKind> = z.output<(typeof SPECS)[K]>
 
-/** Whether labels are selected. All parts must hold; one without parts selects everything. */
+/** Whether labels match. All parts must match; a selector without parts matches everything. */
 export const selects = ({ matchLabels, matchExpressions }: LabelSelector, labels: Readonly<Record<string, string>>) =>
   Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
   (matchExpressions ?? []).every(({ key, operator, values }) => {

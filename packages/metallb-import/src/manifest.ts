@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml'
 
-/** An object of a MetalLB installation, and where it was read. */
+/** An object of a MetalLB installation, and where it was read from. */
 export interface Manifest {
   /** Such as `pools.yaml, document 2`. */
   readonly where: string
@@ -11,7 +11,7 @@ export interface Manifest {
   readonly spec: unknown
 }
 
-/** What was given cannot be read; each line names file, document and field. */
+/** The input cannot be read; each line names file, document and field. */
 export class BadManifests extends Error {
   override readonly name = 'BadManifests'
   readonly lines: readonly string[]
@@ -26,14 +26,14 @@ type Fields = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Texts of others, for a message of one line. */
+/** Foreign text, for a message of one line. */
 export const shown = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   const plain = text.replaceAll(/[^\x20-\x7e]/g, '?')
   return plain.length > 120 ? `${plain.slice(0, 117)}...` : plain
 }
 
-/** Parts that `kind: List` holds count as documents of their own. @throws BadManifests */
+/** Items of a `kind: List` count as documents of their own. @throws BadManifests */
 export function readManifests(file: string, text: string): readonly Manifest[] {
   const manifests: Manifest[] = []
   const bad: string[] = []
@@ -46,7 +46,7 @@ export function readManifests(file: string, text: string): readonly Manifest[] {
     }
     let value: unknown
     try {
-      // Aliases that unfold into more than this are an attack.
+      // Aliases that expand to more than this are an attack.
       value = document.toJS({ maxAliasCount: 100 })
     } catch (error) {
       bad.push(`${where}: ${(error as Error).message.split('\n')[0]}`)

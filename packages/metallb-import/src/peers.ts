@@ -7,7 +7,7 @@ const HOSTNAME = 'kubernetes.io/hostname'
 
 export interface ConvertedPeer {
   readonly source: Source<'BGPPeer'>
-  /** Null: it cannot be said here, and a note says why. */
+  /** Null: it cannot be converted; a note says why. */
   readonly spec: BgpPeerSpec | null
   readonly notes: readonly Note[]
 }
@@ -51,7 +51,7 @@ export function convertPeer(
       ...times,
       ...(spec.dualStackAddressFamily ? { families: ['ipv4', 'ipv6'] } : {}),
       bfd: bfdOf(profiles.get(spec.bfdProfile ?? '')),
-      // On unless said otherwise here, off unless said otherwise there.
+      // The default is on here and off in MetalLB.
       ...(spec.enableGracefulRestart ? {} : { gracefulRestartSeconds: 0 }),
       ...nodesOf(spec.nodeSelectors ?? [], group, note),
     },
@@ -67,7 +67,7 @@ function timesOf({ holdTime, keepaliveTime, connectTime }: SpecOf<'BGPPeer'>, no
   const keepalive = within('keepaliveTime', keepaliveTime, 1, 21_845, note)
   const fits = keepalive === undefined || 3 * keepalive <= (hold ?? 9)
   if (!fits) note('keepaliveTime', 'is more than a third of the hold time: left out')
-  // A third of the hold time is what a speaker takes by itself; here it is said.
+  // A speaker's own default is a third of the hold time; here it is explicit.
   const own = fits ? keepalive : undefined
   const connect = within('connectTime', connectTime, 1, 3600, note)
   return {
@@ -98,7 +98,7 @@ const bfdOf = (profile: SpecOf<'BFDProfile'> | undefined): NonNullable<BgpPeerSp
         multiplier: profile.detectMultiplier ?? 3,
       }
 
-/** Host names are names of nodes here; other labels nodes do not have. */
+/** Host names become node names; nodes here have no other labels. */
 function nodesOf(
   selectors: readonly LabelSelector[],
   group: string,

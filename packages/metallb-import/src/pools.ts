@@ -14,7 +14,7 @@ import { type Note, noteOf, type Source } from './source.ts'
 
 const MOST_RANGES = 64
 
-/** What became of an IPAddressPool: one pool per family. */
+/** The conversion of an IPAddressPool: one pool per family. */
 export interface ConvertedPool {
   readonly source: Source<'IPAddressPool'>
   readonly name: string
@@ -53,7 +53,7 @@ export function convertPool(source: Source<'IPAddressPool'>): readonly Converted
 
 function rangeOf({ manifest }: Source<'IPAddressPool'>, text: string, index: number): IpRange {
   try {
-    // MetalLB takes a prefix with host bits for the prefix.
+    // MetalLB reads a prefix with host bits as the prefix.
     return text.includes('/') && !text.includes('-')
       ? cidrToRange(parseCidr(text.trim(), 'clear'))
       : parseIpRange(text.trim())
@@ -86,7 +86,7 @@ function notesOf(source: Source<'IPAddressPool'>): Note[] {
   return notes
 }
 
-/** IPv4 addresses that end in .0 and .255 are left out. */
+/** Removes IPv4 addresses that end in .0 or .255. */
 function withoutEdges({ first, last }: IpRange): readonly IpRange[] {
   const ranges: IpRange[] = []
   for (let block = first & ~255n; block <= last && ranges.length <= MOST_RANGES; block += 256n) {
@@ -97,7 +97,7 @@ function withoutEdges({ first, last }: IpRange): readonly IpRange[] {
   return ranges
 }
 
-/** The narrowest prefix around all ranges, at most as long as an aggregate that is announced for it. */
+/** The narrowest prefix around all ranges, at most as long as the aggregate that is announced for it. */
 export function poolSpec({ version, ranges }: ConvertedPool, longest: number): AddressPoolSpec {
   const first = ranges.reduce((least, range) => (range.first < least ? range.first : least), ranges[0]?.first ?? 0n)
   const last = ranges.reduce((most, range) => (range.last > most ? range.last : most), 0n)

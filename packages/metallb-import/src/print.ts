@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { Conversion } from './convert.ts'
 import type { Note } from './source.ts'
 
-/** The objects as YAML, ready for `kubectl apply -f`, each with its origin and notes as comments; other notes first. */
+/** Prints the objects as YAML for `kubectl apply -f`, each with its origin and notes as comments; other notes first. */
 export function conversionYaml({ objects, notes }: Conversion): string {
   const count = objects.reduce((sum, one) => sum + one.notes.length, notes.length)
   const head = [

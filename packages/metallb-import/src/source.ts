@@ -1,7 +1,7 @@
 import { METALLB_GROUP, METALLB_KINDS, type MetalLbKind, SPECS, type SpecOf } from './kinds.ts'
 import { BadManifests, type Manifest, shown } from './manifest.ts'
 
-/** Something that has no equivalent, or another meaning here. */
+/** A part of the configuration without an equivalent, or with another meaning here. */
 export interface Note {
   readonly where: string
   /** `IPAddressPool lan`. */
@@ -11,7 +11,7 @@ export interface Note {
   readonly text: string
 }
 
-/** A MetalLB object that was understood. */
+/** A MetalLB object that was read. */
 export interface Source<K extends MetalLbKind> {
   readonly manifest: Manifest
   readonly spec: SpecOf<K>
@@ -22,7 +22,7 @@ export interface Sources {
   readonly notes: readonly Note[]
 }
 
-/** Understood elsewhere than in `SPECS`: told of with words of their own. */
+/** Fields without an entry in `SPECS`, each with a note of its own. */
 const TOLD: Readonly<Partial<Record<MetalLbKind, Readonly<Record<string, string>>>>> = {
   BGPPeer: {
     password:
@@ -43,7 +43,7 @@ const TOLD: Readonly<Partial<Record<MetalLbKind, Readonly<Record<string, string>
   },
 }
 
-/** Sorts what was read by kind. @throws BadManifests naming file, document and field of everything that is wrong */
+/** Sorts the manifests by kind. @throws BadManifests naming file, document and field of every error */
 export function sourcesOf(manifests: readonly Manifest[]): Sources {
   const byKind = new Map<MetalLbKind, Source<MetalLbKind>[]>(METALLB_KINDS.map((kind) => [kind, []]))
   const notes: Note[] = []
@@ -83,7 +83,7 @@ export function sourcesOf(manifests: readonly Manifest[]): Sources {
   return { of: (kind) => (byKind.get(kind) ?? []) as never, notes }
 }
 
-/** `false` and nothing are what MetalLB takes when nothing is said. */
+/** `false` and empty values are MetalLB's defaults. */
 const isUnset = (value: unknown): boolean =>
   value === null ||
   value === undefined ||

@@ -1,11 +1,10 @@
 /**
- * Configuration as Kubernetes objects: address pools, node groups, BGP peers and advertisements, and quotas are written as
- * custom resources and brought to the native API with an administrator's token; what became of them is written back, and
- * every load balancer of a project is shown as an object. The kinds are
- * in `@spout/custom-resources`.
+ * Configuration as Kubernetes objects. Address pools, node groups, BGP peers, BGP advertisements and quotas are custom
+ * resources (`@spout/custom-resources`). This package writes them to the native API with an administrator's token, and
+ * the result to their status. It also shows every load balancer of a project as an object.
  *
- * It keeps no truth: both sides are read first. It never touches what people made through the native API, reads no
- * secret, and deletes nothing because it is missing.
+ * It stores nothing: it reads both sides first. It never touches what people made through the native API, reads no
+ * secret, and deletes nothing because an object is missing.
  */
 
 export type { Sessions } from '@spout/client/native-api'

@@ -8,8 +8,9 @@ const isOfController = (object: string): string =>
   `(${object} != null && has(${object}.metadata.labels) && '${LABEL}' in ${object}.metadata.labels && ${object}.metadata.labels['${LABEL}'] == '${SLICE_CONTROLLER}')`
 
 /**
- * Nobody but Kubernetes' own controllers writes a slice that says it is theirs: who may write EndpointSlices in his
- * namespace could name another namespace's pods there, and have them published. Slices under other names are left alone.
+ * Only Kubernetes' own controllers may write slices under their manager's name. Otherwise anybody who may write
+ * EndpointSlices in his namespace could name pods of other namespaces and have them published. Slices of other managers
+ * are not restricted.
  */
 const policy: KubernetesObject = {
   apiVersion: 'admissionregistration.k8s.io/v1',
@@ -24,7 +25,7 @@ const policy: KubernetesObject = {
           apiVersions: ['v1'],
           operations: ['CREATE', 'UPDATE'],
           resources: ['endpointslices'],
-          // What the API server would add: applied again, nothing shall change.
+          // The API server's default; with it, applying again changes nothing.
           scope: '*',
         },
       ],

@@ -16,7 +16,7 @@ const namespace: KubernetesObject = {
   kind: 'Namespace',
   metadata: {
     name: NAMESPACE,
-    // The agents are in the nodes' network.
+    // The agents run in the nodes' network.
     labels: { ...labels('namespace'), 'pod-security.kubernetes.io/enforce': 'privileged' },
   },
 }
@@ -31,7 +31,7 @@ const access: readonly RbacObject[] = [
 ]
 
 const configMaps: readonly KubernetesObject[] = [
-  // Without data: what the control plane wrote into it stays when this is applied again.
+  // Without data: applying again keeps what the control plane wrote.
   inNamespace('v1', 'ConfigMap', AUTHORITY),
   ...Object.entries(SETTINGS).map(([program, text]) => ({
     ...inNamespace('v1', 'ConfigMap', program),
@@ -39,7 +39,7 @@ const configMaps: readonly KubernetesObject[] = [
   })),
 ]
 
-/** Everything of an installation in the cluster that it serves, in the order in which it is applied. */
+/** All objects of an installation in the cluster that it serves, in the order of their application. */
 export function installationYaml(): string {
   return [
     yamlOf(namespace),
@@ -53,7 +53,7 @@ function yamlOf(object: KubernetesObject): string {
   const document = new Document(object, { version: '1.1', aliasDuplicateObjects: false })
   visit(document, {
     Pair(_, pair) {
-      // Settings are read and changed by people.
+      // People read and change settings.
       if (isPair(pair) && isScalar(pair.value) && String(pair.value.value).includes('\n'))
         pair.value.type = 'BLOCK_LITERAL'
     },

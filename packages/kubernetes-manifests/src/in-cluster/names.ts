@@ -1,15 +1,17 @@
 import { NAMESPACE } from '../namespace.ts'
 
-/** Built from deploy/image/Dockerfile; an installation names its own registry before it. */
+/** Built from deploy/image/Dockerfile; an installation puts its own registry in front. */
 export const IMAGE = 'spout:0.1.0'
-/** What tokens of our service accounts are meant for: the API server takes them from nobody. */
+/** The audience of our service accounts' tokens. The API server accepts no token for it. */
 export const AUDIENCE = 'spout.dev'
 
 export const CONTROL_PLANE = 'control-plane'
 export const CONNECTOR = 'connector'
 export const CONFIGURATION = 'configuration'
 export const AGENT = 'agent'
-/** ConfigMap: whom to believe to be the control plane. The control plane writes it, every other pod waits for it. */
+/**
+ * ConfigMap with the control plane's certificate authority. The control plane writes it; all other pods wait for it.
+ */
 export const AUTHORITY = 'authority'
 
 export const API_PORT = 9130
@@ -18,10 +20,10 @@ export const STATUS_PORT = 9133
 export const AGENT_METRICS_PORT = 9132
 export const CONTROL_PLANE_STATUS_PORT = 9134
 
-/** Under this name pods reach the control plane, whatever the cluster's own domain is called. */
+/** Host name of the control plane for pods, whatever the cluster's own domain is. */
 export const CONTROL_PLANE_HOST = `${CONTROL_PLANE}.${NAMESPACE}.svc`
 
-/** The account that configures has been called so since before there was this installation. */
+/** The account of the configuration loop has kept the name that it had before this installation existed. */
 export const ACCOUNTS = {
   [CONTROL_PLANE]: CONTROL_PLANE,
   [CONNECTOR]: 'connector',
@@ -29,9 +31,9 @@ export const ACCOUNTS = {
   [AGENT]: AGENT,
 } as const
 
-/** Where pods find things. */
+/** Paths in the pods. */
 export const SETTINGS_DIRECTORY = '/etc/spout'
-/** Of a Secret that need not be there: while it is not, nobody is given figures. */
+/** Key of an optional Secret: without it nobody may read metrics. */
 export const STATUS_TOKEN = 'status-token'
 export const STATUS_TOKEN_FILE = '/etc/spout-status/token'
 export const AUTHORITY_FILE = '/etc/spout-authority/ca.crt'
@@ -39,17 +41,17 @@ export const TOKEN_FILE = '/var/run/secrets/spout/token'
 export const STATE_DIRECTORY = '/var/lib/spout'
 export const AGENT_STATE_DIRECTORY = '/var/lib/spout-agent'
 
-/** Between a node and its own domain; nothing of it is ever on a wire. */
+/** Addresses between a node and its own domains; never on a wire. */
 export const LINKS = [
   { cidr: '100.127.0.0/20', router: '100.127.0.1' },
   { cidr: 'fd73:706f:7575::/64', router: 'fd73:706f:7575::1' },
 ] as const
-/** The project whose load balancers the cluster's Services are, its network of pods, and what that is to agents. */
+/** The project of the cluster's Services, its network of pods, and that network's name for agents. */
 export const PROJECT = 'cluster'
 export const POD_NETWORK = 'pods'
 export const PHYSICAL_NETWORK = 'cluster'
 
-/** Who makes EndpointSlices of pods that a Service selects: the connector of this installation takes no others. */
+/** The manager of EndpointSlices for Services with a selector: this installation's connector takes no others. */
 export const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io'
 
 export const labels = (component: string) => ({

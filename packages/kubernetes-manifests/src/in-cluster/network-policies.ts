@@ -10,15 +10,15 @@ import {
 } from './names.ts'
 import { inNamespace, type KubernetesObject } from './pod.ts'
 
-/** Pods of any namespace with this label may ask the API, beside our own. */
+/** Pods with this label, in any namespace, may call the API, besides our own pods. */
 const CLIENT_LABEL = { 'spout.dev/api-client': 'true' }
 const tcp = (port: number) => ({ protocol: 'TCP', port })
 const ANYWHERE = {}
 
 /**
- * Who may connect to pods of this installation; the cluster's network has to enforce it. Agents are in the nodes' own
- * network, which policies are not about. Nothing is said of what the pods themselves connect to: where the API server
- * is differs from cluster to cluster.
+ * Who may connect to pods of this installation, if the cluster's network enforces policies. Policies do not apply to
+ * agents, which are in the nodes' own network. Outgoing connections are not restricted: the API server is in a
+ * different place in each cluster.
  */
 const policy = (program: string, ingress: readonly object[]): KubernetesObject => ({
   ...inNamespace('networking.k8s.io/v1', 'NetworkPolicy', program),
@@ -34,15 +34,15 @@ export const NETWORK_POLICIES: readonly KubernetesObject[] = [
       ],
       ports: [tcp(API_PORT)],
     },
-    // Agents come with the addresses of nodes, and with certificates.
+    // Agents come from node addresses and have certificates.
     { ports: [tcp(LINK_PORT)] },
-    // Figures want a token.
+    // Metrics need a token.
     { from: [{ namespaceSelector: ANYWHERE }], ports: [tcp(CONTROL_PLANE_STATUS_PORT)] },
   ]),
   ...[CONNECTOR, CONFIGURATION].map((program) =>
     policy(program, [{ from: [{ namespaceSelector: ANYWHERE }], ports: [tcp(STATUS_PORT)] }]),
   ),
-  // Whatever else is put here.
+  // Any other pod in this namespace.
   {
     ...inNamespace('networking.k8s.io/v1', 'NetworkPolicy', 'nobody-else'),
     spec: { podSelector: {}, policyTypes: ['Ingress'] },

@@ -30,7 +30,7 @@ export interface Volume {
   readonly mountPath: string
   readonly readOnly?: true
   readonly mountPropagation?: 'Bidirectional'
-  /** What stands beside the name in the pod's list. */
+  /** The volume's source, next to its name. */
   readonly source: object
 }
 
@@ -40,9 +40,9 @@ export interface PodDraft {
   readonly ports?: readonly object[]
   readonly env?: readonly object[]
   readonly volumes?: readonly Volume[]
-  /** Its fields of the container: probes, resources, securityContext. */
+  /** Fields of the container: probes, resources, securityContext. */
   readonly container: object
-  /** Its fields of the pod. */
+  /** Fields of the pod. */
   readonly pod: object
 }
 
@@ -54,7 +54,7 @@ export const settingsVolume = (program: string): Volume => ({
   source: { configMap: { name: program } },
 })
 
-/** Named by its key: the kubelet starts no pod before the control plane wrote it. */
+/** Named by its key: the kubelet starts no pod before the control plane has written it. */
 export const authorityVolume: Volume = {
   name: 'authority',
   mountPath: path.dirname(AUTHORITY_FILE),
@@ -62,7 +62,7 @@ export const authorityVolume: Volume = {
   source: { configMap: { name: AUTHORITY, items: [{ key: 'ca.crt', path: path.basename(AUTHORITY_FILE) }] } },
 }
 
-/** For the control plane alone; bound to the pod and, with it, to the node. */
+/** Only for the control plane; bound to the pod and through it to the node. */
 export const tokenVolume: Volume = {
   name: 'token',
   mountPath: path.dirname(TOKEN_FILE),
@@ -76,7 +76,7 @@ export const tokenVolume: Volume = {
   },
 }
 
-/** A kubelet puts it there also when the Secret is made after the pod. */
+/** The kubelet adds it even if the Secret is created after the pod. */
 export const statusTokenVolume: Volume = {
   name: STATUS_TOKEN,
   mountPath: path.dirname(STATUS_TOKEN_FILE),
@@ -96,11 +96,11 @@ export const scratchVolume = (name: string, mountPath: string, medium?: 'Memory'
   source: { emptyDir: medium === undefined ? {} : { medium } },
 })
 
-/** Compiled code, so that the next start of the container takes half the time. */
+/** Compiled code: it halves the time of the container's next start. */
 export const CACHE = scratchVolume('cache', '/var/cache/spout')
 export const CACHE_VARIABLE = { name: 'NODE_COMPILE_CACHE', value: CACHE.mountPath }
 
-/** As a container of nothing but its own files and sockets is run. */
+/** For a container that needs only its own files and sockets. */
 export const CLOSED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -114,7 +114,7 @@ export const UNPRIVILEGED = {
   seccompProfile: { type: 'RuntimeDefault' },
 } as const
 
-/** Where there are only control-plane nodes, it runs there too. */
+/** Also on control-plane nodes, when there are no others. */
 export const ON_EVERY_LINUX = {
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
@@ -125,7 +125,7 @@ export function podTemplate({ program, args, ports = [], env = [], volumes = [],
     metadata: { labels: labels(program) },
     spec: {
       serviceAccountName: ACCOUNTS[program],
-      // Variables named after Services would be settings of programs.
+      // Variables named after Services would be taken as settings.
       enableServiceLinks: false,
       ...ON_EVERY_LINUX,
       ...pod,

@@ -1,7 +1,7 @@
 import type { PolicyRule } from '../rbac/roles.ts'
 import { AUTHORITY } from './names.ts'
 
-/** What the control plane may ask of the cluster that it is in. Agents may nothing. */
+/** Rights of the control plane in its cluster. Agents have none. */
 export const CONTROL_PLANE_RULES: readonly PolicyRule[] = [
   {
     why: 'Whose token a pod shows: connectors log in by theirs, agents enrol by theirs.',
@@ -11,7 +11,7 @@ export const CONTROL_PLANE_RULES: readonly PolicyRule[] = [
   },
 ]
 
-/** In its own namespace. */
+/** Rights in its own namespace. */
 export const AUTHORITY_RULES: readonly PolicyRule[] = [
   {
     why: 'Its certificate authority, for the other pods. It may write no other.',

@@ -32,7 +32,7 @@ const HTTP = `http:
   tokenFile: ${STATUS_TOKEN_FILE}
 `
 
-/** Settings of the programs, as people find and change them in the cluster. docs/configuration.md has the rest. */
+/** Settings of the programs, for people to read and change in the cluster. All settings: docs/configuration.md. */
 export const SETTINGS: Readonly<Record<keyof typeof ACCOUNTS, string>> = {
   [CONTROL_PLANE]: `api:
   # Both families. HTTPS by the agent link's own authority, which every pod of Spout is given.

@@ -50,7 +50,7 @@ const service: KubernetesObject = {
   },
 }
 
-/** One, and never two for a moment: its store is a file of one process. */
+/** One pod, and never two for a moment: its store is a file of one process. */
 const controlPlane: KubernetesObject = {
   ...inNamespace('apps/v1', 'Deployment', CONTROL_PLANE),
   spec: {
@@ -77,7 +77,7 @@ const controlPlane: KubernetesObject = {
         CACHE,
       ],
       container: {
-        // Not /readyz: it waits for nodes, and they would not find their way here before it says yes.
+        // Not /readyz: it waits for nodes, which reach it only after this probe passes.
         readinessProbe: { ...probe('/healthz', 'api', 'HTTPS'), periodSeconds: 5 },
         livenessProbe: {
           ...probe('/healthz', 'api', 'HTTPS'),
@@ -97,13 +97,13 @@ const controlPlane: KubernetesObject = {
   },
 }
 
-/** A program that works between the API server and the control plane. */
+/** A program between the API server and the control plane. */
 function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 | 2): KubernetesObject {
   return {
     ...inNamespace('apps/v1', 'Deployment', program),
     spec: {
       replicas,
-      // One that works alone is never two for a moment; of two, a Lease says which one works.
+      // A single pod must never be two for a moment; of two pods, a Lease picks the active one.
       ...(replicas === 1 && { strategy: { type: 'Recreate' } }),
       ...selectorOf(program),
       template: podTemplate({
@@ -122,7 +122,7 @@ function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 |
           priorityClassName: 'system-cluster-critical',
           terminationGracePeriodSeconds: 10,
           securityContext: UNPRIVILEGED,
-          // On nodes of their own, where there are some.
+          // On different nodes, if possible.
           ...(replicas > 1 && {
             topologySpreadConstraints: [
               {
@@ -140,9 +140,9 @@ function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 |
 }
 
 /**
- * On every node, in its own network. Privileged, because the names of network namespaces are mounts that the node must
- * keep when the container goes, and Kubernetes lets privileged containers alone make such. The entry point of the image
- * takes all from it but the capabilities that it needs.
+ * On every node, in its network. Privileged, because the names of network namespaces are mounts that the node must keep
+ * when the container stops, and Kubernetes allows only privileged containers to make such mounts. The image's entry
+ * point drops all capabilities but the needed ones.
  */
 const agent: KubernetesObject = {
   ...inNamespace('apps/v1', 'DaemonSet', AGENT),
@@ -172,12 +172,12 @@ const agent: KubernetesObject = {
           mountPropagation: 'Bidirectional',
           source: { hostPath: { path: '/run/netns', type: 'DirectoryOrCreate' } },
         },
-        // Daemons end with the container: what they are found by need not outlive the pod.
+        // Daemons stop with the container, so their runtime files need not outlive the pod.
         scratchVolume('run', '/run/spout', 'Memory'),
         CACHE,
       ],
       container: {
-        // The next node's agent is replaced once this node could take its addresses.
+        // The next node's agent is replaced only when this node could take over its addresses.
         readinessProbe: { ...probe('/readyz', AGENT_METRICS_PORT, undefined, '127.0.0.1'), periodSeconds: 5 },
         resources: { requests: { cpu: '100m', memory: '96Mi' } },
         securityContext: { privileged: true },
@@ -186,7 +186,7 @@ const agent: KubernetesObject = {
         hostNetwork: true,
         dnsPolicy: 'ClusterFirstWithHostNet',
         priorityClassName: 'system-node-critical',
-        // It asks the API server for nothing.
+        // It makes no requests to the API server.
         automountServiceAccountToken: false,
         terminationGracePeriodSeconds: 30,
       },

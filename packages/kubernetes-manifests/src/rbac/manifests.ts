@@ -33,7 +33,7 @@ export const account = (name: string): RbacObject => ({
   metadata: { name, namespace: NAMESPACE },
 })
 
-/** Rules and who has them. */
+/** A role with its rules and the accounts that have it. */
 export function role(
   kind: 'ClusterRole' | 'Role',
   name: string,
@@ -49,7 +49,7 @@ export function role(
   ]
 }
 
-/** By file. An account each, so that one that was stolen does not do the other's work. */
+/** Access objects by file. Each program has its own account, so that a stolen one cannot do another's work. */
 export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
   'connector-access': [
     namespace,
@@ -57,7 +57,7 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
     ...role('ClusterRole', 'spout-connector', CONNECTOR_RULES, 'connector'),
     ...role('Role', 'spout-connector-lease', CONNECTOR_LEASE_RULES, 'connector'),
   ],
-  // Beside connector-access, which makes the account.
+  // Needs connector-access, which creates the account.
   'connector-namespaces-access': role(
     'ClusterRole',
     'spout-connector-namespaces',
@@ -75,7 +75,7 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
   ],
 }
 
-/** What the API server is given: the reasons are comments of the file. */
+/** Removes the reasons, which are comments of the file. */
 export const withoutReasons = (object: RbacObject): RbacObject & { rules?: readonly object[] } => ({
   ...object,
   ...(object.rules === undefined ? {} : { rules: object.rules.map(({ why: _, ...rule }) => rule) as never }),

@@ -1,6 +1,6 @@
 import { CRD_DRAFTS, GROUP } from '@spout/custom-resources'
 
-/** rbac.authorization.k8s.io/v1 PolicyRule, and why it is needed. */
+/** rbac.authorization.k8s.io/v1 PolicyRule with the reason for it. */
 export interface PolicyRule {
   readonly why: string
   readonly apiGroups: readonly string[]
@@ -42,12 +42,12 @@ export const CONNECTOR_RULES: readonly PolicyRule[] = [
   },
 ]
 
-/** Only where rules select namespaces by their labels. */
+/** Only when rules select namespaces by their labels. */
 export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
   { why: 'Their labels say whose they are.', apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
 ]
 
-/** In its own namespace. */
+/** Rights in its own namespace. */
 export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   {
     why: 'Which connector works: one does, the others wait. A name cannot limit this verb.',
@@ -66,7 +66,7 @@ export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
 
 const written = CRD_DRAFTS.filter(({ kind }) => kind !== 'LoadBalancer').map(({ plural }) => plural)
 
-/** Configuration by objects: this package. */
+/** For `packages/intents/kubernetes-config`. */
 export const CONFIG_RULES: readonly PolicyRule[] = [
   {
     why: 'What is wanted, and the finalizer; the spec is never written.',
@@ -90,7 +90,7 @@ export const CONFIG_RULES: readonly PolicyRule[] = [
   CLUSTER_UID,
 ]
 
-/** For people, as a part of the cluster's own role `view`. */
+/** For people: added to the cluster's own role `view`. */
 export const VIEW_RULES: readonly PolicyRule[] = [
   {
     why: 'What is configured, and what became of it.',

@@ -13,7 +13,7 @@ const FIELD_NAMES = { cidr: 'subnet', ranges: 'addresses', gatewayIp: 'gateway',
 
 const DRAINING = 'It gives no new addresses; those in use stay.'
 
-/** Load balancers named when a pool cannot go. */
+/** How many load balancers are named when a pool cannot be deleted. */
 const MOST_NAMED = 3
 
 export const addressPoolKind = (
@@ -75,7 +75,7 @@ function factsOf(document: ApiObject, { used, resting }: { readonly used: number
     verdicts: [
       free === 0
         ? { type: 'Exhausted', status: 'True', reason: 'NoAddressFree', message: told }
-        : // Counts are in their own fields: a condition that said them would be written for every address.
+        : // Counts have fields of their own: in a condition, every address would cause a write.
           { type: 'Exhausted', status: 'False', reason: 'AddressesFree', message: 'There are free addresses.' },
       document['draining'] === true
         ? { type: 'Draining', status: 'True', reason: 'Draining', message: DRAINING }

@@ -23,7 +23,7 @@ const { id: _, name: _name, description: _description, createdAt: _at, updatedAt
 const FIELDS = bgpPeer.pick(
   Object.fromEntries(
     Object.keys(own)
-      // The secret is not for this cluster to know: a template has it.
+      // This cluster must not know the secret: a template holds it.
       .filter((field) => field !== 'md5Secret' && field !== 'template')
       .map((field) => [field, true]),
   ) as { [K in Exclude<keyof typeof own, 'md5Secret' | 'template'>]: true },

@@ -4,35 +4,35 @@ import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import { inWordsOf } from './field-words.ts'
 import { type Brought, type ConfigObject, type Handler, isReady, READY, type Verdict } from './handler.ts'
 
-/** What is different about each kind that is an object of the native API. */
+/** What differs between kinds that are objects of the native API. */
 export interface DocumentKind<Spec> {
   readonly kind: string
   /** Such as `/address-pools`. */
   readonly path: string
   /** For people: `address pool`. */
   readonly what: string
-  /** The fields of the native API that the spec decides, canonical. @throws SpoutError, Refused */
+  /** The canonical fields of the native API that the spec sets. @throws SpoutError, Refused */
   readonly wanted: (spec: Spec, api: NativeObjects) => Promise<Readonly<Record<string, unknown>>>
-  /** The fields that the API can change; left out, all of them. */
+  /** The fields that the API can change; left out: all of them. */
   readonly changeable?: readonly string[]
-  /** What is changed of one that shall go and is in use, so that it goes in the end. */
+  /** A change to an object that must go but is in use, so that it becomes free. */
   readonly whileLeaving?: Readonly<Record<string, unknown>>
-  /** Names of fields by those of the native API, for what people read. */
+  /** Field names for people, by field of the native API. */
   readonly fieldNames: Readonly<Record<string, string>>
-  /** The stored object with what the API filled in by itself as if it had been wanted so; left out: as it is. */
+  /** The stored object with values that the API filled in, as if they had been requested; left out: unchanged. */
   readonly settled?: (
     document: ApiObject,
     wanted: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>
-  /** Counts, and verdicts besides `Ready`. */
+  /** Counts, and conditions other than `Ready`. */
   readonly facts: (document: ApiObject) => Promise<Brought>
-  /** Who uses it, for people, when the API says that it is in use; null when nobody can tell. */
+  /** Its users, for people, when the API says that it is in use; null when unknown. */
   readonly usersOf?: (document: ApiObject) => Promise<string | null>
 }
 
 /**
- * Keeps one object of the native API per object of a kind. The description says whose it is, so that a restart or a lost
- * answer makes no second one, and what people made by hand is never touched.
+ * Keeps one object of the native API per object of a kind. The description names its owner, so that a restart or a lost
+ * answer creates no second one, and objects made by hand are never touched.
  */
 export class DocumentHandler<Spec extends object> implements Handler {
   readonly #api: NativeObjects
@@ -66,19 +66,19 @@ export class DocumentHandler<Spec extends object> implements Handler {
     ])
     if (before === null) {
       const made = await this.#api.call<ApiObject>('POST', path, { name, description: this.#mark(name), ...wanted })
-      return this.#told(made, isReady('Created', `The ${what} is as it is wanted.`))
+      return this.#told(made, isReady('Created', `The ${what} is as requested.`))
     }
     this.#refuseForeign(before)
     const stored = settled(before, wanted)
     const different = Object.keys(wanted).filter((field) => !isDeepStrictEqual(wanted[field], stored[field]))
-    if (different.length === 0) return this.#told(before, isReady('Created', `The ${what} is as it is wanted.`))
+    if (different.length === 0) return this.#told(before, isReady('Created', `The ${what} is as requested.`))
     const { changeable = different } = this.#kind
     const change = Object.fromEntries(
       different.filter((field) => changeable.includes(field)).map((field) => [field, wanted[field]]),
     )
     const changed = await this.#change(before, change)
     const fixed = different.filter((field) => !changeable.includes(field))
-    if (fixed.length === 0) return this.#told(changed, isReady('Created', `The ${what} is as it is wanted.`))
+    if (fixed.length === 0) return this.#told(changed, isReady('Created', `The ${what} is as requested.`))
     const fields = fixed.map((field) => this.#kind.fieldNames[field] ?? field).join(', ')
     return this.#told(changed, {
       type: READY,

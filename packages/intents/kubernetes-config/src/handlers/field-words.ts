@@ -2,10 +2,10 @@ import { Refused } from '@spout/client/native-api'
 import { SpoutError } from '@spout/model'
 
 /**
- * A refusal with its field as the object of Kubernetes has it: `ranges[0].last` is `addresses[0].last`. Other errors as
- * they are.
+ * Translates the field of a refusal to the Kubernetes object: `ranges[0].last` becomes `addresses[0].last`. Other
+ * errors are returned unchanged.
  *
- * @param names by the native API's field, the longest that fits counts
+ * @param names by field of the native API; the longest match counts
  */
 export function inWordsOf(names: Readonly<Record<string, string>>, error: unknown): unknown {
   if (!(error instanceof SpoutError || error instanceof Refused)) return error

@@ -1,6 +1,6 @@
 import type { Condition, KubeObject, ObjectMeta } from '@spout/kube'
 
-/** An object of a kind of ours, as far as all are alike. */
+/** The fields that all objects of our kinds share. */
 export interface ConfigObject<Spec = object> extends KubeObject {
   readonly metadata: ObjectMeta
   readonly spec: Spec
@@ -12,23 +12,23 @@ export interface ConfigStatus {
   readonly [field: string]: unknown
 }
 
-/** A condition before it is known since when it has been so. */
+/** A condition without its times. */
 export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
-/** What became of an object: fields of its status besides conditions, and verdicts. */
+/** The result for an object: fields of its status, and its conditions. */
 export interface Brought {
   readonly fields: Readonly<Record<string, unknown>>
   readonly verdicts: readonly Verdict[]
-  /** Nothing was changed yet: look again once this stands on the object. */
+  /** Nothing was changed yet: call again once this status is written. */
   readonly again?: true
 }
 
-/** Brings the control plane to what an object says. Each call reads both and does the difference. */
+/** Reconciles one kind with the control plane. Each call reads both sides and writes the difference. */
 export interface Handler {
   readonly kind: string
-  /** @throws Refused for what cannot be; any other error for what may work later */
+  /** @throws Refused when the request is refused; other errors when a later attempt may work */
   bring(object: ConfigObject): Promise<Brought>
-  /** Takes away what was made from the object. @throws Refused while it is in use */
+  /** Deletes what was created from the object. @throws Refused while it is in use */
   release(object: ConfigObject): Promise<void>
 }
 

@@ -20,7 +20,7 @@ export const nodeGroupKind = (api: NativeObjects): DocumentKind<NodeGroupSpec> =
 })
 
 function wantedGroup({ announcer = 'vrrp', vrrp = {}, bgp, ...rest }: NodeGroupSpec): Settings {
-  // A group without VRRP keeps none.
+  // A group without VRRP has no router ids.
   const { routerIds, ...others } = vrrp
   return {
     announcer,
@@ -33,7 +33,7 @@ function wantedGroup({ announcer = 'vrrp', vrrp = {}, bgp, ...rest }: NodeGroupS
 
 const renamed = ({ localASN, ...bgp }: NonNullable<NodeGroupSpec['bgp']>) => ({ localAs: localASN, ...bgp })
 
-/** Router ids that nobody named were given out; a group without a pause before rebalancing has none. */
+/** Router ids that were not named have been assigned; a group without automatic rebalancing has no pause. */
 function settledGroup(document: ApiObject, wanted: Settings): Settings {
   const vrrp = { ...(document as Group).vrrp } as Record<string, unknown>
   if (!Object.hasOwn(wanted['vrrp'] as object, 'routerIds')) delete vrrp['routerIds']

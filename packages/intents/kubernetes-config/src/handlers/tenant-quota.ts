@@ -11,15 +11,15 @@ interface Quota {
 }
 
 /**
- * Sets limits of projects. A quota has nowhere to say whose it is: what it was before stands in the object's status, is
- * written there before anything is changed, and comes back when the object, or a limit in it, goes.
+ * Sets limits of projects. A quota has no field for an owner, so its previous limits are noted in the object's status
+ * before anything is changed. They are restored when the object, or a limit in it, is removed.
  */
 export class TenantQuotaHandler implements Handler {
   readonly kind = 'TenantQuota'
   readonly #api: NativeObjects
   readonly #all: () => Iterable<ConfigObject>
 
-  /** @param all every TenantQuota there is */
+  /** @param all all TenantQuotas */
   constructor(api: NativeObjects, all: () => Iterable<ConfigObject>) {
     this.#api = api
     this.#all = all
@@ -37,7 +37,7 @@ export class TenantQuotaHandler implements Handler {
     const missing = Object.keys(limits).filter((name) => !Object.hasOwn(known, name)) as QuotaResource[]
     if (missing.length > 0) {
       const previous = { ...known, ...pick(before.limits, missing) }
-      const verdict = notReady('Preparing', 'The limits from before are noted first.')
+      const verdict = notReady('Preparing', 'The previous limits are noted first.')
       return { fields: { projectId, previous, ...before }, verdicts: [verdict], again: true }
     }
     const dropped = Object.keys(known).filter((name) => !Object.hasOwn(limits, name)) as QuotaResource[]
@@ -51,7 +51,7 @@ export class TenantQuotaHandler implements Handler {
     const previous = pick(known, Object.keys(limits) as QuotaResource[])
     return {
       fields: { projectId, previous, limits: after.limits, used: after.used },
-      verdicts: [isReady('Set', 'The limits are as they are wanted.')],
+      verdicts: [isReady('Set', 'The limits are as requested.')],
     }
   }
 
@@ -62,7 +62,7 @@ export class TenantQuotaHandler implements Handler {
     if (found !== null) await this.#api.call('PUT', `/projects/${found.id}/quota`, { limits: previous })
   }
 
-  /** The first of a project counts, and of two of one second the one whose name comes first. */
+  /** The oldest of a project counts; of two of the same second, the first by name. */
   #olderOf({ metadata: own }: ConfigObject, project: string): string | null {
     for (const { metadata, spec } of this.#all()) {
       if (metadata.name === own.name || (spec as TenantQuotaSpec).project !== project) continue

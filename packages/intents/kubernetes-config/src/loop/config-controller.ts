@@ -18,9 +18,9 @@ import { statusOf } from './status.ts'
 
 export interface ConfigControllerOptions {
   readonly transport: Transport
-  /** An administrator's. */
+  /** Of an administrator. */
   readonly sessions: Sessions
-  /** Tells what is made for this cluster from what is made for others; never changes. */
+  /** Id of this cluster: tells its objects from those of other clusters. Never changes. */
   readonly cluster: string
   readonly clock: Clock
   readonly log: Logger
@@ -29,18 +29,18 @@ export interface ConfigControllerOptions {
 }
 
 const EVERY_MS = 10_000
-/** Counts of addresses are written at most this often. */
+/** Pause between writes of address counts. */
 const COUNTS_MS = 1000
 const AGAIN_MS = 50
 const WORKERS = 4
 
 /**
- * Keeps the objects of the native API as AddressPool, NodeGroup, BgpPeer, BgpAdvertisement and TenantQuota say, and writes
- * what became of it. Keys travel, `kind/name`; each look reads both sides. Whatever is refused is a condition on its object
- * and holds up no other.
+ * Reconciles AddressPool, NodeGroup, BgpPeer, BgpAdvertisement and TenantQuota objects with the native API, and writes
+ * their status. The queue holds keys, `kind/name`; each pass reads both sides. A refusal is a condition on its object
+ * and delays no other.
  *
- * Nothing is deleted for an absence: an object of ours stays until its finalizer is taken off, and that is done when what
- * was made from it is gone.
+ * Nothing is deleted because an object is missing: our finalizer keeps an object until what was created from it is
+ * gone.
  */
 export class ConfigController {
   readonly name = 'kubernetes-config'
@@ -80,7 +80,7 @@ export class ConfigController {
     })
   }
 
-  /** Whether both sides were read: before that nothing is decided. */
+  /** Whether both sides were read; nothing is decided before. */
   get ready(): boolean {
     return this.#counts.listed && [...this.#objects.values()].every(({ reflector }) => reflector.hasSynced)
   }
@@ -90,7 +90,7 @@ export class ConfigController {
     for (const [kind, { reflector }] of this.#objects) {
       reflector.onChange((name) => {
         this.#queue.add(`${kind}/${name}`, kind)
-        // What was refused may have waited for this.
+        // A refused object may have waited for this.
         this.#soon.add('refused', () => this.#addRefused())
       })
       reflector.start()
@@ -133,7 +133,7 @@ export class ConfigController {
     try {
       return await this.#settle(objects, handler, object)
     } catch (error) {
-      // Seen too early: what changed it comes by the watch.
+      // Our copy is outdated: the watch will show the change.
       if (isConflict(error) || isNotFound(error)) return retryAfter(AGAIN_MS)
       if (error instanceof KubeError && error.status === 422) return failed(error.message)
       return failed(error instanceof Error ? error.message : String(error))
@@ -156,7 +156,7 @@ export class ConfigController {
     return retryAfter(again ? AGAIN_MS : everyMs)
   }
 
-  /** What was refused leaves the rest of the status as it was. */
+  /** A refusal leaves the rest of the status as it was. */
   async #brought(handler: Handler, object: ConfigObject): Promise<Brought> {
     try {
       return await handler.bring(object)

@@ -5,7 +5,7 @@ import { ConfigController, type ConfigControllerOptions } from './config-control
 import { LoadBalancerObjects } from './load-balancer-objects.ts'
 
 export interface KubernetesConfigurationOptions extends Omit<ConfigControllerOptions, 'cluster'> {
-  /** What tells this cluster from others and never changes; empty takes the UID of kube-system. */
+  /** Id of this cluster, which never changes; empty uses the UID of kube-system. */
   readonly cluster: string
   /** Name of the project whose load balancers are shown as objects; empty shows none. */
   readonly project: string
@@ -13,7 +13,7 @@ export interface KubernetesConfigurationOptions extends Omit<ConfigControllerOpt
 
 const RETRY_MS = 2000
 
-/** Both loops as one part of a process: asks both sides who they are until they answer, then works until it is stopped. */
+/** Runs both loops. It retries until both sides have told who we are, then works until it is stopped. */
 export class KubernetesConfiguration implements Component {
   readonly name = 'kubernetes-configuration'
   readonly #options: KubernetesConfigurationOptions

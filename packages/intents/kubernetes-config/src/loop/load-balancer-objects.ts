@@ -19,17 +19,19 @@ export interface ShownLoadBalancer extends LoadBalancer {
 export interface LoadBalancerObjectsOptions {
   readonly transport: Transport
   readonly sessions: Sessions
-  /** Whose load balancers are shown. */
+  /** The project whose load balancers are shown. */
   readonly projectId: string
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** A load balancer that keeps changing is written at most this often. */
+/** Pause between writes of a load balancer that keeps changing. */
 const CHANGED_MS = 1000
 const AGAIN_MS = 50
 
-/** Shows a project's load balancers as LoadBalancer objects: for people to read; what somebody changes in one is undone. */
+/**
+ * Shows a project's load balancers as LoadBalancer objects, for people to read. Changes to those objects are undone.
+ */
 export class LoadBalancerObjects {
   readonly name = 'load-balancer-objects'
   readonly #options: LoadBalancerObjectsOptions
@@ -123,7 +125,7 @@ export class LoadBalancerObjects {
       const spec = { name: shown.name }
       const same = object !== undefined && (object.spec as typeof spec).name === spec.name
       const current = same ? object : await this.#objects.apply(id, spec)
-      // Without an answer it is seen by the watch.
+      // Without an answer, the watch will show it.
       if (current === null) return retryAfter(AGAIN_MS)
       const { fields, verdict } = shownAs(shown)
       await this.#objects.writeStatus(current, statusOf(current, fields, [verdict], this.#options.clock.now()))
@@ -134,7 +136,7 @@ export class LoadBalancerObjects {
   }
 }
 
-/** What is told of a load balancer. */
+/** The status of a LoadBalancer object. */
 export function shownAs({ vips, generation, pools, status }: ShownLoadBalancer) {
   const { provisioning, reason, message, ownerNodeId, nodes, members } = status
   const all = pools.flatMap((pool) => pool.members)

@@ -19,13 +19,13 @@ export const resourceOf = (kind: string): Resource<ConfigObject> => ({
   namespaced: false,
 })
 
-/** The objects of one kind, kept in memory, and the writes to them. None is written that would change nothing. */
+/** The objects of one kind in memory, and writes to them. A write that would change nothing is skipped. */
 export class Objects {
   readonly kind: string
   readonly reflector: Reflector<ConfigObject, ConfigObject>
   readonly #client: KubeClient
   readonly #resource: Resource<ConfigObject>
-  /** What was written last, while the reflector has yet to see it. */
+  /** The last write, until the reflector shows it. */
   readonly #written = new Map<string, { readonly seenVersion: string; readonly status: ConfigStatus }>()
 
   constructor(kind: string, { transport, clock, log }: ObjectsOptions) {
@@ -35,7 +35,7 @@ export class Objects {
     this.reflector = new Reflector({ transport, clock, log, resource: this.#resource, trim })
   }
 
-  /** With the version that it was seen at. */
+  /** The object with the version that was seen. */
   get(name: string): ConfigObject | undefined {
     const object = this.reflector.get(name)
     const identity = this.reflector.identity(name)
@@ -47,12 +47,12 @@ export class Objects {
     for (const [, object] of this.reflector.list()) yield object
   }
 
-  /** @throws KubeError `Conflict` when it changed since it was seen */
+  /** @throws KubeError `Conflict` when it has changed since it was seen */
   async addFinalizer({ metadata }: ConfigObject, finalizer: string): Promise<void> {
     await this.#client.addFinalizer(this.#resource, metadata, finalizer)
   }
 
-  /** @throws KubeError `Conflict` when it changed since it was seen */
+  /** @throws KubeError `Conflict` when it has changed since it was seen */
   async removeFinalizer({ metadata }: ConfigObject, finalizer: string): Promise<void> {
     await this.#client.removeFinalizer(this.#resource, metadata, finalizer)
     this.#written.delete(metadata.name)
@@ -68,7 +68,7 @@ export class Objects {
     this.#written.set(name, { seenVersion: resourceVersion, status })
   }
 
-  /** Creates it, or sets what the spec says. */
+  /** Creates it, or sets the fields of the spec. */
   async apply(name: string, spec: object): Promise<ConfigObject | null> {
     return this.#client.apply(this.#resource, { metadata: { name }, spec }, { fieldManager: FIELD_MANAGER })
   }

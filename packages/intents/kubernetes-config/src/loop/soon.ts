@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@spout/runtime'
 
-/** Calls back once for many calls of the same key within a while. */
+/** Debounces: calls back once for all calls of a key within a time. */
 export class Soon {
   readonly #clock: Clock
   readonly #delayMs: number

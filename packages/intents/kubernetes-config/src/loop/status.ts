@@ -6,7 +6,7 @@ interface Stated extends KubeObject {
   readonly status?: ConfigStatus
 }
 
-/** The status that an object shall have. A condition keeps its time for as long as its status stays. */
+/** The status to write. A condition keeps its time while its status stays. */
 export function statusOf(
   { metadata, status }: Stated,
   fields: Readonly<Record<string, unknown>>,

@@ -3,20 +3,20 @@ import type { Followed } from './follow.ts'
 
 interface Taken {
   readonly poolId: string
-  /** The load balancer that has it, if one does. */
+  /** The load balancer that has it; null for none. */
   readonly ownerId: string | null
   /** Milliseconds since 1970; null while it is in use. */
   readonly restsUntilMs: number | null
 }
 
-/** How many addresses of each pool are taken, as the watch of addresses tells. */
+/** Counts the used addresses of each pool from the watch of addresses. */
 export class AddressCounts {
   readonly #taken = new Map<string, Taken>()
   readonly #poolsListeners = new Set<(poolId: string) => void>()
   #seen: Set<string> | null = null
   #listed = false
 
-  /** Whether all that exist were shown once. */
+  /** Whether the first list is complete. */
   get listed(): boolean {
     return this.#listed
   }
@@ -36,7 +36,7 @@ export class AddressCounts {
     return { used, resting }
   }
 
-  /** Load balancers that have addresses of a pool, at most so many. */
+  /** Ids of load balancers with addresses of a pool, at most `most`. */
   ownersOf(poolId: string, most: number): readonly string[] {
     const owners = new Set<string>()
     for (const taken of this.#taken.values()) {
@@ -51,7 +51,7 @@ export class AddressCounts {
       this.#seen = new Set()
     },
     line: ({ type, object }) => {
-      // What is deleted is told by its key in the store, all else by what it shows.
+      // Deleted objects come with their key in the store, all others with their fields.
       if (type === 'DELETED') this.#forget(object.id)
       else this.#note(object as unknown as Address)
     },

@@ -4,10 +4,10 @@ import type { Clock, Logger } from '@spout/runtime'
 import type { ApiObject, NativeObjects } from './native-objects.ts'
 
 export interface Followed {
-  /** What exists is shown from here on, all of it. */
+  /** A list begins: everything that exists follows. */
   readonly listing: () => void
   readonly line: (line: Exclude<WatchLine<ApiObject>, { readonly type: 'BOOKMARK' }>) => void
-  /** Everything that exists was shown since `listing`. */
+  /** The list that began with `listing` is complete. */
   readonly listed: () => void
 }
 

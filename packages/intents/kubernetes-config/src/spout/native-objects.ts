@@ -1,6 +1,6 @@
 import { NativeApi, Refused } from '@spout/client/native-api'
 
-/** An object of the native API as far as all kinds are alike. */
+/** The fields that all objects of the native API share. */
 export interface ApiObject {
   readonly id: string
   readonly name: string
@@ -8,7 +8,7 @@ export interface ApiObject {
   readonly [field: string]: unknown
 }
 
-/** The native API with an administrator's token, and its objects by their names. */
+/** Client of the native API with an administrator's token; finds objects by name. */
 export class NativeObjects extends NativeApi {
   async list(path: string): Promise<readonly ApiObject[]> {
     return (await this.call<{ items: readonly ApiObject[] }>('GET', path)).items

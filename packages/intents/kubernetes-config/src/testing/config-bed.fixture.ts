@@ -15,7 +15,7 @@ const DIRECTORY = path.join(import.meta.dirname, '../../../../../deploy/kubernet
 
 export interface Running {
   readonly configuration: KubernetesConfiguration
-  /** Requests that the API server got and that were no reading. */
+  /** Requests to the API server that were not reads. */
   readonly writes: string[]
   stop(): Promise<void>
 }
@@ -23,8 +23,8 @@ export interface Running {
 export type Stated = ConfigObject & { readonly metadata: { readonly resourceVersion: string } }
 
 /**
- * A real API server with what `deploy/kubernetes` has applied, and a real control plane over HTTP. The loop runs with the
- * token of the service account that is shipped for it, and nobody else's.
+ * A real API server with the objects of `deploy/kubernetes`, and a real control plane over HTTP. The loop runs with the
+ * token of its own service account from `deploy/kubernetes`.
  */
 export async function openConfigBed() {
   const lab = await Lab.create()
@@ -43,7 +43,7 @@ export async function openConfigBed() {
   })
   const admin = new Transport({ access: access(api.access.token) })
   const client = new KubeClient(admin)
-  // What only some connectors need is left to a test of its own.
+  // Parts that only some connectors need have tests of their own.
   const isPart = (file: string) =>
     file.endsWith('.yaml') && file !== INSTALLATION_FILE && !file.startsWith('connector-namespaces')
   for (const file of readdirSync(DIRECTORY, { recursive: true, encoding: 'utf8' }).filter(isPart))
@@ -58,7 +58,7 @@ export async function openConfigBed() {
     },
     { what: 'the definitions to be established', timeoutMs: 30_000 },
   )
-  // An established kind still answers 429 while its storage begins.
+  // An established kind answers 429 until its storage is ready.
   for (const { plural } of CRD_DRAFTS)
     await waitFor(() => api.list(`/apis/${GROUP}/${VERSION}/${plural}`).then(Boolean, () => false), {
       what: `${plural} to be served`,
@@ -114,13 +114,13 @@ export async function openConfigBed() {
     start,
     get,
     pathOf,
-    /** The API server as somebody else. */
+    /** The API server with another token. */
     as: (bearer: string) => new KubernetesApi({ ...api.access, token: bearer }),
     create: (kind: string, name: string, spec: object) =>
       api.create<object>(pathOf(kind), { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name }, spec }),
     change: (kind: string, name: string, spec: object) => api.patch<Stated>(pathOf(kind, name), { spec }),
     remove: (kind: string, name: string) => api.delete(pathOf(kind, name)),
-    /** The object once the check holds of it. */
+    /** The object once the check passes. */
     when: (kind: string, name: string, what: string, holds: (object: Stated) => boolean) =>
       waitFor(
         async () => {
