@@ -4,7 +4,7 @@ import type { Field } from './resources/resource.ts'
 const optionName = (flags: string): string =>
   (/--([a-z0-9-]+)/.exec(flags)?.[1] ?? '').replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
-/** The body that the given flags make: each value at its field's path. */
+/** Builds a body from the flags: each value at the path of its field. */
 export function bodyOf(fields: readonly Field[], options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const { flags, field, parse } of fields) {

@@ -3,8 +3,8 @@ import { SpoutError } from '@spout/model/errors'
 import { printable } from './output/width.ts'
 
 /**
- * What is said of an error that is not the program's own fault; null for others. The word at the end is the error's code:
- * what scripts look for, and a heading of the reference.
+ * The message for an error that is not a bug; null for others. It ends in the error's code, which scripts look for, and
+ * which is a heading of the reference.
  */
 export function errorText(error: unknown): string | null {
   if (!(error instanceof ApiProblem || error instanceof SpoutError)) return null
@@ -16,7 +16,7 @@ interface Identity {
   readonly projectName: string | null
 }
 
-/** Who was refused, for people; null when it was something else that went wrong, or when nobody can tell. */
+/** Whose token was refused, for people; null for other errors, or when that is unknown. */
 export async function whoWasRefused(error: unknown, session: () => Session): Promise<string | null> {
   if (!(error instanceof ApiProblem) || error.code !== 'Forbidden') return null
   const identity = await call<Identity>(session(), 'GET', '/tokens/current').catch(() => null)

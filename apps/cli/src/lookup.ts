@@ -4,15 +4,15 @@ import type { Row } from './resources/resource.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** A session that looks for names in one project: projects may use a name each. */
+/** A session that looks for names in one project, because several projects may use one name. */
 export interface ScopedSession extends Session {
   readonly projectId?: string
 }
 
-/** Where what is there belongs to projects. */
+/** Collections whose objects belong to projects. */
 const OWNED: ReadonlySet<string> = new Set(['/load-balancers', '/networks', '/addresses'])
 
-/** @param project its name or id; left out, names are looked for in all that the token may see */
+/** @param project its name or id; left out: names are looked for in everything that the token may see */
 export async function scopedTo(session: Session, project: string | undefined): Promise<ScopedSession> {
   if (project === undefined) return session
   return { ...session, projectId: String((await findByName(session, '/projects', 'project', project)).id) }
@@ -22,7 +22,7 @@ interface Items {
   readonly items: readonly Row[]
 }
 
-/** Takes an id as it is and turns a name into the id of the one object that has it. @throws SpoutError */
+/** Returns an id unchanged, and finds the id of the one object with a name. @throws SpoutError */
 export async function findByName(session: ScopedSession, path: string, what: string, nameOrId: string): Promise<Row> {
   if (UUID.test(nameOrId)) return call<Row>(session, 'GET', `${path}/${nameOrId}`)
   const query = new URLSearchParams({ name: nameOrId, ...ownerQuery(session, path) })
@@ -30,7 +30,7 @@ export async function findByName(session: ScopedSession, path: string, what: str
   return theOnly(items, what, nameOrId)
 }
 
-/** The part of this name or id. @throws SpoutError */
+/** The part with this name or id. @throws SpoutError */
 export const findPart = (parts: readonly Row[], what: string, nameOrId: string): Row =>
   theOnly(
     parts.filter((part) => part.id === nameOrId || part.name === nameOrId),

@@ -1,6 +1,6 @@
 /**
- * The `spout` command: what users and operators type. Composition only; it talks to the native API and decides
- * nothing. Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
+ * The `spout` command for users and operators. Composition only: it is a client of the native API and decides nothing.
+ * Exit codes: 0 done, 1 refused or failed, 2 called wrongly.
  */
 
 import { CommanderError } from 'commander'
@@ -10,7 +10,7 @@ import { buildProgram } from './program.ts'
 
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
-// A reader such as `head` that has seen enough is no error.
+// A reader that stops early, such as `head`, is no error.
 process.stdout.on('error', () => process.exit(0))
 
 const context: CommandContext = {

@@ -44,7 +44,7 @@ export function buildProgram(context: CommandContext): Command {
   const program = new Command('spout')
     .description('load balancers for clouds that have none')
     .version(packageJson.version, '--version', 'output the version number')
-    .addHelpText('after', '\nSPOUT_ENDPOINT and SPOUT_TOKEN say where the control plane is and who asks.')
+    .addHelpText('after', '\nSPOUT_ENDPOINT is the address of the control plane, SPOUT_TOKEN your token.')
     .showSuggestionAfterError()
     .exitOverride()
   for (const [resource, noun] of NOUNS) addNoun(program, resource, noun, context)

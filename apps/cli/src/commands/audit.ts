@@ -55,13 +55,13 @@ const many = (text: string): number => {
 export function addAudit(program: Command, context: CommandContext): void {
   program
     .command('audit')
-    .description('who changed what and who logged in, newest first: in your project, for administrators everywhere')
-    .option('--object <id>', 'only about what has this id, or is part of it')
-    .option('--user <user>', 'only of the user with this name or id')
+    .description('changes and logins, newest first, of your project; for administrators of all projects')
+    .option('--object <id>', 'only entries about the object with this id, or its parts')
+    .option('--user <user>', 'only entries of the user with this name or id')
     .option('--since <time>', 'a time, or how long ago: 90s, 15m, 2h, 7d', (text) => sinceTime(text, new Date()))
-    .option('--limit <count>', 'how many at most', many, 100)
+    .option('--limit <count>', 'how many entries at most', many, 100)
     .addOption(
-      new Option('-o, --output <format>', 'how it is printed')
+      new Option('-o, --output <format>', 'output format')
         .choices(FORMATS.filter((format) => format !== 'name'))
         .default('table'),
     )

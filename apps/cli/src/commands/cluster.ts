@@ -2,31 +2,31 @@ import { ApiProblem } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
 import { UsageError } from './context.ts'
 
-/** Which cluster, and as whom. */
+/** Which cluster, and with which credentials. */
 export interface ClusterChoice {
   readonly kubeconfig?: string
-  /** Of the kubeconfig; left out, its current one. */
+  /** Context of the kubeconfig; left out: its current one. */
   readonly context?: string
 }
 
 interface OpenCluster {
   readonly transport: import('@spout/kube').Transport
-  /** The namespace that the kubeconfig names. */
+  /** The namespace of the kubeconfig. */
   readonly namespace: string
 }
 
 /**
- * Gives what reaches the cluster of a kubeconfig for as long as `use` runs.
- * @param userAgent who we are in the API server's audit log
- * @throws UsageError for a kubeconfig that cannot be read; ApiProblem for what the API server refuses; SpoutError
- * `Unavailable` when it does not answer
+ * Gives `use` a client of the cluster, and closes it afterwards.
+ * @param userAgent our name in the API server's audit log
+ * @throws UsageError for an unreadable kubeconfig; ApiProblem for a refusal of the API server; SpoutError `Unavailable`
+ * when it does not answer
  */
 export async function withCluster<T>(
   { kubeconfig = '', context }: ClusterChoice,
   userAgent: string,
   use: (cluster: OpenCluster) => Promise<T>,
 ): Promise<T> {
-  // Loaded here alone: other commands start faster without it.
+  // Loaded only here: other commands start faster without it.
   const { AccessError, KubeError, kubeconfigAccess, KubeUnreachable, Transport } = await import('@spout/kube')
   const access = await kubeconfigAccess(kubeconfig, context).catch((error: unknown) => {
     if (error instanceof AccessError) throw new UsageError(error.message)

@@ -1,6 +1,6 @@
 import type { Session } from '@spout/client/api'
 
-/** What every command gets from the outside. */
+/** What every command gets from outside. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly colour: boolean
@@ -8,12 +8,12 @@ export interface CommandContext {
   readonly signal: AbortSignal
 }
 
-/** A call that cannot be made as it was written. */
+/** A command that was called wrongly. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** @throws UsageError when the environment does not say where the API is or who asks */
+/** @throws UsageError when the environment lacks the API's address or the token */
 export function sessionOf({ env }: CommandContext): Session {
   const { SPOUT_ENDPOINT: endpoint, SPOUT_TOKEN: token } = env
   if (!endpoint)

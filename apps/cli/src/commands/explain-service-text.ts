@@ -6,7 +6,7 @@ import { printable } from '../output/width.ts'
 const PROGRAMMED = 'spout.dev/Programmed'
 const OTHERS = ['spout.dev/Serving', 'spout.dev/ExternalIPs', 'LoadBalancerPortsError']
 
-/** What a Service says of itself: whether it is programmed, its addresses, and what else the connector wrote. */
+/** The status of a Service for people: whether it is programmed, its addresses, and what else the connector wrote. */
 export function explainServiceText(service: Service, colour: boolean): string {
   const { metadata, spec, status } = service
   const title = `Service ${printable(`${metadata.namespace}/${metadata.name}`)}`
@@ -17,7 +17,7 @@ export function explainServiceText(service: Service, colour: boolean): string {
     `${colour ? styleText('bold', title) : title}: ${programmed === undefined ? unsaid(service) : stateText(programmed, colour)}`,
     ...(programmed === undefined ? [] : [`  since   ${programmed.lastTransitionTime}`]),
     `  address ${addresses.length > 0 ? printable(addresses.join(', ')) : 'none'}`,
-    `  wants   ${printable([...(spec.ipFamilies ?? []), spec.ipFamilyPolicy ?? ''].join(' ').trim()) || 'nothing said of families'}`,
+    `  wants   ${printable([...(spec.ipFamilies ?? []), spec.ipFamilyPolicy ?? ''].join(' ').trim()) || 'any family'}`,
     ...conditions
       .filter(({ type }) => OTHERS.includes(type))
       .map(({ type, status: is, reason, message }) => {
@@ -31,11 +31,11 @@ export function explainServiceText(service: Service, colour: boolean): string {
 const stateText = ({ status, reason, message }: Condition, colour: boolean): string =>
   `${colourStatus(status === 'True' ? 'programmed' : 'not programmed', colour)}, ${printable(reason)}. ${printable(message)}`
 
-/** Why nobody has written anything on it. */
+/** Why its status is empty. */
 function unsaid({ spec }: Service): string {
   if (spec.type !== 'LoadBalancer')
     return `it is of type ${printable(spec.type ?? 'ClusterIP')}; only type LoadBalancer is balanced`
   return spec.loadBalancerClass === undefined
-    ? 'no connector has said anything of it: it has no class, so a connector takes it only where services.isDefault is set'
-    : `no connector has said anything of it: its class is ${printable(spec.loadBalancerClass)}`
+    ? 'no connector has written a status: it has no class, so a connector balances it only if services.isDefault is set'
+    : `no connector has written a status: its class is ${printable(spec.loadBalancerClass)}`
 }

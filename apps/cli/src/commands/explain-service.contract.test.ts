@@ -36,14 +36,14 @@ test('a refused Service has no load balancer: explain says so, and why', async (
   await bed.when('refused', 'a refusal', (one) => condition(one)?.reason === 'PoolNotFound')
   const { error } = await explain('lb shop/refused')
   expect(error).toBe(
-    'load balancer shop/refused not found; if it is a Kubernetes Service, spout explain service shop/refused says what became of it',
+    'load balancer shop/refused not found; if it is a Kubernetes Service, see spout explain service shop/refused',
   )
   const { text } = await explain('service shop/refused')
   expect(text).toContain(
     'Service shop/refused: not programmed, PoolNotFound. metadata.annotations[spout.dev/address-pool]: No address pool is named "nowhere" for this project.',
   )
   expect(text).toContain('address none')
-  expect(text).toContain('No load balancer of that name is for it.')
+  expect(text).toContain('It has no load balancer of that name.')
   const alone = await explain('service shop/refused', { SPOUT_ENDPOINT: '' })
   expect(alone.text).toContain('PoolNotFound')
   expect(alone.text).toContain('SPOUT_ENDPOINT is not set')

@@ -13,18 +13,18 @@ export interface ServiceChoice extends ClusterChoice {
   readonly json?: boolean
 }
 
-/** What a load balancer's annotations name the Services by that it is for, before their UID. */
+/** Prefix of a load balancer's annotations that name its Services, before their UID. */
 const SERVICE_ANNOTATION_PREFIX = 'kubernetes.service.'
 
 /**
- * Says what became of a Kubernetes Service: what the connector wrote on it, which is all there is of one that was refused,
- * then the path of its load balancer where there is one.
+ * Explains a Kubernetes Service: what the connector wrote on it (all there is when it was refused), then the path of
+ * its load balancer, if it has one.
  * @param name `namespace/name`, or a name in the kubeconfig's namespace
  */
 export async function explainService(name: string, options: ServiceChoice, context: CommandContext): Promise<void> {
   const kubeconfig = options.kubeconfig ?? context.env['KUBECONFIG'] ?? ''
   if (kubeconfig === '')
-    throw new UsageError('say which cluster the Service is in: --kubeconfig FILE, or KUBECONFIG in the environment')
+    throw new UsageError('name the cluster of the Service: --kubeconfig FILE, or KUBECONFIG in the environment')
   const service = await readService(name, { ...options, kubeconfig })
   const { SPOUT_ENDPOINT: endpoint } = context.env
   const explanation = endpoint ? await explanationOf(service, options, context) : null
@@ -38,7 +38,7 @@ export async function explainService(name: string, options: ServiceChoice, conte
   if (explanation !== null) context.write(`\n${explainText(explanation, context.colour)}`)
   else if (!endpoint)
     context.write('\nSPOUT_ENDPOINT is not set: the control plane was not asked for its load balancer.\n')
-  else context.write('\nNo load balancer of that name is for it.\n')
+  else context.write('\nIt has no load balancer of that name.\n')
 }
 
 const readService = (name: string, choice: ClusterChoice): Promise<Service> =>
@@ -51,7 +51,7 @@ const readService = (name: string, choice: ClusterChoice): Promise<Service> =>
     return transport.request<Service>({ method: 'GET', path })
   })
 
-/** Null when no load balancer has the Service's name and says that it is for it. */
+/** Null when no load balancer has the Service's name and names the Service. */
 async function explanationOf(
   { metadata }: Service,
   { project }: ServiceChoice,
@@ -70,7 +70,7 @@ async function explanationOf(
   try {
     return await call<Explanation>(session, 'GET', `/load-balancers/${String(own.id)}/explain`)
   } catch (error) {
-    // It went between the two calls.
+    // It was deleted between the two calls.
     if (error instanceof ApiProblem && error.status === 404) return null
     throw error
   }

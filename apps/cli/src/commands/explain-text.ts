@@ -11,7 +11,7 @@ const RETURN_PATHS: Readonly<Record<string, string>> = {
 
 const called = ({ name, id }: { readonly name: string; readonly id: string }): string => printable(name || id)
 
-/** The path of a load balancer hop by hop, as an indented tree. */
+/** Prints the path of a load balancer hop by hop, as an indented tree. */
 export function explainText(explanation: Explanation, colour: boolean): string {
   const { state, serving, owner, ownerReason, lastChange } = explanation
   const status = (text: string): string => colourStatus(text, colour)

@@ -4,7 +4,7 @@ import { printable } from '../output/width.ts'
 import { type Problem, problemText } from '../resources/nodes.ts'
 import { type Move, moveText } from '../resources/vips.ts'
 
-/** What `GET /vips/{address}/explain` answers. */
+/** The answer of `GET /vips/{address}/explain`. */
 export interface VipExplanation {
   readonly address: string
   readonly scope: string
@@ -41,7 +41,7 @@ export interface VipExplanation {
   }[]
 }
 
-/** Why an address is announced where it is: the decision, then every node's part in it. */
+/** Prints why an address is announced where it is: the decision, then the part of every node. */
 export function explainVipText(vip: VipExplanation, colour: boolean): string {
   const status = (text: string): string => colourStatus(text, colour)
   const { loadBalancer, shardState } = vip
@@ -62,7 +62,7 @@ function wayText({ announcer, shard, nodeGroup, routerId, profile, policy, shard
   const group = `group ${printable(nodeGroup ?? '-')}`
   if (shard !== null)
     return `${announcer}: shard ${shard} of ${group} (router id ${routerId ?? '-'}, profile ${profile ?? '-'}), ${
-      shardState === null ? 'of which no node has spoken' : `${shardState.state}, master ${shardState.master ?? 'none'}`
+      shardState === null ? 'not reported by any node' : `${shardState.state}, master ${shardState.master ?? 'none'}`
     }`
   if (announcer === 'bgp')
     return `bgp: every node of ${group}, ${policy === 'healthy' ? 'while a member is up' : 'always'}`

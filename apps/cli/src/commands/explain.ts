@@ -11,13 +11,13 @@ import { type VipChoice, vipPath } from './vip.ts'
 
 /** Adds `spout explain lb NAME`, `spout explain service NAME` and `spout explain vip ADDRESS`. */
 export function addExplain(program: Command, context: CommandContext): void {
-  const command = program.command('explain').description('says why something is as it is')
+  const command = program.command('explain').description('explains the state of an object')
   command
     .command('vip')
-    .description('who announces an address, who decides it, and the part of every node')
+    .description('which node announces an address, who decides that, and the part of every node')
     .argument('<address>')
-    .option('--lb <name>', 'the load balancer that has it, where projects use one address twice')
-    .option('--project <project>', 'the same by the project')
+    .option('--lb <name>', 'the load balancer with the address, if several projects use it')
+    .option('--project <project>', 'the project with the address, if several use it')
     .option('--json', 'as data')
     .action(async (address: string, options: VipChoice & { readonly json?: boolean }) => {
       const session = sessionOf(context)
@@ -29,18 +29,18 @@ export function addExplain(program: Command, context: CommandContext): void {
     })
   command
     .command('service')
-    .description("what became of a Kubernetes Service: what the connector wrote on it, then its load balancer's path")
+    .description("the state of a Kubernetes Service: what the connector wrote on it, then its load balancer's path")
     .argument('<name>', 'NAMESPACE/NAME')
     .option('--kubeconfig <file>', 'the cluster; left out, KUBECONFIG')
-    .option('--context <name>', 'of the kubeconfig; left out, its current one')
-    .option('--project <project>', 'the project of its load balancer, where several use the name')
+    .option('--context <name>', 'context of the kubeconfig; default: its current one')
+    .option('--project <project>', 'the project of its load balancer, if several use the name')
     .option('--json', 'as data')
     .action((name: string, options: ServiceChoice) => explainService(name, options, context))
   command
     .command('lb')
     .description('the path of a load balancer hop by hop, with reasons')
     .argument('<name>')
-    .option('--project <project>', 'the project whose names are meant, where several use one')
+    .option('--project <project>', 'the project of the name, if several use it')
     .option('--json', 'as data')
     .action(async (name: string, options: { readonly json?: boolean; readonly project?: string }) => {
       const session = await scopedTo(sessionOf(context), options.project)
@@ -59,10 +59,6 @@ export function addExplain(program: Command, context: CommandContext): void {
 /** The connector names load balancers after Services. */
 const isOfService = (name: string): boolean => /^[a-z0-9-]+\/[a-z0-9-]+$/.test(name)
 
-/** A Service that was refused has no load balancer: why, stands on the Service alone. */
+/** A refused Service has no load balancer; only the Service itself says why. */
 const lookAtService = ({ message, code }: SpoutError, name: string): ApiProblem =>
-  new ApiProblem(
-    404,
-    `${message}; if it is a Kubernetes Service, spout explain service ${name} says what became of it`,
-    code,
-  )
+  new ApiProblem(404, `${message}; if it is a Kubernetes Service, see spout explain service ${name}`, code)

@@ -1,4 +1,4 @@
-/** What `GET /load-balancers/{id}/explain` answers: the path of a connection, each step with its state and reason. */
+/** The answer of `GET /load-balancers/{id}/explain`: the path of a connection, each step with its state and reason. */
 export interface Explanation {
   readonly loadBalancer: {
     readonly id: string
@@ -7,7 +7,7 @@ export interface Explanation {
     readonly enabled: boolean
   }
   readonly state: { readonly provisioning: string; readonly reason: string; readonly message: string }
-  /** Left out by control planes that do not tell. */
+  /** Left out by older control planes. */
   readonly serving?: { readonly state: string; readonly message: string }
   readonly owner: { readonly id: string; readonly name: string | null; readonly connection: string } | null
   readonly ownerReason: { readonly code: string; readonly message: string }
@@ -15,11 +15,11 @@ export interface Explanation {
     readonly address: string
     readonly scope: string
     readonly announcedBy: readonly string[]
-    /** The address pool that it is from. */
+    /** The address pool of the address. */
     readonly pool?: { readonly name: string; readonly draining: boolean } | null
   }[]
   readonly returnPath: string | null
-  /** What becomes of established connections when their node is gone. */
+  /** What happens to established connections when their node is gone. */
   readonly connections?: string | null
   readonly listeners: readonly ExplainedListener[]
   readonly pools: readonly ExplainedPool[]

@@ -104,6 +104,6 @@ test('a MetalLB in a cluster becomes objects that are taken, and all that can be
   const again = await run(...kubeconfig, '--no-dry-run')
   expect(again.error).toContain('objects were not applied')
   expect(again.text).toMatch(
-    /# bgppeers\.spout\.dev\/tor-a REFUSED: somebody else wrote what differs: .*holdTimeSeconds/,
+    /# bgppeers\.spout\.dev\/tor-a REFUSED: another writer owns fields that differ: .*holdTimeSeconds/,
   )
 })

@@ -49,7 +49,7 @@ it('says what cannot be read by file, document and field', async () => {
     'apiVersion: metallb.io/v1beta1\nkind: IPAddressPool\nmetadata: {name: a}\nspec: {addresses: [x]}\n',
   )
   await expect(run('-f', file)).rejects.toThrow(`${file}, document 1 (IPAddressPool a): spec.addresses[0]: `)
-  await expect(run()).rejects.toThrow('say what to read')
+  await expect(run()).rejects.toThrow('name what to read')
   await expect(run('-f', file, '--no-dry-run')).rejects.toThrow('--no-dry-run needs --kubeconfig')
   await expect(run('--kubeconfig', path.join(directory, 'none'))).rejects.toThrow('cannot be read')
 })
@@ -66,5 +66,5 @@ it('says why a file cannot be read, and which has nothing to read', async () => 
   await expect(run('-f', empty)).rejects.toThrow(`${empty}: a directory without YAML or JSON files`)
   const blank = path.join(directory, 'blank')
   writeFileSync(blank, '')
-  await expect(run('-f', blank)).rejects.toThrow(`${blank}: no manifest in it`)
+  await expect(run('-f', blank)).rejects.toThrow(`${blank}: no manifest found`)
 })

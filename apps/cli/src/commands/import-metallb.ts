@@ -15,27 +15,27 @@ interface Options {
   readonly dryRun: boolean
 }
 
-/** Whoever else writes these objects is not overruled. */
+/** Other writers of these objects are not overruled. */
 const FIELD_MANAGER = 'spout-import'
 const USER_AGENT = 'spout-import'
 
 /**
- * Adds `spout import metallb`. What it prints is for `kubectl apply -f -`; with `--no-dry-run` it applies that itself, to the
- * cluster of the kubeconfig. It never speaks to the control plane: that follows the objects.
+ * Adds `spout import metallb`. It prints objects for `kubectl apply -f -`; with `--no-dry-run` it applies them to the
+ * cluster of the kubeconfig. It does not talk to the control plane, which follows the objects.
  */
 export function addImport(program: Command, context: CommandContext): void {
-  const command = program.command('import').description("turns other projects' configuration into objects of ours")
+  const command = program.command('import').description('converts the configuration of other projects')
   command
     .command('metallb')
     .description(
-      'prints the AddressPool, NodeGroup, BgpPeer and BgpAdvertisement objects for a MetalLB configuration as YAML; what has no equivalent is a comment',
+      'prints the AddressPool, NodeGroup, BgpPeer and BgpAdvertisement objects for a MetalLB configuration as YAML; parts without an equivalent are comments',
     )
     .option('-f, --file <path...>', 'manifests: YAML files, directories of them, or - for standard input')
     .option(
       '--kubeconfig <file>',
-      'reads the cluster in place of files; with --no-dry-run the cluster that is written to',
+      'reads this cluster instead of files; with --no-dry-run, also the cluster to write to',
     )
-    .option('--context <name>', 'of the kubeconfig; left out, its current one')
+    .option('--context <name>', 'context of the kubeconfig; default: its current one')
     .option('--dry-run', 'prints the objects and writes nothing (the default)', true)
     .option('--no-dry-run', 'applies the objects to the cluster of --kubeconfig')
     .action((options: Options) => importMetalLb(options, context))
@@ -44,12 +44,11 @@ export function addImport(program: Command, context: CommandContext): void {
 async function importMetalLb(options: Options, context: CommandContext): Promise<void> {
   const { file: files, kubeconfig, dryRun } = options
   if (files === undefined && kubeconfig === undefined)
-    throw new UsageError('say what to read: -f FILE, or --kubeconfig FILE for a cluster')
+    throw new UsageError('name what to read: -f FILE, or --kubeconfig FILE for a cluster')
   if (!dryRun && kubeconfig === undefined)
     throw new UsageError('--no-dry-run needs --kubeconfig: the cluster that the objects are applied to')
-  if (options.context !== undefined && kubeconfig === undefined)
-    throw new UsageError('--context is one of a --kubeconfig')
-  // Loaded here alone: other commands start faster without it.
+  if (options.context !== undefined && kubeconfig === undefined) throw new UsageError('--context needs --kubeconfig')
+  // Loaded only here: other commands start faster without it.
   const metallb = await import('@spout/metallb-import')
   let conversion: Conversion
   try {
@@ -74,11 +73,11 @@ async function fromFiles(
       for (const file of await reading(name, filesOf(name)))
         manifests.push(...read(file, await reading(file, readFile(file, 'utf8'))))
   }
-  if (manifests.length === 0) throw new UsageError(`${files.join(', ')}: no manifest in it`)
+  if (manifests.length === 0) throw new UsageError(`${files.join(', ')}: no manifest found`)
   return manifests
 }
 
-/** As kubectl does: of a directory the YAML and JSON files in it, not those of directories below. */
+/** Like kubectl: the YAML and JSON files of a directory, without its subdirectories. */
 async function filesOf(name: string): Promise<readonly string[]> {
   if (!(await stat(name)).isDirectory()) return [name]
   const names = (await readdir(name)).filter((one) => /\.(ya?ml|json)$/.test(one))
@@ -95,7 +94,7 @@ async function reading<T>(name: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The objects of a MetalLB that is installed; a kind that the cluster does not know has none. */
+/** The objects of an installed MetalLB; a kind unknown to the cluster has none. */
 async function fromCluster(options: Options): Promise<readonly Manifest[]> {
   const { METALLB_GROUP, METALLB_KINDS, readManifests } = await import('@spout/metallb-import')
   const { isNotFound } = await import('@spout/kube')
@@ -107,7 +106,7 @@ async function fromCluster(options: Options): Promise<readonly Manifest[]> {
       const where = `/apis/${METALLB_GROUP}/${version}/${plural}`
       try {
         const { items } = await transport.request<{ items: readonly object[] }>({ method: 'GET', path: where })
-        // Objects in a list do not say what they are.
+        // Objects in a list lack kind and apiVersion.
         const whole = items.map((item) => ({ apiVersion: `${METALLB_GROUP}/${version}`, kind, ...item }))
         manifests.push(...readManifests(where, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: whole })))
       } catch (error) {
@@ -139,7 +138,10 @@ async function applied({ objects }: Conversion, options: Options, context: Comma
         if (made === null) refuse(what, 'the cluster does not know the kind: apply deploy/kubernetes/crds first')
         else context.write(`# ${what} applied\n`)
       } catch (error) {
-        refuse(what, `${isConflict(error) ? 'somebody else wrote what differs: ' : ''}${(error as Error).message}`)
+        refuse(
+          what,
+          `${isConflict(error) ? 'another writer owns fields that differ: ' : ''}${(error as Error).message}`,
+        )
       }
     }
   })

@@ -24,7 +24,7 @@ const seconds = (text: string): number => {
 
 /**
  * What the node still owns, for people; null when nothing.
- * @param vips for how many addresses it answers: a backup only holds them ready
+ * @param vips how many addresses it answers for, not counting those that it only holds ready as a backup
  */
 export function stillOwned(node: Row, vips: number): string | null {
   const shards = (at(node, 'status.shards') ?? []) as readonly { readonly number: number; readonly state: string }[]
@@ -34,8 +34,8 @@ export function stillOwned(node: Row, vips: number): string | null {
 }
 
 /**
- * The clients that are still connected to the node's proxies, for people; null when there are none or no drain waits for them.
- * @param early the node may not have said yet that it heard of the drain
+ * Clients that its proxies still serve, for people; null when there are none, or when they are not waited for.
+ * @param early the node may not have reported yet that it drains
  */
 export function stillServed(node: Row, early: boolean): string | null {
   const departure = at(node, 'status.departure') as ProxyDrainReport | null | undefined
@@ -48,7 +48,7 @@ export function stillServed(node: Row, early: boolean): string | null {
 /** Adds `spout node drain|undrain|cordon|uncordon NAME`. */
 export function addNodeScheduling(program: Command, context: CommandContext): void {
   const node = program.commands.find((command) => command.name() === 'node')
-  if (node === undefined) throw new Error('the node commands come first')
+  if (node === undefined) throw new Error('addNodeScheduling needs the node commands')
   const schedule = async (session: Session, name: string, scheduling: string): Promise<string> => {
     const { id } = await findByName(session, '/nodes', 'node', name)
     await call(session, 'PUT', `/nodes/${String(id)}/scheduling`, { scheduling })
@@ -56,10 +56,10 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
   }
   node
     .command('drain')
-    .description('hands over what a node owns, and gives it nothing new')
+    .description('moves everything off a node, and places nothing new on it')
     .argument('<name>')
-    .option('--wait', 'until it owns no shard and announces no VIP')
-    .option('--wait-clients', 'also until its proxies have no client left')
+    .option('--wait', 'waits until it owns no shard and announces no VIP')
+    .option('--wait-clients', 'also waits until its proxies have no clients left')
     .option('--timeout-s <s>', 'how long to wait', seconds, 60)
     .action(async (name: string, options: DrainOptions) => {
       const session = sessionOf(context)
@@ -69,9 +69,9 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
       else context.write(`Draining ${name}.\n`)
     })
   for (const [verb, scheduling, description, said] of [
-    ['undrain', 'enabled', 'lets a drained node carry again; nothing moves back by itself', 'Enabled'],
-    ['cordon', 'cordoned', 'leaves a node what it has, and gives it nothing new', 'Cordoned'],
-    ['uncordon', 'enabled', 'lets a cordoned node take what is new again', 'Enabled'],
+    ['undrain', 'enabled', 'lets a drained node carry load balancers again; nothing moves back by itself', 'Enabled'],
+    ['cordon', 'cordoned', 'keeps what a node has, and places nothing new on it', 'Cordoned'],
+    ['uncordon', 'enabled', 'lets a cordoned node take new work again', 'Enabled'],
   ] as const)
     node
       .command(verb)
@@ -90,7 +90,7 @@ interface Wait {
   readonly waitClients: boolean
 }
 
-/** @throws SpoutError InUse when the time is over and it still owns something */
+/** @throws SpoutError InUse when it still owns something at the time-out */
 async function waitForNothing(
   session: Session,
   context: CommandContext,
@@ -104,7 +104,7 @@ async function waitForNothing(
     const served = waitClients ? stillServed(node, passedS < TELLS_WITHIN_S) : null
     const owned = [stillOwned(node, vips.length), served].filter((words) => words !== null).join(' and ') || null
     if (owned === null) {
-      const what = waitClients ? 'owns nothing and serves nobody' : 'owns nothing'
+      const what = waitClients ? 'owns nothing and serves no clients' : 'owns nothing'
       context.write(`${name} ${what} any more after ${passedS.toFixed(1)} s.\n`)
       return
     }

@@ -7,8 +7,7 @@ import { FORMATS, type Format, printList, printOne } from '../output/print.ts'
 import { fieldsOf, isOwned, type Resource, type Row } from '../resources/resource.ts'
 import { type CommandContext, sessionOf, UsageError } from './context.ts'
 
-const output = (): Option =>
-  new Option('-o, --output <format>', 'how it is printed').choices([...FORMATS]).default('table')
+const output = (): Option => new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table')
 
 /** Adds `spout NOUN list|show|create|set|delete` to the program. */
 export function addNoun(program: Command, resource: Resource, noun: Noun, context: CommandContext): void {
@@ -23,9 +22,9 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
   const named = isOwned(resource)
   const takesProject = (added: Command): Command =>
     named && !added.options.some(({ long }) => long === '--project')
-      ? added.option('--project <project>', 'the project whose names are meant, where several use one')
+      ? added.option('--project <project>', 'the project of the names, if several use one')
       : added
-  /** The session of a call with these options. */
+  /** The session for a call with these options. */
   const session = (options: unknown) =>
     scopedTo(sessionOf(context), named ? (options as { readonly project?: string }).project : undefined)
   const printing = (options: { readonly output: Format }) => ({ format: options.output, colour: context.colour })
@@ -49,7 +48,7 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
       if (path === null) return
       let known = false
       for await (const line of watch<{ type: string }>(scoped, `${path}?watch=1`, context.signal)) {
-        // What exists comes first, closed by a bookmark: it has been printed already.
+        // Objects that exist come first, up to a bookmark: they have been printed already.
         if (line.type === 'BOOKMARK') known = true
         else if (known) await print()
       }
@@ -72,7 +71,7 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
     create.action(async (...args: unknown[]) => {
       const options = args[depth + 1] as { readonly output: Format }
       const body = bodyOfVerb('create', args[depth + 1])
-      // Of what has an owner of its own it says whose the new one is, and other names are everybody's.
+      // If an object has an owner, `--project` names the owner of the new one; other names are global.
       const inBody = fieldsOf(resource, 'create').some(({ field }) => field === 'project')
       const row = await noun.create(
         await session(inBody ? {} : options),
@@ -86,7 +85,7 @@ export function addNoun(program: Command, resource: Resource, noun: Noun, contex
   }
   const change = noun.set?.bind(noun)
   if (resource.verbs.includes('set') && change !== undefined) {
-    const set = verb('set', `changes one ${resource.title}; what is not named stays`, '<name>').addOption(output())
+    const set = verb('set', `changes one ${resource.title}; other fields stay`, '<name>').addOption(output())
     for (const { flags, description } of fieldsOf(resource, 'set')) set.option(flags, description)
     takesProject(set)
     set.action(async (...args: unknown[]) => {

@@ -15,7 +15,7 @@ function slotCounts(pool: PlacedPool | undefined): ReadonlyMap<string, number> {
   return counts
 }
 
-/** Slots that change hands although the member that had them stays. */
+/** Slots that move to another member although their member stays. */
 function movedSlots(before: PlacedPool | undefined, after: PlacedPool): number {
   if (!before?.slots || !after.slots || before.slots.size !== after.slots.size) return 0
   const old = decodeSlots(before.slots)
@@ -30,7 +30,7 @@ function movedSlots(before: PlacedPool | undefined, after: PlacedPool): number {
   return moved
 }
 
-/** What the plan decides, for people. */
+/** Prints the plan's decision for people. */
 export function planText({
   wanted,
   before,

@@ -24,14 +24,14 @@ import { listOf } from '../lookup.ts'
 import { type CommandContext, sessionOf, UsageError } from './context.ts'
 import { planText } from './plan-text.ts'
 
-/** Adds `spout plan --dry-run FILE`: the planner itself, run here, on a document that nobody has stored yet. */
+/** Adds `spout plan --dry-run FILE`: runs the planner here, on a document that is not stored. */
 export function addPlan(program: Command, context: CommandContext): void {
   program
     .command('plan')
     .description(
-      'what the planner would make of a load balancer as `spout lb show NAME -o yaml` prints it; stores nothing',
+      'what the planner would decide for a load balancer in the format of `spout lb show NAME -o yaml`; stores nothing',
     )
-    .requiredOption('--dry-run', 'the only way there is: nothing is written')
+    .requiredOption('--dry-run', 'required: nothing is written')
     .argument('<file>', 'YAML or JSON')
     .action(async (file: string) => {
       const session = sessionOf(context)
@@ -90,7 +90,7 @@ async function readSurroundings(session: Session, { networkId, nodeGroupId }: Lo
   }
 }
 
-/** As the control plane sees it, but for the shards of others: the first one stands for the freest. */
+/** As the control plane sees it, except for other shards: the first one stands for the one with most room. */
 async function announcingOf(session: Session, { id, announcer, vrrp, bgp }: NodeGroup): Promise<Announcing> {
   const sharding = { groupId: id, shards: vrrp.shards, networkShard: null, freestShard: 1 }
   if (announcer === 'l2') return { via: 'l2' }

@@ -12,7 +12,7 @@ type Quota = Row & { readonly limits: Counts; readonly used: Counts }
 
 const COLUMNS = [column('RESOURCE', 'name'), column('LIMIT', 'limit'), column('USED', 'used')]
 
-/** `loadBalancers` as a flag and a word for people: `load-balancers`. */
+/** `loadBalancers` as a flag and for people: `load-balancers`. */
 const wordOf = (resource: string): string => resource.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 const FIELDS: readonly Field[] = QUOTA_RESOURCES.map((resource) => ({
@@ -27,8 +27,8 @@ const quotaPath = async (session: Session, project: string): Promise<string> =>
 
 /** Adds `spout quota show|set PROJECT`. */
 export function addQuota(program: Command, context: CommandContext): void {
-  const command = program.command('quota').description('what projects may have, and have')
-  const output = () => new Option('-o, --output <format>', 'how it is printed').choices([...FORMATS]).default('table')
+  const command = program.command('quota').description('limits of projects, and what they use')
+  const output = () => new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table')
   const print = (quota: Quota, { output: format }: { readonly output: Format }): void => {
     const printing = { format, colour: context.colour }
     const rows = QUOTA_RESOURCES.map((resource) => ({
@@ -42,7 +42,7 @@ export function addQuota(program: Command, context: CommandContext): void {
   }
   command
     .command('show')
-    .description('shows the limits of one project, and what it has')
+    .description('shows the limits of one project, and what it uses')
     .argument('<project>')
     .addOption(output())
     .action(async (project: string, options: { readonly output: Format }) => {
@@ -51,7 +51,7 @@ export function addQuota(program: Command, context: CommandContext): void {
     })
   const set = command
     .command('set')
-    .description('sets limits of one project; what is not named stays')
+    .description('sets limits of one project; other limits stay')
     .argument('<project>')
     .addOption(output())
   for (const { flags, description } of FIELDS) set.option(flags, description)

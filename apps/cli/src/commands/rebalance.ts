@@ -34,7 +34,7 @@ const seconds = (text: string): number => {
 export const moveText = ({ shard, fromNodeId, toNodeId }: Move, names: ReadonlyMap<string, string>): string =>
   `shard ${shard}: ${names.get(fromNodeId) ?? fromNodeId} -> ${names.get(toNodeId) ?? toNodeId}`
 
-/** What stopped the moves, in words; null while nothing did. */
+/** What stopped the moves, for people; null while nothing has. */
 export function stoppedBy(steps: readonly Step[]): string | null {
   const failed = steps.find(({ state }) => state === 'failed')
   if (failed === undefined) return null
@@ -46,12 +46,12 @@ export function stoppedBy(steps: readonly Step[]): string | null {
 /** Adds `spout node-group rebalance GROUP`. */
 export function addRebalance(program: Command, context: CommandContext): void {
   const group = program.commands.find((command) => command.name() === 'node-group')
-  if (group === undefined) throw new Error('the node group commands come first')
+  if (group === undefined) throw new Error('addRebalance needs the node group commands')
   group
     .command('rebalance')
-    .description('moves shards, one after the other, until every ready node has as many')
+    .description('moves shards, one after the other, until they are spread evenly over the ready nodes')
     .argument('<name>')
-    .option('--dry-run', 'prints the moves and makes none')
+    .option('--dry-run', 'prints the moves without making them')
     .option('--timeout-s <s>', 'how long to wait for all of them', seconds, 300)
     .action(async (name: string, options: RebalanceOptions) => {
       const session = sessionOf(context)
@@ -70,7 +70,7 @@ export function addRebalance(program: Command, context: CommandContext): void {
     })
 }
 
-/** @throws SpoutError InUse when a move failed, or the time is over */
+/** @throws SpoutError InUse when a move failed, or at the time-out */
 async function waitForMoves(
   session: Session,
   context: CommandContext,

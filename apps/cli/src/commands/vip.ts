@@ -12,16 +12,15 @@ interface VipOptions {
   readonly node?: string
 }
 
-const output = (): Option =>
-  new Option('-o, --output <format>', 'how it is printed').choices([...FORMATS]).default('table')
+const output = (): Option => new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table')
 
-/** Which one is meant where projects use one address twice: the load balancer's name or id, the project's. */
+/** Selects one address if projects use it twice: by the load balancer's name or id, or by the project's. */
 export interface VipChoice {
   readonly lb?: string
   readonly project?: string
 }
 
-/** The path of what belongs to an address, `part` such as `/history`. */
+/** The path of a part of an address, such as `/history`. */
 export async function vipPath(session: Session, address: string, part: string, choice: VipChoice): Promise<string> {
   const query = new URLSearchParams()
   if (choice.lb !== undefined) query.set('loadBalancer', choice.lb)
@@ -29,7 +28,7 @@ export async function vipPath(session: Session, address: string, part: string, c
   return `/vips/${encodeURIComponent(address)}${part}${query.size === 0 ? '' : `?${query}`}`
 }
 
-/** The id of the object with this name in a query, which takes ids. */
+/** The id of the named object, for a query that takes ids. */
 const projectId = async (session: Session, name: string): Promise<string> => {
   const { items } = await call<{ items: readonly Row[] }>(session, 'GET', `/projects?name=${encodeURIComponent(name)}`)
   return String(items[0]?.id ?? name)
@@ -57,8 +56,8 @@ export function addVip(program: Command, context: CommandContext): void {
     .command('show')
     .description('shows one address')
     .argument('<address>')
-    .option('--lb <name>', 'the load balancer that has it, where projects use one address twice')
-    .option('--project <project>', 'the same by the project')
+    .option('--lb <name>', 'the load balancer with the address, if several projects use it')
+    .option('--project <project>', 'the project with the address, if several use it')
     .addOption(output())
     .action(async (address: string, options: VipOptions) => {
       const session = sessionOf(context)
@@ -67,10 +66,10 @@ export function addVip(program: Command, context: CommandContext): void {
     })
   command
     .command('history')
-    .description('the moves of one address, oldest first, since the control plane started')
+    .description('lists the moves of one address, oldest first, since the control plane started')
     .argument('<address>')
-    .option('--lb <name>', 'the load balancer that has it, where projects use one address twice')
-    .option('--project <project>', 'the same by the project')
+    .option('--lb <name>', 'the load balancer with the address, if several projects use it')
+    .option('--project <project>', 'the project with the address, if several use it')
     .addOption(output())
     .action(async (address: string, options: VipOptions) => {
       const session = sessionOf(context)

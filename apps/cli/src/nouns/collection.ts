@@ -8,7 +8,7 @@ type Completion = (session: Session, name: string, body: Row) => Promise<Row>
 
 const nameIt: Completion = async (_session, name, body) => ({ name, ...body })
 
-/** A noun with a path of its own below `/api/v1`. `complete` turns names in the body into ids. */
+/** A noun with a path of its own under `/api/v1`. `complete` replaces names in the body by ids. */
 export const collection = ({ path, title, references = {} }: Resource, complete: Completion = nameIt): Noun => ({
   list: (session) => listOf(session, path),
   show: (session, _within, name) => findByName(session, path, title, name),
@@ -25,7 +25,7 @@ export const collection = ({ path, title, references = {} }: Resource, complete:
   watchPath: async () => path,
 })
 
-/** Puts ids where a flag took names. */
+/** Replaces names from flags by ids. */
 async function withIds(session: Session, references: NonNullable<Resource['references']>, body: Row): Promise<Row> {
   const found: Record<string, unknown> = { ...body }
   for (const [field, value] of Object.entries(body)) {
@@ -47,7 +47,7 @@ const idOf = async (session: Session, path: string, what: string, name: unknown)
 export const completeLoadBalancer: Completion = async (session, name, body) => {
   const { addressPool, subnet, address, project, ...rest } = body
   if (addressPool !== undefined && subnet !== undefined)
-    throw new SpoutError('InvalidField', { field: '--subnet', reason: 'stands beside --pool' })
+    throw new SpoutError('InvalidField', { field: '--subnet', reason: 'cannot be combined with --pool' })
   return {
     name,
     ...rest,
@@ -75,7 +75,7 @@ async function vipRequest(session: Session, pool: unknown, subnet: unknown, addr
   return { from: 'pool', poolId: only.id, address }
 }
 
-/** The project of that name, as the field that names it. */
+/** The project of that name, as the field of a body. */
 export const ownedBy = async (session: Session, project: unknown): Promise<Row> =>
   project === undefined ? {} : { projectId: await idOf(session, '/projects', 'project', project) }
 
@@ -86,7 +86,7 @@ export const completeNetwork: Completion = async (session, name, { project, segm
   ...(await ownedBy(session, project)),
 })
 
-/** The name is the node's; the group is the only one unless named. */
+/** The name is the node's; without a named group it is the only one. */
 export const completeToken: Completion = async (session, name, { nodeGroup, ...rest }) => {
   if (nodeGroup !== undefined)
     return { nodeName: name, ...rest, nodeGroupId: await idOf(session, '/node-groups', 'node group', nodeGroup) }

@@ -8,7 +8,7 @@ const rowsOf = (row: Row, field: string): readonly Row[] => (row[field] ?? []) a
 const loadBalancerOf = (session: Session, within: readonly string[]): Promise<Row> =>
   findByName(session, '/load-balancers', 'load balancer', within[0] ?? '')
 
-/** The id where the flag took a name. */
+/** Replaces the pool's name from a flag by its id. */
 const withPoolId = (loadBalancer: Row, body: Row): Row =>
   typeof body.defaultPoolId === 'string'
     ? { ...body, defaultPoolId: findPart(rowsOf(loadBalancer, 'pools'), 'pool', body.defaultPoolId).id }
@@ -16,7 +16,7 @@ const withPoolId = (loadBalancer: Row, body: Row): Row =>
 
 const noWatch = async (): Promise<null> => null
 
-/** Listeners: parts of a load balancer with paths of their own. */
+/** Listeners: parts of a load balancer with their own paths. */
 export const listeners: Noun = {
   list: async (session, within) => rowsOf(await loadBalancerOf(session, within), 'listeners'),
   show: async (session, within, name) =>
@@ -66,7 +66,7 @@ export const pools: Noun = {
   watchPath: noWatch,
 }
 
-/** Members come and go with a pool's whole set, and are changed one by one. */
+/** Members are added and removed by replacing the pool's set, and changed one by one. */
 export const members: Noun = {
   list: async (session, within) => (await poolOf(session, within)).members,
   show: async (session, within, name) => findPart((await poolOf(session, within)).members, 'member', name),

@@ -8,7 +8,7 @@ import type { Noun } from './noun.ts'
 
 const MADE_PASSWORD_BYTES = 18
 
-/** A user with one role on one project. A password never stands on the command line, where other processes see it. */
+/** A user with one role on one project. Passwords are not arguments, because other processes can see those. */
 export const users = (resource: Resource): Noun => ({
   ...collection(resource),
   create: async (session, _within, name, { project, role, passwordFile, ...rest }) => {
@@ -22,7 +22,7 @@ export const users = (resource: Resource): Noun => ({
   },
 })
 
-/** The one line of a file. @throws SpoutError */
+/** The only line of a file. @throws SpoutError */
 function passwordIn(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/\r?\n$/, '')

@@ -17,7 +17,7 @@ const text = (value: unknown): string =>
     ? '-'
     : printable(Array.isArray(value) ? value.join(', ') : String(value))
 
-/** A list as the user asked for it. */
+/** Prints a list in the requested format. */
 export function printList(rows: readonly Row[], columns: readonly Column[], { format, colour }: Printing): string {
   switch (format) {
     case 'json':
@@ -41,7 +41,7 @@ export function printList(rows: readonly Row[], columns: readonly Column[], { fo
   }
 }
 
-/** One object: fields below each other. */
+/** Prints one object: one field per line. */
 export function printOne(row: Row, columns: readonly Column[], { format, colour }: Printing): string {
   if (format === 'json') return `${JSON.stringify(row, null, 2)}\n`
   if (format === 'yaml') return stringify(row)

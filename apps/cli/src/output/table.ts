@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { displayWidth } from './width.ts'
 
-/** Left-aligned columns two spaces apart, a bold heading, nothing at the end of a line. */
+/** Left-aligned columns two spaces apart, a bold heading, no trailing spaces. */
 export function renderTable(titles: readonly string[], rows: readonly (readonly string[])[], colour: boolean): string {
   const widths = titles.map((title, column) =>
     Math.max(displayWidth(title), ...rows.map((row) => displayWidth(row[column] ?? ''))),

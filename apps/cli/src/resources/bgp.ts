@@ -61,7 +61,7 @@ export const bgpPeer: Resource = {
     { flags: '--as <as>', description: "the router's AS", field: 'as', parse: wholeNumber },
     { flags: '--port <port>', description: '179 unless named', field: 'port', parse: wholeNumber },
     { flags: '--hops <hops>', description: 'more than 1 is a multihop session', field: 'hops', parse: wholeNumber },
-    { flags: '--ttl-security', description: 'drop what comes from further away (RFC 5082)', field: 'ttlSecurity' },
+    { flags: '--ttl-security', description: 'drop packets from further away (RFC 5082)', field: 'ttlSecurity' },
     { flags: '--md5-secret <secret>', description: 'TCP MD5 signature; never shown again', field: 'md5Secret' },
     { flags: '--hold-time-s <s>', description: '3 or more', field: 'holdTimeS', parse: wholeNumber },
     {
@@ -79,30 +79,30 @@ export const bgpPeer: Resource = {
     { flags: '--bfd <profile>', description: 'none, default or fast', field: 'bfd' },
     {
       flags: '--graceful-restart-s <s>',
-      description: 'how long the router keeps our routes; 0 is off',
+      description: 'how long the router keeps our routes after a restart; 0 is off',
       field: 'gracefulRestartS',
       parse: wholeNumber,
     },
     {
       flags: '--prefix-limit <count>',
-      description: 'what the router sends beyond is dropped',
+      description: 'prefixes beyond this number are dropped',
       field: 'prefixLimit',
       parse: wholeNumber,
     },
     {
       flags: '--node-groups <groups>',
-      description: 'groups that speak with it, comma-separated',
+      description: 'groups whose nodes peer with it, comma-separated',
       field: 'nodeSelection.nodeGroupIds',
       parse: commaList,
     },
     {
       flags: '--nodes <nodes>',
-      description: 'nodes that speak with it, comma-separated',
+      description: 'nodes that peer with it, comma-separated',
       field: 'nodeSelection.nodeIds',
       parse: commaList,
     },
     { flags: '--template', description: 'make it a template for others', field: 'template' },
-    { flags: '--from <template>', description: 'template to take the rest from', field: 'templateId' },
+    { flags: '--from <template>', description: 'template for the other fields', field: 'templateId' },
   ],
   references: {
     templateId: { path: '/bgp-peers', title: 'BGP peer' },
@@ -115,7 +115,7 @@ export const bgpPeer: Resource = {
 export const bgpAdvertisement: Resource = {
   noun: 'bgp-advertisement',
   title: 'BGP advertisement',
-  summary: 'what routers are told with the addresses of some pools',
+  summary: 'attributes of the BGP routes for addresses of some pools',
   path: '/bgp-advertisements',
   within: [],
   columns: [
@@ -134,7 +134,7 @@ export const bgpAdvertisement: Resource = {
     { flags: '--description <text>', description: 'free text', field: 'description' },
     {
       flags: '--pools <pools>',
-      description: 'address pools it is for, comma-separated; all that no other names without',
+      description: 'address pools it applies to, comma-separated; default: all that no other one names',
       field: 'addressPoolIds',
       parse: commaList,
     },
@@ -150,20 +150,25 @@ export const bgpAdvertisement: Resource = {
       field: 'localPreference',
       parse: wholeNumber,
     },
-    { flags: '--med <number>', description: 'less is preferred', field: 'med', parse: wholeNumber },
+    { flags: '--med <number>', description: 'lower is preferred', field: 'med', parse: wholeNumber },
     {
       flags: '--aggregate-length4 <bits>',
-      description: 'announce the prefix of this length in the place of a /32',
+      description: 'announce the prefix of this length instead of a /32',
       field: 'aggregateLength4',
       parse: wholeNumber,
     },
     {
       flags: '--aggregate-length6 <bits>',
-      description: 'announce the prefix of this length in the place of a /128',
+      description: 'announce the prefix of this length instead of a /128',
       field: 'aggregateLength6',
       parse: wholeNumber,
     },
-    { flags: '--peers <peers>', description: 'only to these, comma-separated', field: 'peerIds', parse: commaList },
+    {
+      flags: '--peers <peers>',
+      description: 'only to these peers, comma-separated',
+      field: 'peerIds',
+      parse: commaList,
+    },
   ],
   references: {
     addressPoolIds: { path: '/address-pools', title: 'address pool' },

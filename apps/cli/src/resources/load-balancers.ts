@@ -13,14 +13,14 @@ import {
   yesOrNo,
 } from './resource.ts'
 
-/** What load balancers and their parts have in common. */
+/** Fields of load balancers and their parts. */
 export const OWN_FIELDS: readonly Field[] = [
   { flags: '--name <name>', description: 'a new name', field: 'name', only: 'set' },
   { flags: '--description <text>', description: 'free text', field: 'description' },
   { flags: '--enabled <yes|no>', description: 'no takes it out of service', field: 'enabled', parse: yesOrNo },
 ]
 
-/** `3 of 4` for members that are probed, else how many there are. */
+/** `3 of 4` for members that are probed, else their number. */
 function membersUp(row: Row): string {
   const members = (row.pools as { members: { id: string }[] }[]).flatMap((pool) => pool.members)
   const health = (at(row, 'status.members') ?? {}) as Readonly<Record<string, { health: string }>>
@@ -36,7 +36,7 @@ const ownerName = (row: Row): unknown => {
   return nodes.find(({ nodeId }) => nodeId === owner)?.nodeName ?? owner
 }
 
-/** No list admits everybody, an empty one nobody. */
+/** Null admits everybody, an empty list nobody. */
 const allowed = (row: Row): unknown => {
   const cidrs = row.allowedCidrs as readonly string[] | null
   return cidrs === null ? 'all' : cidrs.length === 0 ? 'nobody' : cidrs
@@ -106,13 +106,13 @@ export const listener: Resource = {
     { flags: '--port <port>', description: '1 to 65535', required: true, field: 'port', parse: wholeNumber },
     {
       flags: '--default-pool <pool>',
-      description: "where connections go, or 'none'",
+      description: "pool for connections, or 'none'",
       field: 'defaultPoolId',
       parse: orNone(),
     },
     {
       flags: '--connection-limit <count>',
-      description: "most simultaneous connections, or 'none'",
+      description: "limit of simultaneous connections, or 'none'",
       field: 'connectionLimit',
       parse: orNone(wholeNumber),
     },

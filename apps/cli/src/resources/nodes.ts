@@ -10,7 +10,7 @@ interface Session {
 
 const listOf = <T>(row: Row, path: string): readonly T[] => (at(row, path) ?? []) as readonly T[]
 
-/** Numbers of the shards it is master of; what it takes no part in is `-`. */
+/** Numbers of the shards that it is master of; `-` for a node outside VRRP. */
 function shardsOwned(row: Row): unknown {
   const shards = listOf<Shard>(row, 'status.shards')
   if (shards.length === 0) return null
@@ -25,13 +25,13 @@ function sessionsUp(row: Row): unknown {
   return `${sessions.filter(({ state }) => state === 'established').length} of ${sessions.length} up`
 }
 
-/** What keeps a node from announcing as its group shall. */
+/** A reason why a node does not announce as its group should. */
 export interface Problem {
   readonly code: string
   readonly message: string
 }
 
-/** Words for people, and the code that the runbook has a section for. */
+/** The message for people, and the code of the runbook's section. */
 export const problemText = ({ code, message }: Problem): string => `${message} (${code})`
 
 interface Flows {
@@ -81,7 +81,7 @@ export const node: Resource = {
     { flags: '--description <text>', description: 'free text', field: 'description' },
     {
       flags: '--fabric-address <ip>',
-      description: "where its neighbours find it, in the place of what the agent sees; 'none' takes it back",
+      description: "address for its neighbours, instead of the one that the agent sees; 'none': the agent's",
       field: 'fabricAddress',
       parse: (text) => (text === 'none' ? null : text),
     },
@@ -89,7 +89,7 @@ export const node: Resource = {
   verbs: ['list', 'show', 'set', 'delete'],
 }
 
-/** Ids of the projects that may name it. */
+/** Ids of the projects that may use it. */
 function projectsOf({ projectIds }: Row): unknown {
   if (!Array.isArray(projectIds)) return 'all'
   return projectIds.length === 0 ? 'none' : projectIds
@@ -125,7 +125,7 @@ const groupFields: readonly Field[] = [
   },
   {
     flags: '--drain-seconds <s>',
-    description: 'of bgp: how long a draining node asks routers to prefer others',
+    description: 'of bgp: how long a draining node asks routers to prefer other nodes',
     field: 'bgp.drainSeconds',
     parse: wholeNumber,
   },
@@ -137,13 +137,13 @@ const groupFields: readonly Field[] = [
   },
   {
     flags: '--rebalance-after <s>',
-    description: 'evens out the shards by itself once nothing has changed for so long (default 0, never)',
+    description: 'rebalances automatically once nothing has changed for this long (default 0, never)',
     field: 'rebalanceAfterSeconds',
     parse: wholeNumber,
   },
   {
     flags: '--projects <projects>',
-    description: "whose load balancers may name it, comma-separated; 'all' or 'none'; none unless named",
+    description: "projects whose load balancers may use it, comma-separated; 'all' or 'none' (default)",
     field: 'projectIds',
     parse: (text) => (text === 'all' ? null : text === 'none' ? [] : commaList(text)),
   },

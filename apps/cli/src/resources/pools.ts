@@ -73,19 +73,19 @@ export const pool: Resource = {
     { flags: '--check-path <path>', description: 'what an HTTP probe asks for', field: 'monitor.http.path' },
     {
       flags: '--panic-threshold <percent>',
-      description: 'with fewer members up health is ignored',
+      description: 'with fewer members up, health is ignored',
       field: 'panicThreshold',
       parse: wholeNumber,
     },
     {
       flags: '--slow-start <seconds>',
-      description: 'time in which a member that comes up grows to its whole share',
+      description: 'time in which a recovered member grows to its whole share',
       field: 'slowStartSeconds',
       parse: wholeNumber,
     },
     {
       flags: '--drain <seconds>',
-      description: 'after this time connections of a member that left are cut',
+      description: 'after this time, connections of a removed member are cut',
       field: 'drainSeconds',
       parse: wholeNumber,
     },
@@ -104,7 +104,7 @@ export const pool: Resource = {
     },
     {
       flags: '--watch <signs>',
-      description: 'take members out by failures in traffic: connection or response (proxied pools), or none',
+      description: 'eject members by failures in traffic: connection or response (proxied pools), or none',
       field: 'passiveCheck.on',
     },
   ],
@@ -137,7 +137,7 @@ export const member: Resource = {
     ...OWN_FIELDS,
     {
       flags: '--address <ip>',
-      description: 'where it is, inside the tenant network',
+      description: 'address in the tenant network',
       required: true,
       field: 'address',
     },

@@ -1,7 +1,7 @@
 /** An object as the native API answers it. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** What a table shows of an object. */
+/** A column of a table. */
 export interface Column {
   readonly title: string
   /** Shown with `-o wide` and in `show` only. */
@@ -16,9 +16,9 @@ export interface Field {
   readonly description: string
   /** By `create`; `set` needs no flag. */
   readonly required?: boolean
-  /** A flag of this verb alone. */
+  /** Only for this verb. */
   readonly only?: 'create' | 'set'
-  /** Where the value goes: a field name, or a path such as `monitor.type`. */
+  /** Where the value goes in the body: a field name, or a path such as `monitor.type`. */
   readonly field: string
   parse?(text: string): unknown
 }
@@ -29,28 +29,28 @@ export interface Reference {
   readonly title: string
 }
 
-/** One noun of the command line. Everything else (list, show, create, delete, watch) follows from this. */
+/** One noun of the command line. Its verbs (list, show, create, delete, watch) follow from this. */
 export interface Resource {
   readonly noun: string
-  /** One of them, in messages: `load balancer`. */
+  /** Its name in messages: `load balancer`. */
   readonly title: string
   readonly summary: string
-  /** Below `/api/v1`, with `{lb}` and `{pool}` where it lies inside another object. */
+  /** Path under `/api/v1`, with `{lb}` and `{pool}` if it is inside another object. */
   readonly path: string
-  /** Names of the objects it lies in, in order: arguments before the name. */
+  /** The enclosing objects, in order: their names are arguments before the name. */
   readonly within: readonly ('lb' | 'pool' | 'network')[]
   readonly columns: readonly Column[]
-  /** Printed by `create` alone: what the server shows once. */
+  /** Printed only by `create`: secrets that the server shows once. */
   readonly shownOnce?: readonly Column[]
   readonly fields: readonly Field[]
   readonly verbs: readonly ('list' | 'show' | 'create' | 'set' | 'delete')[]
-  /** Names of other objects that its flags take, by field: how to find their ids. */
+  /** Fields whose flags take names of other objects: how to find their ids. */
   readonly references?: Readonly<Record<string, Reference>>
-  /** Turns the flags' fields into the body, where it is more than a copy. */
+  /** Builds the body from the flags' fields, if it is more than a copy. */
   body?(fields: Row): Row
 }
 
-/** Whether what it lies in, or it, belongs to a project: two projects may use one name. */
+/** Whether it, or its enclosing object, belongs to a project: two projects may use one name. */
 export const isOwned = ({ path }: Resource): boolean => /^\/(load-balancers|networks|addresses)\b/.test(path)
 
 /** The flags of a verb. */
@@ -85,10 +85,10 @@ export const commaList = (text: string): unknown => (text === '' ? [] : text.spl
 /** `a, b or c`. */
 export const oneOf = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
-/** `none` takes a value back. */
+/** `none` clears a value. */
 export const orNone =
   (parse: (text: string) => unknown = (text) => text) =>
   (text: string): unknown =>
     text === 'none' ? null : parse(text)
-/** What is neither is left for the server to refuse by its field. */
+/** Other values are left for the server to refuse. */
 export const yesOrNo = (text: string): unknown => (text === 'yes' ? true : text === 'no' ? false : text)

@@ -31,7 +31,7 @@ export const network: Resource = {
     },
     {
       flags: '--physical-network <name>',
-      description: 'where the segment is found on the nodes',
+      description: 'physical network of the segment on the nodes',
       field: 'segment.physicalNetwork',
     },
     { flags: '--vlan <id>', description: 'VLAN on that physical network', field: 'segment.vlan', parse: wholeNumber },
@@ -57,7 +57,7 @@ export const subnet: Resource = {
     { flags: '--gateway <ip>', description: "the members' gateway", field: 'gatewayIp' },
     {
       flags: '--reach <how>',
-      description: 'segment (default), or tunnel: behind routers, return path dsr',
+      description: 'segment (default), or tunnel for members behind routers with return path dsr',
       field: 'reach',
     },
   ],
@@ -67,7 +67,7 @@ export const subnet: Resource = {
 export const addressPool: Resource = {
   noun: 'address-pool',
   title: 'address pool',
-  summary: 'public addresses that load balancers may take',
+  summary: 'public addresses for load balancers',
   path: '/address-pools',
   within: [],
   columns: [
@@ -96,7 +96,7 @@ export const addressPool: Resource = {
     },
     {
       flags: '--cidr <cidr>',
-      description: 'the subnet the ranges lie in',
+      description: 'the subnet of the ranges',
       required: true,
       only: 'create',
       field: 'cidr',
@@ -163,18 +163,18 @@ export const project: Resource = {
 export const user: Resource = {
   noun: 'user',
   title: 'user',
-  summary: 'people and programs',
+  summary: 'users: people and programs',
   path: '/users',
   within: [],
   columns: [column('NAME', 'name'), column('ENABLED', 'enabled'), count('ROLES', 'roles'), column('ID', 'id', true)],
   shownOnce: [column('PASSWORD', 'password')],
   fields: [
     { flags: '--description <text>', description: 'free text', field: 'description' },
-    { flags: '--project <project>', description: 'where the user has a role', field: 'project' },
-    { flags: '--role <role>', description: 'reader, balancer, member or admin; member unless named', field: 'role' },
+    { flags: '--project <project>', description: 'project in which the user has the role', field: 'project' },
+    { flags: '--role <role>', description: 'reader, balancer, member (default) or admin', field: 'role' },
     {
       flags: '--password-file <file>',
-      description: "file that holds the password, '-' for standard input; without it one is made and shown once",
+      description: "file with the password, '-' for standard input; default: one is generated and shown once",
       field: 'passwordFile',
     },
   ],
@@ -196,7 +196,7 @@ export const token: Resource = {
   shownOnce: [column('TOKEN', 'token')],
   fields: [
     { flags: '--node-group <group>', description: 'group that the node joins', field: 'nodeGroup' },
-    { flags: '--ttl-seconds <s>', description: 'how long it may be used', field: 'ttlSeconds', parse: wholeNumber },
+    { flags: '--ttl-seconds <s>', description: 'how long it is valid', field: 'ttlSeconds', parse: wholeNumber },
   ],
   verbs: ['list', 'create'],
 }

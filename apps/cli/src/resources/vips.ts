@@ -20,7 +20,7 @@ const lastMove = (row: Row): Move | null => row.lastMove as Move | null
 export const vip: Resource = {
   noun: 'vip',
   title: 'VIP',
-  summary: 'addresses of load balancers and who announces them',
+  summary: 'addresses of load balancers, and the nodes that announce them',
   path: '/vips',
   within: [],
   columns: [
