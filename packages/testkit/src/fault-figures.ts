@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** What a test of a fault found: a line of the table that `./dev test` prints. */
+/** The result of a fault test: a line of the table that `./dev test` prints. */
 export interface FaultFigure {
-  /** The fault, with who bears it first: `vrrp: link flaps`. Lines are sorted by it. */
+  /** The fault, beginning with the affected part: `vrrp: link flaps`. Lines are sorted by it. */
   readonly fault: string
-  /** What was seen to happen. */
+  /** What happened. */
   readonly outcome: string
   /** Measured, with its unit: `gap 93 ms`, `1 move in 10 flaps`. */
   readonly figure: string
 }
 
-/** Names the directory that a run collects figures in. */
+/** Environment variable: the directory in which a run collects figures. */
 export const FIGURES_VARIABLE = 'SPOUT_TEST_FIGURES'
 
 /**
- * Notes what a test found, once its expectations hold. A file of its own for each: tests run in several processes and
- * threads. Without a run that collects it does nothing.
+ * Records the result of a test, after its expectations hold. Each record is a file of its own, because tests run in
+ * several processes and threads. Without a run that collects them it does nothing.
  */
 export function recordFault(figure: FaultFigure): void {
   const directory = process.env[FIGURES_VARIABLE]
@@ -26,7 +26,7 @@ export function recordFault(figure: FaultFigure): void {
   writeFileSync(path.join(directory, `${randomUUID()}.json`), JSON.stringify(figure))
 }
 
-/** All that was recorded in a directory, sorted; nothing when nobody recorded. */
+/** All records of a directory, sorted; empty when there are none. */
 export function readFaults(directory: string): readonly FaultFigure[] {
   let names: readonly string[] = []
   try {
@@ -39,7 +39,7 @@ export function readFaults(directory: string): readonly FaultFigure[] {
     .sort((a, b) => (lineOf(a) < lineOf(b) ? -1 : 1))
 }
 
-/** The table as text, a line for each fault; empty without any. */
+/** The table as text, one line per fault; empty when there are none. */
 export function faultTable(figures: readonly FaultFigure[]): string {
   if (figures.length === 0) return ''
   const rows = [['fault', 'what happened', 'figure'], ...figures.map((each) => [each.fault, each.outcome, each.figure])]

@@ -1,5 +1,5 @@
 /**
- * The lab and what tests wait and look with. Imported by tests and by the workbench (`tools/`) alone, never by the
+ * The lab, and helpers to wait for and observe things. Only tests and the workbench (`tools/`) import it, never the
  * product.
  */
 export * from './fault-figures.ts'

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { KubernetesObject } from './objects.ts'
 
-/** How to reach an API server: what a kubeconfig says, as data. */
+/** How to reach an API server: the contents of a kubeconfig as data. */
 export interface KubernetesAccess {
   readonly url: string
   /** File with the authority's certificate, PEM. */
@@ -11,7 +11,7 @@ export interface KubernetesAccess {
   readonly token: string
 }
 
-/** The API server refused: `status` is the HTTP code, `reason` Kubernetes' own word for it (NotFound, Conflict, ...). */
+/** A refusal of the API server: `status` is the HTTP code, `reason` Kubernetes' word (NotFound, Conflict, ...). */
 export class KubernetesApiError extends Error {
   override readonly name = 'KubernetesApiError'
   readonly status: number
@@ -47,8 +47,8 @@ const STRATEGIC_PATCH = 'application/strategic-merge-patch+json'
 const APPLY_PATCH = 'application/apply-patch+yaml'
 
 /**
- * The harness's own client: plain requests as somebody, and `follow`. Paths are as in the API's own documentation, such
- * as `/api/v1/nodes`.
+ * The tests' own API client, for any identity, with `follow`. Paths are as in the API's documentation, such as
+ * `/api/v1/nodes`.
  */
 export class KubernetesApi {
   readonly access: KubernetesAccess
@@ -145,7 +145,7 @@ export class KubernetesApi {
       const url = new URL(path, this.access.url)
       const request = https.request(url, { method, headers, agent: this.#agent, signal }, resolve)
       request.on('error', (error: NodeJS.ErrnoException) => {
-        // A kept connection to a server that was killed meanwhile says so only when it is used.
+        // A kept connection to a server that was killed fails only when it is used.
         const stale = request.reusedSocket && error.code === 'ECONNRESET' && method === 'GET'
         if (stale) this.#send(method, path, payload, contentType, signal).then(resolve, reject)
         else reject(error)
@@ -158,15 +158,15 @@ export class KubernetesApi {
 export interface Followed<T> {
   readonly changed: (object: T) => void
   readonly gone: (object: T) => void
-  /** Every object of a list was told. */
+  /** Called when every object of a list was reported. */
   readonly listed?: () => void
 }
 
 const RETRY_MS = 200
 
 /**
- * Tells of every object of a collection, now and from now on, until `signal` is aborted. After any trouble it lists
- * again and tells the difference, so that nothing is missed.
+ * Reports every object of a collection, existing and future ones, until `signal` is aborted. After any error it lists
+ * again and reports the difference, so that nothing is missed.
  */
 export async function follow<T extends KubernetesObject>(
   api: KubernetesApi,
@@ -197,7 +197,7 @@ export async function follow<T extends KubernetesObject>(
         }
       }
     } catch {
-      // The server is away, or the stream broke: the next list tells.
+      // The server is away, or the stream broke: the next list reports the difference.
     }
     if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }

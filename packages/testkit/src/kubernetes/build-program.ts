@@ -9,18 +9,18 @@ const UNFINISHED = 'unfinished-'
 
 async function build({ sources, target, packages, linkerFlags }: BuildOrder): Promise<void> {
   const cache = path.dirname(target)
-  // Whoever holds the lock is alone: other unfinished builds are of processes that were killed.
+  // The lock is exclusive: other unfinished builds belong to processes that were killed.
   for (const name of readdirSync(cache))
     if (name.startsWith(UNFINISHED)) rmSync(path.join(cache, name), { recursive: true, force: true })
   const go = await ensureGo((line) => process.stderr.write(`${line}\n`))
   const unfinished = mkdtempSync(path.join(cache, UNFINISHED))
   const argv = [
     ...['nice', '-n', '19', go, '-C', sources, 'build', '-trimpath', '-buildvcs=false', '-mod=readonly'],
-    // Nobody debugs them: no debug information to make and to write.
+    // No debug information, which takes time to make and to write.
     ...['-gcflags=all=-dwarf=false', '-ldflags', ['-s', '-w', ...linkerFlags].join(' ')],
     ...['-o', `${unfinished}/`, ...packages],
   ]
-  // Memory for time: the compiler collects its garbage less often.
+  // Trades memory for time: the compiler collects its garbage less often.
   const env = { CGO_ENABLED: '0', GOGC: '400', GOFLAGS: '', GOWORK: 'off', GOTOOLCHAIN: 'local' }
   const { code, stderr } = await run(argv, { timeoutMs: LONGEST_BUILD_MS, env })
   if (code !== 0) {

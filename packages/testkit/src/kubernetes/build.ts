@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type EnsureOptions, ensureGoBuild, type GoBuild } from './go-build.ts'
 
-/** Paths of what the Go module `testbed/kubernetes` builds. */
+/** Paths of the programs built from the Go module `testbed/kubernetes`. */
 export interface KubernetesPrograms {
   /** The first argument is the role: etcd, kube-apiserver, kube-controller-manager, kube-proxy. */
   readonly controlPlane: string
-  /** What a pod runs. */
+  /** The program in pods. */
   readonly pod: string
-  /** `kubectl`, as the beginning of a command line. */
+  /** Command line prefix of `kubectl`. */
   readonly kubectl: readonly string[]
 }
 
-/** Paths of MetalLB's two programs: a peer of benchmarks. */
+/** Paths of MetalLB's two programs, for comparison in benchmarks. */
 export interface MetallbPrograms {
   readonly controller: string
   readonly speaker: string
@@ -73,11 +73,11 @@ function kubernetesIn(directory: string): KubernetesPrograms {
   return { controlPlane, pod: path.join(directory, 'pod'), kubectl: [controlPlane, 'kubectl'] }
 }
 
-/** Builds the control plane and the pod program unless they are there. @see ensureGoBuild */
+/** Builds the control plane and the pod program if they are missing. @see ensureGoBuild */
 export const ensureKubernetes = async (options?: EnsureOptions): Promise<KubernetesPrograms> =>
   kubernetesIn(await ensureGoBuild(kubernetesBuild(), options))
 
-/** Builds MetalLB's controller and speaker unless they are there. @see ensureGoBuild */
+/** Builds MetalLB's controller and speaker if they are missing. @see ensureGoBuild */
 export async function ensureMetallb(options?: EnsureOptions): Promise<MetallbPrograms> {
   const directory = await ensureGoBuild(metallbBuild(), options)
   return { controller: path.join(directory, 'controller'), speaker: path.join(directory, 'speaker') }

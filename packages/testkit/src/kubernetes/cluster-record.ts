@@ -11,15 +11,15 @@ export interface KubernetesOptions {
   readonly name?: string
   /** Number of the cluster in its lab, 0 to 3. Two clusters of a lab need numbers, names and segments of their own. */
   readonly number?: number
-  /** Where the nodes are plugged in. Default `fabric`; on a tenant's segment they have addresses of its subnet. */
+  /** The segment of the nodes. Default `fabric`; on a tenant's segment they have addresses of its subnet. */
   readonly segment?: NodeSegment
   /** Real programs by image name; a pod of any other image runs the test bed's own program (testbed/kubernetes/pod). */
   readonly images?: Readonly<Record<string, readonly string[]>>
-  /** Flags beside the test bed's own; the last of a name wins. */
+  /** Flags in addition to the test bed's own; the last of a name wins. */
   readonly apiServerFlags?: readonly string[]
   readonly controllerManagerFlags?: readonly string[]
   readonly proxyFlags?: readonly string[]
-  /** Default `small`: the control plane collects its garbage twice as often as it usually does, for which it takes more time. */
+  /** Default `small`: the control plane collects its garbage twice as often as usual, which costs time. */
   readonly garbage?: 'small' | 'usual'
 }
 

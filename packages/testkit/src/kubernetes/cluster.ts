@@ -16,8 +16,8 @@ import { conditionOf, type Pod } from './objects.ts'
 const SCHEDULER_PROGRAM = path.join(import.meta.dirname, 'scheduler-program.ts')
 
 /**
- * A real Kubernetes control plane in a lab, with nodes and pods that are namespaces of it. Everything goes with the lab;
- * `destroy` takes it away sooner.
+ * A real Kubernetes control plane in a lab, with nodes and pods that are namespaces of it. It disappears with the lab;
+ * `destroy` removes it earlier.
  */
 export class KubernetesCluster implements AsyncDisposable {
   readonly lab: Lab
@@ -38,7 +38,7 @@ export class KubernetesCluster implements AsyncDisposable {
     this.#programs = programs
   }
 
-  /** Builds what is not built, starts the control plane and the scheduler, and waits until pods can be created. */
+  /** Builds what is missing, starts the control plane and the scheduler, and waits until pods can be created. */
   static async start(lab: Lab, options: KubernetesOptions = {}): Promise<KubernetesCluster> {
     const whole = { ...DEFAULTS, ...options }
     if (whole.number < 0 || whole.number >= MOST_CLUSTERS)
@@ -52,7 +52,7 @@ export class KubernetesCluster implements AsyncDisposable {
     return cluster
   }
 
-  /** The cluster of this name that an earlier process started in a lab, if there is one. */
+  /** The cluster of this name that an earlier process started in the lab; null for none. */
   static open(lab: Lab, name: string = DEFAULTS.name): KubernetesCluster | null {
     const file = recordFile(lab, name)
     if (!existsSync(file)) return null
@@ -63,7 +63,7 @@ export class KubernetesCluster implements AsyncDisposable {
     return cluster
   }
 
-  /** As the cluster's administrator. */
+  /** API client of the cluster's administrator. */
   get api(): KubernetesApi {
     return this.controlPlane.api
   }
@@ -73,12 +73,12 @@ export class KubernetesCluster implements AsyncDisposable {
     return this.controlPlane.url
   }
 
-  /** Of the administrator. */
+  /** Kubeconfig of the administrator. */
   get kubeconfigFile(): string {
     return this.controlPlane.credentials.kubeconfigs.admin
   }
 
-  /** `kubectl` as the administrator: the beginning of a command line. */
+  /** Command line prefix of `kubectl` as the administrator. */
   get kubectl(): readonly string[] {
     return [...this.#programs.kubectl, `--kubeconfig=${this.kubeconfigFile}`]
   }
@@ -87,7 +87,7 @@ export class KubernetesCluster implements AsyncDisposable {
     return [...this.#nodes.values()]
   }
 
-  /** Places that the cluster added to the lab, those of its pods left out. */
+  /** Places that the cluster added to the lab, without those of its pods. */
   get places(): readonly { readonly name: PlaceName; readonly what: string }[] {
     return [
       { name: this.#options.name, what: `Kubernetes control plane, ${this.url}` },
@@ -95,7 +95,7 @@ export class KubernetesCluster implements AsyncDisposable {
     ]
   }
 
-  /** @throws Error when there is none of this name */
+  /** @throws Error when there is no node of this name */
   node(name: string): KubernetesNode {
     const found = this.#nodes.get(name)
     if (found === undefined) throw new Error(`there is no node ${name}`)
@@ -118,7 +118,7 @@ export class KubernetesCluster implements AsyncDisposable {
     return node
   }
 
-  /** Takes a node away at once, its pods with it, and deletes its object. */
+  /** Removes a node at once with its pods, and deletes its object. */
   async removeNode(name: string): Promise<void> {
     const node = this.node(name)
     await node.destroy()
@@ -131,7 +131,7 @@ export class KubernetesCluster implements AsyncDisposable {
       await this.api.delete(`/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`, { gracePeriodSeconds: 0 })
   }
 
-  /** Routes in a place of the lab to the pods of all nodes there are, by the nodes' addresses. */
+  /** Adds routes in a place of the lab to the pods of all present nodes, through the nodes' addresses. */
   async routePods(place: PlaceName): Promise<void> {
     const namespace = place === 'host' ? null : this.lab.namespace(place)
     await ipLines(
@@ -146,7 +146,7 @@ export class KubernetesCluster implements AsyncDisposable {
     return (await this.api.list<Pod>(`/api/v1/namespaces/${namespace}/pods${query}`)).items
   }
 
-  /** Waits until exactly so many pods are there, all ready and none on its way out. */
+  /** Waits until exactly this many pods exist, all ready and none being deleted. */
   async readyPods(count: number, selector = '', namespace = 'default'): Promise<readonly Pod[]> {
     return waitFor(
       async () => {
@@ -160,19 +160,19 @@ export class KubernetesCluster implements AsyncDisposable {
     )
   }
 
-  /** The place of the lab that a pod is: commands run there by `lab.run`. */
+  /** The place of the lab that is the pod: commands run there by `lab.run`. */
   podPlace(pod: Pod): PlaceName {
     return pod.spec.hostNetwork ? (pod.spec.nodeName ?? '') : podPlaceName(pod.metadata.uid ?? '')
   }
 
-  /** What the test bed's pod program answers on `/ready`: a readiness probe that asks it follows. */
+  /** Sets the pod program's answer on `/ready`, for a readiness probe. */
   setReady(pod: Pod, ready: boolean): void {
     const file = notReadyFile(this.node(pod.spec.nodeName ?? '').directory, pod.metadata.uid ?? '')
     if (ready) rmSync(file, { force: true })
     else writeFileSync(file, '')
   }
 
-  /** What a container of a pod wrote, over all its starts. */
+  /** The log of a pod's container, over all its restarts. */
   podLog({ metadata, spec }: Pod, container: string): string {
     const file = podLogFile(this.node(spec.nodeName ?? '').directory, metadata, container)
     return existsSync(file) ? readFileSync(file, 'utf8') : ''
@@ -200,7 +200,7 @@ export class KubernetesCluster implements AsyncDisposable {
     )
   }
 
-  /** Takes everything of the cluster away; the lab stays. */
+  /** Removes everything of the cluster; the lab stays. */
   async destroy(): Promise<void> {
     const scheduler = this.lab.process(this.#schedulerName)
     if (scheduler !== null) await this.lab.stop(scheduler, 'SIGKILL')
@@ -244,7 +244,7 @@ export class KubernetesCluster implements AsyncDisposable {
     })
   }
 
-  /** Without its service account no pod can be created in a namespace. */
+  /** A namespace needs its service account before pods can be created in it. */
   async #untilServiceAccount(namespace: string): Promise<void> {
     await waitFor(() => this.api.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`), {
       what: `the service account of namespace ${namespace}`,
@@ -253,7 +253,7 @@ export class KubernetesCluster implements AsyncDisposable {
     })
   }
 
-  /** Pods of one node reach those of another, and the API server's answers find their way back. */
+  /** Pods of one node reach those of another, and the API server's answers reach them. */
   async #routeBetweenNodes(): Promise<void> {
     for (const node of this.nodes) {
       const others = this.nodes.filter((other) => other !== node)

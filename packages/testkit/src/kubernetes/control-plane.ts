@@ -6,7 +6,7 @@ import { KubernetesApi } from './api.ts'
 import { type Credentials, makeCredentials } from './credentials.ts'
 import { API_CLUSTER_IPS, addControlPlanePlace, controlPlaneAddress, POD_CIDRS, SERVICE_CIDRS } from './network.ts'
 
-/** What the controller manager runs: the loops behind workloads, services and nodes; no cloud, volumes or addresses. */
+/** The controllers that run: those for workloads, Services and nodes; none for clouds, volumes or addresses. */
 const CONTROLLERS = [
   'clusterrole-aggregation-controller',
   'cronjob-controller',
@@ -29,7 +29,7 @@ const CONTROLLERS = [
   'taint-eviction-controller',
 ]
 
-/** Half the usual garbage for a little more time: every megabyte is one that a test machine has not. */
+/** Half the usual garbage for a little more time: test machines are short of memory. */
 const GARBAGE: Readonly<Record<ControlPlaneSpec['garbage'], Readonly<Record<string, string>>>> = {
   small: { GOGC: '50' },
   usual: {},
@@ -43,7 +43,7 @@ export interface ControlPlaneSpec {
   readonly number: number
   readonly program: string
   readonly directory: string
-  /** Flags of the API server beside ours; the last of a name wins. */
+  /** Flags of the API server in addition to ours; the last of a name wins. */
   readonly apiServerFlags: readonly string[]
   readonly controllerManagerFlags: readonly string[]
   readonly garbage: 'small' | 'usual'
@@ -55,7 +55,7 @@ export type ControlPlaneRole = 'etcd' | 'kube-apiserver' | 'kube-controller-mana
 export class KubernetesControlPlane {
   readonly spec: ControlPlaneSpec
   readonly credentials: Credentials
-  /** As the cluster's administrator. */
+  /** API client of the cluster's administrator. */
   readonly api: KubernetesApi
 
   constructor(spec: ControlPlaneSpec, credentials: Credentials) {
@@ -64,7 +64,7 @@ export class KubernetesControlPlane {
     this.api = new KubernetesApi({ url: urlOf(spec), caFile: credentials.caFile, token: credentials.tokens.admin })
   }
 
-  /** Makes the namespace and the credentials, starts everything and waits until the API server is ready. */
+  /** Creates the namespace and the credentials, starts everything and waits until the API server is ready. */
   static async create(spec: ControlPlaneSpec): Promise<KubernetesControlPlane> {
     const { lab, name, number, directory } = spec
     mkdirSync(directory, { recursive: true })
@@ -105,7 +105,7 @@ export class KubernetesControlPlane {
     })
   }
 
-  /** Starts the API server and waits until it says that it is ready. */
+  /** Starts the API server and waits until it is ready. */
   async startApiServer(): Promise<void> {
     const { caFile, certificateFile, keyFile, tokensFile, serviceAccountKeyFile } = this.credentials
     await this.#start('kube-apiserver', [
@@ -125,14 +125,14 @@ export class KubernetesControlPlane {
       `--service-cluster-ip-range=${SERVICE_CIDRS.join(',')}`,
       '--allow-privileged=true',
       '--profiling=false',
-      // Its own loopback client would otherwise wait out a graceful period of requests at every stop.
+      // Without this, its own loopback client waits for a grace period at every stop.
       '--shutdown-delay-duration=0s',
       ...this.spec.apiServerFlags,
     ])
     await this.#untilHealthy('kube-apiserver', async () => (await this.api.text('GET', '/readyz')) === 'ok')
   }
 
-  /** Ends the API server: at once by SIGKILL, or politely. Forwarding, pods and kube-proxy go on. */
+  /** Stops the API server, by default with SIGKILL. Forwarding, pods and kube-proxy go on. */
   async stopApiServer(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     await this.#stop('kube-apiserver', signal)
   }
@@ -166,7 +166,7 @@ export class KubernetesControlPlane {
   async backup(): Promise<string> {
     const target = path.join(this.spec.directory, `backup-${Date.now()}`)
     const etcd = this.#process('etcd')
-    // Stopped in the midst of anything its files are what a crash would leave, and etcd starts from that.
+    // While etcd is stopped its files are as after a crash, and etcd can start from them.
     process.kill(etcd.pid, 'SIGSTOP')
     try {
       cpSync(this.#dataDirectory, target, { recursive: true })
@@ -177,8 +177,8 @@ export class KubernetesControlPlane {
   }
 
   /**
-   * Puts a backup in place of the database: the API server comes back with older objects, and hands out revisions again
-   * that were used for something else since.
+   * Replaces the database with a backup: the API server comes back with older objects, and uses revisions again that
+   * meant something else since.
    */
   async restore(backup: string): Promise<void> {
     if (!existsSync(backup)) throw new Error(`there is no backup ${backup}`)
@@ -193,8 +193,8 @@ export class KubernetesControlPlane {
   }
 
   /**
-   * Compacts etcd's history up to now. The API server goes on serving older revisions from its own cache until it is
-   * started again: compaction and a restart make a watch from an older revision end with 410.
+   * Compacts etcd's history up to now. The API server still serves older revisions from its cache until it is
+   * restarted: after a compaction and a restart, a watch from an older revision ends with 410.
    */
   async compact(): Promise<void> {
     const { metadata } = await this.api.list('/api/v1/namespaces?limit=1')
@@ -205,7 +205,7 @@ export class KubernetesControlPlane {
     if (!response.ok) throw new Error(`etcd refused to compact: ${response.status} ${await response.text()}`)
   }
 
-  /** Ends everything; the namespace and the files stay. */
+  /** Stops everything; the namespace and the files stay. */
   async stop(): Promise<void> {
     this.api.close()
     for (const role of ['kube-controller-manager', 'kube-apiserver', 'etcd'] as const) await this.#stop(role, 'SIGKILL')
@@ -245,7 +245,7 @@ export class KubernetesControlPlane {
       timeoutMs: 60_000,
       everyMs: 50,
     }).catch((error: Error) => error.message)
-    // The file may go with the lab: its end is told at once.
+    // The file may be deleted with the lab, so its end is quoted in the error.
     if (state !== 'ready')
       throw new Error(`${role}: ${state}; ${log} ends with:\n${readFileSync(log, 'utf8').slice(-2000)}`)
   }

@@ -3,17 +3,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { must } from '../lab/run.ts'
 
-/** Who comes to the API server with a static token, and as what. */
+/** Users with a static token, and their groups. */
 const USERS = {
   admin: { user: 'admin', group: 'system:masters' },
-  // Its controllers act under this one user instead of a service account each: it needs what all of them need.
+  // All its controllers use this one user instead of a service account each, so it needs all their rights.
   controllerManager: { user: 'system:kube-controller-manager', group: 'system:masters' },
   proxy: { user: 'system:kube-proxy', group: '' },
 } as const
 
 type Role = keyof typeof USERS
 
-/** Files that the processes of one cluster prove themselves with; all lie in one directory of mode 0700. */
+/** Credentials of a cluster's processes, in one directory of mode 0700. */
 export interface Credentials {
   readonly caFile: string
   readonly certificateFile: string
@@ -24,7 +24,7 @@ export interface Credentials {
   readonly kubeconfigs: Readonly<Record<Role, string>>
 }
 
-/** Makes an authority, the API server's certificate for these addresses and names, tokens and kubeconfigs. */
+/** Creates an authority, the API server's certificate for these addresses and names, tokens and kubeconfigs. */
 export async function makeCredentials(
   directory: string,
   url: string,

@@ -7,21 +7,21 @@ import { run } from '../lab/run.ts'
 export interface GoBuild {
   /** Directory with go.mod, go.sum and the sources. */
   readonly sources: string
-  /** Directory that keeps the builds of this module: one directory a version of the sources. */
+  /** Directory for builds of this module: one subdirectory per version of the sources. */
   readonly cache: string
   /** Packages to build, as `go build` takes them. */
   readonly packages: readonly string[]
   readonly linkerFlags: readonly string[]
-  /** What is built, why and how long it takes: said before a build. */
+  /** Printed before a build: what is built, why and how long it takes. */
   readonly announcement: string
 }
 
 export interface EnsureOptions {
-  /** Gets a line at a time of what is done and why; standard error by default. */
+  /** Gets a line for each step and its reason; standard error by default. */
   readonly say?: (line: string) => void
 }
 
-/** What the builder is told, on its command line. */
+/** Command line argument of the builder. */
 export interface BuildOrder {
   readonly sources: string
   readonly target: string
@@ -29,12 +29,12 @@ export interface BuildOrder {
   readonly linkerFlags: readonly string[]
 }
 
-/** The longest that a build may take; hooks of tests that may have to wait for one need as much. */
+/** Time limit of a build; test hooks that may wait for one need as much. */
 export const LONGEST_BUILD_MS = 45 * 60_000
 
 const BUILD_PROGRAM = path.join(import.meta.dirname, 'build-program.ts')
 
-/** Where the programs of these very sources lie, built or not. */
+/** The directory of the programs of exactly these sources, built or not. */
 export function builtDirectory({ sources, cache, packages, linkerFlags }: GoBuild): string {
   const hash = createHash('sha256').update(JSON.stringify([process.arch, packages, linkerFlags]))
   for (const file of globSync(['go.mod', 'go.sum', '**/*.go'], { cwd: sources }).toSorted())
@@ -44,10 +44,10 @@ export function builtDirectory({ sources, cache, packages, linkerFlags }: GoBuil
 }
 
 /**
- * Builds a module's programs unless those of these very sources are there. Several callers at a time are fine: the
- * others wait for the first. A build that was killed leaves nothing that would be taken for a whole one.
+ * Builds a module's programs if those of exactly these sources are missing. Concurrent callers wait for the first. A
+ * build that was killed leaves nothing that could be taken for a complete one.
  *
- * @returns the directory they lie in
+ * @returns the directory of the programs
  * @throws Error with the end of the build's log
  */
 export async function ensureGoBuild(build: GoBuild, { say = sayOnStderr }: EnsureOptions = {}): Promise<string> {
@@ -58,7 +58,7 @@ export async function ensureGoBuild(build: GoBuild, { say = sayOnStderr }: Ensur
   const started = performance.now()
   const { sources, packages, linkerFlags } = build
   const order: BuildOrder = { sources, target, packages, linkerFlags }
-  // The lock is the kernel's: it goes with the process that holds it, however that ends.
+  // A kernel lock: it is released with the process that holds it, however that ends.
   const argv = ['flock', path.join(build.cache, 'lock'), process.execPath, BUILD_PROGRAM, JSON.stringify(order)]
   const { code, stdout, stderr } = await run(argv, { timeoutMs: LONGEST_BUILD_MS })
   if (code !== 0) throw new Error(`${sources}: exit ${code}:\n${`${stdout}\n${stderr}`.trim().slice(-4000)}`)

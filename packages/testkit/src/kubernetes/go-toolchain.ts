@@ -2,15 +2,15 @@ import { chmodSync, globSync } from 'node:fs'
 import path from 'node:path'
 import { must, run } from '../lab/run.ts'
 
-/** A Go of this minor version or newer builds Kubernetes; this exact one is fetched when there is none. */
+/** Kubernetes needs a Go of this minor version or newer; if there is none, the exact one below is fetched. */
 const LEAST_MINOR = 26
 const FETCHED = '1.26.8'
 
 type Say = (line: string) => void
 
 /**
- * Path of a Go that can build the test bed. When the machine has none that is new enough, any older one fetches the
- * toolchain as a Go module; where there is none at all, Debian's is installed for that.
+ * Path of a Go that can build the test bed. If the machine's Go is too old, it fetches the toolchain as a Go module; if
+ * there is no Go, Debian's is installed for that.
  */
 export async function ensureGo(say: Say): Promise<string> {
   const minor = await minorVersion('go')

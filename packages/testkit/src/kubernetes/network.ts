@@ -1,10 +1,10 @@
 import { must, run } from '../lab/run.ts'
 import { FABRIC, TENANT_SUBNET } from '../lab/topology.ts'
 
-/** Where a cluster's nodes are plugged in beside the management network. */
+/** The segment of a cluster's nodes, besides the management network. */
 export type NodeSegment = 'fabric' | 'tenant-a' | 'tenant-b'
 
-/** Clusters of a lab, by number: how many, and nodes in each. Pod and service ranges are the same in all, on purpose. */
+/** Limits per lab: clusters, and nodes in each. Pod and Service ranges are the same in all clusters, on purpose. */
 export const MOST_CLUSTERS = 4
 export const MOST_NODES = 12
 
@@ -14,9 +14,9 @@ export const SERVICE_CIDRS = ['10.96.0.0/16', 'fd96::/112'] as const
 export const API_CLUSTER_IPS = ['10.96.0.1', 'fd96::1'] as const
 
 export interface NodeNetwork {
-  /** Addresses on the segment, IPv4 first: what the Node object says. */
+  /** Addresses on the segment, IPv4 first, as in the Node object. */
   readonly addresses: readonly [string, string]
-  /** Address on the management network: the way to the API server. */
+  /** Address on the management network, which leads to the API server. */
   readonly managementAddress: string
   /** IPv4 first. */
   readonly podCidrs: readonly [string, string]
@@ -26,8 +26,8 @@ export interface NodeNetwork {
 export const controlPlaneAddress = (lab: number, cluster: number): string => `198.18.${lab}.${5 + cluster}`
 
 /**
- * Addresses of node number `index` (from 0). On the fabric .4 to .15, between the load-balancer nodes and the public
- * range; in a tenant's subnet from .32 on, behind the lab's members.
+ * Addresses of node number `index` (from 0): on the fabric .4 to .15, between the load-balancer nodes and the public
+ * range; in a tenant's subnet from .32 on, after the lab's members.
  */
 export function nodeNetwork(lab: number, cluster: number, segment: NodeSegment, index: number): NodeNetwork {
   const hex = (value: number): string => value.toString(16)
@@ -66,7 +66,7 @@ async function addNamespace(namespace: string, sysctls: readonly string[]): Prom
   await ipLines(namespace, ['link set dev lo up'])
 }
 
-/** Plugs a namespace into a switch of the lab; `port` is the switch's end, at most 15 characters. */
+/** Connects a namespace to a switch of the lab; `port` is the switch's end, at most 15 characters. */
 async function plug(fabric: string, port: string, segment: string, namespace: string, link: string): Promise<void> {
   await ipLines(fabric, [
     `link add name ${port} type veth peer name ${link} netns ${namespace}`,
@@ -79,7 +79,7 @@ async function plug(fabric: string, port: string, segment: string, namespace: st
 /** Name of the switch's end of a node's data link. */
 export const nodePort = (cluster: number, index: number): string => `k${cluster}n${index}-data`
 
-/** The namespace of a cluster's control plane: on the management network alone, with routes back to the pods. */
+/** The namespace of a cluster's control plane: only on the management network, with routes to the pods. */
 export async function addControlPlanePlace(
   fabric: string,
   namespace: string,
@@ -115,11 +115,11 @@ export async function addNodePlace({ fabric, namespace, cluster, index, segment,
   ])
 }
 
-/** Lines of `ip` that lead a place to a node's pods by the node's addresses. */
+/** Lines of `ip` that route to a node's pods through the node's addresses. */
 export const podRoutes = ({ addresses, podCidrs }: NodeNetwork): readonly string[] =>
   podCidrs.map((cidr, family) => `route replace ${cidr} via ${addresses[family]}`)
 
-/** Takes away routes to pods, as far as they are there. */
+/** Removes routes to pods, if they exist. */
 export async function removePodRoutes(namespace: string, { podCidrs }: NodeNetwork): Promise<void> {
   for (const cidr of podCidrs) await run(['ip', '-n', namespace, 'route', 'del', cidr])
 }

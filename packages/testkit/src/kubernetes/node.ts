@@ -22,7 +22,7 @@ export interface NodeSpec {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** What the nodes of a cluster have in common. */
+/** What all nodes of a cluster share. */
 export interface NodeSurroundings {
   readonly lab: Lab
   readonly controlPlane: KubernetesControlPlane
@@ -59,12 +59,12 @@ export class KubernetesNode {
     return this.#around.lab.namespace('fabric')
   }
 
-  /** Where records, logs and switches of its pods lie. */
+  /** Directory of the records, logs and switches of its pods. */
   get directory(): string {
     return path.join(this.#around.controlPlane.spec.directory, this.name)
   }
 
-  /** Makes the namespace and the Node object, and starts both programs. */
+  /** Creates the namespace and the Node object, and starts both programs. */
   async create(): Promise<void> {
     const { lab, segment } = this.#around
     const cluster = this.#clusterOf(this.#around)
@@ -140,7 +140,7 @@ export class KubernetesNode {
     const argv = [
       ...[programs.controlPlane, 'kube-proxy', `--kubeconfig=${controlPlane.credentials.kubeconfigs.proxy}`],
       ...['--proxy-mode=nftables', `--hostname-override=${this.name}`, `--cluster-cidr=${POD_CIDRS.join(',')}`],
-      // Zeros keep it away from sysctls that belong to the machine.
+      // Zeros stop it from changing sysctls of the machine.
       ...['--conntrack-max-per-core=0', '--conntrack-tcp-timeout-established=0'],
       ...['--conntrack-tcp-timeout-close-wait=0', `--healthz-bind-address=0.0.0.0:${PROXY_HEALTH_PORT}`],
       ...proxyFlags,
@@ -153,7 +153,7 @@ export class KubernetesNode {
     await this.#stop(this.#proxyName, 'SIGKILL')
   }
 
-  /** Waits until the API server calls the node ready and kube-proxy says that its rules are in place. */
+  /** Waits until the API server reports the node ready and kube-proxy has its rules in place. */
   async untilReady(): Promise<void> {
     const { lab, controlPlane } = this.#around
     const url = `http://127.0.0.1:${PROXY_HEALTH_PORT}/healthz`
@@ -167,7 +167,7 @@ export class KubernetesNode {
     )
   }
 
-  /** Pulls or mends the node's data cable; the way to the API server stays. */
+  /** Cuts or mends the node's data cable; its link to the API server stays. */
   async cable(state: 'cut' | 'mended'): Promise<void> {
     const port = nodePort(this.#clusterOf(this.#around), this.spec.index)
     await must(['ip', '-n', this.#fabric, 'link', 'set', 'dev', port, state === 'cut' ? 'down' : 'up'])
@@ -176,12 +176,12 @@ export class KubernetesNode {
   /** Power loss: every process of the node and of its pods ends at once. The objects stay. */
   async powerOff(): Promise<void> {
     await this.cable('cut')
-    // The kubelet first: it would start again what ends.
+    // The kubelet first, because it would restart the others.
     await this.stopKubelet()
     for (const namespace of this.#namespaces) for (const pid of await pidsIn(namespace)) killPid(pid)
   }
 
-  /** Takes away the node's processes and namespaces and those of its pods. */
+  /** Removes the processes and namespaces of the node and its pods. */
   async destroy(): Promise<void> {
     await this.powerOff().catch(() => {})
     const namespaces = this.#namespaces
@@ -191,7 +191,7 @@ export class KubernetesNode {
     for (const namespace of namespaces) await run(['ip', 'netns', 'delete', namespace])
   }
 
-  /** Of its pods, then its own. */
+  /** Namespaces of its pods, then its own. */
   get #namespaces(): readonly string[] {
     const { lab } = this.#around
     const records = existsSync(this.directory) ? readPodRecords(this.directory) : []

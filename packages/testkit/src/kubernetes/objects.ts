@@ -1,4 +1,4 @@
-/** The parts of Kubernetes' objects that the test bed reads and writes. Fields it does not know pass through. */
+/** The parts of Kubernetes objects that the test bed reads and writes. Unknown fields pass through. */
 export interface ObjectMeta {
   readonly name: string
   readonly namespace?: string
@@ -144,7 +144,7 @@ export interface Pod extends KubernetesObject {
     readonly serviceAccountName?: string
     readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'
     readonly terminationGracePeriodSeconds?: number
-    /** Ids of every container's process, and the group that volumes are opened to. */
+    /** User of every container, and group of the volumes. */
     readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number; readonly fsGroup?: number }
     readonly containers: readonly Container[]
     readonly volumes?: readonly Volume[]

@@ -36,7 +36,7 @@ async function bind({ metadata }: Pod, node: string): Promise<void> {
     })
     waiting.delete(metadata.uid ?? '')
   } catch {
-    // Gone, bound by somebody else, or the server is away: the next look tells.
+    // Gone, bound by another scheduler, or the server is away: the next pass shows it.
   }
 }
 

@@ -10,8 +10,8 @@ import {
 const KEEPS_PODS_AWAY: readonly string[] = ['NoSchedule', 'NoExecute']
 
 /**
- * Nodes that a pod may be bound to: ready, no taint that it does not tolerate, and what its node selector and its
- * required node affinity allow. Nothing else is looked at, resources least of all.
+ * Nodes that a pod may be bound to: ready, without a taint that it does not tolerate, and allowed by its node selector
+ * and required node affinity. Everything else, such as resources, is ignored.
  */
 export function nodesFor(pod: Pod, nodes: readonly Node[]): readonly Node[] {
   return nodes.filter((node) => {
@@ -27,7 +27,7 @@ export function nodesFor(pod: Pod, nodes: readonly Node[]): readonly Node[] {
   })
 }
 
-/** The node a pod is bound to: the next after the last one used, by name. Null when none will do. */
+/** The node to bind a pod to: the next by name after the last one used. Null when none is possible. */
 export function chooseNode(pod: Pod, nodes: readonly Node[], last: string): string | null {
   const names = nodesFor(pod, nodes)
     .map((node) => node.metadata.name)

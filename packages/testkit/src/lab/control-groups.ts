@@ -3,7 +3,7 @@ import path from 'node:path'
 
 const ROOT = '/sys/fs/cgroup'
 
-/** Removes the empty control groups whose name begins so, in every hierarchy (v1 has one a controller). */
+/** Removes empty control groups with this name prefix, in every hierarchy (v1 has one per controller). */
 export function removeControlGroups(prefix: string): void {
   for (const hierarchy of [ROOT, ...directoriesIn(ROOT)])
     for (const group of directoriesIn(hierarchy)) if (path.basename(group).startsWith(prefix)) removeTree(group)
@@ -19,12 +19,12 @@ function directoriesIn(directory: string): readonly string[] {
   }
 }
 
-/** Control groups hold files that cannot be deleted: only directories go, innermost first. */
+/** The files of control groups cannot be deleted: only directories are, innermost first. */
 function removeTree(group: string): void {
   for (const inner of directoriesIn(group)) removeTree(inner)
   try {
     rmdirSync(group)
   } catch {
-    // Still holds a process: whoever ends that finds the group again by its name.
+    // It still has a process: whoever ends that finds the group again by its name.
   }
 }

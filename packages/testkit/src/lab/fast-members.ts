@@ -3,17 +3,17 @@ import path from 'node:path'
 import type { Lab, PlaceName } from './lab.ts'
 import { waitFor } from './wait-for.ts'
 
-/** The ports on which `startFastMember` answers, unless told otherwise. */
+/** Default ports of `startFastMember`. */
 export const FAST_PORTS = { first: 10_000, count: 200 } as const
 
 export interface FastMemberOptions {
   /** How many ports, from `FAST_PORTS.first` on. */
   readonly count?: number
-  /** A command before its own, such as `chrt --idle 0`: a member stands for another machine. */
+  /** A command in front of its own, such as `chrt --idle 0`: a member stands for another machine. */
   readonly prefix?: readonly string[]
 }
 
-/** A member that is never the bottleneck: HAProxy answers 200 by itself, on many ports. */
+/** Starts a member that is never the bottleneck: HAProxy itself answers 200 on many ports. */
 export async function startFastMember(
   lab: Lab,
   place: PlaceName,

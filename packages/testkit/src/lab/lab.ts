@@ -31,16 +31,16 @@ export interface Daemon extends ProcessId {
 
 export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Text in the log that says it is up; without it the daemon is not waited for. */
+  /** Log text that says it is up; without it, nobody waits for the daemon. */
   readonly readyText?: string
 }
 
-/** Where a command runs: a place of the lab, or `host` for the namespace this process is in. */
+/** Where a command runs: a place of the lab, or `host` for this process's namespace. */
 export type PlaceName = string
 
 /**
- * Namespaces joined like a small data centre (topology.ts). Everything is named by the lab's id and written down before
- * it is made: whatever happens to the process that made it, `Lab.sweep` takes it away by that record.
+ * Namespaces connected like a small data centre (topology.ts). Everything has the lab's id in its name and is recorded
+ * before it is created: if the process that created it dies, `Lab.sweep` removes it by that record.
  */
 export class Lab implements AsyncDisposable {
   readonly id: string
@@ -55,7 +55,7 @@ export class Lab implements AsyncDisposable {
     this.#record = record
   }
 
-  /** Makes a lab. A `persistent` one outlives this process until `destroy`. */
+  /** Creates a lab. A `persistent` one outlives this process until `destroy`. */
   static async create(options: { readonly persistent?: boolean } = {}): Promise<Lab> {
     await Lab.sweep()
     const number = claimNumber()
@@ -77,13 +77,13 @@ export class Lab implements AsyncDisposable {
     }
   }
 
-  /** The lab of this id, if one stands. */
+  /** The lab with this id; null for none. */
   static open(id: string): Lab | null {
     const record = readRecord(id)
     return record ? new Lab(record) : null
   }
 
-  /** Takes away labs whose owner is gone. */
+  /** Removes labs whose owner is gone. */
   static async sweep(): Promise<void> {
     for (const record of readRecords())
       if (record.owner !== null && !isAlive(record.owner)) await new Lab(record).destroy()
@@ -98,12 +98,12 @@ export class Lab implements AsyncDisposable {
     return `${this.id}-${place}`
   }
 
-  /** Address of the host's end of the management network: where nodes reach the control plane. */
+  /** Address of the host on the management network, where nodes reach the control plane. */
   get hostAddress(): string {
     return hostAddress(this.number)
   }
 
-  /** Memory-backed, with a short path: for sockets. */
+  /** In memory and with a short path, for sockets. */
   get runDirectory(): string {
     return path.join(RECORDS, this.id)
   }
@@ -122,7 +122,7 @@ export class Lab implements AsyncDisposable {
     return must(this.argvIn(place, argv), options)
   }
 
-  /** Starts a process that goes on until it ends, is stopped, or the lab is taken away. Its log lies in `directory`. */
+  /** Starts a process that runs until it ends, is stopped, or the lab is destroyed. Its log is in `directory`. */
   async start(
     place: PlaceName,
     name: string,
@@ -157,12 +157,12 @@ export class Lab implements AsyncDisposable {
     if (state === 'ended') throw new Error(`${daemon.name} ended: ${said().trim().slice(-2000)}`)
   }
 
-  /** The newest process of this name that is alive. */
+  /** The newest living process of this name. */
   process(name: string): ProcessId | null {
     return this.#read().processes.findLast((process) => process.name === name && isAlive(process)) ?? null
   }
 
-  /** Ends a process by SIGTERM (or the signal given) and waits until it is gone. */
+  /** Ends a process by SIGTERM (or the given signal) and waits until it is gone. */
   async stop(target: ProcessId, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!isAlive(target)) return
     process.kill(target.pid, signal)
@@ -185,7 +185,7 @@ export class Lab implements AsyncDisposable {
     ])
   }
 
-  /** Takes everything away: processes, namespaces (also those that agents made under this lab's id), files. */
+  /** Removes everything: processes, namespaces (also those that agents made under this lab's id), files. */
   async destroy(options: { readonly keepLogs?: boolean } = {}): Promise<void> {
     const record = this.#read()
     for (const daemon of record.processes) if (isAlive(daemon)) killPid(daemon.pid)
@@ -211,7 +211,7 @@ export class Lab implements AsyncDisposable {
     await this.destroy()
   }
 
-  /** Every namespace that carries this lab's id: its places, and the domains that agents made on its nodes. */
+  /** Every namespace with this lab's id: its places, and the domains that agents made on its nodes. */
   #namespaces(): readonly string[] {
     try {
       return readdirSync('/run/netns').filter(

@@ -1,7 +1,7 @@
 /**
- * What a member of the lab runs: HTTP on 8080 (answers its name, the client it saw and the headers that matter), TCP
- * echo on 9000 (prefixed once by its name), UDP echo on 9001. `GET /download?seconds=N` goes on for that long, a line
- * every 5 ms. Run as `node member-server.ts NAME`.
+ * The program of the lab's members: HTTP on 8080 (answers with its name, the client address and relevant headers), TCP
+ * echo on 9000 (sends its name first), UDP echo on 9001. `GET /download?seconds=N` lasts that long, with a line every
+ * 5 ms. Run as `node member-server.ts NAME`.
  */
 import dgram from 'node:dgram'
 import http from 'node:http'

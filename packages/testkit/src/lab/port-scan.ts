@@ -6,16 +6,16 @@ import { must } from './run.ts'
 
 const SOURCE = path.resolve(import.meta.dirname, 'port-scan.c')
 
-/** What the TCP ports 1 to 65535 of an address answer. */
+/** Answers of the TCP ports 1 to 65535 of an address. */
 export interface PortScan {
-  /** Ports that took a connection. */
+  /** Ports that accepted a connection. */
   readonly open: readonly number[]
-  /** How many refused, and how many answered nothing. */
+  /** How many refused, and how many did not answer. */
   readonly closed: number
   readonly silent: number
 }
 
-/** Asks every TCP port of an address, a second or two for each address that answers nothing. Compiles its program. */
+/** Scans every TCP port of an address; a second or two for an address that does not answer. Compiles its program. */
 export class PortScanner implements Disposable {
   readonly #directory: string
   readonly #program: string
@@ -32,7 +32,7 @@ export class PortScanner implements Disposable {
     return new PortScanner(directory, program)
   }
 
-  /** From a place of the lab. @throws Error when that place has no way there at all */
+  /** Scans from a place of the lab. @throws Error when that place has no route to the address */
   async scan(lab: Lab, place: string, address: string): Promise<PortScan> {
     const lines = (await lab.must(place, [this.#program, address])).trim().split('\n')
     const [, closed = '', silent = ''] = /^closed (\d+) silent (\d+)$/.exec(lines.at(-1) ?? '') ?? []

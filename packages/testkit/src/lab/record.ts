@@ -1,18 +1,18 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** A process by id: the pid alone may have been given to somebody else, the start time tells. */
+/** A process by id. The pid may have been reused; the start time tells. */
 export interface ProcessId {
   readonly pid: number
   /** Clock ticks after boot, field 22 of /proc/PID/stat. */
   readonly startTicks: string
 }
 
-/** What stands of a lab, written down before it is made, so that whoever finds the record can take it away by id. */
+/** The parts of a lab, recorded before they are created, so that they can be removed by id. */
 export interface LabRecord {
   readonly id: string
   readonly number: number
-  /** Who takes it away; null for a lab that stays until `down`. */
+  /** The process that removes it; null for a lab that stays until `down`. */
   readonly owner: ProcessId | null
   readonly directory: string
   readonly processes: readonly (ProcessId & { readonly name: string })[]
@@ -23,7 +23,7 @@ export const RECORDS = '/run/spout-lab'
 export function startTicks(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command in parentheses may hold anything: fields are counted behind the last parenthesis.
+    // The command in parentheses may hold anything: fields are counted after the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? null : (fields[19] ?? null)
   } catch {
@@ -65,7 +65,7 @@ export function readRecords(): readonly LabRecord[] {
 
 export const removeRecord = (id: string): void => rmSync(recordPath(id), { force: true })
 
-/** Claims a lab number nobody has: the directory's creation is the lock. */
+/** Claims a free lab number: creating the directory is the lock. */
 export function claimNumber(): number {
   mkdirSync(path.join(RECORDS, 'numbers'), { recursive: true })
   const taken = new Set(readRecords().map((record) => record.number))

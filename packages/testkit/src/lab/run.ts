@@ -12,7 +12,7 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a command without a shell and returns what it said, whatever its exit code. */
+/** Runs a command without a shell and returns its output, whatever its exit code. */
 export const run = (argv: readonly string[], { input, timeoutMs = 60_000, env }: RunOptions = {}): Promise<RunResult> =>
   new Promise((resolve) => {
     const [command = '', ...args] = argv
@@ -29,7 +29,7 @@ export const run = (argv: readonly string[], { input, timeoutMs = 60_000, env }:
     child.stdin?.end(input ?? '')
   })
 
-/** Runs a command that must succeed. @throws Error with its words otherwise */
+/** Runs a command that must succeed. @throws Error with its output otherwise */
 export async function must(argv: readonly string[], options?: RunOptions): Promise<string> {
   const result = await run(argv, options)
   if (result.code !== 0)

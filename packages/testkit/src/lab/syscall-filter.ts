@@ -6,16 +6,16 @@ import { must } from './run.ts'
 const SOURCE = path.resolve(import.meta.dirname, 'syscall-filter.c')
 
 /**
- * What a unit's `SystemCallFilter=` lets its processes do, without a service manager: the same lists, from systemd itself,
- * by a filter of our own (systemd.exec(5)).
+ * Applies a unit's `SystemCallFilter=` without a service manager: systemd's own lists in a filter of ours
+ * (systemd.exec(5)).
  */
 export class SyscallFilter implements Disposable {
   readonly #directory: string
-  /** Names of the calls that are allowed. */
+  /** Names of the allowed calls. */
   readonly allowed: ReadonlySet<string>
   /** By name, on this architecture. */
   readonly numbers: ReadonlyMap<string, number>
-  /** Words to put in front of a command. */
+  /** Command line prefix that applies the filter. */
   readonly within: readonly string[]
 
   private constructor(directory: string, parts: Pick<SyscallFilter, 'allowed' | 'numbers' | 'within'>) {
@@ -25,11 +25,11 @@ export class SyscallFilter implements Disposable {
     this.within = parts.within
   }
 
-  /** @param settings values of `SystemCallFilter=` in their order; one that begins with `~` takes away */
+  /** @param settings values of `SystemCallFilter=` in order; one that begins with `~` removes calls */
   static async create(settings: readonly string[]): Promise<SyscallFilter> {
     const allowed = await allowedBy(settings)
     const directory = mkdtempSync(path.join(tmpdir(), 'spout-filter-'))
-    // Processes give up root before they come here.
+    // Processes have given up root when they read it.
     chmodSync(directory, 0o755)
     const program = path.join(directory, 'syscall-filter')
     await must(['cc', '-O2', '-Wall', '-Wextra', '-Werror', '-o', program, SOURCE])
@@ -58,7 +58,7 @@ async function allowedBy(settings: readonly string[]): Promise<ReadonlySet<strin
   return allowed
 }
 
-/** Names of the calls of a set and of the sets in it. */
+/** Names of the calls of a set, including its subsets. */
 async function membersOf(set: string): Promise<readonly string[]> {
   const text = await must(['systemd-analyze', '--no-pager', 'syscall-filter', set])
   const words = text

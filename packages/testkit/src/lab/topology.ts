@@ -13,7 +13,7 @@ export interface PlaceSpec {
 export interface LinkSpec {
   /** Interface name inside the place. */
   readonly name: string
-  /** The switch it is plugged into. */
+  /** The switch that it is connected to. */
   readonly segment: string
   readonly addresses: readonly string[]
 }
@@ -30,7 +30,7 @@ export const FABRIC = {
   cidr6: '2001:db8:f::/64',
   gateway6: '2001:db8:f::1',
 } as const
-/** Public addresses that load balancers may take. */
+/** Public addresses for load balancers. */
 export const PUBLIC_RANGE = { first: '198.51.100.16', last: '198.51.100.250' } as const
 export const PUBLIC_RANGE6 = { first: '2001:db8:f::100', last: '2001:db8:f::ffff' } as const
 export const TENANT_SUBNET = {
@@ -51,12 +51,12 @@ const memberPlace = (tenant: string, index: number): PlaceSpec => ({
   name: `${tenant}-member${index + 1}`,
   what: `member ${index + 1} of ${tenant}, ${memberAddress(index)}: HTTP 8080, TCP echo 9000, UDP echo 9001`,
   links: [{ name: 'eth0', segment: tenant, addresses: [`${memberAddress(index)}/24`, `fd10::${11 + index}/64`] }],
-  // The gateway is an address of the load-balancer nodes; with return path `snat` nothing is ever sent there.
+  // The gateway is an address of the load-balancer nodes; with return path `snat` nothing is sent there.
   routes: ['default via 10.0.0.1', 'default via fd10::1'],
   sysctls: [],
 })
 
-/** All places of lab number `n`, the switch itself left out. */
+/** All places of lab number `n`, except the switch itself. */
 export const places = (n: number): readonly PlaceSpec[] => [
   {
     name: 'router',

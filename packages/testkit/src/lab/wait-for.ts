@@ -1,16 +1,16 @@
-/** What `waitFor` is told by a probe: `undefined`, `null` or `false` mean "not yet". */
+/** A probe returns `undefined`, `null` or `false` for "not yet". */
 type Probe<T> = () => T | Promise<T>
 
 export interface WaitOptions {
-  /** What is waited for, for the error text. */
+  /** What is waited for; part of the error message. */
   readonly what: string
   readonly timeoutMs?: number
   readonly everyMs?: number
 }
 
 /**
- * Asks until the probe answers something, and returns that answer. A probe that throws counts as "not yet"; its last
- * error is part of the time-out's text.
+ * Calls the probe until it returns a value, and returns that. A probe that throws counts as "not yet"; the error of a
+ * time-out quotes its last error.
  */
 export async function waitFor<T>(
   probe: Probe<T>,

@@ -1,24 +1,24 @@
-/** Somebody who may ask, and how. */
+/** A user with a token. */
 export interface Account {
   readonly user: string
   readonly password: string
   readonly project: string
   readonly projectId: string
-  /** A bearer token of this account for this project. */
+  /** Bearer token of this user for this project. */
   readonly token: string
 }
 
-/** How to reach a system that is up. */
+/** How to reach a running system. */
 export interface SystemAccess {
   /** Base URL of every surface. */
   readonly endpoint: string
-  /** Where the control plane tells its figures and whether it is ready. */
+  /** URL of the control plane's metrics and readiness. */
   readonly statusUrl: string
   readonly admin: Account
   readonly projects: readonly Account[]
 }
 
-/** One call of the native API. @throws Error with the problem's text when it is refused */
+/** Calls the native API. @throws Error with the problem's text when it is refused */
 export async function callApi<T = unknown>(
   endpoint: string,
   token: string,
@@ -39,7 +39,7 @@ export async function callApi<T = unknown>(
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-/** A token by the Keystone facade, as any OpenStack client gets it. */
+/** Gets a token from the Keystone API, as any OpenStack client does. */
 export async function passwordToken(
   endpoint: string,
   { user, password, project }: Pick<Account, 'user' | 'password' | 'project'>,

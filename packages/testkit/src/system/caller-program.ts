@@ -1,6 +1,6 @@
 /**
- * What a `Caller` runs in a place of the lab: reads one JSON call a line from standard input and answers each with one
- * line, in any order. Ends when its input does. Run as `node caller-program.ts`.
+ * The program of a `Caller` in a place of the lab: reads one JSON call per line from standard input and answers each
+ * with one line, in any order. Ends when its input does. Run as `node caller-program.ts`.
  */
 import dgram from 'node:dgram'
 import http from 'node:http'
@@ -50,7 +50,7 @@ const ask = (call: CallOf<'http'>): Promise<unknown> =>
     request.end()
   })
 
-/** Connects, says something, and takes what comes until the text is complete; holds the connection when it has an id. */
+/** Connects, sends a text, and reads until the answer is complete; keeps the connection open if it has an id. */
 async function exchange(call: CallOf<'tcp' | 'hold'>, id: number | null): Promise<unknown> {
   const { address: host, port, source, sourcePort, timeoutMs } = call
   const socket = net.connect({ host, port, ...(source && { localAddress: source }), localPort: sourcePort })

@@ -7,14 +7,14 @@ import type { Lab, PlaceName } from '../lab/lab.ts'
 interface Target {
   readonly address: string
   readonly port: number
-  /** Address to call from; null is the place's own choice. */
+  /** Source address; null: the place's default. */
   readonly source: string | null
-  /** Port to call from; 0 is the kernel's own choice. */
+  /** Source port; 0: the kernel chooses. */
   readonly sourcePort: number
   readonly timeoutMs: number
 }
 
-/** One line to the program. */
+/** One line of input for the program. */
 export type Call = { readonly id: number } & (
   | ({ readonly op: 'http'; readonly path: string; readonly headers: Readonly<Record<string, string>> } & Target)
   | ({ readonly op: 'tcp' | 'hold' } & Target)
@@ -24,7 +24,7 @@ export type Call = { readonly id: number } & (
 )
 type CallRequest<C = Call> = C extends Call ? Omit<C, 'id'> : never
 
-/** What a call came to: the answer, or the error's code (`ECONNREFUSED`, `TIMEOUT`, `CLOSED`). */
+/** Result of a call: the answer, or the error's code (`ECONNREFUSED`, `TIMEOUT`, `CLOSED`). */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: string }
 
 export interface CallOptions {
@@ -35,10 +35,10 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What the lab's members say of a request over HTTP. */
+/** A lab member's answer over HTTP. */
 export interface MemberAnswer {
   readonly member: string
-  /** The address that the member saw. */
+  /** The client address that the member saw. */
   readonly from: string
   readonly path: string
   readonly forwardedFor?: string
@@ -48,12 +48,12 @@ export interface MemberAnswer {
 export interface HeldConnection {
   /** The member at its other end. */
   readonly member: string
-  /** Sends a line and resolves with the line that comes back. */
+  /** Sends a line and resolves with the answer line. */
   say(text: string): Promise<Outcome<string>>
   drop(): Promise<void>
 }
 
-/** Somebody in a place of the lab who makes connections. One process for all of them: a new one each costs 50 ms. */
+/** Makes connections from a place of the lab. One process makes all of them, because starting one costs 50 ms. */
 export class Caller implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   readonly #waiting = new Map<number, (reply: Outcome<never>) => void>()
@@ -81,7 +81,7 @@ export class Caller implements AsyncDisposable {
     return new Caller(child)
   }
 
-  /** One HTTP request on a connection of its own. */
+  /** Makes one HTTP request on a connection of its own. */
   async http(
     address: string,
     port = 80,
@@ -96,7 +96,7 @@ export class Caller implements AsyncDisposable {
     })
   }
 
-  /** Requests one after another; what a member answered, else null. */
+  /** Makes requests one after another; each result is a member's answer, else null. */
   async members(address: string, times: number, options: CallOptions & { readonly port?: number } = {}) {
     const answers: (MemberAnswer | null)[] = []
     for (let left = times; left > 0; left--) {
@@ -106,7 +106,7 @@ export class Caller implements AsyncDisposable {
     return answers
   }
 
-  /** Connects and takes the first line (the lab's TCP members say their name). */
+  /** Connects and reads the first line (the lab's TCP members send their name). */
   async tcp(address: string, port: number, options: CallOptions = {}): Promise<Outcome<string>> {
     return received(await this.#call({ op: 'tcp', ...target(address, port, options) }))
   }
@@ -126,7 +126,7 @@ export class Caller implements AsyncDisposable {
     }
   }
 
-  /** Sends one datagram from a port of its own and takes one answer. */
+  /** Sends one datagram from a port of its own and reads one answer. */
   async udp(address: string, port: number, text: string, options: CallOptions = {}): Promise<Outcome<string>> {
     return received(await this.#call({ op: 'udp', text, ...target(address, port, options) }))
   }
@@ -159,7 +159,9 @@ const target = (address: string, port: number, { source, sourcePort = 0, timeout
 const received = (outcome: Outcome<{ received: string }>): Outcome<string> =>
   outcome.ok ? { ok: true, value: outcome.value.received } : outcome
 
-/** Asks again and again until stopped; what every round came to, so that a pause in the traffic shows as a failure. */
+/**
+ * Repeats a call until stopped, and keeps the result of every round, so that a gap in the traffic shows as a failure.
+ */
 export function askOn<T>(ask: () => Promise<Outcome<T>>): { stop(): Promise<readonly Outcome<T>[]> } {
   const outcomes: Outcome<T>[] = []
   let stopped = false

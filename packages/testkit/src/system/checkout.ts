@@ -2,28 +2,28 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { must, run } from '../lab/run.ts'
 
-/** This repository: the checkout whose programs run unless a test names another one. */
+/** This repository. Its programs run unless a test names another checkout. */
 export const THIS_CHECKOUT = path.resolve(import.meta.dirname, '../../../..')
 const CACHE = path.join(THIS_CHECKOUT, 'build', 'checkouts')
 
-/** What the kernel's own tools do in seconds takes longer beside other tests. */
+/** Steps that take seconds take longer while other tests run. */
 const STEP = { timeoutMs: 5 * 60_000 } as const
 
-/** The longest that a checkout may take to be made: for hooks that wait for one. */
+/** Time limit for making a checkout, for hooks that wait for one. */
 export const LONGEST_CHECKOUT_MS = 10 * 60_000
 
-/** Whether the history that is here goes back to a commit. A shallow clone, or an archive without one, may not have it. */
+/** Whether the local history contains a commit. A shallow clone or an archive may not. */
 export const hasCommit = async (commit: string): Promise<boolean> =>
   (await run(['git', '-C', THIS_CHECKOUT, 'cat-file', '-e', `${commit}^{commit}`])).code === 0
 
 /**
- * Programs of an earlier commit of this repository, ready to be run: its sources, the npm packages of its own lock file
- * and its native programs. Made once and kept in `build/checkouts`; one that was interrupted leaves nothing that would be
- * taken for a whole one.
+ * A runnable checkout of an earlier commit of this repository: its sources, the npm packages of its own lock file and
+ * its native programs. Made once and kept in `build/checkouts`; an interrupted one leaves nothing that could be taken
+ * for a complete one.
  *
  * @param commit a full object name
  * @returns the directory
- * @throws Error with the words of the step that failed
+ * @throws Error with the output of the step that failed
  */
 export async function checkoutOf(commit: string): Promise<string> {
   const target = path.join(CACHE, commit)

@@ -3,8 +3,8 @@ import { must } from '../lab/run.ts'
 import { TENANT_SUBNET } from '../lab/topology.ts'
 
 /**
- * Makes the lab's router the gateway of a tenant's segment, as return path `dsr` needs it: members answer clients through
- * it and not through a load-balancer node.
+ * Makes the lab's router the gateway of a tenant's segment, as return path `dsr` needs it: members answer clients
+ * through it instead of a load-balancer node.
  */
 export async function answerThroughRouter(lab: Lab, segment: string): Promise<void> {
   const port = `r-${segment}`
@@ -22,11 +22,11 @@ export async function answerThroughRouter(lab: Lab, segment: string): Promise<vo
     `address add ${gateway6}/64 dev ${link} nodad`,
   ]
   await lab.must('router', ['ip', '-batch', '-'], { input: `${inside.join('\n')}\n` })
-  // What comes from a member bears an address of the fabric.
+  // Packets from members have a source address of the fabric.
   await lab.must('router', ['sysctl', '-qw', 'net.ipv4.conf.all.rp_filter=0', `net.ipv4.conf.${link}.rp_filter=0`])
 }
 
-/** Prepares the two members of a segment for a VIP as docs/networks.md says. */
+/** Prepares the two members of a segment for a VIP as docs/networks.md describes. */
 export async function holdVip(lab: Lab, segment: string, vip: string): Promise<void> {
   for (const member of [1, 2].map((index) => `${segment}-member${index}`)) {
     await lab.must(member, ['sysctl', '-qw', 'net.ipv4.conf.all.arp_ignore=1', 'net.ipv4.conf.all.arp_announce=2'])
@@ -42,7 +42,7 @@ export interface FarMember {
 }
 
 /**
- * Makes the place, which goes with the lab; a server for it is somebody else's.
+ * Creates the place, which disappears with the lab; the caller starts a server in it.
  * @param router the place that forwards for it
  */
 export async function joinFarMember(lab: Lab, { place, address }: FarMember, router = 'router'): Promise<void> {

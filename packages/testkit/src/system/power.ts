@@ -7,17 +7,17 @@ import { startAgent } from './system.ts'
 const linksOf = (lab: Lab, node: string): readonly string[] =>
   lab.places.find(({ name }) => name === node)?.links.map(({ name }) => name) ?? []
 
-/** Everything of a node stops at once: its cables are dead and no process of it, nor of its domains, is left. */
+/** Stops everything of a node at once: its cables are dead, and no process of it or its domains is left. */
 export async function powerOff(lab: Lab, node: string): Promise<void> {
   await Promise.all(linksOf(lab, node).map((link) => lab.cable(node, link, 'cut')))
-  // Again until none is left: one that is being started may start another.
+  // Repeated until none is left: a process that is starting may start another.
   for (let left = await processesOf(lab, node); left.length > 0; left = await processesOf(lab, node))
     for (const pid of left) killPid(pid)
 }
 
 /**
- * The node starts again as it was left: addresses, namespaces and files of before are still there, which is more than
- * a machine would find and so harder to clean up.
+ * Starts the node again as it was left: its old addresses, namespaces and files are still there. A real machine would
+ * find less, so this is the harder clean-up.
  */
 export async function powerOn(lab: Lab, access: SystemAccess, node: string): Promise<void> {
   await Promise.all(linksOf(lab, node).map((link) => lab.cable(node, link, 'mended')))

@@ -5,10 +5,10 @@ import { THIS_CHECKOUT } from './checkout.ts'
 /** Where the units expect this repository. */
 export const INSTALLED_AT = '/opt/spout'
 
-/** What a unit of `deploy/systemd/` says, as far as it is the same wherever the product runs. */
+/** A unit of `deploy/systemd/`, with the parts that are the same on every machine. */
 export interface ProductUnit {
   readonly file: string
-  /** Of section `Service`, in their order; a setting may stand there twice. */
+  /** Settings of section `Service`, in order; a name may occur twice. */
   readonly settings: readonly (readonly [name: string, value: string])[]
   /** The words of `ExecStart`. */
   readonly command: readonly string[]
@@ -21,7 +21,7 @@ export interface ProductUnit {
   readonly systemCalls: readonly string[]
 }
 
-/** Reads `spout-<app>.service` of a checkout: the one place that says how the product's processes are run. */
+/** Reads `spout-<app>.service` of a checkout, which alone defines how the product's processes are run. */
 export function productUnit(app: 'control-plane' | 'agent', checkout = THIS_CHECKOUT): ProductUnit {
   const file = path.join(checkout, 'deploy', 'systemd', `spout-${app}.service`)
   const settings = serviceSettings(readFileSync(file, 'utf8'))

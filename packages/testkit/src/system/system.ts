@@ -12,7 +12,7 @@ const program = (app: 'control-plane' | 'agent', checkout: string): readonly str
   ...productUnit(app, checkout).nodeOptions,
   path.join(checkout, 'apps', app, 'src', 'main.ts'),
 ]
-/** The environment of the product's own processes; docs/operations.md says why. */
+/** Environment of the product's own processes; reasons in docs/operations.md. */
 export const PRODUCT_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...productUnit('agent').environment,
   NODE_COMPILE_CACHE: path.join(THIS_CHECKOUT, 'build', 'compile-cache'),
@@ -22,13 +22,13 @@ const MEMBER_SERVER = path.resolve(import.meta.dirname, '../lab/member-server.ts
 export interface ControlPlaneOptions {
   /** Where it listens on loopback; 0 takes a free port. */
   readonly port?: number
-  /** Where it tells how it is, on loopback; 0 takes a free port. */
+  /** Port of metrics and readiness on loopback; 0 takes a free port. */
   readonly statusPort?: number
   /** Settings as `--set` takes them. */
   readonly set?: readonly string[]
-  /** Environment beside this process's own. */
+  /** Variables in addition to this process's own. */
   readonly env?: Readonly<Record<string, string>>
-  /** Words before the program: a command that narrows what it may and becomes it. */
+  /** Command line prefix that restricts the program and then executes it. */
   readonly within?: readonly string[]
   /** Directory of the checkout whose program runs, this one by default. */
   readonly checkout?: string
@@ -36,7 +36,7 @@ export interface ControlPlaneOptions {
 
 const ADMIN = { user: 'admin', password: 'admin-in-the-lab', project: 'admin' } as const
 
-/** Starts the control plane of a lab on the host; its data lies in the lab's directory, so a second start finds it. */
+/** Starts the control plane of a lab on the host. Its data is in the lab's directory, so a second start finds it. */
 export async function startControlPlane(
   lab: Lab,
   { port = 0, statusPort = 0, set = [], env = {}, within = [], checkout = THIS_CHECKOUT }: ControlPlaneOptions = {},
@@ -75,21 +75,21 @@ function listening({ logFile }: Daemon): { readonly address: string; readonly st
   return JSON.parse(line ?? '{}') as ReturnType<typeof listening>
 }
 
-/** The operator's own addresses: management, and what is below the public ranges on the fabric. */
+/** The operator's own addresses: management, and those below the public ranges on the fabric. */
 const PROTECTED_CIDRS = ['198.18.0.0/15', '198.51.100.0/28', '2001:db8:f::/120']
 
-/** Settings of a node's agent beside those every lab node has. */
+/** Settings of a node's agent in addition to those of every lab node. */
 export interface AgentOptions {
   readonly set?: readonly string[]
-  /** Environment beside this process's own; daemons that the agent starts have one of their own. */
+  /** Variables in addition to this process's own; daemons that the agent starts have an environment of their own. */
   readonly env?: Readonly<Record<string, string>>
-  /** Words before the program: a command that narrows what it may and becomes it. */
+  /** Command line prefix that restricts the program and then executes it. */
   readonly within?: readonly string[]
   /** Directory of the checkout whose program runs, this one by default. */
   readonly checkout?: string
 }
 
-/** Starts a node's agent; the first time with a fresh enrolment token. */
+/** Starts a node's agent; the first time with a new enrolment token. */
 export async function startAgent(
   lab: Lab,
   access: SystemAccess,
@@ -148,11 +148,11 @@ export async function startAgent(
   })
 }
 
-/** Prefix of every namespace that a node's agent makes; begins with the lab's id, so that the lab takes them away. */
+/** Prefix of every namespace that a node's agent makes. Begins with the lab's id, so that the lab removes them. */
 export const instanceOf = (lab: Lab, node: string): string =>
   `${lab.id}n${NODES.indexOf(node as (typeof NODES)[number]) + 1}`
 
-/** Waits until every node reports and follows. */
+/** Waits until every node is connected and in sync. */
 export async function nodesInSync(access: SystemAccess, count: number): Promise<void> {
   await waitFor(
     async () => {
@@ -172,7 +172,7 @@ export async function nodesInSync(access: SystemAccess, count: number): Promise<
 export const startMember = (lab: Lab, place: string): Promise<Daemon> =>
   lab.start(place, `member-${place}`, [process.execPath, MEMBER_SERVER, place], { readyText: 'ready' })
 
-/** A tenant to be: a project with a user and one network on a segment of the lab. */
+/** A new tenant: a project with a user and one network on a segment of the lab. */
 export interface TenantSpec {
   readonly project: string
   readonly user: string

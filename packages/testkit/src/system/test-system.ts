@@ -16,7 +16,7 @@ import {
   type TenantSpec,
 } from './system.ts'
 
-/** A load balancer as the native API shows it, as far as tests look. */
+/** The parts of a load balancer of the native API that tests read. */
 export interface ShownLoadBalancer {
   readonly id: string
   readonly generation: number
@@ -53,18 +53,18 @@ export interface TestSystemOptions {
   readonly set?: ControlPlaneOptions['set']
   /** Nodes to start, all by default. */
   readonly nodes?: readonly string[]
-  /** How their agents are started. */
+  /** Options of their agents. */
   readonly agents?: AgentOptions
   /** Directory of the checkout whose programs run, this one by default. */
   readonly checkout?: string
 }
 
-/** The whole product in a lab of its own, with tenants whose members answer; gone with `destroy`. */
+/** The whole product in a lab of its own, with tenants whose members answer; `destroy` removes it. */
 export class TestSystem implements AsyncDisposable {
   readonly lab: Lab
   readonly access: SystemAccess
   readonly tenants: readonly Tenant[]
-  /** Of the pool `public`. */
+  /** Id of the pool `public`. */
   readonly publicPoolId: string
 
   private constructor(lab: Lab, access: SystemAccess, tenants: readonly Tenant[], publicPoolId: string) {
@@ -92,12 +92,14 @@ export class TestSystem implements AsyncDisposable {
     }
   }
 
-  /** One call of the native API as somebody. */
+  /** One call of the native API with an account's token. */
   api<T = unknown>(who: Pick<Account, 'token'>, method: string, path: string, body?: unknown): Promise<T> {
     return callApi<T>(this.access.endpoint, who.token, method, path, body)
   }
 
-  /** Creates a load balancer with a VIP of pool `public`, unless the body says otherwise, and waits until it is active. */
+  /**
+   * Creates a load balancer with a VIP of pool `public`, unless the body says otherwise, and waits until it is active.
+   */
   async createLoadBalancer(who: Account, body: object): Promise<ShownLoadBalancer> {
     const vips = [{ from: 'pool', poolId: this.publicPoolId }]
     const { id } = await this.api<ShownLoadBalancer>(who, 'POST', '/load-balancers', { vips, ...body })
@@ -108,7 +110,7 @@ export class TestSystem implements AsyncDisposable {
     return this.api(who, 'GET', `/load-balancers/${id}`)
   }
 
-  /** Waits until the newest change is on the node that carries it. @throws Error when that cannot be */
+  /** Waits until the newest change is on the node that carries it. @throws Error when it failed */
   async active(who: Account, id: string): Promise<ShownLoadBalancer> {
     const done = await waitFor(
       async () => {
@@ -132,7 +134,7 @@ export class TestSystem implements AsyncDisposable {
     return found
   }
 
-  /** Waits until a node said after this time that it holds everything: not what an earlier agent said. */
+  /** Waits until a node has reported after this time that it is in sync; earlier reports do not count. */
   async inSyncAfter(node: string, timeMs: number): Promise<void> {
     await waitFor(
       async () => {

@@ -12,7 +12,7 @@ export interface ContainerStart {
   readonly namespace: string
   readonly ips: readonly string[]
   readonly logFile: string
-  /** Of a real program. */
+  /** Mounts of a real program. */
   readonly mounts: readonly Mount[]
 }
 
@@ -45,7 +45,7 @@ export async function startContainer(config: KubeletConfig, start: ContainerStar
 /** Whether the image stands for a program other than the test bed's own. */
 export const isReal = (config: KubeletConfig, { image }: Container): boolean => image in config.images
 
-/** Without a readiness probe a container is ready when it runs: the test bed's program runs once its ports are open. */
+/** A container without a readiness probe is ready when it runs; the test bed's program runs once its ports are open. */
 async function untilListening(started: ProcessId, logFile: string, from: number): Promise<void> {
   const said = () => readFileSync(logFile).subarray(from).includes('ready\n')
   await waitFor(() => said() || !isAlive(started), { what: `${logFile} to say that its ports are open`, everyMs: 2 })
@@ -78,9 +78,10 @@ function commandOf(config: KubeletConfig, { pod, container }: ContainerStart): r
 }
 
 /**
- * With the pod's name as its host's, and in mounts of its own: nobody else sees them, and they go with the process. One that mounts for the machine keeps the
- * machine's mounts, of which those that hold its own are told to keep what is put there to themselves. Directories that
- * are missing to mount on are made on the machine, and stay there, empty.
+ * Gives the process the pod's host name and a mount namespace of its own, which nobody else sees and which ends with
+ * the process. A container that mounts for the machine keeps the machine's mounts; the mounts that contain its own
+ * become slaves, so that what is mounted there stays in the container. Missing mount points are created on the machine,
+ * and stay there, empty.
  */
 function contained(config: KubeletConfig, start: ContainerStart, argv: readonly string[]): readonly string[] {
   const { pod, container, mounts } = start
@@ -119,7 +120,7 @@ while [ "$left" -gt 0 ]; do
 done
 exec "$@"`
 
-/** As whom the manifest wants it: a process that is nobody's root has no capability either. */
+/** The user of the manifest: a process that is not root has no capabilities either. */
 function asUser({ pod, container }: ContainerStart): readonly string[] {
   const { runAsUser: user, runAsGroup: group = user, fsGroup } = pod.spec.securityContext ?? {}
   if (user === undefined) return []
@@ -128,14 +129,14 @@ function asUser({ pod, container }: ContainerStart): readonly string[] {
   return ['setpriv', `--reuid=${user}`, `--regid=${group}`, groups, '--inh-caps=-all', ...bare, '--no-new-privs', '--']
 }
 
-/** What a pod finds as the name of the host that it is on. */
+/** The host name that a pod sees. */
 export const hostNameOf = ({ node }: KubeletConfig, { spec, metadata }: Pod): string =>
   spec.hostNetwork ? node : metadata.name
 
 /** Containers that start daemons are privileged here. */
 const isFirstOfItsOwn = ({ securityContext }: Container): boolean => securityContext?.privileged === true
 
-/** The first process of a namespace of processes: who is to be signalled, and whose end is the container's. */
+/** The first process in a PID namespace: it gets signals, and its end is the container's end. */
 async function firstInside(outer: ProcessId): Promise<ProcessId> {
   const children = `/proc/${outer.pid}/task/${outer.pid}/children`
   const pid = await waitFor(
@@ -156,7 +157,7 @@ function environmentOf(config: KubeletConfig, { pod, container, ips }: Container
   }
   const api = new URL(config.access.url)
   const variables: Record<string, string> = {
-    // The node's own way to the API server: a pod of the host network needs no kube-proxy for it.
+    // A pod of the host network uses the node's own route to the API server and needs no kube-proxy.
     KUBERNETES_SERVICE_HOST: pod.spec.hostNetwork ? api.hostname : '10.96.0.1',
     KUBERNETES_SERVICE_PORT: pod.spec.hostNetwork ? api.port : '443',
   }

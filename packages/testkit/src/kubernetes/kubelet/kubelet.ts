@@ -7,7 +7,7 @@ import { PodAddressPool } from './pod-network.ts'
 import { type PodRecord, readPodRecords } from './pod-record.ts'
 import { PodWorker } from './pod-worker.ts'
 
-/** Oftener than the real one, so that a test may set a short grace period of the node lifecycle controller. */
+/** More often than the real one, so that a test may set a short grace period of the node lifecycle controller. */
 const HEARTBEAT_MS = 2000
 const LEASE_SECONDS = 40
 
@@ -29,11 +29,11 @@ export class Kubelet {
     this.#pool = new PodAddressPool(config.podCidrs)
     mkdirSync(config.directory, { recursive: true })
     this.#records = new Map(readPodRecords(config.directory).map((record) => [record.uid, record]))
-    // Addresses of pods that are there already must not be given to the first one that comes.
+    // Addresses of running pods must not be given to a new one.
     for (const { host } of this.#records.values()) if (host !== null) this.#pool.keep(host)
   }
 
-  /** Until `ended` is aborted; pods go on after that. */
+  /** Runs until `ended` is aborted; pods go on after that. */
   async run(ended: AbortSignal): Promise<void> {
     const server = http.createServer((request, response) => {
       response.writeHead(request.url === '/healthz' ? 200 : 404).end(request.url === '/healthz' ? 'ok\n' : '')
@@ -80,7 +80,7 @@ export class Kubelet {
     this.#workers.get(pod.metadata.uid ?? '')?.vanish()
   }
 
-  /** Takes down what an earlier kubelet started and nobody wants any more. */
+  /** Removes pods of an earlier kubelet that no longer have an object. */
   #removeOrphans(): void {
     for (const [uid, record] of this.#records) {
       this.#records.delete(uid)
@@ -93,7 +93,9 @@ export class Kubelet {
     }
   }
 
-  /** Renews the lease by which the node lifecycle controller knows that the node lives, and says so when it doubted. */
+  /**
+   * Renews the lease that tells the node lifecycle controller that the node lives, and reports the node ready again.
+   */
   async #beat(): Promise<void> {
     const { node } = this.#config
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'

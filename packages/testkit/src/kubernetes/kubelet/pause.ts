@@ -1,9 +1,9 @@
-/** A wait that can be cut short, also before it begins. */
+/** A wait that can be cut short, even before it begins. */
 export class Pause {
   #woken = false
   #end = () => {}
 
-  /** Waits, but no longer than until `wake` is called; one call before counts. */
+  /** Waits until the time is over or `wake` is called; an earlier call counts too. */
   async wait(ms: number): Promise<void> {
     if (!this.#woken)
       await new Promise<void>((resolve) => {
@@ -22,7 +22,7 @@ export class Pause {
   }
 }
 
-/** Waits, but no longer than until `signal` is aborted. */
+/** Waits until the time is over or `signal` is aborted. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { must, run } from '../../lab/run.ts'
 import { ipLines } from '../network.ts'
 
-/** Host numbers of a node's pod ranges; the first is the node's own end of every pod's cable. */
+/** Host numbers in a node's pod ranges; the first is the node's own end of every pod's cable. */
 const GATEWAY_HOST = 1
 const LAST_HOST = 250
 
@@ -13,7 +13,7 @@ export interface PodAddresses {
   readonly gateways: readonly [string, string]
 }
 
-/** Hands out addresses of a node's pod ranges: the next free one, so that an address rests before it is used again. */
+/** Assigns addresses of a node's pod ranges: always the next free one, so that a released address rests. */
 export class PodAddressPool {
   readonly #cidrs: readonly [string, string]
   readonly #taken = new Set<number>()
@@ -23,7 +23,7 @@ export class PodAddressPool {
     this.#cidrs = cidrs
   }
 
-  /** @throws Error when all are taken */
+  /** @throws Error when none is free */
   take(): PodAddresses {
     for (let tried = 0; tried < LAST_HOST - GATEWAY_HOST; tried++) {
       this.#last = this.#last >= LAST_HOST ? GATEWAY_HOST + 1 : this.#last + 1
@@ -32,7 +32,7 @@ export class PodAddressPool {
     throw new Error(`all pod addresses of ${this.#cidrs[0]} are taken`)
   }
 
-  /** Marks a host number as taken: of a pod that an earlier kubelet made. */
+  /** Reserves the host number of a pod that an earlier kubelet made. */
   keep(host: number): PodAddresses {
     this.#taken.add(host)
     return { host, ips: this.#at(host), gateways: this.#at(GATEWAY_HOST) }
@@ -49,8 +49,8 @@ export class PodAddressPool {
 }
 
 /**
- * Makes a pod's namespace and its cable: a /32 and a /128 at each end and a host route on the node, as the `ptp` plugin
- * of CNI does. Runs in the node's namespace.
+ * Creates a pod's namespace and its cable: a /32 and a /128 at each end and a host route on the node, as CNI's `ptp`
+ * plugin does. Runs in the node's namespace.
  */
 export async function addPodNetwork(namespace: string, link: string, { ips, gateways }: PodAddresses): Promise<void> {
   await must(['ip', 'netns', 'add', namespace])
@@ -70,7 +70,7 @@ export async function addPodNetwork(namespace: string, link: string, { ips, gate
   ])
 }
 
-/** Takes it away: the cable first, so that its routes are gone when this returns. */
+/** Removes it: the cable first, so that its routes are gone when this returns. */
 export async function removePodNetwork(namespace: string, link: string): Promise<void> {
   await run(['ip', 'link', 'delete', 'dev', link])
   await run(['ip', 'netns', 'delete', namespace])

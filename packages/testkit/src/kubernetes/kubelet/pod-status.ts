@@ -13,13 +13,13 @@ export interface PodState {
   readonly ips: readonly string[]
   readonly hostIps: readonly string[]
   readonly containers: readonly ContainerState[]
-  /** Why the pod could not be started; null when it could. */
+  /** Why the pod could not be started; null when it was. */
   readonly problem: string | null
-  /** It ended and will not be started again. Exit codes are not looked at: every end is a success. */
+  /** It ended and will not be restarted. Exit codes are ignored: every end counts as a success. */
   readonly over: boolean
 }
 
-/** The status a kubelet would write; times of conditions that did not change are kept. */
+/** The status that a kubelet would write; unchanged conditions keep their times. */
 export function podStatus(pod: Pod, state: PodState, now: string): object {
   const ready = (problem: string, isTrue: boolean, type: string): Condition & { lastTransitionTime: string } => {
     const status = isTrue ? 'True' : 'False'

@@ -23,11 +23,13 @@ interface Run {
   readonly readiness: Readiness | null
   process: ProcessId | null
   restarts: number
-  /** Not started again before this time, by `performance.now()`. */
+  /** Earliest next start, by `performance.now()`. */
   notBefore: number
 }
 
-/** One pod on a node, from the binding to the end. Everything it does is in one loop: nothing of it happens twice at a time. */
+/**
+ * Runs one pod on a node, from its binding to its end. A single loop does everything, so nothing runs twice at a time.
+ */
 export class PodWorker {
   readonly #api: KubernetesApi
   readonly #config: KubeletConfig
@@ -75,7 +77,7 @@ export class PodWorker {
     return this.#pod.spec.hostNetwork ? this.#config.addresses : (this.#addresses?.ips ?? [])
   }
 
-  /** Takes over what an earlier kubelet started. */
+  /** Takes over a pod that an earlier kubelet started. */
   adopt(record: PodRecord): void {
     this.#startedAt = record.startedAt
     if (record.host !== null) this.#addresses = this.#pool.keep(record.host)
@@ -87,19 +89,19 @@ export class PodWorker {
     this.#pause.wake()
   }
 
-  /** The object is gone: there is nobody left to be polite to. */
+  /** The object is gone: end at once. */
   vanish(): void {
     this.#vanished = true
     this.#pause.wake()
   }
 
-  /** The kubelet ends; what it started goes on. */
+  /** The kubelet stops; its processes go on. */
   abandon(): void {
     this.#abandoned.abort()
     this.#pause.wake()
   }
 
-  /** Until the pod is gone, or abandoned. */
+  /** Runs until the pod is gone, or abandoned. */
   async run(): Promise<void> {
     const probing = this.#runs.map((run) => this.#probe(run))
     while (!this.#leaving && !this.#abandoned.signal.aborted) {
@@ -137,12 +139,12 @@ export class PodWorker {
   #ended(run: Run): void {
     run.process = null
     run.readiness?.reset()
-    // The first time at once, then a second more each time.
+    // At once the first time, then a second more each time.
     run.notBefore = performance.now() + Math.min(run.restarts * 1000, LONGEST_RESTART_DELAY_MS)
     run.restarts++
   }
 
-  /** A pod that is not to be started again and has no process. */
+  /** Whether the pod has no process and is not to be restarted. */
   get #isOver(): boolean {
     return (
       (this.#pod.spec.restartPolicy ?? 'Always') !== 'Always' &&
@@ -164,7 +166,7 @@ export class PodWorker {
     this.#note()
   }
 
-  /** Written down before it is made: who takes the node away finds the pod's namespace by the record. */
+  /** Recorded before it is created: whoever removes the node finds the pod's namespace in the record. */
   async #connect(): Promise<void> {
     const addresses = this.#pool.take()
     this.#addresses = addresses
@@ -187,7 +189,7 @@ export class PodWorker {
     writePodRecord(this.#config.directory, { uid: this.#uid, startedAt: this.#startedAt, host, processes })
   }
 
-  /** What its volumes are, and the names of Services. */
+  /** Its volumes, and a file with the names of Services. */
   async #mounts({ volumeMounts = [] }: Container): Promise<readonly Mount[]> {
     const directory = this.#volumesDirectory
     const hostDirectory = path.join(this.#config.directory, 'host')
@@ -277,7 +279,7 @@ export class PodWorker {
     }
   }
 
-  /** Writes the status in the background when its meaning changed; the newest wins. */
+  /** Writes the status in the background when its meaning has changed; the newest wins. */
   #publish(): void {
     if (this.#publishing !== null || this.#vanished) return
     const status = podStatus(this.#pod, this.#state, new Date().toISOString())
@@ -296,7 +298,7 @@ export class PodWorker {
       })
   }
 
-  /** Tells the API server that nothing is left, until it knows. */
+  /** Repeats the deletion at the API server until it succeeds. */
   async #removeObject(): Promise<void> {
     const { namespace, name, uid } = this.#pod.metadata
     while (!this.#vanished) {

@@ -26,20 +26,20 @@ export class Readiness {
     if (this.#streak >= threshold) this.#ready = success
   }
 
-  /** A container that is started anew has to show itself again. */
+  /** A restarted container must become ready again. */
   reset(): void {
     this.#ready = false
     this.#last = null
   }
 }
 
-/** Whom to ask, and whom to tell. */
+/** What is probed, and where errors go. */
 export interface Asking {
   readonly container: Container
-  /** Where it is to be asked; null while it does not run. */
+  /** Its address; null while it does not run. */
   readonly ip: () => string | null
   readonly changed: () => void
-  /** Why it cannot be asked. */
+  /** Called with the reason when it cannot be probed. */
   readonly problem: (text: string) => void
   readonly ended: AbortSignal
 }
@@ -47,7 +47,7 @@ export interface Asking {
 const ASK_UNREADY_EVERY_MS = 100
 const DEFAULT_PERIOD_S = 10
 
-/** Asks a container again and again until `ended`: one that is not ready oftener than its probe says, to be quick. */
+/** Probes a container until `ended`; more often than configured while it is not ready, to be quick. */
 export async function keepAsking(readiness: Readiness, asking: Asking): Promise<void> {
   const { container, ended } = asking
   const probe = container.readinessProbe ?? {}
@@ -71,7 +71,7 @@ export async function keepAsking(readiness: Readiness, asking: Asking): Promise<
   }
 }
 
-/** Asks a container once. @throws Error for a kind of probe that the test bed cannot ask */
+/** Probes a container once. @throws Error for a kind of probe that the test bed does not support */
 export function ask(container: Container, ip: string, probe: Probe): Promise<boolean> {
   const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000
   if (probe.httpGet) {
@@ -97,7 +97,7 @@ interface HttpQuestion {
   readonly timeoutMs: number
 }
 
-/** As the real kubelet, it looks at no certificate. */
+/** Like the real kubelet, it does not check certificates. */
 const askHttp = ({ scheme, timeoutMs, ...where }: HttpQuestion): Promise<boolean> =>
   new Promise((resolve) => {
     const signal = AbortSignal.timeout(timeoutMs)

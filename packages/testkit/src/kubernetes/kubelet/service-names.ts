@@ -3,8 +3,8 @@ import type { KubernetesApi } from '../api.ts'
 import type { Service } from '../objects.ts'
 
 /**
- * Stands for the cluster's DNS, which the test bed has not: a file of hosts with the names of a namespace's Services as
- * they are now, and the host's own.
+ * Replaces the cluster's DNS, which the test bed lacks: writes a hosts file with the current names of a namespace's
+ * Services and the host's own.
  */
 export async function writeServiceNames(
   api: KubernetesApi,

@@ -6,27 +6,27 @@ import type { KeyToPath, KubernetesObject, Pod, Volume, VolumeMount, VolumeProje
 
 const TOKEN_SECONDS = 3600
 
-/** A directory of this machine and where it appears in a container. */
+/** A directory of this machine and its path in a container. */
 export interface Mount {
   readonly source: string
   readonly target: string
   readonly readOnly: boolean
-  /** What is mounted below it in the container is mounted on the machine too. */
+  /** Whether mounts below it in the container also appear on the machine. */
   readonly isShared: boolean
 }
 
 export interface VolumePlace {
   readonly api: KubernetesApi
   readonly pod: Pod
-  /** The pod's own; gone with it. */
+  /** The pod's own directory; deleted with it. */
   readonly directory: string
-  /** What stands for the root of the node's file system. */
+  /** Stands for the root of the node's file system. */
   readonly hostDirectory: string
 }
 
 /**
- * Makes what containers of a pod mount, once: contents are those of now, tokens are not renewed. A claim is the directory
- * of its volume. Paths of the node lie in a directory of the node's own, but for shared ones: mounts are the machine's.
+ * Creates the volumes of a pod once: contents are those of now, tokens are not renewed. A claim is the directory of its
+ * volume. Paths of the node are in a directory of the node, except shared ones, whose mounts are the machine's.
  * @throws Error naming the volume and what it waits for
  */
 export async function makeVolumes(place: VolumePlace): Promise<(mounts: readonly VolumeMount[]) => readonly Mount[]> {
@@ -64,7 +64,7 @@ async function makeVolume(place: VolumePlace, volume: Volume): Promise<string> {
   throw new Error(`volume ${name} is of a kind that the test bed has not`)
 }
 
-/** The pod's group may read and write what is its own. */
+/** Lets the pod's group read and write the pod's own directories. */
 async function openTo(group: number | undefined, directory: string): Promise<void> {
   if (group === undefined) return
   await must(['chown', '--recursive', `:${group}`, directory])
@@ -127,7 +127,7 @@ async function putKeys(
   }
 }
 
-/** Bound to the pod: it ends with it, and says on which node it is. */
+/** A token bound to the pod: it ends with the pod, and names its node. */
 async function tokenOf(
   { api, pod }: VolumePlace,
   { audience, expirationSeconds = TOKEN_SECONDS }: NonNullable<VolumeProjection['serviceAccountToken']>,
