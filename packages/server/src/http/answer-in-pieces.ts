@@ -2,7 +2,7 @@ import type { Principal } from '@spout/admission/contract'
 import type { FastifyReply } from 'fastify'
 import type { RoundTurns } from '../limits/round-turns.ts'
 import { shareOf } from '../limits/share-of.ts'
-import { sendAsWritten } from '../native/long-answer.ts'
+import { sendAsWritten } from './long-answer.ts'
 
 /** Sends an answer whose long parts are `LongList`s in pieces. */
 export const answerInPieces =

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RoundTurns } from '../limits/round-turns.ts'
-import { sendListAs } from '../native/long-answer.ts'
+import { sendListAs } from './long-answer.ts'
 
 type Shown = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { jsonPieces } from '../http/json-pieces.ts'
+import { areLong, DOCUMENT_DEPTH } from '../http/long.ts'
+import type { Turn } from '../http/long-answer.ts'
 import type { OpenStream } from '../limits/open-streams.ts'
-import { areLong, DOCUMENT_DEPTH } from './long.ts'
-import type { Turn } from './long-answer.ts'
 
 /** A reader that takes nothing for this long is cut off. It can resume with `from`. */
 const STALLED_READER_MS = 15_000

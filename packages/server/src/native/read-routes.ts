@@ -1,8 +1,8 @@
 import type { Kind } from '@spout/model'
+import { sendList } from '../http/long-answer.ts'
 import { queryValue } from '../http/query.ts'
 import { shareOf } from '../limits/share-of.ts'
 import { type Collection, find } from './collection.ts'
-import { sendList } from './long-answer.ts'
 import { type Route, route } from './route.ts'
 import { watchCollection } from './watch.ts'
 

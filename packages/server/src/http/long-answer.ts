@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { jsonPieces, PIECE_CHARACTERS } from '../http/json-pieces.ts'
+import { jsonPieces, PIECE_CHARACTERS } from './json-pieces.ts'
 import { areLong, DOCUMENT_DEPTH } from './long.ts'
 
 /** A reader that takes nothing for this long is cut off. */
