@@ -1,8 +1,18 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endProcess, identifyProcess, isRunning, parseProcStat, signalProcess, startDaemon } from './process.ts'
+import {
+  endProcess,
+  findProcesses,
+  identifyProcess,
+  isInAnotherNetns,
+  isRunning,
+  parseProcStat,
+  runsAnotherProgram,
+  signalProcess,
+  startDaemon,
+} from './process.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -30,6 +40,27 @@ test('starts a daemon with its output in a file, knows it, and ends it', async (
   expect(await isRunning(daemon)).toBe(false)
   expect(await signalProcess(daemon, 'SIGTERM')).toBe(false)
   await endProcess(daemon, 0)
+})
+
+test('finds a daemon by its command line, and sees when an upgrade replaced its program', async () => {
+  const executable = join(directory, 'sleep')
+  await copyFile('/usr/bin/sleep', executable)
+  const daemon = await startDaemon([executable, '4711'], { logFile: join(directory, 'log-of-found') })
+  try {
+    const found = () => findProcesses((words) => words[0] === executable && words[1] === '4711')
+    await expect.poll(found, { timeout: 10_000 }).toMatchObject([daemon])
+    expect(await findProcesses((words) => words[0] === `${executable}-not`)).toEqual([])
+    expect(await runsAnotherProgram(daemon, executable)).toBe(false)
+    expect(await isInAnotherNetns(daemon)).toBe(false)
+    await copyFile('/usr/bin/sleep', `${executable}.new`)
+    await rename(`${executable}.new`, executable)
+    expect(await runsAnotherProgram(daemon, executable)).toBe(true)
+    // Nothing can be told of a file that is not there.
+    expect(await runsAnotherProgram(daemon, `${executable}-not`)).toBe(false)
+  } finally {
+    await endProcess(daemon, 5_000)
+  }
+  expect(await runsAnotherProgram(daemon, executable)).toBe(false)
 })
 
 test('kills what does not heed SIGTERM', async () => {

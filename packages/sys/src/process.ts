@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { open, readFile } from 'node:fs/promises'
+import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isErrno } from './errno.ts'
 
@@ -51,6 +51,38 @@ export async function identifyProcess(pid: number): Promise<ProcessIdentity | nu
     if (isErrno(error, 'ENOENT', 'ESRCH')) return null
     throw error
   }
+}
+
+export interface FoundProcess extends ProcessIdentity {
+  /** Its command line. */
+  readonly words: readonly string[]
+}
+
+/** Every process of this machine with such a command line. */
+export async function findProcesses(isWanted: (words: readonly string[]) => boolean): Promise<readonly FoundProcess[]> {
+  const numbers = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))
+  const found = await Promise.all(
+    numbers.map(async (name) => {
+      const words = (await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')).split('\0')
+      const identity = isWanted(words) ? await identifyProcess(Number(name)) : null
+      return identity && { ...identity, words }
+    }),
+  )
+  return found.filter((process) => process !== null)
+}
+
+/** Whether it runs another program than the one that is installed now: an upgrade replaced the file. */
+export const runsAnotherProgram = ({ pid }: ProcessIdentity, executable: string): Promise<boolean> =>
+  areTwoFiles(`/proc/${pid}/exe`, executable)
+
+/** @param netns path of a network namespace; absent for this process's own */
+export const isInAnotherNetns = ({ pid }: ProcessIdentity, netns = '/proc/self/ns/net'): Promise<boolean> =>
+  areTwoFiles(`/proc/${pid}/ns/net`, netns)
+
+/** False as well when one of them cannot be told. */
+async function areTwoFiles(...paths: readonly [string, string]): Promise<boolean> {
+  const [one, other] = await Promise.all(paths.map((path) => stat(path).catch(() => null)))
+  return one != null && other != null && (one.dev !== other.dev || one.ino !== other.ino)
 }
 
 /** Whether that very process still runs. */

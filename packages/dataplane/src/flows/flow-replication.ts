@@ -77,9 +77,7 @@ export class FlowReplication {
       await makeRunDirectory(this.#options.directory, 0o700)
       this.#text = (await readFileOrNull(this.#configFile))?.toString('utf8') ?? null
       this.#running = await this.#process.find()
-      this.#outdated =
-        this.#running !== null &&
-        ((await this.#process.isOutdated(this.#running)) || (await this.#process.isElsewhere(this.#running)))
+      this.#outdated = this.#running !== null && (await this.#process.isOutdated(this.#running))
       this.#begin()
       for (const entry of previous) this.#learn(entry)
     })

@@ -1,6 +1,12 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { endProcess, identifyProcess, type ProcessIdentity, startDaemon } from '@spout/sys'
+import {
+  endProcess,
+  findProcesses,
+  isInAnotherNetns,
+  type ProcessIdentity,
+  runsAnotherProgram,
+  startDaemon,
+} from '@spout/sys'
 
 const STOP_WITHIN_MS = 2_000
 
@@ -18,29 +24,14 @@ export class FlowsProcess {
   }
 
   async find(): Promise<ProcessIdentity | null> {
-    const names = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))
-    const found = await Promise.all(
-      names.map(async (name) => {
-        const words = (await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')).split('\0')
-        const isOurs = basename(words[0] ?? '') === basename(this.#executable) && words[1] === this.#directory
-        return isOurs ? identifyProcess(Number(name)) : null
-      }),
-    )
-    return found.find((process) => process !== null) ?? null
+    const program = basename(this.#executable)
+    const [found] = await findProcesses((words) => basename(words[0] ?? '') === program && words[1] === this.#directory)
+    return found ?? null
   }
 
-  /** Whether it runs another executable than the installed one, after an upgrade. */
-  async isOutdated({ pid }: ProcessIdentity): Promise<boolean> {
-    const [runs, installed] = await Promise.all([`/proc/${pid}/exe`, this.#executable].map((path) => fileOf(path)))
-    return runs !== null && installed !== null && runs !== installed
-  }
-
-  /**
-   * Whether it runs in another namespace than the wanted one: a namespace of that name was deleted and created again.
-   */
-  async isElsewhere({ pid }: ProcessIdentity): Promise<boolean> {
-    const [runs, wanted] = await Promise.all([`/proc/${pid}/ns/net`, this.#netns ?? '/proc/self/ns/net'].map(fileOf))
-    return runs !== null && wanted !== null && runs !== wanted
+  /** Whether an upgrade replaced the program, or the namespace that it faces was deleted and made again. */
+  async isOutdated(process: ProcessIdentity): Promise<boolean> {
+    return (await runsAnotherProgram(process, this.#executable)) || isInAnotherNetns(process, this.#netns)
   }
 
   start(): Promise<ProcessIdentity> {
@@ -54,10 +45,3 @@ export class FlowsProcess {
     await endProcess(process, STOP_WITHIN_MS)
   }
 }
-
-/** Null if the path does not exist. */
-const fileOf = (path: string): Promise<string | null> =>
-  stat(path).then(
-    ({ dev, ino }) => `${dev} ${ino}`,
-    () => null,
-  )

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs'
-import { access, readdir, readFile, rm } from 'node:fs/promises'
+import { access, readFile, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import {
   endProcess,
   execOk,
-  identifyProcess,
+  findProcesses,
   isRunning,
   type ProcessIdentity,
   signalProcess,
@@ -124,17 +124,8 @@ export class Daemons {
   }
 
   /** Parent and child alike: they have the same command line. */
-  async #processes(): Promise<readonly ProcessIdentity[]> {
-    const names = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))
-    const found = await Promise.all(
-      names.map(async (name) => {
-        const words = (await readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => '')).split('\0')
-        const isOurs =
-          basename(words[0] ?? '') === basename(this.#paths.keepalived) &&
-          words.includes(`--use-file=${this.#files.config}`)
-        return isOurs ? identifyProcess(Number(name)) : null
-      }),
-    )
-    return found.filter((process) => process !== null)
+  #processes(): Promise<readonly ProcessIdentity[]> {
+    const [program, config] = [basename(this.#paths.keepalived), `--use-file=${this.#files.config}`]
+    return findProcesses((words) => basename(words[0] ?? '') === program && words.includes(config))
   }
 }

@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs'
-import { readFile, rm, stat } from 'node:fs/promises'
-import { endProcess, identifyProcess, isRunning, readFileOrNull, writeFileAtomically } from '@spout/sys'
+import { readFile, rm } from 'node:fs/promises'
+import {
+  endProcess,
+  identifyProcess,
+  isRunning,
+  readFileOrNull,
+  runsAnotherProgram,
+  writeFileAtomically,
+} from '@spout/sys'
 import type { ProcessSettings } from './config.ts'
 import { contentOf, type PlacedEntry, type ProxySlots } from './content.ts'
 import { boundsOf, type HaproxyOptions } from './options.ts'
@@ -113,12 +120,8 @@ export class ProxyLauncher {
 
   /** Whether it runs another program than a new process would, or binds its clients otherwise: Spout or the program was upgraded. */
   async isOutdated({ process }: RunningProxy): Promise<boolean> {
-    if (this.#bounds !== boundsOf(this.#given.options)) return true
-    const [running, installed] = await Promise.all(
-      [`/proc/${process.pid}/exe`, this.#given.options.executable].map((path) => stat(path).catch(() => null)),
-    )
-    if (running == null || installed == null) return false
-    return running.dev !== installed.dev || running.ino !== installed.ino
+    const { options } = this.#given
+    return this.#bounds !== boundsOf(options) || runsAnotherProgram(process, options.executable)
   }
 
   /** Keeps what `adopt` of the next agent needs. */
