@@ -48,6 +48,7 @@ describe('members that come, change and go', () => {
       networkId: office.network.id,
       updatedAt: '2026-01-01T00:00:01.000Z',
     })
+    expect(changed.pools[0]!.updatedAt).toBe(made.pools[0]!.updatedAt)
     const shown = office.view.get('loadBalancer', made.id)!.value
     expect(shown).toEqual(changed)
     const heavier = { ...shown.pools[0]!.members[1]!, weight: 7 }

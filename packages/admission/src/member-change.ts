@@ -27,7 +27,7 @@ export function withMembers(
   const put = change.put.map((one, index) => parseAs(member, one, `put[${index}]`))
   const changed = changedMembers(context, pool, put, change.remove)
   if (changed === null) return current
-  const pools = current.pools.with(at, { ...pool, members: [...changed.members], updatedAt: now })
+  const pools = current.pools.with(at, { ...pool, members: [...changed.members] })
   const next = { ...current, pools, updatedAt: now }
   const networkId = put.length === 0 ? current.networkId : checkedNetwork(context, next, at, put)
   claimRoom(context, claim, current, next)

@@ -129,9 +129,7 @@ export class NativeLoadBalancers implements LoadBalancerService {
   async changeMembers({ document, status }: ShownLoadBalancer, change: PoolChange): Promise<ShownLoadBalancer> {
     const { generation, updatedAt, put } = await this.#memberChanges.ask({ loadBalancerId: document.id, change })
     const pools = document.pools.map((pool) =>
-      pool.id === change.poolId
-        ? { ...pool, updatedAt, members: changedMembers(pool.members, put, change.remove) }
-        : pool,
+      pool.id === change.poolId ? { ...pool, members: changedMembers(pool.members, put, change.remove) } : pool,
     )
     return { document: { ...document, pools, generation, updatedAt }, status }
   }

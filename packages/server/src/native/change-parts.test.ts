@@ -75,6 +75,30 @@ test('what is not named stays, of a load balancer and of each of its parts', asy
   expect((await made.now()).pools[0].members.map(({ weight }: { weight: number }) => weight)).toEqual([1, 0])
 })
 
+test('a pool is updated by its own fields alone, not by its members or its monitor', async () => {
+  const { before, path, pool, member: at, now } = await create()
+  const times = async () => {
+    const { members, monitor, updatedAt } = (await now()).pools[0]
+    return {
+      pool: updatedAt,
+      members: members.map((one: { updatedAt: string | null }) => one.updatedAt),
+      monitor: monitor.updatedAt,
+    }
+  }
+  await call('PATCH', at(0), { weight: 9 })
+  expect(await times()).toEqual({ pool: null, members: [expect.any(String), null], monitor: null })
+  const [, second] = before.pools[0].members
+  await call('PUT', `${pool}/members`, { members: [{ ...second, weight: 4 }] })
+  expect(await times()).toEqual({ pool: null, members: [expect.any(String)], monitor: null })
+  await call('PATCH', pool, { monitor: { intervalMs: 3000 } })
+  expect(await times()).toMatchObject({ pool: null, monitor: expect.any(String) })
+  const { listeners, pools } = await now()
+  await call('PUT', path, { listeners, pools: [{ ...pools[0], members: [] }] })
+  expect(await times()).toMatchObject({ pool: null, members: [] })
+  await call('PATCH', pool, { algorithm: 'source-ip' })
+  expect(await times()).toMatchObject({ pool: expect.any(String) })
+})
+
 test('a monitor comes, changes its type and goes', async () => {
   const made = await create()
   const tcp = await call('PATCH', made.pool, { monitor: { type: 'tcp' } })

@@ -139,11 +139,11 @@ export class Parts {
     const byName = (known: Pool) => draft.name !== '' && known.name === draft.name
     const known = match(pools, draft.id, byName, `${path}id`, 'Pool')
     const { createdAt: _created, updatedAt: _updated, id: _id, members, monitor, ...own } = draft
-    return this.#stamp(known, {
-      ...own,
+    const parts = {
       members: this.members(members, known?.members ?? [], `${path}members`),
       monitor: monitor === null ? null : this.#monitor(monitor, known?.monitor ?? null, `${path}monitor.id`),
-    })
+    }
+    return { ...this.#stamp<Omit<Pool, keyof typeof parts>>(known && ownFields(known), own), ...parts }
   }
 
   members(drafts: readonly MemberDraft[], current: readonly Member[], path: string): Member[] {
@@ -190,6 +190,11 @@ export class Parts {
     const same = known !== undefined && isDeepStrictEqual(before, { ...fresh, updatedAt: null })
     return { ...fresh, updatedAt: known === undefined ? null : same ? known.updatedAt : this.#now } as T
   }
+}
+
+/** A pool is updated by what it says itself: its members and its monitor have times of their own. */
+function ownFields({ members: _members, monitor: _monitor, ...own }: Pool): Omit<Pool, 'members' | 'monitor'> {
+  return own
 }
 
 interface Stamped {

@@ -23,7 +23,7 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
       const changed = await putPart(POOLS, context, call, (current) => {
         const known = partOf(current.pools, call.params.part, 'Pool')
         const members = new Parts(current, now).members(call.body.members, known.members, 'members')
-        return { ...known, members, updatedAt: now }
+        return { ...known, members }
       })
       return partOf(changed.pools, call.params.part, 'Pool')
     },
@@ -47,7 +47,7 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
           at = known.members.indexOf(stored)
           const wanted = parseAs(memberDraft, { ...merged(stored, call.body), id: stored.id })
           const [made = stored] = new Parts(current, now).members([wanted], known.members, 'members')
-          return { ...known, members: known.members.with(at, made), updatedAt: now }
+          return { ...known, members: known.members.with(at, made) }
         })
         return memberOf(partOf(changed.pools, call.params.part, 'Pool').members)
       } catch (error) {
