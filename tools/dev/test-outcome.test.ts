@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { failureLines, outcomesOf } from './test-outcome.ts'
+import { failureLines, nothingMatched, outcomesOf } from './test-outcome.ts'
 
 let directory: string
 beforeEach(() => {
@@ -52,4 +52,15 @@ it('an error outside of every test, or no report, is a failure', () => {
 
 it('a failure is told by its project, its file and its test', () => {
   expect(failureLines(reported([MIXED], 1))).toEqual(['lab: a.test.ts > two', '    two is wrong'])
+})
+
+it('a run in which no test ran has failed, and names the filters', () => {
+  const skipped = { name: '/root/d.test.ts', status: 'passed', assertionResults: [test('skipped', 'one')] }
+  for (const outcomes of [[], reported([skipped], 0)])
+    expect(failureLines(nothingMatched(outcomes, ['node-fault', '-t', 'F2']))).toEqual([
+      'no test ran: ',
+      '    no test of these kinds matches "node-fault" "-t" "F2"',
+    ])
+  expect(nothingMatched(reported([MIXED], 1), ['a.test'])).toEqual([])
+  expect(failureLines(nothingMatched([], []))).toEqual(['no test ran: ', '    there is no test of these kinds'])
 })

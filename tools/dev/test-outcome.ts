@@ -67,6 +67,14 @@ export const nowhere = (project: string, message: string): FileOutcome => ({
   failures: [{ name: null, message }],
 })
 
+/** A run in which no test ran has failed: the filter is wrong, or a test file is not where it is looked for. */
+export function nothingMatched(outcomes: readonly FileOutcome[], filters: readonly string[]): readonly FileOutcome[] {
+  if (outcomes.some(({ passed, failures }) => passed > 0 || failures.length > 0)) return []
+  const asked = filters.map((filter) => JSON.stringify(filter)).join(' ')
+  const message = asked === '' ? 'there is no test of these kinds' : `no test of these kinds matches ${asked}`
+  return [nowhere('no test ran', message)]
+}
+
 /** Something that is no test file, and is in order. */
 export const passedOnce = (project: string, file: string): FileOutcome => ({
   project,
