@@ -1,4 +1,4 @@
-import { type Account, run, type SystemAccess } from '@spout/testkit'
+import type { Account, OpenStackProgram, SystemAccess } from '@spout/testkit'
 import { openstackEnv } from '../tools/dev/env.ts'
 
 /** What the client prints with `-f json`. */
@@ -9,19 +9,21 @@ const DOCUMENT = /^(?:\{\n[\s\S]*?^\}|\[\n[\s\S]*?^\]|\[\]|\{\})$/gm
 
 /** Debian's unmodified `openstack` client as one account. */
 export class OpenStackClient {
+  readonly #program: OpenStackProgram
   readonly #env: Readonly<Record<string, string>>
 
-  constructor({ endpoint }: SystemAccess, account: Account) {
+  constructor(program: OpenStackProgram, { endpoint }: SystemAccess, account: Account) {
+    this.#program = program
     this.#env = openstackEnv(endpoint, account)
   }
 
   /**
-   * Runs commands in one process, which takes as long as one alone would.
+   * Runs commands one after the other.
    * @returns the JSON documents that they print, in order
    * @throws Error with the client's words when one fails
    */
   async run(...commands: readonly string[]): Promise<readonly Document[]> {
-    const { stdout, stderr } = await run(['openstack'], { input: `${commands.join('\n')}\n`, env: this.#env })
+    const { stdout, stderr } = await this.#program.run([], { input: `${commands.join('\n')}\n`, env: this.#env })
     if (stderr.trim() !== '') throw new Error(`openstack: ${stderr.trim()}\n${commands.join('\n')}`)
     return Array.from(stdout.matchAll(DOCUMENT), ([text]) => JSON.parse(text) as Document)
   }
@@ -39,7 +41,7 @@ export class OpenStackClient {
 
   /** What a command that must fail says. */
   async refused(command: string): Promise<string> {
-    const { code, stdout, stderr } = await run(['openstack', ...command.split(' ')], { env: this.#env })
+    const { code, stdout, stderr } = await this.#program.run(command.split(' '), { env: this.#env })
     if (code === 0) throw new Error(`openstack ${command} succeeded: ${stdout}`)
     return stderr.trim()
   }

@@ -1,4 +1,12 @@
-import { Caller, NODES, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import {
+  Caller,
+  NODES,
+  OpenStackProgram,
+  type ShownLoadBalancer,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ACME, BOLT, CLIENT, tally } from './fixtures.ts'
 import { type Document, OpenStackClient } from './openstack-client.ts'
@@ -7,19 +15,22 @@ let system: TestSystem
 let client: Caller
 let acme: Tenant
 let bolt: Tenant
+let program: OpenStackProgram
 let alice: OpenStackClient
 let bob: OpenStackClient
 
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [ACME, BOLT] })
   ;[acme, bolt] = system.tenants as [Tenant, Tenant]
-  alice = new OpenStackClient(system.access, acme)
-  bob = new OpenStackClient(system.access, bolt)
+  program = new OpenStackProgram()
+  alice = new OpenStackClient(program, system.access, acme)
+  bob = new OpenStackClient(program, system.access, bolt)
   client = await Caller.start(system.lab, 'client')
 })
 
 afterAll(async () => {
   await client?.[Symbol.asyncDispose]()
+  await program?.[Symbol.asyncDispose]()
   await system?.destroy()
 })
 

@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { OpenStackProgram, type RunResult, run as runCommand } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_PASSWORD, openTestBed, type TestBed } from './test-bed.ts'
 
@@ -9,21 +6,22 @@ const MANY_CALLS_MS = 400_000
 
 /** Unmodified clients against the facades: Debian's `openstack` over a real socket. */
 
+const INSTALLED = '/usr/bin/openstack'
+
 type Environment = Readonly<Record<string, string>>
 
 let bed: TestBed
 let authUrl: string
-/** Where the client keeps which of its commands is whose: without, it looks through all it has at each start. */
-let home: string
+let program: OpenStackProgram
 
 beforeAll(async () => {
   bed = await openTestBed()
-  home = await mkdtemp(join(tmpdir(), 'spout-openstack-'))
+  program = new OpenStackProgram()
   authUrl = `${await bed.app.listen({ host: '127.0.0.1', port: 0 })}/identity`
 })
 afterAll(async () => {
   await bed.close()
-  await rm(home, { recursive: true, force: true })
+  await program[Symbol.asyncDispose]()
 })
 
 const as = (userName: string, password: string, projectName: string): Environment => ({
@@ -37,21 +35,12 @@ const as = (userName: string, password: string, projectName: string): Environmen
 })
 const admin = () => as('admin', ADMIN_PASSWORD, 'admin')
 
-const run = (
-  environment: Environment,
-  args: readonly string[],
-): Promise<{ code: number; out: string; error: string }> =>
-  new Promise((resolve) => {
-    const env = { PATH: '/usr/bin:/bin', HOME: home, ...environment }
-    execFile('/usr/bin/openstack', args, { env, timeout: 60_000 }, (error, out, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, error: stderr }),
-    )
-  })
+const run = (env: Environment, args: readonly string[]): Promise<RunResult> => program.run(args, { env })
 
 const openstack = async (environment: Environment, ...args: string[]): Promise<string> => {
-  const { code, out, error } = await run(environment, args)
-  if (code !== 0) throw new Error(`openstack ${args.join(' ')}: ${error}`)
-  return out
+  const { code, stdout, stderr } = await run(environment, args)
+  if (code !== 0) throw new Error(`openstack ${args.join(' ')}: ${stderr}`)
+  return stdout
 }
 
 type Shown = Readonly<Record<string, unknown>>
@@ -73,18 +62,22 @@ describe('identity', () => {
     await openstack(admin(), 'token', 'revoke', String(token.id))
     const refused = await run({ ...bearer, OS_TOKEN: String(token.id) }, ['token', 'issue'])
     expect(refused).toMatchObject({ code: 1 })
-    expect(refused.error).toContain('HTTP 401')
+    expect(refused.stderr).toContain('HTTP 401')
   })
 
   test('a wrong password is refused in words', async () => {
-    const { code, error } = await run(as('admin', 'wrong', 'admin'), ['token', 'issue'])
+    const { code, stderr } = await run(as('admin', 'wrong', 'admin'), ['token', 'issue'])
     expect(code).toBe(1)
-    expect(error).toContain('(HTTP 401)')
+    expect(stderr).toContain('(HTTP 401)')
   })
 
   test('the catalog', async () => {
     const services = await list(admin(), 'catalog', 'list')
     expect(services.map((service) => service.Type).sort()).toEqual(['compute', 'identity', 'load-balancer', 'network'])
+    // What all others are asked of is the program that is installed, loaded once.
+    const env = { PATH: '/usr/bin:/bin', ...admin() }
+    const installed = await runCommand([INSTALLED, 'catalog', 'list', '-f', 'json'], { env })
+    expect(JSON.parse(installed.stdout)).toEqual(services)
   })
 
   test(
@@ -103,10 +96,10 @@ describe('identity', () => {
       expect((await list(admin(), 'project', 'list')).map((row) => row.Name).sort()).toEqual(['admin', 'team'])
       expect((await list(admin(), 'user', 'list')).map((row) => row.Name).sort()).toEqual(['admin', 'ann'])
       expect((await list(admin(), 'role', 'list')).map((row) => row.Name)).toContain('load-balancer_member')
-      expect((await run(ann, ['project', 'create', 'mine'])).error).toContain('(HTTP 403)')
+      expect((await run(ann, ['project', 'create', 'mine'])).stderr).toContain('(HTTP 403)')
 
       await openstack(admin(), 'role', 'remove', '--project', 'team', '--user', 'ann', 'member')
-      expect((await run(ann, ['token', 'issue'])).error).toContain('(HTTP 401)')
+      expect((await run(ann, ['token', 'issue'])).stderr).toContain('(HTTP 401)')
       await openstack(admin(), 'user', 'set', 'ann', '--password', 'new-password')
       await openstack(admin(), 'role', 'add', '--project', 'team', '--user', 'ann', 'reader')
       await openstack(as('ann', 'new-password', 'team'), 'token', 'issue')
@@ -127,11 +120,11 @@ describe('identity', () => {
       OS_APPLICATION_CREDENTIAL_SECRET: String(made.secret),
     }
     expect(await show(robot, 'token', 'issue')).toMatchObject({ user_id: bed.admin.userId })
-    expect((await run(robot, ['project', 'create', 'x'])).error).toContain('(HTTP 403)')
-    expect((await run(robot, ['application', 'credential', 'create', 'y'])).error).toContain('(HTTP 403)')
+    expect((await run(robot, ['project', 'create', 'x'])).stderr).toContain('(HTTP 403)')
+    expect((await run(robot, ['application', 'credential', 'create', 'y'])).stderr).toContain('(HTTP 403)')
     expect(JSON.stringify(await show(admin(), 'application', 'credential', 'show', 'robot'))).not.toContain(made.secret)
     await openstack(admin(), 'application', 'credential', 'delete', 'robot')
-    expect((await run(robot, ['token', 'issue'])).error).toContain('(HTTP 401)')
+    expect((await run(robot, ['token', 'issue'])).stderr).toContain('(HTTP 401)')
   })
 })
 
@@ -179,7 +172,7 @@ describe('network', () => {
       '10.7.0.0/25',
     ])
     expect(refused.code).toBe(1)
-    expect(refused.error).toMatch(/BadRequest|ConflictException/)
+    expect(refused.stderr).toMatch(/BadRequest|ConflictException/)
   })
 
   test('ports: reserved, found by address, released', async () => {
@@ -189,7 +182,7 @@ describe('network', () => {
     expect(JSON.stringify(port.fixed_ips)).toContain('10.7.0.9')
     expect(await show(admin(), 'port', 'show', 'mine')).toMatchObject({ id: port.id })
     expect(await list(admin(), 'port', 'list', '--fixed-ip', 'ip-address=10.7.0.9')).toHaveLength(1)
-    expect((await run(admin(), ['port', 'create', 'other', ...args])).error).toContain('already in use')
+    expect((await run(admin(), ['port', 'create', 'other', ...args])).stderr).toContain('already in use')
     await openstack(admin(), 'port', 'delete', 'mine')
     // What stays is the subnet's gateway, which is no port of anybody's.
     expect(await list(admin(), 'port', 'list', '--project', 'admin')).toEqual([])

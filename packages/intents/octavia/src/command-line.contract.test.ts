@@ -1,8 +1,4 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { OpenStackProgram } from '@spout/testkit'
 import type { FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statusOf } from './testing/fixtures.ts'
@@ -15,7 +11,7 @@ import { TestService } from './testing/service.ts'
  */
 let service: TestService
 let endpoint: string
-let home: string
+let program: OpenStackProgram
 
 beforeAll(async () => {
   service = await TestService.start((app) => {
@@ -29,35 +25,32 @@ beforeAll(async () => {
   service.status.otherwise = statusOf({ confirmedGeneration: Number.MAX_SAFE_INTEGER })
   const address = await service.app.listen({ host: '127.0.0.1', port: 0 })
   endpoint = `${address}/load-balancer`
-  home = await mkdtemp(join(tmpdir(), 'spout-openstack-'))
+  program = new OpenStackProgram()
 })
 afterAll(async () => {
   await service.stop()
-  await rm(home, { recursive: true, force: true })
+  await program[Symbol.asyncDispose]()
 })
 
-const run = promisify(execFile)
-
-/** Runs `openstack loadbalancer …` and returns what it printed. Words after the first text may hold spaces. */
-async function openstack(command: string, ...more: string[]): Promise<string> {
+/** Runs `openstack loadbalancer …`. Words after the first text may hold spaces. */
+function run(command: string, more: readonly string[] = []) {
   const access = ['--os-auth-type', 'admin_token', '--os-endpoint', endpoint, '--os-token', 'member']
-  const { stdout } = await run('openstack', [...access, 'loadbalancer', ...command.split(' '), ...more], {
-    // A clean environment: no cloud of whoever runs the tests.
-    env: { PATH: '/usr/bin:/bin', HOME: home, LC_ALL: 'C.UTF-8', no_proxy: '*' },
-    timeout: 60_000,
-  })
+  return program.run([...access, 'loadbalancer', ...command.split(' '), ...more], { env: {} })
+}
+
+/** What it printed. */
+async function openstack(command: string, ...more: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(command, more)
+  if (code !== 0) throw new Error(`openstack loadbalancer ${command}: ${stderr}`)
   return stdout
 }
 
 const shown = async (command: string): Promise<unknown> => JSON.parse(await openstack(`${command} -f json`))
 
 const fails = async (command: string): Promise<string> => {
-  try {
-    await openstack(command)
-  } catch (error) {
-    return error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error)
-  }
-  throw new Error(`openstack loadbalancer ${command} succeeded`)
+  const { code, stderr } = await run(command)
+  if (code === 0) throw new Error(`openstack loadbalancer ${command} succeeded`)
+  return stderr.trim()
 }
 
 describe('openstack loadbalancer', () => {
