@@ -1,5 +1,5 @@
 import { FakeClock } from '@spout/runtime/fake-clock'
-import { Serial } from '@spout/runtime/serial'
+import { Mutex } from '@spout/runtime/mutex'
 import { expect, test } from 'vitest'
 import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 
@@ -8,13 +8,13 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {} }
 /** A process that is only data, and what was done with it. */
 function supervised(more: Partial<SupervisorOptions> = {}) {
   const clock = new FakeClock()
-  const serial = new Serial()
+  const mutex = new Mutex()
   const did: string[] = []
   const start = async () => {
     did.push(`start at ${clock.monotonicMs()}`)
   }
-  const supervisor = new Supervisor({ name: 'it', log: silent, clock, serial, start, ...more })
-  return { clock, serial, did, supervisor }
+  const supervisor = new Supervisor({ name: 'it', log: silent, clock, mutex, start, ...more })
+  return { clock, mutex, did, supervisor }
 }
 
 test('a process that is lost after a life is started again at once, one that dies young ever later', async () => {
@@ -90,10 +90,10 @@ test('a process is looked at until a look finds it gone, and again once it was s
 })
 
 test('a restart waits for what the owner does, and is not done when that started the process', async () => {
-  const { clock, serial, did, supervisor } = supervised()
+  const { clock, mutex, did, supervisor } = supervised()
   supervisor.started()
   let go = () => {}
-  const busy = serial.run(() => new Promise<void>((resolve) => (go = resolve)))
+  const busy = mutex.run(() => new Promise<void>((resolve) => (go = resolve)))
   supervisor.lost()
   await clock.advance(100)
   expect(did).toEqual([])

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@spout/runtime/clock'
+import type { Mutex } from '@spout/runtime/mutex'
 import { restartPauseMs } from '@spout/runtime/restart-pause'
-import type { Serial } from '@spout/runtime/serial'
 import type { Log } from './log.ts'
 
 export interface SupervisorOptions {
@@ -9,12 +9,12 @@ export interface SupervisorOptions {
   readonly log: Log
   readonly clock: Clock
   /** `end` and `start` run in it, so that they never meet what else the owner does with the process. */
-  readonly serial: Serial
+  readonly mutex: Mutex
   /** Ends what is left of a lost process, at once; what replaces it may have to wait. */
   readonly end?: () => Promise<void>
   /** Makes the process work again. */
   readonly start: () => Promise<void>
-  /** For a process whose end nobody tells: whether it works, asked every so often. It runs beside `serial`. */
+  /** For a process whose end nobody tells: whether it works, asked every so often. It runs beside `mutex`. */
   readonly look?: { readonly everyMs: number; readonly isWhole: () => Promise<boolean> }
 }
 
@@ -117,7 +117,7 @@ export class Supervisor {
   }
 
   #inTurn(turn: number, task: () => Promise<void>): Promise<void> {
-    return this.#given.serial.run(async () => {
+    return this.#given.mutex.run(async () => {
       if (turn === this.#turn) await task()
     })
   }
