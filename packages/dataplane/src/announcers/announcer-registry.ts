@@ -5,42 +5,45 @@ import type { Announcement, AnnouncementDifference, Announcer } from '../contrac
 type Outcomes = Awaited<ReturnType<Announcer['apply']>>
 type IsDue = (announcement: Announcement) => boolean
 
-/** Who owns which shard of the group: the announcer that elects says it. */
+/** The shards that this node owns, told by the announcer that elects. */
 export interface ShardOwnership {
-  /** Shards that this node is master of. */
+  /** Shards that this node masters. */
   mastered(): ReadonlySet<number>
-  /** @returns a function that ends it */
+  /** @returns a function that unsubscribes */
   onChange(listener: () => void): () => void
 }
 
 /**
- * The announcers of a node as one: each is given the announcements whose `by.via` is its name, those of a shard that it
- * follows (`Announcer.followsShards`) only while this node is the shard's master.
+ * Combines the announcers of a node. Each gets the announcements whose `by.via` is its name. Announcements of a shard
+ * that an announcer follows (`Announcer.followsShards`) are made only while this node is the shard's master.
  */
 export class AnnouncerRegistry implements Announcer {
   readonly name = 'node'
   readonly #announcers: readonly Announcer[]
   readonly #shards: ShardOwnership
-  /** What each announced last, and the whole made of it: the same answers give the same array. */
+  /** The last results of all announcers and the array made of them. The same results give the same array. */
   #observed: { readonly parts: readonly (readonly Announcement[])[]; readonly whole: readonly Announcement[] } | null =
     null
-  /** What is announced, for announcers that want to hear the whole set each time. */
+  /** The current announcements of each announcer, for those that need the whole set. */
   readonly #wanted = new Map<Announcer, Map<string, Announcement>>()
-  /** Wanted while this node is master of a shard, by announcers that follow shards. */
+  /** Wanted announcements that follow a shard. */
   readonly #following = new Map<string, Announcement>()
-  /** Of those, the ones that are announced now. */
+  /** Those that are announced now. */
   #followed: ReadonlySet<string> = new Set()
   readonly #mutex = new Mutex()
   readonly #unfollow: () => void
 
-  /** @param announcers those that follow shards come after the one that elects: a shard that it takes is followed at once */
+  /**
+   * @param announcers in order: those that follow shards come after the one that elects, so that they see a new shard
+   * at once
+   */
   constructor(announcers: readonly Announcer[], shards: ShardOwnership) {
     this.#announcers = announcers
     this.#shards = shards
     this.#unfollow = shards.onChange(() => void this.#follow().catch(() => {}))
   }
 
-  /** Of those that follow a shard, those are withdrawn at once that this node lost while no agent ran. */
+  /** Withdraws announcements that follow a shard which this node lost while no agent ran. */
   adopt(previous: readonly Announcement[]): Promise<void> {
     return this.#mutex.run(async () => {
       this.#following.clear()
@@ -94,7 +97,7 @@ export class AnnouncerRegistry implements Announcer {
     })
   }
 
-  /** A shard came or went: the addresses that follow it are announced or withdrawn. */
+  /** A shard came or went: announces or withdraws the addresses that follow it. */
   #follow(): Promise<void> {
     return this.#mutex.run(async () => {
       const due = this.#due(this.#isDue())
@@ -111,8 +114,8 @@ export class AnnouncerRegistry implements Announcer {
   }
 
   /**
-   * Which announcements are made with the shards as they are now. Asked for once in an operation, when it is the turn of
-   * an announcer that follows them: what changes after that is followed by an operation of its own.
+   * Returns which announcements are due with the current shards. An operation asks once, when it is the turn of an
+   * announcer that follows shards. A later change of shards causes another operation.
    */
   #isDue(): IsDue {
     const mastered = this.#shards.mastered()
@@ -135,7 +138,7 @@ export class AnnouncerRegistry implements Announcer {
     }
   }
 
-  /** Outcomes of what is not new are left out: who asked for a change hears of the change. */
+  /** Leaves out outcomes of unchanged announcements, since `change` returns only those of `come`. */
   async #changeOne(announcer: Announcer, { come, go }: AnnouncementDifference, signal: AbortSignal): Promise<Outcomes> {
     const wanted = this.#wanted.get(announcer) ?? new Map<string, Announcement>()
     this.#wanted.set(announcer, wanted)
@@ -159,7 +162,7 @@ export class AnnouncerRegistry implements Announcer {
     return this.#observed!.whole
   }
 
-  /** Domains with addresses that clients come to, and that go with the shard. */
+  /** Domains of client-facing addresses that move with the shard. */
   domainsOf(shard: number): ReadonlySet<number> {
     const wanted = [...this.#wanted.values()].flatMap((announcements) => [...announcements.values()])
     const domains = [...wanted, ...this.#following.values()].filter((each) => shardOf(each) === shard)
@@ -175,7 +178,7 @@ export class AnnouncerRegistry implements Announcer {
 
 const always: IsDue = () => true
 
-/** Taken on, and nothing to do for now: another node is the master. */
+/** Accepted announcements that are not due, since another node is the master. */
 const waiting = (wanted: readonly Announcement[], isDue: IsDue): Outcomes =>
   wanted.filter((each) => !isDue(each)).map((announcement) => ({ announcement, error: null }))
 

@@ -1,6 +1,6 @@
 import { HelperError, type NativeHelper } from '@spout/sys'
 
-/** A word for a namespace as it is (`NativeHelper.rtnlMark`): while it stays the same nothing need be listed. */
+/** The change mark of a namespace (`NativeHelper.rtnlMark`). While it stays the same, nothing needs to be listed. */
 export async function markOf(helper: NativeHelper, netns: string | undefined): Promise<string> {
   try {
     return await helper.rtnlMark({ netns })
@@ -10,7 +10,7 @@ export async function markOf(helper: NativeHelper, netns: string | undefined): P
   }
 }
 
-/** The addresses that an interface has. One that is gone, or its namespace, has none. */
+/** The addresses of an interface; none if the interface or its namespace does not exist. */
 export async function addressesOn(
   helper: NativeHelper,
   at: { readonly netns?: string; readonly dev: string },

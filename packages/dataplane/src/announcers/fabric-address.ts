@@ -17,13 +17,13 @@ export interface FabricAddressOptions {
 }
 
 /**
- * The node's own address on its fabric interface, IPv4 before IPv6; null when it has none. VIPs are bound with host
- * prefixes: what has one is none of the node's own.
+ * The node's own address on its fabric interface, IPv4 before IPv6; null if it has none. Addresses with a host prefix
+ * are VIPs.
  */
 export class FabricAddress {
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
-  /** What was found when the kernel's mark was this. */
+  /** The result when the kernel had this mark. */
   #seen: { readonly mark: string; readonly address: string | null } | null = null
   #looks = 0
 
@@ -32,12 +32,12 @@ export class FabricAddress {
     this.#helper = helper
   }
 
-  /** How often the interface was looked at since start. */
+  /** Counts reads of the interface since the start. */
   get counters(): { readonly looks: number } {
     return { looks: this.#looks }
   }
 
-  /** Looks at the interface only when somebody else changed something since. */
+  /** Reads the interface only if somebody else changed something since the last read. */
   async read(): Promise<string | null> {
     const mark = await markOf(this.#helper, rootNetns(this.#config))
     if (this.#seen?.mark !== mark) this.#seen = { mark, address: await this.#look() }
@@ -52,7 +52,7 @@ export class FabricAddress {
       const shown = await execOk(['ip', ...namespace, '-json', 'address', 'show', 'dev', fabricInterface])
       return ownAddress(JSON.parse(shown) as readonly IpAddressRow[])
     } catch (error) {
-      // An interface that is gone has no address; whatever else it is says nothing of the address.
+      // A missing interface has no address. Other errors say nothing about the address.
       if ((await findLink({ netns: rootNamespace || null, name: fabricInterface })) === null) return null
       throw error
     }

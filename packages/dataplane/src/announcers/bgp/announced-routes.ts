@@ -3,7 +3,7 @@ import { formatCidr, hostCidr, ipBits, parseCidr, parseIp } from '@spout/net'
 import type { Route } from '@spout/sys'
 import type { Announcement } from '../../contracts/announcer.ts'
 
-/** A route of the kernel that announcements want. */
+/** A kernel route that an announcement needs. */
 export interface WantedRoute {
   readonly table: number
   readonly to: string
@@ -13,15 +13,16 @@ export interface WantedRoute {
 
 const MAIN_TABLE = 254
 const LOCAL_TABLE = 255
-/** Tells our routes in tables that are not ours alone. Any other route to the same prefix goes ahead of it. */
+/** Identifies our routes in tables that others use too. Any other route to the same prefix is preferred. */
 const OUR_METRIC = 2_147_418_112
 
 /**
  * The routes that announce an address, or why it cannot be announced:
- * - in our table the address, or the prefix that is announced in its place, with the advertisement's number as metric:
- *   the routing daemon learns it from there;
- * - the address is local, so that what no rule brings into a domain is answered here and never goes back to the router;
- * - an announced prefix discards what has no better route (RFC 4632 section 5.1), for the same reason.
+ * - in our table the address, or the prefix that is announced instead, with the advertisement's number as metric; the
+ *   routing daemon learns it from there
+ * - a local route for the address, so that packets that no rule moves into a domain are answered here and never return
+ *   to the router
+ * - a blackhole route for an announced prefix (RFC 4632 section 5.1), for the same reason.
  */
 export function routesOf(
   { address, scope, by }: Announcement,
@@ -49,10 +50,10 @@ export function routesOf(
   }
 }
 
-/** Tables in which our routes are. */
+/** Tables that hold our routes. */
 export const tablesOf = (table: number): readonly number[] => [table, MAIN_TABLE, LOCAL_TABLE]
 
-/** The route as one that announcements want; null when it is none of ours. */
+/** Converts a kernel route to the route that an announcement needs; null if it is not ours. */
 export function asWanted(route: Route, at: number, table: number): WantedRoute | null {
   const { to, metric, type } = route
   if (at === table) return { table: at, to, type: 'blackhole', metric }

@@ -15,8 +15,8 @@ import { readSettings, removeSettings, writeSettings } from './settings-file.ts'
 import { SharedRoutes } from './shared-routes.ts'
 
 /**
- * Announces addresses to routers by BGP. An address is a route in a kernel table that a BIRD beside the agent learns
- * from: one that comes or goes never touches the daemon's configuration, nor its sessions.
+ * Announces addresses to routers by BGP. Each address is a route in a kernel table that a BIRD process learns from. So
+ * adding or removing an address touches neither the daemon's configuration nor its sessions.
  */
 export class BgpAnnouncer implements Announcer {
   readonly name = 'bgp'
@@ -29,7 +29,7 @@ export class BgpAnnouncer implements Announcer {
   readonly #watch: SessionWatch
   #daemons: BgpDaemons | null = null
   #settings: BgpSettings | null = null
-  /** What was found announced when the kernel's mark was this. */
+  /** The addresses that were announced when the kernel had this mark. */
   #seen: { readonly mark: string; present: readonly Announcement[] | null } | null = null
   readonly #mutex = new Mutex()
 
@@ -42,20 +42,20 @@ export class BgpAnnouncer implements Announcer {
     this.#watch = new SessionWatch(options.clock, () => this.#follow())
   }
 
-  /** How many requests changed routes, and how often a daemon was started or given another configuration. */
+  /** Counts requests that changed routes, daemon starts and reconfigurations. */
   get counters(): { readonly changes: number; readonly starts: number; readonly reconfigurations: number } {
     return { changes: this.#routes.changes, ...(this.#daemons?.counters ?? { starts: 0, reconfigurations: 0 }) }
   }
 
-  /** Process ids of the daemons, null for one that does not run. */
+  /** Process ids of the daemons; null for one that does not run. */
   get pids(): { readonly bgp: number | null; readonly bfd: number | null } {
     return this.#daemons?.pids ?? { bgp: null, bfd: null }
   }
 
   /**
-   * Brings the daemons to these settings; null ends them, and nothing is announced. Nothing is done when nothing differs.
-   * Sessions that do not change stay up. Addresses follow their advertisements.
-   * @throws BgpSettingsError naming the field, BirdRefused, ExecError: what was before goes on
+   * Configures the daemons; null ends them and withdraws everything. Does nothing if nothing differs. Unchanged
+   * sessions stay up. Addresses follow their advertisements.
+   * @throws BgpSettingsError naming the field, BirdRefused, ExecError; the old settings stay in force
    */
   configure(settings: BgpSettings | null, signal: AbortSignal): Promise<void> {
     return this.#mutex.run(async () => {
@@ -72,7 +72,7 @@ export class BgpAnnouncer implements Announcer {
     })
   }
 
-  /** Takes over daemons and routes of an earlier process. Those of `previous` that are not there come with the next `apply`. */
+  /** Takes over daemons and routes of an earlier process. The next `apply` adds missing routes of `previous`. */
   adopt(previous: readonly Announcement[]): Promise<void> {
     return this.#mutex.run(async () => {
       this.#settings ??= await readSettings(this.#settingsFile)
@@ -107,7 +107,7 @@ export class BgpAnnouncer implements Announcer {
     })
   }
 
-  /** Those whose routes are in the kernel; whether a router heard of them is told by `sessions`. */
+  /** Announcements whose routes are in the kernel. `sessions` tells whether routers have received them. */
   observe(): Promise<readonly Announcement[]> {
     return this.#mutex.run(async () => {
       const mark = await this.#options.helper.rtnlMark({ netns: rootNetns(this.#options.config) })
@@ -129,12 +129,15 @@ export class BgpAnnouncer implements Announcer {
     return this.#settings === null || this.#daemons === null ? [] : this.#daemons.follow(this.#settings)
   }
 
-  /** Called within some seconds of a session's going up or down, or of another reason why it is not up. Must not throw. */
+  /**
+   * Calls the listener within seconds after a session goes up or down, or the reason changes why it is down. It must
+   * not throw.
+   */
   onSessionChange(listener: (sessions: readonly BgpSession[]) => void): () => void {
     return this.#watch.add(listener)
   }
 
-  /** Lets go of the daemons, which live on with all that is announced. */
+  /** Releases the daemons, which continue with everything that is announced. */
   async close(): Promise<void> {
     this.#watch.stop()
     await this.#mutex.idle()
@@ -146,7 +149,7 @@ export class BgpAnnouncer implements Announcer {
   }
 
   async #begin(): Promise<BgpDaemons> {
-    // The daemons' user passes through; what lies below is closed.
+    // The daemons' user may traverse it; the directories below are closed.
     await makeRunDirectory(this.#options.runDirectory, 0o711)
     this.#daemons ??= await BgpDaemons.create(this.#options)
     this.#watch.start()
@@ -157,7 +160,7 @@ export class BgpAnnouncer implements Announcer {
     this.#settings = null
     this.#seen = null
     this.#watch.end()
-    // Withdrawn first, so that routers hear it while the sessions are up.
+    // Withdrawn first, while the sessions are still up.
     await this.#routes.change(new Map([...this.#wanted.keys()].map((address) => [address, []])), true)
     this.#daemons ??= await BgpDaemons.create(this.#options)
     await this.#daemons.stop()

@@ -19,7 +19,7 @@ import { renderBgp } from './render-bgp.ts'
 import { parseBfd } from './show-bfd.ts'
 import { parseProtocols } from './show-protocols.ts'
 
-/** The two daemons of a node: one speaks BGP, the other BFD, so that the end of one is not the end of both. */
+/** The two daemons of a node, one for BGP and one for BFD, so that one survives the other's end. */
 export class BgpDaemons {
   readonly #options: BgpOptions
   readonly #bgp: BirdDaemon
@@ -28,7 +28,7 @@ export class BgpDaemons {
   #found: ReadonlyMap<string, string> = new Map()
   #told: readonly BgpSession[] = []
   readonly #lost = new LostNeighbours()
-  /** Counted before the sessions were last given other settings. */
+  /** Counters from before the sessions last got other settings. */
   #droppedBefore: DroppedSegments | null = null
 
   private constructor(options: BgpOptions, bgp: BirdDaemon, bfd: BirdDaemon) {
@@ -37,7 +37,7 @@ export class BgpDaemons {
     this.#bfd = bfd
   }
 
-  /** Starts nothing. @throws ExecError when there is no such user */
+  /** Starts nothing. @throws ExecError if the user does not exist */
   static async create(options: BgpOptions): Promise<BgpDaemons> {
     const { executable = DEFAULT_BIRD, user = DEFAULT_BIRD_USER, config, log, clock, runDirectory } = options
     const owner = await ownerNamed(user)
@@ -70,7 +70,7 @@ export class BgpDaemons {
     await this.#bfd.adopt()
   }
 
-  /** @throws BirdRefused, with everything as it was; ExecError when one does not start */
+  /** @throws BirdRefused with nothing changed; ExecError if a daemon does not start */
   async configure(settings: BgpSettings): Promise<void> {
     const place = this.#place
     await this.#bgp.configure(
@@ -95,7 +95,7 @@ export class BgpDaemons {
     await this.#bfd.close()
   }
 
-  /** Also tells the BFD daemon of unnumbered neighbours that were found. Never throws. */
+  /** Also gives the BFD daemon the unnumbered neighbours that were found. Never throws. */
   async sessions(settings: BgpSettings): Promise<readonly BgpSession[]> {
     const [shown, bfd, dropped] = await Promise.all([
       this.#bgp.command('show protocols all').then(parseProtocols, nothingWhenLost),
@@ -108,12 +108,14 @@ export class BgpDaemons {
     return sessions
   }
 
-  /** Looks at the sessions and ends those whose neighbour BFD lost, so that it finds us ready. Never throws. */
+  /**
+   * Reads the sessions and ends those whose neighbour BFD lost, so that the neighbour can connect again. Never throws.
+   */
   async follow(settings: BgpSettings): Promise<readonly BgpSession[]> {
     const sessions = await this.sessions(settings)
     for (const peerId of this.#lost.find(sessions)) {
       const name = peerSymbol('peers.id', peerId)
-      this.#options.log.info({ peerId }, 'BFD lost the peer of a session: it begins anew')
+      this.#options.log.info({ peerId }, 'BFD lost the peer of a session, which is restarted')
       await this.#bgp.command(`restart "${name}*"`).catch(nothingWhenLost)
     }
     return sessions
@@ -139,7 +141,7 @@ export class BgpDaemons {
     if ([...found].every(([id, address]) => this.#found.get(id) === address)) return
     this.#found = found
     await this.#configureBfd(settings).catch((error: unknown) =>
-      this.#options.log.warn({ error: String(error) }, 'BFD not told of a neighbour'),
+      this.#options.log.warn({ error: String(error) }, 'the BFD daemon was not given a neighbour'),
     )
   }
 

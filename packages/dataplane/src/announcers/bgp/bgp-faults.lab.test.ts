@@ -152,7 +152,7 @@ describe('BgpAnnouncer, when things go wrong', () => {
     await hopsOf(`${V4}/32`).toEqual(['10.9.0.1'])
     const before = await sessionOf(first)
     const bad = settingsOf(1, { peers: [peerSettings({ md5Secret: 'a "quote"' })] })
-    await expect(first.configure(bad, signal)).rejects.toThrow('peers[0].md5Secret holds a quotation mark')
+    await expect(first.configure(bad, signal)).rejects.toThrow('peers[0].md5Secret contains a quotation mark')
     // The router of the lab runs in the same way; what our check would refuse before, its daemon does.
     await expect(lab.router.configure([neighborOf(1, { name: 'table' })])).rejects.toThrow(BirdRefused)
     expect(await sessionOf(first)).toEqual(before)

@@ -4,30 +4,30 @@ import { peerSymbol } from './bird-text.ts'
 import type { ShownBfd } from './show-bfd.ts'
 import type { ShownSession } from './show-protocols.ts'
 
-/** What is known of the session with one peer. */
+/** The session with one peer. */
 export interface BgpSession extends BgpSessionReport {
-  /** Of the neighbour: that of an unnumbered session is known once it came up; null before. */
+  /** The neighbour's address. In an unnumbered session it is null until the session was up once. */
   readonly address: string | null
-  /** Prefixes announced to the peer now, by family; a family that the session does not have is left out. */
+  /** Prefixes announced to the peer now, by family; only families of the session. */
   readonly announcedByFamily: Readonly<Partial<Record<'ipv4' | 'ipv6', number>>>
-  /** Prefixes that the peer sends us. None is ever used. */
+  /** Prefixes that the peer sends. All are ignored. */
   readonly received: number
-  /** It sends more than `prefixLimit`: those beyond are dropped, the session goes on. */
+  /** The peer sends more than `prefixLimit`. The rest is dropped; the session stays up. */
   readonly overPrefixLimit: boolean
-  /** As negotiated, seconds; null while it is not established. */
+  /** Negotiated hold time in seconds; null while not established. */
   readonly holdTimeS: number | null
   readonly keepaliveTimeS: number | null
   /** RFC 3339: when BFD last found or lost the neighbour; null without BFD. */
   readonly bfdSince: string | null
-  /** As negotiated, milliseconds; null without BFD. */
+  /** Negotiated timers; null without BFD. */
   readonly bfdTimers: { readonly intervalMs: number; readonly timeoutMs: number } | null
 }
 
-/** Segments that the kernel dropped for their TCP MD5 signature, of all sessions of the node together. */
+/** Segments that the kernel dropped for their TCP MD5 signature, over all sessions of the node. */
 export interface DroppedSegments {
-  /** Signed wrongly, or not at all where a signature is due. */
+  /** With a wrong signature, or without one where it is required. */
   readonly wrong: number
-  /** Signed where no signature is due. */
+  /** With a signature where none is expected. */
   readonly unexpected: number
 }
 
@@ -38,11 +38,11 @@ const STATES: Readonly<Record<string, BgpSessionState>> = {
   OpenSent: 'open-sent',
   OpenConfirm: 'open-confirm',
   Established: 'established',
-  // Waits for a neighbour that it does not know yet.
+  // An unnumbered session waits for its first neighbour.
   Passive: 'active',
 }
 
-/** Puts together what the two daemons and the kernel say. Pure. */
+/** Combines the state of the two daemons and the kernel. Pure. */
 export function sessionsOf(
   settings: BgpSettings,
   shown: readonly ShownSession[],
@@ -58,10 +58,10 @@ export function sessionsOf(
   })
 }
 
-/** BIRD reckons times anew from its own clock at each question: they come out a little different. */
+/** BIRD computes times from its own clock for each reply, so they differ slightly. */
 const SAME_MS = 100
 
-/** The times told before, where the new ones mean the same. */
+/** Keeps the earlier times where the new ones mean the same. */
 export function steadyTimes(before: readonly BgpSession[], after: readonly BgpSession[]): readonly BgpSession[] {
   const known = new Map(before.map((session) => [session.peerId, session]))
   return after.map((session) => {
@@ -119,7 +119,7 @@ const rfc3339 = (text: string): string => `${text.replace(' ', 'T')}Z`
 const overLimit = ({ prefixLimit }: BgpPeerSettings, limited: boolean): string | null =>
   limited ? `the peer sends more than ${prefixLimit} prefixes: those beyond are dropped` : null
 
-/** Why it is not up: the daemon's words, with what they mean where they do not say it. */
+/** Why the session is not up: the daemon's text, with an explanation where it has none. */
 function reasonOf(
   peer: BgpPeerSettings,
   { bgpState, lastError }: ShownSession,

@@ -5,7 +5,7 @@ import { type BirdCommand, endBird, killBird, refusalOf, runningBird, startBird 
 import { type ControlReply, isRefusal, replyText } from './control-reply.ts'
 import { BirdLost, ControlSocket } from './control-socket.ts'
 
-/** The daemon refuses a configuration. What ran before goes on as it was. */
+/** The daemon refused a configuration. The old one stays in force. */
 export class BirdRefused extends Error {
   override readonly name = 'BirdRefused'
 }
@@ -16,7 +16,7 @@ export interface BirdDaemonOptions {
   readonly directory: string
   readonly owner: Owner | null
   readonly command: BirdCommand
-  /** Whether one that takes a dead one's place says so to its peers. */
+  /** Whether a restarted daemon announces a graceful restart to its peers. */
   readonly gracefulRestart: boolean
   readonly log: Log
   readonly clock: Clock
@@ -27,8 +27,8 @@ const LOOK_EVERY_MS = 10
 const RETRY_MS = 100
 
 /**
- * A BIRD that outlives the agent. Taken over when it runs; given another configuration without touching what did not
- * change; started again when it dies.
+ * A BIRD process that outlives the agent. It is adopted if it runs, reconfigured without touching what did not change,
+ * and restarted if it dies.
  */
 export class BirdDaemon {
   readonly #options: BirdDaemonOptions
@@ -36,7 +36,7 @@ export class BirdDaemon {
   readonly #closing = new AbortController()
   #process: ProcessIdentity | null = null
   #socket: ControlSocket | null = null
-  /** Whether it shall run. */
+  /** Whether the daemon should run. */
   #wanted = false
   #startedAt = 0
   #pauseMs = 0
@@ -61,14 +61,14 @@ export class BirdDaemon {
     return { starts: this.#starts, reconfigurations: this.#reconfigurations }
   }
 
-  /** Takes over the one that an earlier agent left. @returns whether one runs */
+  /** Adopts the daemon of an earlier agent. @returns whether one runs */
   adopt(): Promise<boolean> {
     return this.#mutex.run(() => this.#adopt())
   }
 
   /**
-   * Runs with this configuration; does nothing when it does so already.
-   * @throws BirdRefused with its words: the old one stays
+   * Runs the daemon with this configuration. Does nothing if it does so already.
+   * @throws BirdRefused with its error text; the old configuration stays in force
    */
   configure(text: string): Promise<void> {
     return this.#mutex.run(async () => {
@@ -82,7 +82,7 @@ export class BirdDaemon {
       await this.#files.accept()
       try {
         if (this.#socket?.open === true) await this.#reconfigure()
-        // Files without a daemon: it died while nobody looked.
+        // Files without a daemon: it died while no agent ran.
         else await this.#start(before !== null)
       } catch (error) {
         if (before !== null) {
@@ -101,21 +101,21 @@ export class BirdDaemon {
     return this.#socket.command(command)
   }
 
-  /** Ends it; its peers are told. Nothing is left behind. */
+  /** Ends the daemon, which notifies its peers. Removes its files. */
   stop(): Promise<void> {
     return this.#mutex.run(async () => {
       this.#wanted = false
       this.#socket?.close()
       this.#socket = null
       const process = this.#process ?? (await runningBird(this.#files))
-      // On SIGTERM it shuts its sessions down with a word.
+      // On SIGTERM it closes its sessions with a notification.
       if (process !== null) await endBird(process)
       this.#process = null
       await this.#files.remove()
     })
   }
 
-  /** Lets go of the daemon, which lives on. */
+  /** Releases the daemon, which continues. */
   async close(): Promise<void> {
     this.#wanted = false
     this.#closing.abort()
@@ -133,7 +133,7 @@ export class BirdDaemon {
       this.#wanted = true
       return true
     } catch {
-      // It lives and does not answer: its ports are needed.
+      // It runs but does not answer, and its ports are needed.
       await killBird(process, this.#options.clock)
       return false
     }
@@ -153,7 +153,7 @@ export class BirdDaemon {
     await this.#settled()
   }
 
-  /** Sessions that go or change are taken down in the background. */
+  /** Waits until removed and changed sessions are down, which happens in the background. */
   async #settled(): Promise<void> {
     const { clock } = this.#options
     const deadline = clock.monotonicMs() + RECONFIGURED_WITHIN_MS
@@ -192,14 +192,14 @@ export class BirdDaemon {
     const { log, clock, name } = this.#options
     const dead = this.#process
     this.#pauseMs = restartPauseMs(this.#pauseMs, clock.monotonicMs() - this.#startedAt)
-    log.warn({ daemon: name, pid: dead?.pid, pauseMs: this.#pauseMs }, 'routing daemon lost')
+    log.warn({ daemon: name, pid: dead?.pid, pauseMs: this.#pauseMs }, 'the routing daemon died')
     try {
-      // A dying process closes its sockets before it is gone; one that lives does not answer any more.
+      // A dying process closes its sockets before it is gone. One that still runs no longer answers.
       if (dead !== null) await killBird(dead, clock)
       await pause(clock, this.#pauseMs, this.#closing.signal)
       if (this.#wanted) await this.#start(true)
     } catch (error) {
-      log.warn({ daemon: name, error: String(error) }, 'routing daemon not started')
+      log.warn({ daemon: name, error: String(error) }, 'the routing daemon did not start')
       this.#reviveSoon(Math.max(this.#pauseMs, RETRY_MS))
     }
   }

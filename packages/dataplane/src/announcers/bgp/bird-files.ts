@@ -2,13 +2,13 @@ import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { execOk } from '@spout/sys'
 
-/** Whom the files belong to: the daemon reads its configuration again after it gave up being root. */
+/** The owner of the files: the daemon reads its configuration again after it dropped root rights. */
 export interface Owner {
   readonly uid: number
   readonly gid: number
 }
 
-/** Everything of one daemon, in a directory that only root and the daemon's user can enter. */
+/** The files of one daemon, in a directory that only root and the daemon's user can enter. */
 export class BirdFiles {
   readonly directory: string
   readonly config: string
@@ -28,16 +28,16 @@ export class BirdFiles {
     this.#owner = owner
   }
 
-  /** The configuration that the daemon was last given; null before the first. */
+  /** The configuration that the daemon got last; null before the first. */
   async current(): Promise<string | null> {
     return readFile(this.config, 'utf8').catch(() => null)
   }
 
-  /** Lays a configuration aside to be looked at. @returns its path */
+  /** Writes a configuration to be checked. @returns its path */
   async propose(text: string): Promise<string> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
     await chmod(this.directory, 0o700)
-    // It holds the secrets of the sessions.
+    // It contains the secrets of the sessions.
     await writeFile(this.#candidate, text, { mode: 0o600 })
     if (this.#owner !== null) {
       await chown(this.directory, this.#owner.uid, this.#owner.gid)
@@ -46,7 +46,7 @@ export class BirdFiles {
     return this.#candidate
   }
 
-  /** The proposed one is what the daemon reads next. */
+  /** The proposed configuration becomes the one that the daemon reads next. */
   async accept(): Promise<void> {
     await rename(this.#candidate, this.config)
   }
@@ -59,7 +59,7 @@ export class BirdFiles {
     await rm(this.pid, { force: true })
   }
 
-  /** What the daemon or its predecessor wrote; null when there is nothing yet. */
+  /** The process id that the daemon or its predecessor wrote; null if there is none yet. */
   async readPid(): Promise<number | null> {
     const text = await readFile(this.pid, 'utf8').catch(() => '')
     return /^[1-9][0-9]*\s*$/.test(text) ? Number(text) : null
@@ -70,7 +70,7 @@ export class BirdFiles {
   }
 }
 
-/** @throws ExecError when there is no such user */
+/** @throws ExecError if the user does not exist */
 export async function ownerNamed(user: string | null): Promise<Owner | null> {
   if (user === null) return null
   const [uid, gid] = await Promise.all([execOk(['id', '-u', user]), execOk(['id', '-g', user])])

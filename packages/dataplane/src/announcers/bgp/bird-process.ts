@@ -18,7 +18,7 @@ export interface BirdCommand {
   readonly user: string | null
   /** Network namespace by name; null is that of this process. */
   readonly namespace: string | null
-  /** Runs ahead of everything that is not real-time, where the machine lets it: a late packet is a lost neighbour. */
+  /** Real-time priority, where the machine permits it, since a late packet makes a neighbour appear lost. */
   readonly realTime: boolean
 }
 
@@ -29,16 +29,16 @@ const LOOK_EVERY_MS = 2
 const REAL_TIME = ['chrt', '--rr', '5'] as const
 const NEARLY_REAL_TIME = ['nice', '-n', '-20'] as const
 
-/** @returns the daemon's words when it would not take the configuration, else null */
+/** @returns the daemon's error text if it refuses the configuration, else null */
 export async function refusalOf({ executable }: BirdCommand, config: string): Promise<string | null> {
   const { code, stderr } = await exec([executable, '-p', '-c', config])
   return code === 0 ? null : stderr.trim() || `exit ${code}`
 }
 
 /**
- * Starts the daemon, which then outlives this process.
- * @param restarted it takes the place of one that died: peers are told so, and go on forwarding (RFC 4724 section 4.1)
- * @throws ExecError with its words
+ * Starts the daemon, which outlives this process.
+ * @param restarted it replaces one that died: peers are told so and keep forwarding (RFC 4724 section 4.1)
+ * @throws ExecError with its error text
  */
 export async function startBird(
   { executable, user, namespace, realTime }: BirdCommand,
@@ -55,7 +55,7 @@ export async function startBird(
     ...(user === null ? [] : ['-u', user, '-g', user]),
     ...(restarted ? ['-R'] : []),
   ]
-  // Times are told in the daemon's zone.
+  // The daemon prints times in its zone.
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }
   await runIn(namespace, argv as readonly [string, ...string[]], { env })
   const deadline = clock.monotonicMs() + PID_WITHIN_MS
@@ -67,26 +67,26 @@ export async function startBird(
   }
 }
 
-/** The daemon on these files, whoever started it; null when none runs. */
+/** The daemon on these files, whoever started it; null if none runs. */
 export async function runningBird(files: BirdFiles): Promise<ProcessIdentity | null> {
   const pid = await files.readPid()
   if (pid === null) return null
   const identity = await identifyProcess(pid)
-  // Numbers are used again: only who names our socket is ours.
+  // Process ids are reused. Ours has our socket in its command line.
   const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0')
   return words.includes(files.controlSocket) ? identity : null
 }
 
-/** On SIGTERM it tells its peers that it leaves: they forget its routes. */
+/** On SIGTERM the daemon notifies its peers, which forget its routes. */
 export const endBird = (process: ProcessIdentity): Promise<void> => endProcess(process, END_WITHIN_MS)
 
-/** Without a word: its peers take it for dead and, with graceful restart, wait for the next one. */
+/** Without a notification: its peers take it for dead and, with graceful restart, wait for the next one. */
 export async function killBird(process: ProcessIdentity, clock: Clock): Promise<void> {
   await signalProcess(process, 'SIGKILL')
   while (await isRunning(process)) await pause(clock, LOOK_EVERY_MS)
 }
 
-/** A control group without a share of real time (cgroup v1), or a container without the right, refuses. */
+/** Refused in a control group without a real-time share (cgroup v1), or in a container without the right. */
 const mayBeRealTime = (): Promise<boolean> =>
   execOk([...REAL_TIME, 'true']).then(
     () => true,

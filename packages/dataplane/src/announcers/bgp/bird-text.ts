@@ -1,9 +1,9 @@
 import { canonicalIp, isIp } from '@spout/net'
 
-/** Strings of BIRD 2.0 have no escapes: a quote cannot be said, nor may a control character. */
+/** Strings of BIRD 2.0 have no escapes, so they cannot contain quotes or control characters. */
 const SAYABLE = /^[\x20\x21\x23-\x7e]*$/
 
-/** A value that cannot stand in a configuration. Names the field and the reason. */
+/** A value that is not valid in a configuration. Names the field and the reason. */
 export class BgpSettingsError extends Error {
   override readonly name = 'BgpSettingsError'
   readonly field: string
@@ -14,10 +14,10 @@ export class BgpSettingsError extends Error {
   }
 }
 
-/** The only writer of quoted text. The value is never repeated in the error: it may be a secret. */
+/** The only function that writes quoted text. The error never repeats the value, which may be a secret. */
 export function quoted(field: string, value: string): string {
   if (!SAYABLE.test(value))
-    throw new BgpSettingsError(field, 'holds a quotation mark or a character that is not printable ASCII')
+    throw new BgpSettingsError(field, 'contains a quotation mark or a character that is not printable ASCII')
   return `"${value}"`
 }
 
@@ -43,7 +43,10 @@ export function communityText(field: string, value: string): { readonly large: b
   return { large, text: `(${numbers.join(',')})` }
 }
 
-/** A symbol of a configuration, made of an id that we made. The same id gives the same symbol, so that a session survives. */
+/**
+ * A symbol of a configuration, made from an id of ours. The same id gives the same symbol, so that a session survives
+ * reconfiguration.
+ */
 export function peerSymbol(field: string, id: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,47}$/.test(id))
     throw new BgpSettingsError(field, 'is not made of up to 48 letters, digits and hyphens')

@@ -48,7 +48,7 @@ function checkPeer(field: string, peer: BgpPeerSettings): void {
   }
   if (peer.bfd === null) return
   checkBfd(`${field}.bfd`, peer.bfd)
-  // RFC 5883: nothing but the pair of addresses tells one multihop BFD session from another.
+  // RFC 5883: only the pair of addresses identifies a multihop BFD session.
   if (peer.hops > 1 && peer.sourceAddress === null)
     throw new BgpSettingsError(`${field}.sourceAddress`, 'is needed for BFD over more than one hop')
 }
@@ -59,7 +59,7 @@ function checkBfd(field: string, { minTransmitMs, minReceiveMs, multiplier }: Bf
   numberText(`${field}.multiplier`, multiplier, 1, 255)
 }
 
-/** Two sessions with one neighbour, or two that wait for any neighbour, could not be told apart. */
+/** Two sessions with one neighbour, or two that accept any neighbour, could not be told apart. */
 function checkOverlaps(peers: readonly BgpPeerSettings[]): void {
   const taken = new Map<string, string>()
   peers.forEach(({ id, address }, index) => {
@@ -79,7 +79,7 @@ function checkAdvertisement(field: string, it: BgpAdvertisement, peerIds: Readon
   for (const [index, community] of it.communities.entries()) communityText(`${field}.communities[${index}]`, community)
   if (it.localPreference !== null) numberText(`${field}.localPreference`, it.localPreference, 0, LAST_U32)
   if (it.med !== null) numberText(`${field}.med`, it.med, 0, LAST_U32)
-  // Below these lengths an aggregate would take the traffic of half the world.
+  // With a shorter length an aggregate would attract the traffic of much of the Internet.
   if (it.aggregateLength4 !== null) numberText(`${field}.aggregateLength4`, it.aggregateLength4, 8, 32)
   if (it.aggregateLength6 !== null) numberText(`${field}.aggregateLength6`, it.aggregateLength6, 16, 128)
   it.peerIds?.forEach((id, index) => {

@@ -1,19 +1,19 @@
-/** What BIRD answered to one command. */
+/** BIRD's reply to one command. */
 export interface ControlReply {
-  /** Of its last line: 0 to 7999 is done, 8000 to 8999 was refused, 9000 and above was not understood. */
+  /** Code of its last line: 0 to 7999 done, 8000 to 8999 refused, 9000 and above not understood. */
   readonly code: number
   readonly lines: readonly ReplyLine[]
 }
 
 export interface ReplyLine {
-  /** What kind of line it is: 1002 a protocol, 1006 its details. */
+  /** Kind of the line: 1002 a protocol, 1006 its details. */
   readonly code: number
   readonly text: string
 }
 
 export const isRefusal = ({ code }: ControlReply): boolean => code >= 8000
 
-/** The words of a refusal, or of what was done. */
+/** The text of the reply. */
 export const replyText = ({ lines }: ControlReply): string =>
   lines
     .map(({ text }) => text.trim())
@@ -21,8 +21,8 @@ export const replyText = ({ lines }: ControlReply): string =>
     .join('; ')
 
 /**
- * Cuts the stream of a control socket into replies. `CODE-text` is a line with more to come, ` text` another of the same
- * code, `CODE text` the last. What makes no sense is skipped: it never throws.
+ * Splits the stream of a control socket into replies. `CODE-text` is a line with more to come, ` text` another one of
+ * the same code, `CODE text` the last. Invalid lines are skipped; never throws.
  */
 export class ReplyReader {
   #rest = ''

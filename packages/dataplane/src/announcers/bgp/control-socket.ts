@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { type ControlReply, ReplyReader } from './control-reply.ts'
 
-/** The daemon went away, or does not answer. What was asked may or may not have been done. */
+/** The daemon is gone, or does not answer. The command may or may not have been executed. */
 export class BirdLost extends Error {
   override readonly name = 'BirdLost'
 }
@@ -11,10 +11,10 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Far beyond what a busy daemon takes for thousands of routes. */
+/** Much longer than a busy daemon needs for thousands of routes. */
 const REPLY_WITHIN_MS = 10_000
 
-/** A connection to BIRD's control socket that stays open: its end says at once that the daemon is gone. */
+/** A permanent connection to BIRD's control socket. Its end tells at once that the daemon is gone. */
 export class ControlSocket {
   readonly #socket: Socket
   readonly #reader = new ReplyReader()
@@ -35,7 +35,7 @@ export class ControlSocket {
   }
 
   /**
-   * @param onLost called once when the connection ends by other hands than `close`
+   * @param onLost called once when the connection ends other than by `close`
    * @throws BirdLost
    */
   static async connect(path: string, onLost: () => void): Promise<ControlSocket> {
@@ -45,7 +45,7 @@ export class ControlSocket {
       opening.once('error', (error) => reject(new BirdLost(`the control socket does not answer: ${error.message}`)))
     })
     const opened = new ControlSocket(socket, onLost)
-    // It greets first.
+    // BIRD sends a greeting first.
     await opened.#reply()
     return opened
   }
@@ -54,7 +54,7 @@ export class ControlSocket {
     return !this.#socket.destroyed
   }
 
-  /** @param command one line, of our own words alone. @throws BirdLost */
+  /** @param command one line, without text of others. @throws BirdLost */
   command(command: string): Promise<ControlReply> {
     if (!this.open) return Promise.reject(new BirdLost('the daemon is gone'))
     const reply = this.#reply()

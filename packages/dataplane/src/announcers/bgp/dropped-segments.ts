@@ -3,7 +3,7 @@ import type { DroppedSegments } from './bgp-session.ts'
 
 export const NONE_DROPPED: DroppedSegments = { wrong: 0, unexpected: 0 }
 
-/** What the kernel counted in the namespace of a process since the namespace was made. */
+/** The kernel's counters in the namespace of a process, since the namespace was created. */
 export async function readDroppedSegments(pid: number): Promise<DroppedSegments> {
   return parseNetstat(await readFile(`/proc/${pid}/net/netstat`, 'utf8').catch(() => ''))
 }

@@ -1,23 +1,24 @@
 import type { BgpSession } from './bgp-session.ts'
 
-/** Sessions as they were when BFD first saw their neighbour. */
+/** A session when BFD first saw its neighbour. */
 interface Seen {
   readonly session: string
   readonly bfd: string
-  /** BFD lost the neighbour at the last look. */
+  /** BFD had lost the neighbour at the last call. */
   readonly suspect: boolean
 }
 
 /**
- * Finds sessions that outlived their neighbour: BFD lost it since the session came up. The router has ended the session
- * then, and could not tell us; until we end it too, it is refused when it comes back.
+ * Finds sessions that outlived their neighbour: BFD has lost it since the session came up. The router has ended the
+ * session and could not tell us. Until we end it too, we refuse the router when it comes back.
  */
 export class LostNeighbours {
   readonly #seen = new Map<string, Seen>()
 
   /**
-   * A router that still reaches us ends the session itself: only one that is there at the next look too has outlived it.
-   * @returns ids of such peers, each once a session
+   * A router that still reaches us ends the session itself. So only a session that still exists at the next call has
+   * outlived its neighbour.
+   * @returns ids of such peers, once for each session
    */
   find(sessions: readonly BgpSession[]): readonly string[] {
     return sessions.flatMap(({ peerId, state, since, bfd, bfdSince }) => {

@@ -7,17 +7,20 @@ export interface BgpOptions {
   readonly helper: NativeHelper
   readonly log: Log
   readonly clock: Clock
-  /** Memory-backed, ours alone: configurations, sockets and logs of the two daemons. At most 80 characters. */
+  /**
+   * Memory-backed, used by this announcer alone: configurations, sockets and logs of the two daemons. At most 80
+   * characters.
+   */
   readonly runDirectory: string
-  /** Kernel routing table that holds what is announced; no rule looks into it. Default 7200. */
+  /** Kernel routing table for announced routes. No rule refers to it. Default 7200. */
   readonly table?: number
   /** TCP port on which peers reach us. Default 179. */
   readonly listenPort?: number
   /** Default `/usr/sbin/bird`. */
   readonly executable?: string
-  /** The daemons run as this user, which keeps only the network's capabilities. Default `bird`; null is root. */
+  /** The daemons run as this user and keep only network capabilities. Default `bird`; null is root. */
   readonly user?: string | null
-  /** For how long after `adopt` routes that nobody named are left alone. Default 30 s. */
+  /** How long routes without an announcement are kept after `adopt`. Default 30 s. */
   readonly leftoversGraceMs?: number
 }
 
@@ -25,5 +28,5 @@ export const DEFAULT_ANNOUNCE_TABLE = 7200
 export const DEFAULT_LISTEN_PORT = 179
 export const DEFAULT_BIRD = '/usr/sbin/bird'
 export const DEFAULT_BIRD_USER = 'bird'
-/** Both daemons listen for sessions; that of BFD speaks no BGP and wants a port of its own. */
+/** Both daemons listen for BGP sessions. The BFD daemon speaks no BGP but needs a port of its own. */
 export const BFD_LISTEN_PORT = 3783

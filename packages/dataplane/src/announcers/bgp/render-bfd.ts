@@ -3,12 +3,12 @@ import { addressText, peerSymbol, quoted } from './bird-text.ts'
 import { type BirdPlace, header } from './render-bgp.ts'
 
 /**
- * The configuration of the BFD daemon, null when no peer wants BFD.
+ * Renders the configuration of the BFD daemon; null if no peer uses BFD.
  *
- * It is a process of its own so that BFD, as RFC 5882 section 3.3 has it, does not share fate with BGP: when the BGP
- * daemon dies, the router goes on seeing a live node, and keeps its routes for the time of the graceful restart.
- * BIRD gives parameters of their own only to the BFD sessions of a BGP neighbour; so each is asked for by a passive one
- * that no router ever connects to.
+ * BFD runs in a process of its own, so that it does not share fate with BGP (RFC 5882 section 3.3). When the BGP daemon
+ * dies, the router still sees a live node and keeps its routes during graceful restart. BIRD sets BFD parameters per
+ * session only for BGP neighbours. So each BFD session is requested by a passive BGP session that no router connects
+ * to.
  * @param settings checked by `checkBgpSettings`
  * @param found addresses of the neighbours of unnumbered sessions, by peer id
  */
@@ -46,7 +46,7 @@ function session(
     ...(peer.hops > 1 ? [`  multihop ${peer.hops};`] : ['  direct;']),
     ...(address.startsWith('fe') ? [`  interface ${quoted('fabric interface', place.fabricInterface)};`] : []),
     '  passive on;',
-    // `graceful`: the passive session stays as it is when BFD goes down.
+    // `graceful`: the passive session does not change when BFD goes down.
     `  bfd { graceful; min tx interval ${minTransmitMs} ms; min rx interval ${minReceiveMs} ms; multiplier ${multiplier}; };`,
     '  ipv4 { import none; export none; };',
     '}',

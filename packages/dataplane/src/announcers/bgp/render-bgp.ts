@@ -2,7 +2,7 @@ import type { BgpAdvertisement, BgpPeerSettings, BgpSettings } from '@spout/mode
 import { parseIp } from '@spout/net'
 import { addressText, communityText, peerSymbol, quoted } from './bird-text.ts'
 
-/** What a configuration needs beside the settings: all of it our own. */
+/** Values of a configuration besides the settings. All are our own. */
 export interface BirdPlace {
   readonly logFile: string
   readonly fabricInterface: string
@@ -12,16 +12,16 @@ export interface BirdPlace {
 
 /** RFC 8326. */
 const GRACEFUL_SHUTDOWN = '(65535,0)'
-/** After a death BIRD waits for its peers so long before it gives up being a restarted speaker (RFC 4724 section 4.1). */
+/** After a crash BIRD waits this long for its peers before it ends its graceful restart (RFC 4724 section 4.1). */
 const RESTART_WAIT_S = 10
-/** A netlink message that was lost is made good by the next scan. */
+/** The next scan repairs the loss of a netlink message. */
 const SCAN_S = 10
-/** For a burst of some ten thousand routes between two looks at the socket. */
+/** Enough for a burst of about ten thousand routes between two reads of the socket. */
 const NETLINK_BUFFER = 8_388_608
 
 /**
- * The configuration of the BGP daemon: announces what the kernel's table holds, takes nothing from anybody, and writes
- * nothing into the kernel. Pure. @param settings checked by `checkBgpSettings`
+ * Renders the configuration of the BGP daemon. It announces the routes in the kernel's table, accepts no route, and
+ * writes none into the kernel. Pure. @param settings checked by `checkBgpSettings`
  */
 export function renderBgp(settings: BgpSettings, place: BirdPlace): string {
   const peers = settings.peers.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -35,7 +35,7 @@ export function renderBgp(settings: BgpSettings, place: BirdPlace): string {
   ].join('\n')
 }
 
-/** @param place what both daemons say first */
+/** @param place where both daemons log */
 export const header = ({ routerId }: BgpSettings, { logFile }: Pick<BirdPlace, 'logFile'>): string =>
   [
     `log ${quoted('log file', logFile)} 1048576 ${quoted('log file', `${logFile}.1`)} { remote, warning, error, auth, fatal, bug };`,
@@ -82,7 +82,7 @@ function sessionEnds(peer: BgpPeerSettings, settings: BgpSettings, place: BirdPl
   const far = `port ${peer.port} as ${peer.as}`
   const device = `  interface ${quoted('fabric interface', place.fabricInterface)};`
   if (peer.address === null) {
-    // Whoever is there says so: a link-local address is not known before.
+    // Accepts any neighbour, since a link-local address is not known in advance.
     const name = quoted('peers.id', `${peerSymbol('peers.id', peer.id)}_at`)
     return [local, `  neighbor range fe80::/10 as ${peer.as};`, device, `  dynamic name ${name};`]
   }
@@ -96,7 +96,10 @@ function sessionEnds(peer: BgpPeerSettings, settings: BgpSettings, place: BirdPl
   ]
 }
 
-/** Without it we still say that we know of the peer's restarts: then a session that it opens anew replaces the old one. */
+/**
+ * Even without it we announce that we support the peer's restarts, so that a session that the peer opens again replaces
+ * the old one.
+ */
 const gracefulRestart = (seconds: number | null): readonly string[] =>
   seconds === null ? ['  graceful restart aware;'] : ['  graceful restart on;', `  graceful restart time ${seconds};`]
 
@@ -105,12 +108,13 @@ function channel(family: 'ipv4' | 'ipv6', peer: BgpPeerSettings, settings: BgpSe
   return [
     `  ${family} {`,
     `    table vips${family.slice(3)};`,
-    // Kept, marked as refused, so that they are counted against the limit; the session outlives too many of them.
+    // Received routes are kept as filtered, so that they count against the limit. The session survives too many of
+    // them.
     '    import none;',
     '    import keep filtered on;',
     `    receive limit ${peer.prefixLimit} action block;`,
     '    next hop self;',
-    // RFC 8950: used when the peer can do it too.
+    // RFC 8950: used if the peer supports it.
     ...(family === 'ipv4' && overIpv6 ? ['    extended next hop on;'] : []),
     ...exportRules(peer, settings).map((line) => `    ${line}`),
     '  };',
@@ -143,7 +147,7 @@ function attributes(it: BgpAdvertisement, drain: BgpSettings['drain']): readonly
   ]
 }
 
-/** The other end of an unnumbered session learns our link-local address from these. We are nobody's default router. */
+/** The peer of an unnumbered session learns our link-local address from these. They announce no default router. */
 const routerAdvertisements = ({ fabricInterface }: BirdPlace): string =>
   [
     'protocol radv {',

@@ -3,7 +3,7 @@ import type { BgpSession } from './bgp-session.ts'
 
 const LOOK_EVERY_MS = 1_000
 
-/** Looks at the sessions once a second and tells its listeners when one of them means something else than before. */
+/** Reads the sessions once a second and notifies listeners of relevant changes. */
 export class SessionWatch {
   readonly #clock: Clock
   readonly #look: () => Promise<readonly BgpSession[]>
@@ -17,7 +17,7 @@ export class SessionWatch {
     this.#look = look
   }
 
-  /** The listener must not throw. Returns the unsubscriber. */
+  /** The listener must not throw. @returns a function that unsubscribes */
   add(listener: (sessions: readonly BgpSession[]) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -34,14 +34,14 @@ export class SessionWatch {
     this.#timer?.clear()
   }
 
-  /** No session is left. */
+  /** There are no sessions any more. */
   end(): void {
     this.stop()
     this.#tell([])
   }
 
   #next(): void {
-    // One may have been set while the look that ends now was under way.
+    // One may have been added while the last read was in progress.
     this.#timer?.clear()
     if (this.#running) this.#timer = this.#clock.setTimer(() => void this.#turn(), LOOK_EVERY_MS)
   }
@@ -60,7 +60,9 @@ export class SessionWatch {
   }
 }
 
-/** A session that does not come up changes its state all the time: that is no news, the reason is. */
+/**
+ * The relevant part of a session. One that does not come up changes its state all the time; only its reason is news.
+ */
 const meaningOf = ({ peerId, state, since, announced, lastError, bfd }: BgpSession) => {
   const up = state === 'established'
   return [peerId, up || state === 'stopped' ? state : 'not up', up ? since : '', announced, lastError, bfd]

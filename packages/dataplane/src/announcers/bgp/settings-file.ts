@@ -3,11 +3,14 @@ import { readFileOrNull, removeFile, writeFileAtomically } from '@spout/sys'
 
 const VERSION = 1
 
-/** What the next agent must know to tell which routes belong to which address. In memory-backed /run, readable by root alone. */
+/**
+ * Saves the settings, by which the next agent finds the route of each address. In memory-backed /run, readable by root
+ * alone.
+ */
 export const writeSettings = (path: string, settings: BgpSettings): Promise<void> =>
   writeFileAtomically(path, JSON.stringify({ version: VERSION, settings }))
 
-/** Null when there is none, or none that this version can read. */
+/** Null if there is no file, or none that this version can read. */
 export async function readSettings(path: string): Promise<BgpSettings | null> {
   const text = await readFileOrNull(path)
   if (text === null) return null

@@ -5,16 +5,16 @@ export interface SharedRoutesOptions {
   readonly helper: NativeHelper
   /** Path of the namespace; absent for the helper's own. */
   readonly netns: string | undefined
-  /** The table that is ours alone. */
+  /** A table that only this announcer uses. */
   readonly table: number
 }
 
-/** Routes of the kernel that several announcements may share: each is there while somebody holds it. */
+/** Kernel routes that several announcements may share. A route exists while at least one holder needs it. */
 export class SharedRoutes {
   readonly #options: SharedRoutesOptions
   readonly #held = new Map<string, readonly WantedRoute[]>()
   readonly #holders = new Map<string, number>()
-  /** Found in the kernel and held by nobody. */
+  /** Routes in the kernel without a holder. */
   readonly #left = new Map<string, WantedRoute>()
   #changes = 0
 
@@ -22,7 +22,7 @@ export class SharedRoutes {
     this.#options = options
   }
 
-  /** How many requests changed routes since start. */
+  /** Counts requests that changed routes, since the start. */
   get changes(): number {
     return this.#changes
   }
@@ -35,7 +35,7 @@ export class SharedRoutes {
     return this.#left.size > 0
   }
 
-  /** Takes for held what is there as a whole; what is there beyond that is left over. */
+  /** Assigns routes to holders whose routes all exist. The rest is left over. */
   async adopt(wanted: ReadonlyMap<string, readonly WantedRoute[]>): Promise<void> {
     this.#held.clear()
     this.#holders.clear()
@@ -46,20 +46,20 @@ export class SharedRoutes {
     for (const [key, route] of present) if (!this.#holders.has(key)) this.#left.set(key, route)
   }
 
-  /** Holders whose routes are no longer all there are forgotten. @returns whether there were such */
+  /** Forgets holders with a missing route. @returns whether there were any */
   async observe(): Promise<boolean> {
     const present = await this.#present()
     const lost = [...this.#held].filter(([, routes]) => !routes.every((route) => present.has(keyOf(route))))
     for (const [holder] of lost) this.#release(holder)
-    // What a forgotten one had beside is placed anew or taken away by whoever comes next.
+    // The next change places the other routes of a forgotten holder again, or removes them.
     for (const [key, route] of present) if (!this.#holders.has(key)) this.#left.set(key, route)
     return lost.length > 0
   }
 
   /**
-   * Gives holders other routes, none to take theirs away. New routes are made before old ones go.
-   * @param prune takes away what is left over too
-   * @returns the kernel's words for each holder that got none
+   * Changes the routes of holders; an empty list removes them. New routes are added before old ones are removed.
+   * @param prune also removes routes without a holder
+   * @returns the kernel's error text for each holder that failed
    * @throws HelperLost
    */
   async change(
@@ -90,7 +90,7 @@ export class SharedRoutes {
         this.#release(holder)
       }
     const going = [...touched].flatMap(([key, route]) => (this.#holders.has(key) ? [] : [route]))
-    // The announcement goes first, what it leads to last.
+    // Removes the announced route first, and the routes that it leads to last.
     await this.#request('delete', going.toReversed())
     for (const key of touched.keys()) this.#left.delete(key)
     return errors

@@ -6,9 +6,9 @@ export type BfdState = 'up' | 'down' | 'init' | 'admin-down'
 export interface ShownBfd {
   readonly address: string
   readonly state: BfdState
-  /** Since when, `YYYY-MM-DD hh:mm:ss[.sss]`, in the daemon's zone. */
+  /** Time of the last change, `YYYY-MM-DD hh:mm:ss[.sss]`, in the daemon's zone. */
   readonly since: string
-  /** As negotiated: adverts go out so often, and the neighbour counts as lost after the timeout. */
+  /** Negotiated transmit interval; the neighbour counts as lost after the timeout. */
   readonly intervalMs: number
   readonly timeoutMs: number
 }
@@ -17,7 +17,7 @@ const STATES: Readonly<Record<string, BfdState>> = { Up: 'up', Down: 'down', Ini
 const ROW =
   /^\s*([0-9A-Fa-f:.]+)\s+(\S+)\s+(Up|Down|Init|AdminDown)\s+(\d{4}-\d\d-\d\d \S+)\s+([0-9]+\.[0-9]+)\s+([0-9]+\.[0-9]+)\s*$/
 
-/** Pure; lines that it does not know are skipped. */
+/** Pure; unknown lines are skipped. */
 export const parseBfd = ({ lines }: ControlReply): readonly ShownBfd[] =>
   lines.flatMap(({ text }) => {
     const [, address = '', , state = '', since = '', interval, timeout] = ROW.exec(text) ?? []

@@ -1,6 +1,6 @@
 import type { ControlReply } from './control-reply.ts'
 
-/** One BGP protocol as `show protocols all` tells it. Null where it says nothing. */
+/** One BGP protocol in the output of `show protocols all`. Null where the output has no value. */
 export interface ShownSession {
   readonly name: string
   /** `up`, `start`, `down`, `stop`. */
@@ -21,7 +21,7 @@ export interface ShownChannel {
   readonly family: 'ipv4' | 'ipv6'
   readonly state: string | null
   readonly exported: number
-  /** What came from the peer and was refused, as everything is. */
+  /** Received routes, which are all refused. */
   readonly received: number
   /** The peer sends more than its limit. */
   readonly limited: boolean
@@ -30,7 +30,7 @@ export interface ShownChannel {
 const PROTOCOL = 1002
 const DETAILS = 1006
 
-/** Pure; lines that it does not know are skipped. */
+/** Pure; unknown lines are skipped. */
 export function parseProtocols({ lines }: ControlReply): readonly ShownSession[] {
   const sessions: ShownSession[] = []
   let open: { head: ShownSession; details: string[] } | null = null

@@ -1,12 +1,12 @@
 import { type Clock, pause, type Timer } from '@spout/runtime'
 import { type AddressClaim, HelperError, type Log, type NativeHelper } from '@spout/sys'
 
-/** An address that this node answers for and somebody else on the wire claims. */
+/** An address of this node that another host on the segment claims. */
 export interface AddressConflict {
   readonly address: string
-  /** Who claims it; the last one of several. */
+  /** The MAC address of the last claimant. */
   readonly mac: string
-  /** RFC 3339; since when, as far as no pause was longer than a minute. */
+  /** RFC 3339; the first claim without a pause of more than a minute since. */
   readonly since: string
 }
 
@@ -28,29 +28,29 @@ interface Seen {
 
 interface Held {
   readonly place: Place
-  /** Each with when it was taken over from another node; null when it was not. */
+  /** The time when each address was taken over from another node; null if it was not. */
   readonly addresses: Map<string, number | null>
 }
 
-/** A claim that goes on is told of every 10 s. */
+/** A claim that continues is reported every 10 s. */
 const OVER_AFTER_MS = 60_000
-/** So long after a takeover the node before may not have heard of it, and defends the address too. */
+/** For this long after a takeover the previous owner may not know of it, and defends the address too. */
 const SETTLED_AFTER_MS = 3_000
 const LOOK_EVERY_MS = 1_000
 const PROBE_MS = 45
 
 /**
- * Keeps what this node answers for when somebody else on the segment claims it: each claim is answered by one announcement,
- * at most once in 10 s for an address (RFC 5227 section 2.4 (c): a host that never gives up). The helper does that within
- * the millisecond; here is what it defends, and who claims what. Right after a takeover a claim counts only when somebody
- * goes on to answer for the address: the node that is giving it up says once more that it is its own when it hears the new
- * one first.
+ * Defends addresses of this node that another host on the segment claims. Each claim is answered by one announcement,
+ * at most once in 10 s per address (RFC 5227 section 2.4 (c): a host that never gives up). The helper answers within a
+ * millisecond; this class tells it what to defend and records the claims. Right after a takeover a claim counts only if
+ * another host still answers for the address later, since the previous owner defends it once more when it hears the new
+ * owner first.
  */
 export class AddressDefence {
   readonly #options: AddressDefenceOptions
   readonly #held = new Map<string, Held>()
   readonly #seen = new Map<string, Seen>()
-  /** Claims right after a takeover that are looked into, by place and address. */
+  /** Claims right after a takeover that are being verified, by place and address. */
   readonly #doubts = new Map<string, AbortController>()
   readonly #listeners = new Set<(conflicts: readonly AddressConflict[]) => void>()
   readonly #unsubscribe: readonly (() => void)[]
@@ -64,30 +64,30 @@ export class AddressDefence {
     this.#unsubscribe = [helper.onClaim((claim) => this.#claimed(claim)), helper.onRestart(() => this.#again())]
   }
 
-  /** How often an address was announced once more because somebody claimed it. */
+  /** Counts announcements in answer to a claim. */
   get defended(): number {
     return this.#defended
   }
 
-  /** How often a claim right after a takeover was over before the takeover had settled. */
+  /** Counts claims right after a takeover that were over when the takeover had settled. */
   get dismissed(): number {
     return this.#dismissed
   }
 
-  /** Those of the last minute. */
+  /** Conflicts of the last minute. */
   conflicts(): readonly AddressConflict[] {
     return Array.from(this.#seen.values(), ({ conflict }) => conflict)
   }
 
-  /** Calls back when another address is claimed, by another, or no longer. Returns the unsubscriber. */
+  /** Calls back when a conflict begins, ends, or has another claimant. @returns a function that unsubscribes */
   onChange(listener: (conflicts: readonly AddressConflict[]) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /**
-   * These are this node's from now on. Cannot fail: what cannot be defended is answered for all the same.
-   * @param takenOver those of them that another node of the group has had until now
+   * Defends these addresses from now on. Cannot fail: an address that cannot be defended is announced all the same.
+   * @param takenOver addresses that another node of the group owned until now
    */
   hold(place: Place, addresses: readonly string[], takenOver: ReadonlySet<string> = new Set()): Promise<void> {
     const held = this.#at(place)
@@ -96,7 +96,7 @@ export class AddressDefence {
     return this.#tell(place, { add: addresses, remove: [] })
   }
 
-  /** To be called before they are unbound: who takes them over announces them. */
+  /** Called before addresses are unbound, since the next owner will announce them. */
   release(place: Place, addresses: readonly string[]): Promise<void> {
     const held = this.#at(place)
     for (const address of addresses) {
@@ -121,7 +121,7 @@ export class AddressDefence {
     return held
   }
 
-  /** The helper lost its memory with its life. */
+  /** A restarted helper has lost its state. */
   async #again(): Promise<void> {
     for (const { place, addresses } of [...this.#held.values()])
       await this.#tell(place, { add: [...addresses.keys()], remove: [] })
@@ -132,9 +132,9 @@ export class AddressDefence {
     try {
       await this.#options.helper.defend({ ...place, ...change })
     } catch (error) {
-      // An interface or domain that is gone has nobody to claim anything; a helper that is gone is told again.
+      // A missing interface or domain has no claimants. A restarted helper gets the addresses again.
       if (error instanceof HelperError && change.add.length > 0)
-        this.#options.log.warn({ dev: place.dev, error: error.message }, 'addresses not defended')
+        this.#options.log.warn({ dev: place.dev, error: error.message }, 'the addresses are not defended')
     }
   }
 
@@ -153,7 +153,10 @@ export class AddressDefence {
     this.#note(place, { address, mac, since }, claims)
   }
 
-  /** The node before lets go sooner or later: a claim is one when somebody still answers after that. */
+  /**
+   * The previous owner releases the address sooner or later. The claim is real if another host still answers after
+   * that.
+   */
   async #lookInto(place: Place, claim: AddressConflict, settledAtMs: number): Promise<void> {
     const key = `${nameOf(place)} ${claim.address}`
     if (this.#doubts.has(key)) return
@@ -176,7 +179,7 @@ export class AddressDefence {
       const answer = await this.#options.helper.arpProbe({ netns, dev, address, timeoutMs: PROBE_MS })
       return answer.answered ? answer.mac : null
     } catch {
-      // Where nobody can be asked nobody can be heard either; the next claim tells.
+      // If no probe can be sent, no claim can be received either. The next claim decides.
       return null
     }
   }
@@ -187,7 +190,10 @@ export class AddressDefence {
     const before = this.#seen.get(key)?.conflict
     const conflict = before?.mac === mac ? before : { address, mac, since: before?.since ?? since }
     this.#seen.set(key, { conflict, lastMs: clock.monotonicMs() })
-    log.warn({ dev: place.dev, address, mac, claims }, 'another claims an address of this node; announced again')
+    log.warn(
+      { dev: place.dev, address, mac, claims },
+      'another host claims an address of this node; announced it again',
+    )
     this.#timer ??= clock.setTimer(() => this.#review(), OVER_AFTER_MS)
     if (conflict !== before) this.#changed()
   }

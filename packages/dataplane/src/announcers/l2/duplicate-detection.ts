@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '@spout/runtime'
 import { HelperError, type Log, type NativeHelper } from '@spout/sys'
 
-/** An address that is about to be bound, and where. */
+/** An address that is about to be bound, and its interface. */
 export interface Candidate {
-  /** Names it among all. */
+  /** Identifies the candidate. */
   readonly key: string
   readonly address: string
   readonly netns?: string
@@ -13,25 +13,25 @@ export interface Candidate {
 export interface DuplicateDetectionOptions {
   readonly helper: NativeHelper
   readonly log: Log
-  /** How long an address that is claimed is refused, from the first time it was. Default 30 s. */
+  /** How long a claimed address is refused, from the first refusal. Default 30 s. */
   readonly insistAfterMs?: number
   readonly clock?: Clock
 }
 
 /**
- * The helper sends three probes within that time. RFC 5227 waits seconds for hosts behind sleeping radios and slow
+ * The helper sends three probes within this time. RFC 5227 waits seconds for hosts behind sleeping radios and slow
  * bridges; on a wired segment the answer takes less than a millisecond.
  */
 const PROBE_MS = 45
 const INSIST_AFTER_MS = 30_000
-/** The agent asks again within 37.5 s. Who was not asked about for longer is asked about anew. */
+/** The agent retries within 37.5 s. After a longer pause the time of refusal starts again. */
 const FORGOTTEN_AFTER_MS = 60_000
 
 /**
- * Looks for another holder of an address before it is bound: ARP probes (RFC 5227 section 2.1.1), neighbour
- * solicitations from the unspecified address (RFC 4862 section 5.4). A claimed address is refused each time it is asked
- * for, until `insistAfterMs` have passed: then the control plane, which gave it to this node, has the last word. The
- * holder may be one of our own nodes whose agent is dead, which nobody can tell to let go.
+ * Duplicate address detection before an address is bound: ARP probes (RFC 5227 section 2.1.1) and neighbour
+ * solicitations from the unspecified address (RFC 4862 section 5.4). A claimed address is refused until `insistAfterMs`
+ * have passed. Then it is bound, since the control plane gave it to this node: the holder may be one of our nodes whose
+ * agent is dead and cannot be told to release it.
  */
 export class DuplicateDetection {
   readonly #options: DuplicateDetectionOptions
@@ -45,14 +45,14 @@ export class DuplicateDetection {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** How often an address was refused, and how often one was taken although somebody claimed it. */
+  /** Counts refused addresses, and addresses that were bound although another host claimed them. */
   get counters(): { readonly refused: number; readonly insisted: number } {
     return { refused: this.#refused, insisted: this.#insisted }
   }
 
   /**
-   * All are looked for at a time: it takes as long as one.
-   * @returns why one must not be bound, by key; the others may be
+   * Probes all candidates at the same time.
+   * @returns why an address must not be bound, by key; the others may be
    * @throws HelperLost
    */
   async refused(candidates: readonly Candidate[]): Promise<ReadonlyMap<string, string>> {
@@ -74,13 +74,13 @@ export class DuplicateDetection {
     const claim = this.#claims.get(key)
     if (claim === undefined) {
       this.#claims.set(key, { sinceMs: now, askedMs: now })
-      this.#options.log.warn({ dev, address, mac }, 'address not bound: it is already on the wire')
+      this.#options.log.warn({ dev, address, mac }, 'the address was not bound: another host on the segment has it')
       return false
     }
     claim.askedMs = now
     if (now - claim.sinceMs < (this.#options.insistAfterMs ?? INSIST_AFTER_MS)) return false
     this.#insisted++
-    this.#options.log.warn({ dev, address, mac }, 'address bound although another still answers for it')
+    this.#options.log.warn({ dev, address, mac }, 'the address was bound although another host still answers for it')
     return true
   }
 
@@ -89,7 +89,8 @@ export class DuplicateDetection {
       const result = await this.#options.helper.arpProbe({ netns, dev, address, timeoutMs: PROBE_MS })
       return result.answered ? result.mac : null
     } catch (error) {
-      // Where nobody can be asked: no such interface, down, or without link-layer addresses. Binding tells the first.
+      // Probes cannot be sent: the interface is missing, down, or has no link-layer addresses. Binding reports a
+      // missing interface.
       if (error instanceof HelperError) return null
       throw error
     }

@@ -13,20 +13,20 @@ export interface L2AnnouncerOptions {
   readonly config: DomainConfig
   readonly helper: NativeHelper
   readonly log: Log
-  /** How long an address is refused that somebody else on the wire answers for; then it is taken. Default 30 s. */
+  /** How long an address is refused that another host on the segment has; then it is bound. Default 30 s. */
   readonly insistAfterMs?: number
   readonly clock?: Clock
 }
 
-/** One interface addresses are answered for on. */
+/** An interface on which addresses are announced. */
 interface Place {
   readonly netns?: string
   readonly dev: string
 }
 
 /**
- * Answers ARP and neighbour solicitations by binding the address to the interface, once nobody else was found to, and
- * tells the segment at once by gratuitous ARP and unsolicited neighbour advertisements.
+ * Announces addresses on a segment. Binds an address after duplicate detection, so that the kernel answers ARP and
+ * neighbour solicitations, and sends gratuitous ARP and unsolicited neighbour advertisements.
  */
 export class L2Announcer implements Announcer {
   readonly name = 'l2'
@@ -36,9 +36,9 @@ export class L2Announcer implements Announcer {
   readonly #duplicates: DuplicateDetection
   readonly #defence: AddressDefence
   readonly #bound = new Map<string, Announcement>()
-  /** How many of them are where: by domain for scope `tenant`. */
+  /** Counts bound addresses by place; by domain for scope `tenant`. */
   readonly #used = new Map<number | 'fabric', number>()
-  /** What was found bound when the kernel's marks were these; null to be gathered from `#bound` again. */
+  /** The addresses that were bound when the kernel had these marks; null if `#bound` must be listed again. */
   #seen: { readonly marks: string; present: readonly Announcement[] | null } | null = null
   #changes = 0
   readonly #mutex = new Mutex()
@@ -52,9 +52,8 @@ export class L2Announcer implements Announcer {
   }
 
   /**
-   * Since start: how many requests changed addresses, how often an address was refused because it is on the wire, how
-   * often one was taken all the same, how often one was announced again because somebody claimed it, and how many of these
-   * claims were the last word of the node before.
+   * Counters since the start: requests that changed addresses; addresses refused because another host has them;
+   * addresses bound all the same; announcements in answer to a claim; and claims that were the previous owner's last.
    */
   get counters(): {
     readonly changes: number
@@ -67,17 +66,17 @@ export class L2Announcer implements Announcer {
     return { changes: this.#changes, ...this.#duplicates.counters, defended, dismissed }
   }
 
-  /** Addresses of this node that somebody else on the wire claimed within the last minute. */
+  /** Addresses of this node that another host claimed within the last minute. */
   conflicts(): readonly AddressConflict[] {
     return this.#defence.conflicts()
   }
 
-  /** Calls back when these change. @returns a function that ends it */
+  /** Calls back when conflicts change. @returns a function that unsubscribes */
   onConflicts(listener: (conflicts: readonly AddressConflict[]) => void): () => void {
     return this.#defence.onChange(listener)
   }
 
-  /** Takes those of `previous` for bound that are; the others are bound by the next `apply` that wants them. */
+  /** Records which addresses of `previous` are bound. The next `apply` binds the others. */
   adopt(previous: readonly Announcement[]): Promise<void> {
     return this.#mutex.run(async () => {
       this.#bound.clear()
@@ -89,7 +88,7 @@ export class L2Announcer implements Announcer {
     })
   }
 
-  /** An address the kernel refuses is reported and stops no other. */
+  /** If the kernel refuses an address, it is reported and stops no other. */
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#mutex.run(async () => {
       const keys = new Set(wanted.map(keyOf))
@@ -100,14 +99,14 @@ export class L2Announcer implements Announcer {
 
   change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#mutex.run(() => {
-      // The same address may come and go at once: announced in another way, it stays bound.
+      // An address may be in both lists if it is announced in another way; it stays bound.
       const coming = new Set(come.map(keyOf))
       const leaving = go.filter((each) => this.#bound.has(keyOf(each)) && !coming.has(keyOf(each)))
       return this.#change(come, leaving, signal)
     })
   }
 
-  /** Those bound now, as the kernel says. What it lost is forgotten, so the next `apply` binds it again. */
+  /** Addresses that are bound in the kernel. Lost ones are forgotten, so that the next `apply` binds them again. */
   observe(): Promise<readonly Announcement[]> {
     return this.#mutex.run(async () => {
       const marks = await this.#marks()
@@ -124,7 +123,7 @@ export class L2Announcer implements Announcer {
     })
   }
 
-  /** What the kernel says of the namespaces with bound addresses: while it is the same, all are where we bound them. */
+  /** Change marks of the namespaces with bound addresses. While they stay the same, all addresses are bound. */
   async #marks(): Promise<string> {
     const marks: string[] = []
     for (const where of this.#used.keys()) {
@@ -150,7 +149,7 @@ export class L2Announcer implements Announcer {
     return wanted.map((announcement) => ({ announcement, error: errors.get(keyOf(announcement)) ?? null }))
   }
 
-  /** Leaves the addresses bound: another process adopts them, or a drain withdraws them first. */
+  /** Leaves the addresses bound: another process adopts them, or a drain has withdrawn them. */
   async close(): Promise<void> {
     await this.#mutex.idle()
     this.#defence.close()
@@ -162,7 +161,7 @@ export class L2Announcer implements Announcer {
       : { netns: domainNames(this.#config, domain).netns, dev: SEGMENT }
   }
 
-  /** None when it comes from another node of the group: looking for it would find that one, and cost a move its time. */
+  /** None for a takeover from another node of the group: detection would find that node, and delay the move. */
   #candidate(announcement: Announcement): readonly Candidate[] {
     const { address, takeover } = announcement
     return takeover ? [] : [{ key: keyOf(announcement), address, ...this.#placeOf(announcement) }]
@@ -196,7 +195,7 @@ export class L2Announcer implements Announcer {
     return present
   }
 
-  /** Resolves with the refused ones and the kernel's words, by key. */
+  /** Resolves with the refused addresses and the kernel's error texts, by key. */
   async #bind(place: Place, group: readonly Announcement[]): Promise<ReadonlyMap<string, string>> {
     const errors = new Map<string, string>()
     try {

@@ -12,21 +12,21 @@ export interface NeighbourWatchOptions {
 
 interface Looked {
   readonly node: WatchedNode
-  /** Looks in a row that nobody answered. */
+  /** Consecutive probes without an answer. */
   misses: number
   answers: boolean | null
 }
 
-/** The helper asks three times within this. */
+/** The helper sends three probes within this time. */
 const PROBE_MS = 45
-/** Between two looks. */
+/** Pause between two probes. */
 const PAUSE_MS = 400
-/** After so many looks without an answer a node is said to answer no more. */
+/** After this many probes without an answer a node counts as silent. */
 const MISSES = 2
 
 /**
- * Whether nodes of the group that do not report still answer for their addresses on the fabric: ARP probes (RFC 5227 section
- * 2.1.1) and neighbour solicitations, which change no neighbour's table. Asked for only while a node is missed.
+ * Watches whether nodes of the group that do not report still answer on the fabric, by ARP probes (RFC 5227 section
+ * 2.1.1) and neighbour solicitations, which change no neighbour table. Probes only while a node does not report.
  */
 export class NeighbourWatch {
   readonly #options: NeighbourWatchOptions
@@ -41,7 +41,7 @@ export class NeighbourWatch {
     this.#options = options
   }
 
-  /** These and no others are looked after. What is known of one that stays is kept. */
+  /** Watches exactly these nodes. Keeps the result of a node that stays. */
   configure(nodes: readonly WatchedNode[]): void {
     const before = new Map(this.#looked)
     this.#looked.clear()
@@ -54,7 +54,7 @@ export class NeighbourWatch {
     if (!this.#looking && this.#timer === null) void this.#look()
   }
 
-  /** Calls back when what is known changes. @returns a function that ends it */
+  /** Calls back when a result changes. @returns a function that unsubscribes */
   onChange(listener: (sights: readonly Sight[]) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -88,7 +88,7 @@ export class NeighbourWatch {
       if (answers) looked.answers = true
       else if (looked.misses >= MISSES) looked.answers = false
     } catch {
-      // Who cannot ask has nothing to say: no helper for the moment, or no link on the fabric.
+      // If a probe cannot be sent, there is no result: the helper is restarting, or the fabric has no link.
     }
   }
 

@@ -5,9 +5,9 @@ import { type DomainConfig, rootNetns } from '../../domain/domain-config.ts'
 import { chain, loadTable, type WholeTable, wholeTable, withoutTable } from '../../nft/whole-table.ts'
 
 /**
- * Lets adverts through that a peer sent over the fabric from next door (RFC 5798 section 5.1.1.3), and no other VRRP to
- * this node's address. keepalived refuses the others too, but 2.2.7 sets its timers anew for each packet that it
- * refuses: a stranger who sends junk at the right moments stops a master's adverts, or hides them from a backup.
+ * Filters VRRP to this node's address: only adverts of peers pass, and only from the fabric's own segment (hop limit
+ * 255, RFC 5798 section 5.1.1.3). keepalived refuses others too, but 2.2.7 resets its timers for each refused packet,
+ * so a stranger's junk could stop a master's adverts or hide them from a backup.
  */
 export function renderAdvertFilter(config: DomainConfig, settings: VrrpSettings): WholeTable {
   const { source, peers } = settings
@@ -21,7 +21,7 @@ export function renderAdvertFilter(config: DomainConfig, settings: VrrpSettings)
   ])
 }
 
-/** @returns whether anything had to be changed */
+/** @returns whether anything was changed */
 export const loadAdvertFilter = (
   helper: NativeHelper,
   config: DomainConfig,
@@ -32,7 +32,7 @@ export async function removeAdvertFilter(helper: NativeHelper, config: DomainCon
   try {
     await helper.nftText({ netns: rootNetns(config), text: withoutTable('inet', tableName(config)) })
   } catch (error) {
-    // A namespace that is gone filters nothing.
+    // A namespace that does not exist filters nothing.
     if (!(error instanceof HelperError && error.errno === 'ENOENT')) throw error
   }
 }

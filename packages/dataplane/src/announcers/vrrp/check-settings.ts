@@ -1,14 +1,14 @@
 import type { VrrpSettings } from '@spout/model/node-state'
 import { AddressSyntaxError, formatIp, parseIp } from '@spout/net'
 
-/** VRRP settings or a configuration that cannot be taken; the message names the field and the reason. */
+/** VRRP settings or a configuration that was refused. The message names the field and the reason. */
 export class VrrpRefused extends Error {
   override readonly name = 'VrrpRefused'
 }
 
 /**
- * Checks what the types do not say. Everything that reaches the configuration text is a number or a canonical address
- * after this.
+ * Checks what the types do not express. After it, everything in the configuration text is a number or a canonical
+ * address.
  * @throws VrrpRefused
  */
 export function checkVrrpSettings(settings: VrrpSettings): void {

@@ -3,7 +3,7 @@ import { ExecError, readFileOrNull, writeFileAtomically } from '@spout/sys'
 import { VrrpRefused } from './check-settings.ts'
 import { withoutMover } from './keepalived-config.ts'
 
-/** keepalived's configuration on disk: only ever a text that keepalived itself took for good. */
+/** keepalived's configuration on disk. It always holds a text that keepalived has accepted. */
 export class ConfigFile {
   readonly #path: string
   #text: string | null = null
@@ -26,10 +26,10 @@ export class ConfigFile {
   }
 
   /**
-   * Puts the text in place when keepalived takes it.
+   * Replaces the file if keepalived accepts the text.
    * @param test has keepalived check a file
-   * @returns whether it differs
-   * @throws VrrpRefused with keepalived's words, and leaves the old one
+   * @returns whether the text changed
+   * @throws VrrpRefused with keepalived's error text; the old file stays
    */
   async offer(text: string, test: (path: string) => Promise<void>): Promise<boolean> {
     if (text === this.#text) return false

@@ -22,12 +22,12 @@ export interface DaemonPaths {
 const READY_WITHIN_MS = 5_000
 const READY_LOOK_MS = 200
 const LAST_LINES = 5
-/** It gives the mover a second to end. */
+/** keepalived gives the mover a second to end. */
 const STOP_WITHIN_MS = 3_000
 
 /**
- * Starts, finds and ends keepalived, which starts the address mover as its notify FIFO script. Both live on without the
- * agent. keepalived is its parent process here: it starts the one that speaks VRRP again by itself.
+ * Starts, finds and ends keepalived, which starts the address mover as its notify FIFO script. Both outlive the agent.
+ * keepalived is its parent process here, which restarts the child that speaks VRRP.
  */
 export class Daemons {
   readonly #files: VrrpFiles
@@ -44,13 +44,13 @@ export class Daemons {
     this.#feed = feed
   }
 
-  /** keepalived as it runs on our configuration; null when it does not. */
+  /** The keepalived process that runs on our configuration; null if none does. */
   async find(): Promise<ProcessIdentity | null> {
     const parent = Number(await readFile(this.#files.keepalivedPid, 'utf8').catch(() => ''))
     return (await this.#processes()).find(({ pid }) => pid === parent) ?? null
   }
 
-  /** The configuration and the table must be there. @throws Error with the words of the one that did not start */
+  /** The configuration and the table must exist. @throws Error with the error text of the process that did not start */
   async start(): Promise<ProcessIdentity> {
     await access(this.#paths.mover, constants.X_OK)
     this.#realTime ??= await realTimeWords()
@@ -64,7 +64,7 @@ export class Daemons {
       `--pid=${this.#files.keepalivedPid}`,
       `--vrrp_pid=${this.#files.vrrpPid}`,
     ]
-    // keepalived takes a number in them for itself, also when it is only a dead process that nobody has reaped.
+    // keepalived takes the process id in them for a running instance, even that of a zombie.
     for (const file of [this.#files.keepalivedPid, this.#files.vrrpPid]) await rm(file, { force: true })
     const keepalived = await startDaemon([first, ...rest], { logFile: this.#files.keepalivedLog })
     try {
@@ -76,7 +76,7 @@ export class Daemons {
     }
   }
 
-  /** @param before the mover that spoke last */
+  /** @param before the mover that wrote the last state */
   async #untilReady(keepalived: ProcessIdentity, before: number | undefined): Promise<void> {
     for (let waitedMs = 0; ; waitedMs += READY_LOOK_MS)
       try {
@@ -93,29 +93,31 @@ export class Daemons {
     return log.trim().split('\n').slice(-LAST_LINES).join('; ')
   }
 
-  /** Has keepalived read its configuration again; resolves when it has, which shows by another mover. */
+  /** Makes keepalived reload its configuration. Resolves when it has: then another mover runs. */
   async reload(keepalived: ProcessIdentity): Promise<void> {
     const before = this.#feed.state?.pid
     await signalProcess(keepalived, 'SIGHUP')
     await this.#untilReady(keepalived, before)
   }
 
-  /** @throws ExecError with keepalived's words when it refuses the file */
+  /** @throws ExecError with keepalived's error text if it refuses the file */
   async test(config: string): Promise<void> {
     await execOk([...this.#into(), this.#paths.keepalived, '--config-test', `--use-file=${config}`])
   }
 
-  /** Unbinds what a mover left that was killed; the table must still name its interfaces. One that runs does so itself. */
+  /** Unbinds what a killed mover left. The table must still name its interfaces. A mover that runs does so itself. */
   async sweep(): Promise<void> {
     const { directory, fifo } = this.#files
     await execOk([...this.#into(), this.#paths.mover, '--sweep', '-1', '0', directory, fifo])
   }
 
-  /** Ends every keepalived of this directory, politely: a peer takes over at once. The mover goes with it. */
+  /**
+   * Ends every keepalived of this directory with SIGTERM, so that a peer takes over at once. The mover ends with it.
+   */
   async end(): Promise<void> {
     const parent = await this.find()
     if (parent !== null) await endProcess(parent, STOP_WITHIN_MS)
-    // Its children outlive a parent that had to be killed while they are stopped themselves.
+    // Its children outlive a killed parent if they are stopped.
     await Promise.all((await this.#processes()).map((process) => endProcess(process, STOP_WITHIN_MS)))
   }
 
@@ -123,7 +125,7 @@ export class Daemons {
     return this.#netns === undefined ? ['env'] : ['nsenter', `--net=${this.#netns}`, '--']
   }
 
-  /** Parent and child alike: they have the same command line. */
+  /** Parent and child have the same command line. */
   #processes(): Promise<readonly ProcessIdentity[]> {
     const [program, config] = [basename(this.#paths.keepalived), `--use-file=${this.#files.config}`]
     return findProcesses((words) => basename(words[0] ?? '') === program && words.includes(config))

@@ -3,12 +3,12 @@ import type { Clock, Timer } from '@spout/runtime'
 import type { GiveUp } from './give-up.ts'
 
 const HIGHEST_PRIORITY = 254
-/** 2 s between the highest priority and the lowest: nodes of a group do not start in the same instant. */
+/** 2 s between the highest and the lowest priority, since nodes of a group do not start at the same instant. */
 const WAIT_PER_POINT_MS = 8
 
 /**
- * Nobody is preempted, so who is there first stays. A node that has just booted therefore waits before it takes part
- * in a shard, the longer the lower its priority: so the shards of a group that starts spread as they were dealt.
+ * There is no preemption, so the first node keeps a shard. A node that has just booted waits before it takes part in a
+ * shard, longer with a lower priority. So when a whole group starts, its shards spread as planned.
  */
 export class FirstElection {
   readonly #giveUp: GiveUp
@@ -31,7 +31,7 @@ export class FirstElection {
     }
   }
 
-  /** Nobody is kept waiting by an agent that has gone. */
+  /** Ends the wait, since no agent would end it later. */
   end(): void {
     for (const [number, timer] of this.#waiting) {
       timer.clear()

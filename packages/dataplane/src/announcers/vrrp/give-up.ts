@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import type { VrrpFiles } from './vrrp-files.ts'
 
 /**
- * The files by which this node gives shards up: keepalived is woken by the write, goes to fault and says so to its peers
- * with an advert of priority 0, which lets another node take over at once. Written in place and at once: a broken data
- * plane must not wait for an event loop turn.
+ * Writes the files by which this node gives shards up. keepalived tracks them: it goes to fault and sends an advert of
+ * priority 0, so that another node takes over at once. The write is synchronous and in place, since a broken data plane
+ * must not wait for an event-loop turn.
  */
 export class GiveUp {
   readonly #files: VrrpFiles
@@ -14,7 +14,7 @@ export class GiveUp {
     this.#files = files
   }
 
-  /** Makes every file exist before keepalived looks; what an earlier agent decided about health stays. */
+  /** Creates the files before keepalived starts. What an earlier agent decided about health stays. */
   prepare(shards: readonly number[]): void {
     const { drained, unhealthy, held } = this.#files
     for (const file of [drained, unhealthy, ...shards.map(held)]) if (!existsSync(file)) put(file, false)

@@ -7,11 +7,11 @@ export interface HandOversOptions {
   readonly log: Log
 }
 
-/** Planned moves that this node was told to make. Each is made once, however often it is told of it. */
+/** Planned moves of shards away from this node. Each is made once, however often it is ordered. */
 export class HandOvers {
   readonly #options: HandOversOptions
   readonly #closing = new AbortController()
-  /** By shard: the newest one that was told. */
+  /** The newest order, by shard. */
   readonly #told = new Map<number, string>()
   readonly #underWay = new Set<number>()
 
@@ -23,7 +23,7 @@ export class HandOvers {
     return this.#underWay.has(shard)
   }
 
-  /** Begins what is new; nobody waits for it. */
+  /** Starts new orders without waiting for them. */
   begin(shards: readonly Pick<VrrpShard, 'number' | 'handOver'>[]): void {
     for (const { number, handOver } of shards) {
       if (handOver === undefined || this.#told.get(number) === handOver) continue

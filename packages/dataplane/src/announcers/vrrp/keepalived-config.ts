@@ -4,26 +4,26 @@ import { checkVrrpSettings } from './check-settings.ts'
 import { configPath, type VrrpFiles } from './vrrp-files.ts'
 
 /**
- * A group of one node has nobody to talk to, and without a peer keepalived would turn to multicast and believe every
- * speaker on the segment. Adverts to these addresses (RFC 5737, RFC 6666) end at the first router; a peer that joins
- * later is a reload without a change of state.
+ * Peer address in a group of one node. Without a peer keepalived would use multicast and accept every speaker on the
+ * segment. Adverts to these addresses (RFC 5737, RFC 6666) end at the first router. When a peer joins later, a reload
+ * suffices, without a change of state.
  */
 const NOBODY = { 4: '192.0.2.1', 6: '100::1' } as const
 
 /**
- * The one address of a shard that keepalived itself holds: VRRP needs one. It is link-local, host-wide on the loopback
- * interface, so it is never a source address, is never asked for on a segment and collides with nothing.
+ * The one address of a shard that keepalived itself holds, since VRRP requires one. It is a link-local host address on
+ * the loopback interface, so it is never a source address, is never resolved on a segment, and conflicts with nothing.
  */
 const MARKER_BASE = { 4: 0xa9fe_7300n, 6: (0xfe80n << 112n) | 0x7370_6f75_7400n } as const
 
-/** What this node's owner decides. */
+/** What the node's configuration decides. */
 export interface KeepalivedPlace {
   readonly fabricInterface: string
   readonly files: VrrpFiles
   readonly moverPath: string
 }
 
-/** keepalived.conf for these settings: numbers, canonical addresses and our own paths; no other text. @throws VrrpRefused */
+/** Renders keepalived.conf. It contains only numbers, canonical addresses and our own paths. @throws VrrpRefused */
 export function keepalivedConfig(settings: VrrpSettings, place: KeepalivedPlace): string {
   checkVrrpSettings(settings)
   const { fabricInterface, files, moverPath } = place
@@ -43,8 +43,8 @@ export function keepalivedConfig(settings: VrrpSettings, place: KeepalivedPlace)
 const SCRIPT = '    vrrp_notify_fifo_script'
 
 /**
- * The text without the mover, for `--config-test`: without script security, which would refuse a program in a user's own
- * directory, the test reports nothing but that and hides every other error behind it.
+ * The text without the mover, for `--config-test`. Script security would refuse a program in a user's own directory,
+ * and that error hides all others.
  */
 export const withoutMover = (text: string): string =>
   text
@@ -57,12 +57,13 @@ export function markerAddress(version: 4 | 6, routerId: number): string {
   return `${formatIp({ version, value: MARKER_BASE[version] | BigInt(routerId) })}/${version === 4 ? 32 : 128}`
 }
 
-// No vrrp_rt_priority: 2.2.7 sets RLIMIT_RTTIME to 0 at a reload and is killed by it. The process is started real-time.
-// No vrrp_strict: it forbids unicast peers. Addresses in adverts are checked because vrrp_skip_check_adv_addr is not set.
-// A loser of two masters sends one more advert: the winner hears of it and tells the neighbours again whose the addresses are.
+// No vrrp_rt_priority: 2.2.7 sets RLIMIT_RTTIME to 0 at a reload and is killed by it. The process is started with
+// real-time priority instead. No vrrp_strict: it forbids unicast peers. Addresses in adverts are checked because
+// vrrp_skip_check_adv_addr is not set. When two masters meet, the loser sends one more advert, and the winner announces
+// its addresses again.
 const globalDefs = (files: VrrpFiles, moverPath: string): readonly string[] => [
   'global_defs {',
-  // Without it keepalived looks its host's name up at every start and test: where no DNS answers, 5 s each time.
+  // Without it keepalived resolves its host's name at every start and test, which takes 5 s without a DNS server.
   '    router_id spout',
   '    process_names',
   '    script_user root',
@@ -79,8 +80,8 @@ const globalDefs = (files: VrrpFiles, moverPath: string): readonly string[] => [
 ]
 
 /**
- * Weight 0: another value than 0 in the file is a fault, which is announced with an advert of priority 0. Weight 1: what
- * the file says is added to the priority.
+ * Weight 0: a value other than 0 in the file means fault, which is announced with an advert of priority 0. Weight 1:
+ * the value is added to the priority.
  */
 const trackFile = (name: string, path: string, weight: 0 | 1 = 0): readonly string[] => [
   `track_file ${name} {`,

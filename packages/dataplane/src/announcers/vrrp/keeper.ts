@@ -3,11 +3,11 @@ import { type Clock, Mutex, pause, restartPauseMs } from '@spout/runtime'
 import { identifyProcess, isRunning, type Log, type ProcessIdentity } from '@spout/sys'
 import type { Daemons } from './daemons.ts'
 
-/** A peer takes over sooner than this, so looking more often would not shorten an outage. */
+/** A peer takes over sooner than this, so checking more often would not shorten an outage. */
 const LOOK_EVERY_MS = 100
-/** The mover is replaced at a reload and restarts itself; what it said counts for so long. */
+/** The mover is replaced at a reload and restarts itself. Its last state counts for this long. */
 const MOVER_SILENT_LOOKS = 3
-/** And then it is gone for good. */
+/** After this time the mover is considered dead. */
 const MOVER_GONE_LOOKS = 30
 const LOG_LIMIT_BYTES = 4 << 20
 const LOOKS_PER_TRIM = 600
@@ -16,15 +16,15 @@ export interface KeeperOptions {
   readonly daemons: Daemons
   readonly log: Log
   readonly clock: Clock
-  /** keepalived appends to it; emptied when it grows too large. */
+  /** keepalived appends to its log, which is emptied when it grows too large. */
   readonly logFile: string
-  /** The mover's process as it last said; undefined before it ever spoke. */
+  /** The mover's process according to its last state; undefined before the first. */
   readonly moverPid: () => number | undefined
-  /** Called when keepalived was started, was found, or is gone. */
+  /** Called when keepalived was started, found, or lost. */
   readonly onChange: () => void
 }
 
-/** Keeps keepalived running: when it is gone it begins anew, as backup. */
+/** Keeps keepalived running. When it is gone, it is restarted as backup. */
 export class Keeper {
   readonly #given: KeeperOptions
   readonly #mutex = new Mutex()
@@ -46,7 +46,7 @@ export class Keeper {
     return this.#running
   }
 
-  /** Whether there is a mover whose word counts. */
+  /** Whether there is a mover whose state counts. */
   get hasMover(): boolean {
     return this.#running !== null && this.#looksWithoutMover < MOVER_SILENT_LOOKS
   }
@@ -55,7 +55,7 @@ export class Keeper {
     return this.#starts
   }
 
-  /** Takes over what runs, and keeps it from now on. What does not run is started by the next look. */
+  /** Adopts a running keepalived and keeps it running from now on. The next check starts it if necessary. */
   adopt(): Promise<void> {
     return this.#mutex.run(async () => {
       this.#running = await this.#given.daemons.find()
@@ -65,7 +65,7 @@ export class Keeper {
     })
   }
 
-  /** Makes it run. @throws Error when it does not start; it is tried again from now on */
+  /** Starts keepalived. @throws Error if it does not start; it is retried from now on */
   ensure(): Promise<void> {
     return this.#mutex.run(async () => {
       try {
@@ -82,13 +82,13 @@ export class Keeper {
     })
   }
 
-  /** Ends it, politely. */
+  /** Ends keepalived with SIGTERM. */
   stop(): Promise<void> {
     this.#wanted = false
     return this.#mutex.run(() => this.#end())
   }
 
-  /** Leaves it running, unwatched. */
+  /** Stops watching keepalived, which continues. */
   async close(): Promise<void> {
     this.#wanted = false
     this.#closing.abort()
@@ -109,7 +109,7 @@ export class Keeper {
     const { clock, log } = this.#given
     while (this.#wanted) {
       await pause(clock, LOOK_EVERY_MS, this.#closing.signal)
-      await this.#look().catch((error: unknown) => log.warn({ error: String(error) }, 'keepalived is not looked after'))
+      await this.#look().catch((error: unknown) => log.warn({ error: String(error) }, 'keepalived cannot be checked'))
       if (++this.#looks % LOOKS_PER_TRIM === 0) await this.#trimLog()
     }
   }
@@ -119,7 +119,7 @@ export class Keeper {
     if (!this.#wanted || (await this.#isWhole())) return
     const livedMs = this.#running === null ? 0 : clock.monotonicMs() - this.#startedMs
     this.#pauseMs = restartPauseMs(this.#pauseMs, livedMs)
-    log.warn({ pauseMs: this.#pauseMs }, 'keepalived or the address mover is gone: they begin anew')
+    log.warn({ pauseMs: this.#pauseMs }, 'keepalived or the address mover is gone; restarting them')
     await this.#mutex.run(async () => {
       if (!this.#wanted) return
       await this.#end()
@@ -152,7 +152,7 @@ export class Keeper {
     this.#given.onChange()
   }
 
-  /** It appends, so a file that is cut short goes on from its new end. */
+  /** keepalived appends, so it continues at the new end of a truncated file. */
   async #trimLog(): Promise<void> {
     const { size } = await stat(this.#given.logFile).catch(() => ({ size: 0 }))
     if (size > LOG_LIMIT_BYTES) await truncate(this.#given.logFile).catch(() => undefined)

@@ -4,24 +4,26 @@ import type { Clock, Timer } from '@spout/runtime'
 import type { MoverShard, ShardStateName } from './mover-state.ts'
 
 /**
- * What keepalived adds to every priority: behind 32 others, which have priorities from 254 on. Nodes that lost their links
- * together, because their switch did, keep their order, and with it the spread of the shards. More would cost more when it
- * has to take over all the same: each point is 1/256 of an advert's interval (skew, RFC 5798 section 6.1).
+ * keepalived adds this to every priority, which puts the node behind 32 others, whose priorities start at 254. Nodes
+ * that lost their links together, because their switch failed, keep their order, and so the spread of the shards. A
+ * larger penalty would delay a takeover by this node: each point is 1/256 of an advert's interval (skew, RFC 5798
+ * section 6.1).
  */
 const PENALTY = -32
 
 export interface LinkDampingOptions {
-  /** keepalived tracks it. */
+  /** The file that keepalived tracks. */
   readonly file: string
   readonly clock: Clock
-  /** How long after its link came back a node stays behind all others. */
+  /** How long a node stays behind all others after its link came back. */
   readonly dampMs: number
 }
 
 /**
- * A node whose link was lost has a priority below all others until the link has held for a while. It takes part all the same, and
- * takes over when nobody else is there. Without this, a node whose switch port passes no frames in the first seconds of a
- * link believes that it is alone, becomes master, and with the higher priority takes its shards back at each flap.
+ * Lowers the priority of a node whose link was lost below all others until the link has been up for a while. The node
+ * still takes part and takes over if no other node can. Without this, a node whose switch port forwards no frames in
+ * the first seconds of a link would believe that it is alone, become master, and with its higher priority take its
+ * shards back at each flap.
  */
 export class LinkDamping {
   readonly #options: LinkDampingOptions
@@ -32,7 +34,10 @@ export class LinkDamping {
     this.#options = options
   }
 
-  /** Makes the file exist before keepalived looks; what an earlier agent wrote stays until the link has held. */
+  /**
+   * Creates the file before keepalived starts. What an earlier agent wrote stays until the link has been up for a
+   * while.
+   */
   prepare(): void {
     if (!existsSync(this.#options.file)) this.#write(0)
   }
@@ -46,7 +51,7 @@ export class LinkDamping {
   }
 
   /**
-   * The shards as the mover tells them now.
+   * Takes the mover's current state of the shards.
    * @param gaveUp whether this node itself put a shard into fault
    */
   look(shards: readonly Pick<MoverShard, 'shard' | 'state'>[], gaveUp: (shard: number) => boolean): void {
@@ -61,7 +66,7 @@ export class LinkDamping {
     }
   }
 
-  /** The file stays as it is: the next agent goes on with it. */
+  /** Leaves the file for the next agent. */
   close(): void {
     this.#wait(null)
   }

@@ -11,15 +11,15 @@ export interface MoverShard {
     readonly reason: string
     readonly addresses: number
     readonly tookUs: number
-    /** From the last advert of the master before to this takeover; null when none was heard, or it is no takeover. */
+    /** Time from the previous master's last advert to this takeover; null if none was heard, or this is no takeover. */
     readonly silentUs: number | null
   } | null
 }
 
-/** The mover's account: the file `state.json`. */
+/** The mover's state, its file `state.json`. */
 export interface MoverState {
   readonly pid: number
-  /** The newest table whose difference is done. */
+  /** The newest table that is completely applied. */
   readonly generation: number
   readonly shards: readonly MoverShard[]
   readonly failed: readonly { readonly address: string; readonly error: string }[]
@@ -27,7 +27,7 @@ export interface MoverState {
   readonly conflicts: number
 }
 
-/** Null for anything that is not a mover's account. */
+/** Null for any other text. */
 export function parseMoverState(text: string): MoverState | null {
   try {
     const state = JSON.parse(text) as MoverState

@@ -1,17 +1,17 @@
-/** One address the mover binds while this node is master of its shard. */
+/** An address that the mover binds while this node is master of its shard. */
 export interface MoverRow {
   readonly shard: number
   readonly address: string
-  /** Path of a namespace; null is the one the mover runs in. */
+  /** Path of a namespace; null is the mover's own. */
   readonly netns: string | null
   readonly dev: string
 }
 
-/** What the mover is given: the file `addresses`. */
+/** The mover's input, its file `addresses`. */
 export interface MoverTable {
-  /** Grows with every version. */
+  /** Increases with every version. */
   readonly generation: number
-  /** A sleep longer than this means that another node may have taken over. */
+  /** After a longer sleep another node may have taken over. */
   readonly freezeMs: number
   /** VRID by shard. */
   readonly routers: ReadonlyMap<number, number>
@@ -19,7 +19,7 @@ export interface MoverTable {
   readonly rows: MoverRows
 }
 
-/** Its keys are the lines of the file, so that none is made twice. */
+/** Its keys are the lines of the file, so that each line is formatted once. */
 export type MoverRows = ReadonlyMap<string, MoverRow>
 
 export const EMPTY_TABLE: MoverTable = { generation: 0, freezeMs: 1000, routers: new Map(), rows: new Map() }
@@ -36,7 +36,7 @@ export function printTable({ generation, freezeMs, routers, rows }: MoverTable):
   ].join('\n')
 }
 
-/** Reads what an earlier agent wrote; null when it is not a whole table. */
+/** Parses what an earlier agent wrote; null if it is not a complete table. */
 export function parseTable(text: string): MoverTable | null {
   if (!text.endsWith('\n')) return null
   let generation: number | null = null

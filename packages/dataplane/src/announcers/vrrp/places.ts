@@ -6,7 +6,7 @@ import { domainNames, SEGMENT } from '../../domain/domain-names.ts'
 import { addressesOn, markOf } from '../bound-addresses.ts'
 import type { MoverRow } from './mover-table.ts'
 
-/** Where an announced address is bound, as the mover is told; an error in words when it cannot be. */
+/** The mover's row for an announcement, or an error text if it cannot be bound. */
 export function rowOf(
   config: DomainConfig,
   routers: ReadonlyMap<number, number>,
@@ -21,14 +21,14 @@ export function rowOf(
   return row
 }
 
-/** Where it is bound, whether or not it can be now; null for what is not announced by VRRP. */
+/** The row of an announcement, even if it cannot be bound now; null for one that VRRP does not announce. */
 export function placeOf(config: DomainConfig, { address, scope, domain, by }: Announcement): MoverRow | null {
   if (by.via !== 'vrrp') return null
   if (scope === 'fabric') return { shard: by.shard, address, netns: null, dev: config.fabricInterface }
   return { shard: by.shard, address, netns: domainNames(config, domain).netns, dev: SEGMENT }
 }
 
-/** Those of the rows whose address is bound now, as the kernel says. */
+/** Rows whose address is bound now. */
 export async function boundRows(
   config: DomainConfig,
   helper: NativeHelper,
@@ -44,7 +44,7 @@ export async function boundRows(
   return bound
 }
 
-/** What the kernel says of the namespaces of these rows: while it is the same, what was bound is. */
+/** Change marks of the namespaces of these rows. While they stay the same, bound addresses stay bound. */
 export async function marksOf(config: DomainConfig, helper: NativeHelper, rows: readonly MoverRow[]): Promise<string> {
   const marks: string[] = []
   for (const netns of new Set(rows.map((row) => row.netns)))
@@ -56,7 +56,7 @@ const LOCAL_TABLE = 255
 const NONE: ReadonlySet<string> = new Set()
 const isIpv6 = (address: string): boolean => address.includes(':')
 
-/** Addresses that the mover answers for without having them: local routes on the interface. */
+/** Addresses that the mover proxies without binding them: local routes on the interface. */
 async function proxiedOn(
   helper: NativeHelper,
   { netns, dev }: { readonly netns: string | undefined; readonly dev: string },

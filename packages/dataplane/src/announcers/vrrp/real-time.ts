@@ -1,13 +1,13 @@
 import { exec } from '@spout/sys'
 
-/** Above ordinary work, below the kernel's own threads. */
+/** Above ordinary processes, below the kernel's own threads. */
 const PRIORITY = 10
-/** A process that computes for so long without a pause has gone wrong: the kernel ends it before it takes a processor away. */
+/** The kernel ends a process that computes this long without a pause, before it blocks a processor. */
 const RTTIME_US = 2_000_000
 
 /**
- * Words to put before a command so that it runs real-time (SCHED_RR, inherited by its children): a node whose
- * processors are busy must go on sending adverts. Empty where the kernel or the container refuses.
+ * Command prefix that runs a command with real-time priority (SCHED_RR, inherited by its children), since a node with
+ * busy processors must still send adverts. Empty if the kernel or the container refuses it.
  */
 export async function realTimeWords(): Promise<readonly string[]> {
   const words = ['prlimit', `--rttime=${RTTIME_US}`, 'chrt', '--rr', String(PRIORITY)]

@@ -16,32 +16,32 @@ export interface ShardAddressesOptions {
 
 interface Placed {
   readonly announcement: Announcement
-  /** With its key; null when it can be bound nowhere. */
+  /** The row with its key; null if the address cannot be bound. */
   readonly row: readonly [string, MoverRow] | null
   readonly error: string | null
 }
 
 const TAKEN_WITHIN_MS = 5_000
 
-/** The announcements as the mover has them: bound where this node is master, ready to be bound elsewhere. */
+/** The announcements that the mover has: bound where this node is master, and otherwise ready to be bound. */
 export class ShardAddresses {
   readonly #given: ShardAddressesOptions
   /** By the key of their rows. */
   #accepted = new Map<string, Announcement>()
-  /** Rows that an earlier agent gave the mover and that nobody asked this one for: they go with the next change. */
+  /** Rows of an earlier agent that no announcement wants. The next change removes them. */
   #strange: ReadonlySet<string> = new Set()
-  /** Rows the mover takes for bound and that are not. */
+  /** Rows that are bound by the mover's state but not in the kernel. */
   #lost: ReadonlySet<string> = new Set()
-  /** Rows that were last found to be bound, all of them, when the kernel's marks were these. */
+  /** Rows that were all bound when the kernel had these marks. */
   #whole: { readonly marks: string; readonly rows: readonly MoverRow[] } | null = null
-  /** What `observe` answers; null to be gathered anew. */
+  /** The result of `observe`; null if it must be computed again. */
   #present: readonly Announcement[] | null = null
 
   constructor(options: ShardAddressesOptions) {
     this.#given = options
   }
 
-  /** Takes those of `previous` for accepted that an earlier agent gave the mover. */
+  /** Records as accepted the announcements of `previous` that are in the mover's table. */
   adopt(previous: readonly Announcement[]): void {
     const given = this.#given.table.table.rows
     const placed = previous.flatMap((announcement) => {
@@ -53,14 +53,14 @@ export class ShardAddresses {
     this.#present = null
   }
 
-  /** Rows may have gone from the table with their shards: those are to be asked for anew. */
+  /** Forgets announcements whose rows are gone with their shards; they must be requested again. */
   forgetRowless(): void {
     const { rows } = this.#given.table.table
     for (const key of this.#accepted.keys()) if (!rows.has(key)) this.#accepted.delete(key)
     this.#present = null
   }
 
-  /** Resolves once the mover has the whole set. */
+  /** Resolves when the mover has the whole set. */
   async apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     const placed = this.#place(wanted)
     const outcomes = await this.#give(placed, new Map(rowsOf(placed)), signal)
@@ -68,7 +68,9 @@ export class ShardAddresses {
     return this.#accept(outcomes)
   }
 
-  /** Resolves once the mover has the difference, with the outcomes of what comes. What stays is not looked at. */
+  /**
+   * Resolves with the outcomes of `come` when the mover has the difference. Unchanged announcements are not checked.
+   */
   async change({ come, go }: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     const { config, table } = this.#given
     const rows = new Map(table.table.rows)
@@ -78,7 +80,7 @@ export class ShardAddresses {
       const row = placeOf(config, announcement)
       if (row === null) continue
       const key = rowKey(row)
-      // Another load balancer's by now: an address may move between two.
+      // The address belongs to another load balancer by now, since it may move between two.
       if ((this.#accepted.get(key)?.domain ?? announcement.domain) !== announcement.domain) continue
       rows.delete(key)
       left.push(key)
@@ -90,7 +92,7 @@ export class ShardAddresses {
     return this.#accept(outcomes)
   }
 
-  /** Those accepted, without the ones that should be bound here and are not; the next change binds them again. */
+  /** Accepted announcements, except those that should be bound here and are not. The next change binds them again. */
   async observe(): Promise<readonly Announcement[]> {
     const { config, helper, table, feed, isMaster } = this.#given
     const rows: MoverRow[] = []
@@ -101,7 +103,7 @@ export class ShardAddresses {
     await feed.read()
     if (bound !== null) {
       this.#whole = bound.size === rows.length ? { marks, rows } : null
-      // A shard that moved away meanwhile took its addresses along.
+      // A shard that moved away meanwhile took its addresses with it.
       const lost = rows.filter((row) => !bound.has(row) && isMaster(row.shard)).map(rowKey)
       if (lost.length > 0) this.#present = null
       this.#lost = new Set([...this.#lost, ...lost])
@@ -110,7 +112,7 @@ export class ShardAddresses {
     return this.#present
   }
 
-  /** Those this node answers for now. */
+  /** Announcements of shards that this node masters. */
   announced(): readonly Announcement[] {
     const { table, isMaster } = this.#given
     const { rows } = table.table
@@ -140,8 +142,8 @@ export class ShardAddresses {
 
   /**
    * Gives the mover a table of these rows.
-   * @param placed whose addresses it is asked to try again when it failed them
-   * @returns these, with why the mover has not taken them
+   * @param placed whose addresses the mover should retry if they failed
+   * @returns them, with the reason if the mover has not accepted them
    */
   async #give(placed: readonly Placed[], rows: MoverRows, signal: AbortSignal): Promise<readonly Placed[]> {
     this.#present = null
@@ -155,12 +157,12 @@ export class ShardAddresses {
     })
   }
 
-  /** @returns null, or why the mover has not taken the rows */
+  /** @returns null, or why the mover has not accepted the rows */
   async #write(placed: readonly Placed[], rows: MoverRows, signal: AbortSignal): Promise<string | null> {
     const { table } = this.#given
     if (table.table.routers.size === 0) return null
     try {
-      // Given a table without the lost ones first, the mover forgets them and binds them anew.
+      // A table without the lost rows first: the mover forgets them and binds them again.
       if (this.#lost.size > 0) {
         const held = new Map([...rows].filter(([key]) => !this.#lost.has(key)))
         await this.#taken(await table.write({ rows: held }), signal)

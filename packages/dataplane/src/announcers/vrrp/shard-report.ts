@@ -7,7 +7,7 @@ export interface ShardReport {
   readonly state: ShardStateName
   /** RFC 3339; since when it is in that state. */
   readonly since: string
-  /** How often this node became master since the address mover began. */
+  /** Takeovers by this node since the mover began. */
   readonly takeovers: number
   readonly lastMove: {
     readonly to: ShardStateName
@@ -15,18 +15,18 @@ export interface ShardReport {
     readonly at: string
     /** `vrrp`, `frozen`, `conflict`, `stop`; `drained`, `handed over`, `rebalanced` or `unhealthy: <reason>` for what this node gave up. */
     readonly reason: string
-    /** How many addresses were bound or unbound, and how long that took. */
+    /** Number of addresses that were bound or unbound, and the time that took. */
     readonly addresses: number
     readonly tookUs: number
-    /** Milliseconds from the last advert of the master before to this takeover; null when not known. */
+    /** Milliseconds from the previous master's last advert to this takeover; null if not known. */
     readonly silentMs: number | null
   } | null
 }
 
-/** What the mover says when it does not know why: the peer that takes over may be heard before keepalived speaks. */
+/** The mover's reasons if it does not know better, since the peer's advert may be heard before keepalived notifies. */
 const PEER: ReadonlySet<string> = new Set(['vrrp', 'conflict'])
 
-/** @param gaveUp why this node has given the shard up; null when it takes part */
+/** @param gaveUp why this node has given the shard up; null if it takes part */
 export function shardReport(shard: MoverShard, gaveUp: string | null): ShardReport {
   const { lastMove } = shard
   return {

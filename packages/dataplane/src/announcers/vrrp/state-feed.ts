@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { type Log, readFileOrNull } from '@spout/sys'
 import { type MoverState, parseMoverState } from './mover-state.ts'
 
-/** Follows the mover's account: read again whenever the file is replaced. */
+/** Follows the mover's state. Reads the file whenever it is replaced. */
 export class StateFeed {
   readonly #path: string
   readonly #log: Log
@@ -23,19 +23,21 @@ export class StateFeed {
     return this.#state
   }
 
-  /** The directory must be there. */
+  /** The directory must exist. */
   async open(): Promise<void> {
     if (this.#watcher === null) {
       const name = basename(this.#path)
       this.#watcher = watch(dirname(this.#path), { persistent: false }, (_, changed) => {
         if (changed === null || changed === name) void this.read()
       })
-      this.#watcher.on('error', (error) => this.#log.warn({ error: String(error) }, 'the mover is not followed'))
+      this.#watcher.on('error', (error) =>
+        this.#log.warn({ error: String(error) }, 'the state of the mover cannot be watched'),
+      )
     }
     await this.read()
   }
 
-  /** Reads the file as it is now; changes that come while it is read are read too. */
+  /** Reads the file now. If it changes meanwhile, it is read again. */
   read(): Promise<void> {
     this.#again = true
     this.#reading ??= this.#readWhileChanging().finally(() => {
@@ -49,7 +51,10 @@ export class StateFeed {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves with the first account that is as asked. @throws Error with `what` after `withinMs`, or the signal's reason */
+  /**
+   * Resolves with the first state that meets the condition. @throws Error with `what` after `withinMs`, or the signal's
+   * reason
+   */
   until(
     asked: (state: MoverState) => boolean,
     what: string,

@@ -24,12 +24,12 @@ export interface VrrpAnnouncerOptions {
   readonly config: DomainConfig
   readonly helper: NativeHelper
   readonly log: Log
-  /** A directory of its own, memory-backed, kept while the agent restarts: what runs is found again by it. */
+  /** Its own memory-backed directory, kept while the agent restarts. Running processes are found by it. */
   readonly directory: string
   readonly moverPath: string
   /** Default `/usr/sbin/keepalived`. */
   readonly keepalivedPath?: string
-  /** How long after its link came back this node stays behind the others. Default 60 s. */
+  /** How long a node stays behind the others after its link came back. Default 60 s. */
   readonly dampMs?: number
   readonly clock?: Clock
 }
@@ -37,15 +37,15 @@ export interface VrrpAnnouncerOptions {
 type ShardListener = (shards: readonly ShardReport[]) => void
 
 const GIVEN_UP_WITHIN_MS = 5_000
-/** Longer than a switch that speaks spanning tree keeps a port silent. */
+/** Longer than a switch with spanning tree keeps a port silent. */
 const DAMP_MS = 60_000
 
-/** Without an advert of ours for so long, and at most one interval more, a peer takes over. */
+/** A peer takes over after this time without our adverts, plus at most one interval. */
 const deathMs = ({ missedAdverts, advertMs }: VrrpSettings): number => missedAdverts * advertMs
 
 /**
- * Announces by VRRP: keepalived elects one owner for each shard, and the address mover, a process of its own, binds and
- * announces a shard's addresses where it is master. Neither needs this process to move an address.
+ * Announces by VRRP. keepalived elects one owner for each shard. The address mover, a separate process, binds and
+ * announces a shard's addresses where it is master. Both move addresses without this process.
  */
 export class VrrpAnnouncer implements Announcer {
   readonly name = 'vrrp'
@@ -69,7 +69,7 @@ export class VrrpAnnouncer implements Announcer {
   #changedMs: number
   #told = ''
 
-  /** @throws RangeError when the directory's name cannot be used */
+  /** @throws RangeError if the directory's name cannot be used */
   constructor(options: VrrpAnnouncerOptions) {
     const { config, log, directory, moverPath: mover, keepalivedPath: keepalived = '/usr/sbin/keepalived' } = options
     this.#options = options
@@ -106,15 +106,15 @@ export class VrrpAnnouncer implements Announcer {
     })
   }
 
-  /** How often something was changed since start: tables, configurations and filters written, processes started. */
+  /** Counts changes since the start: tables, configurations and filters written, processes started. */
   get counters(): { readonly changes: number } {
     const { starts } = this.#keeper
     return { changes: this.#table.writes + this.#configFile.writes + this.#filterLoads + starts }
   }
 
   /**
-   * Finds what an earlier agent left running and goes on with it. What was configured but runs no longer is started again
-   * soon, which sweeps addresses that are no longer this node's.
+   * Adopts what an earlier agent left running. If a configured keepalived no longer runs, it is restarted soon, which
+   * removes addresses that are no longer this node's.
    */
   adopt(previous: readonly Announcement[]): Promise<void> {
     return this.#mutex.run(async () => {
@@ -124,9 +124,9 @@ export class VrrpAnnouncer implements Announcer {
   }
 
   /**
-   * How this node takes part; null ends its part and gives its addresses up. Takes effect without a change of any
-   * shard's state unless the settings ask for one.
-   * @throws VrrpRefused naming field and reason; everything stays as it was
+   * Applies settings; null ends this node's part and releases its addresses. Changes no shard's state unless the
+   * settings ask for it.
+   * @throws VrrpRefused naming field and reason; nothing changes
    */
   configure(settings: VrrpSettings | null, signal: AbortSignal): Promise<void> {
     return this.#mutex.run(async () => {
@@ -137,8 +137,8 @@ export class VrrpAnnouncer implements Announcer {
   }
 
   /**
-   * Resolves once the mover has the whole set: bound where this node is master of the shard, ready to be bound elsewhere.
-   * An address that cannot be announced is reported and stops no other.
+   * Resolves when the mover has the whole set: bound where this node is master of the shard, and otherwise ready to be
+   * bound. An address that cannot be announced is reported and stops no other.
    */
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#mutex.run(async () => {
@@ -147,7 +147,7 @@ export class VrrpAnnouncer implements Announcer {
     })
   }
 
-  /** Resolves once the mover has the difference: the same as `apply` of the whole set, without a look at what stays. */
+  /** Resolves when the mover has the difference. Same as `apply` of the whole set, without checking what stays. */
   change(difference: AnnouncementDifference, signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#mutex.run(async () => {
       signal.throwIfAborted()
@@ -155,12 +155,12 @@ export class VrrpAnnouncer implements Announcer {
     })
   }
 
-  /** Those accepted, without the ones that this node should have bound and has not. The next change binds them again. */
+  /** Accepted announcements, except those that should be bound here and are not. The next change binds them again. */
   observe(): Promise<readonly Announcement[]> {
     return this.#mutex.run(() => this.#addresses.observe())
   }
 
-  /** What this node answers for now: the addresses of the shards it is master of. */
+  /** The addresses of the shards that this node masters. */
   announced(): readonly Announcement[] {
     return this.#addresses.announced()
   }
@@ -172,36 +172,36 @@ export class VrrpAnnouncer implements Announcer {
     })
   }
 
-  /** Calls back with every shard whenever one of them changes. @returns a function that ends it */
+  /** Calls back with all shards whenever one changes. @returns a function that unsubscribes */
   onShardChange(listener: ShardListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   /**
-   * Whether this node can carry traffic. False gives up all shards at once, true takes part again as backup. Until it is
-   * first called the word of the agent before stands.
+   * Sets whether this node can carry traffic. False releases all shards at once; true takes part again as backup. Until
+   * the first call the earlier agent's decision stands.
    */
   setHealthy(healthy: boolean, reason: string): void {
     this.#unhealthyReason = reason
     this.#giveUp.unhealthy = !healthy
   }
 
-  /** Gives one shard to a peer and takes part in it again as backup. Nothing happens when this node is not its master. */
+  /** Hands one shard to a peer and takes part in it again as backup. Does nothing if this node is not its master. */
   async handOver(shard: number, signal: AbortSignal): Promise<void> {
     if (!this.#isMaster(shard)) return
     this.#giveUp.hold(shard, true)
     try {
       const left = () => !this.#isMaster(shard)
       await this.#feed.until(left, `shard ${shard} was not given up`, GIVEN_UP_WITHIN_MS, signal)
-      // Longer than a peer needs to take over when the advert of priority 0 got lost.
+      // Longer than a peer needs to take over if the advert of priority 0 was lost.
       await pause(this.#clock, this.#table.table.freezeMs, signal)
     } finally {
       this.#giveUp.hold(shard, false)
     }
   }
 
-  /** Leaves everything running and bound: the next agent adopts it. */
+  /** Leaves everything running and bound for the next agent. */
   async close(): Promise<void> {
     await this.#keeper.close()
     this.#firstElection.end()
@@ -222,7 +222,7 @@ export class VrrpAnnouncer implements Announcer {
       this.#lookAtLink()
       this.#tell()
     })
-    // An agent that died in between must not leave a shard held.
+    // An agent that died meanwhile must not leave a shard blocked.
     for (const shard of this.#table.table.routers.keys()) this.#giveUp.hold(shard, false)
     if (this.#configFile.text !== null) await this.#keeper.adopt()
     this.#opened = true
@@ -246,7 +246,7 @@ export class VrrpAnnouncer implements Announcer {
     const differs = await this.#configFile.offer(text, (path) => this.#daemons.test(path))
     if (await loadAdvertFilter(this.#options.helper, config, settings)) this.#filterLoads++
     await this.#table.write({
-      // Twice that: after a shorter sleep VRRP alone finds one owner, and to give way for nothing costs an outage.
+      // Twice that: after a shorter sleep VRRP alone finds one owner, and giving way without need causes an outage.
       freezeMs: 2 * deathMs(settings),
       routers: new Map(settings.shards.map(({ number, routerId }) => [number, routerId])),
       rows: new Map([...this.#table.table.rows].filter(([, { shard }]) => numbers.includes(shard))),
@@ -262,7 +262,7 @@ export class VrrpAnnouncer implements Announcer {
   async #leave(): Promise<void> {
     if (this.#configFile.text === null && this.#table.table.routers.size === 0) return
     await this.#keeper.stop()
-    // The mover took its addresses with it; what a killed one left is taken away here.
+    // The mover removed its addresses. What a killed mover left is removed here.
     await this.#daemons.sweep()
     await removeAdvertFilter(this.#options.helper, this.#options.config)
     await this.#configFile.remove()
@@ -271,7 +271,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#tell()
   }
 
-  /** What the mover that runs says of a shard. */
+  /** The running mover's state of a shard. */
   #shard(number: number): MoverShard | null {
     const { state } = this.#feed
     if (state === null || !this.#keeper.hasMover) return null
@@ -293,7 +293,7 @@ export class VrrpAnnouncer implements Announcer {
     const before = this.#damping.damped
     this.#damping.look(this.#feed.state?.shards ?? [], (shard) => this.#gaveUp(shard) !== null)
     if (!before && this.#damping.damped)
-      this.#options.log.warn({}, 'the link was lost: this node stays behind the others')
+      this.#options.log.warn({}, 'the link was lost; this node has a lower priority than the others for a while')
   }
 
   #tell(): void {

@@ -1,34 +1,34 @@
-/** What lies in the announcer's directory. It must outlive the agent, not the machine: memory-backed, mode 0700. */
+/** The files in the announcer's directory, which outlives the agent but not the machine: memory-backed, mode 0700. */
 export interface VrrpFiles {
   readonly directory: string
   readonly config: string
-  /** keepalived writes states into it, the mover reads them. */
+  /** keepalived writes states into it; the mover reads them. */
   readonly fifo: string
   /** The wanted addresses, for the mover. */
   readonly addresses: string
-  /** The mover's account of what it did. */
+  /** The mover's state. */
   readonly state: string
   readonly keepalivedPid: string
   readonly vrrpPid: string
   readonly keepalivedLog: string
-  /** Files keepalived tracks: anything but 0 in one puts the shards it is about into fault. */
+  /** Files that keepalived tracks. A value other than 0 puts their shards into fault. */
   readonly drained: string
   readonly unhealthy: string
   held(shard: number): string
-  /** What it adds to all priorities while the link of this node cannot be relied on. */
+  /** A value that is added to all priorities while the node's link is unreliable. */
   readonly damped: string
 }
 
-/** No word of keepalived's configuration ends in such a path. */
+/** A path without characters that keepalived's configuration uses. */
 const PATH = /^\/[A-Za-z0-9._/@+-]{1,200}$/
 
-/** @throws RangeError when the path cannot stand in keepalived's configuration */
+/** @throws RangeError if the path is not valid in keepalived's configuration */
 export function configPath(path: string): string {
-  if (!PATH.test(path)) throw new RangeError(`${JSON.stringify(path)} cannot stand in a configuration of keepalived`)
+  if (!PATH.test(path)) throw new RangeError(`${JSON.stringify(path)} is not valid in a configuration of keepalived`)
   return path
 }
 
-/** @throws RangeError when the directory's name cannot stand in keepalived's configuration */
+/** @throws RangeError if the directory's name is not valid in keepalived's configuration */
 export function vrrpFiles(path: string): VrrpFiles {
   const directory = configPath(path)
   return {

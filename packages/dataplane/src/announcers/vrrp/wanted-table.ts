@@ -1,7 +1,7 @@
 import { type Log, readFileOrNull, writeFileAtomically } from '@spout/sys'
 import { EMPTY_TABLE, type MoverRows, type MoverTable, parseTable, printTable } from './mover-table.ts'
 
-/** The table as it was last given to the mover, and on disk for the next agent. */
+/** The last table that was given to the mover. It is on disk for the next agent. */
 export class WantedTable {
   readonly #path: string
   readonly #log: Log
@@ -21,16 +21,16 @@ export class WantedTable {
     return this.#writes
   }
 
-  /** Reads what an earlier agent wrote. @param atLeast a generation that was seen somewhere */
+  /** Reads the table of an earlier agent. @param atLeast the newest generation that is known */
   async load(atLeast: number): Promise<void> {
     const text = await readFileOrNull(this.#path)
     const found = text === null ? null : parseTable(text.toString('utf8'))
-    if (text !== null && found === null) this.#log.warn({ path: this.#path }, 'the table of addresses is not readable')
+    if (text !== null && found === null) this.#log.warn({ path: this.#path }, 'the table of addresses cannot be read')
     const table = found ?? EMPTY_TABLE
     this.#table = { ...table, generation: Math.max(table.generation, atLeast) }
   }
 
-  /** Replaces the file when something differs. @returns the generation that holds it */
+  /** Replaces the file if something differs. @returns the generation that contains the change */
   async write(change: Partial<Omit<MoverTable, 'generation'>>, again = false): Promise<number> {
     const next: MoverTable = { ...this.#table, ...change, generation: this.#table.generation + 1 }
     if (!again && isSame(this.#table, next)) return this.#table.generation
