@@ -2,7 +2,10 @@ import { unpack } from './registers.ts'
 import type { Rendered } from './rendered.ts'
 import { recordBytes, SETS, type SetName, type SetShape } from './sets.ts'
 
-/** The elements of an entry for people, a line each; slots of a pool that share a member on one line. Read back from the packed bytes. */
+/**
+ * Describes the elements of an entry, one per line; slots that share a member are on one line. Reads the packed bytes
+ * back.
+ */
 export function describe(rendered: Rendered): string {
   const lines = [`${rendered.key} in domain ${rendered.domain}`]
   for (const [name, bytes] of rendered.records.entries()) {

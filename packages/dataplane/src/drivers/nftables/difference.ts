@@ -1,24 +1,24 @@
 import { identityBytes, recordBytes, type SetShape } from './sets.ts'
 
-/** Records to delete (identities alone) and to add, packed. A changed value is in both. */
+/** Packed records to delete (identities only) and to add. A changed value is in both. */
 export interface SetDifference {
   readonly deletes: Buffer
   readonly adds: Buffer
 }
 
 const NONE = Buffer.alloc(0)
-/** Records compared at one go. */
+/** Records that are compared at once. */
 const STRIDE = 64
 
-/** What turns the packed records `before` into `after`. Records that are in both with the same bytes are left alone. */
+/** The difference between the packed records `before` and `after`. Identical records are in neither list. */
 export function difference(shape: SetShape, before: Buffer = NONE, after: Buffer = NONE): SetDifference {
-  // A bulk load is all additions: no key is looked at.
+  // A bulk load only adds, so no key is compared.
   if (before.length === 0) return { deletes: NONE, adds: after }
   if (before.equals(after)) return { deletes: NONE, adds: NONE }
   return inPlace(shape, before, after) ?? byIdentity(shape, before, after)
 }
 
-/** Where the same records stand in the same places, as those of a slot table do; null where they do not. */
+/** The difference if the same keys are in the same places, as in a slot table; null otherwise. */
 function inPlace(shape: SetShape, before: Buffer, after: Buffer): SetDifference | null {
   if (before.length !== after.length) return null
   const size = recordBytes(shape)
@@ -61,7 +61,7 @@ function byIdentity(shape: SetShape, before: Buffer, after: Buffer): SetDifferen
   return { deletes: Buffer.concat(deletes), adds: Buffer.concat(adds) }
 }
 
-/** Byte by byte: for so few a call into the runtime costs more. */
+/** Byte by byte, since a call into the runtime costs more for so few. */
 function isSame(a: Buffer, atA: number, b: Buffer, atB: number, length: number): boolean {
   for (let at = 0; at < length; at++) if (a[atA + at] !== b[atB + at]) return false
   return true

@@ -11,7 +11,7 @@ import { renderSkeleton } from './skeleton.ts'
 import { REDIRECT_TABLE, SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
 import { type Plan, TableContent } from './table-content.ts'
 
-/** How often a transaction is tried over a helper that dies under it. */
+/** How often a transaction is tried if the helper dies during it. */
 const HELPER_TRIES = 3
 const HELPER_RETURN_MS = 5_000
 const HELPER_POLL_MS = 10
@@ -20,7 +20,7 @@ interface TableShape {
   readonly table: string
   readonly family: 'inet' | 'netdev'
   readonly sets: readonly SetName[]
-  /** Interfaces whose indexes its rules hold. */
+  /** Interfaces whose indexes are in its rules. */
   readonly devices: readonly string[]
   readonly skeleton: (links: string) => WholeTable
 }
@@ -48,8 +48,8 @@ const SHAPES: Readonly<Record<TableKind, TableShape>> = {
 export type Wanted = ReadonlyMap<string, Rendered | null>
 
 /**
- * One of the tables of a domain. Every change is one transaction that also writes the generation, so after any loss
- * one small read tells whether it was done. What the kernel refuses is halved until the culprit stands alone.
+ * One table of a domain. Every change is one transaction that also writes the generation. After a loss one small read
+ * tells whether it was applied. If the kernel refuses a transaction, it is bisected until the bad entry is alone.
  */
 export class DomainTable {
   readonly #helper: NativeHelper
@@ -57,7 +57,7 @@ export class DomainTable {
   readonly #shape: TableShape
   readonly #at: { readonly netns: string; readonly family: 'inet' | 'netdev'; readonly table: string }
   #content: TableContent
-  /** Whether the kernel may hold something else than `#content`. */
+  /** Whether the kernel's content may differ from `#content`. */
   #stale = true
   #exists = false
   #transactions = 0
@@ -79,12 +79,12 @@ export class DomainTable {
     return this.#content.entries
   }
 
-  /** Whether there is something in the kernel to be set right, though no entry changes. */
+  /** Whether the table must be loaded although no entry changed. */
   get needsLoad(): boolean {
     return this.#stale && (this.#exists || this.entries.size > 0)
   }
 
-  /** Whether there is a table, or should be one. */
+  /** Whether the table exists or should exist. */
   get isInUse(): boolean {
     return this.#exists || this.entries.size > 0
   }
@@ -93,7 +93,9 @@ export class DomainTable {
     return this.#transactions
   }
 
-  /** Takes the entries for what the kernel holds, if its generation agrees; else the next `apply` loads the table anew. */
+  /**
+   * Assumes that the kernel holds the entries if its generation matches; otherwise the next `apply` loads the table.
+   */
   async adopt(entries: Wanted): Promise<void> {
     this.#content = this.#empty()
     this.#content.plan(entries).accept()
@@ -111,7 +113,10 @@ export class DomainTable {
     return !this.#stale
   }
 
-  /** Resolves with the entries the kernel refused and its words; all others are in force, refused ones as they were before. */
+  /**
+   * Resolves with refused entries and the kernel's errors. All others are in force; a refused entry keeps its previous
+   * state.
+   */
   async apply(wanted: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, HelperError>> {
     const failures = new Map<string, HelperError>()
     if (this.#isLeftEmpty(wanted)) {
@@ -122,7 +127,7 @@ export class DomainTable {
       await this.#commit([...wanted], failures, signal)
       if (!this.#stale) return failures
     }
-    // Lost or never known: one transaction empties the table and fills it with everything.
+    // Lost or unknown content: one transaction empties the table and adds everything.
     failures.clear()
     const whole = new Map<string, Rendered | null>([...this.#content.entries, ...wanted])
     if (await this.#load(whole)) return failures
@@ -131,7 +136,7 @@ export class DomainTable {
     return failures
   }
 
-  /** Tables that hang on interfaces are there only while they have something to do: every packet would meet them. */
+  /** Tables that are attached to interfaces exist only while they have elements, since every packet passes them. */
   #isLeftEmpty(wanted: Wanted): boolean {
     if (this.#shape.devices.length === 0 || this.entries.size > wanted.size) return false
     for (const rendered of wanted.values()) if (rendered !== null) return false
@@ -139,7 +144,7 @@ export class DomainTable {
     return true
   }
 
-  /** Takes the table away. Works also when an interface that it needs is gone. */
+  /** Removes the table, even if an interface that it needs does not exist. */
   async drop(): Promise<void> {
     const { netns, family, table } = this.#at
     this.#transactions++
@@ -164,7 +169,7 @@ export class DomainTable {
       if (!(error instanceof HelperError)) throw error
       if (!(await this.observe())) return
       if (wanted.length === 1) {
-        this.#log.warn({ key: wanted[0]![0], errno: error.errno, error: error.message }, 'kernel refused an entry')
+        this.#log.warn({ key: wanted[0]![0], errno: error.errno, error: error.message }, 'the kernel refused an entry')
         failures.set(wanted[0]![0], error)
         return
       }
@@ -174,7 +179,7 @@ export class DomainTable {
     }
   }
 
-  /** Makes the table hold exactly these entries; false when the kernel refuses one of them. */
+  /** Makes the table hold exactly these entries; false if the kernel refuses one of them. */
   async #load(entries: Wanted): Promise<boolean> {
     const { sets } = this.#shape
     const skeleton = await this.#skeleton()
@@ -191,7 +196,7 @@ export class DomainTable {
       await this.#send(plan, [...flushes, ...plan.changes], null)
     } catch (error) {
       if (!(error instanceof HelperError)) throw error
-      this.#log.warn({ netns: this.#at.netns, error: error.message }, 'kernel refused a whole table')
+      this.#log.warn({ netns: this.#at.netns, error: error.message }, 'the kernel refused a whole table')
       return false
     }
     plan.accept()
@@ -200,7 +205,7 @@ export class DomainTable {
     return true
   }
 
-  /** One transaction. When the helper dies under it, the generation tells whether it was done. */
+  /** Sends one transaction. If the helper dies during it, the generation tells whether it was applied. */
   async #send(plan: Plan, changes: readonly NftChange[], before: bigint | null): Promise<void> {
     if (changes.length === 0) return
     for (let tries = 1; ; tries++) {
@@ -225,7 +230,7 @@ export class DomainTable {
     return isAtGeneration(this.#helper, this.#at, generation)
   }
 
-  /** As it must be now. Rejects with `HelperError` while an interface that it needs is not there. */
+  /** The table as it must be now. Rejects with `HelperError` while an interface that it needs does not exist. */
   async #skeleton(): Promise<WholeTable> {
     const { devices, skeleton } = this.#shape
     const indexes: number[] = []

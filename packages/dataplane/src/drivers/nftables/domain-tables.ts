@@ -4,8 +4,8 @@ import type { Rendered, TableKind } from './rendered.ts'
 import { EndsOfTunnels, TunnelNeighbours } from './tunnel-neighbours.ts'
 
 /**
- * The tables of one domain. An entry is in one of them: in which one is its network's return path and whether anything in
- * it is tracked, and all entries of a network share it. The others are not there: every packet would meet them.
+ * The tables of one domain. The network's return path, and whether anything in it is tracked, decide which table its
+ * entries are in. Other tables do not exist, since every packet would pass them.
  */
 export class DomainTables {
   readonly #tables: Readonly<Record<TableKind, DomainTable>>
@@ -25,7 +25,7 @@ export class DomainTables {
     return this.#all.reduce((sum, { entries }) => sum + entries.size, 0)
   }
 
-  /** Whether there is something in the kernel to be set right, though no entry changes. */
+  /** Whether a table must be loaded although no entry changed. */
   get needsLoad(): boolean {
     return this.#all.some(({ needsLoad }) => needsLoad)
   }
@@ -43,7 +43,9 @@ export class DomainTables {
     return this.#all.flatMap(({ entries }) => [...entries.values()])
   }
 
-  /** Takes the entries for what the kernel holds where its generation agrees; else the next `apply` loads a table anew. */
+  /**
+   * Assumes that the kernel holds the entries where its generation matches; otherwise the next `apply` loads the table.
+   */
   async adopt(entries: ReadonlyMap<string, Rendered>): Promise<void> {
     for (const [kind, table] of Object.entries(this.#tables))
       await table.adopt(new Map([...entries].filter(([, { table: own }]) => own === kind)))
@@ -58,14 +60,18 @@ export class DomainTables {
     return [...new Set(lost)]
   }
 
-  /** Resolves with the entries the kernel refused and its words; all others are in force, refused ones as they were before. */
+  /**
+   * Resolves with refused entries and the kernel's errors. All others are in force; a refused entry keeps its previous
+   * state.
+   */
   async apply(all: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, Error>> {
     const failures = new Map<string, Error>()
     const apply = async (table: DomainTable, some: Wanted): Promise<void> => {
       if (some.size === 0 && !table.needsLoad) return
       for (const [key, error] of await table.apply(some, signal)) failures.set(key, error)
     }
-    // A packet is never forwarded to where nothing leads: neighbours come first and go last.
+    // Tunnel neighbours are added before the elements that use them and removed after them, so that no packet is
+    // forwarded to a missing one.
     const { tunnelling } = this.#tables
     const stay = [...tunnelling.entries.values()].filter(({ key }) => !all.has(key))
     const wanted = this.#distinct(all, stay, failures)
@@ -87,7 +93,7 @@ export class DomainTables {
       left.push([table, leaving])
     }
     for (const [table, leaving] of left) {
-      // What moves to another table stays in its own when that one is refused.
+      // An entry whose new table refuses it stays in its old table.
       for (const key of failures.keys()) leaving.delete(key)
       await apply(table, leaving)
     }
@@ -96,13 +102,13 @@ export class DomainTables {
     return failures
   }
 
-  /** The only table of a domain stays when its last entry goes: the next one comes sooner than a table is made. */
+  /** A domain's only table stays when its last entry goes, since creating one takes longer than the next entry. */
   async #dropAbandoned(): Promise<void> {
     if (this.size === 0) return
     for (const table of this.#all) if (table.isInUse && table.entries.size === 0) await table.drop()
   }
 
-  /** Without the entries whose members could not be told from those of others. */
+  /** Leaves out entries whose members could not be told from those of other entries. */
   #distinct(all: Wanted, stay: readonly Rendered[], failures: Map<string, Error>): Wanted {
     const ends = new EndsOfTunnels()
     for (const { remotes } of stay) ends.take(remotes)

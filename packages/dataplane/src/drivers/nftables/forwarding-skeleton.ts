@@ -5,16 +5,16 @@ import { FORWARDING_SETS, INNER_SERVICE, type SetName, TUNNELLING_SETS } from '.
 import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf, TUNNEL_TABLE } from './skeleton-text.ts'
 
 /**
- * Return path `dsr`, without its elements: a packet for a service goes to the member as it came, but for its TTL and the
- * hardware address, and leaves no trace here. It is taken where it enters the domain, ahead of connection tracking. What
- * no rule takes goes on as if this table were not there: a VIP is local to the domain, so its guard refuses it.
- * @param links indexes of uplink and segment. nft writes the index into a rule, and the chain hangs on the interfaces: when
- * one is made anew, so must the table be
+ * Renders the table of return path `dsr`, without elements. It forwards a packet for a service to the member unchanged
+ * except for TTL and hardware address, at ingress before connection tracking, and keeps no state. Other packets
+ * continue as if the table did not exist: a VIP is local to the domain, so the guard refuses them.
+ * @param links indexes of uplink and segment. Rules contain the indexes and chains are attached to the interfaces, so a
+ * new interface needs a new table.
  */
 export const renderForwardingSkeleton = (links: string): WholeTable =>
   wholeTable('netdev', SPOUT_TABLE, body(FORWARDING_SETS, false), links)
 
-/** The same for networks with members behind routers. @param links of both tunnels too */
+/** The same for networks with members behind routers. @param links includes both tunnels */
 export const renderTunnellingSkeleton = (links: string): WholeTable =>
   wholeTable('netdev', TUNNEL_TABLE, body(TUNNELLING_SETS, true), links)
 
@@ -26,7 +26,7 @@ function body(sets: readonly SetName[], tunnels: boolean): readonly string[] {
     ...chain('error4', null, errorRules(tunnels)),
     ...chain('entering', `type filter hook ingress devices = { ${UPLINK}, ${SEGMENT} } priority 0; policy accept;`, [
       'meta mark set 0',
-      // A packet that is for another host than this one is nobody's business here.
+      // Packets for another host are left alone.
       'meta pkttype != host accept',
       `meta protocol ip icmp type { destination-unreachable, time-exceeded, parameter-problem } goto error4`,
       'meta protocol ip goto service-of4',
@@ -35,7 +35,10 @@ function body(sets: readonly SetName[], tunnels: boolean): readonly string[] {
   ]
 }
 
-/** A lookup that misses ends its rule: the mark stays 0 without a service, and a slot without a member forwards nothing. */
+/**
+ * A lookup without a result ends its rule. The mark stays 0 without a service, and a slot without a member forwards
+ * nothing.
+ */
 function serviceOf(version: 4 | 6, tunnels: boolean): readonly string[] {
   const service = serviceKey(version)
   const ip = version === 4 ? 'ip' : 'ip6'
@@ -44,15 +47,15 @@ function serviceOf(version: 4 | 6, tunnels: boolean): readonly string[] {
     'meta mark 0 accept',
     `meta mark & ${hex(SERVICE_FLAGS.restricted)} != 0 ${service} . ${ip} saddr != @allowed${version} drop`,
     `${service} @received${version}`,
-    // The first packet of a connection is all that is known of it here.
+    // Only the first packet of a connection is counted, since there is no state.
     `tcp flags & (syn | ack) == syn ${service} @opened${version}`,
     ...forward(version, tunnels),
   ]
 }
 
 /**
- * Routers complain to the VIP of packets that a member sent as the VIP. Path MTU discovery needs these complaints (RFC
- * 1191), so they go to the member that has the flow: by the packet inside, which has the client as its destination.
+ * Routers send ICMP errors about packets of a member to the VIP. Path MTU discovery needs them (RFC 1191), so they are
+ * forwarded to the member of the flow. The quoted packet, which has the client as its destination, identifies it.
  */
 const errorRules = (tunnels: boolean): readonly string[] => [
   '@th,64,8 != 0x45 accept',
@@ -61,7 +64,7 @@ const errorRules = (tunnels: boolean): readonly string[] => [
   ...forward(4, tunnels, { address: '@th,192,32', port: '@th,240,16' }),
 ]
 
-/** A slot has its member in one of the maps, or in none. */
+/** The member of a slot is in one of the maps, or in none. */
 function forward(
   version: 4 | 6,
   tunnels: boolean,

@@ -15,7 +15,7 @@ export interface NftablesDriverOptions {
   readonly config: DomainConfig
   readonly helper: NativeHelper
   readonly log: Log
-  /** How long elements and routes that no entry names are kept after `adopt`. Default 30 s. */
+  /** How long elements without an entry are kept after `adopt`. Default 30 s. */
   readonly leftoversGraceMs?: number
 }
 
@@ -23,8 +23,8 @@ export interface NftablesDriverOptions {
 const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'dsr']
 
 /**
- * Balances TCP and UDP in the packet path: two maps per domain and address family, a transaction per change. Packets are
- * translated, or forwarded as they are with return path `dsr`. Redirects proxied services to the proxy.
+ * Balances TCP, UDP and SCTP in the packet path: two maps per domain and address family, one transaction per change.
+ * Packets are translated, or forwarded unchanged with return path `dsr`. Redirects proxied services to the proxy.
  */
 export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly name = 'nftables'
@@ -36,7 +36,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
   readonly #grace: LeftoversGrace
   readonly #tables = new Map<number, DomainTables>()
   readonly #prepared = new WeakMap<WantedEntry, Rendered>()
-  /** The domain each entry is in. */
+  /** The domain of each entry. */
   readonly #domains = new Map<string, number>()
   readonly #mutex = new Mutex()
 
@@ -58,14 +58,14 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     return render(wanted)
   }
 
-  /** Renders what depends on the entry alone; where a proxy accepts is known only once that was applied. */
+  /** Renders what depends on the entry alone. The proxy's port is known only after the proxy has applied the entry. */
   prepare(soon: readonly WantedEntry[]): void {
     for (const wanted of soon)
       if (wanted.entry.services.every((service) => !isProxied(service.protocol)))
         try {
           this.#prepared.set(wanted, this.render(wanted))
         } catch {
-          // Its own turn says what is wrong with it.
+          // `apply` reports what is wrong with it.
         }
   }
 
@@ -74,7 +74,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
       this.#grace.begin()
       this.#tables.clear()
       this.#domains.clear()
-      // Domains without entries may still hold those of an agent that forgot them.
+      // Domains without entries may hold elements of an agent that lost its state.
       const there = await existingDomains(this.#config)
       const byDomain = new Map<number, Map<string, Rendered>>(there.map((domain) => [domain, new Map()]))
       for (const rendered of this.#renderEach(previous).rendered) {
@@ -117,21 +117,21 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     })
   }
 
-  /** Counters of balanced listeners; those of proxied ones are the proxy's. */
+  /** Counters of balanced listeners. The proxy counts proxied ones. */
   stats(): Promise<readonly ServiceStats[]> {
-    // Not in turn: a change must not wait until thousands of counters are read.
+    // Not serialized with changes, which must not wait until thousands of counters are read.
     const tables = Array.from(this.#tables, ([domain, table]) => {
       return [domainNames(this.#config, domain).netns, table.entries()] as const
     })
     return this.#statistics.read(new Map(tables))
   }
 
-  /** Leaves everything in force: traffic does not need the agent. */
+  /** Leaves everything in force, since forwarding does not need the agent. */
   async close(): Promise<void> {
     await this.#mutex.idle()
   }
 
-  /** An entry with what the model admits nowhere stops no other. */
+  /** An entry with invalid values stops no other. */
   #renderEach(wanted: readonly WantedEntry[]): { readonly rendered: Rendered[]; readonly malformed: Applied[] } {
     const rendered: Rendered[] = []
     const malformed: Applied[] = []
@@ -139,7 +139,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
       try {
         rendered.push(this.#prepared.get(entry) ?? this.render(entry))
       } catch (error) {
-        this.#log.warn({ key: entry.key, error: String(error) }, 'entry cannot be rendered')
+        this.#log.warn({ key: entry.key, error: String(error) }, 'an entry cannot be rendered')
         malformed.push({ key: entry.key, state: 'failed', reason: 'EntryRefused', message: String(error) })
       }
     }
@@ -155,7 +155,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
     return table
   }
 
-  /** What each domain's table is to be told; removals first, so that an address given up is free. */
+  /** The changes of each domain's tables. Removals come first, so that a released address is free. */
   #split(put: readonly Rendered[], remove: readonly string[]): ReadonlyMap<number, Map<string, Rendered | null>> {
     const byDomain = new Map<number, Map<string, Rendered | null>>()
     const tell = (domain: number, key: string, rendered: Rendered | null) =>
@@ -184,7 +184,7 @@ export class NftablesDriver implements DataPlaneDriver<Rendered> {
       const failures = await table.apply(wanted, signal)
       return new Map(Array.from(failures, ([key, error]) => [key, error.message]))
     } catch (error) {
-      // The whole domain is out of reach (no namespace, helper gone for good): other domains go on.
+      // The whole domain is unreachable (no namespace, or no helper). Other domains continue.
       if (signal.aborted) throw error
       const words = error instanceof Error ? error.message : String(error)
       return new Map(Array.from(wanted.keys(), (key) => [key, words]))

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { SET_NAMES, type SetName } from './sets.ts'
 
 /**
- * Packed records by set, in one allocation: a buffer of its own per set would take more than most sets' records do, and
- * there are tens of thousands of entries.
+ * Packed records by set, in one allocation, since a buffer per set would be larger than most sets' records, and there
+ * are tens of thousands of entries.
  */
 export class PackedRecords {
   readonly #bytes: Buffer
-  /** For each set that has any, in the order of SET_NAMES: its index, where its records start and where they end. */
+  /** For each set with records, in the order of SET_NAMES: its index, and the start and end of its records. */
   readonly #spans: readonly number[]
 
   constructor(parts: ReadonlyMap<SetName, readonly Buffer[]>) {
@@ -20,7 +20,7 @@ export class PackedRecords {
       for (const part of records) length += part.length
       if (length > start) spans.push(index, start, length)
     }
-    // Exact, and not a slice of the pool of small buffers, which it would keep alive.
+    // An own buffer, since a slice would keep the shared pool of small buffers alive.
     this.#bytes = Buffer.allocUnsafeSlow(length)
     this.#spans = spans
     let at = 0
@@ -28,7 +28,7 @@ export class PackedRecords {
       for (const part of parts.get(SET_NAMES[spans[span]!]!)!) at += part.copy(this.#bytes, at)
   }
 
-  /** The records of one set; undefined when it has none. */
+  /** The records of one set; undefined if it has none. */
   get(name: SetName): Buffer | undefined {
     for (let at = 0; at < this.#spans.length; at += 3)
       if (SET_NAMES[this.#spans[at]!] === name) return this.#bytes.subarray(this.#spans[at + 1]!, this.#spans[at + 2]!)
@@ -40,7 +40,9 @@ export class PackedRecords {
       yield [SET_NAMES[this.#spans[at]!]!, this.#bytes.subarray(this.#spans[at + 1]!, this.#spans[at + 2]!)]
   }
 
-  /** Tells these records under this key from all others, by 128 bits. In one go: a bulk load has tens of thousands. */
+  /**
+   * A digest of 128 bits over these records and this key. Computed at once, since a bulk load has tens of thousands.
+   */
   digest(key: string): bigint {
     const head = Buffer.from(`${key}\n${this.#spans.join()}\n`)
     return BigInt(`0x${hash('sha256', Buffer.concat([head, this.#bytes]), 'hex').slice(0, 32)}`)

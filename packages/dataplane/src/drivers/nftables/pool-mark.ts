@@ -1,24 +1,27 @@
 import { type NodePool, SLOT_TABLE_SIZES } from '@spout/model/node-state'
 import type { Transport } from '@spout/model/protocols'
 
-/** Written out: without it the kernel draws one per rule, and nodes would deal the same flow to different members. */
+/**
+ * A fixed seed. Otherwise the kernel picks a random one per rule, and nodes would choose different members for the same
+ * flow.
+ */
 export const HASH_SEED = 0x5b0f_75a1
 
 const CLASS_SHIFT = 24
 const AFFINITY = 1 << 26
-/** The bits that choose the hash rule. */
+/** The bits that select the hash rule. */
 export const CLASS_MASK = 0x0700_0000
-/** The bits that name the pool in map `member`: its number and its class. */
+/** The bits that identify the pool in map `member`: its number and its hash class. */
 export const POOL_MASK = 0x07ff_ffff
 
-/** Beside its pool's mark, a service's own mark tells what else a new flow to it has to pass. */
+/** Flags in a service's mark, besides its pool's mark: further checks of a new flow. */
 export const SERVICE_FLAGS = { proxied: 1 << 27, limited: 1 << 28, restricted: 1 << 29 } as const
 /** Marks of packets to the proxy. It is not 0 where flows are tracked, so that the guard recognizes the responses. */
 export const REDIRECT_MARKS = { front: 0, checked: 1 } as const
-/** No bit of these is set for most services: 64 slots, hashed over address and port, none of the flags. */
+/** For most services all these bits are 0: 64 slots, hashed over address and port, no flags. */
 export const SPECIAL_MASK = 0x3f00_0000
 
-/** One rule of the table: pools of this size, hashed over the source address with or without its port. */
+/** One hash rule of the table: pools of this size, hashed over the source address with or without its port. */
 export interface HashClass {
   readonly bits: number
   readonly size: number
@@ -32,12 +35,15 @@ export const HASH_CLASSES: readonly HashClass[] = [false, true].flatMap((sourceA
   SLOT_TABLE_SIZES.map((size) => ({ bits: classBits(size, sourceAffinity), size, sourceAffinity })),
 )
 
-/** What a packet carries from the service lookup to the member lookup: the pool's number and how to hash. Never 0. */
+/** The mark that a packet carries from the service lookup to the member lookup: pool number and hash class. Never 0. */
 export const poolMark = (pool: Pick<NodePool, 'number' | 'slots' | 'sourceAffinity'>): number =>
   classBits(pool.slots?.size ?? 64, pool.sourceAffinity) | pool.number
 
 const ANSWERS: Readonly<Record<Transport, number>> = { tcp: 0, udp: 1 << 24, sctp: 2 << 24 }
 
-/** Names a pool by what its members answer over: the first service of that transport says as whom. Never 0. */
+/**
+ * Identifies a pool by the transport of its members' responses. The first service of that transport gives the source
+ * address. Never 0.
+ */
 export const answerMark = ({ number }: Pick<NodePool, 'number'>, transport: Transport): number =>
   ANSWERS[transport] | number

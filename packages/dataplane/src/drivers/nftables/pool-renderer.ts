@@ -13,13 +13,13 @@ interface Endpoint {
   readonly port: number
 }
 
-/** Registers of 4 bytes that an address fills. */
+/** Number of 4-byte registers of an address. */
 const addressWords = (version: Family): number => (version === 4 ? 1 : 4)
 
-/** What the node knows of the members: who is down, and who is on the way up. */
+/** Members that are down, and shares of members in slow start. */
 type Health = Pick<WantedEntry, 'down' | 'shares'>
 
-/** The pools of one entry, each rendered once however many services share it. */
+/** The pools of one entry. Each is rendered once, even if several services share it. */
 export class PoolRenderer {
   readonly #pools: ReadonlyMap<number, NodePool>
   readonly #rendering = new Map<number, PoolInUse>()
@@ -34,7 +34,7 @@ export class PoolRenderer {
     this.#records = records
   }
 
-  /** Null for no pool, or one that the entry does not have. */
+  /** Null without a pool, or if the entry does not have it. */
   find(number: number | null): PoolInUse | null {
     const pool = number === null ? undefined : this.#pools.get(number)
     if (pool === undefined) return null
@@ -70,28 +70,33 @@ export class PoolInUse {
     })
   }
 
-  /** Whom a new flow is translated to, by slot. */
+  /** Renders the members that new flows are translated to, by slot. */
   renderMembers(version: Family): void {
     this.#renderSlots(setOf('member', version), version)
   }
 
-  /** Where packets of a slot are forwarded to as they are: the same members, by their address alone; remote ones apart. */
+  /**
+   * Renders the members that packets are forwarded to unchanged, by slot. They are the same members, by address alone,
+   * with remote ones in a map of their own.
+   */
   renderNextHops(version: Family, isRemote: (ip: Ip) => boolean): void {
     this.#renderSlots(setOf('nexthop', version), version, (ip) => !isRemote(ip))
     this.#renderSlots(setOf('remote', version), version, isRemote)
   }
 
-  /** Addresses of its members for which that is true. */
+  /** Addresses of members that meet a condition. */
   addresses(is: (ip: Ip) => boolean): readonly string[] {
     return this.#endpoints.flatMap((endpoint) => (endpoint !== null && is(endpoint.ip) ? [formatIp(endpoint.ip)] : []))
   }
 
-  /** Ports of its members that differ from this one. */
+  /** Ports of members that differ from this one. */
   otherPorts(port: number): readonly number[] {
     return this.#endpoints.flatMap((endpoint) => (endpoint === null || endpoint.port === port ? [] : [endpoint.port]))
   }
 
-  /** Replies of these members that come before any request leave with this VIP as their source. The first VIP of a family wins. */
+  /**
+   * Renders the VIP that replies get as their source if they arrive before any request. The first VIP of a family wins.
+   */
   renderReverse(transport: Transport, vip: { readonly ip: Ip; readonly port: number }): void {
     const { version } = vip.ip
     if (!this.#endpoints.some((endpoint) => endpoint?.ip.version === version)) return
@@ -116,7 +121,7 @@ export class PoolInUse {
     this.#records.add(setOf('answerPort', version), mark, pack({ port: vip.port }).subarray(0, PORT_BYTES))
   }
 
-  /** Packs the slots of one family, once: none when no member of that family can serve. */
+  /** Packs the slots of one family, once; none if no member of that family can serve. */
   #renderSlots(set: SetName, version: Family, has: (ip: Ip) => boolean = () => true): void {
     if (this.#rendered.has(set)) return
     this.#rendered.add(set)
@@ -128,10 +133,10 @@ export class PoolInUse {
       (endpoint) => endpoint !== null && endpoint.ip.version === version && has(endpoint.ip),
     )
     const slots = this.#slots(version)
-    // In the kernel's registers, which hold marks in host order; each record is of whole registers.
+    // As 32-bit words in host order, like marks in the kernel's registers; each record consists of whole registers.
     const words = new Uint32Array((slots.length * recordBytes(SETS[set])) / 4)
     let at = 0
-    // By index: an iterator would make an array for each of millions of slots.
+    // By index, since an iterator would create an array for each of millions of slots.
     for (let slot = 0; slot < slots.length; slot++) {
       const index = slots[slot]!
       if (index === NO_MEMBER || isServed[index] !== true) continue
@@ -142,7 +147,7 @@ export class PoolInUse {
     if (at > 0) this.#records.addLarge(set, Buffer.from(words.buffer, 0, 4 * at))
   }
 
-  /** Address . port of the members of one family as the kernel has them in its registers, by member index. */
+  /** Address and port of the members of one family as the kernel has them in its registers, by member index. */
   #packedOf(version: Family): Uint32Array {
     const known = this.#packed.get(version)
     if (known !== undefined) return known
@@ -163,17 +168,17 @@ export class PoolInUse {
     return words
   }
 
-  /** Members of the other family cannot be reached from this one: their slots are dealt like those of members that are down. */
+  /** Members of the other family are unreachable. Their slots are reassigned like those of members that are down. */
   #slots(version: Family): Uint16Array {
     const foreign = this.#pool.members.flatMap((member, index) => {
       const endpoint = this.#endpoints[index]
       return member !== null && endpoint && endpoint.ip.version !== version ? [member.id] : []
     })
     if (foreign.length === 0) return effectiveSlots(this.#pool, this.#down, this.#shares)
-    // Panic would give the unreachable ones their slots back.
+    // The panic threshold would give unreachable members their slots back.
     return effectiveSlots({ ...this.#pool, panicThreshold: 0 }, new Set([...this.#down, ...foreign]), this.#shares)
   }
 }
 
-/** Bytes as the registers hold them. */
+/** The bytes as 32-bit words in the order of the registers. */
 const wordsOf = (bytes: Buffer): Uint32Array => new Uint32Array(Uint8Array.from(bytes).buffer)

@@ -1,11 +1,11 @@
 import { PackedRecords } from './packed-records.ts'
 import type { SetName } from './sets.ts'
 
-/** Packed records of one entry while it is rendered. A record whose identity is there already is left out. */
+/** Collects packed records of one entry. Leaves out records whose identity exists already. */
 export class RecordBuilder {
   readonly #bySet = new Map<SetName, Map<string, Buffer>>()
   readonly #each = new Map<SetName, { records: Buffer; identityBytes: number; size: number }>()
-  /** Many records at once whose identities are known to differ. */
+  /** Large groups of records with distinct identities. */
   readonly #large = new Map<SetName, readonly Buffer[]>()
 
   add(set: SetName, identity: Buffer, rest: Buffer = Buffer.alloc(0)): void {
@@ -17,12 +17,12 @@ export class RecordBuilder {
   }
 
   /**
-   * Adds packed records. Those whose identity is there already are left out; among themselves they differ.
-   * @param identityBytes of each record, with `restBytes` behind it
+   * Adds packed records with distinct identities. Leaves out those whose identity exists already.
+   * @param identityBytes of each record, followed by `restBytes`
    */
   addEach(set: SetName, records: Buffer, identityBytes: number, restBytes: number): void {
     const size = identityBytes + restBytes
-    // Mostly they are the only ones: nothing is looked up then.
+    // In most cases they are the set's only records, so nothing is looked up.
     if (!this.#bySet.has(set) && !this.#each.has(set)) {
       this.#each.set(set, { records, identityBytes, size })
       return
@@ -32,7 +32,7 @@ export class RecordBuilder {
       this.add(set, records.subarray(at, at + identityBytes), records.subarray(at + identityBytes, at + size))
   }
 
-  /** Puts records of `addEach` among those that are known by their identities. */
+  /** Moves records of `addEach` to those that are known by identity. */
   #spread(set: SetName): void {
     const each = this.#each.get(set)
     if (each === undefined) return

@@ -2,7 +2,7 @@ import { endianness } from 'node:os'
 import { PROTOCOL_NUMBERS, type Transport } from '@spout/model/protocols'
 import { formatIp, type Ip } from '@spout/net'
 
-/** Marks lie in host order in the kernel's registers, everything else in network order. */
+/** In the kernel's registers marks are in host order, and everything else in network order. */
 const LITTLE_ENDIAN_HOST = endianness() === 'LE'
 
 /** Fields of a concatenation, each padded to 4 bytes. */
@@ -22,7 +22,7 @@ export function pack(...fields: readonly Field[]): Buffer {
   return bytes
 }
 
-/** Writes every byte of the field; returns where the next one begins. */
+/** Writes every byte of the field; returns the start of the next one. */
 function packField(bytes: Buffer, at: number, field: Field): number {
   if ('address' in field) {
     const { version, value } = field.address
@@ -45,7 +45,7 @@ const readMark = (bytes: Buffer): number => (LITTLE_ENDIAN_HOST ? bytes.readUInt
 const transportName = (number: number): string =>
   Object.entries(PROTOCOL_NUMBERS).find(([, known]) => known === number)?.[0] ?? String(number)
 
-/** Reads packed fields back as people write them, by the nft type of the concatenation (`ipv4_addr . inet_service`). */
+/** Formats packed fields, by the nft type of the concatenation (`ipv4_addr . inet_service`). */
 export function unpack(type: string, bytes: Buffer): readonly string[] {
   let offset = 0
   const take = (size: number): Buffer => {

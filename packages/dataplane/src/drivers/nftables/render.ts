@@ -11,8 +11,9 @@ import type { Rendered, RenderedService, TableKind } from './rendered.ts'
 import { PORT_BYTES } from './sets.ts'
 
 /**
- * One entry as elements of its domain's table `spout`. The same entry, health and proxy ports give the same bytes on every
- * node. A service without a member to go to, or a port of the proxy, ends at the second lookup: the guard refuses it.
+ * Renders one entry as elements of its domain's table. The same entry, health and proxy ports give the same bytes on
+ * every node. For a service without a member or a proxy port the second lookup finds nothing, and the guard refuses the
+ * flow.
  */
 export function render(wanted: WantedEntry): Rendered {
   const { entry } = wanted
@@ -37,7 +38,7 @@ export function render(wanted: WantedEntry): Rendered {
       if (table === 'proxying') continue
       records.add(setOf('service', ip.version), identity, pack({ mark: flagsOf(service) | (pool?.mark ?? 0) }))
       renderAdmission(records, service, ip.version, identity)
-      // The proxy counts for itself.
+      // The proxy counts its own listeners.
       if (!isProxied(service.protocol)) records.add(setOf('opened', ip.version), identity)
       if (pool === null) continue
       if (forwards) pool.renderNextHops(ip.version, isRemote)
@@ -60,7 +61,7 @@ export function render(wanted: WantedEntry): Rendered {
   }
 }
 
-/** An entry that has something to track may be there a moment longer than its network's last wish to have it tracked. */
+/** For a moment an entry that needs tracking may exist in a network whose domain is still untracked. */
 function tableOf({ domain, entry }: WantedEntry): TableKind {
   if (domain.returnPath === 'dsr') return (domain.tunnel?.subnets ?? []).length > 0 ? 'tunnelling' : 'forwarding'
   const isPlain = (service: Service): boolean => isProxied(service.protocol) && !isChecked(service)
@@ -68,8 +69,8 @@ function tableOf({ domain, entry }: WantedEntry): TableKind {
 }
 
 /**
- * A packet that is forwarded as it is cannot be given to a proxy, counted among connections or sent to another port.
- * @throws RangeError for what admission refuses in a network of return path `dsr`
+ * A forwarded packet cannot be redirected to a proxy, counted as a connection or sent to another port.
+ * @throws RangeError for what admission refuses in a network with return path `dsr`
  */
 function checkForwarded(service: Service, pool: PoolInUse | null): void {
   const why = isProxied(service.protocol)
@@ -95,7 +96,7 @@ function renderRedirect(
 const isChecked = ({ connectionLimit, allowedCidrs }: Service): boolean =>
   connectionLimit !== null || allowedCidrs !== null
 
-/** Connection limit and admitted sources: alike for balanced and proxied services. */
+/** Connection limit and admitted sources, the same for balanced and proxied services. */
 function renderAdmission(records: RecordBuilder, service: Service, version: Family, identity: Buffer): void {
   if (service.connectionLimit !== null) {
     const mark = pack({ mark: limitMark(service.id) })
@@ -111,14 +112,17 @@ function renderAdmission(records: RecordBuilder, service: Service, version: Fami
   }
 }
 
-/** Prefixes that lie in no other one: the kernel refuses ranges that overlap. */
+/** Prefixes that no other prefix contains, since the kernel refuses overlapping ranges. */
 const outermost = (cidrs: readonly Cidr[]): readonly Cidr[] =>
   cidrs.filter((cidr) => !cidrs.some((other) => other.prefix < cidr.prefix && cidrContains(other, firstIp(cidr))))
 
-/** Names a service in `limits`: over all its VIPs it has one count. Two of a domain meet once in 2^32 pairs; the kernel then refuses the second. */
+/**
+ * Identifies a service in `limits`, which counts it over all its VIPs. Two services of a domain collide with a
+ * probability of 2^-32; then the kernel refuses the second.
+ */
 const limitMark = (listenerId: string): number => createHash('sha256').update(listenerId).digest().readUInt32BE()
 
-/** What its mark says beside the pool. */
+/** The flags in a service's mark. */
 const flagsOf = (service: Service): number =>
   (isProxied(service.protocol) ? SERVICE_FLAGS.proxied : 0) |
   (service.connectionLimit === null ? 0 : SERVICE_FLAGS.limited) |

@@ -1,7 +1,7 @@
 import type { Transport } from '@spout/model/protocols'
 import type { PackedRecords } from './packed-records.ts'
 
-/** A listener that is balanced here, as its counters are looked up. */
+/** A balanced listener, as its counters are looked up. */
 export interface RenderedService {
   readonly listenerId: string
   readonly transport: Transport
@@ -9,24 +9,23 @@ export interface RenderedService {
 }
 
 /**
- * `translating` is the table of return paths `gateway` and `snat`, `proxying` the one in its place where nothing is
- * tracked; `forwarding` that of `dsr`, which leaves packets as they are; `tunnelling` the same in networks with members
- * behind routers.
+ * `translating`: return paths `gateway` and `snat`. `proxying`: replaces it if nothing is tracked. `forwarding`: return
+ * path `dsr`. `tunnelling`: the same in networks with members behind routers.
  */
 export type TableKind = 'translating' | 'proxying' | 'forwarding' | 'tunnelling'
 
-/** One load balancer as elements of its domain's table. Compact: all that is kept of an entry for later differences. */
+/** One load balancer as elements of its domain's table. Compact, since it is kept for later differences. */
 export interface Rendered {
   readonly key: string
   readonly loadBalancerId: string
   readonly domain: number
-  /** Which of its domain's tables it is in. */
+  /** The table of its domain that it is in. */
   readonly table: TableKind
-  /** In the order of the `opened` records; proxied listeners are not among them. */
+  /** In the order of the `opened` records; without proxied listeners. */
   readonly services: readonly RenderedService[]
   /** Addresses of members that are reached through a tunnel. */
   readonly remotes: readonly string[]
   readonly records: PackedRecords
-  /** 128 bits over key and records: equal digests mean equal elements. */
+  /** 128 bits over key and records. Equal digests mean equal elements. */
   readonly digest: bigint
 }

@@ -2,7 +2,7 @@ import { difference } from './difference.ts'
 import type { Rendered } from './rendered.ts'
 import { SETS, type SetName } from './sets.ts'
 
-/** What an entry was and shall be; null is not there. */
+/** An entry before and after a change; null if absent. */
 export interface EntryChange {
   readonly key: string
   readonly before: Rendered | null
@@ -12,30 +12,32 @@ export interface EntryChange {
 export const REVERSE_SETS = ['reverse4', 'reverse6'] as const satisfies readonly SetName[]
 type ReverseSet = (typeof REVERSE_SETS)[number]
 
-/** Elements of one reverse map that a set of changes calls for, packed, and how to remember them once they are real. */
+/** The packed elements of one reverse map that a set of changes adds and removes, and a function that commits them. */
 export interface ReversePlan {
   readonly deletes: Buffer
   readonly adds: Buffer
   accept(): void
 }
 
-/** Who claims an element: mostly one entry, and there are very many elements, so one is not wrapped. */
+/**
+ * The entries that claim an element. There are many elements, most with one claimant, so a single one is not wrapped.
+ */
 type Claimants = string | Set<string>
 
-/** What a set of changes does to the claims on one element. Mostly one comes and none goes, and there are very many. */
+/** The changes of the claims on one element. In most cases one is added and none is removed. */
 interface Edit {
   readonly come: string[]
   go: Set<string> | null
 }
 
 /**
- * Who may say where a member's unexpected replies belong. A member . port can serve several load balancers, but a map
- * holds one answer: the entry with the smallest key has it, so all nodes hold the same one.
+ * Decides which entry defines the source of a member's early replies. A member's address and port can serve several
+ * load balancers, but the map holds one. The entry with the smallest key wins, so that all nodes agree.
  */
 export class ReverseClaims {
   readonly #set: ReverseSet
   readonly #claims = new Map<string, Claimants>()
-  /** Smallest key of those elements that several claim. */
+  /** The smallest key of elements with several claimants. */
   readonly #holders = new Map<string, string>()
 
   constructor(set: ReverseSet) {
@@ -47,7 +49,7 @@ export class ReverseClaims {
     const find = this.#finder()
     const edits = new Map<string, Edit>()
     for (const change of changes) {
-      // Claims on what stays as it is stay.
+      // Unchanged claims stay.
       const { deletes: go, adds: come } = difference(
         SETS[this.#set],
         change.before?.records.get(this.#set),
@@ -88,7 +90,7 @@ export class ReverseClaims {
     return typeof claimants === 'string' ? claimants : this.#holders.get(element)
   }
 
-  /** The smallest key after the edit. All claimants are looked at only when the holder goes. */
+  /** The smallest key after the edit. All claimants are compared only if the holder goes. */
   #heir(element: string, { come, go }: Edit, holder: string | undefined): string | undefined {
     let heir = smallest(come)
     if (holder === undefined) return heir
@@ -117,13 +119,13 @@ export class ReverseClaims {
     }
   }
 
-  /** Element keys of packed records that have so many bytes behind the key. */
+  /** Element keys of packed records with this many bytes after the key. */
   *#keys(bytes: Buffer, restBytes: number): Generator<string> {
     const { keyBytes } = SETS[this.#set]
     for (let at = 0; at < bytes.length; at += keyBytes + restBytes) yield bytes.toString('latin1', at, at + keyBytes)
   }
 
-  /** Finds an entry's whole record by its element key. An entry that is asked often is read whole, once. */
+  /** Finds an entry's record by its element key. An entry that is searched often is indexed once. */
   #finder(): (entry: Rendered | null | undefined, element: string) => Buffer | undefined {
     const read = new Map<Rendered, ReadonlyMap<string, Buffer>>()
     const asked = new Map<Rendered, number>()

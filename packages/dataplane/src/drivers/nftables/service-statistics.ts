@@ -4,9 +4,12 @@ import type { Rendered, TableKind } from './rendered.ts'
 import { SETS } from './sets.ts'
 import { SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
 
-/** Listeners read in one go: half a millisecond of the helper per counter, for which a change may have to wait. */
+/**
+ * Listeners that are read at once. Each kind of counter then takes the helper half a millisecond, which may delay a
+ * change.
+ */
 const LISTENERS_AT_ONCE = 128
-/** Reading costs some 5 us per listener, VIP and counter: at most this part of the time is spent on it. */
+/** Reading takes about 5 us per listener, VIP and counter. At most this part of the time is spent on it. */
 const SHARE_OF_TIME = 0.01
 
 interface Totals {
@@ -17,7 +20,7 @@ interface Totals {
 
 type Sums = Map<string, { -readonly [Field in keyof Totals]: number }>
 
-/** What is known of one listener: its counters as read last, what they had counted before they began anew, what was told. */
+/** One listener: its last counters, the sum from before they restarted, and the last result. */
 interface Seen {
   readonly last: Totals
   readonly base: Totals
@@ -28,7 +31,7 @@ const OPENED = { set: 'opened', read: ({ packets }: NftCount) => packets, field:
 const RECEIVED = { set: 'received', read: ({ bytes }: NftCount) => bytes, field: 'bytesIn' } as const
 const SENT = { set: 'sent', read: ({ bytes }: NftCount) => bytes, field: 'bytesOut' } as const
 
-/** What is counted in which table. Answers that do not come back through the node are not counted there. */
+/** The counters in each table. Responses that do not pass through the node are not counted. */
 const TABLES = [
   { kind: 'translating', family: 'inet', table: SPOUT_TABLE, counters: [OPENED, RECEIVED, SENT] },
   { kind: 'forwarding', family: 'netdev', table: SPOUT_TABLE, counters: [OPENED, RECEIVED] },
@@ -41,8 +44,8 @@ const TABLES = [
 }[]
 
 /**
- * Counters of balanced listeners, read element by element: never a listing. A counter starts at zero again when its
- * element does (a table loaded anew, a VIP exchanged); what is told never falls.
+ * Counters of balanced listeners, read element by element and never as a listing. A counter restarts at zero with its
+ * element (a table that is loaded again, an exchanged VIP), but the results never decrease.
  */
 export class ServiceStatistics {
   readonly #helper: NativeHelper
@@ -67,7 +70,7 @@ export class ServiceStatistics {
     return this.#reading
   }
 
-  /** A part at a time, so that neither the helper nor this process is busy with it for longer than a change may wait. */
+  /** Reads in parts, so that neither the helper nor this process is busy for longer than a change may wait. */
   async #readAll(domains: ReadonlyMap<string, readonly Rendered[]>): Promise<readonly ServiceStats[]> {
     const startMs = this.#now()
     const seen = new Map<string, Seen>()
@@ -109,7 +112,7 @@ export class ServiceStatistics {
       const bytes = records.get(`opened${version}`)
       if (bytes === undefined) continue
       keys.push(bytes)
-      // Records stand in the order of services, each with as many VIPs of the family.
+      // Records are in the order of services, each with as many VIPs of the family.
       const each = Math.floor(bytes.length / keyBytes / services.length)
       for (const { listenerId } of services) listeners.push(...Array<string>(each).fill(listenerId))
     }
@@ -137,7 +140,7 @@ export class ServiceStatistics {
   }
 }
 
-/** Whole entries, as many as have the listeners for one go; at least one. */
+/** Splits entries into parts with at most the maximum of listeners, but at least one entry. */
 function* partsOf(entries: readonly Rendered[]): Generator<readonly Rendered[]> {
   let part: Rendered[] = []
   let listeners = 0

@@ -1,19 +1,19 @@
-/** One set or map of table `inet spout`: how its elements lie in kernel registers, in bytes. */
+/** A set or map of a table, and the layout of its elements in kernel registers, in bytes. */
 export interface SetShape {
-  /** As written in the table's text. */
+  /** The type in the table's text. */
   readonly type: string
   readonly kind: 'map' | 'set'
   readonly keyBytes: number
   readonly dataBytes: number
   /** Keys are ranges: a record holds the first key, then the last one. */
   readonly interval: boolean
-  /** Each element carries a `ct count over`: its limit stands at the end of the record. */
+  /** Each element has a `ct count over`. Its limit is at the end of the record. */
   readonly countOver: boolean
-  /** Each element counts the packets that met it. */
+  /** Each element counts the packets that matched it. */
   readonly counter: boolean
-  /** Holds the same records (of a counter: the same keys) as this set: they are kept once. */
+  /** Holds the same records as this set (for a counter: the same keys), which are stored once. */
   readonly keysOf?: string
-  /** How the table's text names the type where `type` does not do: nft has no name for a hash or raw payload. */
+  /** A `typeof` expression where nft has no name for the type, as for a hash or raw payload. */
   readonly typeof?: string
 }
 
@@ -27,7 +27,7 @@ const shape = (kind: SetShape['kind'], type: string, keyBytes: number, dataBytes
   counter: false,
 })
 
-/** A port that stands alone is not padded. */
+/** A port that is not in a concatenation is not padded. */
 export const PORT_BYTES = 2
 
 const family = <Version extends 4 | 6>(version: Version) => {
@@ -40,32 +40,34 @@ const family = <Version extends 4 | 6>(version: Version) => {
     service: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** Pool mark . slot -> member. */
     member: shape('map', `mark . mark : ${address} . inet_service`, 8, bytes + 4),
-    /** Pool mark . slot -> member: where a packet is forwarded to as it is. */
+    /** Pool mark . slot -> the member that packets are forwarded to unchanged. */
     nexthop: {
       ...shape('map', `mark . mark : ${address}`, 8, bytes),
       typeof: `meta mark . numgen inc mod 2 : ${version === 4 ? 'ip' : 'ip6'} daddr`,
     },
-    /** The same for members behind routers, who are forwarded to through a tunnel. */
+    /** The same for members behind routers, which are reached through a tunnel. */
     remote: {
       ...shape('map', `mark . mark : ${address}`, 8, bytes),
       typeof: `meta mark . numgen inc mod 2 : ${version === 4 ? 'ip' : 'ip6'} daddr`,
     },
-    /** What the proxy carries -> `REDIRECT_MARKS`: asked for every packet of a domain. */
+    /** Proxied VIP . protocol . port -> `REDIRECT_MARKS`. Looked up for every packet of a domain. */
     proxied: shape('map', `${endpoint} : mark`, endpointBytes, 4),
-    /** VIP . protocol . port -> the proxy's port, for services without flags of their own: their flows are not tracked. */
+    /** VIP . protocol . port -> the proxy's port, for services without flags, whose flows are not tracked. */
     front: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
-    /** The same for services flagged as limited or restricted: theirs are. */
+    /** The same for services flagged as limited or restricted, whose flows are tracked. */
     checked: shape('map', `${endpoint} : inet_service`, endpointBytes, PORT_BYTES),
-    /** Member . protocol . port -> whose answers these are (`answerMark`): for replies that come before their requests. */
+    /** Member . protocol . port -> `answerMark`, for replies that arrive before their requests. */
     reverse: shape('map', `${endpoint} : mark`, endpointBytes, 4),
-    /** That mark -> VIP, and -> its port. Apart, for a packet that is no flow's is written field by field. */
+    /**
+     * `answerMark` -> VIP, and -> its port. They are separate since an untracked packet is rewritten field by field.
+     */
     answer: shape('map', `mark : ${address}`, 4, bytes),
     answerPort: shape('map', 'mark : inet_service', 4, PORT_BYTES),
     /** Admitted sources of the services flagged as restricted. */
     allowed: { ...shape('set', `${endpoint} . ${address}`, endpointBytes + bytes), interval: true },
-    /** VIP . protocol . port -> the service's key in `limits`, for those flagged as limited. */
+    /** VIP . protocol . port -> the service's key in `limits`, for services flagged as limited. */
     limited: shape('map', `${endpoint} : mark`, endpointBytes, 4),
-    /** New flows, packets that came and packets that went, per VIP . protocol . port. */
+    /** New flows, received packets and sent packets, per VIP . protocol . port. */
     opened: { ...shape('set', endpoint, endpointBytes), counter: true },
     received: { ...shape('set', endpoint, endpointBytes), counter: true, keysOf: `opened${version}` },
     sent: { ...shape('set', endpoint, endpointBytes), counter: true, keysOf: `opened${version}` },
@@ -76,12 +78,12 @@ const v4 = family(4)
 const v6 = family(6)
 
 /**
- * Behind the start of an ICMP error: from which address, of which protocol and from which port the packet was that it
- * complains of (RFC 792; an IPv4 header without options). Offsets and lengths in bits.
+ * Source address, protocol and source port of the packet that an ICMP error quotes (RFC 792; an IPv4 header without
+ * options). Offsets and lengths in bits.
  */
 export const INNER_SERVICE = '@th,160,32 . @th,136,8 . @th,224,16'
 
-/** Every set of the tables. A service over several VIPs has one mark and so one limit. */
+/** All sets of the tables. A service with several VIPs has one mark and so one limit. */
 export const SETS = {
   service4: v4.service,
   member4: v4.member,
@@ -114,13 +116,13 @@ export const SETS = {
   received6: v6.received,
   sent6: v6.sent,
   limits: { ...shape('set', 'mark', 4), countOver: true },
-  /** The same as `service4`, asked with what an ICMP error tells of the packet that met it. */
+  /** The same as `service4`, looked up with the quoted packet of an ICMP error. */
   inner4: { ...v4.service, keysOf: 'service4', typeof: `${INNER_SERVICE} : meta mark` },
 } as const satisfies Record<string, SetShape>
 
 export type SetName = keyof typeof SETS
 export const SET_NAMES = Object.keys(SETS) as readonly SetName[]
-/** Sets of the table that forwards packets as they are. */
+/** Sets of the table that forwards packets unchanged. */
 export const FORWARDING_SETS = [
   'service4',
   'nexthop4',
@@ -141,6 +143,6 @@ export const PROXYING_SETS = ['proxied4', 'front4', 'proxied6', 'front6'] as con
 /** Sets of the table that translates. */
 export const TRANSLATING_SETS = SET_NAMES.filter((name) => !/^(nexthop|remote|inner)/.test(name))
 
-/** Bytes by which an element is known: its key, or first and last key of a range. */
+/** Bytes of an element's identity: its key, or first and last key of a range. */
 export const identityBytes = ({ keyBytes, interval }: SetShape): number => (interval ? 2 * keyBytes : keyBytes)
 export const recordBytes = (set: SetShape): number => identityBytes(set) + set.dataBytes + (set.countOver ? 4 : 0)

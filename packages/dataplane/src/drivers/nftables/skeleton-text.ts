@@ -3,9 +3,9 @@ import { HASH_SEED, type HashClass } from './pool-mark.ts'
 import { SETS, type SetName, type SetShape } from './sets.ts'
 
 export const SPOUT_TABLE = 'spout'
-/** Beside it while a network's first listener comes that has its connections tracked, or its last one goes. */
+/** Exists beside the main table while a network gets its first tracked listener or loses its last one. */
 export const REDIRECT_TABLE = 'spout-doors'
-/** Beside it while a network gets its first subnet behind a router. */
+/** Exists beside the main table while a network gets its first subnet behind a router. */
 export const TUNNEL_TABLE = 'spout-tunnel'
 
 /** The sets of a table, without elements, and the map that names its generation. */
@@ -14,8 +14,8 @@ export const declareSets = (names: readonly SetName[]): readonly string[] => [
   ...names.flatMap((name) => {
     const { kind, type, typeof: expression, interval, countOver, counter }: SetShape = SETS[name]
     const head = `  ${kind} ${name} {`
-    // Each element brings a limit of its own. In a dynamic set, which needs no such line, the kernel would take away
-    // every element that has counted nothing for a second.
+    // Each element has a limit of its own. In a dynamic set, which needs no such line, the kernel would remove every
+    // element that has counted nothing for a second.
     const statement = counter ? ['    counter'] : countOver ? ['    ct count over 1'] : []
     const typed = expression === undefined ? `    type ${type}` : `    typeof ${expression}`
     return [head, typed, ...(interval ? ['    flags interval'] : []), ...statement, '  }']
@@ -24,10 +24,10 @@ export const declareSets = (names: readonly SetName[]): readonly string[] => [
 
 export const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
 
-/** What is neither TCP nor UDP meets no key. */
+/** The lookup key of a service. Packets other than TCP, UDP and SCTP match no key. */
 export const serviceKey = (version: 4 | 6): string => `${version === 4 ? 'ip' : 'ip6'} daddr . meta l4proto . th dport`
 
-/** The slot of a packet, by where it came from; other words for the same client give the same slot. */
+/** The slot of a packet, by its source. Other expressions for the same client give the same slot. */
 export function slotOf(version: 4 | 6, { size, sourceAffinity }: HashClass, client = clientOf(version)): string {
   const source = sourceAffinity ? client.address : `${client.address} . ${client.port}`
   return `jhash ${source} mod ${size} seed ${hex(HASH_SEED)}`

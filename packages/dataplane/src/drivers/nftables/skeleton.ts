@@ -8,8 +8,8 @@ import { TRANSLATING_SETS } from './sets.ts'
 import { declareSets, hex, SPOUT_TABLE, serviceKey, slotOf } from './skeleton-text.ts'
 
 /**
- * The table without its elements: the same in every domain, whatever it serves. Nat chains see the first packet of a
- * flow alone; what they do not translate is local to the domain and refused there by its guard.
+ * The chains of the table, which are the same in every domain. Nat chains see only the first packet of a flow. What
+ * they do not translate is local to the domain, where the guard refuses it.
  */
 function body(): readonly string[] {
   return [
@@ -26,10 +26,10 @@ function body(): readonly string[] {
     ]),
     ...chain('special4', null, special(4)),
     ...chain('special6', null, special(6)),
-    // Its socket has the packet already; one that is balanced is refused for not being translated.
+    // The socket takes the packet anyway. A packet of a balanced flow is refused, since it was not translated.
     ...chain('full', null, [`${FLAGGED.proxied} reject with tcp reset`]),
     ...chain('postrouting', 'type nat hook postrouting priority srcnat; policy accept;', [
-      // Flows that began with a request: only one that began with a reply gets its source here.
+      // Flows that began with a request. Only a flow that began with a reply gets its source here.
       'ct status dnat accept',
       replyFirst(4),
       replyFirst(6),
@@ -40,13 +40,13 @@ function body(): readonly string[] {
 }
 
 /**
- * A reply that comes before any request (the first packet after a takeover) gets its VIP by the reverse map, and the
- * entry that it makes for a TCP flow ends at once: the kernel takes the first value of a policy for an entry not yet in
- * its table, whatever state that is in. So no entry is ever found that began with a member, and the client's next packet
- * begins one the right way round. If one stayed, for 300 s or five days, a SYN of the client from the same port would
- * meet it in reply direction, where conntrack calls a SYN invalid, looks no further and translates nothing: no later
- * rule could save it, and every earlier one would be paid by each SYN. Until the client's packet comes, each reply is
- * translated as if it were the first. UDP has no such state: its entries stay.
+ * Translates a reply that arrives before any request (the first packet after a takeover) to its VIP, by the reverse
+ * map. The conntrack entry of a TCP flow expires at once: for an entry that is not yet in its table, the kernel uses
+ * the first value of a timeout policy, whatever the state. So no conntrack entry that began with a member stays, and
+ * the client's next packet creates one in the right direction. If one stayed, for 300 s or five days, a SYN of the
+ * client from the same port would match it in reply direction. Conntrack calls such a SYN invalid and translates
+ * nothing: no later rule could repair that, and every SYN would pay for an earlier one. Until the client's packet
+ * arrives, each reply is translated as if it were the first. UDP has no such state, so its entries stay.
  */
 function replyFirst(version: 4 | 6): string {
   const ip = version === 4 ? 'ip' : 'ip6'
@@ -58,7 +58,7 @@ function replyFirst(version: 4 | 6): string {
 const AT_ONCE = 'at-once'
 const OUTWARDS = `iifname "${SEGMENT}" oifname "${UPLINK}"`
 
-/** Marks a reply with whose answer it is. Ends the rule for what no member says. */
+/** Marks a reply with the `answerMark` of its member. The rule ends for any other packet. */
 const whoseAnswer = (version: 4 | 6): string =>
   `meta mark set ${version === 4 ? 'ip' : 'ip6'} saddr . meta l4proto . th sport map @reverse${version}`
 
@@ -68,10 +68,10 @@ const answer = (version: 4 | 6) => ({
 })
 
 /**
- * A member's last word on a connection that this node does not know. Conntrack begins no flow by it and calls it invalid,
- * so no nat chain sees it. It gets its VIP by hand; the kernel mends the checksums. The guard lets out what is marked as
- * done. Only what nothing counted comes here. Not so a SYN+ACK, which is invalid too: the node that saw the SYN, and saw
- * no answer, would refuse the client's next packet; dropped, it costs the client a second.
+ * Translates a member's last packet of a connection that is unknown here. Conntrack creates no flow for it and calls it
+ * invalid, so no nat chain sees it. The rules set its source to the VIP, and the kernel corrects the checksums. The
+ * guard passes packets with this mark. A SYN+ACK, which is invalid too, is not translated: the node that saw the SYN
+ * but no response would refuse the client's next packet. Dropping it costs the client a second.
  */
 const LAST_WORD = `tcp flags & (fin | syn | rst | ack) { fin | ack, rst, rst | ack }`
 
@@ -83,10 +83,9 @@ function answerByHand(version: 4 | 6): string {
 }
 
 /**
- * A client's FIN of a flow that this node does not know. To translate it by hand is not to be had: a slot's member is one
- * value of address and port, which only nat can take apart. It is marked, and the guard makes of the kernel's answer one
- * that brings the client's next packet. What the proxy carries has its sockets here; its packets are not tracked, or
- * bear a mark.
+ * Marks a client's FIN of a flow that is unknown here. Rules cannot translate it, since a slot's member is one value of
+ * address and port, which only nat can split. The guard changes the kernel's response so that it brings the client's
+ * next packet. Proxied connections have their sockets here; their packets are untracked or have a mark.
  */
 const unheardFins = (): readonly string[] => [
   ...chain('delivered', 'type filter hook input priority filter; policy accept;', [
@@ -100,7 +99,7 @@ const unheardFins = (): readonly string[] => [
   ]),
 ]
 
-/** Without a flag, and hashed in the first class: so is a packet that no lookup has given a mark. */
+/** For services without flags in the first hash class, and for packets without a mark. */
 const IS_USUAL = `meta mark & 0x${SPECIAL_MASK.toString(16)} == 0`
 const USUAL_CLASS = HASH_CLASSES.find(({ bits }) => bits === 0)!
 
@@ -112,11 +111,11 @@ const FLAGGED = {
 } as const
 
 /**
- * Packets of balanced flows alone: what goes to or comes from the proxy is not forwarded, and costs nothing here. The
- * flow tells its VIP whatever was translated already; a UDP flow that began with a reply (its requests went through
- * another node) has it at its other end. A TCP flow that did is in no table, and is counted from the client's next packet
- * on. Every packet pays for each expression it meets: the common case comes first, and what the key compares anyway (the
- * family, by the address) is not matched before. nft knows the type of `proto-dst` only behind a match of the protocol.
+ * Counts packets of balanced flows; packets of the proxy are not forwarded and do not pass this chain. The flow has its
+ * VIP as the original destination, whatever was translated. A UDP flow that began with a reply (its requests passed
+ * another node) has the VIP at its other end. Such a TCP flow is in no table and is counted from the client's next
+ * packet on. Every packet pays for each expression, so the common case comes first, and the family is not matched
+ * separately, since the key contains the address. nft knows the type of `proto-dst` only after a match of the protocol.
  */
 function counted(): readonly string[] {
   return [
@@ -136,7 +135,7 @@ function counted(): readonly string[] {
   ]
 }
 
-/** Rules that count a packet at the VIP which the flow has at this end. */
+/** Rules that count a packet for the VIP at this end of the flow. */
 const counting = (
   end: 'original' | 'reply',
   set: 'received' | 'sent',
@@ -151,8 +150,8 @@ const counting = (
   )
 
 /**
- * The whole way of a new flow to a usual service is one rule: what it meets beside shows in its connect time. A lookup
- * that misses ends the rule, and so does the mark of a service that is not a usual one; the mark stays.
+ * The path of a new flow to an ordinary service is one rule, since each further rule shows in its connect time. The
+ * rule ends if a lookup finds nothing or the service has flags; the mark stays.
  */
 function usual(version: 4 | 6): string {
   const service = serviceKey(version)
@@ -160,12 +159,12 @@ function usual(version: 4 | 6): string {
   return `${lookup} ${IS_USUAL} ${service} @opened${version} ${balance(version, USUAL_CLASS)}`
 }
 
-/** Everything that a service may have. Its mark is set already. */
+/** The path of services with flags or another hash class. The mark is set already. */
 function special(version: 4 | 6): readonly string[] {
   const ip = version === 4 ? 'ip' : 'ip6'
   const service = serviceKey(version)
   return [
-    // Open already when a source was taken off the list, or a limit set.
+    // Connections that were open when a source was removed from the list, or a limit was set.
     `${FLAGGED.proxied} tcp flags & syn == 0 accept`,
     `${FLAGGED.restricted} ${service} . ${ip} saddr != @allowed${version} drop`,
     `${FLAGGED.limited} ct mark set ${service} map @limited${version} ct mark @limits goto full`,
@@ -176,7 +175,7 @@ function special(version: 4 | 6): readonly string[] {
   ]
 }
 
-/** From the pool's mark to the member; a slot without one ends the rule. */
+/** Finds the member by the pool's mark; the rule ends for a slot without a member. */
 function balance(version: 4 | 6, hashClass: HashClass): string {
   const slot = `ct mark set ${slotOf(version, hashClass)}`
   const to = `dnat ${version === 4 ? 'ip' : 'ip6'} to meta mark . ct mark map @member${version}`

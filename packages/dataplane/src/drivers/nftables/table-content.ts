@@ -5,25 +5,28 @@ import type { Rendered } from './rendered.ts'
 import { type EntryChange, REVERSE_SETS, ReverseClaims } from './reverse-claims.ts'
 import { SETS, type SetName, type SetShape, TRANSLATING_SETS } from './sets.ts'
 
-/** A transaction worked out but not done, and how to remember it once it is. */
+/** A planned transaction, and a function that records it as done. */
 export interface Plan {
-  /** Empty when the kernel has it all already. */
+  /** Empty if the kernel has everything already. */
   readonly changes: readonly NftChange[]
-  /** What the generation map says after the transaction. */
+  /** The generation after the transaction. */
   readonly generation: bigint
   accept(): void
 }
 
-/** What a domain's table holds, as far as later differences need it. Knows no kernel: it plans transactions and remembers them. */
+/**
+ * The content of a domain's table, as far as later differences need it. Plans transactions and records them, without
+ * the kernel.
+ */
 export class TableContent {
   readonly #sets: readonly SetName[]
   readonly #entries = new Map<string, Rendered>()
   readonly #claims = new Map(REVERSE_SETS.map((set) => [set, new ReverseClaims(set)]))
-  /** XOR over the entries' digests: needs no order, changes with each entry. */
+  /** XOR of the entries' digests: independent of their order, and different after each change. */
   #generation = 0n
   #marked = false
 
-  /** @param sets those of the table, in the order in which a transaction fills them */
+  /** @param sets of the table, in the order in which a transaction fills them */
   constructor(sets: readonly SetName[] = TRANSLATING_SETS) {
     this.#sets = sets
   }
@@ -36,7 +39,10 @@ export class TableContent {
     return this.#generation
   }
 
-  /** The difference to what is there, all deletions before all additions: an address may move between entries. */
+  /**
+   * The difference to the current content. All deletions come before all additions, since an address may move between
+   * entries.
+   */
   plan(wanted: Iterable<readonly [string, Rendered | null]>): Plan {
     const all = Array.from(wanted, ([key, after]): EntryChange => {
       return { key, before: this.#entries.get(key) ?? null, after }

@@ -3,7 +3,7 @@ import { formatMac, type Ip, type Mac, parseIp } from '@spout/net'
 import { TUNNELS } from '../../domain/domain-names.ts'
 import { type Run, run } from '../../domain/run.ts'
 
-/** A member behind routers, as the domain's tunnel of its family knows it. */
+/** A member behind routers, as the neighbour table of its tunnel has it. */
 interface Neighbour {
   readonly address: string
   readonly dev: string
@@ -11,8 +11,9 @@ interface Neighbour {
 }
 
 /**
- * What leads from `fwd` through a domain's tunnels: for each member a permanent neighbour, whose hardware address is
- * worked out from the member's own, and where frames for it are sent. The member's end has that hardware address.
+ * Neighbour entries that `fwd` uses in a domain's tunnels. Each member has a permanent neighbour, with a hardware
+ * address computed from the member's own address, and a forwarding entry to it. The member's end of the tunnel has that
+ * hardware address.
  */
 export class TunnelNeighbours {
   readonly #namespace: string
@@ -25,12 +26,12 @@ export class TunnelNeighbours {
     this.#run = options.run ?? run
   }
 
-  /** Takes over what is there. */
+  /** Takes over existing entries. */
   async adopt(): Promise<void> {
     this.#there = await this.#list()
   }
 
-  /** Whether what was added is still there. */
+  /** Whether the added entries still exist. */
   async observe(): Promise<boolean> {
     if (this.#there.size === 0) return true
     const before = this.#there
@@ -38,21 +39,21 @@ export class TunnelNeighbours {
     return [...before.values()].every(({ address, mac }) => this.#there.get(address)?.mac === mac)
   }
 
-  /** They differ in their hardware addresses (`EndsOfTunnels`). */
+  /** Adds the members. Their hardware addresses differ (`EndsOfTunnels`). */
   async add(addresses: Iterable<string>): Promise<void> {
     const missing = Array.from(new Set(addresses), neighbourOf).filter(({ address }) => !this.#there.has(address))
     await this.#change('replace', missing)
     for (const each of missing) this.#there.set(each.address, each)
   }
 
-  /** Those of other addresses go. */
+  /** Removes the entries of all other addresses. */
   async keepOnly(addresses: ReadonlySet<string>): Promise<void> {
     const extra = [...this.#there.values()].filter(({ address }) => !addresses.has(address))
     try {
       await this.#change('del', extra)
       for (const { address } of extra) this.#there.delete(address)
     } catch (error) {
-      // They are gone already when the tunnel is.
+      // If the tunnel is gone, so are they.
       this.#there = await this.#list()
       if (extra.some(({ address }) => this.#there.has(address))) throw error
     }
@@ -70,7 +71,7 @@ export class TunnelNeighbours {
     await this.#run('ip', ['-n', this.#namespace, '-batch', '-'], `${who.join('\n')}\n`)
   }
 
-  /** Of what a neighbour consists of both parts; a tunnel that is not there has none. */
+  /** Addresses that have both parts of a neighbour; none if the tunnel does not exist. */
   async #list(): Promise<Map<string, Neighbour>> {
     const found = new Map<string, Neighbour>()
     for (const dev of Object.values(TUNNELS)) {
@@ -101,11 +102,11 @@ export class TunnelNeighbours {
   }
 }
 
-/** Who may have a tunnel beside whom: a frame is sent to where its hardware address is. */
+/** Decides which tunnel ends may exist together: a frame is sent by its hardware address. */
 export class EndsOfTunnels {
   readonly #holders = new Map<string, string>()
 
-  /** Takes all of them, or none and says why. */
+  /** Takes all of them, or none and returns why. */
   take(addresses: readonly string[]): string | null {
     const macs = addresses.map((address) => [tunnelMac(parseIp(address)), address] as const)
     const own = new Map(macs)
@@ -134,5 +135,5 @@ const neighbourOf = (address: string): Neighbour => {
   return { address, dev: TUNNELS[ip.version], mac: tunnelMac(ip) }
 }
 
-/** Locally administered: 02, then the last 40 bits of the member's address (of IPv4 00 and all of it). */
+/** Locally administered: 02, then the last 40 bits of the member's address (for IPv4, 00 and the whole address). */
 export const tunnelMac = ({ value }: Ip): string => formatMac(((0x02n << 40n) | (value & 0xff_ffff_ffffn)) as Mac)
