@@ -9,8 +9,8 @@ import { changesOwners, type Move } from './slot-assignments.ts'
 import { ProxyLost } from './stats-socket.ts'
 
 /**
- * Makes entries what they shall be: by commands to the running process, or by a new one when slots of a shape are lacking.
- * What is so already costs nothing. Never throws for an entry.
+ * Applies entries: by commands to the running process, or by a new process if slots of a shape are lacking. Unchanged
+ * entries cost nothing. Never throws for an entry.
  */
 export async function applyEntries(
   current: CurrentProxy,
@@ -39,7 +39,7 @@ export async function applyEntries(
   return outcomes
 }
 
-/** A new process with everything as it shall be. @throws when it does not start; nothing has changed then */
+/** Starts a new process with all wanted entries. @throws if it does not start; nothing has changed then */
 export async function restartWith(current: CurrentProxy, moves: readonly Move[]): Promise<ReadonlyMap<string, string>> {
   const takeBack = current.assignments.commitAll(moves)
   try {
@@ -52,7 +52,7 @@ export async function restartWith(current: CurrentProxy, moves: readonly Move[])
   return new Map()
 }
 
-/** Makes the process be there again, with everything. */
+/** Starts the process again with all entries. */
 export async function recover(current: CurrentProxy): Promise<void> {
   const { assignments } = current
   if (await current.regain())
@@ -62,7 +62,7 @@ export async function recover(current: CurrentProxy): Promise<void> {
     )
 }
 
-/** Gives up what no entry holds: slots and servers that an earlier agent left. */
+/** Removes slots and servers of an earlier agent that no entry holds. */
 export async function pruneUnheld(current: CurrentProxy): Promise<void> {
   const { assignments, running } = current
   assignments.releaseUnheld()
@@ -71,7 +71,7 @@ export async function pruneUnheld(current: CurrentProxy): Promise<void> {
   await current.confirm()
 }
 
-/** Changes of the running process. @returns the proxy's words for entries that it refused; those are as they were */
+/** Changes the running process. @returns the proxy's error text for each entry that it refused and that is unchanged */
 async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<ReadonlyMap<string, string>> {
   const proxy = current.running
   if (proxy === null) throw new ProxyLost('the proxy is not running')
@@ -103,7 +103,7 @@ async function changeBy(current: CurrentProxy, moves: readonly Move[]): Promise<
   }
 }
 
-/** Frontend slots that entries get count for them from now on. */
+/** From now on the counters of frontend slots that entries got count for these entries. */
 async function countFromHere({ counters }: CurrentProxy, proxy: RunningProxy, moves: readonly Move[]): Promise<void> {
   const given = moves.flatMap(({ placedBefore, placedAfter }) => {
     const had = new Set(placedBefore.frontends.map(({ slot }) => slot))
@@ -139,7 +139,7 @@ function forgetCounters({ counters }: CurrentProxy, { before, after }: Move): vo
   for (const { service } of before?.frontends ?? []) if (!services.has(service)) counters.forget(service)
 }
 
-/** @returns the proxy's words by the keys of the entries whose commands it refused */
+/** @returns the proxy's error text, by key of the entry whose commands it refused */
 async function executeFor(
   current: CurrentProxy,
   proxy: RunningProxy,
@@ -153,7 +153,7 @@ async function executeFor(
   const refused = new Map<string, string>()
   for (const [index, refusal] of refusals.entries()) {
     const { key } = all[index]!
-    // The first refusal is the cause of those that follow.
+    // The first refusal causes those that follow.
     if (refusal !== null && !refused.has(key)) refused.set(key, refusal)
   }
   return refused

@@ -1,7 +1,10 @@
 import { backendName, frontendName, type MapName, type ProxyContent } from './content.ts'
 import type { RenderedServer } from './render.ts'
 
-/** One change of a running process. Data, so that a plan can be compared, counted and told what it did to the content. */
+/**
+ * One change of a running process. Plain data, so that a plan can be compared and counted, and applied to the known
+ * content.
+ */
 export type Command =
   | { readonly do: 'add-server'; readonly backend: number; readonly server: RenderedServer }
   | { readonly do: 'set-weight'; readonly backend: number; readonly server: string; readonly weight: number }
@@ -11,12 +14,12 @@ export type Command =
   | { readonly do: 'add-map' | 'set-map'; readonly map: MapName; readonly frontend: number; readonly value: string }
   | { readonly do: 'del-map'; readonly map: MapName; readonly frontend: number }
 
-/** What the commands' tokens may be made of. All of them are ours; this is the wall behind that. */
+/** Characters of the commands' tokens. All tokens are our own; this is a second check. */
 const TOKEN = /^[A-Za-z0-9./:_\][-]+$/
 
 const SEND_PROXY = { none: [], v1: ['send-proxy'], v2: ['send-proxy-v2'] } as const
 
-/** A server's line, in a configuration or behind `add server <backend>/`. */
+/** A server's line, in a configuration or after `add server <backend>/`. */
 export const serverWords = (server: RenderedServer): readonly string[] => [
   server.address.includes(':') ? `[${server.address}]:${server.port}` : `${server.address}:${server.port}`,
   `id ${server.id}`,
@@ -25,11 +28,11 @@ export const serverWords = (server: RenderedServer): readonly string[] => [
   ...SEND_PROXY[server.proxyProtocol],
 ]
 
-/** How the runtime API is told. `mapPath` gives the file name by which the process knows a map. */
+/** Formats a command for the runtime API. `mapPath` gives the file name by which the process knows a map. */
 export function commandText(command: Command, mapPath: (map: MapName) => string): string {
   switch (command.do) {
     case 'add-server': {
-      // It begins in maintenance; the keyword `enabled` of 2.6 shows it as up, yet it gets no traffic.
+      // A new server begins in maintenance. The keyword `enabled` of 2.6 shows it as up, but it gets no traffic.
       const { server } = command
       return line('add server', serverPath(command.backend, server.name), ...serverWords(server))
     }
@@ -46,7 +49,7 @@ export function commandText(command: Command, mapPath: (map: MapName) => string)
     case 'shutdown-sessions':
       return line('shutdown sessions server', serverPath(command.backend, command.server))
     case 'add-map':
-      // The payload form: in a plain line a `;` would begin another command.
+      // The payload form, since in a plain line a `;` would begin another command.
       return `add map ${token(mapPath(command.map))} <<\n${token(frontendName(command.frontend))} ${token(command.value)}\n\n`
     case 'set-map':
       return line('set map', mapPath(command.map), frontendName(command.frontend), command.value)
@@ -64,7 +67,7 @@ const line = (...words: readonly string[]): string =>
     .join(' ')}\n`
 
 function token(word: string): string {
-  if (!TOKEN.test(word)) throw new RangeError(`${JSON.stringify(word)} cannot stand in a command`)
+  if (!TOKEN.test(word)) throw new RangeError(`${JSON.stringify(word)} is not valid in a command`)
   return word
 }
 
@@ -79,19 +82,19 @@ const ACCEPTED: Readonly<Record<Command['do'], string>> = {
   'del-map': '',
 }
 
-/** What is said of that which is not there: somebody else took it away, which is what removal wants. */
+/** Replies about something that does not exist. Somebody else removed it, which is what removal wants. */
 const ABSENT: ReadonlySet<string> = new Set(['Key not found.', 'No such server.'])
 
 const removes = (command: Command): boolean =>
   command.do === 'del-map' || command.do === 'del-server' || (command.do === 'set-ready' && !command.ready)
 
-/** The proxy's words when it refused, null when it did as told: success is said in words of its own per command. */
+/** The proxy's error text if it refused; null if it succeeded. Each command has its own reply for success. */
 export function refusal(command: Command, reply: string): string | null {
   if (reply === ACCEPTED[command.do] || (removes(command) && ABSENT.has(reply))) return null
   return reply === '' ? 'no answer' : reply
 }
 
-/** Follows in `content` what an accepted command did. */
+/** Updates `content` after an accepted command. */
 export function follow(content: ProxyContent, command: Command): void {
   if ('map' in command) {
     const { [command.map]: _, ...others } = content.frontends.get(command.frontend) ?? {}

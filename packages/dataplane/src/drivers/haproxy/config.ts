@@ -5,20 +5,20 @@ import { type BackendShape, type Balance, type Forwarded, type FrontendShape, fr
 import type { Slot } from './slot-table.ts'
 import { type SourceBounds, sourceRules, sourceTable } from './source-share.ts'
 
-/** What a process is started with, beside its slots and their content. Paths and numbers of our own making. */
+/** Start parameters of a process, besides its slots and their content. All paths and numbers are our own. */
 export interface ProcessSettings extends SourceBounds {
   readonly uid: number
   readonly gid: number
   /** An empty directory. */
   readonly chroot: string
   readonly statsSocket: string
-  /** Local addresses that the frontends listen on, for connections to any address. */
+  /** Local addresses of the frontends, which accept connections to any address. */
   readonly addresses: readonly string[]
-  /** Local port of frontend slot 0; slot n listens n above. */
+  /** Local port of frontend slot 0; slot n listens on this port + n. */
   readonly firstPort: number
-  /** How long the header of a request may take. */
+  /** Time limit for the header of a request. */
   readonly requestWithinMs: number
-  /** How long a process that was replaced may keep its connections. */
+  /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
   readonly mapPath: (map: MapName) => string
 }
@@ -31,8 +31,8 @@ export interface ProcessPlan {
 }
 
 /**
- * The whole configuration: every slot, and every server as it is wanted now, so that a process that is started has
- * everything at once. Holds nothing that a tenant wrote: section names and numbers are ours, addresses are canonical.
+ * Renders the whole configuration with all slots and all wanted servers, so that a new process has everything at once.
+ * It contains no tenant text: section names and numbers are ours, addresses are canonical.
  */
 export function renderConfig({ settings, frontends, backends, entries }: ProcessPlan): string {
   const servers = new Map(entries.flatMap((entry) => entry.backends.map(({ slot, servers }) => [slot, servers])))
@@ -45,7 +45,7 @@ export function renderConfig({ settings, frontends, backends, entries }: Process
   ].join('\n')}\n`
 }
 
-/** The text of each map file: a line `<frontend> <value>` for each frontend that has one. */
+/** Renders the map files: a line `<frontend> <value>` for each frontend with a value. */
 export function renderMaps(entries: readonly PlacedEntry[]): Readonly<Record<MapName, string>> {
   const rows = entries.flatMap((entry) => entry.frontends).sort((a, b) => a.slot - b.slot)
   const textOf = (map: MapName): string => rows.map(({ slot, values }) => mapLine(slot, values, map)).join('')
@@ -57,9 +57,9 @@ const mapLine = (slot: number, values: FrontendValues, map: MapName): string =>
 
 const globalSection = (settings: ProcessSettings): readonly string[] => [
   'global',
-  // One thread, no master: 5 MB instead of 20 for a tenant that does nothing.
+  // One thread, no master process: 5 MB instead of 20 for a tenant without traffic.
   '    nbthread 1',
-  // Requests taken up together hold buffers at a time: few enough fit into the thread's cache of them.
+  // Requests that are processed together hold buffers at the same time. This few fit into the thread's cache of them.
   '    tune.maxpollevents 16',
   `    maxconn ${settings.maxConnections}`,
   `    uid ${settings.uid}`,
@@ -67,20 +67,20 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
   `    chroot ${settings.chroot}`,
   `    hard-stop-after ${settings.leaveAfterMs}ms`,
   `    stats socket ${settings.statsSocket} mode 600 level admin expose-fd listeners`,
-  // The agent holds a connection open: its end is how it learns of the process's death.
+  // The agent keeps a connection open. Its end tells that the process died.
   '    stats timeout 24d',
 ]
 
 const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`
 
 /**
- * Frontend rules are the same for all slots of a kind. Setting a header replaces every line of that name which the client
- * sent. `X_Forwarded_For` is the same header to CGI-like servers, so it goes too, and a `Connection` header could name
- * ours as hop-by-hop and have the member drop it (RFC 9110 section 7.6.1).
+ * Frontend rules are the same for all slots of a kind. Setting a header replaces all lines of that name that the client
+ * sent. `X_Forwarded_For` is the same header to CGI-like servers, so it is removed too. A `Connection` header could
+ * name ours as hop-by-hop, so that the member drops it (RFC 9110 section 7.6.1).
  */
 const HEADERS: Readonly<Record<Forwarded, readonly string[]>> = {
   for: ['    http-request del-header X_Forwarded_For', '    http-request set-header X-Forwarded-For %[src]'],
-  // Connections keep the address and port that they were made to.
+  // Connections keep their original destination address and port.
   port: ['    http-request del-header X_Forwarded_Port', '    http-request set-header X-Forwarded-Port %[dst_port]'],
   proto: ['    http-request del-header X_Forwarded_Proto', '    http-request set-header X-Forwarded-Proto http'],
 }
@@ -89,7 +89,7 @@ const CONNECTION = [
   '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
 ]
 
-/** At the first retry: a client that belongs to a dead member by its address would wait two seconds for another one. */
+/** At the first retry. Otherwise a client that is hashed to a dead member would wait two seconds for another one. */
 const REDISPATCH = '    option redispatch 1'
 
 function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' | 'frontends'>): readonly string[] {
@@ -98,11 +98,11 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
     ...[...kinds].flatMap(([kind, { mode, forwarded }]) => [
       `defaults ${kind}-frontend`,
       `    mode ${mode}`,
-      // A process that was replaced closes each connection behind an answer that says so, idle ones when their time is up.
+      // A replaced process closes each connection after a response that says so, and idle ones at their time-out.
       ...(mode === 'http' ? ['    option idle-close-on-response'] : []),
       // For `source-port`, which has no balance keyword of its own.
       '    tcp-request connection set-var(sess.port) src_port',
-      // Nothing behind it: closed before a byte is read. Not counted with the connections that a source had too many of.
+      // A listener without a backend: closed before a byte is read. Not counted with a source's refused connections.
       ...(mode === 'tcp' ? [`    tcp-request session reject unless { ${target(settings)} -m found }`] : []),
       ...(forwarded.length > 0 ? CONNECTION : []),
       ...forwarded.flatMap((each) => HEADERS[each]),
@@ -118,7 +118,7 @@ function defaultsSections({ settings, frontends }: Pick<ProcessPlan, 'settings' 
   ]
 }
 
-/** `transparent` takes what is meant for other addresses: the packet filter gives it connections to VIPs as they are. */
+/** `transparent` accepts connections to other addresses: the packet filter redirects connections to VIPs unchanged. */
 function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSettings): readonly string[] {
   const port = settings.firstPort + id
   return [
@@ -129,24 +129,27 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     ...sourceRules(settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
-    // Without an answer there is no such backend, which is 503.
+    // Without an answer no backend exists, which gives 503.
     `    use_backend %[${target(settings)}]`,
   ]
 }
 
-/** An idle connection is kept as long as a silent one, but no longer than any client keeps one for its next request. */
+/** An idle connection is kept as long as a silent one, but not longer than clients keep one for their next request. */
 const MOST_IDLE_MS = 300_000
 
-/** A client that sends its header a byte at a time is never silent for long: the header as a whole has its time. */
+/** A client that sends its header byte by byte is never silent for long, so the header as a whole has a time limit. */
 const requestTimeouts = (clientMs: number, { requestWithinMs }: ProcessSettings): readonly string[] => [
   `    timeout http-request ${Math.min(clientMs || requestWithinMs, requestWithinMs)}ms`,
   `    timeout http-keep-alive ${Math.min(clientMs || MOST_IDLE_MS, MOST_IDLE_MS)}ms`,
 ]
 
-/** 0 is no time-out, about which HAProxy warns: nearly the longest that it knows comes to the same. */
+/** 0 means no time-out, about which HAProxy warns. The highest value has nearly the same effect. */
 const timeoutText = (timeoutMs: number): string => (timeoutMs === 0 ? '24d' : `${timeoutMs}ms`)
 
-/** A consistent hash throughout: HAProxy refuses servers at run time with any other, and few clients move. */
+/**
+ * Consistent hashing for all algorithms: HAProxy refuses to add servers at run time with any other, and few clients
+ * move.
+ */
 const BALANCE: Readonly<Record<Balance, readonly string[]>> = {
   roundrobin: ['    balance roundrobin'],
   leastconn: ['    balance leastconn'],

@@ -2,11 +2,11 @@ import type { RenderedEntry, RenderedServer } from './render.ts'
 import type { BackendShape, FrontendShape } from './shape.ts'
 import type { SlotTable } from './slot-table.ts'
 
-/** The maps of a process: which backend a frontend uses is looked up under the frontend's own name. */
+/** The maps of a process. A frontend looks up its backend and settings under its own name. */
 export const MAPS = ['backend'] as const
 export type MapName = (typeof MAPS)[number]
 
-/** What a frontend slot has in the maps. Absent: nothing under that name. */
+/** The map values of a frontend slot. Absent: no value. */
 export type FrontendValues = Readonly<Partial<Record<MapName, string>>>
 
 export type ServerState = Pick<RenderedServer, 'weight' | 'ready'>
@@ -29,7 +29,7 @@ export interface PlacedEntry {
 
 export const NOTHING_PLACED: PlacedEntry = { frontends: [], backends: [] }
 
-/** What a process holds at run time: map values by frontend slot, servers by backend slot and name. */
+/** The content of a process at run time: map values by frontend slot, servers by backend slot and name. */
 export interface ProxyContent {
   readonly frontends: Map<number, FrontendValues>
   readonly backends: Map<number, Map<string, ServerState>>
@@ -37,7 +37,7 @@ export interface ProxyContent {
 
 export const emptyContent = (): ProxyContent => ({ frontends: new Map(), backends: new Map() })
 
-/** The tables that slots are given out from. */
+/** The tables from which slots are assigned. */
 export interface ProxySlots {
   readonly frontends: SlotTable<FrontendShape>
   readonly backends: SlotTable<BackendShape>
@@ -47,7 +47,7 @@ export const frontendName = (slot: number): string => `f${slot}`
 export const backendName = (slot: number): string => `b${slot}`
 
 /**
- * Gives an entry its slots; owners that have one keep it.
+ * Assigns slots to an entry. Owners that have one keep it.
  * @throws SlotsExhausted
  */
 export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry {
@@ -65,7 +65,7 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
   return { frontends, backends: backends.map(({ slot, servers }) => ({ slot, servers })) }
 }
 
-/** Gives back the slots that `before` had and `after` does not want. */
+/** Releases the slots that `before` has and `after` does not need. */
 export function releaseSlots(
   before: RenderedEntry | undefined,
   after: RenderedEntry | undefined,
@@ -77,7 +77,7 @@ export function releaseSlots(
   for (const { owner } of before?.backends ?? []) if (!owners.has(owner)) slots.backends.release(owner)
 }
 
-/** What a process that was just started with these entries holds. */
+/** The content of a process that was just started with these entries. */
 export function contentOf(entries: Iterable<PlacedEntry>): ProxyContent {
   const content = emptyContent()
   for (const { frontends, backends } of entries) {

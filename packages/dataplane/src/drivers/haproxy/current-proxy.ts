@@ -13,22 +13,22 @@ import { ProxyLost } from './stats-socket.ts'
 export interface CurrentProxyOptions extends Omit<ProxyLauncherOptions, 'onLost'> {
   readonly clock: Clock
   readonly log: Log
-  /** Called for every change of the running proxy. */
+  /** Called after every change of the running proxy. */
   readonly count: (what: 'transaction' | 'reload') => void
 }
 
-/** What becomes of the process, for who brings it back. */
+/** Events of the process, for its recovery. */
 export interface ProxyEvents {
   readonly onStart: () => void
   readonly onLost: () => void
 }
 
-/** A connection that ends is nearly always a death; other ends can wait this long. */
+/** A connection almost always ends because the process dies. Other causes can wait this long. */
 const DEATH_WITHIN_MS = 200
 
 /**
- * The process of a domain that takes new connections, and what goes on from one such process to the next: who has which
- * slot, what services counted, which servers drain. Its callers do one thing at a time.
+ * The process of a domain that accepts new connections, and the state that passes from one process to the next: slot
+ * assignments, counters and draining servers. Callers run one operation at a time.
  */
 export class CurrentProxy {
   readonly launcher: ProxyLauncher
@@ -56,12 +56,12 @@ export class CurrentProxy {
     return this.#counters
   }
 
-  /** Null before the first start, and while it is known to be dead. */
+  /** Null before the first start, and while the process is known to be dead. */
   get running(): RunningProxy | null {
     return this.#running
   }
 
-  /** It was let go of. */
+  /** It was closed. */
   get closed(): boolean {
     return this.#closed
   }
@@ -75,7 +75,7 @@ export class CurrentProxy {
     this.#running = proxy
   }
 
-  /** Starts a process with all entries; one that runs is replaced without losing a connection. */
+  /** Starts a process with all entries. It replaces a running one without losing a connection. */
   async start(): Promise<void> {
     const replaced = this.#running?.attached ? this.#running : null
     if (replaced !== null) await this.sample()
@@ -87,11 +87,14 @@ export class CurrentProxy {
     this.#given.count(replaced === null ? 'transaction' : 'reload')
     await this.confirm()
     this.#events.onStart()
-    // It may have died before it was ours to watch.
+    // It may have died before we connected to it.
     if (!this.#running.attached) this.#events.onLost()
   }
 
-  /** Makes the process be there again. @returns whether it is the one that was lost: what it holds is not known then */
+  /**
+   * Connects to the lost process, or starts a new one. @returns whether it is the same process, whose content is
+   * unknown then
+   */
   async regain(): Promise<boolean> {
     const lost = this.#running
     if (lost !== null && !lost.attached) {
@@ -105,7 +108,10 @@ export class CurrentProxy {
     return false
   }
 
-  /** @returns for each command null, or the proxy's words; a server that is still in use is not a refusal but drains */
+  /**
+   * @returns for each command null, or the proxy's error text; a server that is still in use drains, which is no
+   * refusal
+   */
   async execute(proxy: RunningProxy, commands: readonly Command[]): Promise<readonly (string | null)[]> {
     if (commands.length === 0) return []
     const refusals = await proxy.execute(commands)
@@ -113,38 +119,38 @@ export class CurrentProxy {
     return this.drains.follow(commands, refusals)
   }
 
-  /** What its frontends count now, by slot; null when it does not run. */
+  /** The current counters of its frontends, by slot; null if it does not run. */
   async sample(): Promise<ReadonlyMap<number, FrontendCounters> | null> {
     try {
       const sample = (await this.#running?.counters()) ?? null
       if (sample !== null) this.#counters.take(sample)
       return sample
     } catch (error) {
-      // A dying process: its last sample stands.
+      // The process is dying; its last sample counts.
       if (error instanceof ProxyLost) return null
       throw error
     }
   }
 
-  /** The process has the slots as they are now: the next agent shall know. */
+  /** Saves the current slots as those of the process, for the next agent. */
   async confirm(): Promise<void> {
     const slots = this.#assignments.confirm()
     const proxy = this.#running
     if (proxy !== null) await this.launcher.save(proxy, { ...slots, baselines: this.#counters.baselines })
   }
 
-  /** The process lives on without us. */
+  /** Closes the connection; the process continues. */
   letGo(): void {
     this.#closed = true
     this.#running?.detach()
     this.#running = null
   }
 
-  /** The connection to the process ended: the process as well, most likely. */
+  /** The connection to the process ended, most likely because the process died. */
   #lost(proxy: RunningProxy): void {
     if (this.#running !== proxy || this.#closed) return
     const { log, place } = this.#given
-    log.warn({ proxy: place.name, pid: proxy.process.pid }, 'proxy lost')
+    log.warn({ proxy: place.name, pid: proxy.process.pid }, 'the proxy died')
     this.#events.onLost()
   }
 }

@@ -15,13 +15,13 @@ import { SlotUpkeep } from './slot-upkeep.ts'
 import { ProxyLost } from './stats-socket.ts'
 
 export interface DomainProxyOptions extends CurrentProxyOptions {
-  /** A proxy of the same place that is being stopped. */
+  /** The stop of an earlier proxy of the same place. */
   readonly after?: Promise<void>
 }
 
 /**
- * The proxy of one domain: which entries it carries in which slots. Ordinary changes go to the running process; it is
- * replaced when slots of a shape are lacking, and started again when it dies. One thing at a time.
+ * The proxy of one domain. Ordinary changes are commands to the running process. The process is replaced if slots of a
+ * shape are lacking, and restarted if it dies. Operations run one at a time.
  */
 export class DomainProxy {
   readonly #given: DomainProxyOptions
@@ -43,19 +43,21 @@ export class DomainProxy {
         this.#mutex.run(async () => {
           if (!this.#current.closed) await recover(this.#current)
         }),
-      onFailure: (error) => log.warn({ proxy: place.name, error: String(error) }, 'proxy did not start'),
+      onFailure: (error) => log.warn({ proxy: place.name, error: String(error) }, 'the proxy did not start'),
     })
     this.#upkeep = new SlotUpkeep(given, this.#current, this.#mutex)
   }
 
-  /** Begins with what an earlier agent left in this place, if anything. */
+  /** Adopts what an earlier agent left in this place, if anything. */
   static open(given: DomainProxyOptions): DomainProxy {
     const proxy = new DomainProxy(given)
     const adopted = proxy.#mutex.run(async () => {
       await given.after?.catch(() => {})
       await proxy.#current.adopt()
     })
-    adopted.catch((error) => given.log.warn({ proxy: given.place.name, error: String(error) }, 'proxy not adopted'))
+    adopted.catch((error) =>
+      given.log.warn({ proxy: given.place.name, error: String(error) }, 'the proxy was not adopted'),
+    )
     return proxy
   }
 
@@ -67,25 +69,25 @@ export class DomainProxy {
     return this.#current.running?.process.pid ?? null
   }
 
-  /** Entries that it carries. */
+  /** Keys of its entries. */
   get keys(): readonly string[] {
     return this.#current.assignments.keys
   }
 
-  /** The local port of a service; null while it has none. */
+  /** The local port of a service; null if it has none. */
   portOf(service: string): number | null {
     const slot = this.#current.assignments.frontendOf(service)
     return slot === undefined ? null : this.#given.options.firstPort + slot
   }
 
-  /** Has a process running, so that the first service does not wait for its start. */
+  /** Starts a process in advance, so that the first service does not wait for it. */
   prepare(): Promise<void> {
     return this.#mutex.run(async () => {
       if (this.#current.running === null) await this.#current.start()
     })
   }
 
-  /** Makes entries what they shall be; what is so already costs nothing. Never throws for an entry. */
+  /** Applies entries. Unchanged entries cost nothing. Never throws for an entry. */
   apply(put: readonly RenderedEntry[], remove: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
     return this.#mutex.run(async () => {
       const outcomes = await applyEntries(this.#current, put, remove)
@@ -94,12 +96,12 @@ export class DomainProxy {
     })
   }
 
-  /** Gives up what no entry holds: slots and servers that an earlier agent left. */
+  /** Removes slots and servers of an earlier agent that no entry holds. */
   prune(): Promise<void> {
     return this.#mutex.run(() => pruneUnheld(this.#current))
   }
 
-  /** Keys of entries that the process does not hold as it should. */
+  /** Keys of entries that differ in the process. */
   observe(): Promise<readonly string[]> {
     return this.#mutex.run(async () => {
       const { assignments, running: proxy } = this.#current
@@ -159,7 +161,7 @@ export class DomainProxy {
     })
   }
 
-  /** Has a process replaced that runs another program than the one that is installed, or with other bounds. */
+  /** Replaces a process whose executable or limits are outdated. */
   renew(): Promise<void> {
     return this.#mutex.run(async () => {
       const { closed, running, launcher } = this.#current
@@ -168,7 +170,7 @@ export class DomainProxy {
     })
   }
 
-  /** Ends processes that were replaced. */
+  /** Ends replaced processes. */
   endReplaced(): Promise<void> {
     return this.#mutex.run(async () => {
       const { closed, running, launcher } = this.#current
@@ -176,7 +178,7 @@ export class DomainProxy {
     })
   }
 
-  /** Traffic to the members of watched pools; a process that is gone has nothing to say. */
+  /** Traffic to the members of watched pools; empty if the process died. */
   traffic(): Promise<readonly MemberTraffic[]> {
     if (!this.#current.assignments.hasWatched) return Promise.resolve([])
     return this.#mutex.run(async () => {
@@ -198,8 +200,8 @@ export class DomainProxy {
   }
 
   /**
-   * How the process that takes new connections stands with them; null while there is none. Waits for no change that is
-   * under way: it reads from the process alone.
+   * The connections of the process that accepts new ones; null if there is none. Does not wait for a change in
+   * progress, since it only reads.
    */
   async connections(): Promise<ProxyConnections | null> {
     const proxy = this.#current.running
@@ -213,7 +215,7 @@ export class DomainProxy {
     }
   }
 
-  /** Ends the process and removes everything it had. */
+  /** Ends the process and removes all its files. */
   stop(): Promise<void> {
     return this.#mutex.run(async () => {
       this.#letGo()
@@ -221,7 +223,7 @@ export class DomainProxy {
     })
   }
 
-  /** Lets the process live on for the next agent. */
+  /** Releases the process for the next agent. */
   close(): Promise<void> {
     return this.#mutex.run(async () => this.#letGo())
   }

@@ -6,18 +6,18 @@ interface Drain {
   readonly backend: number
   readonly server: string
   readonly untilMs: number
-  /** It is to be deleted once nobody is connected; else it has weight 0 and stays. */
+  /** Whether the server is deleted when it has no connections; otherwise it stays with weight 0. */
   readonly isLeaving: boolean
 }
 
 const SERVER_GONE = new Set(['No such server.', 'No such backend.'])
 
-/** Servers that are out of the rotation and whose last connections are waited for, up to a deadline. */
+/** Servers that get no new connections and drain until a deadline. */
 export class Drains {
   readonly #drainMs: number
   readonly #clock: Clock
   readonly #drains = new Map<string, Drain>()
-  /** Deadlines of servers whose pool has one of its own. */
+  /** Deadlines of servers whose pool has its own. */
   readonly #drainMsOf = new Map<string, number>()
 
   constructor(drainMs: number, clock: Clock) {
@@ -25,7 +25,7 @@ export class Drains {
     this.#clock = clock
   }
 
-  /** Drains whose end is still to come. */
+  /** Counts drains that are not over. */
   get size(): number {
     return this.#drains.values().reduce((sum, { untilMs }) => (untilMs === Number.POSITIVE_INFINITY ? sum : sum + 1), 0)
   }
@@ -35,8 +35,8 @@ export class Drains {
   }
 
   /**
-   * Learns from commands what begins and what ends to drain.
-   * @returns the refusals, without those that only say that somebody is still connected
+   * Records which drains begin and end with these commands.
+   * @returns the refusals, except those because a server still has connections
    */
   follow(commands: readonly Command[], refusals: readonly (string | null)[]): readonly (string | null)[] {
     return commands.map((command, index) => {
@@ -53,7 +53,7 @@ export class Drains {
     })
   }
 
-  /** These servers are wanted (again): no longer to be deleted. Those of weight 0 keep their connections for a while. */
+  /** These servers are wanted, so they are not deleted. Servers of weight 0 keep their connections for a while. */
   keep({ backends }: PlacedEntry): void {
     for (const { slot: backend, servers } of backends)
       for (const { name: server, weight, drainMs } of servers) {
@@ -66,7 +66,7 @@ export class Drains {
       }
   }
 
-  /** What to try now: deleting; where the time is up, ending the connections that are left first. */
+  /** The commands to try now: deletions, and at the deadline the end of remaining connections first. */
   due(): readonly Command[] {
     const now = this.#clock.monotonicMs()
     return [...this.#drains.values()].flatMap(({ backend, server, untilMs, isLeaving }): readonly Command[] => [
@@ -80,7 +80,7 @@ export class Drains {
     this.#drains.set(key, { ...drain, untilMs })
   }
 
-  /** A server of weight 0 gets no new connections: its drain ends once. */
+  /** A server of weight 0 gets no new connections, so its drain ends once. */
   #over(key: string): void {
     const drain = this.#drains.get(key)
     if (drain !== undefined && !drain.isLeaving) this.#drains.set(key, { ...drain, untilMs: Number.POSITIVE_INFINITY })

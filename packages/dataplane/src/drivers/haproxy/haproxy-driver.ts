@@ -21,7 +21,7 @@ import { processesByConfig } from './proxy-process.ts'
 import { type RenderedEntry, renderEntry } from './render.ts'
 
 export interface HaproxyDriverOptions {
-  /** Where the proxy of a domain runs. The domain must be there before its first proxied service. */
+  /** The place of a domain's proxy. The domain must exist before its first proxied service. */
   readonly place: (domain: DomainEntry) => ProxyPlace
   readonly host: ProxyHost
   readonly log: Log
@@ -29,7 +29,7 @@ export interface HaproxyDriverOptions {
   readonly options?: Partial<HaproxyOptions>
 }
 
-/** Carries services of protocol `http` and `tcp-proxy`; one HAProxy process per domain. */
+/** Serves protocols `http` and `tcp-proxy` with one HAProxy process per domain. */
 export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly name = 'haproxy'
   readonly features: ReadonlySet<Feature> = new Set(['l7.http', 'l7.tcp-proxy', 'l7.proxy-protocol'])
@@ -38,15 +38,15 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
   readonly #clock: Clock
   readonly #counters = { transactions: 0, reloads: 0 }
   readonly #proxies = new Map<number, DomainProxy>()
-  /** What was last wanted, by entry key. */
+  /** The wanted entries, by key. */
   readonly #held = new Map<string, RenderedEntry>()
   /** Listener id -> domain number. */
   readonly #domainOfService = new Map<string, number>()
   /** Proxies without entries that will be stopped, by domain number. */
   readonly #idle = new Map<number, Timer>()
-  /** Proxies that are being stopped, by domain number: a new one waits. */
+  /** Proxies that are being stopped, by domain number. A new one waits for them. */
   readonly #stopping = new Map<number, Promise<void>>()
-  /** Whether the next `apply` removes what was found beyond the entries that `adopt` was given. */
+  /** Whether the next `apply` removes what belongs to no entry of `adopt`. */
   #prune = false
 
   constructor(given: HaproxyDriverOptions) {
@@ -63,13 +63,13 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     return renderEntry(wanted)
   }
 
-  /** Has the proxy of a domain running before its first service comes, which then takes milliseconds. */
+  /** Starts the proxy of a domain before its first service, which then takes milliseconds. */
   async startDomain(domain: DomainEntry): Promise<void> {
     await this.#proxyOf(domain).prepare()
     this.#stopIfIdle(domain.number)
   }
 
-  /** Ends the proxy of a domain that goes away. */
+  /** Ends the proxy of a domain that is removed. */
   async stopDomain(number: number): Promise<void> {
     this.#idle.get(number)?.clear()
     this.#idle.delete(number)
@@ -83,7 +83,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     if (this.#stopping.get(number) === stopping) this.#stopping.delete(number)
   }
 
-  /** Where to send traffic of a service; null when the proxy does not carry it. The same for as long as it is carried. */
+  /** The proxy's port for a service; null if it does not serve it. The port stays the same while it is served. */
   proxyPort(serviceId: string): ProxyPort | null {
     const number = this.#domainOfService.get(serviceId)
     const proxy = number === undefined ? undefined : this.#proxies.get(number)
@@ -105,7 +105,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
    * @param domains limits this to the proxies of these domains, here and below; default all
    */
   async closeGracefully(since: string, domains?: ReadonlySet<number>): Promise<void> {
-    // One after another: a start costs as much as a thousand requests.
+    // One after another, since a start costs as much as a thousand requests.
     for (const proxy of this.#proxiesOf(domains)) await this.#attempt(proxy, () => proxy.closeGracefully(since))
   }
 
@@ -200,12 +200,12 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     return (await Promise.all([...this.#proxies.values()].map((proxy) => proxy.traffic()))).flat()
   }
 
-  /** How the proxy of a domain stands with its connections; null while there is none. */
+  /** The connections of a domain's proxy; null if there is none. */
   async connections(domain: number): Promise<ProxyConnections | null> {
     return (await this.#proxies.get(domain)?.connections()) ?? null
   }
 
-  /** The proxies live on; the next agent adopts them. */
+  /** The proxies continue, and the next agent adopts them. */
   async close(): Promise<void> {
     for (const timer of this.#idle.values()) timer.clear()
     await Promise.all([...this.#proxies.values()].map((proxy) => proxy.close()))
@@ -265,7 +265,7 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
       try {
         if (this.#proxies.get(number)?.keys.length === 0) await this.stopDomain(number)
       } catch (error) {
-        this.#given.log.warn({ domain: number, error: String(error) }, 'idle proxy did not stop')
+        this.#given.log.warn({ domain: number, error: String(error) }, 'an idle proxy did not stop')
       }
     }
     this.#idle.set(

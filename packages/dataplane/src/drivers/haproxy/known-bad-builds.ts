@@ -1,14 +1,14 @@
 import { execOk } from '@spout/sys'
 
-/** Versions with holes by which one client's request becomes two at a member: [from, fixed in), upstream's numbers. */
+/** Versions with request smuggling bugs: [from, fixed in), upstream's numbers. */
 interface Hole {
   readonly name: string
   readonly ranges: readonly (readonly [from: string, fixedIn: string])[]
-  /** Debian's builds that have the fix under an older number: version, and the first security revision with it. */
+  /** Debian's builds with the fix under an older number: version, and the first security revision with the fix. */
   readonly backports: readonly { readonly upstream: string; readonly revision: number }[]
 }
 
-/** HTTP/1 alone, which is what proxies here speak. Sources: the CVE records and Debian's changelog of the package. */
+/** HTTP/1 only, which proxies here use. Sources: the CVE records and the changelog of Debian's package. */
 const HOLES: readonly Hole[] = [
   {
     name: 'CVE-2021-40346',
@@ -46,12 +46,13 @@ const HOLES: readonly Hole[] = [
   },
 ]
 
-/** The oldest that all of this was tried with. */
+/** The oldest version that the tests ran with. */
 const OLDEST = '2.6.12'
 
 /**
- * @param version what `haproxy -v` says
- * @returns why this build must not serve, and what to install; null when it may, or when its words are not understood
+ * @param version output of `haproxy -v`
+ * @returns why this build must not be used, and what to install; null if it may be used, or if the output is not
+ * understood
  */
 export function refusalOf(version: string): string | null {
   const match = /^HA-?Proxy version (\d+\.\d+\.\d+)(?:-\d+\+deb\d+u(\d+))?(\S*)/m.exec(version)
@@ -70,7 +71,10 @@ export function refusalOf(version: string): string | null {
   return isBefore(upstream, OLDEST) ? `${build} is older than ${OLDEST}: install that or later` : null
 }
 
-/** @throws Error naming the build and what to install, when it must not serve. A program that does not run is not judged. */
+/**
+ * @throws Error naming the build and what to install, if it must not be used. A program that does not run is not
+ * judged.
+ */
 export async function refuseKnownBad(executable: string): Promise<void> {
   const version = await execOk([executable, '-v']).catch(() => '')
   const refusal = refusalOf(version)

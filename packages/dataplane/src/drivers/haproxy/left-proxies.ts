@@ -4,7 +4,7 @@ import { proxyFiles, removeProxyFiles } from './proxy-files.ts'
 import type { ProxyHost } from './proxy-host.ts'
 import { endProcessesOn } from './proxy-process.ts'
 
-/** Ends proxies of domains that nothing is known of: an earlier agent left them and nobody wants them any more. */
+/** Ends proxies that an earlier agent left, of domains that this agent does not know. */
 export async function endLeftProxies(runDirectory: string, known: ReadonlySet<string>, host: ProxyHost): Promise<void> {
   const names = await readdir(runDirectory).catch(() => [])
   for (const name of names.filter((name) => !known.has(name))) {

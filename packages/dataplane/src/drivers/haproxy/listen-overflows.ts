@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * How many connections the kernel dropped in the namespace of a process since the queue of those that wait to be accepted
- * was full. Counted since the namespace was made; 0 once the process is gone.
+ * Counts connections that the kernel dropped in the namespace of a process because an accept queue was full, since the
+ * namespace was created; 0 if the process is gone.
  */
 export async function listenOverflows(pid: number): Promise<number> {
   return readOverflows(await readFile(`/proc/${pid}/net/netstat`, 'utf8').catch(() => ''))
 }
 
-/** @param text `/proc/net/netstat`: two lines `TcpExt:`, of names and of their numbers */
+/** @param text `/proc/net/netstat`: two lines `TcpExt:`, of names and of their values */
 export function readOverflows(text: string): number {
   const [names = [], numbers = []] = text
     .split('\n')

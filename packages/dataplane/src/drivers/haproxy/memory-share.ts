@@ -4,14 +4,14 @@ import type { ProxyPlace } from './proxy-place.ts'
 
 export interface MemoryShareOptions {
   readonly place: (domain: { readonly number: number }) => ProxyPlace
-  /** What the control group of this name holds; null while there is none, or where nothing bounds it. */
+  /** The memory of this control group; null if the group does not exist or has no limit. */
   readonly memory: (name: string) => Promise<MemoryUse | null>
 }
 
-/** With so much of it, one crowd of clients more has the kernel end the proxy. */
+/** At this fill a burst of clients can make the kernel kill the proxy. */
 const NEARLY_FULL = 0.95
 
-/** Tells whose proxy has nearly all the memory that it may, and whose was ended for wanting more. */
+/** Tells which proxies use nearly all of their memory, or were killed for exceeding it. */
 export const memoryShare = ({ place, memory }: MemoryShareOptions): ShareSource => ({
   read: async (domain) => {
     const use = await memory(place({ number: domain }).name)

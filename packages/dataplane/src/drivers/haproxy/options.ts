@@ -1,4 +1,4 @@
-/** How the driver runs its proxies. Every default can stand. */
+/** Options of the driver's proxies. All have defaults. */
 export interface HaproxyOptions {
   /** The HAProxy executable. */
   readonly executable: string
@@ -8,21 +8,21 @@ export interface HaproxyOptions {
   readonly firstUid: number
   /** Local port of a process's first frontend slot. */
   readonly firstPort: number
-  /** Most frontend slots of a process, which is also how many ports it may take from `firstPort` on. */
+  /** Maximum of frontend slots of a process, and of ports from `firstPort` on. */
   readonly mostFrontends: number
-  /** Most backend slots of a process. */
+  /** Maximum of backend slots of a process. */
   readonly mostBackends: number
-  /** Most connections of a process at a time; more wait in the kernel's queue. */
+  /** Maximum of concurrent connections of a process. More wait in the kernel's queue. */
   readonly maxConnections: number
-  /** Most of them that one source may have, as a share; 1 is no bound. Less, the fuller the process (see `sourceRules`). */
+  /** Maximum part of them for one source; 1 is no limit. The part shrinks as the process fills (see `sourceRules`). */
   readonly sourceShare: number
-  /** How long the header of a request may take. */
+  /** Time limit for the header of a request. */
   readonly requestWithinMs: number
   /** How long a replaced process may keep its connections. */
   readonly leaveAfterMs: number
   /** How long connections to a removed member may last. */
   readonly drainMs: number
-  /** How often it is looked whether drained members and freed slots are done with. */
+  /** How often drained members and released slots are checked. */
   readonly sweepEveryMs: number
   /** How long the process of a domain without proxied services stays. */
   readonly graceMs: number
@@ -44,6 +44,6 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
   graceMs: 60_000,
 }
 
-/** Equal for processes that bind their clients alike. */
+/** Equal for processes with the same limits for clients. */
 export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs }: HaproxyOptions): string =>
   `${maxConnections}/${sourceShare}/${requestWithinMs}`

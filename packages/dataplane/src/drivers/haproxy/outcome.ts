@@ -1,6 +1,6 @@
 import { SlotsExhausted } from './slot-table.ts'
 
-/** Why an entry could not be made real; null when it was. */
+/** Why an entry could not be applied; null if it was. */
 export type Outcome = { readonly reason: string; readonly message: string } | null
 
 export const outcomeOf = (error: unknown): Outcome => ({

@@ -1,19 +1,19 @@
 import type { Command } from './command.ts'
 import { MAPS, type PlacedEntry, type ProxyContent } from './content.ts'
 
-/** The commands of one entry, in the order in which traffic stands them. */
+/** The commands of one entry, in an order that breaks no traffic. */
 export interface Changes {
-  /** New and returning servers, weights: nothing is taken away yet. */
+  /** New and returning servers, and weights. Nothing is removed yet. */
   readonly raise: readonly Command[]
-  /** Frontends move to their backends. */
+  /** Frontends switch to their backends. */
   readonly turn: readonly Command[]
-  /** Servers leave the rotation, and the process if nobody is connected to them any more. */
+  /** Servers get no new connections, and are deleted if they have none. */
   readonly lower: readonly Command[]
 }
 
 /**
- * What makes `have` into `want`, for the slots that the entry had (`before`) or has (`want`). Costs what the entry
- * holds, not what the process holds. Nothing to do gives no command. Pure.
+ * Plans the commands from `have` to `want`, for the slots that the entry had (`before`) or has (`want`). The cost
+ * depends on the entry and not on the process. No difference gives no commands. Pure.
  */
 export function planChanges(have: ProxyContent, before: PlacedEntry, want: PlacedEntry): Changes {
   const raise: Command[] = []
@@ -64,7 +64,10 @@ export function planChanges(have: ProxyContent, before: PlacedEntry, want: Place
   return { raise, turn, lower }
 }
 
-/** Out of the rotation at once; deleting succeeds when nobody is connected, else the sweep tries again. */
+/**
+ * Stops new connections at once. The deletion succeeds if the server has no connections; otherwise the sweep retries
+ * it.
+ */
 const removal = (have: ProxyContent, backend: number, server: string): readonly Command[] => [
   ...(have.backends.get(backend)?.get(server)?.ready
     ? [{ do: 'set-ready', backend, server, ready: false } as const]
@@ -72,6 +75,6 @@ const removal = (have: ProxyContent, backend: number, server: string): readonly 
   { do: 'del-server', backend, server },
 ]
 
-/** Whether changes are more than servers that still wait for their last connection. */
+/** Whether the changes are more than servers that still drain. */
 export const disturbs = ({ raise, turn, lower }: Changes): boolean =>
   raise.length > 0 || turn.length > 0 || lower.some((command) => command.do === 'set-ready')

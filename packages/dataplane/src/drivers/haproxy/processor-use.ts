@@ -4,17 +4,17 @@ import type { ProxyPlace } from './proxy-place.ts'
 
 export interface ProcessorUseOptions {
   readonly place: (domain: { readonly number: number }) => ProxyPlace
-  /** What the control group of this name was held up; null while there is none, or where nothing bounds it. */
+  /** The throttling of this control group; null if the group does not exist or has no limit. */
   readonly throttling: (name: string) => Promise<CpuThrottling | null>
-  /** What a proxy may have. */
+  /** The proxy's limit. */
   readonly processors: number
 }
 
-/** A proxy that is held up in more than a tenth of so many periods wants more than its share. */
+/** A proxy that is throttled in more than a tenth of this many periods wants more than its share. */
 const PERIODS = 5
 const HELD_UP = 0.1
 
-/** Tells whose proxy wants more processor time than its domain may have. */
+/** Tells which proxies want more processor time than their share. */
 export class ProcessorUse implements ShareSource {
   readonly #options: ProcessorUseOptions
   /** By domain. */

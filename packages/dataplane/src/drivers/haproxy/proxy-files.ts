@@ -4,7 +4,7 @@ import { makeRunDirectory } from '@spout/sys'
 import { type ProcessPlan, renderConfig, renderMaps } from './config.ts'
 import { MAPS, type MapName } from './content.ts'
 
-/** Where everything of one domain's proxy lies: a directory that only root can enter. */
+/** The files of one domain's proxy, in a directory that only root can enter. */
 export interface ProxyFiles {
   readonly directory: string
   readonly config: string
@@ -12,10 +12,10 @@ export interface ProxyFiles {
   readonly state: string
   /** Names the last drain of the node in which this proxy closed its connections gracefully. */
   readonly lastDrain: string
-  /** The empty directory that the process is locked into. */
+  /** The empty directory of the process's chroot. */
   readonly root: string
   readonly map: (map: MapName) => string
-  /** Each process has a socket of its own, so that old and new can be spoken to while one replaces the other. */
+  /** Each process has its own socket, so that both can be used during a replacement. */
   readonly statsSocket: (generation: number) => string
 }
 
@@ -30,7 +30,7 @@ export const proxyFiles = (directory: string): ProxyFiles => ({
   statsSocket: (generation) => join(directory, `s${generation}`),
 })
 
-/** Writes what a process reads when it starts. It has read everything before its start is confirmed. */
+/** Writes the files that a process reads at its start. It has read all of them when the start is confirmed. */
 export async function writeProxyFiles(files: ProxyFiles, plan: ProcessPlan): Promise<void> {
   await makeRunDirectory(files.directory, 0o700)
   await mkdir(files.root, { recursive: true })

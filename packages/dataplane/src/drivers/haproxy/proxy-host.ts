@@ -13,35 +13,34 @@ import {
 } from '@spout/sys'
 import type { ProxyPlace } from './proxy-place.ts'
 
-/** What the driver asks of the machine: a process in a namespace, and bounds on what it may use. */
+/** The machine as the driver uses it: processes in a namespace, and limits on their resources. */
 export interface ProxyHost {
   /**
    * Runs a command in the place's namespace to its end. It may leave a daemon behind.
-   * @throws Error with what it wrote to standard error, when it failed
+   * @throws Error with its standard error if it failed
    */
   run(place: ProxyPlace, argv: readonly [string, ...string[]]): Promise<void>
-  /** Puts a process into the control group of this name, made if absent, and has it take turns with those of others. */
+  /** Moves a process into the control group of this name, which is created if absent, and sets its time slice. */
   confine(name: string, pid: number): Promise<void>
-  /** Takes the control group away; its processes are gone. */
+  /** Removes the control group, whose processes have ended. */
   release(name: string): Promise<void>
 }
 
 /**
- * What all processes of one domain may use together: the running one and those that it replaced. One has a single thread,
- * so only where replaced ones are busy beside it do they meet the bound on processor time; below it, groups of one parent
- * have equal weight.
+ * Limits for all processes of one domain together, the running one and replaced ones. Each has a single thread, so they
+ * reach the processor limit only if replaced processes are busy too. Below it, groups of one parent have equal weight.
  */
 export const DEFAULT_LIMITS: CgroupLimits = { memoryBytes: 256 * 1024 * 1024, pids: 16, cpus: 1 }
 
 /**
- * In microseconds. The scheduler lets a busy proxy go on for 1.4 ms (two processors; more with more) while another
- * tenant's waits: with this its requests are in between at once.
+ * In microseconds. By default the scheduler lets a busy proxy run for 1.4 ms (with two processors; longer with more)
+ * while another tenant's proxy waits. With this slice the other one's requests run at once.
  */
 export const TIME_SLICE_US = 100
 
 type SetTimeSlice = (request: TimeSlice) => Promise<void>
 
-/** This machine. Where it has no control groups, processes are unbounded. */
+/** This machine. Without control groups, processes have no limits. */
 export class SystemHost implements ProxyHost {
   readonly #layout: CgroupLayout | null
   readonly #parent: string
@@ -57,7 +56,7 @@ export class SystemHost implements ProxyHost {
 
   /**
    * @param parent control group above those of the domains, such as `spout`
-   * @param timeSlice left out, proxies have the kernel's
+   * @param timeSlice if absent, proxies keep the kernel's default
    */
   static async probe(
     parent: string,
@@ -76,12 +75,12 @@ export class SystemHost implements ProxyHost {
     await this.#timeSlice({ pid, us: TIME_SLICE_US })
   }
 
-  /** What the processes of this name were held up; null while there are none, or where nothing bounds them. */
+  /** Throttling of the processes of this name; null if there are none or they have no limit. */
   async throttling(name: string): Promise<CpuThrottling | null> {
     return this.#layout && cpuThrottling(this.#layout, `${this.#parent}/${name}`)
   }
 
-  /** What the processes of this name hold; null while there are none, or where nothing bounds them. */
+  /** Memory of the processes of this name; null if there are none or they have no limit. */
   async memory(name: string): Promise<MemoryUse | null> {
     return this.#layout && memoryUse(this.#layout, `${this.#parent}/${name}`)
   }
@@ -90,7 +89,7 @@ export class SystemHost implements ProxyHost {
     try {
       await (await this.#group(name))?.remove()
     } catch (error) {
-      // Nobody has taken note of its last process's end yet. An empty group costs nothing and will be used again.
+      // The kernel has not removed its last process yet. An empty group costs nothing and will be used again.
       if (!isErrno(error, 'EBUSY')) throw error
     }
   }

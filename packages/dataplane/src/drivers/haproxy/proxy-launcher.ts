@@ -27,16 +27,16 @@ export interface ProxyLauncherOptions {
   readonly uid: number
   readonly host: ProxyHost
   readonly options: HaproxyOptions
-  /** A process ended, or closed the connection, by other hands than ours. */
+  /** A process ended, or its connection was closed by the other side. */
   readonly onLost: (proxy: RunningProxy) => void
 }
 
-/** Starts, replaces, takes over and ends the processes of one domain. They are daemons: they outlive the agent. */
+/** Starts, replaces, adopts and ends the processes of one domain. They are daemons, which outlive the agent. */
 export class ProxyLauncher {
   readonly #given: ProxyLauncherOptions
   readonly #files: ReturnType<typeof proxyFiles>
   #generation = 0
-  /** Those of the process that runs, which an earlier agent may have started. */
+  /** The limits of the running process, which an earlier agent may have started. */
   #bounds: string | undefined
 
   constructor(given: ProxyLauncherOptions) {
@@ -45,9 +45,9 @@ export class ProxyLauncher {
   }
 
   /**
-   * Starts a process that holds these entries from its first moment. It takes the listening sockets over from `replaced`,
-   * so that no connection is refused, and has it serve what it has to the end.
-   * @throws Error with the proxy's words; `replaced` goes on as if nothing had been, or is lost
+   * Starts a process with these entries. It takes over the listening sockets of `replaced`, so that no connection is
+   * refused, and `replaced` serves its connections to their end.
+   * @throws Error with the proxy's error text; `replaced` continues unchanged, or is lost
    */
   async launch(
     slots: ProxySlots,
@@ -65,7 +65,7 @@ export class ProxyLauncher {
     })
     await host.run(place, [
       options.executable,
-      // Buffers that the thread's cache has no room for are kept for the next request, not given back to the allocator.
+      // Keeps buffers beyond the thread's cache for the next request, instead of returning them to the allocator.
       '-dMglobal',
       ...['-D', '-q', '-f', this.#files.config, '-p', this.#files.pid],
       ...(replaced === null
@@ -81,20 +81,20 @@ export class ProxyLauncher {
       await rm(this.#files.statsSocket(generation - 1), { force: true })
       return proxy
     } catch (error) {
-      // It runs but is not to be had, and what it replaced has stopped listening: from the beginning.
+      // The new process cannot be used, and the one it replaced no longer listens, so both are ended.
       await this.#terminate()
       throw error
     }
   }
 
-  /** Speaks again to a process that closed the connection yet lives. @throws ProxyLost */
+  /** Reconnects to a process that closed the connection but still runs. @throws ProxyLost */
   reattach(proxy: RunningProxy): Promise<RunningProxy> {
     return this.#attach(proxy.process, proxy.generation, null)
   }
 
   /**
-   * Takes over what an earlier agent left: its slots, and its process if that lives and listens where it should.
-   * What cannot be known any more is ended.
+   * Adopts the slots of an earlier agent, and its process if that runs and listens on the right addresses. Ends a
+   * process whose state is unknown.
    */
   async adopt(): Promise<{ readonly saved: SavedState | null; readonly proxy: RunningProxy | null }> {
     if (!existsSync(this.#files.directory)) return { saved: null, proxy: null }
@@ -107,24 +107,24 @@ export class ProxyLauncher {
     this.#bounds = saved.bounds
     if (!(await isRunning(saved.process))) return { saved, proxy: null }
     const { host, place } = this.#given
-    // The bounds may be others now. Where they cannot be had yet (less memory than it holds), those of its start stay.
+    // The limits may have changed. If they cannot be set yet (less memory than is in use), the old ones stay.
     await host.confine(place.name, saved.process.pid).catch(() => {})
     try {
       return { saved, proxy: await this.#attach(saved.process, saved.generation, null) }
     } catch {
-      // It lives and does not answer: its ports are needed.
+      // It runs but does not answer, and its ports are needed.
       await this.#terminate()
       return { saved, proxy: null }
     }
   }
 
-  /** Whether it runs another program than a new process would, or binds its clients otherwise: Spout or the program was upgraded. */
+  /** Whether a new process would have another executable or other limits for clients: Spout or HAProxy was upgraded. */
   async isOutdated({ process }: RunningProxy): Promise<boolean> {
     const { options } = this.#given
     return this.#bounds !== boundsOf(options) || runsAnotherProgram(process, options.executable)
   }
 
-  /** Keeps what `adopt` of the next agent needs. */
+  /** Saves what `adopt` of the next agent needs. */
   save(proxy: RunningProxy, state: Pick<SavedState, 'frontends' | 'backends' | 'baselines'>): Promise<void> {
     const { process, generation } = proxy
     return writeState(this.#files.state, {
@@ -142,18 +142,18 @@ export class ProxyLauncher {
     return writeFileAtomically(this.#files.lastDrain, since)
   }
 
-  /** How many of these processes run on this configuration. */
+  /** Counts the processes that run on this configuration. */
   countOf(processes: ReadonlyMap<string, number>): number {
     return processes.get(this.#files.config) ?? 0
   }
 
-  /** Ends processes that were replaced and still serve what they had. */
+  /** Ends replaced processes that still have connections. */
   async endReplaced(current: RunningProxy): Promise<void> {
     const replaced = (await processesOn(this.#files.config)).filter(({ pid }) => pid !== current.process.pid)
     await Promise.all(replaced.map((process) => endProcess(process, END_WITHIN_MS)))
   }
 
-  /** Ends every process of the domain and leaves nothing behind. */
+  /** Ends all processes of the domain and removes its files. */
   async stop(): Promise<void> {
     await this.#terminate()
     await this.#given.host.release(this.#given.place.name)

@@ -1,20 +1,20 @@
 import type { DomainConfig } from '../../domain/domain-config.ts'
 import { domainNames } from '../../domain/domain-names.ts'
 
-/** Where a domain's proxy runs. */
+/** The place where a domain's proxy runs. */
 export interface ProxyPlace {
-  /** Unique on the machine (`<instance>-d<number>`): names its directory and its control group. */
+  /** Unique on the machine (`<instance>-d<number>`). Names its directory and its control group. */
   readonly name: string
   /** Name of the network namespace; null for the agent's own. */
   readonly namespace: string | null
-  /** Addresses that it listens on; null where the family is not available. */
+  /** Addresses that it listens on; null if the family is not available. */
   readonly address4: string | null
   readonly address6: string | null
 }
 
 /**
- * The proxy of a domain runs in the domain's namespace and listens on its loopback addresses: no packet from outside can
- * be meant for those, so nothing comes but what the packet filter gives it.
+ * The proxy of a domain runs in the domain's namespace and listens on its loopback addresses. No packet from outside
+ * can have them as destination, so the proxy gets only what the packet filter redirects.
  */
 export const proxyPlaceOf =
   (config: Pick<DomainConfig, 'instance'>) =>

@@ -2,15 +2,15 @@ import { endProcess, type FoundProcess, findProcesses, type ProcessIdentity } fr
 
 const TERM_WITHIN_MS = 1_000
 
-/** Every HAProxy on the machine. */
+/** All HAProxy processes on the machine. */
 const proxies = (): Promise<readonly FoundProcess[]> => findProcesses((words) => words[0]?.endsWith('haproxy') === true)
 
-/** Every process that runs on this configuration file: the current one and those that still serve old connections. */
+/** All processes that run on this configuration file: the current one and replaced ones. */
 export async function processesOn(configPath: string): Promise<readonly ProcessIdentity[]> {
   return (await proxies()).filter(({ words }) => words.includes(configPath))
 }
 
-/** How many processes run on each configuration file. */
+/** Counts processes by configuration file. */
 export async function processesByConfig(): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   for (const { words } of await proxies()) {
@@ -20,7 +20,7 @@ export async function processesByConfig(): Promise<ReadonlyMap<string, number>> 
   return counts
 }
 
-/** Ends them. Resolves once none is left. */
+/** Ends them. Resolves when all are gone. */
 export async function endProcessesOn(configPath: string): Promise<void> {
   await Promise.all((await processesOn(configPath)).map((process) => endProcess(process, TERM_WITHIN_MS)))
 }

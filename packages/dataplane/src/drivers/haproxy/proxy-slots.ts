@@ -6,7 +6,7 @@ import type { SavedState } from './state-file.ts'
 
 type SavedSlots = Pick<SavedState, 'frontends' | 'backends'>
 
-/** The slots that a domain's first process begins with. */
+/** The slots of a domain's first process. */
 export const initialSlots = (): SavedSlots => ({ frontends: stocked(FRONTEND_STOCK), backends: stocked(BACKEND_STOCK) })
 
 export const slotTables = (saved: SavedSlots, options: HaproxyOptions): ProxySlots => ({
@@ -14,16 +14,16 @@ export const slotTables = (saved: SavedSlots, options: HaproxyOptions): ProxySlo
   backends: new SlotTable({ keyOf: backendShapeKey, most: options.mostBackends, slots: saved.backends }),
 })
 
-/** Rises when the running process lacks a slot that the tables have. */
+/** Increases when the tables have a slot that the running process lacks. */
 export const slotsRevision = ({ frontends, backends }: ProxySlots): number => frontends.revision + backends.revision
 
-/** Makes more of what is running out. */
+/** Adds slots of shapes that are nearly used up. */
 export function growScarce({ frontends, backends }: ProxySlots): void {
   for (const shape of frontends.scarce()) frontends.grow(shape)
   for (const shape of backends.scarce()) backends.grow(shape)
 }
 
-/** What a new process needs not take over: slots that cool (it has no old connections) and shapes out of use. */
+/** Removes what a new process need not have: cooling slots (it has no old connections) and unused shapes. */
 export function tidySlots({ frontends, backends }: ProxySlots): void {
   for (const { id } of frontends.cooling()) frontends.reclaim(id)
   for (const { id } of backends.cooling()) backends.reclaim(id)

@@ -2,12 +2,12 @@ import { type Clock, restartPauseMs, type Timer } from '@spout/runtime'
 
 export interface RecoveryOptions {
   readonly clock: Clock
-  /** Makes the process be there again. */
+  /** Starts the process again. */
   readonly recover: () => Promise<void>
   readonly onFailure: (error: unknown) => void
 }
 
-/** Has a process that was lost brought back, after a pause that grows while lives are short and while it fails. */
+/** Recovers a process that was lost, after a delay that grows while its lifetimes are short or recovery fails. */
 export class Recovery {
   readonly #given: RecoveryOptions
   #startedAtMs = Number.NEGATIVE_INFINITY
@@ -19,7 +19,7 @@ export class Recovery {
     this.#given = given
   }
 
-  /** A life begins. */
+  /** The process started. */
   started(): void {
     this.#startedAtMs = this.#given.clock.monotonicMs()
   }

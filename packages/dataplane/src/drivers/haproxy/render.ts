@@ -13,7 +13,7 @@ import {
   type ProxyMode,
 } from './shape.ts'
 
-/** What one load balancer needs of the proxy, before it is given slots. Ids, numbers and addresses alone. */
+/** What one load balancer needs of the proxy, before slots are assigned. Contains only ids, numbers and addresses. */
 export interface RenderedEntry {
   readonly key: string
   readonly loadBalancerId: string
@@ -26,16 +26,16 @@ export interface RenderedFrontend {
   /** The listener's id. */
   readonly service: string
   readonly shape: FrontendShape
-  /** `RenderedBackend.owner`; null answers 503 (HTTP) or closes (TCP). */
+  /** `RenderedBackend.owner`. Null answers 503 (HTTP) or closes the connection (TCP). */
   readonly backend: string | null
 }
 
 export interface RenderedBackend {
-  /** Pool and shape: a pool used with other time-outs, or under another algorithm, is another backend. */
+  /** Pool and shape: a pool with other time-outs, or another algorithm, is another backend. */
   readonly owner: string
   readonly shape: BackendShape
   readonly servers: readonly RenderedServer[]
-  /** Whose failures in traffic are counted, and who its servers are; left out, nobody asked for it. */
+  /** The pool whose failures in traffic are counted, and its servers; absent if the pool is not watched. */
   readonly watched?: WatchedPool
 }
 
@@ -54,19 +54,19 @@ export interface RenderedServer {
   /** 0 to 256. */
   readonly weight: number
   readonly proxyProtocol: NodePool['proxyProtocol']
-  /** Whether it takes new connections. */
+  /** Whether it gets new connections. */
   readonly ready: boolean
-  /** In this time it grows to its whole weight once it is ready. Left out: at once. */
+  /** Its weight grows to the full value in this time once it is ready. Absent: at once. */
   readonly slowStartMs?: number
-  /** How long its connections may last when it has to go. Left out: as the driver's options say. */
+  /** How long its connections may last when it is removed. Absent: as in the driver's options. */
   readonly drainMs?: number
-  /** It is down, and its connections are to end with that. */
+  /** It is down, and its connections should end with that. */
   readonly reset?: true
 }
 
 /**
- * What an entry needs of the proxy; services that the proxy does not carry are left out. Pure.
- * @throws RangeError, AddressSyntaxError for what the model admits nowhere: it would spoil the configuration of others
+ * Renders what an entry needs of the proxy, without services that the proxy does not serve. Pure.
+ * @throws RangeError, AddressSyntaxError for invalid values, which would break the configuration of other entries
  */
 export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>): RenderedEntry {
   const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
@@ -92,7 +92,7 @@ export function renderEntry({ entry, down }: Pick<WantedEntry, 'entry' | 'down'>
   return { key: entry.key, loadBalancerId: entry.id, domain: entry.domain, frontends, backends: [...backends.values()] }
 }
 
-/** The backend's mode follows the listener: a pool that speaks the PROXY protocol may carry HTTP. */
+/** The mode of the backend is the listener's: a pool with the PROXY protocol may carry HTTP. */
 const modeOf = (service: Service): ProxyMode => (service.protocol === 'http' ? 'http' : 'tcp')
 
 const BALANCE: Readonly<Record<NodePool['algorithm'], Balance>> = {
@@ -125,7 +125,7 @@ function renderBackend(
         port: within(1, member.port, 65_535),
         weight: within(0, member.weight, 256),
         proxyProtocol: pool.proxyProtocol,
-        // Weight 0 drains by itself: such a server stays in place for the connections that it has.
+        // Weight 0 drains: such a server stays for its connections.
         ready: member.weight === 0 ? !down.has(member.id) : effective.has(member.id),
         ...(pool.slowStartMs ? { slowStartMs: within(1, pool.slowStartMs, LONGEST_MS) } : {}),
         ...(pool.drainMs === undefined ? {} : { drainMs: within(0, pool.drainMs, LONGEST_MS) }),
@@ -149,11 +149,11 @@ const watchedPool = (pool: NodePool): WatchedPool => ({
   ),
 })
 
-/** Two members at one endpoint, which the model refuses, are one server. */
+/** Two members with one endpoint, which the model refuses, are one server. */
 const distinct = (servers: readonly RenderedServer[]): readonly RenderedServer[] =>
   [...new Map(servers.toReversed().map((server) => [server.name, server])).values()].reverse()
 
-/** HAProxy counts milliseconds in 31 bits. */
+/** HAProxy stores milliseconds in 31 bits. */
 const LONGEST_MS = 0x7fffffff
 
 function within(least: number, value: number, most: number): number {

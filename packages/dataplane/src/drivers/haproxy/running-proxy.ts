@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 2
 /** Each costs the process a walk over all its sections. */
 const MOST_ASKED_ALONE = 8
 
-/** A proxy process that is spoken to, and what it holds. */
+/** A connected proxy process, and its content. */
 export class RunningProxy {
   readonly process: ProcessIdentity
   readonly generation: number
@@ -41,7 +41,7 @@ export class RunningProxy {
   }
 
   /**
-   * @param content what it is known to hold; null to read it from the process
+   * @param content its known content; null to read it from the process
    * @param onLost called once when the process is gone, or closed the connection
    * @throws ProxyLost
    */
@@ -65,12 +65,14 @@ export class RunningProxy {
     return this.#content
   }
 
-  /** Whether it can be spoken to. */
+  /** Whether it is connected. */
   get attached(): boolean {
     return this.#socket.open
   }
 
-  /** Whether the process ends within this time. A dying process closes its sockets some milliseconds before it is gone. */
+  /**
+   * Whether the process ends within this time. A dying process closes its sockets some milliseconds before it is gone.
+   */
   async endsWithin(withinMs: number, clock: Clock): Promise<boolean> {
     const deadline = clock.monotonicMs() + withinMs
     while (await isRunning(this.process)) {
@@ -81,8 +83,8 @@ export class RunningProxy {
   }
 
   /**
-   * Does commands in one exchange and follows them in `content`.
-   * @returns for each command null, or the proxy's words when it refused
+   * Executes commands in one exchange and updates `content`.
+   * @returns for each command null, or the proxy's error text
    * @throws ProxyLost
    */
   async execute(commands: readonly Command[]): Promise<readonly (string | null)[]> {
@@ -94,7 +96,7 @@ export class RunningProxy {
     })
   }
 
-  /** Looks at what the process really holds. @throws ProxyLost */
+  /** Reads the real content from the process. @throws ProxyLost */
   async refresh(): Promise<void> {
     this.#content = await readContent(this.#socket, this.#files)
   }
@@ -105,7 +107,7 @@ export class RunningProxy {
     return parseFrontendStats(csv)
   }
 
-  /** Counters of some frontends, or of more when these are many. @throws ProxyLost */
+  /** Counters of some frontends, or of more if these are many. @throws ProxyLost */
   async countersOf(slots: readonly number[]): Promise<ReadonlyMap<number, FrontendCounters>> {
     if (slots.length > MOST_ASKED_ALONE) return this.counters()
     const replies = await this.#socket.execute(slots.map((slot) => `show stat ${frontendName(slot)} 1 -1\n`))
@@ -118,13 +120,13 @@ export class RunningProxy {
     return new Map(slots.map((slot, index) => [slot, parseServerStats(replies[index] ?? '')]))
   }
 
-  /** How many connections it has, and may have. @throws ProxyLost */
+  /** Its number of connections, and the maximum. @throws ProxyLost */
   async connections(): Promise<ReturnType<typeof parseInfo>> {
     const [text = ''] = await this.#socket.execute(['show info\n'])
     return parseInfo(text)
   }
 
-  /** Lets go of the process, which lives on. */
+  /** Closes the connection; the process continues. */
   detach(): void {
     this.#socket.close()
   }

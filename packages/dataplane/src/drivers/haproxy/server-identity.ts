@@ -3,14 +3,14 @@ import type { NodeMember, NodePool } from '@spout/model'
 
 export interface ServerIdentity {
   readonly name: string
-  /** HAProxy's numeric id, 1 to 2^31-1: the place of the server on the hash ring. */
+  /** HAProxy's numeric id, 1 to 2^31-1: the server's position on the hash ring. */
   readonly id: number
 }
 
 /**
- * A server is known by its endpoint, not by its member: a member that is deleted and made again while its server still
- * drains takes that server up again, and every node hashes a client to the same one. What cannot be changed at run time
- * is a part of it.
+ * The name of a server is derived from its endpoint, not its member. A member that is deleted and created again while
+ * its server drains gets that server back, and every node hashes a client to the same one. Properties that cannot be
+ * changed at run time are part of the name.
  */
 export function serverIdentity(
   member: Pick<NodeMember, 'address' | 'port'>,
@@ -21,7 +21,7 @@ export function serverIdentity(
   return { name: `m${digest.toString('hex', 0, 8)}`, id: digest.readUInt32BE(8) >>> 1 || 1 }
 }
 
-/** The same servers with ids made unique; of two that fall together (one pair in two billion) the later by name moves. */
+/** The same servers with unique ids. If two collide (one pair in two billion), the later by name gets another id. */
 export function withUniqueIds<Server extends ServerIdentity>(servers: readonly Server[]): readonly Server[] {
   if (new Set(servers.map(({ id }) => id)).size === servers.length) return servers
   const taken = new Set<number>()

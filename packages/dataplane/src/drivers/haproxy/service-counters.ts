@@ -11,15 +11,15 @@ const combine = (a: FrontendCounters, b: FrontendCounters, sign: 1 | -1): Fronte
 })
 
 /**
- * Counters of services out of counters of slots: a slot's count on from its last owner, and a process begins at zero,
- * but a service's never fall.
+ * Computes counters of services from counters of slots. A slot keeps counting under a new owner, and a process begins
+ * at zero, but a service's counters never decrease.
  */
 export class ServiceCounters {
-  /** What earlier processes counted, by service. */
+  /** Sums of earlier processes, by service. */
   readonly #carried = new Map<string, FrontendCounters>()
   /** The last sample of the running process, by slot. */
   #sample: ReadonlyMap<number, FrontendCounters> = new Map()
-  /** What a slot had counted when it was given out, by slot. */
+  /** The counters of a slot when it was assigned, by slot. */
   readonly #baselines: Map<number, FrontendCounters>
 
   constructor(baselines: Iterable<readonly [number, FrontendCounters]> = []) {
@@ -39,7 +39,7 @@ export class ServiceCounters {
     return combine(counted, this.#carried.get(service) ?? ZERO, 1)
   }
 
-  /** Slots are given out: what was counted in them before is not their new owners'. */
+  /** Slots were assigned: their counts so far do not belong to the new owners. */
   begin(slots: readonly number[], counted: ReadonlyMap<number, FrontendCounters>): void {
     for (const slot of slots) this.#baselines.set(slot, counted.get(slot) ?? ZERO)
   }
@@ -48,7 +48,7 @@ export class ServiceCounters {
     this.#carried.delete(service)
   }
 
-  /** The process is gone or replaced: keeps what `owners` (service and slot) had in it. */
+  /** The process is gone or replaced: saves the counts of `owners` (service and slot). */
   restart(owners: Iterable<readonly [service: string, slot: number]>): void {
     for (const [service, slot] of owners) this.#carried.set(service, { ...this.of(service, slot), current: 0 })
     this.#sample = new Map()

@@ -1,18 +1,23 @@
-/** What of a proxy section cannot be changed at run time: sections are made ahead in shapes and given out by shape. */
+/**
+ * Properties of a proxy section that cannot be changed at run time. Sections are created in advance by shape and
+ * assigned by shape.
+ */
 
 export type ProxyMode = 'http' | 'tcp'
 
-/** `source` and `source-port` are consistent hashes, so that a member that goes moves only its own clients. */
+/** `source` and `source-port` use consistent hashing, so that a removed member moves only its own clients. */
 export type Balance = 'roundrobin' | 'leastconn' | 'source' | 'source-port'
 
-/** What a request is told of its way: whatever the client sent under the header's name is replaced. */
+/** Headers that a request gets. A header of that name from the client is replaced. */
 export const FORWARDED = ['for', 'port', 'proto'] as const
 export type Forwarded = (typeof FORWARDED)[number]
 
 export interface FrontendShape {
   readonly mode: ProxyMode
   readonly clientMs: number
-  /** In the order of `FORWARDED`. A part of the shape, since rules that ask a map cost every request a few per cent. */
+  /**
+   * In the order of `FORWARDED`. Part of the shape, since rules that look up a map cost every request a few per cent.
+   */
   readonly forwarded: readonly Forwarded[]
 }
 
@@ -23,7 +28,7 @@ export interface BackendShape {
   readonly memberMs: number
 }
 
-/** `http`, `http-for-port`: what is alike in frontends of whatever time-out. */
+/** `http`, `http-for-port`: the shape without its time-outs. */
 export const frontendKind = ({ mode, forwarded }: Pick<FrontendShape, 'mode' | 'forwarded'>): string =>
   [mode, ...forwarded].join('-')
 
@@ -34,18 +39,18 @@ export const frontendShapeKey = (shape: FrontendShape): string => `${frontendKin
 export const backendShapeKey = ({ mode, balance, connectMs, memberMs }: BackendShape): string =>
   `${mode}/${balance}/${connectMs}/${memberMs}`
 
-/** How many slots of a shape a process begins with. */
+/** Slots of a shape in a first process. */
 export interface Stock<Shape> {
   readonly shape: Shape
   readonly count: number
 }
 
-/** The time-outs that a listener has when its owner says nothing. */
+/** The default time-outs of a listener. */
 export const DEFAULT_TIMEOUTS = { clientMs: 50_000, connectMs: 5_000, memberMs: 50_000 } as const
 
 const { clientMs, ...memberSide } = DEFAULT_TIMEOUTS
 
-/** Every choice of headers, the empty one first. */
+/** All combinations of headers, the empty one first. */
 const CHOICES: readonly (readonly Forwarded[])[] = Array.from({ length: 1 << FORWARDED.length }, (_, bits) =>
   FORWARDED.filter((_, index) => (bits & (1 << index)) !== 0),
 )

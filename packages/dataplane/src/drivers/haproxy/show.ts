@@ -1,7 +1,7 @@
 import type { MemberTraffic } from '../../contracts/driver.ts'
 import { type FrontendValues, MAPS, type MapName, type ProxyContent, type ServerState } from './content.ts'
 
-/** What the runtime API shows, parsed. Only sections that we made are of interest; others are passed over. */
+/** Parses output of the runtime API. Sections that are not ours are skipped. */
 
 /** Counters of one frontend since its process started. */
 export interface FrontendCounters {
@@ -17,7 +17,7 @@ const slotOf = (prefix: 'f' | 'b', name: string | undefined): number | null => {
   return match?.[1] === prefix ? Number(match[2]) : null
 }
 
-/** `show stat -1 1 -1`: frontends alone, CSV with a header line. By slot. */
+/** `show stat -1 1 -1`: only frontends, CSV with a header line. By slot. */
 export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCounters> {
   const [header = '', ...lines] = csv.split('\n')
   const columns = header.replace(/^# /, '').split(',')
@@ -40,14 +40,17 @@ export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCou
   return stats
 }
 
-/** `show info`: a line `<name>: <value>` each. Null without the numbers asked for: it answered something else. */
+/**
+ * `show info`: lines `<name>: <value>`. Null without the values that were asked for, since the output is something
+ * else.
+ */
 export function parseInfo(text: string): { readonly current: number; readonly most: number } | null {
   const of = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
   const [current, most] = [of('CurrConns'), of('Maxconn')]
   return Number.isNaN(current) || Number.isNaN(most) ? null : { current, most }
 }
 
-/** What a server made of its traffic since the process started. */
+/** A server's traffic since the process started. */
 export type ServerCounters = Pick<MemberTraffic, 'connected' | 'notConnected' | 'answered' | 'badAnswers'>
 
 /** `show stat b<slot> 4 -1`: the servers of one backend, CSV with a header line. By name. */
@@ -61,7 +64,7 @@ export function parseServerStats(csv: string): ReadonlyMap<string, ServerCounter
       names.reduce((total, name) => total + (Number(fields[columns.indexOf(name)] ?? 0) || 0), 0)
     const name = fields[columns.indexOf('svname')]
     if (name === undefined || line === '') continue
-    // Given up, tried again at the same server, and at another one.
+    // Failed, retried at the same server, and retried at another one.
     const notConnected = sum('econ', 'wretr', 'wredis')
     stats.set(name, {
       connected: Math.max(0, sum('connect', 'reuse') - notConnected),
@@ -73,7 +76,7 @@ export function parseServerStats(csv: string): ReadonlyMap<string, ServerCounter
   return stats
 }
 
-/** `show servers state`: a version line, a header line, then a line a server (management guide, 9.3). */
+/** `show servers state`: a version line, a header line, then one line per server (management guide, 9.3). */
 export function parseServers(text: string): ProxyContent['backends'] {
   const lines = text.split('\n')
   const header =
@@ -96,7 +99,7 @@ export function parseServers(text: string): ProxyContent['backends'] {
   return backends
 }
 
-/** `show map <file>` of each map: `<reference> <key> <value>` a line. */
+/** `show map <file>` of each map: `<reference> <key> <value>` per line. */
 export function parseMaps(texts: Readonly<Record<MapName, string>>): ProxyContent['frontends'] {
   const frontends = new Map<number, FrontendValues>()
   for (const map of MAPS) {

@@ -11,7 +11,7 @@ import { initialSlots, slotsRevision, slotTables } from './proxy-slots.ts'
 import type { RenderedEntry, WatchedPool } from './render.ts'
 import type { SavedState } from './state-file.ts'
 
-/** An entry on its way from what it was to what it shall be. */
+/** The change of an entry, before it is committed. */
 export interface Move {
   readonly key: string
   readonly before: RenderedEntry | undefined
@@ -27,11 +27,11 @@ interface Held {
 
 type SavedSlots = Pick<SavedState, 'frontends' | 'backends'>
 
-/** Which entries a proxy carries, in which slots. Knows nothing of processes. */
+/** The entries of a proxy and their slots. Knows nothing of processes. */
 export class SlotAssignments {
   readonly #options: HaproxyOptions
   readonly #held: Map<string, Held>
-  /** The slots as a process last had them, to go back to when the next one does not start. */
+  /** The slots of the last process that started, to return to if the next one does not start. */
   #confirmed: SavedSlots
   #slots: ProxySlots
 
@@ -46,7 +46,7 @@ export class SlotAssignments {
     return this.#slots
   }
 
-  /** Rises when the running process lacks a slot that was given out. */
+  /** Increases when the running process lacks an assigned slot. */
   get revision(): number {
     return slotsRevision(this.#slots)
   }
@@ -94,7 +94,7 @@ export class SlotAssignments {
     return this.#slots.frontends.ownedBy(service)?.id
   }
 
-  /** Gives an entry the slots that it needs beside those it has. @throws SlotsExhausted, having given none */
+  /** Assigns the slots that an entry needs in addition. @throws SlotsExhausted; no slot is assigned then */
   moveTo(key: string, after: RenderedEntry | undefined): Move {
     const held = this.#held.get(key)
     const before = held?.rendered
@@ -107,25 +107,25 @@ export class SlotAssignments {
     }
   }
 
-  /** The entry is what it shall be; slots that it needs no more cool. */
+  /** Commits the change. Slots that the entry no longer needs cool. */
   commit({ key, before, after, placedAfter }: Move): void {
     releaseSlots(before, after, this.#slots)
     if (after === undefined) this.#held.delete(key)
     else this.#held.set(key, { rendered: after, placed: placedAfter })
   }
 
-  /** The entry stays what it was. */
+  /** Discards the change. */
   abandon({ before, after }: Move): void {
     releaseSlots(after, before, this.#slots)
   }
 
-  /** Notes the slots as those of the running process. */
+  /** Saves the slots as those of the running process. */
   confirm(): SavedSlots {
     this.#confirmed = { frontends: this.#slots.frontends.slots, backends: this.#slots.backends.slots }
     return this.#confirmed
   }
 
-  /** Commits moves; the function returned takes that back, slots included. */
+  /** Commits changes. The returned function reverts that, including slots. */
   commitAll(moves: readonly Move[]): () => void {
     const held = new Map(this.#held)
     for (const move of moves) this.commit(move)
@@ -136,7 +136,7 @@ export class SlotAssignments {
     }
   }
 
-  /** Gives slots back whose owners are no entry's. */
+  /** Releases slots whose owners belong to no entry. */
   releaseUnheld(): void {
     const services = new Set(this.rendered.flatMap(({ frontends }) => frontends.map(({ service }) => service)))
     const owners = new Set(this.rendered.flatMap(({ backends }) => backends.map(({ owner }) => owner)))
@@ -145,7 +145,7 @@ export class SlotAssignments {
     for (const { owner } of backends.slots) if (owner !== null && !owners.has(owner)) backends.release(owner)
   }
 
-  /** What of a process's content is no entry's. */
+  /** Content of a process that belongs to no entry. */
   unheld({ frontends, backends }: ProxyContent): PlacedEntry {
     const frontendsHeld = new Set(this.placed.flatMap((placed) => placed.frontends.map(({ slot }) => slot)))
     const backendsHeld = new Set(this.placed.flatMap((placed) => placed.backends.map(({ slot }) => slot)))
@@ -160,7 +160,7 @@ export class SlotAssignments {
   }
 }
 
-/** Whether slots change hands. */
+/** Whether slots change owners. */
 export const changesOwners = ({ before, after }: Move): boolean => ownersIn(before) !== ownersIn(after)
 
 const ownersIn = (entry: RenderedEntry | undefined): string =>

@@ -1,24 +1,27 @@
-/** A pre-made section of the configuration, known by its number: `f3` listens on the third local port, `b3` holds servers. */
+/**
+ * A section of the configuration that is created in advance, with a number: frontend `f3` listens on the third local
+ * port, backend `b3` holds servers.
+ */
 export interface Slot<Shape> {
   readonly id: number
   readonly shape: Shape
-  /** Who uses it; null when free. */
+  /** Its owner; null if free. */
   readonly owner: string | null
-  /** Given back, but connections of the last owner may still be in it: not given out again yet. */
+  /** Released, but it may still have connections of the last owner, so it is not assigned yet. */
   readonly cooling: boolean
 }
 
-/** No slot is left and the table is at its largest. */
+/** No slot is free and the table has its maximum size. */
 export class SlotsExhausted extends Error {
   override readonly name = 'SlotsExhausted'
 }
 
-/** A shape that nobody asked for before begins with this many slots. */
+/** Number of slots of a shape that is used for the first time. */
 const FIRST_SLOTS = 2
 
 /**
- * Which slots there are and who has which. Taking and giving back cost the same however many there are. `revision`
- * rises when the configuration text must change.
+ * Slots and their owners. Assignment and release cost the same for any number of slots. `revision` increases when the
+ * configuration text must change.
  */
 export class SlotTable<Shape> {
   readonly #keyOf: (shape: Shape) => string
@@ -62,8 +65,8 @@ export class SlotTable<Shape> {
   }
 
   /**
-   * The owner's slot, in this shape: the one it has (reshaped in place, so that it keeps its number), a free one, or
-   * after growing a new one.
+   * Assigns a slot of this shape: the owner's slot (reshaped in place, so that it keeps its number), a free one, or a
+   * new one.
    * @throws SlotsExhausted
    */
   take(owner: string, shape: Shape): Slot<Shape> {
@@ -83,19 +86,19 @@ export class SlotTable<Shape> {
     return this.#replace({ ...slot, owner })
   }
 
-  /** Gives the owner's slot back; it cools until `reclaim`. Returns it, undefined when the owner had none. */
+  /** Releases the owner's slot, which cools until `reclaim`. Returns it; undefined if the owner had none. */
   release(owner: string): Slot<Shape> | undefined {
     const slot = this.ownedBy(owner)
     return slot && this.#replace({ ...slot, owner: null, cooling: true })
   }
 
-  /** Nothing of the last owner is left in the slot. */
+  /** The slot has no content of the last owner any more. */
   reclaim(id: number): void {
     const slot = this.#slots.get(id)
     if (slot?.cooling) this.#replace({ ...slot, cooling: false })
   }
 
-  /** Doubles the slots of a shape, as far as there is room. */
+  /** Doubles the slots of a shape, up to the maximum. */
   grow(shape: Shape): void {
     const wanted = this.#total.get(this.#keyOf(shape)) || FIRST_SLOTS
     for (let added = 0; added < wanted && this.#slots.size < this.#most; added++) {
@@ -105,7 +108,7 @@ export class SlotTable<Shape> {
     }
   }
 
-  /** Shapes in use of which less than a quarter is free: growing them now means that nobody has to wait for it. */
+  /** Shapes in use of which less than a quarter is free. They grow in advance, so that no change waits for it. */
   scarce(): readonly Shape[] {
     const scarce = new Map<string, Shape>()
     for (const { shape, owner } of this.#slots.values()) {
@@ -116,7 +119,7 @@ export class SlotTable<Shape> {
     return this.#slots.size < this.#most ? [...scarce.values()] : []
   }
 
-  /** Drops the free slots of shapes that nobody uses, except those to be `kept`. Worth doing when a reload is due anyway. */
+  /** Removes the free slots of unused shapes, except `kept` ones. Useful when a reload happens anyway. */
   trim(kept: readonly Shape[]): void {
     const keptKeys = new Set(kept.map(this.#keyOf))
     for (const { shape, owner, cooling } of this.#slots.values())

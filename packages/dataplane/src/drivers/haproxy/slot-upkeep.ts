@@ -3,7 +3,7 @@ import { restartWith } from './change-entries.ts'
 import type { CurrentProxy, CurrentProxyOptions } from './current-proxy.ts'
 import { growScarce } from './proxy-slots.ts'
 
-/** What nobody waits for: slots are made before they are lacking, and swept of what their last owners left. */
+/** Background work on slots: adds slots before they are lacking, and removes content of released ones. */
 export class SlotUpkeep {
   readonly #current: CurrentProxy
   readonly #mutex: Mutex
@@ -17,7 +17,7 @@ export class SlotUpkeep {
     this.#mutex = mutex
   }
 
-  /** Slots were given out or back. */
+  /** Slots were assigned or released. */
   due(): void {
     this.#growLater()
     this.#sweepLater()
@@ -40,7 +40,9 @@ export class SlotUpkeep {
       if (assignments.revision !== revision) await restartWith(this.#current, [])
     })
     const { log, place } = this.#given
-    growth.catch((error) => log.warn({ proxy: place.name, error: String(error) }, 'slots did not grow'))
+    growth.catch((error) =>
+      log.warn({ proxy: place.name, error: String(error) }, 'the number of slots could not be increased'),
+    )
   }
 
   #sweepLater(): void {
@@ -53,13 +55,13 @@ export class SlotUpkeep {
       this.#sweep = null
       const sweep = this.#mutex.run(() => this.#sweepOnce())
       sweep
-        .catch((error) => log.debug({ proxy: place.name, error: String(error) }, 'sweep failed'))
+        .catch((error) => log.debug({ proxy: place.name, error: String(error) }, 'released slots could not be swept'))
         .finally(() => this.#sweepLater())
         .catch(() => {})
     }, options.sweepEveryMs)
   }
 
-  /** Deletes servers that nobody uses any more and gives slots free that are empty. */
+  /** Deletes unused servers and frees empty slots. */
   async #sweepOnce(): Promise<void> {
     const { running, drains, closed } = this.#current
     if (running === null || closed) return

@@ -1,4 +1,4 @@
-/** Tables of the process: its connections by source, and all of them. No slot has these names. */
+/** Stick tables of the process: its connections by source, and in total. No slot has these names. */
 const SOURCES = 'sources'
 const ALL = 'all'
 
@@ -6,13 +6,13 @@ const ALL = 'all'
 const FORGET_AFTER = '10s'
 
 export interface SourceBounds {
-  /** Most connections of the process at a time. */
+  /** Maximum of concurrent connections of the process. */
   readonly maxConnections: number
-  /** Most of them that one source may have, as a share: above 0, and 1 for all of them. */
+  /** Maximum part of them for one source: above 0, and 1 for all of them. */
   readonly sourceShare: number
 }
 
-/** What one source may have once so many of all connections are taken. Each is a part of the one before. */
+/** The part that one source may have at a given fill of the process. Each is a part of the one before. */
 const TIERS = [
   { takenShare: 0, part: 1 },
   { takenShare: 1 / 2, part: 1 / 4 },
@@ -20,12 +20,12 @@ const TIERS = [
 ] as const
 
 /**
- * Rules for each new connection. The fuller the process, the less may one source have of it: a proxy or a content network
- * in front may use half of an idle process alone, yet a few sources together never take the last quarter, where
- * many others find place. Nothing is asked of a request on a connection that is there. The source of an IPv6 client is
- * its /64, since that is what one subscriber has (RFC 6177).
+ * Rules for each new connection. The fuller the process, the fewer connections one source may have. A proxy or CDN in
+ * front may use half of an idle process, but a few sources together never take the last quarter, which is left for many
+ * others. Requests on existing connections are not checked. The source of an IPv6 client is its /64, which is what one
+ * subscriber has (RFC 6177).
  *
- * For each frontend: HAProxy 2.6 accepts `track-sc` in a section of defaults, and counts nothing there.
+ * The rules are in each frontend, since HAProxy 2.6 accepts `track-sc` in a defaults section but counts nothing there.
  */
 export function sourceRules({ maxConnections, sourceShare }: SourceBounds): readonly string[] {
   if (sourceShare >= 1) return []
@@ -36,13 +36,13 @@ export function sourceRules({ maxConnections, sourceShare }: SourceBounds): read
   })
   return [
     `    tcp-request connection track-sc0 src,ipmask(32,64) table ${SOURCES}`,
-    // 2.6 has no other way to ask how many connections the process has.
+    // 2.6 has no other way to get the number of connections of the process.
     `    tcp-request connection track-sc1 int(0) table ${ALL}`,
     `    tcp-request connection reject if ${full.join(' || ')}`,
   ]
 }
 
-/** The table has a place for every connection, so no source is counted anew while it has some. */
+/** The table has room for every connection, so no source is counted anew while it has connections. */
 export const sourceTable = ({ maxConnections, sourceShare }: SourceBounds): readonly string[] =>
   sourceShare >= 1
     ? []

@@ -6,15 +6,18 @@ import type { Slot } from './slot-table.ts'
 
 const STATE_VERSION = 2
 
-/** What the next agent must know to take a process over: which it is and who has which slot. Servers are read back. */
+/**
+ * The state that the next agent needs to adopt a process: its identity and the slot assignments. Servers are read from
+ * the process.
+ */
 export interface SavedState {
   readonly version: typeof STATE_VERSION
-  /** Counts the processes of this domain; names the stats socket. */
+  /** Numbers the processes of this domain; part of the stats socket's name. */
   readonly generation: number
   readonly process: ProcessIdentity
-  /** What clients of the process are bound to (`boundsOf`); absent in what was written before there were bounds. */
+  /** Limits for clients of the process (`boundsOf`); absent in older files. */
   readonly bounds?: string
-  /** What the process listens on: a process of other addresses is not taken over. */
+  /** The addresses that the process listens on. A process with other addresses is not adopted. */
   readonly addresses: readonly string[]
   readonly frontends: readonly Slot<FrontendShape>[]
   readonly backends: readonly Slot<BackendShape>[]
@@ -22,21 +25,21 @@ export interface SavedState {
   readonly baselines: readonly (readonly [slot: number, counters: FrontendCounters])[]
 }
 
-/** Stands last, over all that is before it. An agent of before there were checksums reads past it. */
+/** Checksum over everything before it. It comes last, so that an older agent ignores it. */
 const CHECKSUM = /,"checksum":"([0-9a-f]{8})"\}$/
 
-/** Written beside the process, in memory-backed /run: whole or not at all. */
+/** Written in memory-backed /run, atomically. */
 export function writeState(path: string, state: Omit<SavedState, 'version'>): Promise<void> {
   const body = JSON.stringify({ version: STATE_VERSION, ...state }).slice(0, -1)
   return writeFileAtomically(path, `${body},"checksum":"${checksum(body)}"}`)
 }
 
-/** Null when there is none, or none that this version can read, as after damage: the proxy is started anew then. */
+/** Null if there is no file, or none that this version can read, as after damage. The proxy is started anew then. */
 export async function readState(path: string): Promise<SavedState | null> {
   const text = (await readFileOrNull(path))?.toString('utf8') ?? null
   if (text === null) return null
   const sum = CHECKSUM.exec(text)
-  // A slot or a process id that rotted reads as well as the right one: the agent would change another load balancer's servers.
+  // A damaged slot or process id looks like a valid one, and the agent would change another load balancer's servers.
   if (sum === null ? text.includes('"checksum"') : sum[1] !== checksum(text.slice(0, sum.index))) return null
   try {
     const state = JSON.parse(text) as SavedState | null

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** The proxy went away, or does not answer. What was asked may or may not have been done. */
+/** The proxy is gone, or does not answer. The commands may or may not have been executed. */
 export class ProxyLost extends Error {
   override readonly name = 'ProxyLost'
 }
@@ -10,13 +10,15 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** In interactive mode every command's reply ends with an empty prompt line. Our replies never hold such a line. */
+/**
+ * In interactive mode the reply to each command ends with an empty prompt line. Our replies never contain such a line.
+ */
 const PROMPT = '\n> '
 const REPLY_WITHIN_MS = 5_000
 
 /**
- * A connection to HAProxy's runtime API that stays open: commands go out together and replies come back in order, one
- * for each, and its end says that the process is gone.
+ * A permanent connection to HAProxy's runtime API. Commands are sent together and replies come back in order, one each.
+ * The end of the connection tells that the process is gone.
  */
 export class StatsSocket {
   readonly #socket: Socket
@@ -37,7 +39,7 @@ export class StatsSocket {
   }
 
   /**
-   * @param onLost called once when the connection ends by other hands than `close`
+   * @param onLost called once when the connection ends other than by `close`
    * @throws ProxyLost
    */
   static async connect(path: string, onLost: () => void): Promise<StatsSocket> {
@@ -55,7 +57,10 @@ export class StatsSocket {
     return !this.#socket.destroyed
   }
 
-  /** Sends commands (each ends with its newline) in one write; replies in order, without the line ends around them. */
+  /**
+   * Sends commands (each ends with its newline) in one write. Returns the replies in order, without the line ends
+   * around them.
+   */
   async execute(commands: readonly string[]): Promise<readonly string[]> {
     return commands.length === 0 ? [] : this.#send(commands)
   }
@@ -82,13 +87,13 @@ export class StatsSocket {
       const reply = this.#received.slice(0, end)
       this.#received = this.#received.slice(end + PROMPT.length)
       this.#searched = 0
-      // A `+ ` is shown for every line of a payload.
+      // HAProxy prints `+ ` for every line of a payload.
       this.#waiting.shift()?.resolve(reply.replace(/^(?:\+ )+/, '').trim())
     }
     this.#searched = Math.max(0, this.#received.length - PROMPT.length)
   }
 
-  /** Nothing came for a while: fine when nothing was asked. */
+  /** Nothing came for a while, which is fine if no reply is outstanding. */
   #silence(): void {
     if (this.#waiting.length > 0) this.#socket.destroy()
   }
