@@ -1,4 +1,4 @@
-/* arp-probe: does anybody on the segment answer for an address? */
+/* arp-probe: whether another host on the segment answers for an address. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/filter.h>

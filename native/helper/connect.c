@@ -1,4 +1,4 @@
-/* connect: a TCP connection, TLS in it if asked for, and one exchange over it when there is something to send. */
+/* connect: opens a TCP connection, starts TLS on it if requested, and does one exchange if there is data to send. */
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>

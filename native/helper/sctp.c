@@ -1,10 +1,10 @@
 /*
- * sctp: an INIT to an endpoint (RFC 9260), and what comes back: INIT ACK, ABORT, an ICMP error, or nothing. An INIT ACK
- * is answered with ABORT, so no association is opened. An INIT without answer is sent again, as a client would: one lost
- * packet says nothing about the endpoint.
+ * sctp: sends an INIT to an endpoint (RFC 9260) and reads the answer: INIT ACK, ABORT, an ICMP error, or nothing. It
+ * answers an INIT ACK with ABORT, so no association is established. It repeats an INIT without answer, as a client
+ * would, since one lost packet says nothing about the endpoint.
  *
- * Each probe has a raw socket, since the kernel may have no SCTP. While the socket is open, the kernel sends no ICMP error
- * (protocol unreachable) to the answer.
+ * Each probe has a raw socket, since the kernel may have no SCTP. While the socket is open, the kernel sends no ICMP
+ * error (protocol unreachable) for the answer.
  */
 #include <time.h>
 
@@ -24,9 +24,9 @@
 #include "request_target.h"
 #include "sctp_packet.h"
 
-/* The source ports of what the node itself sends to members; the others are those of connections that it translates. */
+/* The source ports of the node's own packets to members. Other ports belong to connections that it translates. */
 #define FIRST_OWN_PORT 32768
-/* An INIT ACK is not fragmented, so none is longer than a jumbo frame. */
+/* An INIT ACK is not fragmented, so it is not longer than a jumbo frame. */
 #define MAX_PACKET 9216
 /* The probe ends after this many wrong answers. */
 #define MAX_SPOILT 16
@@ -159,7 +159,7 @@ static void take(struct attempt *attempt, const uint8_t *packet, size_t len)
 	}
 }
 
-/* The errno, when the ICMP error quotes our INIT; otherwise 0. */
+/* The errno of the ICMP error if it quotes our INIT; otherwise 0. */
 static int judged(const struct attempt *attempt, const struct sock_extended_err *error, const uint8_t *quoted, size_t len)
 {
 	bool unknown_protocol = error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == ICMP6_PARAM_PROB &&
@@ -173,7 +173,7 @@ static int judged(const struct attempt *attempt, const struct sock_extended_err 
 	return unknown_protocol ? ENOPROTOOPT : (int)error->ee_errno;
 }
 
-/* Reads one error. Whether it ended the attempt. */
+/* Reads one error. True if it ended the attempt. */
 static bool ended_by_error(struct attempt *attempt)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in6))];

@@ -8,7 +8,7 @@ enum { INIT = 1, INIT_ACK = 2, ABORT = 6 };
 enum { STATE_COOKIE = 7 };
 
 #define CHUNK_HEADER_LEN 4
-/* Of an INIT and of an INIT ACK, before their parameters. */
+/* Length of an INIT and of an INIT ACK before their parameters. */
 #define INIT_CHUNK_LEN 20
 #define RECEIVER_WINDOW 65535
 #define STREAMS 10
@@ -35,7 +35,7 @@ static uint32_t get32(const uint8_t *at)
 	return (uint32_t)get16(at) << 16 | get16(at + 2);
 }
 
-/* Computed with the field as 0; stored with its lowest byte first. */
+/* Computed with the field set to 0; stored with its lowest byte first. */
 static void checksum(uint8_t *out, const uint8_t *packet, size_t len)
 {
 	static const uint8_t blank[4];
@@ -65,7 +65,7 @@ void sctp_put_init(uint8_t *packet, const struct sctp_init *init)
 {
 	uint8_t *chunk = packet + SCTP_HEADER_LEN;
 
-	/* An INIT alone has no verification tag: there is nothing yet to verify. */
+	/* Only an INIT has no verification tag, since none has been exchanged yet. */
 	put_header(packet, init, 0);
 	put_chunk_header(chunk, INIT, INIT_CHUNK_LEN);
 	put32(chunk + 4, init->tag);
@@ -83,7 +83,7 @@ void sctp_put_abort(uint8_t *packet, const struct sctp_init *init, uint32_t peer
 	checksum(packet + 8, packet, SCTP_ABORT_LEN);
 }
 
-/* The parameters behind the fixed part of an INIT ACK: whether they are whole, and a state cookie is among them. */
+/* Whether the parameters after the fixed part of an INIT ACK are complete and contain a state cookie. */
 static bool has_cookie(const uint8_t *at, size_t left)
 {
 	bool found = false;
@@ -93,7 +93,7 @@ static bool has_cookie(const uint8_t *at, size_t left)
 		if (len < 4 || len > left)
 			return false;
 		found = found || (get16(at) == STATE_COOKIE && len > 4);
-		/* The padding of the last one is not of the chunk's length. */
+		/* The padding of the last parameter is not part of the chunk's length. */
 		if (padded >= left)
 			return found;
 		at += padded;
@@ -106,7 +106,7 @@ static struct sctp_answer read_init_ack(const uint8_t *chunk, size_t len, size_t
 {
 	struct sctp_answer answer = {.verdict = SCTP_MALFORMED, .cause = -1};
 
-	/* It comes alone (section 6.10), padded to four bytes. */
+	/* An INIT ACK is the only chunk of its packet (section 6.10), padded to four bytes. */
 	if (len < INIT_CHUNK_LEN || room > ((len + 3) & ~(size_t)3))
 		return answer;
 	answer.peer_tag = get32(chunk + 4);
@@ -154,7 +154,7 @@ bool sctp_quotes_init(const uint8_t *quoted, size_t len, const struct sctp_init 
 {
 	const uint8_t *chunk = quoted + SCTP_HEADER_LEN;
 
-	/* Eight bytes are all that a router must quote: ports, and the tag that an INIT has not. */
+	/* A router must quote at least eight bytes: the ports, and the verification tag, which is 0 in an INIT. */
 	if (len < 8 || get16(quoted) != init->own_port || get16(quoted + 2) != init->port || get32(quoted + 4) != 0)
 		return false;
 	return len < SCTP_HEADER_LEN + 8 || (chunk[0] == INIT && get32(chunk + 4) == init->tag);

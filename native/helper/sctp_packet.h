@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One INIT of ours: what every answer to it must name. Ports in host order. */
+/* One INIT of ours. Every answer must match it. Ports in host order. */
 struct sctp_init {
 	uint16_t own_port;
 	uint16_t port;
@@ -17,7 +17,7 @@ struct sctp_init {
 
 /* Writes SCTP_INIT_LEN bytes. */
 void sctp_put_init(uint8_t *packet, const struct sctp_init *init);
-/* Writes SCTP_ABORT_LEN bytes: the end of what the other side's INIT ACK began. */
+/* Writes SCTP_ABORT_LEN bytes, which end the association of an INIT ACK. */
 void sctp_put_abort(uint8_t *packet, const struct sctp_init *init, uint32_t peer_tag);
 
 enum sctp_verdict {

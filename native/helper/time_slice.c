@@ -1,6 +1,6 @@
 /*
- * time-slice: for how long a thread may go on before others that wait have their turn. Kernels from 6.12 on have it
- * (`sched_runtime` of SCHED_OTHER); older ones take it and give all threads the same.
+ * time-slice: sets how long a thread may run while others wait. Kernels from 6.12 on use it (`sched_runtime` of
+ * SCHED_OTHER); older ones accept it but give all threads the same.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include "operations.h"
 
-/* The first version of the kernel's `struct sched_attr` (man 2 sched_setattr): the C library has none before 2.41. */
+/* The first version of the kernel's `struct sched_attr` (man 2 sched_setattr). The C library has none before 2.41. */
 struct attributes {
 	uint32_t size;
 	uint32_t policy;
@@ -21,7 +21,7 @@ struct attributes {
 	uint64_t period;
 };
 
-/* What the kernel takes, it keeps between these. */
+/* The limits of the values that the kernel accepts. */
 #define LEAST_US 100
 #define MOST_US 100000
 

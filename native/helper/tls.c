@@ -1,7 +1,7 @@
 /*
- * The other side is not trusted. All it can cost is bounded: time by the probe's timer, memory and work by how many bytes
- * it may send, by certificates that are read and not verified (a chain made for it takes a third of a second to verify),
- * and by key exchanges whose parameters are not its choice.
+ * The peer is not trusted, so its cost is bounded: time by the probe's timer; memory and work by a maximum of bytes, by
+ * reading certificates without verifying them (verifying a hostile chain takes a third of a second), and by refusing
+ * key exchanges whose parameters the peer chooses.
  */
 #include "tls.h"
 
@@ -14,12 +14,12 @@
 
 #include "helper.h"
 
-/* For one connection, whatever is in it; and for one event, so that an endless sender delays nobody. */
+/* Maximum of bytes for one connection; and for one event, so that an endless sender does not delay other probes. */
 #define MAX_BYTES 65536
 #define EVENT_BYTES 16384
 #define MAX_CERTIFICATES 32768
 
-/* Weak keys are still TLS. */
+/* Weak keys are accepted, since they are still TLS. */
 #define CIPHERS "DEFAULT:!DHE:@SECLEVEL=0"
 #define GROUPS "X25519:P-256:P-384:P-521"
 
@@ -77,7 +77,7 @@ static int wire_write(BIO *bio, const char *data, int size)
 	if (wrote < 0 && errno == EAGAIN)
 		BIO_set_retry_write(bio);
 	else if (wrote < 0) {
-		/* A peer that resets while we write may still have said why: reading goes on. */
+		/* A peer that resets while we write may have sent the reason before, so we continue to read. */
 		tls->err = errno;
 		return size;
 	}
@@ -105,7 +105,7 @@ static void *made(void *thing)
 	return thing;
 }
 
-/* Made when it is first needed, and the same for all connections. */
+/* Created when it is first needed, and shared by all connections. */
 static struct tls_client *client_of(struct helper *helper)
 {
 	struct tls_client *client = helper->tls;
@@ -113,7 +113,7 @@ static struct tls_client *client_of(struct helper *helper)
 	if (client != NULL)
 		return client;
 	client = helper->tls = memory_new(sizeof(*client));
-	/* What a machine's openssl.cnf wants of TLS is not what members offer. */
+	/* The machine's openssl.cnf must not restrict which members pass. */
 	OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
 	client->wire = made(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "wire"));
 	BIO_meth_set_read(client->wire, wire_read);
@@ -172,7 +172,7 @@ static const char *failure(struct tls *tls)
 	return "tls";
 }
 
-/* The next thing to be done; positive when it was, else what OpenSSL returned. */
+/* Runs the next step. Positive if it succeeded, else what OpenSSL returned. */
 static int step(struct tls *tls, struct exchange *exchange)
 {
 	size_t unsent = exchange->send.len - exchange->sent;

@@ -1,4 +1,4 @@
-/* traffic: what came in through an interface and went out, by the kernel's own count. */
+/* traffic: the kernel's counters of an interface. */
 #include <errno.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -20,7 +20,7 @@ static void read_stats(const struct nlmsghdr *message, void *arg)
 
 	if (netlink_refused(message, &answer->refusal) || message->nlmsg_type != RTM_NEWSTATS)
 		return;
-	/* An older kernel says less. */
+	/* An older kernel returns fewer fields. */
 	mnl_attr_for_each(attr, message, sizeof(struct if_stats_msg)) {
 		size_t len = mnl_attr_get_payload_len(attr);
 		if (mnl_attr_get_type(attr) == IFLA_STATS_LINK_64)

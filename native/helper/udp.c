@@ -1,4 +1,4 @@
-/* udp: one empty datagram to an endpoint, and what comes back: an answer, an ICMP error, or nothing. */
+/* udp: sends one empty datagram to an endpoint and waits for an answer, an ICMP error, or the time-out. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -26,7 +26,7 @@ static void end(struct exchange *exchange)
 	loop_free(loop, exchange);
 }
 
-/* Err 0: it was answered. */
+/* `err` is 0 if the target answered. */
 static void reply(struct exchange *exchange, int err)
 {
 	struct buf *out = &exchange->helper->out;
@@ -45,7 +45,7 @@ static void deadline(struct timer *timer)
 	reply(container_of(timer, struct exchange, timer), ETIMEDOUT);
 }
 
-/* A connected socket hears of the ICMP errors that its datagrams met. */
+/* A connected socket receives the ICMP errors for its datagrams. */
 static void ready(struct watch *watch, uint32_t events)
 {
 	struct exchange *exchange = container_of(watch, struct exchange, watch);
@@ -58,7 +58,10 @@ static void ready(struct watch *watch, uint32_t events)
 		reply(exchange, errno);
 }
 
-/* Connects and sends; 0, or the errno with which the target cannot be reached, or a failure that was said. */
+/*
+ * Connects and sends. Returns 0, the errno if the target is unreachable, or a negative value if the failure was
+ * written.
+ */
 static bool dial(struct request *request, struct netns *netns, int *fd, int *err)
 {
 	struct sockaddr_storage to;

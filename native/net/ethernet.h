@@ -5,7 +5,7 @@
 
 #include "address.h"
 
-/* What a packet socket sends: the payload behind the Ethernet header, and to whom. */
+/* The payload after the Ethernet header, and its destination, as a packet socket takes them. */
 struct frame {
 	uint16_t protocol; /* ETH_P_ARP, ETH_P_IPV6 */
 	uint8_t to[6];

@@ -1,4 +1,7 @@
-/* Units of the datagrams of flow replication: who made one for whom. Three nodes on three addresses of the loopback. */
+/*
+ * Unit tests of the datagrams of flow replication: only the node that a datagram was made for accepts it. Three nodes
+ * on three addresses of the loopback.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +86,10 @@ static void is_good_at_its_receiver_alone(void)
 	data = sent(0, 1, DATAGRAM_FLOWS, "body", 4, &len);
 	expect(reads(1, 0, data, len, &out));
 	expect(out.version == 2 && out.kind == DATAGRAM_FLOWS && out.count == 3 && out.len == 4 && memcmp(out.body, "body", 4) == 0);
-	/* Sent back to who made it, also after that took other epochs; sent on to a third node; as of a third node. */
+	/*
+	 * Reflected to its sender, also after the sender has other epochs; forwarded to a third node; sent by a third
+	 * node.
+	 */
 	expect(!reads(0, 1, data, len, &out));
 	nodes[0].peers[1].own_epoch = 77;
 	expect(!reads(0, 1, data, len, &out));
@@ -109,7 +115,7 @@ static void does_not_believe_its_own_words_in_version_1(void)
 	data = sent(0, 1, DATAGRAM_HELLO, "0123456789abcdef", 16, &len);
 	expect(memcmp(data, "SFR1", 4) == 0);
 	expect(reads(1, 0, data, len, &out));
-	/* It says that it understands version 2. */
+	/* The peer signals that it understands version 2. */
 	expect(out.version == 1 && out.count == 2);
 	expect(!reads(0, 1, data, len, &out));
 	free(data);

@@ -1,10 +1,10 @@
 /*
- * Mutates the seeds of testdata/json and has the parser read the outcome. The sanitizers find what it does to memory; what
- * is checked here is that a tree points only into its line, and that reading it again in canonical form gives the same.
+ * Mutates the seeds of testdata/json and parses the results. The sanitizers check memory accesses. This program checks
+ * that a tree points only into its line, and that its canonical form parses to the same tree.
  *
- *   json_fuzz [DIR [MUTATIONS [SEED]]]      run in native/, where DIR is test/testdata/json
+ * json_fuzz [DIR [MUTATIONS [SEED]]]      run in native/, where DIR is test/testdata/json
  *
- * Same seed, same lines: what failed is printed and fails again.
+ * The same seed gives the same lines. A failing line is printed.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static void read_seeds(const char *directory)
 		closedir(listing);
 }
 
-/* Bytes that mean something to the parser; random ones reach little of it. */
+/* Bytes that the parser distinguishes; random bytes would cover little of it. */
 static char token(void)
 {
 	static const char TOKENS[] = "{}[]\":,\\u0123456789-+.eEtrufalsn \t\r\x01\x7f\x80\xff/";
@@ -146,7 +146,7 @@ static void print_string(struct buf *out, const char *text, size_t len)
 	text_put(out, "\"");
 }
 
-/* The value's one canonical text; checks that all of it lies in the line. */
+/* Formats the value in canonical form. Checks that all of it is in the line. */
 static void print(struct buf *out, const struct json *value, const char *line, size_t len)
 {
 	static const char *const WORDS[] = {[JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true"};
@@ -182,7 +182,7 @@ static void print(struct buf *out, const struct json *value, const char *line, s
 	}
 }
 
-/* Parses a copy of exactly that size, so that the sanitizer sees a read behind it. True when it is JSON. */
+/* Parses a copy of exactly that size, so that the sanitizer detects a read beyond it. True if it is JSON. */
 static bool parse(struct json_arena *arena, const char *text, size_t len, struct buf *canonical)
 {
 	char *copy = malloc(len + 1);
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 			mutate(&line);
 		taken += try(&arena, &line);
 	}
-	/* All refused, or none, would show that the mutations reach nothing. */
+	/* If all lines or none are refused, the mutations test nothing. */
 	if (mutations >= MUTATIONS && (taken < mutations / 100 || taken > mutations / 2)) {
 		fprintf(stderr, "json_fuzz: %zu of %zu lines were JSON\n", taken, mutations);
 		return 1;

@@ -1,4 +1,7 @@
-/* Units of the SCTP probe's packets. Each packet is read from memory of just its size, so that sanitizers see a step too far. */
+/*
+ * Unit tests of the SCTP probe's packets. Each packet is read from memory of exactly its size, so that the sanitizers
+ * detect a read beyond it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,20 +94,20 @@ static void init_acks(void)
 	sign(packet, INIT_ACK_LEN);
 	expect(read_exactly(packet, INIT_ACK_LEN).verdict == SCTP_ACCEPTED);
 	expect(read_exactly(packet, INIT_ACK_LEN).peer_tag == 0x5eed);
-	/* A byte that is not as it was sent: another one's packet, or a spoilt one. */
+	/* Any changed byte: a packet of somebody else, or a corrupted one. */
 	for (size_t at = 0; at < INIT_ACK_LEN; at++) {
 		packet[at] ^= 0x10;
 		expect(read_exactly(packet, INIT_ACK_LEN).verdict == (at < 8 ? SCTP_OTHER : SCTP_SPOILT));
 		packet[at] ^= 0x10;
 	}
-	/* Cut off anywhere, its checksum right: without the padding of its end it is still whole. */
+	/* Truncated anywhere, with a valid checksum: without the padding at its end it is still complete. */
 	for (size_t len = 0; len < INIT_ACK_LEN; len++) {
 		memcpy(packet, INIT_ACK, INIT_ACK_LEN);
 		if (len >= 12)
 			sign(packet, len);
 		expect((read_exactly(packet, len).verdict == SCTP_ACCEPTED) == (len >= 12 + 37));
 	}
-	/* Another chunk behind it. */
+	/* A second chunk. */
 	memcpy(packet, INIT_ACK, INIT_ACK_LEN);
 	memcpy(packet + INIT_ACK_LEN, (uint8_t[]){11, 0, 0, 4}, 4);
 	sign(packet, INIT_ACK_LEN + 4);
@@ -123,7 +126,7 @@ static void malformed(void)
 	expect(with_byte(43, 200) == SCTP_MALFORMED);
 	expect(with_byte(43, 4) == SCTP_MALFORMED); /* a cookie of nothing */
 	expect(with_byte(41, 8) == SCTP_MALFORMED); /* no cookie */
-	/* Another chunk; no tag; no streams either way. */
+	/* Another chunk; no tag; no streams in one direction. */
 	expect(with_byte(12, 11) == SCTP_OTHER);
 	expect(with_byte(25, 0) == SCTP_MALFORMED);
 	expect(with_byte(27, 0) == SCTP_MALFORMED);
@@ -168,7 +171,7 @@ static void quotes(void)
 	expect(!sctp_quotes_init(packet, 8, &other));
 }
 
-/* Packets made of anything, with ports, tag and checksum that are right: whatever is accepted is as it must be. */
+/* Random packets with the right ports, tag and checksum: every accepted one is valid. */
 static void anything(void)
 {
 	uint32_t state = 1;

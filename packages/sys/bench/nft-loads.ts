@@ -1,8 +1,8 @@
 /**
- * What the native helper makes of the two loads that matter, beside `nft -f` in the same run: a bulk load of 640,000
- * map elements, and one element changed on top of them. Prints a JSON object a line; needs root.
+ * Compares the native helper with `nft -f` in the same run, for two loads: a bulk load of 640,000 map elements, and one
+ * changed element on top of them. Prints a JSON object per line; needs root.
  *
- *   node packages/sys/bench/nft-loads.ts <path of spout-helper>
+ * node packages/sys/bench/nft-loads.ts <path of spout-helper>
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

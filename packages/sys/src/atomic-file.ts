@@ -9,7 +9,7 @@ export interface WriteOptions {
 }
 
 /**
- * Replaces a file as a whole: after a crash at any point it holds the old content or the new, and once this resolves,
+ * Replaces a file atomically. After a crash at any point it has the old content or the new; after this resolves, it has
  * the new.
  */
 export async function writeFileAtomically(
@@ -31,7 +31,7 @@ export async function writeFileAtomically(
   await syncDirectory(directory)
 }
 
-/** The file's content; null when there is no such file. */
+/** The file's content; null if the file does not exist. */
 export async function readFileOrNull(path: string): Promise<Buffer | null> {
   try {
     return await readFile(path)
@@ -41,13 +41,13 @@ export async function readFileOrNull(path: string): Promise<Buffer | null> {
   }
 }
 
-/** Removes a file for good; it may be absent. */
+/** Removes a file durably. It may be absent. */
 export async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true })
   await syncDirectory(dirname(path))
 }
 
-/** A new name lasts only once its directory is on disk. */
+/** A new name is durable only when its directory is on disk. */
 async function syncDirectory(path: string): Promise<void> {
   await using directory: FileHandle = await open(path, 'r')
   await directory.sync()

@@ -2,19 +2,19 @@ import { join } from 'node:path'
 import { readFileOrNull } from './atomic-file.ts'
 import type { CgroupLayout } from './cgroup.ts'
 
-/** What the processes of a group hold of the memory that they may have. */
+/** The memory of a group's processes, and its limit. */
 export interface MemoryUse {
-  /** Without pages of files that are not in use: the kernel takes those back before it ends a process. */
+  /** Without unused pages of files, which the kernel reclaims before it kills a process. */
   readonly usedBytes: number
   readonly limitBytes: number
-  /** Processes that the kernel ended for want of memory since the group was made. */
+  /** Processes that the kernel killed for lack of memory since the group was created. */
   readonly oomKills: number
 }
 
 interface MemoryFiles {
   readonly used: string
   readonly limit: string
-  /** Its file, and the name of the line in it. */
+  /** The file, and the name of the line in it. */
   readonly unusedFiles: readonly [string, string]
   readonly oomKills: readonly [string, string]
 }
@@ -35,7 +35,7 @@ const FILES: Readonly<Record<CgroupLayout['version'], MemoryFiles>> = {
   },
 }
 
-/** What the group of this name uses; null when there is none, or nothing bounds its memory. */
+/** The memory of the group of this name; null if the group does not exist or has no memory limit. */
 export async function memoryUse({ version, roots }: CgroupLayout, name: string): Promise<MemoryUse | null> {
   if (roots.memory === undefined) return null
   const directory = join(roots.memory, name)
@@ -46,7 +46,7 @@ export async function memoryUse({ version, roots }: CgroupLayout, name: string):
     [used, limit, unusedFiles[0], oomKills[0]].map(read),
   )
   const limitBytes = Number(limitText?.trim() || Number.NaN)
-  // Unbounded is `max` in version 2, and more than any machine has in version 1.
+  // Unlimited is `max` in version 2, and more than any machine has in version 1.
   if (!usedText || !Number.isSafeInteger(limitBytes)) return null
   return {
     usedBytes: Math.max(0, Number(usedText) - lineOf(statText, unusedFiles[1])),
@@ -55,5 +55,5 @@ export async function memoryUse({ version, roots }: CgroupLayout, name: string):
   }
 }
 
-/** The number in the line `<name> <number>`; 0 where there is none. */
+/** The number in the line `<name> <number>`; 0 if there is none. */
 const lineOf = (text = '', name: string): number => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)

@@ -2,18 +2,18 @@ import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isErrno } from './errno.ts'
 
-/** Bounds on what the processes of a group may use; absent: unbounded. */
+/** Limits of a group's processes; absent: unlimited. */
 export interface CgroupLimits {
   readonly memoryBytes?: number
   /** Processes and threads. */
   readonly pids?: number
-  /** Share of one CPU: 0.5 is half, 2 is two. */
+  /** CPU time in CPUs: 0.5 is half of one, 2 is two. */
   readonly cpus?: number
 }
 
 type Controller = 'memory' | 'pids' | 'cpu'
 
-/** How control groups are laid out on this machine. `roots` holds the directory of each controller that there is. */
+/** The layout of control groups on this machine. `roots` has the directory of each available controller. */
 export interface CgroupLayout {
   readonly version: 1 | 2
   readonly roots: Readonly<Partial<Record<Controller, string>>>
@@ -23,7 +23,7 @@ const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpu']
 const CPU_PERIOD_US = 100_000
 const NAME = /^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9_-]*)*$/
 
-/** Looks at what is mounted; null when control groups cannot be used here. */
+/** Reads the mounts; null if control groups cannot be used here. */
 export async function probeCgroups(mount = '/sys/fs/cgroup'): Promise<CgroupLayout | null> {
   const unified = await readOrNull(join(mount, 'cgroup.controllers'))
   if (unified !== null) {
@@ -36,11 +36,11 @@ export async function probeCgroups(mount = '/sys/fs/cgroup'): Promise<CgroupLayo
   return Object.keys(roots).length === 0 ? null : { version: 1, roots }
 }
 
-/** A control group of our own. Limits whose controller the machine lacks are left out; see `unenforced`. */
+/** A control group. Limits whose controller is not available are left out; see `unenforced`. */
 export class Cgroup {
   readonly #layout: CgroupLayout
   readonly #name: string
-  /** Limits that were asked for and that nothing here enforces. */
+  /** Limits that were requested and that this machine does not enforce. */
   readonly unenforced: readonly (keyof CgroupLimits)[]
 
   private constructor(layout: CgroupLayout, name: string, unenforced: readonly (keyof CgroupLimits)[]) {
@@ -49,9 +49,9 @@ export class Cgroup {
     this.unenforced = unenforced
   }
 
-  /** Makes the group exist with these limits. `name` may have parents: `spout/domain-7`. */
+  /** Creates the group if necessary and sets its limits. `name` may have parents: `spout/domain-7`. */
   static async create(layout: CgroupLayout, name: string, limits: CgroupLimits): Promise<Cgroup> {
-    if (!NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is no name for a control group`)
+    if (!NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a valid name of a control group`)
     const settings = limitSettings(layout.version, limits)
     const unenforced = settings.filter(({ controller }) => layout.roots[controller] === undefined)
     const group = new Cgroup(
@@ -68,7 +68,7 @@ export class Cgroup {
     return group
   }
 
-  /** Moves a process into the group, with what it starts from now on. */
+  /** Moves a process into the group. Its later child processes belong to it too. */
   async add(pid: number): Promise<void> {
     for (const directory of this.#directories()) await writeFile(join(directory, 'cgroup.procs'), String(pid))
   }
@@ -79,7 +79,7 @@ export class Cgroup {
     return (text ?? '').split('\n').filter(Boolean).map(Number)
   }
 
-  /** Removes the group, which must be empty; it may be absent. */
+  /** Removes the group, which must be empty. It may be absent. */
   async remove(): Promise<void> {
     for (const directory of this.#directories())
       await rmdir(directory).catch((error: unknown) => {
@@ -92,14 +92,14 @@ export class Cgroup {
   }
 }
 
-/** How often the processes of a group wanted more processor time in a period than they may have. */
+/** Throttling of a group: the periods in which its processes wanted more processor time than their limit. */
 export interface CpuThrottling {
-  /** In which they wanted any. */
+  /** Periods in which they were runnable. */
   readonly periods: number
   readonly throttled: number
 }
 
-/** What the group of this name was held up; null when there is none, or nothing here bounds it. */
+/** The throttling of the group of this name; null if the group does not exist or has no limit. */
 export async function cpuThrottling({ roots }: CgroupLayout, name: string): Promise<CpuThrottling | null> {
   const text = roots.cpu === undefined ? null : await readOrNull(join(roots.cpu, name, 'cpu.stat'))
   return text === null ? null : readThrottling(text)
@@ -141,7 +141,7 @@ export function limitSettings(version: 1 | 2, limits: CgroupLimits): readonly Li
   return settings
 }
 
-/** In version 2 a controller works in a group only when each of its parents passes it on. */
+/** In version 2 a group has a controller only if each of its parents enables it. */
 async function delegate(layout: CgroupLayout, name: string): Promise<void> {
   const [root] = Object.values(layout.roots)
   if (root === undefined) return

@@ -1,4 +1,4 @@
-/** Whether an error of Node's own carries one of these codes, such as `ENOENT`. */
+/** Whether an error of Node's has one of these codes, such as `ENOENT`. */
 export function isErrno(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 
 export interface ExecOptions {
-  /** The command is killed after this. Default 10 s. */
+  /** The command is killed after this time. Default 10 s. */
   readonly timeoutMs?: number
   /** Written to the command's stdin; without it stdin is empty. */
   readonly input?: string | Uint8Array
-  /** Kept of each output stream; what comes beyond is dropped and counted. Default 1 MiB. */
+  /** Maximum that is kept of each output stream; the rest is dropped and counted. Default 1 MiB. */
   readonly maxOutputBytes?: number
   readonly cwd?: string
   /** The whole environment. Default: a plain PATH and the C locale. */
@@ -13,7 +13,7 @@ export interface ExecOptions {
 }
 
 export interface ExecResult {
-  /** Exit status; null when a signal ended it. */
+  /** Exit status; null if a signal ended it. */
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly timedOut: boolean
@@ -23,7 +23,7 @@ export interface ExecResult {
   readonly droppedBytes: number
 }
 
-/** A command that could not be run or did not end with status 0. */
+/** A command could not be run, or did not end with status 0. */
 export class ExecError extends Error {
   override readonly name = 'ExecError'
   readonly argv: readonly string[]
@@ -42,7 +42,7 @@ const DEFAULT_OUTPUT_BYTES = 1 << 20
 
 /**
  * Runs a command without a shell and waits for its end, whatever its status.
- * @throws ExecError when it cannot be started.
+ * @throws ExecError if it cannot be started
  */
 export function exec(argv: readonly [string, ...string[]], options: ExecOptions = {}): Promise<ExecResult> {
   const [file, ...args] = argv
@@ -55,7 +55,7 @@ export function exec(argv: readonly [string, ...string[]], options: ExecOptions 
     const timer = setTimeout(() => {
       timedOut = true
       child.kill('SIGKILL')
-      // A grandchild may hold the pipes open for ever; its output is no concern of ours.
+      // A grandchild may hold the pipes open for ever. Its output is not waited for.
       child.stdout.destroy()
       child.stderr.destroy()
     }, options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
@@ -78,7 +78,7 @@ export function exec(argv: readonly [string, ...string[]], options: ExecOptions 
 
 /**
  * Runs a command and resolves with its output.
- * @throws ExecError unless it ends with status 0; the message carries what it said on stderr.
+ * @throws ExecError unless it ends with status 0; the message contains its standard error
  */
 export async function execOk(argv: readonly [string, ...string[]], options: ExecOptions = {}): Promise<string> {
   const result = await exec(argv, options)

@@ -8,20 +8,20 @@ import type { BatchLine } from './nft-batch-lines.ts'
 /** A reply line that said `ok`. */
 export type Reply = Readonly<Record<string, unknown>>
 
-/** One line of an exchange: what to send and, for parts of a batch, how to read a refusal. */
+/** One line of an exchange: the request and, for parts of a batch, how to interpret a refusal. */
 interface Line {
   readonly text: (id: number) => string
   readonly last: boolean
   readonly locate?: BatchLine['locate']
 }
 
-/** One or more lines that are sent without a gap and answered as one. */
+/** One or more lines that are sent without a gap and answered together. */
 interface Exchange {
   readonly lines: Iterator<Line>
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: Error) => void
   failed: boolean
-  /** Of its newest line; null before it was sent. */
+  /** Id of its last line; null before it was sent. */
   id: number | null
 }
 
@@ -40,9 +40,10 @@ interface Lane {
 const CLOSE_DEADLINE_MS = 2_000
 
 /**
- * The conversation with one helper process: JSON lines out, JSON lines in, matched by id, and lines that tell of an
- * event. Ends with that process.
- * Two lanes: probes, which wait for the world, are bounded apart so that kernel changes never queue behind them.
+ * The connection to one helper process: requests and replies as JSON lines, matched by id, and lines with events. It
+ * ends with that process.
+ * There are two lanes: probes, which wait for other hosts, have a limit of their own, so that kernel changes never
+ * queue behind them.
  */
 export class HelperChannel {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
@@ -65,7 +66,7 @@ export class HelperChannel {
       // `close` rather than `exit`: replies written just before the end still count.
       this.#child.once('close', (code, signal) => resolve(this.#end(`exit ${signal ?? code}`)))
     })
-    // EPIPE only says that the process is gone, which `close` reports with the reason.
+    // EPIPE only tells that the process is gone. `close` reports the reason.
     this.#child.stdin.on('error', () => undefined)
     this.#child.stdin.on('drain', () => {
       this.#blocked = false
@@ -75,7 +76,7 @@ export class HelperChannel {
     createInterface(this.#child.stderr).on('line', (line) => log.warn({ line }, 'native helper'))
   }
 
-  /** @param onEvent called with each line that answers nothing; must not throw */
+  /** @param onEvent called with each line that is not a reply; must not throw */
   static spawn(path: string, log: Log, maxProbes: number, onEvent: (event: Reply) => void): HelperChannel {
     return new HelperChannel(path, log, maxProbes, onEvent)
   }
@@ -92,7 +93,9 @@ export class HelperChannel {
     return this.#enqueue(this.#changes, single(op, fields))
   }
 
-  /** @param signal frees the probe's place at once: its answer then means nothing, and one that was not sent rejects */
+  /**
+   * @param signal frees the probe's place at once. Its answer is ignored then, and a probe that was not sent rejects.
+   */
   probe(op: string, fields: object, signal?: AbortSignal): Promise<Reply> {
     return this.#enqueue(this.#probes, single(op, fields), signal)
   }
@@ -101,7 +104,7 @@ export class HelperChannel {
     return this.#enqueue(this.#changes, batch(lines))
   }
 
-  /** Lets the helper end by closing its input; kills it when it does not. */
+  /** Ends the helper by closing its input; kills it if it does not end. */
   async close(): Promise<void> {
     this.#child.stdin.end()
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), CLOSE_DEADLINE_MS)
@@ -140,7 +143,7 @@ export class HelperChannel {
       lane.queue.splice(at, 1)
       exchange.reject(new HelperError('given up'))
     } else if (exchange.id !== null && this.#lostReason === null)
-      // Its own answer follows, and the place is free with that.
+      // Its own reply follows and frees the place.
       this.call('give-up', { request: exchange.id }).catch(() => undefined)
   }
 
@@ -173,7 +176,7 @@ export class HelperChannel {
     }
     const pending = this.#pending.get(Number(reply?.id))
     if (reply === null || pending === undefined) {
-      // A helper that does not keep to the protocol cannot be trusted with the next answer either.
+      // A helper that violates the protocol cannot be trusted with the next reply either.
       this.#child.kill('SIGKILL')
       return
     }

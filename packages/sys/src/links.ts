@@ -7,7 +7,7 @@ export interface LinkName {
   readonly name: string
 }
 
-/** What `ip -json -details link` says of an interface, as far as it matters here. */
+/** An interface in the output of `ip -json -details link`, as far as it is used here. */
 export interface Link {
   readonly name: string
   readonly index: number
@@ -21,7 +21,7 @@ export interface Link {
 const LINK_NAME = /^[a-z][a-z0-9._-]{0,14}$/
 const SYSCTL = /^net(\.[a-z0-9_*-]+)+$/
 
-/** The interface, null when there is none of that name. */
+/** The interface; null if it does not exist. */
 export async function findLink(link: LinkName): Promise<Link | null> {
   return (await listLinks(link.netns)).find((found) => found.name === link.name) ?? null
 }
@@ -38,10 +38,11 @@ export async function listLinks(netns: string | null): Promise<readonly Link[]> 
   }))
 }
 
-/** Makes a veth pair exist with both ends up. Half a pair cannot be: when one end is there, so is the other. */
+/** Creates a veth pair if necessary and sets both ends up. If one end exists, so does the other. */
 export async function ensureVeth(one: LinkName, other: LinkName): Promise<void> {
   checkNames(one, other)
-  // Made from the namespace of this process when it has an end there, since it has no name to be given as target.
+  // It is created from this process's namespace if one end is there, since that namespace has no name to be given as
+  // target.
   const [near, far] = one.netns === null ? [one, other] : [other, one]
   if ((await findLink(near)) === null) {
     const target = far.netns === null ? [] : ['netns', far.netns]
@@ -51,18 +52,18 @@ export async function ensureVeth(one: LinkName, other: LinkName): Promise<void> 
   await setUp(other)
 }
 
-/** Makes a macvlan (mode bridge) over `parent`, which is in the namespace of this process. */
+/** Creates a macvlan (mode bridge) on `parent`, which is in the namespace of this process. */
 export async function ensureMacvlan(link: LinkName, parent: string): Promise<void> {
   await ensureOver(link, parent, ['macvlan', 'mode', 'bridge'])
 }
 
-/** Makes an 802.1Q sub-interface of `parent`, which is in the namespace of this process. */
+/** Creates an 802.1Q sub-interface of `parent`, which is in the namespace of this process. */
 export async function ensureVlan(link: LinkName, parent: string, id: number): Promise<void> {
   if (!Number.isInteger(id) || id < 1 || id > 4094) throw new RangeError(`VLAN ${id} is not from 1 to 4094`)
   await ensureOver(link, parent, ['vlan', 'id', String(id)])
 }
 
-/** Makes the interface not exist. */
+/** Removes the interface, if it exists. */
 export async function deleteLink(link: LinkName): Promise<void> {
   if ((await findLink(link)) !== null) await execOk(ip(link.netns, 'link', 'delete', 'dev', link.name))
 }
@@ -77,7 +78,7 @@ export async function setSysctls(
   values: Readonly<Record<string, string | number>>,
 ): Promise<void> {
   const settings = Object.entries(values).map(([name, value]) => {
-    if (!SYSCTL.test(name)) throw new RangeError(`${JSON.stringify(name)} is no network parameter`)
+    if (!SYSCTL.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a network parameter`)
     return `${name}=${value}`
   })
   if (settings.length > 0) await runIn(netns, ['sysctl', '-q', '-w', ...settings])
@@ -96,7 +97,7 @@ async function ensureOver(link: LinkName, parent: string, type: readonly string[
   checkNames(link, { netns: null, name: parent })
   if ((await findLink(link)) === null) {
     const at = link.netns === null ? [] : ['netns', link.netns]
-    // `name` and `dev` are written out: a bare `a` or `s` would be read as a keyword.
+    // With `name` and `dev`, since a bare `a` or `s` would be read as a keyword.
     await execOk(['ip', 'link', 'add', 'link', parent, 'name', link.name, ...at, 'type', ...type])
   }
   await setUp(link)
@@ -104,7 +105,8 @@ async function ensureOver(link: LinkName, parent: string, type: readonly string[
 
 function checkNames(...links: readonly LinkName[]): void {
   for (const { name } of links)
-    if (!LINK_NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is no name for a network interface`)
+    if (!LINK_NAME.test(name))
+      throw new RangeError(`${JSON.stringify(name)} is not a valid name of a network interface`)
 }
 
 function ip(netns: string | null, ...args: readonly string[]): readonly [string, ...string[]] {

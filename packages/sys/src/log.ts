@@ -1,4 +1,4 @@
-/** What this package writes to: the part of a pino logger it uses. */
+/** The part of a pino logger that this package uses. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

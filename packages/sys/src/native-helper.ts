@@ -44,20 +44,23 @@ export interface NativeHelperOptions {
   /** The executable. */
   readonly path: string
   readonly log: Log
-  /** Most `connect`, `ping`, `udp`, `sctp` and `arp-probe` requests at the helper at a time; others wait. Default 4096. */
+  /**
+   * Maximum of `connect`, `ping`, `udp`, `sctp` and `arp-probe` requests at the helper at a time; others wait. Default
+   * 4096.
+   */
   readonly maxProbes?: number
-  /** Pause before a restart: doubles from `firstMs` to `maxMs`, starts anew after `stableMs` of life. */
+  /** Delay before a restart: doubles from `firstMs` to `maxMs`, and resets after a lifetime of `stableMs`. */
   readonly backoff?: { readonly firstMs: number; readonly maxMs: number; readonly stableMs: number }
 }
 
 const DEFAULT_BACKOFF = { firstMs: 20, maxMs: 2_000, stableMs: 10_000 }
 
 /**
- * The native helper as typed calls. Owns the child process: when it dies, every call under way rejects with `HelperLost`
- * (as do calls made before it is back), it is started again, and the listeners of `onRestart` hear of it.
+ * The native helper as typed calls. Owns the child process. When it dies, calls in progress, and calls before it is
+ * back, reject with `HelperLost`. It is restarted, and the listeners of `onRestart` are called.
  *
- * Every method rejects with `HelperError` when the helper or the kernel refuses, `HelperLost` when the helper is gone.
- * Calls for one namespace are done in the order made.
+ * Every method rejects with `HelperError` if the helper or the kernel refuses, and with `HelperLost` if the helper is
+ * gone. Calls for one namespace are executed in order.
  */
 export class NativeHelper {
   readonly #options: NativeHelperOptions
@@ -74,25 +77,25 @@ export class NativeHelper {
     this.#nextPauseMs = this.#backoff.firstMs
   }
 
-  /** Starts the helper and checks that it speaks this protocol. Rejects when it cannot be started. */
+  /** Starts the helper and checks its protocol version. Rejects if it cannot be started. */
   static async start(options: NativeHelperOptions): Promise<NativeHelper> {
     const helper = new NativeHelper(options)
     await helper.#open()
     return helper
   }
 
-  /** The helper's process id; null while it is down. */
+  /** The helper's process id; null while it is not running. */
   get pid(): number | null {
     return this.#channel?.pid ?? null
   }
 
-  /** Called each time a new helper process has taken over from a dead one. Returns the unsubscriber. */
+  /** Calls the listener whenever a new helper process has replaced a dead one. @returns a function that unsubscribes */
   onRestart(listener: () => void | Promise<void>): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Ends the helper; calls under way reject with `HelperLost`. */
+  /** Ends the helper. Calls in progress reject with `HelperLost`. */
   async close(): Promise<void> {
     this.#closed = true
     if (this.#retry !== null) clearTimeout(this.#retry)
@@ -100,25 +103,25 @@ export class NativeHelper {
   }
 
   /**
-   * Runs nft commands as one transaction, for skeletons only: tables, chains, rules, empty maps. Never list, and never
-   * reset or redefine a loaded map: libnftables would fetch every element.
+   * Runs nft commands as one transaction. Only for skeletons: tables, chains, rules, empty maps. Never lists, resets or
+   * redefines a loaded map, since libnftables would fetch every element.
    */
   async nftText(request: NftText): Promise<void> {
     await this.#call('nft-text', request)
   }
 
-  /** Changes elements in one atomic transaction of any size. The error names the change and the record refused. */
+  /** Changes elements in one atomic transaction of any size. The error names the refused change and record. */
   async nftBatch(request: NftBatch): Promise<void> {
     await this.#running().batch(nftBatchLines(request))
   }
 
-  /** One element's value (empty for a set), null when there is none. Never dumps. */
+  /** One element's value (empty for a set), null if it does not exist. Never dumps. */
   async nftGet(request: NftGet): Promise<Uint8Array | null> {
     const reply = await this.#call('nft-get', { ...request, key: base64(request.key) })
     return reply.found === true ? bytes(reply.data) : null
   }
 
-  /** What elements have counted, in the order of the keys; zeroes for a key that is not there. Never dumps. */
+  /** Counters of elements, in the order of the keys; zeroes for a missing key. Never dumps. */
   async nftCounters({ keyBytes, keys, ...request }: NftCounters): Promise<readonly NftCount[]> {
     const reply = await this.#call('nft-counters', { ...request, key: keyBytes, elements: base64(keys) })
     const counts = new BigUint64Array(Uint8Array.from(bytes(reply.counters)).buffer)
@@ -134,69 +137,75 @@ export class NativeHelper {
     return { exists: reply.exists === true, comment: (reply.comment as string | undefined) ?? null }
   }
 
-  /** Adds and deletes addresses; each change is tried, what is so already is no error. See `HelperError.refused`. */
+  /**
+   * Adds and deletes addresses. Tries every change; one that is already in effect is no error. See
+   * `HelperError.refused`.
+   */
   async addr(request: AddrChanges): Promise<void> {
     await this.#call('addr', request)
   }
 
-  /** Addresses of an interface, of both families. */
+  /** The addresses of an interface, of both families. */
   async addrList(request: LinkRef): Promise<readonly LinkAddress[]> {
     return (await this.#call('addr-list', request)).addresses as LinkAddress[]
   }
 
-  /** The kernel's number of an interface: one that is made anew under the same name has another. */
+  /** The interface index. An interface that is created again under the same name has another one. */
   async linkIndex(request: LinkRef): Promise<number> {
     return (await this.#call('link', request)).link as number
   }
 
-  /** Replaces and deletes routes; each change is tried, deleting what is absent is no error. */
+  /** Replaces and deletes routes. Tries every change; deleting a missing route is no error. */
   async route(request: RouteChanges): Promise<void> {
     await this.#call('route', request)
   }
 
-  /** Routes of one table, of both families. */
+  /** The routes of one table, of both families. */
   async routeList(request: RouteTableRef): Promise<readonly Route[]> {
     return (await this.#call('route-list', request)).routes as Route[]
   }
 
   /**
-   * A word for the addresses, routes and interfaces of a namespace as they are. While it stays the same nobody but this
-   * helper has changed them, so nothing need be listed. Costs the same however much there is. The kernel does not say
-   * who changed an IPv6 address: that counts as somebody else always.
+   * A change mark for the addresses, routes and interfaces of a namespace. While it stays the same, only this helper
+   * has changed them, so they need not be listed. Its cost does not depend on their number. The kernel does not tell
+   * who changed an IPv6 address, so such a change always counts as somebody else's.
    */
   async rtnlMark(request: InNetns): Promise<string> {
     return (await this.#call('rtnl-mark', request)).mark as string
   }
 
-  /** Gratuitous ARP and unsolicited NA. Resolves once the first round is out; a later call for an address replaces it. */
+  /**
+   * Sends gratuitous ARP and unsolicited NA. Resolves when the first round is sent. A later call for an address
+   * replaces it.
+   */
   async announce(request: Announce): Promise<void> {
     await this.#call('announce', request)
   }
 
   /**
-   * From now on says at once whose an address is when somebody else on the segment claims it, at most once in 10 s for
-   * each (RFC 5227 section 2.4), and tells `onClaim`. Adding what is defended already changes nothing.
+   * Defends addresses: when another host on the segment claims one, announces it again, at most once in 10 s (RFC 5227
+   * section 2.4), and calls the listeners of `onClaim`. Adding an address that is defended already changes nothing.
    */
   async defend(request: Defend): Promise<void> {
     await this.#call('defend', request)
   }
 
   /**
-   * Called for each claim that was answered; a flood of claims is heard 100 times a second and interface at most. A helper
-   * that was started again defends nothing. Returns the unsubscriber. The listener must not throw.
+   * Calls the listener for each claim that was answered, at most 100 times a second and interface. A restarted helper
+   * defends nothing. The listener must not throw. @returns a function that unsubscribes
    */
   onClaim(listener: (claim: AddressClaim) => void): () => void {
     this.#claimListeners.add(listener)
     return () => this.#claimListeners.delete(listener)
   }
 
-  /** Whether somebody on the segment answers for an address (RFC 5227 probe, RFC 4862 neighbour solicitation). */
+  /** Whether another host on the segment answers for an address (RFC 5227 probe, RFC 4862 neighbour solicitation). */
   async arpProbe(request: ArpProbe): Promise<ArpProbeResult> {
     const reply = await this.#probe('arp-probe', request)
     return reply.answered === true ? { answered: true, mac: reply.mac as string } : { answered: false }
   }
 
-  /** TCP connect, optionally with TLS and one exchange. A target that does not answer is a result, not an error. */
+  /** TCP connect, optionally with TLS and one exchange. A target that does not answer is a result and not an error. */
   async connect(request: Connect, signal?: AbortSignal): Promise<ConnectResult> {
     const send = request.send === undefined ? undefined : base64(request.send)
     const reply = await this.#probe('connect', { ...request, send }, signal)
@@ -214,7 +223,7 @@ export class NativeHelper {
       : { connected: false, reason: reply.reason as string, durationMs }
   }
 
-  /** One ICMP or ICMPv6 echo. @param signal gives it up, as those of the next ones: what it says then means nothing */
+  /** Sends an ICMP or ICMPv6 echo request. @param signal cancels the probe; its result is ignored then. Also below */
   async ping(request: Ping, signal?: AbortSignal): Promise<PingResult> {
     const reply = await this.#probe('ping', request, signal)
     return reply.answered === true
@@ -222,7 +231,7 @@ export class NativeHelper {
       : { answered: false, reason: reply.reason as string }
   }
 
-  /** An empty datagram: whether it was answered, refused or met with silence. */
+  /** Sends an empty datagram: it is answered, refused, or nothing comes back. */
   async udp(request: Udp, signal?: AbortSignal): Promise<UdpResult> {
     const reply = await this.#probe('udp', request, signal)
     const durationMs = (reply.us as number) / 1000
@@ -231,7 +240,7 @@ export class NativeHelper {
       : { answered: false, reason: reply.reason as string, durationMs }
   }
 
-  /** An INIT: whether an SCTP association would be taken up. None is. */
+  /** Sends an INIT: whether the endpoint would accept an SCTP association. None is established. */
   async sctp(request: Sctp, signal?: AbortSignal): Promise<SctpResult> {
     const reply = await this.#probe('sctp', request, signal)
     const durationMs = (reply.us as number) / 1000
@@ -245,27 +254,24 @@ export class NativeHelper {
         }
   }
 
-  /** Forgets flows of services, all of them or those of some members; resolves with how many. */
+  /** Deletes flows of services, all of them or those of some members; resolves with their number. */
   async conntrackDelete(request: ConntrackDelete): Promise<number> {
     return (await this.#call('conntrack-delete', request)).deleted as number
   }
 
-  /** How many flows the kernel tracks in a namespace. Costs the same however many there are. */
+  /** The number of tracked flows in a namespace. Its cost does not depend on their number. */
   async conntrackCount(request: InNetns): Promise<ConntrackCount> {
     const { flows, most } = await this.#call('conntrack-count', request)
     return { flows: flows as number, most: most as number }
   }
 
-  /** What passed an interface since it was made. */
+  /** The traffic of an interface since it was created. */
   async traffic(request: LinkRef): Promise<Traffic> {
     const { packetsIn, bytesIn, packetsOut, bytesOut } = (await this.#call('traffic', request)) as Reply & Traffic
     return { packetsIn, bytesIn, packetsOut, bytesOut }
   }
 
-  /**
-   * How long a process of one thread may go on before others that wait for the processor have their turn. Kernels before
-   * 6.12 take it and keep to their own.
-   */
+  /** Sets the time slice of a process with one thread. Kernels before 6.12 accept it but ignore it. */
   async timeSlice(request: TimeSlice): Promise<void> {
     await this.#call('time-slice', request)
   }
@@ -324,7 +330,7 @@ export class NativeHelper {
     if (this.#closed) return
     const { firstMs, maxMs, stableMs } = this.#backoff
     if (Date.now() - this.#startedAt >= stableMs) this.#nextPauseMs = firstMs
-    this.#options.log.warn({ reason, pauseMs: this.#nextPauseMs }, 'native helper lost')
+    this.#options.log.warn({ reason, pauseMs: this.#nextPauseMs }, 'the native helper died')
     this.#retry = setTimeout(() => void this.#reopen(), this.#nextPauseMs)
     this.#nextPauseMs = Math.min(this.#nextPauseMs * 2, maxMs)
   }
@@ -336,7 +342,7 @@ export class NativeHelper {
       return this.#lost(String(error))
     }
     if (this.#closed) return
-    this.#options.log.info({ pid: this.pid }, 'native helper restarted')
+    this.#options.log.info({ pid: this.pid }, 'the native helper was restarted')
     for (const listener of this.#listeners) {
       try {
         await listener()

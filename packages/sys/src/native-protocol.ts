@@ -1,4 +1,4 @@
-/** Requests and replies of `spout-helper`; docs/design/0002-native-helper.md says what each op does. */
+/** Requests and replies of `spout-helper`. docs/design/0002-native-helper.md describes each op. */
 
 /** `netns` is the path of a bound namespace (`/run/netns/x`); absent for the helper's own. */
 export interface InNetns {
@@ -13,11 +13,11 @@ export interface NftTableRef extends InNetns {
 }
 
 /**
- * Elements to add or delete. `elements` is packed records in the kernel's register layout: each field of a concatenation
- * padded to 4 bytes; addresses, ports and protocols in network order, marks in host order.
- * A record is `keyBytes` of key; with `interval` as many again for the end of the range (inclusive; for sets that are
- * both concatenated and `flags interval`); then `dataBytes` of value; then, with `expr`, a 32-bit host-order limit.
- * Deleting wants the key (and the end of the range) alone, not the value.
+ * Elements to add or delete. `elements` contains packed records in the kernel's register layout: each field of a
+ * concatenation padded to 4 bytes; addresses, ports and protocols in network order, marks in host order.
+ * A record consists of `keyBytes` of key; with `interval` the same again for the end of the range (inclusive; for sets
+ * that are both concatenated and `flags interval`); then `dataBytes` of value; then, with `expr`, a 32-bit host-order
+ * limit. To delete an element, its record is only the key (and the end of the range).
  */
 export interface NftElements {
   readonly do: 'add' | 'delete'
@@ -27,7 +27,7 @@ export interface NftElements {
   readonly dataBytes?: number
   readonly elements: Uint8Array
   readonly interval?: boolean
-  /** Gives each element a `ct count over <limit>` of its own. */
+  /** Adds a `ct count over <limit>` to each element. */
   readonly expr?: 'count-over'
 }
 
@@ -56,7 +56,7 @@ export interface NftCounters extends NftTableRef {
   readonly keys: Uint8Array
 }
 
-/** What one element has counted since it was added. */
+/** Counters of one element since it was added. */
 export interface NftCount {
   readonly packets: number
   readonly bytes: number
@@ -100,7 +100,7 @@ export interface RouteChange {
   readonly dev?: string | null
   readonly table: number
   readonly type?: 'unicast' | 'local' | 'blackhole'
-  /** Routes to one prefix are told apart by it. Absent: the kernel's default to replace, the first found to delete. */
+  /** Distinguishes routes to one prefix. Absent: the kernel's default to replace, the first found to delete. */
   readonly metric?: number
 }
 
@@ -122,7 +122,7 @@ export interface Route {
 
 export interface Announce extends LinkRef {
   readonly addresses: readonly string[]
-  /** Rounds to send; 0 stops the rounds still to come for these addresses. */
+  /** Number of rounds; 0 cancels the remaining rounds for these addresses. */
   readonly count: number
   readonly intervalMs: number
 }
@@ -133,14 +133,14 @@ export interface Defend extends LinkRef {
   readonly remove: readonly string[]
 }
 
-/** Somebody else on the segment said that a defended address is his. */
+/** Another host on the segment claimed a defended address. */
 export interface AddressClaim {
   readonly netns: string | null
   readonly dev: string
   readonly address: string
-  /** The link-layer address that neighbours would have learnt. */
+  /** The link-layer address that neighbours would have learned. */
   readonly mac: string
-  /** How often since the address was last defended; at least 1. */
+  /** Claims since the address was last defended; at least 1. */
   readonly claims: number
 }
 
@@ -155,15 +155,15 @@ export interface Connect extends InNetns {
   readonly address: string
   readonly port: number
   readonly timeoutMs: number
-  /** Written once connected; then the answer is read. Absent: connecting is all. */
+  /** Data that is sent once connected; then the answer is read. Absent: only connects. */
   readonly send?: Uint8Array
   /** Reading ends after this many bytes; at most 65536, default 4096. */
   readonly maxBytes?: number
   /** Local address to connect from. */
   readonly source?: string
-  /** Speaks TLS 1.2 or later first; what is sent and read goes through it. Any certificate will do. */
+  /** Starts TLS 1.2 or later first; data is sent and read through it. Any certificate is accepted. */
   readonly tls?: {
-    /** Sent as the server's name (RFC 6066 section 3), which is never an address. Absent: none is. */
+    /** The server name (RFC 6066 section 3), which is never an address. Absent: no server name is sent. */
     readonly serverName?: string
   }
 }
@@ -172,7 +172,7 @@ export type ConnectResult =
   | {
       readonly connected: true
       readonly received: Uint8Array
-      /** Why reading ended; `none` when nothing was to be read, `tls` when TLS failed. */
+      /** Why reading ended; `none` if nothing was read, `tls` if TLS failed. */
       readonly end: 'none' | 'full' | 'closed' | 'reset' | 'timeout' | 'tls'
       /** Present exactly with `tls`. */
       readonly tls?: TlsFailure
@@ -186,9 +186,9 @@ export type ConnectResult =
     }
 
 export interface TlsFailure {
-  /** In OpenSSL's words, never the other side's: `wrong version number`. */
+  /** OpenSSL's text, never the peer's: `wrong version number`. */
   readonly reason: string
-  /** Number of the alert (RFC 8446 section 6) that the other side sent; null when it sent none. */
+  /** Number of the peer's alert (RFC 8446 section 6); null if it sent none. */
   readonly alert: number | null
 }
 
@@ -207,7 +207,7 @@ export interface Udp extends InNetns {
   readonly timeoutMs: number
 }
 
-/** `reason` of silence is `timed out`; anything else is the ICMP error that came back. */
+/** `timed out` if nothing came back; otherwise the ICMP error. */
 export type UdpResult =
   | { readonly answered: true; readonly durationMs: number }
   | { readonly answered: false; readonly reason: string; readonly durationMs: number }
@@ -222,16 +222,16 @@ export type SctpResult =
   | { readonly accepted: true; readonly durationMs: number }
   | {
       readonly accepted: false
-      /** For people: `aborted`, `wrong checksum`, `malformed answer`, `timed out`, or the ICMP error that came back. */
+      /** For people: `aborted`, `wrong checksum`, `malformed answer`, `timed out`, or the ICMP error. */
       readonly reason: string
-      /** With `aborted`: the first cause that the ABORT names (RFC 9260 section 3.3.10), null when it names none. */
+      /** With `aborted`: the first cause in the ABORT (RFC 9260 section 3.3.10), null if it has none. */
       readonly cause: number | null
       readonly durationMs: number
     }
 
 /**
- * For a request the kernel walks over the flows of all namespaces at least once: services that lose flows at the same time
- * belong into one.
+ * For each request the kernel walks over the flows of all namespaces at least once, so services that lose flows at the
+ * same time belong in one request.
  */
 export interface ConntrackDelete extends InNetns {
   readonly services: readonly ServiceFlows[]
@@ -240,12 +240,12 @@ export interface ConntrackDelete extends InNetns {
 /** Flows to a service, all of them or some. */
 export interface ServiceFlows {
   readonly protocol: 'tcp' | 'udp' | 'sctp'
-  /** What clients send to: the VIP. */
+  /** The destination of clients: the VIP. */
   readonly destination: string
   readonly port: number
-  /** Only flows with these endpoints at their other end; left out, all of them. */
+  /** Only flows whose other end is one of these endpoints; absent: all. */
   readonly members?: readonly FlowEnd[]
-  /** Only TCP flows over which nothing can pass: not open yet, or closed already. Default false. */
+  /** Only TCP flows that cannot carry data: not established yet, or closed. Default false. */
   readonly unestablished?: boolean
 }
 
@@ -254,7 +254,7 @@ export interface FlowEnd {
   readonly port: number
 }
 
-/** What passed an interface since it was made. */
+/** The traffic of an interface since it was created. */
 export interface Traffic {
   readonly packetsIn: number
   readonly bytesIn: number
@@ -262,10 +262,10 @@ export interface Traffic {
   readonly bytesOut: number
 }
 
-/** The kernel's connection table of one namespace. */
+/** The connection table of one namespace. */
 export interface ConntrackCount {
   readonly flows: number
-  /** Sysctl `net.netfilter.nf_conntrack_max`, which counts each namespace for itself; 0 is no bound. */
+  /** Sysctl `net.netfilter.nf_conntrack_max`, which applies to each namespace separately; 0 is no limit. */
   readonly most: number
 }
 
@@ -283,22 +283,22 @@ export interface HelperStats {
   readonly probesInFlight: number
 }
 
-/** One change of an `addr` or `route` request that the kernel refused. */
+/** A change of an `addr` or `route` request that the kernel refused. */
 export interface RefusedChange {
   readonly index: number
   readonly errno: string
 }
 
-/** The helper's answer to a request that could not be done. */
+/** The helper's reply to a request that failed. */
 export class HelperError extends Error {
   override readonly name = 'HelperError'
-  /** The kernel's code (`EEXIST`), null when the request itself was wrong. */
+  /** The kernel's error code (`EEXIST`); null if the request itself was invalid. */
   readonly errno: string | null
-  /** Which of `changes` was refused (the first), when the kernel says so. */
+  /** Index of the refused change (the first) in `changes`, if the kernel tells it. */
   readonly index: number | null
-  /** Which record of that change's `elements`. */
+  /** Index of the record in that change's `elements`. */
   readonly element: number | null
-  /** Every refused change of an `addr` or `route` request; the others were done. */
+  /** All refused changes of an `addr` or `route` request; the others were applied. */
   readonly refused: readonly RefusedChange[]
 
   constructor(
@@ -318,7 +318,10 @@ export class HelperError extends Error {
   }
 }
 
-/** The helper died or is not running: what was asked may or may not have been done. Compare the whole state. */
+/**
+ * The helper died or is not running. The request may or may not have been executed, so the caller must compare its
+ * whole state.
+ */
 export class HelperLost extends Error {
   override readonly name = 'HelperLost'
 }

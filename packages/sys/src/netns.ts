@@ -5,16 +5,16 @@ import { type ExecOptions, execOk } from './exec.ts'
 const DIRECTORY = '/run/netns'
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
-/** The path by which the native helper and others name a namespace. */
+/** The path by which the native helper and others refer to a namespace. */
 export function netnsPath(name: string): string {
-  if (!NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is no name for a network namespace`)
+  if (!NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a valid name of a network namespace`)
   return `${DIRECTORY}/${name}`
 }
 
-/** Whether a namespace of that name exists. A name left over by a crash, without a namespace bound to it, does not count. */
+/** Whether a namespace of that name exists. A name that a crash left without a bound namespace does not count. */
 export async function netnsExists(name: string): Promise<boolean> {
   try {
-    // An unbound name is an ordinary empty file of the tmpfs: another device than the namespace file system.
+    // An unbound name is an ordinary empty file of the tmpfs, on another device than the namespace file system.
     const [entry, directory] = await Promise.all([stat(netnsPath(name)), stat(DIRECTORY)])
     return entry.dev !== directory.dev
   } catch (error) {
@@ -33,7 +33,7 @@ export async function listNetns(): Promise<readonly string[]> {
   }
 }
 
-/** Makes the namespace exist, with its loopback up. */
+/** Creates the namespace if necessary and sets its loopback up. */
 export async function createNetns(name: string): Promise<void> {
   if (!(await netnsExists(name))) {
     await deleteNetns(name)
@@ -42,7 +42,7 @@ export async function createNetns(name: string): Promise<void> {
   await execOk(['ip', '-n', name, 'link', 'set', 'dev', 'lo', 'up'])
 }
 
-/** Makes the namespace not exist. What still runs in it keeps it alive without a name. */
+/** Removes the name of the namespace, if it exists. Processes in it keep it alive. */
 export async function deleteNetns(name: string): Promise<void> {
   try {
     await stat(netnsPath(name))
@@ -53,12 +53,12 @@ export async function deleteNetns(name: string): Promise<void> {
   await execOk(['ip', 'netns', 'delete', name])
 }
 
-/** Runs a command in the namespace; null is the one this process is in. */
+/** Runs a command in the namespace; null is this process's own. */
 export async function runIn(
   netns: string | null,
   argv: readonly [string, ...string[]],
   options?: ExecOptions,
 ): Promise<string> {
-  // Not `ip netns exec`: that mounts a fresh /sys, which hides the control groups.
+  // Not `ip netns exec`, which mounts a fresh /sys that hides the control groups.
   return execOk(netns === null ? argv : ['nsenter', `--net=${netnsPath(netns)}`, '--', ...argv], options)
 }

@@ -1,8 +1,8 @@
 import type { NftBatch, NftChange, NftElements } from './native-protocol.ts'
 
 /**
- * Raw bytes of elements on one line; base64 makes a third more of it, and the helper takes lines up to 4 MiB. V8 keeps
- * strings of more than 128 KiB until a collection of the whole heap, and a bulk load makes hundreds of lines.
+ * Raw bytes of elements on one line. Base64 adds a third, and the helper accepts lines up to 4 MiB. V8 keeps strings of
+ * more than 128 KiB until a full garbage collection, and a bulk load has hundreds of lines.
  */
 export const ELEMENT_BYTES_PER_LINE = 64 * 1024
 /** Changes on one line. */
@@ -12,11 +12,11 @@ export const CHANGES_PER_LINE = 2048
 export interface BatchLine {
   readonly fields: object
   readonly last: boolean
-  /** From the helper's count (over all lines of the transaction) to the caller's change and record. */
+  /** Maps the helper's count (over all lines of the transaction) to the caller's change and record. */
   readonly locate: (index: number, element?: number) => { readonly index: number; readonly element?: number }
 }
 
-/** A run of records of one change. */
+/** Consecutive records of one change. */
 interface Piece {
   readonly change: number
   readonly firstRecord: number
@@ -25,9 +25,8 @@ interface Piece {
 }
 
 /**
- * Cuts a batch of any size into lines of bounded size that together are one transaction. Lazy: base64 of one line at a
- * time.
- * @throws RangeError when `elements` is not a whole number of records.
+ * Splits a batch of any size into lines of bounded size that form one transaction. Lazy: encodes one line at a time.
+ * @throws RangeError if `elements` is not a whole number of records
  */
 export function nftBatchLines(batch: NftBatch): Iterable<BatchLine> {
   for (const change of batch.changes) if (change.do !== 'flush') recordCount(change)

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isErrno } from './errno.ts'
 
 /**
- * A process beyond its number: numbers are used again, start times are not. Kept on disk, it lets a restarted agent
- * find its daemons and never signal a stranger.
+ * Identifies a process by its id and start time, since process ids are reused. Saved on disk, it lets a restarted agent
+ * find its daemons and never signal another process.
  */
 export interface ProcessIdentity {
   readonly pid: number
@@ -14,7 +14,7 @@ export interface ProcessIdentity {
 }
 
 export interface DaemonOptions {
-  /** Takes stdout and stderr, appended. */
+  /** The file that stdout and stderr are appended to. */
   readonly logFile: string
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ export interface DaemonOptions {
   readonly gid?: number
 }
 
-/** Starts a process that outlives this one. @throws when it cannot be executed. */
+/** Starts a process that outlives this one. @throws if it cannot be executed */
 export async function startDaemon(
   argv: readonly [string, ...string[]],
   options: DaemonOptions,
@@ -42,7 +42,7 @@ export async function startDaemon(
   return identity
 }
 
-/** Who has that number now; null when nobody does, or only a zombie. */
+/** Identity of the process with this id; null if there is none, or only a zombie. */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
   try {
     const { state, startTicks } = parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'))
@@ -58,7 +58,7 @@ export interface FoundProcess extends ProcessIdentity {
   readonly words: readonly string[]
 }
 
-/** Every process of this machine with such a command line. */
+/** Finds processes of this machine by their command line. */
 export async function findProcesses(isWanted: (words: readonly string[]) => boolean): Promise<readonly FoundProcess[]> {
   const numbers = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))
   const found = await Promise.all(
@@ -71,7 +71,7 @@ export async function findProcesses(isWanted: (words: readonly string[]) => bool
   return found.filter((process) => process !== null)
 }
 
-/** Whether it runs another program than the one that is installed now: an upgrade replaced the file. */
+/** Whether it runs another executable than the installed one, after an upgrade. */
 export const runsAnotherProgram = ({ pid }: ProcessIdentity, executable: string): Promise<boolean> =>
   areTwoFiles(`/proc/${pid}/exe`, executable)
 
@@ -79,18 +79,18 @@ export const runsAnotherProgram = ({ pid }: ProcessIdentity, executable: string)
 export const isInAnotherNetns = ({ pid }: ProcessIdentity, netns = '/proc/self/ns/net'): Promise<boolean> =>
   areTwoFiles(`/proc/${pid}/ns/net`, netns)
 
-/** False as well when one of them cannot be told. */
+/** False also if one of them does not exist. */
 async function areTwoFiles(...paths: readonly [string, string]): Promise<boolean> {
   const [one, other] = await Promise.all(paths.map((path) => stat(path).catch(() => null)))
   return one != null && other != null && (one.dev !== other.dev || one.ino !== other.ino)
 }
 
-/** Whether that very process still runs. */
+/** Whether this process still runs. */
 export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   return (await identifyProcess(identity.pid))?.startTicks === identity.startTicks
 }
 
-/** Signals that very process; false when it is gone. */
+/** Signals this process; false if it is gone. */
 export async function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<boolean> {
   if (!(await isRunning(identity))) return false
   try {
@@ -101,7 +101,7 @@ export async function signalProcess(identity: ProcessIdentity, signal: NodeJS.Si
   }
 }
 
-/** Ends a process: SIGTERM, and SIGKILL when it has not gone after `graceMs`. Resolves once it is gone. */
+/** Ends a process: SIGTERM, and SIGKILL if it still runs after `graceMs`. Resolves when it is gone. */
 export async function endProcess(identity: ProcessIdentity, graceMs: number): Promise<void> {
   await signalProcess(identity, 'SIGTERM')
   if (await gone(identity, graceMs)) return
@@ -121,7 +121,7 @@ async function gone(identity: ProcessIdentity, withinMs: number): Promise<boolea
   return true
 }
 
-/** The name, in parentheses, may hold spaces and parentheses itself: fields are counted from the last one. */
+/** The name in parentheses may contain spaces and parentheses, so fields are counted from the last parenthesis. */
 export function parseProcStat(text: string): { readonly state: string; readonly startTicks: number } {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return { state: fields[0] ?? '', startTicks: Number(fields[19]) }

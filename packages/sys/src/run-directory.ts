@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a directory with this mode. Missing ones above it are open to pass through: daemons that are not root have
- * theirs beside it, and the mode of a recursive `mkdir` is that of every directory it makes.
+ * Creates a directory with this mode. Missing parents are created with a mode that others may traverse, since daemons
+ * without root rights have their directories beside it. A recursive `mkdir` would give all of them the same mode.
  */
 export async function makeRunDirectory(directory: string, mode: number): Promise<void> {
   await mkdir(dirname(directory), { recursive: true, mode: 0o755 })

@@ -1,16 +1,16 @@
 import { connect } from 'node:net'
 
 export interface ExchangeOptions {
-  /** For the whole exchange. */
+  /** Time limit for the whole exchange. */
   readonly timeoutMs: number
   /** A longer answer is an error. Default 16 MiB. */
   readonly maxBytes?: number
 }
 
 /**
- * One question, one answer over a UNIX stream socket: connects, writes the request, and resolves with all that comes
- * until the peer closes (HAProxy's runtime API does so after each command line).
- * @throws Error when the socket cannot be reached, the answer is late or too long.
+ * One request and one answer over a UNIX stream socket: connects, writes the request, and resolves with everything
+ * until the peer closes (HAProxy's runtime API closes after each command line).
+ * @throws Error if the socket cannot be reached, or the answer is late or too long
  */
 export function exchange(path: string, request: string | Uint8Array, options: ExchangeOptions): Promise<Buffer> {
   const maxBytes = options.maxBytes ?? 16 << 20
@@ -20,7 +20,7 @@ export function exchange(path: string, request: string | Uint8Array, options: Ex
     let length = 0
     const fail = (why: string) => socket.destroy(new Error(`${path}: ${why}`))
     const timer = setTimeout(() => fail(`no answer within ${options.timeoutMs} ms`), options.timeoutMs)
-    // Not `end`: HAProxy takes a half-closed connection for a client that left and may cut its answer short.
+    // Not `end`: HAProxy takes a half-closed connection for a client that left and may truncate its answer.
     socket.once('connect', () => socket.write(request))
     socket.on('data', (chunk: Buffer) => {
       length += chunk.length
