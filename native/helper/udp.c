@@ -58,10 +58,7 @@ static void ready(struct watch *watch, uint32_t events)
 		reply(exchange, errno);
 }
 
-/*
- * Connects and sends. Returns 0, the errno if the target is unreachable, or a negative value if the failure was
- * written.
- */
+/* Opens a socket, connects and sends. `err`: 0, or why the target is unreachable. False with the failure written. */
 static bool dial(struct request *request, struct netns *netns, int *fd, int *err)
 {
 	struct sockaddr_storage to;
