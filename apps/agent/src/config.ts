@@ -140,7 +140,7 @@ export const agentConfig = z.strictObject({
   })
     .refine(({ listen, tokenFile }) => listen === '' || isLoopback(listenAddress(listen).host) || tokenFile !== '', {
       path: ['tokenFile'],
-      error: 'is not set, and metrics.listen is beyond loopback: figures are not for everybody who reaches it',
+      error: 'is not set, and metrics.listen is beyond loopback: metrics would be readable by everybody who reaches it',
     })
     .prefault({}),
   log: section({

@@ -119,7 +119,7 @@ export const connectorConfig = z.strictObject({
   })
     .refine(({ host, tokenFile }) => isLoopback(host) || tokenFile !== '', {
       path: ['tokenFile'],
-      error: 'is not set, and http.host is beyond loopback: figures are not for everybody who reaches it',
+      error: 'is not set, and http.host is beyond loopback: metrics would be readable by everybody who reaches it',
     })
     .prefault({}),
   log: section({ level: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info') }).prefault({}),

@@ -37,7 +37,7 @@ function describeShards(metrics: Metrics, { view, status }: Described): void {
   metrics.gauge(
     {
       name: 'spout_vip_owner',
-      help: '1 for the node whose claim to a shard and its VIPs counts, 0 for the others',
+      help: '1 for the node that owns a shard and its VIPs, 0 for the others',
       labels: ['group', 'shard', 'node'],
     },
     () =>
@@ -103,7 +103,7 @@ function describeFlows(metrics: Metrics, { view, status }: Described): void {
   metrics.counters(
     {
       name: 'spout_flow_conflicts_total',
-      help: 'refused: flows of other nodes that could not be held ready; insisted: words of others about flows that the node carries',
+      help: 'refused: flows of other nodes that could not be held ready; insisted: claims of others to flows that the node carries',
       labels: ['node', 'what'],
     },
     () =>
@@ -114,7 +114,7 @@ function describeFlows(metrics: Metrics, { view, status }: Described): void {
   metrics.counters(
     {
       name: 'spout_flows_missed_total',
-      help: 'Flows that another node had said it carried, and that were not ready when their address came to this one: 0 is right',
+      help: 'Flows that another node carried and that were not ready when their address moved to this one: 0 is right',
       labels: ['node'],
     },
     () => flows().map(({ node, said }) => ({ labels: { node }, value: said.missed ?? 0 })),
@@ -138,7 +138,7 @@ function describeFlows(metrics: Metrics, { view, status }: Described): void {
 function describeFailover(metrics: Metrics, { view, status }: Described): void {
   const failover = metrics.histogram({
     name: 'spout_failover_seconds',
-    help: "From the last sign of a shard's master to the takeover by another node, as the nodes tell it",
+    help: "From the last sign of a shard's master to the takeover by another node, as the nodes report it",
     labels: ['group'],
     buckets: [0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 3, 10],
   })

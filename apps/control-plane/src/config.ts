@@ -82,7 +82,7 @@ export const controlPlaneConfig = z.strictObject({
   })
     .refine(({ host, tokenFile }) => isLoopback(host) || tokenFile !== '', {
       path: ['tokenFile'],
-      error: 'is not set, and status.host is beyond loopback: figures are not for everybody who reaches it',
+      error: 'is not set, and status.host is beyond loopback: metrics would be readable by everybody who reaches it',
     })
     .prefault({}),
   agentLink: section({

@@ -27,7 +27,7 @@ export async function ensureFirstObjects(
   if (view.list('nodeGroup').length === 0)
     await admission.createNodeGroup({
       name: 'default',
-      description: 'Nodes that nobody put elsewhere',
+      description: 'Nodes without a group of their own',
       announcer: config.nodes.announcer,
       ...(config.nodes.announcer === 'bgp' && { bgp: { localAs: config.nodes.localAs ?? 0 } }),
     })

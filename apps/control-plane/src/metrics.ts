@@ -20,7 +20,7 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
     kinds.map((kind) => ({ labels: { kind }, value: view.list(kind).length })),
   )
   metrics.gauge(
-    { name: 'spout_load_balancers', help: 'Load balancers by what became of them', labels: ['provisioning'] },
+    { name: 'spout_load_balancers', help: 'Load balancers by provisioning status', labels: ['provisioning'] },
     () => Object.entries(status.counts).map(([provisioning, value]) => ({ labels: { provisioning }, value })),
   )
   metrics.gauge({ name: 'spout_node_connected', help: '1 for a node that reports', labels: ['node'] }, () =>
@@ -31,7 +31,7 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
   metrics.counters(
     {
       name: 'spout_node_words_ignored_total',
-      help: 'Things left out of reports because the node does not hold them: a few are words that crossed a change, many a node that is broken or broken into',
+      help: 'Items dropped from reports because the node was not given them: a few are reports that crossed a change, many mean a faulty or compromised node',
       labels: ['node'],
     },
     () => view.list('node').map(({ id, name }) => ({ labels: { node: name }, value: status.ignored(id) })),
@@ -42,7 +42,7 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
   metrics.counters(
     {
       name: 'spout_audit_lost_total',
-      help: 'Records that are not in the audit log: `disk` took none (0 is right), or strangers came too often',
+      help: 'Records missing from the audit log: the disk failed (0 is right), or strangers sent too many',
       labels: ['why'],
     },
     () => [

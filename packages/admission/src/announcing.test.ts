@@ -258,7 +258,7 @@ describe('BGP advertisements', () => {
       projectIds: null,
       quarantineSeconds: 0,
     })
-    expect((await refusal(wide)).message).toMatch(/BGP advertisement b would say a wider prefix/)
+    expect((await refusal(wide)).message).toMatch(/BGP advertisement b would announce a wider prefix/)
     await admission.deleteBgpAdvertisement(first.id)
     expect((await admission.createBgpAdvertisement({ name: 'd', addressPoolIds: [pool.id] })).number).toBe(2)
   })

@@ -103,7 +103,7 @@ export function refuseWideAggregates({ view }: AdmissionContext, pool: Pick<Addr
         if (!(error instanceof SpoutError)) throw error
         throw new SpoutError('InvalidField', {
           field: 'cidr',
-          reason: `BGP advertisement ${one.name} would say a wider prefix for it`,
+          reason: `BGP advertisement ${one.name} would announce a wider prefix for it`,
         })
       }
 }

@@ -66,7 +66,7 @@ function templateOf(peer: BgpPeer, others: readonly BgpPeer[]): BgpPeer | null {
   const { templateId } = peer
   if (templateId === null) return null
   if (peer.template)
-    throw new SpoutError('InvalidField', { field: 'templateId', reason: 'a template takes from no other template' })
+    throw new SpoutError('InvalidField', { field: 'templateId', reason: 'a template cannot use another template' })
   const template = others.find(({ id }) => id === templateId)
   if (template === undefined)
     throw new SpoutError('ReferenceNotFound', { field: 'templateId', what: 'BGP peer', id: templateId })

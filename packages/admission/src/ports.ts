@@ -19,7 +19,7 @@ export async function reserveAddress(
   const parsed = parseAs(vipRequest, wish)
   const words = parseAs(text, wishText)
   if (parsed.from === 'port')
-    throw new SpoutError('InvalidField', { field: 'from', reason: 'a port is an address reserved already' })
+    throw new SpoutError('InvalidField', { field: 'from', reason: 'a port cannot be reserved from a port' })
   if (use === 'floating' && parsed.from !== 'pool')
     throw new SpoutError('InvalidField', { field: 'from', reason: 'a floating IP comes from an address pool' })
   return transact(context, (claim) => {

@@ -147,7 +147,7 @@ const community = z
           'is not a community: AS:VALUE with numbers up to 65535, or AS:VALUE:VALUE with numbers up to 4294967295',
       })
     else if (text === GRACEFUL_SHUTDOWN)
-      context.addIssue({ code: 'custom', message: '65535:0 is GRACEFUL_SHUTDOWN: draining a node says it' })
+      context.addIssue({ code: 'custom', message: '65535:0 is GRACEFUL_SHUTDOWN: draining a node sends it' })
   })
 
 /** How the addresses of some pools are announced to routers. */

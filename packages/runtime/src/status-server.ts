@@ -144,7 +144,7 @@ export class StatusServer implements Component {
     )
     if (token.length < TOKEN_LENGTH_MIN)
       return { code: 503, text: `tokenFile: cannot be read, or holds less than ${TOKEN_LENGTH_MIN} characters\n` }
-    return timingSafeEqual(digest(given), digest(token)) ? null : { code: 401, text: 'the token is another one\n' }
+    return timingSafeEqual(digest(given), digest(token)) ? null : { code: 401, text: 'the token is wrong\n' }
   }
 }
 

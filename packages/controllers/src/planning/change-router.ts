@@ -185,7 +185,7 @@ export class ChangeRouter {
       timer.clear()
       this.#seeing.delete(nodeId)
       const reason = error instanceof Error ? error.message : String(error)
-      log.warn({ event: 'fabric-address-refused', nodeId, reason }, 'what the node sees as its address is not taken')
+      log.warn({ event: 'fabric-address-refused', nodeId, reason }, 'the address that the node reports is refused')
     }
   }
 

@@ -249,6 +249,9 @@ export class ReportScope {
     if (this.#logged.has(key)) return
     this.#logged.add(key)
     // A single report may cross the change that took its object away. Many mean a faulty or compromised node.
-    this.#log.info({ event: 'report-out-of-scope', nodeId, part, count }, 'a node reported what it was not given; that part was dropped')
+    this.#log.info(
+      { event: 'report-out-of-scope', nodeId, part, count },
+      'a node reported what it was not given; that part was dropped',
+    )
   }
 }

@@ -97,7 +97,7 @@ function onNode(
   if (report === null || report.hash !== wanted.hash) {
     if (liveness === 'connected')
       return pending('WaitingForNode', `Node ${name} has not confirmed the newest change yet`)
-    return pending('NodeDisconnected', `Node ${name} carries it and is not connected: what it had goes on`)
+    return pending('NodeDisconnected', `Node ${name} carries it and is not connected: it goes on with what it had`)
   }
   if (report.state === 'failed')
     return failure(report.reason ?? 'Failed', `Node ${name}: ${report.message ?? 'it could not be programmed'}`)

@@ -101,6 +101,6 @@ const cursorOf = ({ file, endBytes }: Position): string => `${file}.${endBytes}`
 function positionOf(cursor: string): Position {
   const [, file, endBytes] = /^(\d{1,8})\.(\d{1,15})$/.exec(cursor) ?? []
   if (file === undefined || endBytes === undefined)
-    throw new SpoutError('InvalidField', { field: 'before', reason: 'is not what `next` of a page was' })
+    throw new SpoutError('InvalidField', { field: 'before', reason: 'is not the `next` of an earlier page' })
   return { file: Number(file), endBytes: Number(endBytes) }
 }

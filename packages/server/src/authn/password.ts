@@ -78,7 +78,7 @@ export class Passwords {
 
   #derive(password: string, salt: Buffer, log2n: number, r: number, p: number, keyBytes: number): Promise<Buffer> {
     const thread = this.#threads.find(({ busy }) => !busy)
-    if (thread === undefined) throw new Error('more turns than threads')
+    if (thread === undefined) throw new Error('more tasks than threads')
     const options = { N: 2 ** log2n, r, p, maxmem: MAX_MEMORY_BYTES }
     return thread.derive({ password: password.normalize('NFKC'), salt, keyBytes, options })
   }

@@ -51,7 +51,7 @@ test.each<readonly [string, AccountOfToken | null | Error, object, string]>([
 test('an agent is the agent of its node alone', async () => {
   expect(await accounts(agent).nodeOf(tokenWith({}), FROM)).toBe('n1')
   expect(await why(accounts(connector).nodeOf(tokenWith({}), FROM))).toContain('enrols no nodes')
-  expect(await why(accounts({ ...agent, node: null }).nodeOf(tokenWith({}), FROM))).toContain('says no node')
+  expect(await why(accounts({ ...agent, node: null }).nodeOf(tokenWith({}), FROM))).toContain('names no node')
 })
 
 test.each(['', 'hello', 'a.b', 'a.b.c.d', `a.b.${'c'.repeat(20_000)}`])(

@@ -70,7 +70,7 @@ export class ServiceAccounts {
     return this.#checked(token, address, ({ namespace, name, node }) => {
       if (`${namespace}/${name}` !== this.#options.agents) throw refusal('this service account enrols no nodes')
       if (node === null)
-        throw refusal('the token says no node: it is bound to no pod, or the API server is older than 1.30')
+        throw refusal('the token names no node: it is not bound to a pod, or the API server is older than 1.30')
       return node
     })
   }

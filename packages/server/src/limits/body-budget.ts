@@ -28,7 +28,7 @@ export class BodyBudget {
   hold(who: string, bytes: number): () => void {
     const own = this.#held.get(who) ?? 0
     if ((own > 0 && own + bytes > this.#limits.mostBytesOfOne) || this.#all + bytes > this.#limits.mostBytes)
-      throw new SpoutError('TooManyRequests', { reason: 'too many bytes of bodies are under way', seconds: 1 })
+      throw new SpoutError('TooManyRequests', { reason: 'too many request bodies are being read', seconds: 1 })
     this.#held.set(who, own + bytes)
     this.#all += bytes
     let released = false

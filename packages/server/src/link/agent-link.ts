@@ -196,7 +196,7 @@ export class AgentLink implements Component {
     app.get('/agent/v1/state', async (request, reply) => {
       const nodeId = this.#nodeOf(request)
       const { states, clock, log } = this.#options
-      if (!states.ready()) throw new SpoutError('Unavailable', { what: 'Node state', reason: 'it is being worked out' })
+      if (!states.ready()) throw new SpoutError('Unavailable', { what: 'Node state', reason: 'it is being planned' })
       // Heartbeats are traffic, so a socket that is idle this long has a reader that takes nothing.
       request.raw.socket.setTimeout(STALLED_READER_MS, () => request.raw.socket.destroy())
       reply.hijack()

@@ -74,23 +74,24 @@ export const bgpRoutes: readonly Route[] = [
     ({ admission }, draft) => admission.createBgpPeer(draft),
   ),
   peers.change(
-    'Change a BGP peer; what is not named stays, null goes back to the template or the default',
+    'Change a BGP peer; absent fields stay, null resets one to the template or the default',
     changeOf(bgpPeerDraft),
     ({ admission }, id, change) => admission.changeBgpPeer(id, change),
   ),
-  peers.delete('Delete a BGP peer that nothing names', ({ admission }, id) => admission.deleteBgpPeer(id)),
+  peers.delete('Delete a BGP peer that nothing refers to', ({ admission }, id) => admission.deleteBgpPeer(id)),
   ...readRoutes(ADVERTISEMENTS),
   advertisements.create(
-    'Say something with the addresses of some pools',
+    'Create a BGP advertisement: how the addresses of some pools are announced',
     bgpAdvertisementDraft,
     ({ admission }, draft) => admission.createBgpAdvertisement(draft),
   ),
   advertisements.change(
-    'Change what is said; what is not named stays',
+    'Change a BGP advertisement; absent fields stay',
     changeOf(bgpAdvertisementDraft),
     ({ admission }, id, change) => admission.changeBgpAdvertisement(id, change),
   ),
-  advertisements.delete('Say it no more: the addresses go out plainly', ({ admission }, id) =>
-    admission.deleteBgpAdvertisement(id),
+  advertisements.delete(
+    'Delete a BGP advertisement; its addresses are then announced without attributes',
+    ({ admission }, id) => admission.deleteBgpAdvertisement(id),
   ),
 ]

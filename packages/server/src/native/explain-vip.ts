@@ -22,7 +22,7 @@ export function explainVip(context: NativeContext, known: KnownVip, operator: bo
       reason: state.reason,
       message: state.message,
     },
-    decision: placement?.reason ?? { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' },
+    decision: placement?.reason ?? { code: 'NotPlannedYet', message: 'It is not planned yet.' },
     routerId: shard === null ? null : (group?.vrrp.routerIds[shard.number - 1] ?? null),
     profile: shard === null ? null : (group?.vrrp.profile ?? null),
     policy: announcer === 'bgp' ? (group?.bgp?.policy ?? null) : null,

@@ -88,7 +88,7 @@ function ownerReason(
   owner: { readonly name: string | null; readonly connection: NodeConnection } | null,
   placement: Placement | undefined,
 ) {
-  if (placement === undefined) return { code: 'NotPlannedYet', message: 'The planner has not looked at it yet.' }
+  if (placement === undefined) return { code: 'NotPlannedYet', message: 'It is not planned yet.' }
   if (owner === null || owner.connection === 'connected' || placement.shard !== null) return placement.reason
   const message = `Node \`${owner.name}\` does not report at the moment; it keeps forwarding what it has, until its addresses move to another node.`
   return { code: 'NodeDisconnected', message }

@@ -32,7 +32,7 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
     method: 'PATCH',
     path: `${root}/:member`,
     tag,
-    summary: 'Change a member; what is not named stays',
+    summary: 'Change a member; absent fields stay',
     access: 'member',
     body: mergeOf(memberDraft),
     answer: { status: 200, schema: member },

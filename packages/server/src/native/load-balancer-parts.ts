@@ -158,7 +158,7 @@ const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
     method: 'PATCH',
     path: `${root}/${kind.plural}/:part`,
     tag,
-    summary: `Change a ${kind.what.toLowerCase()}; what is not named stays`,
+    summary: `Change a ${kind.what.toLowerCase()}; absent fields stay`,
     access: 'member',
     body: mergeOf(kind.draft),
     answer: { status: 200, schema: kind.schema },

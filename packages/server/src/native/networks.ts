@@ -155,11 +155,11 @@ export const networkRoutes: readonly Route[] = [
     ({ admission }, draft) => admission.createAddressPool(draft),
   ),
   pools.change(
-    'Have a pool give no new addresses, or give them again; those in use stay',
+    'Drain a pool, so that it gives out no new addresses, or end that; addresses in use stay',
     addressPoolChange,
     ({ admission }, id, change) => admission.changeAddressPool(id, change),
   ),
-  pools.delete('Delete a pool that no address is taken from', ({ admission }, id) => admission.deleteAddressPool(id)),
+  pools.delete('Delete a pool without addresses in use', ({ admission }, id) => admission.deleteAddressPool(id)),
   ...readRoutes(ADDRESSES).filter((read) => read.path === '/addresses'),
   route({
     method: 'GET',

@@ -58,24 +58,22 @@ export const nodeRoutes: readonly Route[] = [
       return shownNode(context, await context.admission.setNodeScheduling(id, body.scheduling))
     },
   }),
-  nodes.change('Change a node; what is not named stays', nodeChange, ({ admission }, id, change) =>
+  nodes.change('Change a node; absent fields stay', nodeChange, ({ admission }, id, change) =>
     admission.changeNode(id, change),
   ),
-  nodes.delete('Remove a node; its certificate is worth nothing from then on', ({ admission }, id) =>
-    admission.deleteNode(id),
-  ),
+  nodes.delete('Remove a node; its certificate is no longer accepted', ({ admission }, id) => admission.deleteNode(id)),
   ...readRoutes(NODE_GROUPS),
   groups.create('Create a node group', nodeGroupDraft, ({ admission }, draft) => admission.createNodeGroup(draft)),
-  groups.change('Change a node group; what is not named stays', nodeGroupChange, ({ admission }, id, change) =>
+  groups.change('Change a node group; absent fields stay', nodeGroupChange, ({ admission }, id, change) =>
     admission.changeNodeGroup(id, change),
   ),
-  groups.delete('Delete a node group that nothing names', ({ admission }, id) => admission.deleteNodeGroup(id)),
+  groups.delete('Delete a node group that nothing refers to', ({ admission }, id) => admission.deleteNodeGroup(id)),
   ...readRoutes(ENROLMENT_TOKENS),
   route({
     method: 'POST',
     path: '/enrolment-tokens',
     tag: 'enrolment-tokens',
-    summary: 'Make a one-time token that enrols one node; `token` is shown once',
+    summary: 'Create a one-time token that enrols one node; `token` is shown once',
     access: 'admin',
     body: z.strictObject({
       nodeName: enrolmentToken.shape.nodeName,

@@ -10,8 +10,8 @@ const LIST_QUERY = {
   name: 'Only objects of this name',
   project: 'Only objects of this project',
   watch: '1 keeps the answer open as NDJSON of {type, object}: ADDED, MODIFIED, DELETED, BOOKMARK',
-  from: 'With watch: after this revision; left out, what exists comes first',
-  brief: 'With watch of load balancers: 1 tells of one that was told before the edits that make it of that, as CHANGED',
+  from: 'With watch: only changes after this revision; without it, existing objects come first',
+  brief: 'With watch of load balancers: 1 sends CHANGED with edits in place of a whole object that was sent before',
 } as const
 
 /** List, watch and get of a collection. */

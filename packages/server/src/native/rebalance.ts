@@ -20,7 +20,8 @@ export const rebalanceRoutes: readonly Route[] = [
     method: 'POST',
     path: '/node-groups/:id/rebalance',
     tag,
-    summary: 'Move shards, one after the other, until every ready node has as many; `dryRun` only tells which',
+    summary:
+      'Move shards, one after the other, until they are spread evenly over the ready nodes; `dryRun` only lists the moves',
     access: 'admin',
     body: z.strictObject({ dryRun: z.boolean().default(false) }),
     answer: { status: 200, schema: plan },
@@ -35,7 +36,7 @@ export const rebalanceRoutes: readonly Route[] = [
     method: 'GET',
     path: '/node-groups/:id/rebalance',
     tag,
-    summary: 'How far the moves of shards have come that were asked for last',
+    summary: 'Show the progress of the moves that were requested last',
     access: 'admin',
     body: null,
     answer: { status: 200, schema: progress },

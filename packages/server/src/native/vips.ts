@@ -33,7 +33,7 @@ const shownVip = z.strictObject({
 const tag = 'vips'
 const byAddress = {
   loadBalancer: 'The load balancer that has it, where projects use one address twice',
-  project: 'The project that has it, the same',
+  project: 'The project that has it, where projects use one address twice',
 } as const
 
 /** Who announces which VIP. Tenants see their own VIPs. */
@@ -63,7 +63,7 @@ export const vipRoutes: readonly Route[] = [
     method: 'GET',
     path: '/vips/:address',
     tag,
-    summary: 'Show: an address of a load balancer',
+    summary: 'Show an address of a load balancer',
     access: 'reader',
     query: byAddress,
     body: null,

@@ -8,8 +8,8 @@ import { type Call, type Route, route } from './route.ts'
 const MOST_WAIT_MS = 30_000
 
 const withdrawal = z.strictObject({
-  withdrawn: z.boolean().describe('Every node that is heard of has confirmed that it holds nothing of it.'),
-  overdue: z.boolean().describe('It takes longer than anybody should wait: a node has a fault.'),
+  withdrawn: z.boolean().describe('Every connected node has confirmed that it removed it.'),
+  overdue: z.boolean().describe('It takes longer than it should: a node has a fault.'),
   waitingFor: z
     .array(
       z.strictObject({
@@ -19,7 +19,7 @@ const withdrawal = z.strictObject({
         message: z.string().nullable(),
       }),
     )
-    .describe('Nodes that have yet to confirm.'),
+    .describe('Nodes that have not confirmed yet.'),
 })
 
 /** Whether the nodes have removed a deleted load balancer, so that its address answers nowhere. */
@@ -28,9 +28,9 @@ export const withdrawalRoutes: readonly Route[] = [
     method: 'GET',
     path: '/load-balancers/:id/withdrawal',
     tag: 'load-balancers',
-    summary: 'Whether the nodes have confirmed that they let a deleted load balancer go',
+    summary: 'Whether the nodes have removed a deleted load balancer',
     access: 'reader',
-    query: { waitMs: 'Answers once they have, or after so many milliseconds; at most 30000' },
+    query: { waitMs: 'How many milliseconds to wait for that; at most 30000' },
     body: null,
     answer: { status: 200, schema: withdrawal },
     handle: async (context, call) => {
