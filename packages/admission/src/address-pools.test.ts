@@ -71,7 +71,7 @@ describe('an address pool that is draining', () => {
     const { id: _, createdAt: _1, updatedAt: _2, ...draft } = office.pool
     const ranges = [{ first: '192.0.2.251', last: '192.0.2.252' }]
     const made = await office.admission.createAddressPool({ ...draft, name: 'spare', ranges, draining: true })
-    const wish = draftOf(office.project.id, [from(made.id)])
-    expect((await refusal(office.admission.createLoadBalancer(wish))).code).toBe('AddressPoolDraining')
+    const request = draftOf(office.project.id, [from(made.id)])
+    expect((await refusal(office.admission.createLoadBalancer(request))).code).toBe('AddressPoolDraining')
   })
 })

@@ -20,8 +20,8 @@ import {
   addressPoolDraft,
 } from './contract/address-admission.ts'
 
-export async function createAddressPool(context: AdmissionContext, wish: AddressPoolDraft): Promise<AddressPool> {
-  const draft = parseAs(addressPoolDraft, wish)
+export async function createAddressPool(context: AdmissionContext, input: AddressPoolDraft): Promise<AddressPool> {
+  const draft = parseAs(addressPoolDraft, input)
   return transact(context, (claim) => {
     const pools = context.view.list('addressPool')
     const taken = pools.some((pool) => pool.name === draft.name) || !claim.name(`addressPool/${draft.name}`)
@@ -78,9 +78,9 @@ const rangeOf = ({ first, last }: { readonly first: string; readonly last: strin
 export async function changeAddressPool(
   context: AdmissionContext,
   id: string,
-  wish: AddressPoolChange,
+  input: AddressPoolChange,
 ): Promise<AddressPool> {
-  const { draining } = parseAs(addressPoolChange, wish)
+  const { draining } = parseAs(addressPoolChange, input)
   return transact(context, () => {
     const stored = find(context, 'addressPool', id, 'address pool')
     if (draining === undefined || draining === stored.value.draining) return { writes: [], result: stored.value }

@@ -39,14 +39,14 @@ const ONE_ADDRESS = { ...NO_USAGE, addresses: 1 }
 export function takeAddress(
   context: AdmissionContext,
   claim: Claim,
-  wish: NewAddressRequest,
+  request: NewAddressRequest,
   path: string,
   use: AddressUse,
 ): Planned {
-  const source = sourceOf(context, wish, use.projectId, path)
-  const wished = wish.address === null ? null : parseIp(parseAs(ipText, wish.address, `${path}address`))
+  const source = sourceOf(context, request, use.projectId, path)
+  const requested = request.address === null ? null : parseIp(parseAs(ipText, request.address, `${path}address`))
   const allocation = allocateAddress(source.space, context.index.addressIndex(source.holderId), {
-    address: wished,
+    address: requested,
     projectId: use.projectId,
     nowMs: context.now(),
     field: `${path}address`,
@@ -79,16 +79,16 @@ interface Source {
 }
 
 /** @throws SpoutError ReferenceNotFound, also for another project's object; AddressPoolDraining */
-function sourceOf(context: AdmissionContext, wish: NewAddressRequest, projectId: string, path: string): Source {
-  if (wish.from === 'pool') {
-    const pool = context.view.get('addressPool', wish.poolId)?.value
+function sourceOf(context: AdmissionContext, request: NewAddressRequest, projectId: string, path: string): Source {
+  if (request.from === 'pool') {
+    const pool = context.view.get('addressPool', request.poolId)?.value
     if (pool === undefined || !isOpenTo(pool, projectId))
-      throw new SpoutError('ReferenceNotFound', { field: `${path}poolId`, what: 'address pool', id: wish.poolId })
+      throw new SpoutError('ReferenceNotFound', { field: `${path}poolId`, what: 'address pool', id: request.poolId })
     if (pool.draining)
       throw new SpoutError('AddressPoolDraining', { field: `${path}poolId`, pool: pool.name || pool.id })
     return { space: poolSpace(pool), scope: 'fabric', holderId: pool.id, subnetId: null }
   }
-  const { network, subnet } = subnetOf(context, wish, projectId, path)
+  const { network, subnet } = subnetOf(context, request, projectId, path)
   return { space: subnetSpace(subnet), scope: 'tenant', holderId: network.id, subnetId: subnet.id }
 }
 
@@ -97,16 +97,16 @@ const isOpenTo = (pool: AddressPool, projectId: string): boolean =>
 
 function subnetOf(
   context: AdmissionContext,
-  wish: { readonly networkId: string; readonly subnetId: string },
+  request: { readonly networkId: string; readonly subnetId: string },
   projectId: string,
   path: string,
 ): { readonly network: Network; readonly subnet: Subnet } {
-  const network = context.view.get('network', wish.networkId)?.value
+  const network = context.view.get('network', request.networkId)?.value
   if (network === undefined || network.projectId !== projectId)
-    throw new SpoutError('ReferenceNotFound', { field: `${path}networkId`, what: 'network', id: wish.networkId })
-  const subnet = network.subnets.find((one) => one.id === wish.subnetId)
+    throw new SpoutError('ReferenceNotFound', { field: `${path}networkId`, what: 'network', id: request.networkId })
+  const subnet = network.subnets.find((one) => one.id === request.subnetId)
   if (subnet === undefined)
-    throw new SpoutError('ReferenceNotFound', { field: `${path}subnetId`, what: 'subnet', id: wish.subnetId })
+    throw new SpoutError('ReferenceNotFound', { field: `${path}subnetId`, what: 'subnet', id: request.subnetId })
   if (subnet.reach === 'tunnel') {
     const reason = 'is behind a router (reach `tunnel`), where no node can answer for an address'
     throw new SpoutError('InvalidField', { field: `${path}subnetId`, reason })

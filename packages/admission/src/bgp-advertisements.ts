@@ -12,9 +12,9 @@ const HIGHEST_NUMBER = 1000
 
 export async function createBgpAdvertisement(
   context: AdmissionContext,
-  wish: BgpAdvertisementDraft,
+  input: BgpAdvertisementDraft,
 ): Promise<BgpAdvertisementIntent> {
-  const draft = parseAs(bgpAdvertisementDraft, wish)
+  const draft = parseAs(bgpAdvertisementDraft, input)
   return transact(context, (claim) => {
     const meta = newMeta(context, draft)
     check(context, claim, { ...draft, id: meta.id })

@@ -3,8 +3,8 @@ import type { Claim } from './claims.ts'
 import { type AdmissionContext, deleteOf, find, newMeta, putNew, putOver, timestampOf, transact } from './context.ts'
 import { type BgpPeerChange, type BgpPeerDraft, bgpPeerDraft } from './contract/bgp-admission.ts'
 
-export async function createBgpPeer(context: AdmissionContext, wish: BgpPeerDraft): Promise<BgpPeer> {
-  const draft = parseAs(bgpPeerDraft, wish)
+export async function createBgpPeer(context: AdmissionContext, input: BgpPeerDraft): Promise<BgpPeer> {
+  const draft = parseAs(bgpPeerDraft, input)
   if (draft.md5Secret === REDACTED_SECRET)
     throw new SpoutError('InvalidField', {
       field: 'md5Secret',

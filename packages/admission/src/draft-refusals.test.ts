@@ -13,7 +13,7 @@ afterEach(() => office.close())
 /** A draft that would be granted, with something wrong in it. */
 interface Case {
   readonly what: string
-  readonly wish?: (office: Office) => Partial<VipRequest> | Record<string, unknown>
+  readonly request?: (office: Office) => Partial<VipRequest> | Record<string, unknown>
   readonly fields?: (office: Office) => Record<string, unknown>
   readonly listeners?: readonly Partial<Listener>[]
   readonly member?: (office: Office) => Partial<Member> | Record<string, unknown>
@@ -63,25 +63,25 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a VIP address that is none',
-    wish: () => ({ address: '192.0.2' }),
+    request: () => ({ address: '192.0.2' }),
     code: 'InvalidField',
     field: 'vips[0].address',
   },
   {
     what: 'a VIP address outside of the pool',
-    wish: () => ({ address: '192.0.2.9' }),
+    request: () => ({ address: '192.0.2.9' }),
     code: 'AddressOutsideSubnet',
     field: 'vips[0].address',
   },
   {
     what: 'an unknown address pool',
-    wish: () => ({ poolId: randomUUID() }),
+    request: () => ({ poolId: randomUUID() }),
     code: 'ReferenceNotFound',
     field: 'vips[0].poolId',
   },
   {
     what: 'an unknown subnet',
-    wish: (o) => ({
+    request: (o) => ({
       from: 'subnet',
       poolId: undefined,
       networkId: o.network.id,
@@ -93,7 +93,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'the gateway as VIP',
-    wish: (o) => ({
+    request: (o) => ({
       from: 'subnet',
       poolId: undefined,
       networkId: o.network.id,
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'the broadcast address as VIP',
-    wish: (o) => ({
+    request: (o) => ({
       from: 'subnet',
       poolId: undefined,
       networkId: o.network.id,
@@ -117,7 +117,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'an unknown port',
-    wish: () => ({ from: 'port', poolId: undefined, address: undefined, portId: randomUUID() }),
+    request: () => ({ from: 'port', poolId: undefined, address: undefined, portId: randomUUID() }),
     code: 'ReferenceNotFound',
     field: 'vips[0].portId',
   },
@@ -251,10 +251,10 @@ const cases: readonly Case[] = [
 ]
 
 describe('createLoadBalancer refuses', () => {
-  it.each(cases)('$what', async ({ wish, fields, listeners, member, pool, code, field }) => {
+  it.each(cases)('$what', async ({ request, fields, listeners, member, pool, code, field }) => {
     const before = office.holdings()
     const used = office.admission.quotaOf(office.project.id).used
-    const vip = { from: 'pool', poolId: office.pool.id, address: null, ...wish?.(office) }
+    const vip = { from: 'pool', poolId: office.pool.id, address: null, ...request?.(office) }
     for (const key of Object.keys(vip) as (keyof typeof vip)[]) if (vip[key] === undefined) delete vip[key]
     const draft = {
       ...draftOf(office.project.id, [vip as VipRequest], {

@@ -40,7 +40,7 @@ const draft = z.strictObject({
 })
 
 /** @throws SpoutError UnknownField, MissingField, InvalidField */
-export const parseDraft = (wish: LoadBalancerDraft): z.output<typeof draft> => parseAs(draft, wish)
+export const parseDraft = (input: LoadBalancerDraft): z.output<typeof draft> => parseAs(draft, input)
 
 const plainFields = z.strictObject({ name, description, tags, enabled, annotations }).partial()
 
@@ -68,31 +68,31 @@ export function parseChange(current: LoadBalancer, change: LoadBalancerChange): 
 /** The model's limits, for lists whose items are validated one by one. */
 export const MOST = { listeners: 1000, pools: 1000, members: 10_000 } as const
 
-function listOf<T>(wish: readonly T[], most: number, path: string): readonly T[] {
-  parseAs(z.array(z.unknown()).max(most), wish, path)
-  return wish
+function listOf<T>(input: readonly T[], most: number, path: string): readonly T[] {
+  parseAs(z.array(z.unknown()).max(most), input, path)
+  return input
 }
 
-function parseListeners(current: LoadBalancer, wish: LoadBalancer['listeners']): LoadBalancer['listeners'] {
+function parseListeners(current: LoadBalancer, input: LoadBalancer['listeners']): LoadBalancer['listeners'] {
   const known = new Set<unknown>(current.listeners)
-  return listOf(wish, MOST.listeners, 'listeners').map((one, index) =>
+  return listOf(input, MOST.listeners, 'listeners').map((one, index) =>
     known.has(one) ? one : parseAs(listener, one, `listeners[${index}]`),
   )
 }
 
-function parsePools(current: LoadBalancer, wish: LoadBalancer['pools']): LoadBalancer['pools'] {
+function parsePools(current: LoadBalancer, input: LoadBalancer['pools']): LoadBalancer['pools'] {
   const known = new Set<unknown>(current.pools)
   const knownMembers = new Set<unknown>(current.pools.flatMap((one) => one.members))
-  return listOf(wish, MOST.pools, 'pools').map((one, index) =>
+  return listOf(input, MOST.pools, 'pools').map((one, index) =>
     known.has(one) ? one : parsePool(one, `pools[${index}]`, knownMembers),
   )
 }
 
-function parsePool(wish: Pool, path: string, knownMembers: ReadonlySet<unknown>): Pool {
-  if (!Array.isArray(wish?.members)) return parseAs(pool, wish, path)
-  const members = listOf(wish.members, MOST.members, `${path}.members`)
+function parsePool(input: Pool, path: string, knownMembers: ReadonlySet<unknown>): Pool {
+  if (!Array.isArray(input?.members)) return parseAs(pool, input, path)
+  const members = listOf(input.members, MOST.members, `${path}.members`)
   return {
-    ...parseAs(pool, { ...wish, members: [] }, path),
+    ...parseAs(pool, { ...input, members: [] }, path),
     members: members.map(
       (one, index): Member => (knownMembers.has(one) ? one : parseAs(member, one, `${path}.members[${index}]`)),
     ),

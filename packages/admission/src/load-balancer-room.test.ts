@@ -162,10 +162,10 @@ test('one load balancer is at most so large, whatever its project may have', asy
 
 test('annotations are bounded in number and in all', async () => {
   const { admission, project } = office
-  const wish = (annotations: Record<string, string>) =>
+  const create = (annotations: Record<string, string>) =>
     refusal(admission.createLoadBalancer(draftOf(project.id, vips(), { annotations })))
   const many = Object.fromEntries(Array.from({ length: 8193 }, (_, index) => [`key-${index}`, '']))
-  expect(await wish(many)).toMatchObject({ code: 'InvalidField', field: 'annotations' })
+  expect(await create(many)).toMatchObject({ code: 'InvalidField', field: 'annotations' })
   const large = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`key-${index}`, 'x'.repeat(4000)]))
-  expect(await wish(large)).toMatchObject({ code: 'InvalidField', field: 'annotations' })
+  expect(await create(large)).toMatchObject({ code: 'InvalidField', field: 'annotations' })
 })

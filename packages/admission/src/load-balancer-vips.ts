@@ -24,16 +24,16 @@ export function planVips(
   context: AdmissionContext,
   claim: Claim,
   loadBalancer: Pick<LoadBalancer, 'id' | 'projectId' | 'pools'>,
-  wishes: readonly VipRequest[],
+  requests: readonly VipRequest[],
 ): PlannedVips {
   const vips: Vip[] = []
   const floating: Vip[] = []
   const writes: Write[] = []
   const members = new Set(loadBalancer.pools.flatMap((pool) => pool.members.map(({ address }) => address)))
-  for (const [index, wish] of wishes.entries()) {
+  for (const [index, request] of requests.entries()) {
     const path = `vips[${index}].`
-    if (wish.from === 'port') {
-      const port = ownPort(context, loadBalancer.projectId, wish.portId, `${path}portId`)
+    if (request.from === 'port') {
+      const port = ownPort(context, loadBalancer.projectId, request.portId, `${path}portId`)
       if (vips.some((vip) => vip.addressId === port.portId))
         throw new SpoutError('InvalidField', { field: `${path}portId`, reason: 'is named twice' })
       vips.push(vipOf(port))
@@ -49,7 +49,7 @@ export function planVips(
       description: '',
       members,
     } as const
-    const { address, write } = takeAddress(context, claim, wish, path, use)
+    const { address, write } = takeAddress(context, claim, request, path, use)
     vips.push(vipOf(address))
     writes.push(write)
   }

@@ -19,9 +19,9 @@ export class LoadBalancers {
     this.#queue = new LoadBalancerQueue(context)
   }
 
-  async create(wish: LoadBalancerDraft): Promise<LoadBalancer> {
+  async create(input: LoadBalancerDraft): Promise<LoadBalancer> {
     const context = this.#context
-    const draft = parseDraft(wish)
+    const draft = parseDraft(input)
     return transact(context, (claim) => {
       const { projectId, nodeGroupId } = draft
       if (context.view.get('project', projectId) === null)
@@ -74,13 +74,13 @@ export class LoadBalancers {
     await this.#queue.run(id, step, { alone: true })
   }
 
-  async addVip(id: string, wish: NewAddressRequest): Promise<LoadBalancer> {
+  async addVip(id: string, request: NewAddressRequest): Promise<LoadBalancer> {
     const step: Step = (current, claim) => {
       if (current.vips.length >= 16)
         throw new SpoutError('InvalidField', { field: 'vips', reason: 'there are 16 already' })
       const text = { name: '', description: '' }
       const use = { projectId: current.projectId, use: 'vip', ownerId: id, ...text } as const
-      const { address, write } = takeAddress(this.#context, claim, wish, '', use)
+      const { address, write } = takeAddress(this.#context, claim, request, '', use)
       const next = this.#renewed(current, { vips: [...current.vips, vipOf(address)] })
       checkedNetworkId(this.#context, next)
       return { next, writes: [write] }

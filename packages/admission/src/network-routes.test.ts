@@ -67,8 +67,8 @@ describe('routes of a network', () => {
     ['a router of the other family', [route('10.1.0.0/24', 'fd01::21')], 'InvalidField', 'routes[0].via'],
     ['the gateway that nodes hold', [route('10.1.0.0/24', '10.0.0.1')], 'AddressForbidden', 'routes[0].via'],
     ['a broadcast address', [route('10.1.0.0/24', '10.0.0.255')], 'AddressForbidden', 'routes[0].via'],
-  ] as const)('may not lead to or by way of %s', async (_, wish, code, field) => {
-    expect(await refusal(set(...wish))).toMatchObject({ code, field })
+  ] as const)('may not lead to or by way of %s', async (_, request, code, field) => {
+    expect(await refusal(set(...request))).toMatchObject({ code, field })
     expect(routes()).toEqual([])
   })
 
@@ -88,8 +88,8 @@ describe('routes of a network', () => {
       code: 'AddressForbidden',
       field: 'routes[1].to',
     })
-    const wish = { from: 'subnet', networkId: network.id, subnetId: subnet.id, address: '10.0.0.77' } as const
-    await admission.createLoadBalancer(draftOf(project.id, [wish]))
+    const request = { from: 'subnet', networkId: network.id, subnetId: subnet.id, address: '10.0.0.77' } as const
+    await admission.createLoadBalancer(draftOf(project.id, [request]))
     expect(await refusal(set(route('10.2.0.0/24', '10.0.0.77')))).toMatchObject({ field: 'routes[0].via' })
   })
 
@@ -138,8 +138,8 @@ describe('routes of a network', () => {
     const node = await admission.enrolNode(enrolment.secret, async () => 'a'.repeat(64))
     await admission.ensureNodeAddresses()
     expect(admission.nodeAddresses(network.id, node.id).get(subnet.id)).toBe('10.0.0.253')
-    const wish = { from: 'subnet', networkId: network.id, subnetId: subnet.id, address: null } as const
-    const made = await admission.createLoadBalancer(draftOf(project.id, [wish]))
+    const request = { from: 'subnet', networkId: network.id, subnetId: subnet.id, address: null } as const
+    const made = await admission.createLoadBalancer(draftOf(project.id, [request]))
     expect(made.vips[0]!.address).toBe('10.0.0.3')
   })
 

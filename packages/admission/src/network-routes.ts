@@ -23,9 +23,9 @@ const routeList = z.array(networkRoute).max(MOST_NETWORK_ROUTES)
 export async function setNetworkRoutes(
   context: AdmissionContext,
   networkId: string,
-  wish: readonly NetworkRoute[],
+  input: readonly NetworkRoute[],
 ): Promise<Network> {
-  const routes = parseAs(routeList, wish, 'routes')
+  const routes = parseAs(routeList, input, 'routes')
   return transact(context, (claim) => {
     const stored = find(context, 'network', networkId, 'network')
     const network = stored.value

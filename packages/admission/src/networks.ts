@@ -22,9 +22,9 @@ const subnetDraft = z.strictObject({
 
 export async function createNetwork(
   context: AdmissionContext,
-  wish: Parameters<Admission['createNetwork']>[0],
+  input: Parameters<Admission['createNetwork']>[0],
 ): Promise<Network> {
-  const draft = parseAs(networkDraft, wish)
+  const draft = parseAs(networkDraft, input)
   return transact(context, (claim) => {
     if (context.view.get('project', draft.projectId) === null)
       throw new SpoutError('ReferenceNotFound', { field: 'projectId', what: 'project', id: draft.projectId })
@@ -57,9 +57,9 @@ function refuseSharedSegment(context: AdmissionContext, claim: Claim, draft: z.o
 export async function addSubnet(
   context: AdmissionContext,
   networkId: string,
-  wish: Parameters<Admission['addSubnet']>[1],
+  input: Parameters<Admission['addSubnet']>[1],
 ): Promise<Subnet> {
-  const draft = parseAs(subnetDraft, wish)
+  const draft = parseAs(subnetDraft, input)
   return transact(context, (claim) => {
     const stored = find(context, 'network', networkId, 'network')
     const parent = stored.value

@@ -7,7 +7,7 @@ beforeEach(async () => {
 })
 afterEach(() => office.close())
 
-const wish = (projectId: string, nodeGroupId: string | null) =>
+const create = (projectId: string, nodeGroupId: string | null) =>
   office.admission.createLoadBalancer(
     draftOf(projectId, [{ from: 'pool', poolId: office.pool.id, address: null }], { nodeGroupId }),
   )
@@ -22,7 +22,7 @@ test('a project names the groups that it was given; another one is not found, as
   for (const one of [first, open]) expect(one).not.toHaveProperty('projectIds')
 
   for (const group of [own, open, first]) {
-    const made = await wish(project.id, group.id)
+    const made = await create(project.id, group.id)
     expect(made.nodeGroupId).toBe(group.id)
     await admission.deleteLoadBalancer(made.id, { cascade: true })
   }
@@ -31,14 +31,14 @@ test('a project names the groups that it was given; another one is not found, as
     [stranger.id, closed],
     [project.id, closed],
   ] as const) {
-    const refused = await refusal(wish(projectId, group.id))
+    const refused = await refusal(create(projectId, group.id))
     expect(refused).toMatchObject({ code: 'ReferenceNotFound', field: 'nodeGroupId' })
     const nowhere = '00000000-0000-4000-8000-00000000dead'
-    const absent = await refusal(wish(projectId, nowhere))
+    const absent = await refusal(create(projectId, nowhere))
     expect(absent.message.replace(nowhere, group.id)).toBe(refused.message)
   }
   // What names none is in the default group, whoever's it is.
-  expect((await wish(stranger.id, null)).nodeGroupId).toBeNull()
+  expect((await create(stranger.id, null)).nodeGroupId).toBeNull()
 })
 
 test('a group is given to projects and taken back; what is in it stays', async () => {
@@ -47,12 +47,12 @@ test('a group is given to projects and taken back; what is in it stays', async (
   const group = await admission.createNodeGroup({ name: 'edge' })
   const given = await admission.changeNodeGroup(group.id, { projectIds: [stranger.id, stranger.id] })
   expect(given.projectIds).toEqual([stranger.id])
-  const { id } = await wish(stranger.id, group.id)
+  const { id } = await create(stranger.id, group.id)
   expect((await admission.changeNodeGroup(group.id, { description: 'x' })).projectIds).toEqual([stranger.id])
   expect(await admission.changeNodeGroup(group.id, { projectIds: null })).not.toHaveProperty('projectIds')
-  expect((await wish(project.id, group.id)).nodeGroupId).toBe(group.id)
+  expect((await create(project.id, group.id)).nodeGroupId).toBe(group.id)
   await admission.changeNodeGroup(group.id, { projectIds: [] })
-  expect((await refusal(wish(stranger.id, group.id))).code).toBe('ReferenceNotFound')
+  expect((await refusal(create(stranger.id, group.id))).code).toBe('ReferenceNotFound')
   expect((await admission.changeLoadBalancer(id, () => ({ name: 'renamed' }))).nodeGroupId).toBe(group.id)
   const unknown = await refusal(admission.changeNodeGroup(group.id, { projectIds: [group.id] }))
   expect(unknown).toMatchObject({ code: 'ReferenceNotFound', field: 'projectIds[0]' })

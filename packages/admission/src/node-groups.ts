@@ -19,8 +19,8 @@ import {
 
 const HIGHEST_ROUTER_ID = 255
 
-export async function createNodeGroup(context: AdmissionContext, wish: NodeGroupDraft): Promise<NodeGroup> {
-  const draft = parseAs(nodeGroupDraft, wish)
+export async function createNodeGroup(context: AdmissionContext, input: NodeGroupDraft): Promise<NodeGroup> {
+  const draft = parseAs(nodeGroupDraft, input)
   return transact(context, (claim) => {
     refuseTakenName(context, claim, draft.name, null)
     const isDefault = draft.name === DEFAULT_GROUP_NAME || context.view.list('nodeGroup').length === 0
@@ -42,9 +42,9 @@ export async function createNodeGroup(context: AdmissionContext, wish: NodeGroup
 export async function changeNodeGroup(
   context: AdmissionContext,
   id: string,
-  wish: NodeGroupChange,
+  input: NodeGroupChange,
 ): Promise<NodeGroup> {
-  const change = parseAs(nodeGroupChange, wish)
+  const change = parseAs(nodeGroupChange, input)
   return transact(context, (claim) => {
     const stored = find(context, 'nodeGroup', id, 'node group')
     const { vrrp, bgp, projectIds, ...plain } = change

@@ -31,9 +31,9 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 export async function createEnrolmentToken(
   context: AdmissionContext,
-  wish: Parameters<Admission['createEnrolmentToken']>[0],
+  input: Parameters<Admission['createEnrolmentToken']>[0],
 ): Promise<{ readonly token: EnrolmentToken; readonly secret: string }> {
-  const { ttlSeconds, ...draft } = parseAs(tokenDraft, wish)
+  const { ttlSeconds, ...draft } = parseAs(tokenDraft, input)
   const secret = context.random.secret()
   const token = await transact(context, () => {
     if (context.view.get('nodeGroup', draft.nodeGroupId) === null)
@@ -84,10 +84,10 @@ const namedNode = z.strictObject({ nodeName, nodeGroupId: enrolmentToken.shape.n
 
 export async function enrolNamedNode(
   context: AdmissionContext,
-  wish: Parameters<Admission['enrolNamedNode']>[0],
+  input: Parameters<Admission['enrolNamedNode']>[0],
   certificateSha256: (nodeId: string) => Promise<string>,
 ): Promise<Node> {
-  const named = parseAs(namedNode, wish)
+  const named = parseAs(namedNode, input)
   return enrol(context, named, certificateSha256, (present) => {
     const nodeGroupId = present?.nodeGroupId ?? named.nodeGroupId
     if (context.view.get('nodeGroup', nodeGroupId) === null)
@@ -167,8 +167,8 @@ function nodeOf(context: AdmissionContext, nodeName: string): Versioned<Node> | 
   return found === undefined ? null : context.view.get('node', found.id)
 }
 
-export async function changeNode(context: AdmissionContext, id: string, wish: NodeChange): Promise<Node> {
-  const change = parseAs(nodeChange, wish)
+export async function changeNode(context: AdmissionContext, id: string, input: NodeChange): Promise<Node> {
+  const change = parseAs(nodeChange, input)
   return transact(context, () => {
     const stored = find(context, 'node', id, 'node')
     const before = stored.value

@@ -12,12 +12,12 @@ const text = z.strictObject({ name: nameText, description: z.string().max(255) }
 export async function reserveAddress(
   context: AdmissionContext,
   projectId: string,
-  wish: VipRequest,
+  request: VipRequest,
   use: 'port' | 'floating',
-  wishText: { readonly name: string; readonly description: string },
+  inputText: { readonly name: string; readonly description: string },
 ): Promise<Address> {
-  const parsed = parseAs(vipRequest, wish)
-  const words = parseAs(text, wishText)
+  const parsed = parseAs(vipRequest, request)
+  const words = parseAs(text, inputText)
   if (parsed.from === 'port')
     throw new SpoutError('InvalidField', { field: 'from', reason: 'a port cannot be reserved from a port' })
   if (use === 'floating' && parsed.from !== 'pool')

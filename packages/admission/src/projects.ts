@@ -8,9 +8,9 @@ const draftSchema = project.pick({ name: true, description: true })
 
 export async function createProject(
   context: AdmissionContext,
-  wish: Parameters<Admission['createProject']>[0],
+  input: Parameters<Admission['createProject']>[0],
 ): Promise<Project> {
-  const draft = parseAs(draftSchema, wish)
+  const draft = parseAs(draftSchema, input)
   return transact(context, (claim) => {
     const taken = context.view.list('project').some(({ name }) => name === draft.name)
     if (taken || !claim.name(`project/${draft.name}`))

@@ -63,13 +63,13 @@ describe('createLoadBalancer also refuses', () => {
   it('an address that is in use, or rests after another project used it', async () => {
     const mine = await create({})
     const address = mine.vips[0]!.address
-    const wish = (projectId: string): Promise<unknown> =>
+    const request = (projectId: string): Promise<unknown> =>
       office.admission.createLoadBalancer(draftOf(projectId, [{ ...fromPool(), address }]))
-    expect(await refusal(wish(office.stranger.id))).toMatchObject({ code: 'AddressTaken', field: 'vips[0].address' })
+    expect(await refusal(request(office.stranger.id))).toMatchObject({ code: 'AddressTaken', field: 'vips[0].address' })
     await office.admission.deleteLoadBalancer(mine.id, { cascade: false })
-    expect(await refusal(wish(office.stranger.id))).toMatchObject({ code: 'AddressTaken' })
+    expect(await refusal(request(office.stranger.id))).toMatchObject({ code: 'AddressTaken' })
     office.later(60_000)
-    await wish(office.stranger.id)
+    await request(office.stranger.id)
   })
 
   it("another project's network, port and pool, as if they were not there", async () => {
@@ -94,9 +94,11 @@ describe('createLoadBalancer also refuses', () => {
       ranges: [{ first: '198.51.100.1', last: '198.51.100.9' }],
       projectIds: [office.project.id],
     })
-    const wish: VipRequest = { from: 'pool', poolId: closed.id, address: null }
-    expect((await refusal(admission.createLoadBalancer(draftOf(stranger.id, [wish])))).code).toBe('ReferenceNotFound')
-    expect((await create({}, wish)).vips[0]?.address).toBe('198.51.100.1')
+    const request: VipRequest = { from: 'pool', poolId: closed.id, address: null }
+    expect((await refusal(admission.createLoadBalancer(draftOf(stranger.id, [request])))).code).toBe(
+      'ReferenceNotFound',
+    )
+    expect((await create({}, request)).vips[0]?.address).toBe('198.51.100.1')
     const members = [memberOf(randomUUID(), '10.0.0.5')]
     const outside = admission.createLoadBalancer(
       draftOf(stranger.id, [fromPool()], { pools: [poolOf(randomUUID(), members)] }),
@@ -146,12 +148,12 @@ describe('createLoadBalancer also refuses', () => {
       projectIds: null,
       quarantineSeconds: 60,
     })
-    const wish: VipRequest = { from: 'pool', poolId: small.id, address: null }
-    expect((await create({}, wish)).vips[0]?.address).toBe('198.51.100.2')
-    await create({}, wish)
+    const request: VipRequest = { from: 'pool', poolId: small.id, address: null }
+    expect((await create({}, request)).vips[0]?.address).toBe('198.51.100.2')
+    await create({}, request)
     const before = office.holdings()
-    // The first VIP of the refused wish could have been had: it is not lost.
-    const error = await refusal(office.admission.createLoadBalancer(draftOf(office.project.id, [fromPool(), wish])))
+    // The first VIP of the refused request could have been had: it is not lost.
+    const error = await refusal(office.admission.createLoadBalancer(draftOf(office.project.id, [fromPool(), request])))
     expect(error.message).toBe('Address pool small has 0 of 2 addresses free')
     expect(office.holdings()).toEqual(before)
   })
@@ -258,5 +260,5 @@ describe('networks and pools refuse', () => {
 })
 
 const fromPool = (): VipRequest & { readonly from: 'pool' } => ({ from: 'pool', poolId: office.pool.id, address: null })
-const create = (fields: Partial<LoadBalancerDraft>, wish: VipRequest = fromPool()) =>
-  office.admission.createLoadBalancer(draftOf(office.project.id, [wish], fields))
+const create = (fields: Partial<LoadBalancerDraft>, request: VipRequest = fromPool()) =>
+  office.admission.createLoadBalancer(draftOf(office.project.id, [request], fields))

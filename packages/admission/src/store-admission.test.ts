@@ -37,8 +37,8 @@ const withMembers = (count: number): Pool =>
     randomUUID(),
     Array.from({ length: count }, (_, index) => memberOf(randomUUID(), '10.0.0.5', 1000 + index)),
   )
-const reserve = (use: 'port' | 'floating', wish: VipRequest = fromPool()) =>
-  office.admission.reserveAddress(office.project.id, wish, use, { name: use, description: '' })
+const reserve = (use: 'port' | 'floating', request: VipRequest = fromPool()) =>
+  office.admission.reserveAddress(office.project.id, request, use, { name: use, description: '' })
 const addressesOf = ({ vips }: LoadBalancer): string[] => vips.map(({ address }) => address)
 
 async function settled<T>(
@@ -187,9 +187,11 @@ describe('under concurrency', () => {
     const ended = new AbortController()
     const view = await StoreView.open(office.store, { signal: ended.signal })
     const other = new StoreAdmission({ store: office.store, view })
-    const wish = draftOf(office.project.id, [fromPool()])
+    const request = draftOf(office.project.id, [fromPool()])
     const { granted, refused } = await settled(
-      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? other : office.admission).createLoadBalancer(wish)),
+      Array.from({ length: 40 }, (_, index) =>
+        (index % 2 === 0 ? other : office.admission).createLoadBalancer(request),
+      ),
     )
     expect(refused).toEqual([])
     expect(new Set(granted.flatMap(addressesOf)).size).toBe(40)

@@ -69,7 +69,7 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   changeLoadBalancer: Admission['changeLoadBalancer'] = (id, change) => this.#loadBalancers.change(id, change)
   changeMembers: Admission['changeMembers'] = (id, change) => this.#loadBalancers.changeMembers(id, change)
   deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
-  addVip: Admission['addVip'] = (id, wish) => this.#loadBalancers.addVip(id, wish)
+  addVip: Admission['addVip'] = (id, request) => this.#loadBalancers.addVip(id, request)
   removeVip: Admission['removeVip'] = (id, address) => this.#loadBalancers.removeVip(id, address)
 
   createNetwork: Admission['createNetwork'] = (draft) => createNetwork(this.#context, draft)
@@ -83,8 +83,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   changeAddressPool: Admission['changeAddressPool'] = (id, change) => changeAddressPool(this.#context, id, change)
   deleteAddressPool: Admission['deleteAddressPool'] = (id) => deleteAddressPool(this.#context, id)
 
-  reserveAddress: Admission['reserveAddress'] = (projectId, wish, use, text) =>
-    reserveAddress(this.#context, projectId, wish, use, text)
+  reserveAddress: Admission['reserveAddress'] = (projectId, request, use, text) =>
+    reserveAddress(this.#context, projectId, request, use, text)
   bindFloating: Admission['bindFloating'] = (portId, targetPortId) =>
     bindFloating(this.#context, this.#loadBalancers, portId, targetPortId)
   releaseAddress: Admission['releaseAddress'] = (portId) => releaseAddress(this.#context, this.#loadBalancers, portId)
@@ -115,8 +115,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   createEnrolmentToken: Admission['createEnrolmentToken'] = (draft) => createEnrolmentToken(this.#context, draft)
   enrolNode: Admission['enrolNode'] = (secret, certificateSha256, request = null) =>
     enrolNode(this.#context, secret, certificateSha256, request)
-  enrolNamedNode: Admission['enrolNamedNode'] = (wish, certificateSha256) =>
-    enrolNamedNode(this.#context, wish, certificateSha256)
+  enrolNamedNode: Admission['enrolNamedNode'] = (request, certificateSha256) =>
+    enrolNamedNode(this.#context, request, certificateSha256)
   setNodeScheduling: Admission['setNodeScheduling'] = (id, scheduling) => changeNode(this.#context, id, { scheduling })
   changeNode: Admission['changeNode'] = (id, change) => changeNode(this.#context, id, change)
   deleteNode: Admission['deleteNode'] = (id) => deleteNode(this.#context, id)

@@ -3,8 +3,8 @@ import { type AdmissionContext, deleteOf, find, putNew, putOver, transact } from
 import { claimCredentialRoom } from './credential-room.ts'
 
 /** Creates or replaces a user. */
-export async function putUser(context: AdmissionContext, wish: User): Promise<User> {
-  const wanted = parseAs(user, wish)
+export async function putUser(context: AdmissionContext, input: User): Promise<User> {
+  const wanted = parseAs(user, input)
   return transact(context, (claim) => {
     const { view } = context
     const taken = view.list('user').some(({ id, name }) => name === wanted.name && id !== wanted.id)
@@ -46,8 +46,8 @@ export async function deleteUser(context: AdmissionContext, id: string): Promise
  * Creates or replaces an application credential. Its bytes use its project's quota.
  * @throws SpoutError ReferenceNotFound, OverQuota
  */
-export async function putApplicationCredential(context: AdmissionContext, wish: ApplicationCredential): Promise<void> {
-  const wanted = parseAs(applicationCredential, wish)
+export async function putApplicationCredential(context: AdmissionContext, input: ApplicationCredential): Promise<void> {
+  const wanted = parseAs(applicationCredential, input)
   await transact(context, (claim) => {
     const { view } = context
     if (view.get('user', wanted.userId) === null)

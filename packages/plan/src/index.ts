@@ -44,7 +44,7 @@ export {
   planLoadBalancer,
 } from './node-state/plan-load-balancer.ts'
 export { needsSymmetricPath } from './node-state/symmetric-path.ts'
-export { type Owner, type PlacementWish, type PlannedNode, placeOwner } from './placement/place.ts'
+export { type Owner, type PlacementRequest, type PlannedNode, placeOwner } from './placement/place.ts'
 export { addUsage, largerUsage, NO_USAGE, overQuota, subtractUsage, type Usage, usageOf } from './quota/quota.ts'
 export type { Problem, Reason } from './reason.ts'
 export { addedMemberProblem } from './resolve/added-members.ts'

@@ -19,7 +19,7 @@ export interface AddressAdmission {
   /** Reserves an address without a load balancer: a port (tenant subnet or pool) or a floating IP (pool). */
   reserveAddress(
     projectId: string,
-    wish: VipRequest,
+    request: VipRequest,
     use: 'port' | 'floating',
     text: { readonly name: string; readonly description: string },
   ): Promise<Address>

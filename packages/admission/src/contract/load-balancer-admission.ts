@@ -64,7 +64,7 @@ export interface LoadBalancerAdmission {
    */
   deleteLoadBalancer(id: string, options: { readonly cascade: boolean }): Promise<void>
   /** Adds an address. @throws SpoutError InvalidField beyond 16, and every error of an address at creation */
-  addVip(id: string, wish: VipRequest & { readonly from: 'pool' }): Promise<LoadBalancer>
+  addVip(id: string, request: VipRequest & { readonly from: 'pool' }): Promise<LoadBalancer>
   /** Removes and releases an address other than the first. @throws SpoutError NotFound, InvalidField, InUse */
   removeVip(id: string, address: string): Promise<LoadBalancer>
 }

@@ -57,8 +57,8 @@ const giant = (pools: number, members: number, listeners: number) =>
     })),
   })
 
-const refused = async (wish: Promise<unknown>) => {
-  const error = await wish.then(
+const refused = async (work: Promise<unknown>) => {
+  const error = await work.then(
     () => null,
     (thrown: unknown) => thrown,
   )

@@ -91,11 +91,11 @@ test('the moves are the fewest that make ready nodes even within one', () => {
 
 describe('rebalanceSteps', () => {
   const askedAt = '2026-01-01T00:00:00.000Z'
-  const wish = { askedAt, moves: [move(3, 'a', 'b'), move(4, 'a', 'b')] }
+  const request = { askedAt, moves: [move(3, 'a', 'b'), move(4, 'a', 'b')] }
   const nodes = [node('a'), node('b')]
   const at = (ms: number) => Date.parse(askedAt) + ms
   const states = (shards: readonly BalancedShard[], others = nodes, ms = 10) =>
-    rebalanceSteps(wish, shards, others, at(ms)).map(({ state, message }) => message ?? state)
+    rebalanceSteps(request, shards, others, at(ms)).map(({ state, message }) => message ?? state)
 
   it('goes on with the next when one is done', () => {
     expect(states([shard(3, 'a'), shard(4, 'a')])).toEqual(['moving', 'waiting'])
@@ -107,7 +107,7 @@ describe('rebalanceSteps', () => {
   const both = [shard(3, 'a'), shard(4, 'a')]
   const faulty = shard(3, 'a', { nodes: [{ nodeId: 'b', state: 'fault', since: '' }] })
   const step = (shards: readonly BalancedShard[], others: readonly BalancedNode[], ms: number) =>
-    rebalanceSteps(wish, shards, others, at(ms)).map(({ state, message }) => [state, message])
+    rebalanceSteps(request, shards, others, at(ms)).map(({ state, message }) => [state, message])
 
   it.each<[string, readonly BalancedShard[], readonly BalancedNode[]]>([
     ['node b is disconnected', both, [node('a'), node('b', { connection: 'disconnected' })]],
@@ -128,7 +128,7 @@ describe('rebalanceSteps', () => {
     expect(step(both, [node('a')], 10)[0]).toEqual(['failed', 'the shard or its new owner is gone'])
     expect(step([shard(3, 'c'), shard(4, 'a')], nodes, 10)[0]).toEqual(['failed', 'the shard has another owner by now'])
     expect(states(both, nodes, STEP_MS)).toEqual(['it was not taken over in time', 'waiting'])
-    expect(moveUnderWay(rebalanceSteps(wish, both, nodes, at(STEP_MS)))).toBe(null)
+    expect(moveUnderWay(rebalanceSteps(request, both, nodes, at(STEP_MS)))).toBe(null)
   })
 
   it('is over for good after a time, whoever owns what then', () => {

@@ -6,25 +6,25 @@ import { effectiveSlots } from '../slots/effective-slots.ts'
 import { decodeSlots } from '../slots/slot-table.ts'
 import { effectiveDown, effectiveMembers } from './effective-members.ts'
 
-type Wish = { readonly id: string; readonly weight: number; readonly backup: boolean }
+type Wanted = { readonly id: string; readonly weight: number; readonly backup: boolean }
 
-function poolOf(wishes: readonly Wish[], panicThreshold = 0): Pick<NodePool, 'members' | 'slots' | 'panicThreshold'> {
-  const { members, slots } = editSlots(null, wishes)
-  const byId = new Map(wishes.map((wish) => [wish.id, wish]))
+function poolOf(wanted: readonly Wanted[], panicThreshold = 0): Pick<NodePool, 'members' | 'slots' | 'panicThreshold'> {
+  const { members, slots } = editSlots(null, wanted)
+  const byId = new Map(wanted.map((member) => [member.id, member]))
   return {
     slots,
     panicThreshold,
     members: members.map((id) => {
-      const wish = id === null ? undefined : byId.get(id)
-      return wish === undefined
+      const member = id === null ? undefined : byId.get(id)
+      return member === undefined
         ? null
-        : { ...wish, address: '10.0.0.1', port: 80, checkAddress: '10.0.0.1', checkPort: 80 }
+        : { ...member, address: '10.0.0.1', port: 80, checkAddress: '10.0.0.1', checkPort: 80 }
     }),
   }
 }
 
-const wish = (id: string, weight = 1, backup = false): Wish => ({ id, weight, backup })
-const four = ['a', 'b', 'c', 'd'].map((id) => wish(id))
+const member = (id: string, weight = 1, backup = false): Wanted => ({ id, weight, backup })
+const four = ['a', 'b', 'c', 'd'].map((id) => member(id))
 
 const anyPool = fc
   .tuple(
@@ -34,7 +34,7 @@ const anyPool = fc
     }),
     fc.constantFrom(0, 30, 50, 100),
   )
-  .map(([wishes, threshold]) => poolOf(wishes, threshold))
+  .map(([wanted, threshold]) => poolOf(wanted, threshold))
 const anyDown = fc.uniqueArray(fc.nat(20).map((id) => `m${id}`)).map((ids) => new Set(ids))
 
 describe('effectiveMembers', () => {
@@ -54,7 +54,7 @@ describe('effectiveMembers', () => {
     [['a', 'x'], ['y']],
     [['a', 'x', 'y'], ['a']],
   ])('with backups and %j down: %j', (down, up) => {
-    const pool = poolOf([wish('a'), wish('x', 1, true), wish('y', 1, true)], 50)
+    const pool = poolOf([member('a'), member('x', 1, true), member('y', 1, true)], 50)
     expect([...effectiveMembers(pool, new Set(down))].sort()).toEqual(up)
   })
 

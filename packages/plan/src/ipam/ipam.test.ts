@@ -113,8 +113,8 @@ describe('allocateAddress', () => {
   })
   it('says when an address is set aside', () => {
     const wide = poolOf('192.0.2.0', '192.0.2.12')
-    const wish = { address: parseIp('192.0.2.1'), projectId: 'a', nowMs: 0, field: 'address' }
-    expect(allocateAddress(wide, new AddressIndex(), wish)).toMatchObject({ problem: { code: 'AddressForbidden' } })
+    const request = { address: parseIp('192.0.2.1'), projectId: 'a', nowMs: 0, field: 'address' }
+    expect(allocateAddress(wide, new AddressIndex(), request)).toMatchObject({ problem: { code: 'AddressForbidden' } })
   })
   it('lets addresses rest for others, and gives a project its own again when nothing else is free', () => {
     const index = new AddressIndex()
@@ -168,11 +168,11 @@ describe('allocateAddress', () => {
               return !taken.has(text) && (rest === undefined || rest.untilMs <= nowMs || rest.project === project)
             }
             if ('problem' in allocation) {
-              const wished = address === null ? null : formatIp(address)
+              const requested = address === null ? null : formatIp(address)
               const all = Array.from({ length: 12 }, (_, at) =>
                 formatIp({ version: 4, value: range.first + BigInt(at) }),
               )
-              expect((wished === null ? all : [wished]).some(mayHave)).toBe(false)
+              expect((requested === null ? all : [requested]).some(mayHave)).toBe(false)
               continue
             }
             const text = formatIp(allocation.ip)

@@ -1,7 +1,7 @@
 import type { Reason } from '../reason.ts'
 import type { PlannedNode } from './place.ts'
 
-export interface ShardWish {
+export interface ShardRequest {
   readonly groupName: string
   readonly nodes: readonly Pick<PlannedNode, 'features'>[]
   /** How many shards the group has. */
@@ -28,10 +28,10 @@ export interface PlacedShard {
  * Chooses the shard of a load balancer: the shard of its network, unless the group has fewer shards now. The nodes
  * decide who owns the shard, so nothing here depends on which nodes are alive.
  */
-export function placeShard(wish: ShardWish): PlacedShard {
-  const { groupName, nodes, needs } = wish
-  const exists = (number: number | null): number | null => (number !== null && number <= wish.shards ? number : null)
-  const number = exists(wish.networkShard) ?? exists(wish.previousShard) ?? wish.freestShard
+export function placeShard(request: ShardRequest): PlacedShard {
+  const { groupName, nodes, needs } = request
+  const exists = (number: number | null): number | null => (number !== null && number <= request.shards ? number : null)
+  const number = exists(request.networkShard) ?? exists(request.previousShard) ?? request.freestShard
   if (nodes.length === 0)
     return {
       number,
@@ -39,7 +39,8 @@ export function placeShard(wish: ShardWish): PlacedShard {
       reason: { code: 'NoNodeAvailable', message: `There is no node in group \`${groupName}\`.` },
     }
   const told = nodes.filter(({ features }) => features.length > 0)
-  if (told.length === 0 && wish.previousRefusal !== null) return { number, refused: true, reason: wish.previousRefusal }
+  if (told.length === 0 && request.previousRefusal !== null)
+    return { number, refused: true, reason: request.previousRefusal }
   const able = told.some(({ features }) => needs.every((need) => features.includes(need)))
   if (told.length > 0 && !able) {
     const missing = needs.filter((need) => !told.some(({ features }) => features.includes(need)))

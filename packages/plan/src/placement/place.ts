@@ -14,7 +14,7 @@ export interface PlannedNode {
   readonly loadBalancers: number
 }
 
-export interface PlacementWish {
+export interface PlacementRequest {
   readonly groupName: string
   /** The nodes of the group. */
   readonly nodes: readonly PlannedNode[]
@@ -37,9 +37,9 @@ export interface Owner {
  * - A silent owner keeps its VIPs until it is `lost`, and longer if there is no other node: it may still forward, and
  *   has them when it returns.
  */
-export function placeOwner(wish: PlacementWish): Owner {
-  const { nodes, groupName, needs } = wish
-  const owner = nodes.find((node) => node.id === wish.previousOwnerId)
+export function placeOwner(request: PlacementRequest): Owner {
+  const { nodes, groupName, needs } = request
+  const owner = nodes.find((node) => node.id === request.previousOwnerId)
   if (owner !== undefined && canStay(owner, needs)) return kept(owner)
 
   const connected = nodes.filter((node) => node.connection === 'connected')
