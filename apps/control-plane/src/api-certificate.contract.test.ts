@@ -112,14 +112,14 @@ const figure = async (name: string): Promise<number> => {
 }
 
 describe('the API with a certificate of the operator', () => {
-  test('clients verify it with his authority, the chain is sent', async () => {
+  test("clients verify it with the operator's authority, and the chain is sent", async () => {
     expect(await shown()).toBe('first')
     const url = `https://localhost:${port}/healthz`
     expect((await run(['curl', '-sf', '--cacert', at('root.crt'), url])).stdout).toBe('{"status":"ok"}')
     expect((await run(['curl', '-sf', '--cacert', at('state/agent-link/ca.crt'), url])).code).toBe(60)
   })
 
-  test('what cannot be used is refused with field and reason, and the one before stays in force', async () => {
+  test('unusable files are refused with field and reason, and the previous certificate stays in force', async () => {
     await issue('nameless', '')
     await issue('weak', 'DNS:localhost', ['-newkey', 'rsa:1024', '-nodes'])
     writeFileSync(at('torn.crt'), readFileSync(at('second.crt'), 'utf8').slice(0, 300))
@@ -152,7 +152,7 @@ describe('the API with a certificate of the operator', () => {
     })
   }, 180_000)
 
-  test('a replacement serves the next handshake, and an open connection goes on', async () => {
+  test('a new certificate is used for the next handshake, and an open connection stays', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(at('root.crt')) })
     const ask = () =>
       new Promise<{ readonly status: number; readonly port: number }>((resolve, reject) => {

@@ -118,7 +118,7 @@ describe('the API with api.tls', () => {
     refused.push(what)
   })
 
-  test('a client of TLS 1.2 that begins anew on its connection is refused', async () => {
+  test('TLS 1.2 renegotiation is refused', async () => {
     const answer = await new Promise<string>((resolve) => {
       const ca = readFileSync(authorityFile)
       const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca, maxVersion: 'TLSv1.2' }, () => {
@@ -129,14 +129,14 @@ describe('the API with api.tls', () => {
     expect(answer).toMatch(/no renegotiation/i)
   })
 
-  test('HTTP without TLS gets no answer of the API', async () => {
+  test('plain HTTP gets no answer of the API', async () => {
     const plain = await run(['curl', '-s', '-m', '5', `http://127.0.0.1:${port}/healthz`])
     expect([plain.code === 0, plain.stdout]).toEqual([false, ''])
     const good = await run(['curl', '-s', '-m', '5', '--cacert', authorityFile, `https://localhost:${port}/healthz`])
     expect(good.stdout).toBe('{"status":"ok"}')
   })
 
-  test('browsers are told to come by TLS alone', async () => {
+  test('browsers are told to use TLS only', async () => {
     const { stdout } = await run([
       ...['curl', '-s', '-m', '5', '-D', '-', '-o', '/dev/null', '--cacert', authorityFile],
       `https://localhost:${port}/healthz`,

@@ -116,14 +116,14 @@ function memoryBytes(): { readonly now: number; readonly most: number } {
 }
 
 describe('long answers of Octavia', () => {
-  test('are whole: a page of members, the members of a pool, in lists and alone', async () => {
+  test('are complete: a page of members, the members of a pool, in lists and single', async () => {
     expect((await read(`/pools/${poolId}/members`)).members).toHaveLength(1000)
     expect((await read(`/pools/${poolId}`)).pool.members).toHaveLength(MEMBERS)
     expect((await read('/pools')).pools[0].members).toHaveLength(MEMBERS)
     expect((await read('/listeners')).listeners).toHaveLength(LISTENERS)
   })
 
-  test('readers that do not read cost little memory, and others are answered', async () => {
+  test('readers that do not read cost little memory, and others get answers', async () => {
     const before = memoryBytes().now
     const readers = await Promise.all(Array.from({ length: READERS }, () => open(`/loadbalancers/${lbId}/status`)))
     for (const reader of readers) {

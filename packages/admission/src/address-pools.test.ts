@@ -17,7 +17,7 @@ const refused = (field: string) => ({
 })
 
 describe('an address pool that is draining', () => {
-  it('gives no new address, for whatever it is asked for, and says which field and which pool', async () => {
+  it('gives out no new address for any use, and the error names field and pool', async () => {
     const { admission, pool, project } = office
     const before = office.holdings()
     expect(await drain(true)).toMatchObject({ id: pool.id, draining: true, updatedAt: expect.any(String) })
@@ -33,7 +33,7 @@ describe('an address pool that is draining', () => {
     expect(office.holdings()).toEqual(before)
   })
 
-  it('leaves those who have an address as they are, and lets them change and go', async () => {
+  it('leaves load balancers with its addresses alone; they can change and be deleted', async () => {
     const { admission, pool, project, view } = office
     const text = { name: '', description: '' }
     const kept = await admission.reserveAddress(project.id, from(pool.id), 'port', text)
@@ -52,7 +52,7 @@ describe('an address pool that is draining', () => {
     expect(await refusal(admission.createLoadBalancer(again))).toMatchObject(refused('vips[0].poolId'))
   })
 
-  it('gives addresses again when it is said so, and nothing else of a pool changes', async () => {
+  it('gives out addresses again once draining ends, and nothing else of the pool changes', async () => {
     const { admission, pool, project } = office
     await drain(true)
     const { updatedAt, ...rest } = await drain(false)
@@ -67,7 +67,7 @@ describe('an address pool that is draining', () => {
     })
   })
 
-  it('can be made so', async () => {
+  it('can be created draining', async () => {
     const { id: _, createdAt: _1, updatedAt: _2, ...draft } = office.pool
     const ranges = [{ first: '192.0.2.251', last: '192.0.2.252' }]
     const made = await office.admission.createAddressPool({ ...draft, name: 'spare', ranges, draining: true })

@@ -17,7 +17,7 @@ async function enrol(name: string, nodeGroupId: string) {
 }
 
 describe('node groups', () => {
-  it('announce by vrrp unless told, with a router id for each shard that no other group has', async () => {
+  it('announce by vrrp by default, with unique router ids for their shards', async () => {
     const first = await office.admission.createNodeGroup({ name: 'a' })
     const second = await office.admission.createNodeGroup({ name: 'b', vrrp: { excludedRouterIds: [5, 6] } })
     expect([first.announcer, first.vrrp.routerIds]).toEqual(['vrrp', [1, 2, 3, 4]])
@@ -31,12 +31,12 @@ describe('node groups', () => {
     ])
   })
 
-  it('made at once have no router id in common', async () => {
+  it('created at the same time share no router id', async () => {
     const all = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => office.admission.createNodeGroup({ name })))
     expect(new Set(all.flatMap(({ vrrp }) => vrrp.routerIds)).size).toBe(20)
   })
 
-  it('keep their ids through changes, but not one that is excluded now', async () => {
+  it('keep their router ids through changes, except excluded ones', async () => {
     const { id } = await office.admission.createNodeGroup({ name: 'a', vrrp: { shards: 3 } })
     const change = async (vrrp: NodeGroupDraft['vrrp']) =>
       (await office.admission.changeNodeGroup(id, { vrrp })).vrrp.routerIds
@@ -75,7 +75,7 @@ describe('node groups', () => {
     expect(office.view.list('nodeGroup')).toHaveLength(1)
   })
 
-  it('stay while something names them', async () => {
+  it('cannot be deleted while something refers to them', async () => {
     const group = await office.admission.createNodeGroup({ name: 'a' })
     const peer = await office.admission.createBgpPeer({
       name: 'p',
@@ -97,7 +97,7 @@ describe('node groups', () => {
 })
 
 describe('nodes', () => {
-  it('keep what their agent sees, the administrator’s word before it, and when they were drained', async () => {
+  it("prefer the administrator's fabric address over the agent's, and remember when they were drained", async () => {
     const group = await office.admission.createNodeGroup({ name: 'a' })
     const [one, two] = [await enrol('n1', group.id), await enrol('n2', group.id)]
     await office.admission.seeFabricAddress(one.id, '198.51.100.1')
@@ -177,7 +177,7 @@ describe('BGP peers', () => {
     expect(office.view.list('bgpPeer')).toHaveLength(2)
   })
 
-  it('may share an address when no node speaks with both', async () => {
+  it('may share an address if no node peers with both', async () => {
     const a = await office.admission.createNodeGroup({ name: 'a' })
     const b = await office.admission.createNodeGroup({ name: 'b' })
     const node = await enrol('n1', a.id)
@@ -189,7 +189,7 @@ describe('BGP peers', () => {
     expect((await refusal(of('four', null))).message).toMatch(/the same nodes/)
   })
 
-  it('take from a template what they do not say, and a template is held to what they make of it', async () => {
+  it('inherit from a template, and a template is checked with its peers', async () => {
     const template = await office.admission.createBgpPeer({ name: 't', template: true, as: 64_600, holdTimeS: 30 })
     const heir = await office.admission.createBgpPeer(peer({ as: null, templateId: template.id, keepaliveTimeS: 10 }))
     expect(heir.as).toBeNull()
@@ -237,7 +237,7 @@ describe('BGP advertisements', () => {
     expect(error.message).toMatch(reason)
   })
 
-  it('are for a pool each, have small numbers, and hold what they name', async () => {
+  it('cover a pool once, have small numbers, and protect what they refer to', async () => {
     const { admission, pool } = office
     const first = await admission.createBgpAdvertisement({ name: 'a', addressPoolIds: [pool.id], aggregateLength4: 24 })
     const second = await admission.createBgpAdvertisement({ name: 'b', communities: ['64500:1', '64500:2:3'] })

@@ -105,7 +105,7 @@ describe('with return path dsr', () => {
     expect(await create(parts(one))).toMatchObject({ networkId: expect.any(String) })
   })
 
-  it('the part that comes later is the one refused', async () => {
+  it('the part that is added later is the one refused', async () => {
     const fields = parts()
     const { id, listeners, pools } = await create(fields)
     const [listener, pool] = [listeners[0]!, pools[0]!]
@@ -145,7 +145,7 @@ describe('a subnet behind a router', () => {
     expect(await refusal(office.admission.addSubnet(id, draft))).toMatchObject({ code: 'InvalidField', field })
   })
 
-  it('has members, no address of a node and no VIP, and keeps the subnet through which it is reached', async () => {
+  it('has members, no node address and no VIP, and protects the subnet that leads to it', async () => {
     const { admission, view, project } = office
     const on = view.get('network', networkId)!.value.subnets[0]!
     const { id: subnetId } = await admission.addSubnet(networkId, tunnelled('10.8.0.0/16'))

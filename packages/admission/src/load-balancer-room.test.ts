@@ -38,7 +38,7 @@ const measured = ({ listeners, pools, ...head }: LoadBalancer): number =>
   ].reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0)
 const allMeasured = () => office.view.list('loadBalancer').reduce((sum, one) => sum + measured(one), 0)
 
-test('a project is refused what would take more bytes than it may have, though it has few objects', async () => {
+test('a project over its quota of bytes is refused, even with few objects', async () => {
   const { admission, project } = office
   const pools = [poolOf(id(1), wordy(100, 600))]
   const error = await refusal(admission.createLoadBalancer(draftOf(project.id, vips(), { pools })))
@@ -50,7 +50,7 @@ test('a project is refused what would take more bytes than it may have, though i
   expect(bytesUsed()).toBe(0)
 })
 
-test('bytes are counted as documents grow, shrink and go, whatever changed them', async () => {
+test('bytes are counted as documents grow, shrink and are deleted, by any change', async () => {
   const { admission, project } = office
   const small = await admission.createLoadBalancer(
     draftOf(project.id, vips(), { pools: [poolOf(id(1), wordy(100, 3, 2))], listeners: [listenerOf(id(2), 80)] }),
@@ -81,7 +81,7 @@ test('bytes are counted as documents grow, shrink and go, whatever changed them'
   expect(bytesUsed()).toBe(0)
 })
 
-test('a change is refused for the bytes that it adds, and what is over its limit may shrink', async () => {
+test('a change is refused for the bytes that it adds, and a project over its limit may shrink', async () => {
   const { admission, project } = office
   const one = await admission.createLoadBalancer(
     draftOf(project.id, vips(), { pools: [poolOf(id(1), wordy(100, 20))] }),
@@ -100,7 +100,7 @@ test('a change is refused for the bytes that it adds, and what is over its limit
   expect(bytesUsed()).toBe(allMeasured())
 })
 
-test('subnets and routes count, and what is refused for its bytes changes nothing', async () => {
+test('subnets and routes count, and a refusal for bytes changes nothing', async () => {
   const { admission, project, network, view } = office
   const shown = () => view.get('network', network.id)?.value
   const via = network.subnets[0]?.nodeRange?.first ?? '10.0.0.2'
@@ -119,7 +119,7 @@ test('subnets and routes count, and what is refused for its bytes changes nothin
   expect(admission.quotaOf(project.id).used.bytes).toBe(networkBytes())
 })
 
-test('bytes follow the members that a project was given, until somebody sets them', async () => {
+test('the limit of bytes follows that of members until it is set', async () => {
   const { admission, project } = office
   const bytes = () => admission.quotaOf(project.id).limits.bytes
   expect(bytes()).toBe(DEFAULT_QUOTA.bytes)
@@ -132,7 +132,7 @@ test('bytes follow the members that a project was given, until somebody sets the
   expect(bytes()).toBe(5)
 })
 
-test('all that the default limits allow fits, plainly named', () => {
+test('everything that the default limits allow fits, with short names', () => {
   const member = memberOf(id(1), '2001:db8:1234:5678:9abc:def0:1234:5678', 65_535, {
     name: 'web-5bdf9b85ff-b5fxq.default.svc.cluster.local',
     subnetId: id(2),
@@ -150,7 +150,7 @@ test('all that the default limits allow fits, plainly named', () => {
   expect(limitsOf({}).bytes).toBe(DEFAULT_QUOTA.bytes)
 })
 
-test('one load balancer is at most so large, whatever its project may have', async () => {
+test('one load balancer has a maximum size, whatever the quota', async () => {
   const { admission, project } = office
   await admission.setQuota(project.id, { bytes: 2 ** 40, members: 1_000_000 })
   const pools = [poolOf(id(1), wordy(100, 350)), poolOf(id(2), wordy(1000, 350))]
@@ -160,7 +160,7 @@ test('one load balancer is at most so large, whatever its project may have', asy
   expect(error.message).toContain(`at most ${MOST_LOAD_BALANCER_BYTES} are stored`)
 })
 
-test('annotations are bounded in number and in all', async () => {
+test('annotations are limited in number and in total size', async () => {
   const { admission, project } = office
   const create = (annotations: Record<string, string>) =>
     refusal(admission.createLoadBalancer(draftOf(project.id, vips(), { annotations })))

@@ -38,7 +38,7 @@ const endpoints = ({ pools }: LoadBalancer): string[] =>
   pools[0]!.members.map(({ address, port }) => `${address}:${port}`)
 
 describe('members that come, change and go', () => {
-  test('the others are the very same, and stay in their places', async () => {
+  test('the other members stay the same objects, in their places', async () => {
     const made = await create([member(5), member(6), member(7)])
     office.later(1000)
     const changed = await change(made, { put: [member(8)], remove: [{ address: '10.0.0.6', port: 80 }] })
@@ -58,14 +58,14 @@ describe('members that come, change and go', () => {
     expect(office.admission.quotaOf(office.project.id).used.members).toBe(3)
   })
 
-  test('what changes nothing is no change, and a name is none that nodes see', async () => {
+  test('a change without effect is none, and a name makes no new generation', async () => {
     const made = await create([member(5)])
     const [only] = made.pools[0]!.members
     expect(await change(made, { put: [only!], remove: [{ address: '10.0.0.99', port: 80 }] })).toEqual(made)
     expect(await change(made, { put: [{ ...only!, name: 'other' }] })).toMatchObject({ generation: 1 })
   })
 
-  test('it is found by its id from then on, and one that went is not', async () => {
+  test('a new member is found by its id, a removed one is not', async () => {
     const made = await create([member(5)])
     const come = member(6)
     await change(made, { put: [come], remove: [{ address: '10.0.0.5', port: 80 }] })
@@ -73,7 +73,7 @@ describe('members that come, change and go', () => {
     expect(office.view.child(made.pools[0]!.members[0]!.id)).toBeNull()
   })
 
-  test('the first members tell the network', async () => {
+  test('the first members determine the network', async () => {
     const second = await office.admission.createNetwork({
       ...networkDraft(office.project.id),
       segment: { physicalNetwork: 'second', vlan: null },
@@ -84,7 +84,7 @@ describe('members that come, change and go', () => {
     expect((await change(made, { put: [memberOf(randomUUID(), '10.9.0.5')] })).networkId).toBe(second.id)
   })
 
-  test('many at once on one load balancer all count', async () => {
+  test('concurrent changes of one load balancer are all applied', async () => {
     const made = await create([member(5)])
     await Promise.all(Array.from({ length: 10 }, (_, at) => change(made, { put: [member(10 + at)] })))
     expect(office.view.get('loadBalancer', made.id)!.value.pools[0]!.members).toHaveLength(11)
@@ -159,7 +159,7 @@ describe('what is refused stores nothing, and names the field', () => {
     expect(endpoints(await change(made, { put: [member(6, 80, { monitorPort: 81 })] }))).toEqual(['10.0.0.6:80'])
   })
 
-  test('what the return path cannot serve', async () => {
+  test('members that the return path cannot serve', async () => {
     const network = await office.admission.createNetwork({
       ...networkDraft(office.project.id, 'dsr'),
       segment: { physicalNetwork: 'direct', vlan: null },
@@ -172,7 +172,7 @@ describe('what is refused stores nothing, and names the field', () => {
   })
 })
 
-test('property: it makes what saying the whole pool makes', async () => {
+test('property: the result is the same as replacing the whole pool', async () => {
   const endpoint = fc.record({ last: fc.integer({ min: 10, max: 14 }), weight: fc.integer({ min: 0, max: 2 }) })
   const members = fc.uniqueArray(endpoint, { selector: ({ last }) => last })
   await fc.assert(

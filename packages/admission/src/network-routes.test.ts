@@ -38,7 +38,7 @@ const balance = (address: string, fields: object = {}) => {
 }
 
 describe('routes of a network', () => {
-  it('are replaced as a whole; the same again writes nothing', async () => {
+  it('are replaced as a whole; writing the same again is no change', async () => {
     expect(await set(route('10.244.3.0/24'), route('fd44:3::/64', 'fd01::21'))).toMatchObject({
       routes: [route('10.244.3.0/24'), route('fd44:3::/64', 'fd01::21')],
     })
@@ -67,12 +67,12 @@ describe('routes of a network', () => {
     ['a router of the other family', [route('10.1.0.0/24', 'fd01::21')], 'InvalidField', 'routes[0].via'],
     ['the gateway that nodes hold', [route('10.1.0.0/24', '10.0.0.1')], 'AddressForbidden', 'routes[0].via'],
     ['a broadcast address', [route('10.1.0.0/24', '10.0.0.255')], 'AddressForbidden', 'routes[0].via'],
-  ] as const)('may not lead to or by way of %s', async (_, request, code, field) => {
+  ] as const)('may not lead to or through %s', async (_, request, code, field) => {
     expect(await refusal(set(...request))).toMatchObject({ code, field })
     expect(routes()).toEqual([])
   })
 
-  it('may not lead by way of a node or a VIP, nor to the address of a node', async () => {
+  it('may not lead through a node or a VIP, nor to the address of a node', async () => {
     const { admission, network, subnet, project } = office
     const enrolment = await admission.createEnrolmentToken({
       nodeName: 'n1',
@@ -93,7 +93,7 @@ describe('routes of a network', () => {
     expect(await refusal(set(route('10.2.0.0/24', '10.0.0.77')))).toMatchObject({ field: 'routes[0].via' })
   })
 
-  it('let members be where they lead, and keep them reached', async () => {
+  it('allow members behind them, and cannot be removed from under them', async () => {
     expect(await refusal(balance(POD))).toMatchObject({ code: 'MemberOutsideNetworks' })
     await set(route('10.244.3.0/24'), route('10.244.4.0/24'))
     expect(await balance(POD)).toMatchObject({ networkId: office.network.id })
@@ -105,7 +105,7 @@ describe('routes of a network', () => {
     await set(route('10.244.3.0/24', '10.0.0.22'))
   })
 
-  it('are named by the subnet that they begin in, as Octavia means it', async () => {
+  it('put members in the subnet of their router, as Octavia means it', async () => {
     await set(route('10.244.3.0/24'))
     const [v4, v6] = office.view.get('network', office.network.id)!.value.subnets
     await balance(POD, { subnetId: v4!.id })
@@ -113,7 +113,7 @@ describe('routes of a network', () => {
     expect(await refusal(balance('10.244.4.12', { subnetId: v4!.id }))).toMatchObject({ code: 'AddressOutsideSubnet' })
   })
 
-  it('keep their subnet, and subnets keep off them', async () => {
+  it('protect their subnet, and subnets cannot overlap them', async () => {
     const { admission, network } = office
     const { id } = await admission.addSubnet(network.id, subnetDraft('10.5.0.0/24', '10.5.0.1'))
     await set(route('10.244.3.0/24', '10.5.0.9'))
@@ -127,7 +127,7 @@ describe('routes of a network', () => {
     await admission.removeSubnet(network.id, id)
   })
 
-  it('keep nodes and VIPs off the addresses of their routers', async () => {
+  it("keep their routers' addresses from nodes and VIPs", async () => {
     const { admission, network, subnet, project } = office
     await set(route('10.244.3.0/24', '10.0.0.254'), route('10.244.4.0/24', '10.0.0.2'))
     const enrolment = await admission.createEnrolmentToken({
@@ -143,7 +143,7 @@ describe('routes of a network', () => {
     expect(made.vips[0]!.address).toBe('10.0.0.3')
   })
 
-  it('are refused with return path dsr, with the way that there is', async () => {
+  it('are refused with return path dsr, and the error says what to use', async () => {
     const { admission, project } = office
     const segment = { physicalNetwork: 'direct', vlan: null }
     const { id } = await admission.createNetwork({ ...networkDraft(project.id, 'dsr'), segment })
@@ -154,14 +154,14 @@ describe('routes of a network', () => {
     expect(await admission.setNetworkRoutes(id, [])).toMatchObject({ routes: [] })
   })
 
-  it('may be four thousand', async () => {
+  it('can be 4,000', async () => {
     const many = Array.from({ length: 4096 }, (_, at) => route(`10.${100 + (at >> 8)}.${at & 255}.0/24`))
     await set(...many)
     expect(await refusal(set(...many, route('10.90.0.0/24')))).toMatchObject({ field: 'routes' })
     expect(await balance('10.115.255.9')).toMatchObject({ networkId: office.network.id })
   })
 
-  it('are none in a network that was stored before there were any', () => {
+  it('are empty in a network stored before routes existed', () => {
     const { routes: _, ...before } = office.view.get('network', office.network.id)!.value
     expect(parseAs(KINDS.network, before)).toMatchObject({ routes: [] })
   })

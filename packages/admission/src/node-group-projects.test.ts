@@ -12,7 +12,7 @@ const create = (projectId: string, nodeGroupId: string | null) =>
     draftOf(projectId, [{ from: 'pool', poolId: office.pool.id, address: null }], { nodeGroupId }),
   )
 
-test('a project names the groups that it was given; another one is not found, as one that is not there', async () => {
+test('a project can name the groups that are open to it; others look as if they did not exist', async () => {
   const { admission, project, stranger } = office
   const first = await admission.createNodeGroup({ name: 'first' })
   const own = await admission.createNodeGroup({ name: 'own', projectIds: [project.id] })
@@ -41,7 +41,7 @@ test('a project names the groups that it was given; another one is not found, as
   expect((await create(stranger.id, null)).nodeGroupId).toBeNull()
 })
 
-test('a group is given to projects and taken back; what is in it stays', async () => {
+test('a group is opened to projects and closed again; its load balancers stay', async () => {
   const { admission, project, stranger } = office
   await admission.createNodeGroup({ name: 'default' })
   const group = await admission.createNodeGroup({ name: 'edge' })

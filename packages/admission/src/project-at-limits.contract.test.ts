@@ -78,7 +78,7 @@ async function fill(database: string): Promise<number> {
   return used.bytes
 }
 
-test('a store with a project at its limits starts within a memory that follows the limit', async () => {
+test('the memory to open a store with a project at its limits follows the limit', async () => {
   const [empty, full] = [path.join(directory, 'empty.db'), path.join(directory, 'full.db')]
   await (await SqliteStore.open({ path: empty })).close()
   const bytes = await fill(full)

@@ -41,7 +41,7 @@ describe('createLoadBalancer also refuses', () => {
     expect(error).toMatchObject({ code: 'PortTaken', params: { field: 'listeners[2].port', protocol: 'sctp' } })
   })
 
-  it('a pool that two kinds of listeners want', async () => {
+  it('a pool with listeners of two modes', async () => {
     const pool = poolOf(randomUUID(), [])
     const listeners = [
       listenerOf(randomUUID(), 80, { defaultPoolId: pool.id }),
@@ -60,7 +60,7 @@ describe('createLoadBalancer also refuses', () => {
     expect(error.field).toBe('listeners[1].id')
   })
 
-  it('an address that is in use, or rests after another project used it', async () => {
+  it('an address that is in use, or in quarantine after another project', async () => {
     const mine = await create({})
     const address = mine.vips[0]!.address
     const request = (projectId: string): Promise<unknown> =>
@@ -72,7 +72,7 @@ describe('createLoadBalancer also refuses', () => {
     await request(office.stranger.id)
   })
 
-  it("another project's network, port and pool, as if they were not there", async () => {
+  it("another project's network, port and pool, as if they did not exist", async () => {
     const { stranger, network, subnet, admission } = office
     const foreign: VipRequest = { from: 'subnet', networkId: network.id, subnetId: subnet.id, address: null }
     expect(await refusal(admission.createLoadBalancer(draftOf(stranger.id, [foreign])))).toMatchObject({
@@ -106,7 +106,7 @@ describe('createLoadBalancer also refuses', () => {
     expect((await refusal(outside)).code).toBe('MemberOutsideNetworks')
   })
 
-  it('the VIP of anybody as a member, and a node', async () => {
+  it('any VIP or node as a member', async () => {
     const victim = await create({})
     const network = await office.admission.createNetwork(networkDraft(office.stranger.id))
     await office.admission.addSubnet(network.id, subnetDraft('192.0.2.0/24', '192.0.2.1'))
@@ -138,7 +138,7 @@ describe('createLoadBalancer also refuses', () => {
     expect(error).toMatchObject({ code: 'InvalidField', field: 'pools[0].members[1].address' })
   })
 
-  it('what an exhausted pool cannot give', async () => {
+  it('an address of an exhausted pool', async () => {
     const small = await office.admission.createAddressPool({
       name: 'small',
       description: '',
@@ -208,11 +208,11 @@ describe('changeLoadBalancer refuses', () => {
     expect([code, 'MissingField']).toContain(error.code)
     expect(office.holdings()).toEqual(before)
   })
-  it('what is not there', async () => {
+  it('what does not exist', async () => {
     expect((await refusal(office.admission.changeLoadBalancer(randomUUID(), () => ({})))).code).toBe('NotFound')
     expect((await refusal(office.admission.deleteLoadBalancer(randomUUID(), { cascade: true }))).code).toBe('NotFound')
   })
-  it('to delete what has children, without cascade', async () => {
+  it('to delete a load balancer with children, without cascade', async () => {
     const { id } = await create({ listeners: [listenerOf(randomUUID(), 80)] })
     const error = await refusal(office.admission.deleteLoadBalancer(id, { cascade: false }))
     expect(error.message).toBe(`load balancer ${id} has listeners`)
@@ -235,7 +235,7 @@ describe('networks and pools refuse', () => {
     expect(await refusal(office.admission.addSubnet(office.network.id, draft))).toMatchObject({ code, field })
     expect(office.view.get('network', office.network.id)?.value.subnets).toHaveLength(1)
   })
-  it('to go while they are in use', async () => {
+  it('to delete what is in use', async () => {
     const { id } = await create({ pools: [poolOf(randomUUID(), [memberOf(randomUUID(), '10.0.0.5')])] })
     const { admission, network, subnet, pool, project } = office
     expect((await refusal(admission.deleteNetwork(network.id))).code).toBe('InUse')

@@ -24,7 +24,7 @@ const part = fc.letrec((tie) => ({
   ),
 })).value
 
-test('says of any two parts what their texts say', () => {
+test('compares two parts as their JSON without such fields', () => {
   fc.assert(
     fc.property(part, part, (before, after) => {
       expect(sameForNodes(before, after)).toBe(sameTexts(before, after))
@@ -34,13 +34,13 @@ test('says of any two parts what their texts say', () => {
   )
 })
 
-test('a name is for people in what has an id, and data anywhere else', () => {
+test('a name is for people in a part with an id, and data elsewhere', () => {
   const listener = (name: string, header: string) => ({ id: 'l', name, matches: [{ name: header, value: 'x' }] })
   expect(sameForNodes(listener('web', 'x-tenant'), listener('shop', 'x-tenant'))).toBe(true)
   expect(sameForNodes(listener('web', 'x-tenant'), listener('web', 'x-user'))).toBe(false)
 })
 
-test('does not look into what two documents share', () => {
+test('does not visit what two documents share', () => {
   const shared = new Proxy([], {
     get: () => {
       throw new Error('was looked into')

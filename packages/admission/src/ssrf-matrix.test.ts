@@ -78,7 +78,7 @@ describe('no member leads to', () => {
     expect(CODES).toContain(error.code)
   })
 
-  it('any of them, and the refusal changes nothing', async () => {
+  it('any forbidden address, and the refusal changes nothing', async () => {
     const before = office.holdings()
     let refused = 0
     for (const [, address] of cells) {
@@ -94,14 +94,14 @@ describe('no member leads to', () => {
   })
 })
 
-describe('a prefix is judged whole, not by its ends:', () => {
+describe('a whole prefix is checked, not only its ends:', () => {
   it.each(PREFIXES)('no subnet %s', async (cidr) => {
     const error = await refusal(office.admission.addSubnet(office.network.id, subnetDraft(cidr, null)))
     expect(error.field).toBe('cidr')
     expect(['AddressForbidden', 'InvalidField']).toContain(error.code)
   })
 
-  it('ordinary prefixes of tenants are granted', async () => {
+  it('ordinary tenant prefixes are allowed', async () => {
     const network = await office.admission.createNetwork(networkDraft(office.stranger.id, 'snat'))
     for (const cidr of [
       '10.1.0.0/16',

@@ -61,19 +61,19 @@ describe('creating', () => {
     expect(office.view.get('loadBalancer', loadBalancer.id)?.value).toEqual(loadBalancer)
     expect(office.admission.quotaOf(office.project.id).used).toMatchObject({ loadBalancers: 1, addresses: 2 })
   })
-  it('stores what the schema of each kind takes', async () => {
+  it('stores objects that fit the schemas of their kinds', async () => {
     await create([fromPool(), fromSubnet()], { pools: [withMembers(2)], listeners: [listenerOf(randomUUID(), 80)] })
     await office.admission.setQuota(office.project.id, { members: 7 })
     for (const kind of ['loadBalancer', 'address', 'network', 'project', 'addressPool', 'quota'] as const)
       for (const value of office.view.list(kind)) expect(KINDS[kind].parse(value)).toEqual(value)
   })
-  it('keeps VIPs off members', async () => {
+  it("takes no member's address for a VIP", async () => {
     const members = ['10.0.0.2', '10.0.0.3'].map((address) => memberOf(randomUUID(), address))
     await create([fromPool()], { pools: [poolOf(randomUUID(), members)] })
     expect(addressesOf(await create([fromSubnet()]))).toEqual(['10.0.0.4'])
     await expect(create([fromSubnet('10.0.0.3')])).rejects.toMatchObject({ code: 'AddressTaken' })
   })
-  it('knows the limits of the model', () => {
+  it('enforces the limits of the model', () => {
     const limit = (count: number, key: 'listeners' | 'pools'): boolean =>
       KINDS.loadBalancer.shape[key].safeParse(Array(count)).error?.issues.some(({ code }) => code === 'too_big') ??
       false
@@ -83,7 +83,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  it('counts a generation for what nodes see, and none for prose', async () => {
+  it('makes a new generation for what nodes see, and none for texts', async () => {
     const { id } = await create()
     const renamed = await office.admission.changeLoadBalancer(id, () => ({ name: 'other', tags: ['a'] }))
     expect(renamed).toMatchObject({ name: 'other', generation: 1 })
@@ -102,7 +102,7 @@ describe('changing', () => {
     const pools = [poolOf(randomUUID(), [memberOf(randomUUID(), '10.8.0.9')])]
     expect((await office.admission.changeLoadBalancer(id, () => ({ pools }))).networkId).toBe(other.id)
   })
-  it('makes 200 changes at once one after another, with one refused alone', async () => {
+  it('applies 200 concurrent changes one after another, with one of them refused', async () => {
     const { id } = await create([fromPool()], { pools: [poolOf(randomUUID(), [])] })
     const { granted, refused } = await settled(
       Array.from({ length: 200 }, (_, index) =>
@@ -117,7 +117,7 @@ describe('changing', () => {
     expect(new Set(stored?.pools[0]?.members.map(({ port }) => port)).size).toBe(199)
     expect(office.admission.quotaOf(office.project.id).used.members).toBe(199)
   })
-  it('tries again when another process was faster', async () => {
+  it('retries when another process was faster', async () => {
     const { id } = await create()
     let runs = 0
     const changed = await office.admission.changeLoadBalancer(id, (current) => {
@@ -152,7 +152,7 @@ describe('under concurrency', () => {
     expect(bigger.granted).toHaveLength(16)
     expect(office.admission.quotaOf(office.project.id).used).toMatchObject({ loadBalancers: 37, members: 48 })
   })
-  it('gives one address to one of many who want exactly it', async () => {
+  it('gives an address to one of many that ask for it', async () => {
     const { granted, refused } = await settled(Array.from({ length: 20 }, () => create([fromPool('192.0.2.77')])))
     expect(granted).toHaveLength(1)
     expect(new Set(refused.map(({ code, field }) => `${code} ${field}`))).toEqual(
@@ -160,14 +160,14 @@ describe('under concurrency', () => {
     )
     expect(office.admission.quotaOf(office.project.id).used).toMatchObject({ loadBalancers: 1, addresses: 1 })
   })
-  it('gives networks numbers of their own', async () => {
+  it('gives networks unique numbers', async () => {
     const draft = networkDraft(office.project.id)
     const networks = await Promise.all(Array.from({ length: 15 }, () => office.admission.createNetwork(draft)))
     expect(new Set(networks.map(({ number }) => number)).size).toBe(15)
     await office.admission.deleteNetwork(networks[3]!.id)
     expect((await office.admission.createNetwork(draft)).number).toBe(networks[3]!.number)
   })
-  it('gives a name once', async () => {
+  it('gives a unique name once', async () => {
     const draft = { name: 'twice', description: '' }
     const { granted, refused } = await settled([1, 2, 3].map(() => office.admission.createProject(draft)))
     expect([granted.length, ...refused.map(({ code }) => code)]).toEqual([1, 'NameTaken', 'NameTaken'])
@@ -201,7 +201,7 @@ describe('under concurrency', () => {
 })
 
 describe('ports and floating IPs', () => {
-  it("stay their user's when the load balancer goes", async () => {
+  it('stay with their user when the load balancer is deleted', async () => {
     const port = await reserve('port')
     const loadBalancer = await create([{ from: 'port', portId: port.portId }])
     expect(loadBalancer.vips[0]).toMatchObject({ addressId: port.portId, address: port.address })
@@ -301,7 +301,7 @@ describe('nodes', () => {
     await admission.ensureNodeAddresses()
     expect(admission.nodeAddresses(network.id, second.id).get(ranged.id)).toBe('10.1.0.10')
   })
-  it('are let in by a token only while it is good', async () => {
+  it('are enrolled by a valid token only', async () => {
     const group = await office.admission.createNodeGroup({ name: 'default', description: '', announcer: 'l2' })
     const { secret } = await office.admission.createEnrolmentToken({
       nodeName: 'n1',
@@ -317,7 +317,7 @@ describe('nodes', () => {
     })
     expect(office.view.list('node')).toEqual([])
   })
-  it('used at once, a token lets one in', async () => {
+  it('used concurrently, a token enrols one node', async () => {
     const group = await office.admission.createNodeGroup({ name: 'default', description: '', announcer: 'l2' })
     const { secret } = await office.admission.createEnrolmentToken({
       nodeName: 'n1',
@@ -347,7 +347,7 @@ describe('after a restart', () => {
 })
 
 describe('segments', () => {
-  it('belong to one project, also when two ask at once', async () => {
+  it('belong to one project, even with concurrent requests', async () => {
     const office = await openOffice()
     const segment = { physicalNetwork: 'physnet9', vlan: 7 }
     const ask = (projectId: string) => office.admission.createNetwork({ ...networkDraft(projectId), segment })

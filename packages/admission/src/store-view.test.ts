@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 describe('StoreView', () => {
-  it('shows what was there and what comes', async () => {
+  it('shows existing objects and later changes', async () => {
     await store.commit([put(project(2)), put(project(1))])
     const view = await StoreView.open(store, { signal: ended.signal })
     expect(view.list('project').map(({ name }) => name)).toEqual(['p1', 'p2'])
@@ -44,7 +44,7 @@ describe('StoreView', () => {
     expect(view.get('project', project(1).id)?.revision).toBe(revision)
   })
 
-  it('tells of one commit at once, and of a throwing listener', async () => {
+  it('reports the changes of a commit together, and a throwing listener', async () => {
     const errors: unknown[] = []
     const view = await StoreView.open(store, { signal: ended.signal, onListenerError: (error) => errors.push(error) })
     const heard = vi.fn()
@@ -65,7 +65,7 @@ describe('StoreView', () => {
     ['no document', 'nonsense'],
     ['a field too few', { id: project(1).id, name: 'p1' }],
     ['another id', { ...project(2) }],
-  ])('leaves out what has %s, and says so', async (_what, value) => {
+  ])('leaves out an object that has %s, and reports it', async (_what, value) => {
     await store.commit([{ op: 'put', kind: 'project', id: project(1).id, scope: null, value }, put(project(3))])
     const invalid = vi.fn()
     const view = await StoreView.open(store, { signal: ended.signal, onInvalid: invalid })
@@ -73,7 +73,7 @@ describe('StoreView', () => {
     expect(invalid.mock.calls[0]?.[0]).toEqual({ kind: 'project', id: project(1).id })
   })
 
-  it('shows what a later version wrote, without the fields that it added', async () => {
+  it('shows objects of a later version, without the fields that it added', async () => {
     await store.commit([
       { op: 'put', kind: 'project', id: project(1).id, scope: null, value: { ...project(1), colour: 'red' } },
     ])
@@ -91,7 +91,7 @@ describe('StoreView', () => {
     expect(view.list('project')).toHaveLength(2)
   })
 
-  it('reads everything again when its watch was overtaken', async () => {
+  it('reads everything again when compaction overtook its watch', async () => {
     await store.commit([put(project(1)), put(project(2))])
     const watch = vi.spyOn(store, 'watch')
     const overtaken: ReturnType<MemoryStore['watch']> = {

@@ -28,12 +28,12 @@ const stored = (pools: readonly unknown[], more: object = {}) => ({
   },
 })
 
-it('takes a whole document as it is', () => {
+it('takes a complete document unparsed', () => {
   const whole = stored([poolOf('00000000-0000-4000-8000-000000000002', [])])
   expect(readStored('loadBalancer', whole as never)).toBe(whole.value)
 })
 
-it('fills in what pools of an earlier version lack', () => {
+it('fills in fields that pools of an earlier version lack', () => {
   const {
     slowStartSeconds: _s,
     drainSeconds: _d,
@@ -49,19 +49,19 @@ it.each([
   ['of its own', [], { colour: 'red' }],
   ['of a pool', [{ ...poolOf('00000000-0000-4000-8000-000000000002', []), colour: 'red' }], {}],
   ['of its own and of a pool', [{ ...poolOf('00000000-0000-4000-8000-000000000002', []), colour: 'red' }], { size: 1 }],
-])('reads what a later version wrote, without the fields that it does not know: %s', (_whose, pools, more) => {
+])('reads objects of a later version without unknown fields: %s', (_whose, pools, more) => {
   const read = readStored('loadBalancer', stored(pools, more) as never)
   const known = pools.map(({ colour: _, ...one }) => one)
   expect(read).toEqual(stored(known).value)
 })
 
-it('reads a listener of a later version, which a user can change all the same', () => {
+it('reads a listener of a later version, and a user can change it', () => {
   const own = aListener()
   const read = readStored('loadBalancer', stored([], { listeners: [{ ...own, colour: 'red' }] }) as never)
   expect(read.listeners).toEqual([own])
 })
 
-it('says what is wrong beside a field that it does not know', () => {
+it('reports an error beside an unknown field', () => {
   expect(() => readStored('loadBalancer', stored([], { colour: 'red', enabled: 'perhaps' }) as never)).toThrow(
     'Field enabled: must be true or false',
   )

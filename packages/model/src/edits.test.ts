@@ -27,7 +27,7 @@ describe('edits between two values', () => {
     }
   })
 
-  test('a long text that changes in places costs what the places do', () => {
+  test('a long text that changes in places costs as much as the changes', () => {
     const text = 'AAEC'.repeat(2000)
     const changed = `${text.slice(0, 100)}xy${text.slice(102, 105)}z${text.slice(106, -1)}!`
     const [before, now] = [{ pools: [{ table: text }] }, { pools: [{ table: changed }] }]
@@ -53,7 +53,7 @@ describe('edits between two values', () => {
     expect(editsBetween({ text }, { text: changed })).toEqual([[['text'], 'set', changed]])
   })
 
-  test('property: edits make any long text of any other', () => {
+  test('property: edits turn any long text into any other', () => {
     const units = fc.string({ minLength: 600, maxLength: 600, unit: 'binary' })
     const places = fc.array(fc.tuple(fc.nat(599), fc.string({ minLength: 1, maxLength: 3 })), { maxLength: 12 })
     fc.assert(
@@ -64,7 +64,7 @@ describe('edits between two values', () => {
     )
   })
 
-  test('items without an id belong together by their place', () => {
+  test('items without an id are matched by index', () => {
     const [before, now] = [
       { pools: [{ poolId: 'p', members: ['a', 'b'] }] },
       { pools: [{ poolId: 'p', members: ['a'] }] },
@@ -72,17 +72,17 @@ describe('edits between two values', () => {
     expect(editsBetween(before, now)).toEqual([[['pools', 0, 'members'], 'list', [[0, 1]]]])
   })
 
-  test('a copy costs nothing', () => {
+  test('an equal copy costs nothing', () => {
     const value = { ...document, ranges: [{ first: 200, last: 299 }] }
     expect(editsBetween(value, copy(value))).toEqual([])
   })
 
-  test('a value that is no object any more cannot be said', () => {
+  test('a value that is no longer an object cannot be expressed', () => {
     expect(editsBetween({ a: 1 }, 7)).toBeNull()
     expect(editsBetween({ a: 1 }, JSON.parse('{"__proto__": {"b": 1}}'))).toBeNull()
   })
 
-  test('property: the edits make the one of the other', () => {
+  test('property: the edits turn one value into the other', () => {
     const item = fc.oneof(
       fc.jsonValue(),
       fc.record({ id: fc.constantFrom('a', 'b', 'c'), n: fc.integer() }),

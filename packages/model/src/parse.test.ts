@@ -91,7 +91,7 @@ describe('parseAs', () => {
     expect(refusal(() => parseAs(listener, value, 'listeners[0]'))).toMatchObject({ code, field })
   })
 
-  it('prints addresses and prefixes in their one form', () => {
+  it('prints addresses and prefixes in canonical form', () => {
     expect(parseAs(listener, { ...aListener, allowedCidrs: ['10.0.0.7/8', '2001:DB8::1'] }).allowedCidrs).toEqual([
       '10.0.0.0/8',
       '2001:db8::1/128',
@@ -130,7 +130,7 @@ describe('parseAs', () => {
       'http.host',
     )
   })
-  describe('of a value that may have one of several forms', () => {
+  describe('of a union', () => {
     const login = z.union([
       z.strictObject({ userName: z.string(), password: z.string(), projectName: z.string().optional() }),
       z.strictObject({ applicationCredentialId: z.string(), secret: z.string().min(1) }),
@@ -142,7 +142,7 @@ describe('parseAs', () => {
       [{ userName: 'alice', password: 'x', project: 'y' }, 'UnknownField', 'login.project', undefined],
       [{ applicationCredentialId: 'x', secret: '' }, 'InvalidField', 'login.secret', 'at least 1'],
       ['alice', 'InvalidField', 'login', 'must be an object'],
-    ])('says of %j what is wrong with the nearest', (value, code, field, reason = '') => {
+    ])('explains %j by the nearest alternative', (value, code, field, reason = '') => {
       const refused = refusal(() => parseAs(login, value, 'login'))
       expect(refused).toMatchObject({ code, field })
       expect(refused.message).toContain(reason)
@@ -151,13 +151,13 @@ describe('parseAs', () => {
     it.each([
       ['quick', 'bfd', 'must be one of none, default, fast'],
       [{ minTransmitMs: 1, minReceiveMs: 10, multiplier: 3 }, 'bfd.minTransmitMs', 'must be at least 5'],
-    ])('says of %j as BFD what is wrong with the nearest', (value, field, reason) => {
+    ])('explains %j as BFD by the nearest alternative', (value, field, reason) => {
       const refused = refusal(() => parseAs(z.strictObject({ bfd: bfdSettings }), { bfd: value }))
       expect(refused).toMatchObject({ code: 'InvalidField', field })
       expect(refused.message).toContain(reason)
     })
   })
-  it('wants at least one range in a pool', () => {
+  it('needs at least one range in a pool', () => {
     const pool = { ...meta, ranges: [], cidr: '10.0.0.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 }
     expect(refusal(() => parseAs(addressPool, pool)).field).toBe('ranges')
   })
@@ -199,14 +199,14 @@ describe('entryHash', () => {
     subnets: [],
     gateway: null,
   }
-  it('does not depend on the order of fields, and does on every value', () => {
+  it('depends on every value, and not on the order of fields', () => {
     const reversed = Object.fromEntries(Object.entries(entry).reverse()) as unknown as DomainEntry
     expect(entryHash(reversed)).toBe(entryHash(entry))
     expect(entryHash({ ...entry, gateway: { via: 'l2' } })).not.toBe(entryHash(entry))
     expect(entryHash({ ...entry, segment: { physicalNetwork: 'p', vlan: 1 } })).not.toBe(entryHash(entry))
   })
 
-  it('canonical JSON has names in order, whatever lists hold', () => {
+  it('canonical JSON sorts names, in lists too', () => {
     const plainly = (value: unknown): string => {
       if (value === null || typeof value !== 'object') return JSON.stringify(value)
       if (Array.isArray(value)) return `[${value.map(plainly).join()}]`
@@ -221,7 +221,7 @@ describe('entryHash', () => {
     )
   })
 
-  it('that of a changed entry is what it would be without the one before', () => {
+  it('hashing a changed entry gives the same with and without the previous one', () => {
     const entryOf = (members: readonly object[]): LoadBalancerEntry =>
       ({
         kind: 'load-balancer',

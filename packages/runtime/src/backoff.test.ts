@@ -9,7 +9,7 @@ test('doubles up to the limit', () => {
   expect(whole).toEqual([100, 200, 400, 800, 1000, 1000])
 })
 
-test('is random between half and the whole, whatever the count', () => {
+test('is random between half of the pause and all of it, whatever the count', () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), random, (failures, drawn) => {
@@ -21,7 +21,7 @@ test('is random between half and the whole, whatever the count', () => {
   )
 })
 
-test('begins anew after a success, and is never shorter than what the server asked for', () => {
+test('starts over after a success, and is never shorter than the server asked for', () => {
   const backoff = new Backoff({ ...LIMITS, random: () => 0 })
   expect([backoff.next(), backoff.next(), backoff.failures]).toEqual([50, 100, 2])
   expect(backoff.next(5000)).toBe(5200)

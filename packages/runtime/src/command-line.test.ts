@@ -7,13 +7,13 @@ const read = (...argv: readonly string[]) =>
   readCommandLine(schema, 'SPOUT_AGENT', argv, { SPOUT_AGENT_LOG_LEVEL: 'x' })
 
 describe('readCommandLine', () => {
-  it('gives settings, and prints nothing unless asked', () => {
+  it('returns settings, and prints nothing unless asked', () => {
     expect(read()).toEqual({ config: { log: { level: 'x' } }, print: null })
     expect(read('--set', 'log.level=debug')).toEqual({ config: { log: { level: 'debug' } }, print: null })
     expect(read('--print-config').print).toBe('log.level = "x"  # environment SPOUT_AGENT_LOG_LEVEL')
   })
 
-  it('says which options there are, whatever else is said', () => {
+  it('lists the options for --help, whatever else is given', () => {
     for (const asked of ['--help', '-h']) {
       const { print } = read(asked, '--config', '/nowhere')
       for (const option of ['--config FILE', '--set section.key=value', '--print-config', '--version'])

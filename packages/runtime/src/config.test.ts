@@ -13,7 +13,7 @@ const schema = z.strictObject({
 })
 
 describe('loadConfig', () => {
-  test('flags beat the environment, which beats the file, which beats defaults', () => {
+  test('flags override the environment, which overrides the file, which overrides defaults', () => {
     const sources = {
       file: { name: 'spout.yaml', text: 'api:\n  listenPort: 1\n  host: "::1"\n' },
       environment: { prefix: 'SPOUT', variables: { SPOUT_API_LISTEN_PORT: '2' } },

@@ -16,7 +16,7 @@ const part = (name: string, seen: string[], change: { failStart?: boolean; failS
 })
 
 describe('Lifecycle', () => {
-  test('stops in reverse, also past a part that fails to stop', async () => {
+  test('stops in reverse order, and continues after a component that fails to stop', async () => {
     const seen: string[] = []
     const lifecycle = new Lifecycle({ log: silentLogger() })
       .add(part('a', seen))
@@ -26,7 +26,7 @@ describe('Lifecycle', () => {
     expect(seen).toEqual(['+a', '+b', '-b', '-a'])
   })
 
-  test('a part that does not start stops those before it', async () => {
+  test('a component that does not start stops those before it', async () => {
     const seen: string[] = []
     const lifecycle = new Lifecycle({ log: silentLogger() })
       .add(part('a', seen))
@@ -36,7 +36,7 @@ describe('Lifecycle', () => {
     expect(seen).toEqual(['+a', '-a'])
   })
 
-  test('a part that never stops is left behind at the deadline', async () => {
+  test('a component that never stops is abandoned at the deadline', async () => {
     const seen: string[] = []
     const clock = new FakeClock()
     const lifecycle = new Lifecycle({ log: silentLogger(), clock, stopDeadlineMs: 1000 })

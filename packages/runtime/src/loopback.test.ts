@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isLoopback } from './loopback.ts'
 
-test.each(['127.0.0.1', '127.255.0.9', '::1', 'localhost'])('%s is this machine alone', (host) => {
+test.each(['127.0.0.1', '127.255.0.9', '::1', 'localhost'])('%s is reachable from this machine only', (host) => {
   expect(isLoopback(host)).toBe(true)
 })
 
@@ -14,6 +14,6 @@ test.each([
   '127.1',
   '::ffff:10.0.0.1',
   'control.example.org',
-])('"%s" is beyond it', (host) => {
+])('"%s" is reachable from elsewhere', (host) => {
   expect(isLoopback(host)).toBe(false)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Metrics } from './metrics.ts'
 
-test('counts, observes and asks for snapshots at scrape time', async () => {
+test('counts, observes and reads snapshots at scrape time', async () => {
   const metrics = new Metrics({ maxSeries: 2 })
   const requests = metrics.counter({ name: 'requests_total', help: 'h', labels: ['surface'] })
   requests.add({ surface: 'octavia' })

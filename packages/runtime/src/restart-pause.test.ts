@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { restartPauseMs } from './restart-pause.ts'
 
-it('starts a process again at once, one that dies at once ever later, and forgets after a life', () => {
+it('restarts a process at once, one that keeps dying ever later, and starts over after a longer run', () => {
   let pause = restartPauseMs(0, 60_000)
   expect(pause).toBe(0)
   const pauses = Array.from({ length: 10 }, () => {

@@ -35,7 +35,7 @@ test('tries until the work is done, with growing pauses', async () => {
   ])
 })
 
-test('begins with short pauses again once something went well', async () => {
+test('starts with short pauses again after a success', async () => {
   const { clock, stopping, failures, options } = bed()
   const outcomes = ['fails', 'fails', 'well', 'fails'] as const
   let attempts = 0
@@ -52,7 +52,7 @@ test('begins with short pauses again once something went well', async () => {
   expect(attempts).toBe(4)
 })
 
-test('a failure after the end is nobody’s news', async () => {
+test('a failure after the abort is not reported', async () => {
   const { stopping, failures, options } = bed()
   await retry(async () => {
     stopping.abort()

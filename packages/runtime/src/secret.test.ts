@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createLogger } from './logger.ts'
 import { Secret } from './secret.ts'
 
-test('a secret shows nowhere', () => {
+test('a secret appears nowhere', () => {
   const canary = 'canary-7d1f'
   const secret = new Secret(canary)
   const lines: string[] = []

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Semaphore } from './semaphore.ts'
 
-test('so many run at a time, the others in their order, also after one that fails', async () => {
+test('runs at most so many at a time, the others in order, also after one that fails', async () => {
   const semaphore = new Semaphore(2)
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<string>>()

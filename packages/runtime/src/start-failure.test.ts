@@ -14,7 +14,7 @@ afterEach(() => {
 })
 
 describe('why a process could not start', () => {
-  test('a port that somebody has: where, why, and what to do, without a stack', async () => {
+  test('a port in use: where, why, and what to do, without a stack', async () => {
     const port = await listen('127.0.0.1', 0)
     const error = await listen('127.0.0.1', port).catch((cause: unknown) => cause)
     expect(startFailure(error)).toBe(
@@ -27,12 +27,12 @@ describe('why a process could not start', () => {
     expect(startFailure(error)).toBe('cannot listen on 192.0.2.1:9130: this machine does not have that address')
   })
 
-  test('a store that somebody else has', () => {
+  test('a store in use by another process', () => {
     const words = 'The store does not accept writes: spout.db is in use by process 1: end that one first'
     expect(startFailure(Object.assign(new Error(words), { name: 'SpoutError', kind: 'unavailable' }))).toBe(words)
   })
 
-  test('a defect keeps its stack', () => {
+  test('a bug keeps its stack', () => {
     expect(startFailure(new TypeError('x is not a function'))).toContain('start-failure.test.ts')
   })
 })

@@ -22,7 +22,7 @@ function collected(garbageMb: number, heldMb: number): readonly [before: number,
   return [before, after]
 }
 
-test('what nobody holds is given back', () => {
+test('unreferenced memory is given back', () => {
   const [before, after] = collected(20, 0)
   expect(after).toBeLessThan(before - 10)
 })

@@ -19,7 +19,7 @@ async function serve(options: Partial<StatusServerOptions> = {}) {
   return { server, ask }
 }
 
-test('says that it lives, whether it is ready or why not, and its figures', async () => {
+test('answers health, readiness with reasons, and metrics', async () => {
   let why: string | null = 'not both sides have been read yet'
   const { ask } = await serve({ readiness: () => why })
   expect(await ask('/healthz')).toEqual([200, 'text/plain', 'ok\n'])
@@ -31,13 +31,13 @@ test('says that it lives, whether it is ready or why not, and its figures', asyn
     expect((await ask(path, method))[0]).toBe(404)
 })
 
-test('of a process that is not asked whether it is ready, figures alone are served', async () => {
+test('without a readiness check only metrics are served', async () => {
   const { ask } = await serve()
   expect((await ask('/metrics'))[0]).toBe(200)
   for (const path of ['/healthz', '/readyz', '/']) expect((await ask(path))[0]).toBe(404)
 })
 
-test('what throws is an error of that answer alone', async () => {
+test('a check that throws fails its own answer only', async () => {
   let isBroken = true
   const text = async () => {
     if (isBroken) throw new Error('no figures')
@@ -53,7 +53,7 @@ test('what throws is an error of that answer alone', async () => {
   expect((await ask('/metrics'))[0]).toBe(200)
 })
 
-test('an address that is taken is an error at the start', async () => {
+test('an address in use is an error at the start', async () => {
   const { server } = await serve()
   await expect(serve({ port: server.port })).rejects.toThrow('EADDRINUSE')
 })
@@ -66,7 +66,7 @@ function tokenFile(): string {
   return path.join(directory, 'token')
 }
 
-test('with a token file, figures and reasons are for who has the token; a probe needs none', async () => {
+test('with a token file, metrics and reasons need the token; a probe does not', async () => {
   const file = tokenFile()
   let why: string | null = 'not in sync: node1'
   const { ask } = await serve({ tokenFile: file, readiness: () => why })
@@ -83,7 +83,7 @@ test('with a token file, figures and reasons are for who has the token; a probe 
   expect(await ask('/readyz')).toEqual([200, 'text/plain', 'ok\n'])
 })
 
-test('a token file that is not there or too short opens nothing; one that comes or changes counts at once', async () => {
+test('a missing or short token file admits nobody; a new or changed one counts at once', async () => {
   const file = tokenFile()
   const { ask } = await serve({ tokenFile: file })
   expect((await ask('/metrics', 'GET', TOKEN))[0]).toBe(503)
@@ -113,14 +113,14 @@ async function open(port: number, text: string) {
   return state
 }
 
-test.each(['GET /metr', ''])('who does not end his request is let go (%j)', async (text) => {
+test.each(['GET /metr', ''])('a client that does not finish its request is disconnected (%j)', async (text) => {
   const { server, ask } = await serve({ clientTimeoutMs: 100 })
   const slow = await open(server.port, text)
   await vi.waitFor(() => expect(slow.isClosed).toBe(true), { timeout: 10_000 })
   expect((await ask('/metrics'))[0]).toBe(200)
 })
 
-test('one address has so many connections, and those that it ends make room', async () => {
+test('connections per address are limited, and a closed one makes room', async () => {
   const { server, ask } = await serve({ clientTimeoutMs: 60_000 })
   const states = await Promise.all(Array.from({ length: 40 }, () => open(server.port, 'GET /')))
   await vi.waitFor(() => expect(states.filter(({ isClosed }) => isClosed)).toHaveLength(24), { timeout: 10_000 })

@@ -24,14 +24,14 @@ describe('WorkQueue', () => {
     expect(queue.size).toBe(0)
   })
 
-  test('groups take turns, whatever the length of one', async () => {
+  test('groups take turns, however long one is', async () => {
     const queue = new WorkQueue()
     for (const key of ['n1', 'n2', 'n3', 'n4']) queue.add(key, 'noisy')
     queue.add('q1', 'quiet')
     expect(await drain(queue, 5)).toEqual(['n1', 'q1', 'n2', 'n3', 'n4'])
   })
 
-  test('a key in work is not handed out again until it is done', async () => {
+  test('a key in work is not given out again until it is done', async () => {
     const queue = new WorkQueue()
     queue.add('a')
     expect(await queue.take()).toBe('a')
@@ -68,7 +68,7 @@ describe('WorkQueue', () => {
     expect(clock.timers).toBe(0)
   })
 
-  test('what is paused is told from what waits or is in work', async () => {
+  test('paused keys are told apart from waiting ones and those in work', async () => {
     const queue = new WorkQueue({ clock: new FakeClock() })
     queue.addAfter('a', 1000)
     expect([queue.isPaused('a'), queue.isPaused('b')]).toEqual([true, false])
@@ -78,7 +78,7 @@ describe('WorkQueue', () => {
     expect([queue.isPaused('a'), queue.size]).toEqual([false, 1])
   })
 
-  test('retryAfter brings the key back then', async () => {
+  test('retryAfter brings the key back after that time', async () => {
     const clock = new FakeClock()
     const queue = new WorkQueue({ clock })
     queue.add('a')
@@ -89,7 +89,7 @@ describe('WorkQueue', () => {
     expect(queue.waiting).toBe(1)
   })
 
-  test('closing ends waiting takers and timers', async () => {
+  test('closing ends waiting calls of take and timers', async () => {
     const clock = new FakeClock()
     const queue = new WorkQueue({ clock })
     queue.addAfter('b', 10)

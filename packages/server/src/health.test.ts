@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { healthApi } from './health.ts'
 import { createServer, mount } from './http/host.ts'
 
-test('the API says that it answers, and nothing of how the process is', async () => {
+test('the API answers that it is alive, and reveals nothing about the process', async () => {
   const app = createServer({ log: silentLogger() })
   onTestFinished(() => app.close())
   mount(app, healthApi())

@@ -65,7 +65,7 @@ describe('identity', () => {
     expect(refused.stderr).toContain('HTTP 401')
   })
 
-  test('a wrong password is refused in words', async () => {
+  test('a wrong password is refused with a message', async () => {
     const { code, stderr } = await run(as('admin', 'wrong', 'admin'), ['token', 'issue'])
     expect(code).toBe(1)
     expect(stderr).toContain('(HTTP 401)')
@@ -110,7 +110,7 @@ describe('identity', () => {
     MANY_CALLS_MS,
   )
 
-  test('application credentials: made, used, shown without the secret, ended', async () => {
+  test('application credentials: created, used, shown without the secret, deleted', async () => {
     const made = await show(admin(), 'application', 'credential', 'create', 'robot', '--role', 'reader')
     expect(made).toMatchObject({ name: 'robot', roles: 'reader', unrestricted: false })
     const robot = {
@@ -228,7 +228,7 @@ describe('network', () => {
     await bed.admission.deleteLoadBalancer(loadBalancer.id, { cascade: true })
   })
 
-  test('what there is none of', async () => {
+  test('kinds of which there are none', async () => {
     expect(await list(admin(), 'security', 'group', 'list')).toEqual([])
     expect(await list(admin(), 'subnet', 'pool', 'list')).toEqual([])
     expect((await list(admin(), 'extension', 'list', '--network')).map((row) => row.Alias)).toContain('external-net')

@@ -31,7 +31,7 @@ const password = (change: object = {}, scope?: unknown) => ({
 const inAdmin = { project: { name: 'admin', domain: { name: 'Default' } } }
 
 describe('version documents', () => {
-  test('as the clients’ discovery wants them', async () => {
+  test("as the clients' discovery expects them", async () => {
     const root = await call('GET', '/identity/', null)
     expect(root.status).toBe(300)
     expect(root.body.versions.values[0]).toMatchObject({ id: 'v3.14', status: 'stable' })
@@ -77,7 +77,7 @@ describe('tokens', () => {
     ['no password', { auth: { identity: { methods: ['password'] } } }, 400, /auth\.identity\.password is required/],
     ['a number', password({ password: 7 }), 400, /auth\.identity\.password\.user\.password/],
     ['a list as name', password({ name: ['admin'] }), 400, /auth\.identity\.password\.user\.name/],
-  ])('%s is refused in Keystone’s words', async (_what, body, status, message) => {
+  ])("%s is refused in Keystone's format", async (_what, body, status, message) => {
     const reply = await call('POST', '/identity/v3/auth/tokens', null, body)
     expect(reply.status).toBe(status)
     expect(reply.body).toEqual({
@@ -87,7 +87,7 @@ describe('tokens', () => {
   })
 })
 
-describe('identity for others than administrators', () => {
+describe('identity for users who are not administrators', () => {
   test.each([
     ['POST', '/identity/v3/projects', { project: { name: 'x' } }, 403],
     ['POST', '/identity/v3/users', { user: { name: 'x' } }, 403],
@@ -102,7 +102,7 @@ describe('identity for others than administrators', () => {
     expect((await call(method, url, null, payload)).status).toBe(url.endsWith('nowhere') ? 404 : 401)
   })
 
-  test('sees itself alone', async () => {
+  test('sees only itself', async () => {
     const { body } = await call('GET', '/identity/v3/users', member)
     expect(body.users.map((user: { name: string }) => user.name)).toEqual(['m'])
     const projects = await call('GET', '/identity/v3/projects', member)

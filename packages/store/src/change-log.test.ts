@@ -14,7 +14,7 @@ function sequencesAfter(log: ChangeLog, sequence: number): number[] {
 const plenty = { changes: 1e9, bytes: 1e9 }
 
 describe('ChangeLog', () => {
-  test('reads on from any place in it', () => {
+  test('continues from any place in it', () => {
     const log = new ChangeLog(plenty, 5)
     expect([log.floor, log.head, log.after(5)]).toEqual([5, 5, null])
     for (const sequence of [6, 9, 10]) log.append(commit(sequence, 'x'))
@@ -34,7 +34,7 @@ describe('ChangeLog', () => {
     expect(sequencesAfter(log, floor)).toHaveLength(3 - floor)
   })
 
-  test('whatever is appended and compacted, it reads what a plain array would', () => {
+  test('whatever is appended and compacted, it reads the same as a plain array', () => {
     const step = fc.oneof(
       fc.record({ append: fc.integer({ min: 1, max: 3 }) }),
       fc.record({ compact: fc.integer({ min: 0, max: 60 }) }),

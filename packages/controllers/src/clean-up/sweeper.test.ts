@@ -75,7 +75,7 @@ test('deletes what has expired and nothing else', async () => {
   await plane.stop()
 })
 
-test('an address that was taken again meanwhile stays', async () => {
+test('an address that was taken again meanwhile is not deleted', async () => {
   const plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['address', address(1, PAST)])
   // The view lags behind this write when the sweep looks.

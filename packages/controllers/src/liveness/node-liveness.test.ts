@@ -7,7 +7,7 @@ const start = () => {
   return { clock, liveness: new NodeLiveness({ clock, disconnectedAfterMs: 3000, moveAfterMs: 5000 }) }
 }
 
-test('a node that is not heard of after a start is lost after the time in which addresses move', async () => {
+test('a node that does not report after a start is lost after `moveAfterMs`', async () => {
   const { clock, liveness } = start()
   liveness.watch('a')
   await clock.advance(4999)
@@ -17,7 +17,7 @@ test('a node that is not heard of after a start is lost after the time in which 
   liveness.close()
 })
 
-test('while others are heard of for the first time, who is late in the queue is not gone', async () => {
+test('while other nodes report for the first time, a late node is not lost', async () => {
   const { clock, liveness } = start()
   for (const node of ['a', 'b', 'c', 'd']) liveness.watch(node)
   for (const node of ['a', 'b', 'c']) {
@@ -34,7 +34,7 @@ test('while others are heard of for the first time, who is late in the queue is 
   liveness.close()
 })
 
-test('but not for ever, and nobody who comes back later prolongs it', async () => {
+test('but not for ever, and returning nodes do not prolong that time', async () => {
   const { clock, liveness } = start()
   liveness.watch('late')
   for (let second = 0; second < 66; second++) {
@@ -54,7 +54,7 @@ test('but not for ever, and nobody who comes back later prolongs it', async () =
   liveness.close()
 })
 
-test("a standstill of the control plane is nobody's silence", async () => {
+test('a standstill of the control plane does not count as silence', async () => {
   const { clock, liveness } = start()
   const nodes = ['a', 'b', 'c']
   const changes: string[] = []
@@ -73,7 +73,7 @@ test("a standstill of the control plane is nobody's silence", async () => {
   liveness.close()
 })
 
-test('after a long standstill every node has the whole time to be heard of, and a dead one is lost after it', async () => {
+test('after a long standstill every node has the full time to report, and a dead one is lost after it', async () => {
   const { clock, liveness } = start()
   for (const node of ['alive', 'dead']) liveness.heardOf(node)
   await clock.advance(2900)
@@ -88,7 +88,7 @@ test('after a long standstill every node has the whole time to be heard of, and 
   liveness.close()
 })
 
-test('a control plane that stands still again and again finds a dead node all the same', async () => {
+test('a control plane with repeated standstills still finds a dead node', async () => {
   const { clock, liveness } = start()
   liveness.heardOf('dead')
   let rounds = 0

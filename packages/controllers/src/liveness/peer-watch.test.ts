@@ -34,7 +34,7 @@ const pass = async (seconds: number, answers: boolean) => {
   }
 }
 
-test('a silent node is asked after at the address that it announced, and only while it is silent', async () => {
+test('a silent node is probed at the address that it announced, and only while it is silent', async () => {
   await pass(2, true)
   expect(watched()).toEqual([])
   await pass(1, true)
@@ -43,7 +43,7 @@ test('a silent node is asked after at the address that it announced, and only wh
   expect(watched()).toEqual([])
 })
 
-test('while another node hears it, it is disconnected and keeps what it has, however long', async () => {
+test('while it answers another node, it is disconnected and keeps its addresses, however long', async () => {
   await pass(600, true)
   expect(plane.status.node(N1).connection).toBe('disconnected')
   expect([plane.liveness.of(N1), owner()]).toEqual(['disconnected', N1])
@@ -51,21 +51,21 @@ test('while another node hears it, it is disconnected and keeps what it has, how
   expect([plane.liveness.of(N1), owner()]).toEqual(['connected', N1])
 })
 
-test('once it does not answer any more it loses what it has at once', async () => {
+test('once it stops answering it loses its addresses at once', async () => {
   await pass(60, true)
   await plane.sees(N2, false)
   expect([plane.liveness.of(N1), owner()]).toEqual(['lost', N2])
   expect(watched()).toEqual([])
 })
 
-test('a node that does not answer is lost after the same time as ever', async () => {
+test('a node that does not answer is lost after the usual time', async () => {
   await pass(4, false)
   expect(owner()).toBe(N1)
   await pass(1, false)
   expect(owner()).toBe(N2)
 })
 
-test('who does not say whether he hears it is waited for 2 s', async () => {
+test('a node that does not report a result is waited for 2 s', async () => {
   for (let second = 0; second < 6; second++) {
     await plane.clock.advance(1000)
     await plane.report(N2, { sights: [] })
@@ -76,7 +76,7 @@ test('who does not say whether he hears it is waited for 2 s', async () => {
   expect(owner()).toBe(N2)
 })
 
-test('when the control plane itself was cut off from all, who comes back first takes nothing from who still answers', async () => {
+test('when the control plane was cut off from all nodes, the first to return takes nothing from one that still answers', async () => {
   await plane.clock.advance(30_000)
   await plane.idle()
   expect([plane.liveness.of(N1), plane.liveness.of(N2)]).toEqual(['lost', 'lost'])
@@ -86,7 +86,7 @@ test('when the control plane itself was cut off from all, who comes back first t
   expect(owner()).toBe(N1)
 })
 
-test('a control plane that starts while a node is cut off from it asks after the node before it takes anything', async () => {
+test('a control plane that starts while a node is cut off has it probed before it moves its addresses', async () => {
   const again = await ControlPlane.start(plane.store)
   try {
     await again.report(N2)

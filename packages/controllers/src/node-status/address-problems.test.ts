@@ -7,7 +7,7 @@ const conflict = (index: number) => ({
   since: '2026-01-01T00:00:00.000Z',
 })
 
-it('names who claims an address', () => {
+it('names the claimant of an address', () => {
   expect(addressProblems([])).toEqual([])
   expect(addressProblems([conflict(1)])).toEqual([
     {
@@ -18,7 +18,7 @@ it('names who claims an address', () => {
   ])
 })
 
-it('leaves out what is another node’s by now, and nothing else', () => {
+it('leaves out addresses that moved to another node, and nothing else', () => {
   const all = [conflict(1), conflict(2), conflict(3), conflict(4), conflict(5)]
   const owned = [
     { address: '192.0.2.1', ownerNodeId: 'here' },
@@ -33,13 +33,13 @@ it('leaves out what is another node’s by now, and nothing else', () => {
   expect(conflictsOf('here', [], owned)).toEqual([])
 })
 
-it('counts what would fill a page', () => {
+it('counts conflicts that would fill a page', () => {
   const problems = addressProblems(Array.from({ length: 100 }, (_, index) => conflict(index)))
   expect(problems).toHaveLength(6)
   expect(problems.at(-1)?.message).toBe('So are 95 further addresses of the node.')
 })
 
-it('says that the address on the fabric is gone, when there was one', () => {
+it('reports a lost fabric address, if there was one', () => {
   expect(fabricProblems('192.0.2.1', true)).toEqual([
     {
       code: 'FabricAddressLost',

@@ -9,7 +9,7 @@ const flows = (changes: Partial<FlowsReport> = {}): FlowsReport => ({
 })
 const peerAt = (address: string): string | null => (address === '192.0.2.2' ? 'n2' : null)
 
-test('a connected peer that is not heard is a problem, one that is gone is not', () => {
+test('a silent connected peer is a problem, one that is gone is not', () => {
   expect(flowProblems(null, peerAt)).toEqual([])
   expect(flowProblems(flows(), peerAt)).toEqual([])
   const silentPeers = [
@@ -25,7 +25,7 @@ test('a connected peer that is not heard is a problem, one that is gone is not',
   ])
 })
 
-test('an address that came without its flows is a problem for as long as the node tells of it', () => {
+test('an address that came without its flows is a problem while the node reports it', () => {
   const lastMiss = { at: '2026-01-01T00:00:00.000Z', expected: 1100, came: 0 }
   expect(flowProblems(flows({ missed: 1100, lastMiss }), peerAt)).toEqual([
     {
@@ -37,7 +37,7 @@ test('an address that came without its flows is a problem for as long as the nod
   expect(flowProblems(flows({ missed: 1100, lastMiss: null }), peerAt)).toEqual([])
 })
 
-test('what the program says of itself comes first', () => {
+test("the program's own error comes first", () => {
   const silentPeers = [{ address: '192.0.2.2', lastHeard: null }]
   expect(flowProblems(flows({ error: 'listening: Address in use', silent: 1, silentPeers }), peerAt)).toMatchObject([
     { code: 'FlowsNotReplicated', message: 'It does not replicate flows: listening: Address in use.' },

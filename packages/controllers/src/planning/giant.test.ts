@@ -89,7 +89,7 @@ test('40,960 members and 1,000 listeners in one load balancer reach the node, ev
   })
 })
 
-test('what is too much is refused by the limit that it passes, and nothing of it is there', async () => {
+test('a document over a limit is refused with that limit, and nothing of it is stored', async () => {
   const { admission } = plane
   expect(await refused(giant(2, 3000, 1))).toMatchObject({
     code: 'OverQuota',

@@ -23,7 +23,7 @@ const announces = (plane: ControlPlane, nodeId: string, number: number): boolean
 const ownerOf = (plane: ControlPlane, number: number): string | null =>
   plane.view.get('placement', uuid('lb', number))?.value.ownerNodeId ?? null
 
-test('a new load balancer comes to every node of its group with its domain, and one node announces it', async () => {
+test('a new load balancer is published to every node of its group with its domain, and one node announces it', async () => {
   const plane = await clusterOfTwo()
   const seen: string[] = []
   plane.nodeStates.onChange(N1, (keys) => seen.push(...keys))
@@ -37,7 +37,7 @@ test('a new load balancer comes to every node of its group with its domain, and 
   await plane.stop()
 })
 
-test('the second goes to the node with fewer, and a deleted one leaves nothing behind', async () => {
+test('the second is placed on the node with fewer, and a deleted one leaves nothing behind', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   await plane.put(['loadBalancer', loadBalancer(2)])
@@ -52,7 +52,7 @@ test('the second goes to the node with fewer, and a deleted one leaves nothing b
   await plane.stop()
 })
 
-test('what does not concern a node is not written and not published', async () => {
+test('a change that nodes do not see is neither written nor published', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   const revision = plane.view.get('placement', uuid('lb', 1))?.revision
@@ -64,7 +64,7 @@ test('what does not concern a node is not written and not published', async () =
   await plane.stop()
 })
 
-test('a lost node hands over, and gets nothing back when it returns', async () => {
+test("a lost node's load balancers move, and do not move back when it returns", async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)], ['loadBalancer', loadBalancer(2)])
   const lost = ownerOf(plane, 1) === N1 ? N1 : N2
@@ -84,7 +84,7 @@ test('a lost node hands over, and gets nothing back when it returns', async () =
   await plane.stop()
 })
 
-test('with nobody left the owner stays, and who comes first takes over once it does not hear the owner', async () => {
+test('with no node left the owner stays, and the first to return takes over once it does not see the owner', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   await plane.clock.advance(20_000)
@@ -97,7 +97,7 @@ test('with nobody left the owner stays, and who comes first takes over once it d
   await plane.stop()
 })
 
-test('a draining node hands over; a deleted one holds nothing any more', async () => {
+test('a draining node hands over; a deleted one has no entries', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   await plane.put(['node', node(1, { scheduling: 'draining' })])
@@ -107,7 +107,7 @@ test('a draining node hands over; a deleted one holds nothing any more', async (
   await plane.stop()
 })
 
-test('an added node gets everything of its group', async () => {
+test('an added node gets all entries of its group', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   await plane.put(['node', node(3)])
@@ -118,7 +118,7 @@ test('an added node gets everything of its group', async () => {
   await plane.stop()
 })
 
-test('with return path gateway the load balancers of a network go where its gateway is', async () => {
+test("with return path gateway a network's load balancers are on the node with its gateway", async () => {
   const plane = await clusterOfTwo()
   await plane.put(['network', network(1, { returnPath: 'gateway' })])
   await plane.put(['loadBalancer', loadBalancer(1)])
@@ -155,7 +155,7 @@ test('a restart plans the same bytes and writes nothing', async () => {
   await again.stop()
 })
 
-test('nothing is published before the store has it, and a refusing store is tried again', async () => {
+test('nothing is published before it is stored, and a failing store is retried', async () => {
   const store = new MemoryStore()
   let refuse = false
   const commit = store.commit.bind(store)
@@ -179,7 +179,7 @@ test('nothing is published before the store has it, and a refusing store is trie
   await plane.stop()
 })
 
-test('a placement that somebody else wrote counts', async () => {
+test('a placement that another writer stored counts', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])
   const placed: Placement = { ...plane.view.get('placement', uuid('lb', 1))!.value, ownerNodeId: N2 }
@@ -201,7 +201,7 @@ test('a placement that somebody else wrote counts', async () => {
   await plane.stop()
 })
 
-test('however changes come, a control plane that starts anew publishes what the running one does', async () => {
+test('whatever the changes, a restarted control plane publishes the same as the running one', async () => {
   const step = fc.oneof(
     fc.record({
       do: fc.constant('put' as const),

@@ -26,7 +26,7 @@ async function oneNode() {
   }
 }
 
-test('a network is untracked while all that is in it are listeners of the proxy', async () => {
+test('a network is untracked while all its listeners are proxied', async () => {
   const { plane, isUntracked, put } = await oneNode()
   await put(1, null)
   expect(isUntracked()).toBe(false)
@@ -44,7 +44,7 @@ test('a network is untracked while all that is in it are listeners of the proxy'
 test.each<[string, Partial<Listener>]>([
   ['counts its connections', { connectionLimit: 10 }],
   ['lists its clients', { allowedCidrs: ['198.51.100.0/24'] }],
-])('a network is tracked where a listener of the proxy %s', async (_what, change) => {
+])('a network is tracked if a proxied listener %s', async (_what, change) => {
   const { plane, isUntracked, put } = await oneNode()
   await put(1, { protocol: 'http', ...change })
   expect(isUntracked()).toBe(false)
@@ -53,7 +53,7 @@ test.each<[string, Partial<Listener>]>([
   await plane.stop()
 })
 
-test('a network whose packets are forwarded as they are has nothing tracked anyway, and no other guard for it', async () => {
+test('a network with return path dsr is never tracked, and needs no other guard for it', async () => {
   const { plane, isUntracked, put } = await oneNode()
   const direct: Network = { ...network(1), returnPath: 'dsr' }
   await plane.put(['network', direct])
@@ -62,7 +62,7 @@ test('a network whose packets are forwarded as they are has nothing tracked anyw
   await plane.stop()
 })
 
-test('a load balancer waits until nodes are told what it needs of its network, also where that takes long', async () => {
+test("a load balancer waits until its network's domain is published, even if that takes long", async () => {
   const { plane, isUntracked, put } = await oneNode()
   await put(1, { protocol: 'http' })
   const { promise: held, resolve: release } = Promise.withResolvers<void>()

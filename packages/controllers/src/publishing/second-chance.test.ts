@@ -22,7 +22,7 @@ async function schedule(plane: ControlPlane, nodeId: string, scheduling: 'enable
   await plane.idle()
 }
 
-test('a drain begins when the others said that they know of it', async () => {
+test('a drain begins when the other nodes confirmed that they know of it', async () => {
   const plane = await cluster()
   await schedule(plane, N1, 'draining')
   expect(groupOf(plane, N2)?.secondChance).toMatchObject({ first: '192.0.2.1' })
@@ -71,7 +71,7 @@ test('a second chance outlasts the drain and ends in time', async () => {
   await plane.stop()
 })
 
-test('a node that is lost takes its connections along', async () => {
+test('a lost node has lost its connections', async () => {
   const plane = await cluster()
   await schedule(plane, N1, 'draining')
   for (const id of [N2, N3]) await plane.confirmAll(id)
@@ -83,7 +83,7 @@ test('a node that is lost takes its connections along', async () => {
   await plane.stop()
 })
 
-test('a second chance ends when the node says that no client is left, and stays so after the drain', async () => {
+test('a second chance ends when the node reports that no client is left, and stays so after the drain', async () => {
   const plane = await cluster()
   await schedule(plane, N1, 'draining')
   for (const id of [N2, N3]) await plane.confirmAll(id)
@@ -104,7 +104,7 @@ test('a second chance ends when the node says that no client is left, and stays 
   await plane.stop()
 })
 
-test('nodes know each other inside a network where clients of its own come to a proxy', async () => {
+test("nodes know each other's addresses in a network whose own clients reach a proxy", async () => {
   const plane = await cluster()
   const domain = () => plane.entry(N1, 'domain/1') as DomainEntry
   const inner = (protocol: 'http' | 'tcp', scope: 'tenant' | 'fabric') => {

@@ -9,7 +9,7 @@ const N2 = uuid('node', 2)
 const NETWORK = uuid('network', 1)
 const flowsKey = 'c3'.repeat(32)
 
-test('members see one address that moves with the shard; of an l2 group each node’s own', async () => {
+test("members see one address that moves with the shard; in an l2 group each node's own", async () => {
   const plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['nodeGroup', vrrpGroup(1, 2, { flowsKey })], ['node', node(1)], ['node', node(2)])
   await plane.put(['network', network(1)])

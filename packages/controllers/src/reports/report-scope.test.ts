@@ -48,7 +48,7 @@ const counters = (loadBalancerId: string, listenerId: string) => ({
   ...{ totalConnections: 7, requestErrors: 0 },
 })
 
-test("a node that speaks of another group's load balancers changes nothing of them", async () => {
+test("a node cannot report on another group's load balancers", async () => {
   const plane = await twoGroups()
   const before = JSON.stringify(plane.status.loadBalancer(LB))
   const vip = loadBalancer(1).vips[0]!.address
@@ -66,7 +66,7 @@ test("a node that speaks of another group's load balancers changes nothing of th
   await plane.stop()
 })
 
-test("a node's lie that it holds a load balancer holds up no withdrawal", async () => {
+test('a node cannot delay a withdrawal by claiming to have the load balancer', async () => {
   const plane = await twoGroups()
   await plane.report(FOREIGN, { entries: [programmed(LB)] })
   await plane.delete('loadBalancer', LB)
@@ -77,7 +77,7 @@ test("a node's lie that it holds a load balancer holds up no withdrawal", async 
   await plane.stop()
 })
 
-test('members, listeners and addresses that a load balancer does not have are not known of it', async () => {
+test('reports of members, listeners and addresses that a load balancer does not have are dropped', async () => {
   const plane = await twoGroups()
   const before = loadBalancer(1).vips[0]!.address
   await plane.report(N1, {
@@ -95,7 +95,7 @@ test('members, listeners and addresses that a load balancer does not have are no
   await plane.stop()
 })
 
-test('shards that its group does not have, and sessions with nobody, are left out', async () => {
+test('reports of unknown shards and sessions are dropped', async () => {
   const plane = await twoGroups()
   const master = (number: number) => ({
     ...{ number, state: 'master' as const, since: SINCE, takeovers: 1, lastMove: null },
@@ -115,7 +115,7 @@ test('shards that its group does not have, and sessions with nobody, are left ou
   await plane.stop()
 })
 
-test('an address that is not its own is not claimed from it', async () => {
+test('a conflict about an address that is not its own is dropped', async () => {
   const plane = await twoGroups()
   const claim = (address: string) => ({ address, mac: '02:00:00:00:00:99', since: SINCE })
   const own = plane.view.get('loadBalancer', LB)!.value.vips[0]!.address
@@ -126,7 +126,7 @@ test('an address that is not its own is not claimed from it', async () => {
   await plane.stop()
 })
 
-test('an address of the fabric that is nobody else has is stored once a second however often the node says another', async () => {
+test("a node's fabric address is stored at most once a second, however often it changes", async () => {
   const plane = await twoGroups()
   const stored = () => plane.view.get('node', N1)!.value.seenFabricAddress
   const asked = vi.spyOn(plane.admission, 'seeFabricAddress')
@@ -147,7 +147,7 @@ test('an address of the fabric that is nobody else has is stored once a second h
   await plane.stop()
 })
 
-test('what a node makes up is not kept, however much it is', async () => {
+test('invented reports are not kept, however many', async () => {
   const plane = await twoGroups()
   const made = (turn: number): Partial<NodeReport> => {
     const ids = Array.from({ length: 1000 }, (_, index) => uuid('other', 100_000 + turn * 1000 + index))
@@ -163,7 +163,7 @@ test('what a node makes up is not kept, however much it is', async () => {
   await plane.stop()
 })
 
-test('what a node held before this process began is waited for, and bounded', async () => {
+test('what a node had before this process started is waited for, and limited', async () => {
   const plane = await twoGroups()
   const gone = uuid('lb', 77)
   await plane.delete('node', FOREIGN)
@@ -178,7 +178,7 @@ test('what a node held before this process began is waited for, and bounded', as
   await plane.stop()
 })
 
-test('a confirmation of what was taken away meanwhile counts when the same is given again', async () => {
+test('a confirmation of an entry that was taken away counts when the same entry is given again', async () => {
   const plane = await twoGroups()
   const key = `lb/${LB}`
   const held = plane.nodeStates.get(N1, key)!

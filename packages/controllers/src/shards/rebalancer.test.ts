@@ -31,7 +31,7 @@ const part = (plane: ControlPlane, nodeId: string) => plane.entry(nodeId, 'group
 const shardOf = (plane: ControlPlane, nodeId: string, number: number) =>
   part(plane, nodeId)?.vrrp?.shards.find((each) => each.number === number)
 
-test('a shard is handed over once its new owner knows of it, and no longer than until that has it', async () => {
+test('a shard is handed over once its new owner knows of it, and only until the new owner has it', async () => {
   const plane = await cluster()
   const { rebalance } = await plane.admission.rebalanceNodeGroup(GROUP, [MOVE])
   await plane.idle()
@@ -52,7 +52,7 @@ test('a shard is handed over once its new owner knows of it, and no longer than 
   await plane.stop()
 })
 
-test('a shard is not handed over to a node that does not hold everything', async () => {
+test('a shard is not handed over to a node that is not in sync', async () => {
   const plane = await cluster()
   await plane.report(N2, { inSync: false })
   await plane.admission.rebalanceNodeGroup(GROUP, [MOVE])
@@ -65,7 +65,7 @@ test('a shard is not handed over to a node that does not hold everything', async
   await plane.stop()
 })
 
-test('the reason of a planned move is in the history, whoever spoke first', async () => {
+test('the reason of a planned move is in the history, whichever node reports first', async () => {
   const plane = await cluster()
   await plane.put(['network', network(1)], ['network', network(2)])
   await plane.put(['loadBalancer', loadBalancer(1)], ['loadBalancer', loadBalancer(2, { network: 2 })])
@@ -82,7 +82,7 @@ test('the reason of a planned move is in the history, whoever spoke first', asyn
   await plane.stop()
 })
 
-test('a group that wants it is evened out after a quiet time, another one never', async () => {
+test('a group that asks for it is rebalanced after a quiet time, another one never', async () => {
   for (const [rebalanceAfterSeconds, wanted] of [
     [5, [MOVE]],
     [0, undefined],

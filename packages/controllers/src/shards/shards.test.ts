@@ -62,7 +62,7 @@ async function pass(plane: ControlPlane, ms: number, nodeIds: readonly string[])
 }
 
 describe('what nodes of a vrrp group get', () => {
-  test('the group first, then one and the same entry, with the gateway in the same shard', async () => {
+  test('the group entry first, then the same entry on all nodes, with the gateway in the same shard', async () => {
     const plane = await cluster()
     const seen: string[] = []
     plane.nodeStates.onChange(uuid('node', 3), (keys) => seen.push(...keys))
@@ -88,7 +88,7 @@ describe('what nodes of a vrrp group get', () => {
     await plane.stop()
   })
 
-  test('a node that comes, goes, is lost or drained changes nothing but group entries', async () => {
+  test('adding, removing, losing or draining a node changes only group entries', async () => {
     const plane = await cluster()
     for (const number of [1, 2, 3]) await plane.put(['loadBalancer', loadBalancer(number)])
     const placements = (await plane.store.list('placement')).items
@@ -117,7 +117,7 @@ describe('what nodes of a vrrp group get', () => {
     await plane.stop()
   })
 
-  test('what an agent sees as its address is kept, and its neighbours learn of it; a taken one is not', async () => {
+  test("an agent's fabric address is stored and published to its neighbours; a taken one is refused", async () => {
     const plane = await cluster()
     await plane.put(['node', node(3, { seenFabricAddress: null })])
     const N3 = uuid('node', 3)
@@ -132,7 +132,7 @@ describe('what nodes of a vrrp group get', () => {
     await plane.stop()
   })
 
-  test('an address that is told several times before it is kept is asked for once', async () => {
+  test('an address that is reported several times before it is stored is written once', async () => {
     const plane = await cluster()
     await plane.put(['node', node(3, { seenFabricAddress: null })])
     const asked = vi.spyOn(plane.admission, 'seeFabricAddress')
@@ -145,7 +145,7 @@ describe('what nodes of a vrrp group get', () => {
     await plane.stop()
   })
 
-  test('what a node refuses of its part is said of the node, in the words of the announcer', async () => {
+  test("a failed group entry is a problem of the node, with the announcer's message", async () => {
     const plane = await cluster()
     const refused = {
       key: 'group',
@@ -222,7 +222,7 @@ describe('what nodes of a vrrp group get', () => {
     await plane.stop()
   })
 
-  test('bgp: every node announces with the number of what is said for the pool, and the policy of the group', async () => {
+  test("bgp: every node announces with the pool's advertisement and the group's policy", async () => {
     const plane = await cluster()
     const bgp = { localAs: 64_500, policy: 'always' as const, drainSeconds: 5 }
     await plane.put(['loadBalancer', proxied(1)], ['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })])
@@ -247,7 +247,7 @@ describe('what nodes of a vrrp group get', () => {
 })
 
 describe('what becomes of a load balancer in a shard', () => {
-  test('active once the master of its shard programmed and announces it, not before; backups count as programmed', async () => {
+  test('active once the master of its shard programmed and announces it, not before; backups need only program it', async () => {
     const plane = await cluster()
     await plane.put(['loadBalancer', loadBalancer(1)])
     expect(status(plane)).toBe('pending NoOwner')
@@ -277,7 +277,7 @@ describe('what becomes of a load balancer in a shard', () => {
     return plane
   }
 
-  test('a dead master is outdone by the one that took over: it stays active, and the history tells how', async () => {
+  test('a master that took over wins over a dead one: it stays active, and the history shows the move', async () => {
     const plane = await carried()
     const takeovers: (number | null)[] = []
     plane.status.onTakeover(({ durationMs }) => takeovers.push(durationMs))
@@ -303,7 +303,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  test('a hand-over is active throughout; its duration is between the two nodes’ own words', async () => {
+  test("it is active throughout a hand-over; the duration is between the two nodes' reports", async () => {
     const plane = await carried()
     await plane.report(N1, {
       shards: [shard(1, 'backup', { since: '2026-01-01T00:00:30.000Z' })],
@@ -320,7 +320,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  test('a move that does not end is told after a moment; nobody is an alarm', async () => {
+  test('a move that does not end is shown after a moment; no owner is an alarm', async () => {
     const plane = await carried()
     await plane.report(N1, { shards: [shard(1, 'fault', { since: '2026-01-01T00:00:30.000Z' })] })
     expect([status(plane), plane.status.shard(GROUP, 1)?.state]).toEqual(['active Moving', 'moving'])
@@ -332,7 +332,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  test('two that both go on claiming are an alarm, and it ends when one gives way', async () => {
+  test('two masters that keep claiming are an alarm, which ends when one gives way', async () => {
     const plane = await carried()
     await plane.report(N2, { shards: [shard(1, 'master', { since: '2026-01-01T00:00:20.000Z' })] })
     await plane.report(N2, { entries: [programmed(plane, N2, [VIP])] })
@@ -345,7 +345,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  test('a node that comes back does not confirm what it said before it died, until it has looked at its shards', async () => {
+  test('a returning node confirms nothing from before it died until it reports its shards', async () => {
     const plane = await carried()
     await plane.report(N2, { shards: [shard(1, 'master', { since: '2026-01-01T00:00:20.000Z' })] })
     await plane.report(N2, { entries: [programmed(plane, N2, [VIP])] })
@@ -359,7 +359,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  test('a silent master keeps its word while nobody takes over; a new session without shards takes it back', async () => {
+  test('a silent master stays owner while no node takes over; a new session without shards ends that', async () => {
     const plane = await carried()
     await pass(plane, 7000, [N2])
     expect(status(plane)).toBe('active Programmed')
@@ -391,7 +391,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  test('bgp: one node that announces is enough; policy healthy has nothing to wait for', async () => {
+  test('bgp: one node that announces is enough; policy healthy does not wait for an announcement', async () => {
     const plane = await cluster()
     const bgp = { localAs: 64_500, policy: 'healthy' as const, drainSeconds: 5 }
     await plane.put(['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp', bgp })], ['loadBalancer', proxied(1)])
@@ -414,7 +414,7 @@ describe('what becomes of a load balancer in a shard', () => {
     await plane.stop()
   })
 
-  test('a node announces what its shards master, and what no shard moves; the rest it only holds ready', async () => {
+  test('a node announces the VIPs of shards that it masters and those without a shard; others it holds ready', async () => {
     const plane = await cluster()
     const announced = () => [N1, N2].map((id) => plane.status.node(id).announced)
     await plane.put(['loadBalancer', loadBalancer(1)])

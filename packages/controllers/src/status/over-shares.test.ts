@@ -33,7 +33,7 @@ async function twoNetworks() {
   return { plane, domainOf }
 }
 
-test('a network over its share is said on its load balancers alone, and no more once it is within', async () => {
+test('a network over its share is shown on its load balancers only, and not once it is within it', async () => {
   const { plane, domainOf } = await twoNetworks()
   const told: string[] = []
   plane.status.onChange((kind, id) => {
@@ -55,7 +55,7 @@ test('a network over its share is said on its load balancers alone, and no more 
   await plane.stop()
 })
 
-test('a proxy that was ended for want of memory says more than one that was about to be', async () => {
+test('a proxy that was ended for lack of memory is worse than one that is near it', async () => {
   const { plane, domainOf } = await twoNetworks()
   const memory = over(domainOf(LB), 'memory', 256 * 1024 ** 2)
   await plane.report(N1, { overShares: [{ ...memory, refused: false }] })
@@ -65,7 +65,7 @@ test('a proxy that was ended for want of memory says more than one that was abou
   await plane.stop()
 })
 
-test('a node speaks of the shares of networks that it has', async () => {
+test('a node reports shares only of networks that it has', async () => {
   const { plane, domainOf } = await twoNetworks()
   await plane.report(N1, { overShares: [over(9_999), over(domainOf(LB), 'bytes', 1_000)] })
   expect(plane.status.ignored(N1)).toBe(1)
@@ -73,7 +73,7 @@ test('a node speaks of the shares of networks that it has', async () => {
   await plane.stop()
 })
 
-test('an agent that was started again and says nothing of shares takes its word back', async () => {
+test('a restarted agent that reports no shares withdraws its report', async () => {
   const { plane, domainOf } = await twoNetworks()
   await plane.report(N1, { overShares: [over(domainOf(LB))] })
   await plane.report(N1, { session: 'session-2', sequence: 1, inSync: true })
@@ -91,7 +91,7 @@ describe('words', () => {
   }
   const onNode = { nodeName: 'n1', ...over(1, 'flows', 262_144) }
 
-  test('members that are down are said first, since they weigh more', () => {
+  test('members that are down come first, because they are worse', () => {
     const down: Serving = { ...serving, state: 'no', reason: 'AllMembersDown', message: 'Nobody answers.' }
     expect(withOverShares(down, [onNode])).toEqual({
       ...down,
@@ -100,7 +100,7 @@ describe('words', () => {
     })
   })
 
-  test('a proxy that is held up says what it may have', () => {
+  test('a delayed proxy shows its limit', () => {
     const held = { nodeName: 'n1', ...over(1, 'processors', 0.5) }
     expect(withOverShares(serving, [held]).message).toBe(
       'Node n1 holds up its proxy, which wants more processor time than it may have (processors: 0.5). 2 of 2 members answer.',
@@ -122,14 +122,14 @@ describe('words', () => {
     })
   })
 
-  test('a proxy with as many connections as it may have', () => {
+  test('a proxy at its limit of connections', () => {
     const full = { nodeName: 'n1', ...over(1, 'connections', 4_000) }
     expect(withOverShares(serving, [full]).message).toBe(
       'Node n1 takes no more connections to its proxy for now: it has as many as it may, 4,000. 2 of 2 members answer.',
     )
   })
 
-  test('what nobody drops is left as it is', () => {
+  test('without a node over its share nothing changes', () => {
     expect(withOverShares(serving, [])).toBe(serving)
   })
 })

@@ -54,7 +54,7 @@ test('pending until the owner programmed exactly the newest entry and announces 
   await plane.stop()
 })
 
-test('load balancers are counted by what became of them', async () => {
+test('load balancers are counted by provisioning status', async () => {
   const plane = await placed()
   expect(plane.status.counts).toEqual({ pending: 1, active: 0, error: 0 })
   await plane.put(['loadBalancer', loadBalancer(2)])
@@ -68,7 +68,7 @@ test('load balancers are counted by what became of them', async () => {
   await plane.stop()
 })
 
-test('a node that was told to give an address up hears nobody claim it', async () => {
+test('an address that a node must give up is no conflict', async () => {
   const plane = await placed()
   const { address } = plane.view.get('loadBalancer', LB)!.value.vips[0]!
   const addressConflicts = [{ address, mac: '02:00:00:00:00:99', since: '2026-01-01T00:00:00.000Z' }]
@@ -81,7 +81,7 @@ test('a node that was told to give an address up hears nobody claim it', async (
   await plane.stop()
 })
 
-test("an error carries the node's words", async () => {
+test("an error has the node's message", async () => {
   const plane = await placed()
   const entry = {
     ...programmed(plane, N1, []),
@@ -98,7 +98,7 @@ test("an error carries the node's words", async () => {
   await plane.stop()
 })
 
-test('no node at all is an error that says so; no network is nothing left to do', async () => {
+test('no node is an error that says so; no network is active, because there is nothing to do', async () => {
   const plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['nodeGroup', nodeGroup(1)], ['network', network(1)])
   await plane.put(['loadBalancer', loadBalancer(1)])
@@ -108,7 +108,7 @@ test('no node at all is an error that says so; no network is nothing left to do'
   await plane.stop()
 })
 
-test('a silent node is disconnected, keeps what it said, and never turns an active load balancer to anything else', async () => {
+test('a silent node is disconnected, its reports stay, and active load balancers stay active', async () => {
   const plane = await placed()
   await plane.confirmAll(N1)
   await plane.clock.advance(3100)
@@ -126,7 +126,7 @@ test('a silent node is disconnected, keeps what it said, and never turns an acti
   await plane.stop()
 })
 
-test('an unknown session is asked to tell everything, and what it does not tell again is dropped once it is in sync', async () => {
+test('an unknown session is asked for everything, and what it does not repeat is dropped once it is in sync', async () => {
   const plane = await placed()
   await plane.confirmAll(N1)
   expect(await plane.report(N1, { session: 'session-2', sequence: 7, inSync: false })).toEqual({ resend: true })
@@ -148,7 +148,7 @@ test('a report that comes late or twice changes nothing', async () => {
   await plane.stop()
 })
 
-test('listeners hear of a change of meaning once, and of nothing else', async () => {
+test('listeners are called once per change of status, and for nothing else', async () => {
   const plane = await placed()
   const heard: string[] = []
   plane.status.onChange((kind, id) => heard.push(`${kind} ${id}`))
@@ -180,7 +180,7 @@ const monitor: HealthMonitor = {
   http: null,
 }
 
-test("a member's health is the owner's word, the worst of the others' while it has none, and nothing without a monitor", async () => {
+test("a member's health is the owner's report, else the worst of the others, and absent without a monitor", async () => {
   const plane = await placed()
   const watched = { ...pool(1, ['10.0.0.11', '10.0.0.12']), monitor }
   await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [watched] })])
@@ -213,7 +213,7 @@ test("a member's health is the owner's word, the worst of the others' while it h
   await plane.stop()
 })
 
-test('whoever reads the health of many members at a time reads one and the same, until it changes', async () => {
+test("readers of many members' health share one object until it changes", async () => {
   const plane = await placed()
   const watched = { ...pool(1, ['10.0.0.11']), monitor }
   await plane.put(['loadBalancer', loadBalancer(1, { generation: 2, pools: [watched] })])

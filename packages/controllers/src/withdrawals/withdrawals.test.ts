@@ -28,7 +28,7 @@ const waits = (plane: ControlPlane) => {
 const DONE = { withdrawn: true, overdue: false, nodes: [] }
 const waitingFor = (...nodes: string[]) => ({ withdrawn: false, overdue: false, nodes })
 
-test('a load balancer is withdrawn once every node that was told of it says that it does not hold it', async () => {
+test('a load balancer is withdrawn once every node that had it reports its removal', async () => {
   const plane = await carried()
   expect(waits(plane).withdrawn).toBe(false)
   let told = 0
@@ -46,7 +46,7 @@ test('a load balancer is withdrawn once every node that was told of it says that
   await plane.stop()
 })
 
-test('a node that was told and never answered is waited for, and its word counts though it never said that it held it', async () => {
+test('a node that never confirmed it is waited for, and its report of the removal counts', async () => {
   const plane = await ControlPlane.start(new MemoryStore())
   await plane.put(['nodeGroup', nodeGroup(1)], ['node', node(1)], ['network', network(1)])
   await plane.report(N1)
@@ -59,7 +59,7 @@ test('a node that was told and never answered is waited for, and its word counts
   await plane.stop()
 })
 
-test('a node that is lost is waited for no longer, nor is one that was deleted', async () => {
+test('lost and deleted nodes are not waited for', async () => {
   const plane = await carried()
   await plane.delete('loadBalancer', LB)
   await plane.report(N1, { removed: [KEY] })
@@ -81,7 +81,7 @@ test('a node that is lost is waited for no longer, nor is one that was deleted',
   await other.stop()
 })
 
-test('a node that cannot let go says why, and after half a minute it is overdue', async () => {
+test('a node that cannot remove it reports why, and after half a minute it is overdue', async () => {
   const plane = await carried()
   await plane.delete('loadBalancer', LB)
   await plane.report(N1, { removed: [KEY] })
@@ -102,7 +102,7 @@ test('a node that cannot let go says why, and after half a minute it is overdue'
   await plane.stop()
 })
 
-test('after a restart nothing counts as withdrawn before every node told what it holds, or is lost', async () => {
+test('after a restart nothing counts as withdrawn before every node reported everything, or is lost', async () => {
   const before = await carried()
   await before.delete('loadBalancer', LB)
   const entries = [...[N1]].map(() => ({
@@ -124,7 +124,7 @@ test('after a restart nothing counts as withdrawn before every node told what it
   await plane.stop()
 })
 
-test('one that was made again is not withdrawn', async () => {
+test('a load balancer that exists again is not withdrawn', async () => {
   const plane = await carried()
   await plane.delete('loadBalancer', LB)
   await plane.put(['loadBalancer', loadBalancer(1)])

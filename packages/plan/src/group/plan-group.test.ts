@@ -50,7 +50,7 @@ describe('planGroup', () => {
     expect(plan({ group: group({ announcer: 'l2' }), nodes: [node(1)] }).entries.size).toBe(0)
   })
 
-  it('names the addresses of all other nodes, silent ones too, and none of the node itself', () => {
+  it("lists the addresses of all other nodes, silent ones too, and not the node's own", () => {
     const { entries } = plan({ nodes: [node(1), node(2, { connection: 'lost' }), node(3, { connection: 'never' })] })
     expect(entries.get(id(0xa01))?.vrrp).toMatchObject({ source: '192.0.2.1', peers: ['192.0.2.2', '192.0.2.3'] })
   })
@@ -59,7 +59,7 @@ describe('planGroup', () => {
     ['is not known', node(2, { fabricAddress: null }), 'NoFabricAddress'],
     ['is of another family', node(2, { fabricAddress: '2001:db8::2' }), 'FabricFamilyDiffers'],
     ['is that of another', node(2, { fabricAddress: '192.0.2.1' }), 'FabricAddressTaken'],
-  ])('leaves out a node whose address %s, and tells nobody of it', (_what, other, code) => {
+  ])('leaves out a node whose address %s, and gives it to no other node', (_what, other, code) => {
     const { entries, problems } = plan({ nodes: [node(1), other, node(3)] })
     expect(entries.get(other.id)).toMatchObject({ vrrp: null })
     expect(problems.get(other.id)).toMatchObject([{ code }])
@@ -82,7 +82,7 @@ describe('planGroup', () => {
     expect(entries.get(id(0xa01))?.vrrp?.yield).toBe(yields)
   })
 
-  it('drains BGP in two steps, and says when the second comes', () => {
+  it('drains BGP in two steps, and says when the second is due', () => {
     const drained = node(1, { scheduling: 'draining', schedulingSince: NOW })
     const at = (seconds: number) =>
       plan({ group: bgpGroup(), nodes: [drained, node(2)], nowMs: Date.parse(NOW) + 1000 * seconds })
@@ -96,7 +96,7 @@ describe('planGroup', () => {
     expect(alone.entries.get(drained.id)?.bgp?.drain).toBe('prefer-others')
   })
 
-  it.each(['vrrp', 'bgp'] as const)('holds a drain back as long as it is told to, with %s', (announcer) => {
+  it.each(['vrrp', 'bgp'] as const)('holds a drain back while `heldBack` says so, with %s', (announcer) => {
     const drained = node(1, { scheduling: 'draining', schedulingSince: NOW, drainedSince: NOW })
     const nodes = [drained, node(2)]
     const of = (heldBack: ReadonlySet<string>) =>
@@ -122,7 +122,7 @@ describe('planGroup', () => {
     })
   })
 
-  it('gives a node the peers selected for it, the template under what they say, and says what is missing', () => {
+  it('gives a node its selected peers with their templates, and reports what is missing', () => {
     const template = peer(9, { template: true, address: null, as: 64_600, md5Secret: 'inherited', bfd: 'fast' })
     const peers = [
       peer(1, { templateId: template.id, as: null }),
@@ -181,7 +181,7 @@ test('no two nodes of a shard have one priority, first owners are even, and the 
   )
 })
 
-test('an address goes out with what names its pool, else with what is for the rest, else plainly', () => {
+test('an address uses the advertisement of its pool, else the one for all others, else the plain one', () => {
   const said = (number: number, addressPoolIds: string[] | null): BgpAdvertisementIntent =>
     bgpAdvertisement.parse({ ...meta(number, ''), number, addressPoolIds })
   expect(advertisementsByPool([])).toEqual({ byPool: {}, otherwise: 1 })

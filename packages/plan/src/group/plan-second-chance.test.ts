@@ -27,13 +27,13 @@ const plan = (nodes: readonly GroupNode[], nowS = 0, announcer: NodeGroup['annou
 }
 
 describe('a second chance', () => {
-  it('is nobody’s while nothing was moved, long after, and where the group wants none', () => {
+  it('is absent without a move, long after one, and where the group has none', () => {
     expect(plan([node(1), node(2)]).byNode.size).toBe(0)
     expect(plan([drained(1, 0), node(2)], 300).byNode.size).toBe(0)
     expect(plan([drained(1, 0), node(2)], 0, 'vrrp', 0).byNode.size).toBe(0)
   })
 
-  it('leads from the others to the node that was drained, until its time is up', () => {
+  it('leads from the other nodes to the drained one, until its time is up', () => {
     const { byNode, againAtS } = plan([drained(1, 0), node(2), node(3)], 10)
     const times = { since: at(0), seconds: 300 }
     const way = { first: '192.0.2.1', firstNode: 'node-1', next: null, leavingSince: null, ...times }
@@ -79,17 +79,17 @@ describe('a second chance', () => {
     expect(plan([drained(1, 0, fields), node(2)]).ways['node-2']).toBeUndefined()
   })
 
-  it('is not left by a node that nobody can stand in for', () => {
+  it('is not given by a node without a successor', () => {
     expect(plan([drained(1, 0), node(2, { connection: 'lost' })]).byNode.get('node-1')).toBeUndefined()
   })
 
-  it('ends early for the others, not for the node that saw its clients off', () => {
+  it('ends early for the others, not for the node that drained its clients', () => {
     const { byNode } = plan([drained(1, 0, { departed: true }), node(2)], 10)
     expect(Array.from(byNode.keys())).toEqual(['node-1'])
     expect(byNode.get('node-1')).toMatchObject({ first: null, leavingSince: at(0) })
   })
 
-  it('names to a node that stays the shards that it gives away, as long as it lasts', () => {
+  it('tells a node that stays which shards it hands over, while it lasts', () => {
     const gives = node(1, { movedSince: at(0), movedShards: [2, 4] })
     const { byNode } = plan([gives, node(2)], 10)
     const handedOver = { shards: [2, 4], since: at(0) }
@@ -100,7 +100,7 @@ describe('a second chance', () => {
     expect(plan([gives, node(2)], 300).byNode.size).toBe(0)
   })
 
-  it('leads with BGP to everybody in turn, also when a node comes back', () => {
+  it('leads with BGP to every node in turn, also when a node returns', () => {
     const nodes = [node(1), node(2, { schedulingSince: at(900), drainedSince: at(0) }), node(3)]
     expect(plan(nodes, 900).ways).toEqual({})
     expect(plan(nodes, 900, 'bgp').ways).toEqual({
@@ -119,7 +119,7 @@ describe('a second chance', () => {
   })
 })
 
-test('whatever is drained when, a packet visits a node at most once more after it was sent on there', () => {
+test('in any order of drains, a packet visits each node at most once more after being forwarded', () => {
   const anyNode = fc.record({
     scheduling: fc.constantFrom('enabled' as const, 'cordoned' as const, 'draining' as const),
     drained: fc.option(fc.integer({ min: 0, max: 400 })),
@@ -154,7 +154,7 @@ test('whatever is drained when, a packet visits a node at most once more after i
 
 describe('a drain', () => {
   const never = () => false
-  it('waits until those that would take over know, and not for ever', () => {
+  it('waits until the nodes that take over know, and not for ever', () => {
     const nodes = [drained(1, 0), node(2), node(3)]
     const wait = (knows: (one: GroupNode) => boolean, nowS: number) => heldBack(nodes, knows, T0 + 1000 * nowS)
     expect(wait(never, 0)).toEqual({ nodeIds: new Set(['node-1']), againAtMs: T0 + 2000 })
@@ -163,7 +163,7 @@ describe('a drain', () => {
     expect(wait(never, 2)).toEqual({ nodeIds: new Set(), againAtMs: null })
   })
 
-  it('waits for no node that is silent or drained itself', () => {
+  it('does not wait for silent or drained nodes', () => {
     const nodes = [drained(1, 0), drained(2, 0), node(3, { connection: 'disconnected' })]
     expect(heldBack(nodes, never, T0).nodeIds.size).toBe(0)
   })

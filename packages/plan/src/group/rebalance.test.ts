@@ -23,7 +23,7 @@ const shard = (number: number, owner: string | null, fields: Partial<BalancedSha
 const move = (number: number, fromNodeId: string, toNodeId: string) => ({ shard: number, fromNodeId, toNodeId })
 
 describe('planRebalance', () => {
-  it('gives a node that came back its part', () => {
+  it('gives a returning node its part', () => {
     const shards = [1, 2, 3, 4].map((number) => shard(number, 'a'))
     expect(planRebalance(shards, [node('a'), node('b')])).toEqual([move(3, 'a', 'b'), move(4, 'a', 'b')])
   })
@@ -39,19 +39,19 @@ describe('planRebalance', () => {
     ['draining', { scheduling: 'draining' }],
     ['silent', { connection: 'disconnected' }],
     ['not in sync', { inSync: false }],
-  ])('gives a node nothing that is %s, and takes nothing from it', (_, fields) => {
+  ])('gives no shard to a node that is %s, and takes none from it', (_, fields) => {
     const shards = [1, 2, 3, 4].map((number) => shard(number, 'a'))
     expect(planRebalance(shards, [node('a'), node('b', fields)])).toEqual([])
     expect(planRebalance(shards, [node('a', fields), node('b')])).toEqual([])
   })
 
-  it('leaves shards alone that nobody owns, or two', () => {
+  it('leaves shards without an owner, or with two, alone', () => {
     const shards = [shard(1, 'a'), shard(2, null), shard(3, 'a', { state: 'two-owners' }), shard(4, 'a')]
     expect(planRebalance(shards, [node('a'), node('b')])).toEqual([move(4, 'a', 'b')])
   })
 })
 
-test('the moves are the fewest that make ready nodes even within one', () => {
+test('the moves are the fewest that even out the ready nodes to within one', () => {
   const ids = ['a', 'b', 'c', 'd', 'e']
   const owners = fc.array(fc.constantFrom(...ids), { maxLength: 16 })
   fc.assert(
@@ -97,7 +97,7 @@ describe('rebalanceSteps', () => {
   const states = (shards: readonly BalancedShard[], others = nodes, ms = 10) =>
     rebalanceSteps(request, shards, others, at(ms)).map(({ state, message }) => message ?? state)
 
-  it('goes on with the next when one is done', () => {
+  it('continues with the next when one is done', () => {
     expect(states([shard(3, 'a'), shard(4, 'a')])).toEqual(['moving', 'waiting'])
     expect(states([shard(3, null), shard(4, 'a')])).toEqual(['moving', 'waiting'])
     expect(states([shard(3, 'b'), shard(4, 'a')])).toEqual(['done', 'moving'])
@@ -113,7 +113,7 @@ describe('rebalanceSteps', () => {
     ['node b is disconnected', both, [node('a'), node('b', { connection: 'disconnected' })]],
     ['node b does not hold everything yet', both, [node('a'), node('b', { inSync: false })]],
     ['node b takes no part in the shard', [faulty, shard(4, 'a')], nodes],
-  ])('waits in vain while %s', (message, shards, others) => {
+  ])('times out while %s', (message, shards, others) => {
     expect(step(shards, others, 10)).toEqual([
       ['moving', message],
       ['waiting', null],
@@ -131,7 +131,7 @@ describe('rebalanceSteps', () => {
     expect(moveUnderWay(rebalanceSteps(request, both, nodes, at(STEP_MS)))).toBe(null)
   })
 
-  it('is over for good after a time, whoever owns what then', () => {
+  it('ends after a time, whatever the owners are then', () => {
     expect(states([shard(3, 'b'), shard(4, 'a')], nodes, STEP_MS)).toEqual(['done', 'moving'])
     expect(states([shard(3, 'b'), shard(4, 'a')], nodes, 2 * STEP_MS)).toEqual([
       'done',

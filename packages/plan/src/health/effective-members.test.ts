@@ -58,7 +58,7 @@ describe('effectiveMembers', () => {
     expect([...effectiveMembers(pool, new Set(down))].sort()).toEqual(up)
   })
 
-  it('is the rule that the L4 data plane follows', () => {
+  it('is the rule of the L4 data plane', () => {
     fc.assert(
       fc.property(anyPool, anyDown, (pool, down) => {
         const served = new Set(Array.from(effectiveSlots(pool, down)).filter((index) => index !== NO_MEMBER))

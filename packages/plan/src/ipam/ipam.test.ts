@@ -19,7 +19,7 @@ const texts = (space: { readonly ranges: readonly { version: 4 | 6; first: bigin
   )
 
 describe('NumberRuns', () => {
-  it('is a set that knows its gaps', () => {
+  it('is a set that finds its gaps', () => {
     const edit = fc.record({ add: fc.boolean(), value: fc.bigInt(0n, 40n) })
     fc.assert(
       fc.property(fc.array(edit, { maxLength: 200 }), fc.bigInt(0n, 40n), fc.bigInt(0n, 40n), (edits, a, b) => {
@@ -89,7 +89,7 @@ describe('allocateAddress', () => {
   const got = (allocation: ReturnType<typeof ask>): string =>
     'ip' in allocation ? formatIp(allocation.ip) : allocation.problem.code
 
-  it('takes the lowest free one, then none', () => {
+  it('takes the lowest free address, until none is left', () => {
     const index = new AddressIndex()
     index.put(parseIp('192.0.2.10'), null)
     index.hold(parseIp('192.0.2.11'))
@@ -111,12 +111,12 @@ describe('allocateAddress', () => {
     index.put(parseIp('192.0.2.10'), null)
     expect(got(ask(index, address))).toBe(answer)
   })
-  it('says when an address is set aside', () => {
+  it('reports an address that is set aside', () => {
     const wide = poolOf('192.0.2.0', '192.0.2.12')
     const request = { address: parseIp('192.0.2.1'), projectId: 'a', nowMs: 0, field: 'address' }
     expect(allocateAddress(wide, new AddressIndex(), request)).toMatchObject({ problem: { code: 'AddressForbidden' } })
   })
-  it('lets addresses rest for others, and gives a project its own again when nothing else is free', () => {
+  it('keeps addresses in quarantine from others, and gives a project its own back if nothing else is free', () => {
     const index = new AddressIndex()
     for (const [address, projectId] of [
       ['192.0.2.10', 'b'],
@@ -129,7 +129,7 @@ describe('allocateAddress', () => {
     expect(got(ask(index, '192.0.2.10', 0, 'b'))).toBe('192.0.2.10')
     expect(got(ask(index, null, 1000))).toBe('192.0.2.10')
   })
-  it('gives nodes the last addresses that are not to be avoided', () => {
+  it('gives nodes the last addresses, except those to avoid', () => {
     const index = new AddressIndex()
     const nodes = nodeSpace(subnetOf('10.0.0.0/29', '10.0.0.1', null))
     const avoid = (ip: { readonly value: bigint }): boolean => ip.value === parseIp('10.0.0.6').value
@@ -137,7 +137,7 @@ describe('allocateAddress', () => {
     expect(index.isFreeFor(parseIp('10.0.0.6'), null, 0)).toBe(true)
   })
 
-  it('never gives an address to two, over any history', () => {
+  it('never gives an address to two owners, over any history', () => {
     const PROJECTS = ['a', 'b']
     const step = fc.record({
       do: fc.constantFrom('take', 'take', 'take-exactly', 'release', 'wait'),

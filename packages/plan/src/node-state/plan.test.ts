@@ -105,7 +105,7 @@ describe('planLoadBalancer', () => {
     )
   })
 
-  it('takes members over that stay as they are, and makes the same bytes of them', () => {
+  it('reuses the objects of unchanged members, with the same bytes', () => {
     const members = Array.from({ length: 100 }, (_, at) => member(0x2000 + at))
     const before = loadBalancer(0x1000, { networkId: NETWORKS[0]!.id, pools: [pool(0x1100, members)] })
     const changed = members.toSpliced(7, 1).with(50, { ...members[51]!, weight: 9 })
@@ -120,7 +120,7 @@ describe('planLoadBalancer', () => {
     expect(entryOf(now).pools[0]!.members.filter((one) => kept.has(one))).toHaveLength(98)
   })
 
-  it('comes to the same through changes as at once', () => {
+  it('gives the same result through changes as at once', () => {
     fc.assert(
       fc.property(worlds, fc.nat(), (all, pick) => {
         const index = new PlacementIndex()
@@ -132,7 +132,7 @@ describe('planLoadBalancer', () => {
     )
   })
 
-  it('is stopped by no other object that cannot be', () => {
+  it('is not affected by an invalid other object', () => {
     const impossible = [
       loadBalancer(0xf000, { networkId: null }),
       loadBalancer(0xf001, { networkId: id(0xdead) }),
@@ -163,7 +163,7 @@ describe('planLoadBalancer', () => {
     )
   })
 
-  it('makes placements that the model takes', () => {
+  it('makes placements that fit the model', () => {
     fc.assert(
       fc.property(worlds, (all) => {
         for (const { placement } of planAll(new PlacementIndex(), all, THREE))
@@ -172,7 +172,7 @@ describe('planLoadBalancer', () => {
     )
   })
 
-  it('gives pools numbers that are unique in their network, for good', () => {
+  it('gives pools lasting numbers that are unique in their network', () => {
     fc.assert(
       fc.property(worlds, fc.nat(), (all, pick) => {
         const index = new PlacementIndex()
@@ -193,7 +193,7 @@ describe('planLoadBalancer', () => {
     )
   })
 
-  it('keeps all load balancers of a gateway network on one node, also when that is lost', () => {
+  it('keeps all load balancers of a gateway network on one node, even when it is lost', () => {
     const index = new PlacementIndex()
     const all = Array.from({ length: 6 }, (_, at) => loadBalancer(0x100 + at, { networkId: id(3) }))
     const owners = (nodes: readonly PlannedNode[]) =>
@@ -261,7 +261,7 @@ const shardsOf = ({ entries }: LoadBalancerPlan): ReadonlySet<unknown> =>
   )
 
 describe('shards', () => {
-  it('every VIP has exactly one, that of its network, whatever happens to the nodes', () => {
+  it('every VIP has exactly one shard, that of its network, whatever happens to the nodes', () => {
     fc.assert(
       fc.property(worlds, fc.integer({ min: 1, max: 16 }), (all, shards) => {
         const index = new PlacementIndex()
@@ -280,7 +280,7 @@ describe('shards', () => {
     )
   })
 
-  it('a node that goes, is silent or drained changes no entry of the others and no placement', () => {
+  it('removing, losing or draining a node changes no entry of other nodes and no placement', () => {
     const change = fc.constantFrom<readonly PlannedNode[]>(
       [node(1), node(2)],
       [node(1), node(2), node(3, { connection: 'lost' })],
@@ -300,7 +300,7 @@ describe('shards', () => {
     )
   })
 
-  it('networks are spread over shards, stay for ever, and move only out of shards that are gone', () => {
+  it('networks are spread over shards, and move only out of removed shards', () => {
     const index = new PlacementIndex()
     const one = loadBalancer(0x100)
     const other = loadBalancer(0x101, { networkId: id(3) })
@@ -316,7 +316,7 @@ describe('shards', () => {
     expect(index.freestShard(id(0xe01), 4)).toBe(1)
   })
 
-  it('refuses what no node can do, and keeps refusing until a node speaks', () => {
+  it('refuses features that no node has, and keeps refusing until a node reports', () => {
     const index = new PlacementIndex()
     const http = loadBalancer(0x100, { listeners: [listener(1, 80, { protocol: 'tcp-proxy' })] })
     const refused = planSharded(index, http, THREE)
@@ -330,7 +330,7 @@ describe('shards', () => {
 })
 
 describe('neededFeatures', () => {
-  it('names what listeners and their pools need', () => {
+  it('lists what listeners and their pools need', () => {
     const pools = [pool(1, [], { protocol: 'tcp-proxy-v2' }), pool(2, [], { protocol: 'tcp-proxy-v1' })]
     const listeners = [
       listener(3, 80, { protocol: 'http', defaultPoolId: id(1) }),

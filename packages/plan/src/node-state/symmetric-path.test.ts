@@ -45,7 +45,7 @@ const plan = (one: LoadBalancer, returnPath: Network['returnPath']) =>
     now: '2026-01-01T00:00:00.000Z',
   })
 
-describe('a load balancer that routers are told of', () => {
+describe('a load balancer announced by BGP', () => {
   it.each<[Network['returnPath'], readonly Protocol[], number | null, string]>([
     ['gateway', ['http'], 3, "it holds the members' gateway."],
     ['gateway', ['tcp'], 3, "it holds the members' gateway."],

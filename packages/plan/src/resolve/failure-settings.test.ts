@@ -55,7 +55,7 @@ describe('planPool', () => {
   const planned = (fields: Parameters<typeof pool>[2]) =>
     planPool({ listeners: [listener(4, 80, { defaultPoolId: id(1) })] }, pool(1, [member(2)], fields), 7, null).node
 
-  it('tells nodes what differs from the defaults alone', () => {
+  it('contains only settings that differ from the defaults', () => {
     expect(planned({})).not.toMatchObject({ drainMs: expect.anything() })
     expect(Object.keys(planned({}))).not.toContain('slowStartMs')
     expect(planned({ slowStartSeconds: 30, drainSeconds: 0, resetOnDown: true, passiveCheck })).toMatchObject({

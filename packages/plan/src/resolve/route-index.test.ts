@@ -16,7 +16,7 @@ const address = fc.tuple(fc.constantFrom(4, 6), fc.integer({ min: 0, max: 255 })
 })
 
 describe('RouteIndex', () => {
-  it('finds what looking at each would find, unless two overlap', () => {
+  it('finds the same as a linear search, unless two overlap', () => {
     fc.assert(
       fc.property(fc.array(prefix, { maxLength: 12 }), address, (routes, ip) => {
         const index = new RouteIndex(routes)
@@ -31,7 +31,7 @@ describe('RouteIndex', () => {
     )
   })
 
-  it('names the two that overlap', () => {
+  it('returns the two that overlap', () => {
     const [wide, far, narrow] = [{ to: '10.0.0.0/8' }, { to: '11.0.0.0/8' }, { to: '10.9.0.0/16' }]
     expect(new RouteIndex([wide, far, narrow]).overlap()).toEqual([wide, narrow])
     expect(new RouteIndex([wide, far]).overlap()).toBeNull()

@@ -74,7 +74,7 @@ describe('slot tables', () => {
     expect(slotTableSize([[1], []], 256)).toBe(64)
     expect(slotTableSize([[], []], 4096)).toBe(64)
   })
-  it('send every flow where it went when they grow', () => {
+  it('keep every flow where it was when they grow', () => {
     const small = decodeSlots(editSlots(null, membersOf(4)).slots)
     for (const size of SLOT_TABLE_SIZES) {
       const big = resizeSlots(small, size)
@@ -89,7 +89,7 @@ describe('slot tables', () => {
 })
 
 describe('editSlots', () => {
-  it('deals slots by weight within one slot of the ideal share', () => {
+  it('assigns slots by weight, within one slot of the ideal share', () => {
     fc.assert(
       fc.property(wantedMembers(), (wanted) => {
         expect(imbalance(editSlots(null, wanted), wanted)).toBeLessThan(1)
@@ -148,7 +148,7 @@ describe('editSlots', () => {
     expect(editSlots(joined, [member(0)]).members).toEqual(['m0'])
   })
 
-  it('takes evenly for a joining member, from nobody else to nobody else', () => {
+  it('takes slots evenly for a joining member, and moves no others', () => {
     const before = editSlots(null, membersOf(6))
     const after = editSlots(before, membersOf(7))
     const was = owners(before)
@@ -158,7 +158,7 @@ describe('editSlots', () => {
     expect([...countsOf(owners(after)).values()].sort()).toEqual([36, 36, 36, 37, 37, 37, 37])
   })
 
-  it('gives a member that returns slots again, taking from each no more than a share', () => {
+  it('gives a returning member slots again, taking at most a share from each other', () => {
     const full = editSlots(null, membersOf(8))
     const without = editSlots(full, membersOf(8).slice(1))
     const again = editSlots(without, membersOf(8))
@@ -166,19 +166,19 @@ describe('editSlots', () => {
     expect(again.members).toEqual(full.members)
   })
 
-  it('gives a replaced member the free slots alone', () => {
+  it('gives a replacing member only the free slots', () => {
     const before = editSlots(null, membersOf(4))
     const after = editSlots(before, [...membersOf(4).slice(1), member('new')])
     expect(owners(after)).toEqual(owners(before).map((id) => (id === 'm0' ? 'mnew' : id)))
   })
 
-  it('serves what fits when there are more members than slots', () => {
+  it('serves as many members as there are slots', () => {
     const assignment = editSlots(null, membersOf(10_000))
     expect(Math.max(...countsOf(owners(assignment)).values())).toBe(1)
     expect(editSlots(assignment, membersOf(10_000))).toEqual(assignment)
   })
 
-  it('survives a table whose indexes point nowhere', () => {
+  it('survives a table with invalid indexes', () => {
     const broken = encodeSlots(new Uint16Array(64).fill(777))
     expect(imbalance(editSlots({ members: ['m0'], slots: broken }, membersOf(2)), membersOf(2))).toBe(0)
   })
@@ -220,17 +220,17 @@ describe('effectiveSlots', () => {
     )
   })
 
-  it('is the pool table itself with every member up', () => {
+  it("is the pool's own table with every member up", () => {
     const pool = poolOf(membersOf(20))
     expect(effectiveSlots(pool, new Set())).toEqual(decodeSlots(pool.slots!))
   })
 
-  it('does not depend on the order in which members went down', () => {
+  it('does not depend on the order of failures', () => {
     const pool = poolOf(membersOf(20))
     expect(effectiveSlots(pool, new Set(['m3', 'm7']))).toEqual(effectiveSlots(pool, new Set(['m7', 'm3'])))
   })
 
-  it('moves only what a further failure carried', () => {
+  it('moves only the slots of a further failed member', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(19), { minLength: 1, maxLength: 8 }), (ids) => {
         const pool = poolOf(membersOf(20))
@@ -256,7 +256,7 @@ describe('effectiveSlots', () => {
     expect(gained.get(2)! / gained.get(1)!).toBeLessThan(2.5)
   })
 
-  it('serves by backups only when all ordinary members are down', () => {
+  it('uses backups only when all ordinary members are down', () => {
     const pool = poolOf([member(0), member(1), member('b', 1, true), member('c', 3, true)], 50)
     const idsWith = (...down: string[]): Set<string | undefined> =>
       new Set(Array.from(effectiveSlots(pool, new Set(down)), (index) => pool.members[index]?.id))
@@ -280,13 +280,13 @@ describe('effectiveSlots', () => {
     expect(same).toBe(ignored)
   })
 
-  it('has no member for any slot when everybody is down, and no slots for a proxied pool', () => {
+  it('has no member for any slot when all are down, and no slots for a proxied pool', () => {
     const pool = poolOf(membersOf(2))
     expect(new Set(effectiveSlots(pool, new Set(['m0', 'm1'])))).toEqual(new Set([NO_MEMBER]))
     expect(effectiveSlots({ ...pool, slots: null }, new Set())).toHaveLength(0)
   })
 
-  it('gives a member on its way up a part of its slots, and takes nobody else any', () => {
+  it('gives a member in slow start a part of its slots, and takes none from others', () => {
     fc.assert(
       fc.property(
         wantedMembers(),
@@ -312,7 +312,7 @@ describe('effectiveSlots', () => {
     )
   })
 
-  it('moves slots to the member alone as its share grows', () => {
+  it('moves slots only to the member whose share grows', () => {
     const pool = poolOf(membersOf(5))
     let before = effectiveSlots(pool, new Set(), new Map([['m2', 1]]))
     expect(before.filter((index) => index === 2)).toHaveLength(1)
@@ -325,7 +325,7 @@ describe('effectiveSlots', () => {
     expect(before).toEqual(decodeSlots(pool.slots!))
   })
 
-  it('counts shares in proportion: members that came up together have all of theirs', () => {
+  it('counts shares relatively: members that came up together have their whole shares', () => {
     const pool = poolOf(membersOf(3))
     const all = new Map([
       ['m0', 20],

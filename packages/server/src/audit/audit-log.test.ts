@@ -46,7 +46,7 @@ async function pages(log: AuditLog, limit: number): Promise<string[]> {
   return found
 }
 
-test('reads newest first, also what is not written yet, and is for the owner alone', async () => {
+test('reads newest first, including records not written yet, and only its owner can read the files', async () => {
   const log = open()
   log.record(record('a'))
   log.record(record('b', { userName: 'line\nbreak "quoted" \u0000 ünïcode' }))
@@ -69,7 +69,7 @@ test('writes soon after, not at once', async () => {
   await log.stop()
 })
 
-test('goes on where it was after a restart, and after a crash in the middle of a line', async () => {
+test('continues after a restart, and after a crash in the middle of a line', async () => {
   const first = open()
   first.record(record('a'))
   await first.stop()
@@ -80,7 +80,7 @@ test('goes on where it was after a restart, and after a crash in the middle of a
   await second.stop()
 })
 
-test('holds so many files of such a size and no more', async () => {
+test('keeps a limited number of files of limited size', async () => {
   const log = open({ fileLimitBytes: 1000, fileLimit: 3 })
   for (let each = 0; each < 40; each++) {
     log.record(record(`r${each}`))
@@ -99,7 +99,7 @@ test('holds so many files of such a size and no more', async () => {
 })
 
 describe('pages', () => {
-  test('together are everything once, newest first, whatever their size', async () => {
+  test('together contain every record once, newest first, whatever their size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 7 }),
@@ -119,7 +119,7 @@ describe('pages', () => {
     )
   })
 
-  test('of a log that is larger than what is read at once are whole', async () => {
+  test('of a log larger than one read are complete', async () => {
     const log = open()
     const ids = Array.from({ length: 600 }, (_, at) => `r${at}`)
     for (const id of ids) log.record(record(id, { userName: 'x'.repeat(at(id)) }))
@@ -127,7 +127,7 @@ describe('pages', () => {
     await log.stop()
   })
 
-  test('end at the time that is asked for', async () => {
+  test('end at the requested time', async () => {
     const log = open()
     log.record(record('old'))
     await clock.advance(60_000)
@@ -137,7 +137,7 @@ describe('pages', () => {
     await log.stop()
   })
 
-  test('are asked for by what a page said, and by nothing else', async () => {
+  test("are requested by a page's `next`, and by nothing else", async () => {
     const log = open()
     for (const before of ['', 'x', '1', '../1.2', '1.2.3', '-1.5'])
       await expect(log.read({ ...ALL, before })).rejects.toMatchObject({ code: 'InvalidField', field: 'before' })
@@ -148,7 +148,7 @@ describe('pages', () => {
 
 const at = (id: string): number => (Number(id.slice(1)) * 7) % 900
 
-test('while the disk takes nothing requests go on, memory is bounded, and what waited is written later', async () => {
+test('while the disk fails requests go on, memory is limited, and waiting records are written later', async () => {
   // The kernel's full device answers every write with ENOSPC.
   symlinkSync('/dev/full', fileOf(directory, 1))
   const log = open()

@@ -35,7 +35,7 @@ const written = async (): Promise<string> => {
     .join('')
 }
 
-describe('what is written down', () => {
+describe('what is audited', () => {
   const ABSENT = '00000000-0000-4000-8000-000000000000'
   // Method, path, whose token, what is sent; what of the record is fixed.
   test.each<[string, Method, string, 'member' | 'admin' | 'nobody', unknown, Partial<AuditRecord>]>([
@@ -111,7 +111,7 @@ describe('what is written down', () => {
     if (who === 'member') expect(found).toMatchObject({ userId: member.userId, userName: 'm', projectId })
   })
 
-  test('the object that came to be, and what happened to it, by its id', async () => {
+  test('a created object and its changes, by id', async () => {
     const made = await bed.ask('POST', '/api/v1/networks', member.token, { name: 'n' })
     const { id } = made.body
     await bed.ask('POST', `/api/v1/networks/${id}/subnets`, member.token, { cidr: '10.1.0.0/24' })
@@ -136,7 +136,7 @@ describe('what is written down', () => {
     for (const id of ids) expect(await audit(member.token, `?object=${id}`)).toHaveLength(1)
   })
 
-  test('no reading, but for one that looks at the token of somebody else', async () => {
+  test("no reads, except of another user's token", async () => {
     const before = (await newest()).requestId
     await bed.ask('GET', '/api/v1/networks', member.token)
     await bed.ask('GET', '/identity/v3/auth/tokens', member.token, undefined, { 'x-subject-token': member.token })
@@ -167,8 +167,8 @@ test('no password, token or secret is written', async () => {
   for (const token of bed.view.list('token')) expect(text).not.toContain(token.id.slice(0, 13))
 })
 
-describe('who may read it', () => {
-  test('a project sees what it did, and what an administrator did to what it owns, without where he was', async () => {
+describe('who may read the audit log', () => {
+  test("a project sees its own actions, and an administrator's on its objects, without the address", async () => {
     const segment = { physicalNetwork: 'physnet1', vlan: 9 }
     const made = await bed.ask('POST', '/api/v1/networks', admin, { name: 'theirs', projectId: otherId, segment })
     await bed.ask('POST', `/api/v1/networks/${made.body.id}/subnets`, stranger.token, { cidr: '10.1.0.0/24' })
@@ -183,7 +183,7 @@ describe('who may read it', () => {
     for (const { projectId: of, objectProjectId } of theirs) expect([of, objectProjectId]).toContain(otherId)
   })
 
-  test("another project's records do not exist, whatever is asked for", async () => {
+  test("another project's records are invisible, whatever the query", async () => {
     const made = await bed.ask('POST', '/api/v1/networks', member.token, { name: 'mine' })
     // A try on what is another's is seen by the one who tried alone.
     expect((await bed.ask('DELETE', `/api/v1/networks/${made.body.id}`, stranger.token)).status).toBe(404)
@@ -195,7 +195,7 @@ describe('who may read it', () => {
     expect(owners).toMatchObject([{ userName: 'm', status: 201 }])
   })
 
-  test('nobody without a token, and pages go on where they ended', async () => {
+  test('a token is needed, and pages continue where they ended', async () => {
     expect((await bed.askNative('GET', '/audit', null)).status).toBe(401)
     const all = await audit(admin, '?limit=1000')
     const first = await bed.askNative('GET', '/audit?limit=3', admin)
@@ -216,7 +216,7 @@ describe('who may read it', () => {
   })
 })
 
-test('a flood of strangers does not push out what users did', async () => {
+test("a flood of strangers does not push out users' records", async () => {
   const before = bed.audit.strangersLeftOut
   for (let time = 0; time < 400; time++) await bed.askNative('POST', '/networks', null, {})
   expect(bed.audit.strangersLeftOut - before).toBeGreaterThan(100)

@@ -11,7 +11,7 @@ const principal = (roles: readonly Role[], projectId: string | null = 'p1'): Pri
   expiresAt: '2026-01-01T00:00:00Z',
 })
 
-test('a role that is missing is named, and those that are there', () => {
+test('a missing role is named, with those that the token has', () => {
   const refused = (roles: readonly Role[], wanted: Role) => () => requireRole(principal(roles), wanted)
   expect(refused(['member', 'reader'], 'admin')).toThrow('the role admin is needed, the token has member, reader')
   expect(refused(['balancer'], 'member')).toThrow('the role member is needed, the token has balancer')
@@ -20,6 +20,6 @@ test('a role that is missing is named, and those that are there', () => {
   expect(refused(['member', 'reader'], 'balancer')).not.toThrow()
 })
 
-test('a token without a project may nothing, whatever its roles', () => {
+test('a token without a project has no access, whatever its roles', () => {
   expect(() => requireRole(principal(['admin'], null), 'reader')).toThrow('the token has no project')
 })

@@ -26,7 +26,7 @@ const code = (call: () => unknown): unknown => {
 }
 
 describe('tokens', () => {
-  test('end after eight hours and are swept then', async () => {
+  test('end after eight hours and are then swept', async () => {
     const { secret } = await admin()
     clock.jump(8 * HOUR - 1)
     expect(code(() => bed.authenticator.session(secret))).toBe('accepted')
@@ -49,7 +49,7 @@ describe('tokens', () => {
     ['the role is taken away', async (id: string) => takeRoles(id)],
     ['the user is deleted', async (id: string) => bed.admission.deleteUser(id)],
     ['the password changed', async (id: string) => bed.authenticator.revokeUser(id)],
-  ])('are worth nothing once %s', async (_what, change) => {
+  ])('are invalid once %s', async (_what, change) => {
     const { projectId } = bed.admin
     const { userId, token } = await bed.login('ann', projectId, 'member')
     expect(bed.authenticator.session(token).principal).toMatchObject({ roles: ['member', 'reader'], projectId })
@@ -57,7 +57,7 @@ describe('tokens', () => {
     expect(code(() => bed.authenticator.session(token))).toBe('Unauthenticated')
   })
 
-  test('traded for another scope they end no later', async () => {
+  test('exchanged for another scope they end no later', async () => {
     const first = await admin()
     clock.jump(HOUR)
     const second = await bed.authenticator.loginWithToken(first.secret, { name: 'admin' })
@@ -94,7 +94,7 @@ describe('logins', () => {
     expect(messages[0]).toMatch(/^Authentication is required/)
   })
 
-  test('ten failures close the door for a minute, also to the right password', async () => {
+  test('ten failures refuse logins for a minute, even with the right password', async () => {
     for (let time = 0; time < 10; time++)
       await expect(bed.authenticator.loginWithPassword({ name: 'admin' }, 'x', null, FROM)).rejects.toThrow()
     await expect(admin()).rejects.toThrow('too many failed logins')
@@ -104,7 +104,7 @@ describe('logins', () => {
 })
 
 describe('bounds', () => {
-  test('a hundred wrong passwords from a shared address refuse nobody who knows his own', async () => {
+  test('a hundred wrong passwords from a shared address refuse no user with the right one', async () => {
     for (let at = 0; at < 100; at++) {
       const turn = bed.authenticator.loginWithPassword({ name: `user${at % 25}` }, 'wrong', null, FROM)
       await expect(turn).rejects.toThrow('not valid')
@@ -114,7 +114,7 @@ describe('bounds', () => {
     expect((await right).principal.userName).toBe('admin')
   }, 60_000)
 
-  test('of one user the oldest token by password makes room, and no token of his credentials or of others', async () => {
+  test("one more token deletes the user's oldest by password, and none of credentials or other users", async () => {
     await bed.close()
     bed = await openTestBed(clock, undefined, { tokensPerGrant: 3 })
     const owner = await bed.login('owner', bed.admin.projectId, 'member')
@@ -136,7 +136,7 @@ describe('bounds', () => {
     expect(bed.view.list('token').filter(({ userId }) => userId === owner.userId)).toHaveLength(4)
   })
 
-  test('a user has so many application credentials, also when he makes them at once', async () => {
+  test('application credentials per user are limited, also when created concurrently', async () => {
     await bed.close()
     bed = await openTestBed(clock, undefined, { credentialsPerUser: 2 })
     const owner = await bed.login('owner', bed.admin.projectId, 'member')

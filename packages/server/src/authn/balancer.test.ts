@@ -156,7 +156,7 @@ describe('a token of role balancer', () => {
     else expect([200, 204, 400, 404]).toContain(status)
   })
 
-  test('is refused by every route of the facades, but for logging in and learning where they are', async () => {
+  test('is refused by every route of the facades, except for login and discovery', async () => {
     const facades = bed.routes.filter(({ url }) => /^\/(identity|network)/.test(url))
     expect(facades.length).toBeGreaterThan(60)
     for (const { method, url } of facades) {
@@ -166,7 +166,7 @@ describe('a token of role balancer', () => {
     }
   })
 
-  test('knows nothing of other projects', async () => {
+  test('cannot see other projects', async () => {
     const { body } = await call('GET', '/api/v1/load-balancers', balancer)
     expect(body.items).toEqual([])
     expect((await call('GET', '/api/v1/networks', balancer)).body.items.map(({ id }: { id: string }) => id)).toEqual([
@@ -188,7 +188,7 @@ describe('a token of role balancer', () => {
     expect((await call('POST', '/api/v1/load-balancers', balancer, elsewhere)).status).toBe(403)
   })
 
-  test('makes, changes and deletes load balancers, routes members to them and sees its quota', async () => {
+  test('creates, changes and deletes load balancers, sets routes to members and sees its quota', async () => {
     const route = { to: '10.244.3.0/24', via: '10.9.0.21' }
     const routed = await call('PUT', `/api/v1/networks/${networkId}/routes`, balancer, { routes: [route] })
     expect(routed).toMatchObject({ status: 200, body: { id: networkId, routes: [route] } })
@@ -211,7 +211,7 @@ describe('a token of role balancer', () => {
     expect(bad).toMatchObject({ status: 400, body: { field: 'routes[0].to' } })
   })
 
-  test('is renewed as what it is, even if its user may more elsewhere', async () => {
+  test('is renewed with the same role, even if its user has others elsewhere', async () => {
     const { userId, token } = await bed.login('double', projectId, 'balancer')
     const user = bed.view.get('user', userId)!.value
     await bed.admission.putUser({ ...user, roles: [...user.roles, { projectId: foreign.projectId, role: 'member' }] })
@@ -226,7 +226,7 @@ describe('a token of role balancer', () => {
     expect((await trade(null)).status).toBe(401)
   })
 
-  test('comes from a credential that a member makes', async () => {
+  test('comes from a credential that a member creates', async () => {
     const owner = await bed.login('owner', projectId, 'member')
     const made = await call('POST', `/identity/v3/users/${owner.userId}/application_credentials`, owner.token, {
       application_credential: { name: 'cluster', roles: [{ name: 'balancer' }] },
@@ -240,7 +240,7 @@ describe('a token of role balancer', () => {
     expect((await call('GET', '/api/v1/tokens/current', issued.body.token)).body.roles).toEqual(['balancer'])
   })
 
-  test('adds to what a reader may', async () => {
+  test('adds to what a reader may do', async () => {
     const { userId } = await bed.login('both', projectId, 'balancer')
     const user = bed.view.get('user', userId)!.value
     await bed.admission.putUser({ ...user, roles: [...user.roles, { projectId, role: 'reader' }] })
@@ -266,7 +266,7 @@ describe('a token of role balancer', () => {
     expect(seen).not.toContain(foreign.loadBalancerId)
   })
 
-  test('is what a reader does not have', async () => {
+  test('is not included in role reader', async () => {
     const reader = await bed.login('r', projectId, 'reader')
     expect((await call('POST', '/api/v1/load-balancers', reader.token, { vips: [] })).status).toBe(403)
     const made = await call('POST', `/identity/v3/users/${reader.userId}/application_credentials`, reader.token, {

@@ -21,7 +21,7 @@ const statusOf = async (url: string, token: string | null, headers: object = {})
   (await bed.ask('GET', url, token, undefined, headers)).status
 
 describe.each(READS)('%s', (url) => {
-  test('takes no token that was revoked, from the next request on', async () => {
+  test('refuses a revoked token from the next request on', async () => {
     const { token } = await bed.login(`revoked at ${url}`, projectId, 'member')
     expect(await statusOf(url, token)).toBe(200)
     expect((await bed.askNative('DELETE', '/tokens/current', token)).status).toBe(204)
@@ -29,7 +29,7 @@ describe.each(READS)('%s', (url) => {
   })
 
   test.each(['token', 'access_token', 'auth_token', 'X-Auth-Token', 'authorization'])(
-    'takes no token in the URL, as %s',
+    'accepts no token in the URL, as %s',
     async (name) => {
       const { token } = await bed.login(`${name} at ${url}`, projectId, 'member')
       expect(await statusOf(`${url}?${name}=${token}`, null)).toBe(401)
@@ -48,18 +48,18 @@ describe.each(READS)('%s', (url) => {
     ['with a key id that is a query', jwt({ alg: 'HS256', kid: "x' UNION SELECT 'key" })],
     ['that is a user id', 'admin'],
     ['that is as long as a header may be', 'x'.repeat(8000)],
-  ])('takes no token %s', async (_what, token) => {
+  ])('accepts no token %s', async (_what, token) => {
     expect(await statusOf(url, token)).toBe(401)
     expect(await statusOf(url, null, { authorization: `Bearer ${token}` })).toBe(401)
   })
 
-  test("takes no token's hash, which is what the store holds", async () => {
+  test("accepts no token's hash, which is what is stored", async () => {
     await bed.login(`hashed at ${url}`, projectId, 'member')
     for (const { id } of bed.view.list('token')) expect(await statusOf(url, id)).toBe(401)
   })
 })
 
-test('what a service account token says of itself is not believed: not its algorithm, key or audience, but what the cluster says', async () => {
+test("a service account token's own claims are not trusted: not algorithm, key or audience, only the cluster's review", async () => {
   const asked: string[] = []
   const accounts = new ServiceAccounts({
     review: async (token) => {
@@ -85,7 +85,7 @@ test('what a service account token says of itself is not believed: not its algor
   expect(asked).toHaveLength(6)
 })
 
-test('a name that nobody has costs as much work as a wrong password: its hash takes a turn like any other', async () => {
+test('an unknown name costs as much work as a wrong password, and takes a turn like any other', async () => {
   // One or two are hashed, 32 of one user wait, and what comes on top is turned away: of somebody and of nobody alike.
   const outcomes = async (name: string) => {
     const tries = Array.from({ length: 36 }, () =>
@@ -99,7 +99,7 @@ test('a name that nobody has costs as much work as a wrong password: its hash ta
   expect(await outcomes('nobody at all')).toBe(known)
 }, 60_000)
 
-test('no token, password or secret is logged, at the most talkative level', async () => {
+test('no token, password or secret is logged, at the most verbose level', async () => {
   const { token, userId } = await bed.login('logged', projectId, 'member')
   const made = await bed.ask('POST', `/identity/v3/users/${userId}/application_credentials`, token, {
     application_credential: { name: 'c' },

@@ -18,7 +18,7 @@ const rolesOf = (name: string) => {
   return user?.roles.map(({ projectId, role }) => `${role} ${view.get('project', projectId)?.value.name}`)
 }
 
-test('an account becomes a user without a password, with one role on a project that is made', async () => {
+test('an account becomes a user without a password, with one role in a created project', async () => {
   await bring(connector)
   expect(rolesOf('kubernetes:spout/connector')).toEqual(['balancer cluster'])
   expect(bed.view.list('user').find(({ name }) => name === 'kubernetes:spout/connector')?.passwordHash).toBeNull()
@@ -27,12 +27,12 @@ test('an account becomes a user without a password, with one role on a project t
   expect(await bed.store.revision()).toBe(revision)
 })
 
-test('the settings win: a role that was given since goes, and one that is said otherwise changes', async () => {
+test('the settings win: a role added since is removed, and another role is changed', async () => {
   await bring({ ...connector, role: 'reader' })
   expect(rolesOf('kubernetes:spout/connector')).toEqual(['reader cluster'])
 })
 
-test('an account that is known no more may nothing; users of other people stay', async () => {
+test('a removed account has no roles; other users stay', async () => {
   const { id } = await bed.admission.createProject({ name: 'mine', description: '' })
   await bed.login('kubernetes:by-hand', id, 'member')
   await bring()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openTestBed } from '../test-bed.ts'
 import { ensureClusterProject, ensureProject } from './ensure-project.ts'
 
-test('a project is made once, and stays as it is from then on', async () => {
+test('a project is created once, and not changed after that', async () => {
   const bed = await openTestBed()
   try {
     const made = await ensureClusterProject(bed, 'cluster')

@@ -26,7 +26,7 @@ function busy(limits = LIMITS) {
 }
 
 describe('FairTurns', () => {
-  test('who asks for one thing waits for one of each source, not for all that somebody piled up', async () => {
+  test('a single request waits for one of each source, not for all that another queued', async () => {
     const { ask, finish } = busy({ ...LIMITS, maxWaitingOfUser: 12 })
     for (let time = 0; time < 12; time++) ask({ user: 'greedy', source: 'a' })
     ask({ user: 'ann', source: 'b' })
@@ -46,7 +46,7 @@ describe('FairTurns', () => {
     expect((await finish()).served.indexOf('ann@a')).toBe(1)
   })
 
-  test('a full line has room for a source that has less in it; who has most gives way', async () => {
+  test('a full queue has room for a source with fewer in it; the longest gives way', async () => {
     const { ask, finish } = busy()
     for (let user = 0; user < 12; user++) ask({ user: `u${user}`, source: 'a' })
     for (let user = 0; user < 4; user++) ask({ user: `u${user}`, source: 'b' })
@@ -56,21 +56,21 @@ describe('FairTurns', () => {
     expect(refused).toEqual(['u0@a Unavailable'])
   })
 
-  test('a user and a source have their share of the line and no more', async () => {
+  test('a user and a source have a limited share of the queue', async () => {
     const { ask, finish } = busy()
     for (let time = 0; time < 5; time++) ask({ user: 'greedy', source: 'a' })
     for (let user = 0; user < 9; user++) ask({ user: `u${user}`, source: 'a' })
     expect((await finish()).refused).toEqual(['greedy@a Unavailable', 'u8@a Unavailable'])
   })
 
-  test('who is on the machine itself comes first', async () => {
+  test('callers on the machine itself come first', async () => {
     const { ask, finish } = busy()
     for (let user = 0; user < 6; user++) ask({ user: `u${user}`, source: 'a' })
     ask({ user: 'admin', source: LOCAL_ADDRESS })
     expect((await finish()).served[0]).toBe(`admin@${LOCAL_ADDRESS}`)
   })
 
-  test('whoever asks, each is served once or refused once, and never more than may run', async () => {
+  test('every request is served or refused exactly once, and never too many run', async () => {
     const asker = fc.record({ user: fc.constantFrom('a', 'b', 'c'), source: fc.constantFrom('x', 'y', LOCAL_ADDRESS) })
     await fc.assert(
       fc.asyncProperty(fc.array(asker, { maxLength: 60 }), async (askers) => {

@@ -30,7 +30,7 @@ async function outcomeOf(user: string, address: string): Promise<{ readonly is: 
 }
 
 describe('one user at one source', () => {
-  test('is refused for a minute after ten failures, and nobody else is', async () => {
+  test('is refused for a minute after ten failures, and no other user is', async () => {
     fail(
       9,
       () => 'ann',
@@ -49,7 +49,7 @@ describe('one user at one source', () => {
     expect(await outcomeOf('ann', HERE)).toEqual({ is: 'turn' })
   })
 
-  test('is forgiven by a success', async () => {
+  test('is reset by a success', async () => {
     fail(
       9,
       () => 'ann',
@@ -66,7 +66,7 @@ describe('one user at one source', () => {
 })
 
 describe('a source with many failures', () => {
-  test('refuses nobody: who was here before goes on at once, and who is new waits for his turn', async () => {
+  test('refuses no user: those who logged in before go on at once, new ones wait for a turn', async () => {
     limiter.succeeded('ann', HERE)
     fail(
       100,
@@ -87,7 +87,7 @@ describe('a source with many failures', () => {
     })
   })
 
-  test('has so many guesses a minute and no more, over however many names', async () => {
+  test('has a limited number of guesses a minute, over however many names', async () => {
     let guesses = 0
     fail(
       100,
@@ -109,7 +109,7 @@ describe('a source with many failures', () => {
     expect(guesses).toBeLessThanOrEqual(121)
   })
 
-  test('has a bounded line, of which one user has two places', async () => {
+  test('has a bounded queue, of which one user has two places', async () => {
     fail(
       100,
       (time) => `user${time}`,
@@ -123,7 +123,7 @@ describe('a source with many failures', () => {
     expect(await outcomeOf('one more', ELSEWHERE)).toEqual({ is: 'turn' })
   })
 
-  test('is not forgotten for a flood of names', async () => {
+  test('is not forgotten because of a flood of names', async () => {
     fail(
       30_000,
       (time) => `user${time}`,
@@ -134,7 +134,7 @@ describe('a source with many failures', () => {
   })
 })
 
-test('a user whom many sources try goes on where he was before, and waits where he is new', async () => {
+test('a user tried from many sources goes on where they logged in before, and waits at new sources', async () => {
   limiter.succeeded('ann', ELSEWHERE)
   fail(
     60,
@@ -150,7 +150,7 @@ test('a user whom many sources try goes on where he was before, and waits where 
   expect(await outcomeOf('bob', '203.0.113.5')).toEqual({ is: 'turn' })
 })
 
-test('who is on the machine itself always has his turn', async () => {
+test('a caller on the machine itself is never limited', async () => {
   fail(
     200,
     () => 'admin',
@@ -165,7 +165,7 @@ test('who is on the machine itself always has his turn', async () => {
   expect(await outcomeOf('admin', LOCAL_ADDRESS)).toEqual({ is: 'turn' })
 })
 
-test('whatever others do at other sources, a user with a clean record has his turn', async () => {
+test('whatever happens at other sources, a user without failures gets a turn', async () => {
   const guess = fc.record({ user: fc.constantFrom('ann', 'bob', 'eve'), address: fc.ipV4(), known: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(guess, { maxLength: 300 }), async (guesses) => {

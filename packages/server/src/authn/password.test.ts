@@ -13,7 +13,7 @@ const niceValues = (): readonly number[] =>
 const ASKER = { user: 'ann', source: '192.0.2.1' }
 
 describe('Passwords', () => {
-  test('a record verifies its password alone, and two records of one password differ', async () => {
+  test('a record verifies its own password only, and two records of one password differ', async () => {
     const passwords = new Passwords()
     const [first, second] = await Promise.all([passwords.hash('päss word', ASKER), passwords.hash('päss word', ASKER)])
     expect(first).toMatch(/^scrypt\$15\$8\$1\$[\w-]{22}\$[\w-]{43}$/)
@@ -28,13 +28,13 @@ describe('Passwords', () => {
     expect(await passwords.verify('pa\u0308ss', await passwords.hash('p\u00e4ss', ASKER), ASKER)).toBe(true)
   })
 
-  test('no record verifies nothing, not even what the stand-in was made of', async () => {
+  test('no password matches without a record, not even that of the stand-in', async () => {
     const passwords = new Passwords()
     expect(await passwords.verify('', null, ASKER)).toBe(false)
     expect(await passwords.verify('A', null, ASKER)).toBe(false)
   })
 
-  test('of one user too many at once are turned away, the others answered', async () => {
+  test('too many of one user at once are refused, the others answered', async () => {
     const passwords = new Passwords({ maxRunning: 2 })
     const cheap = 'scrypt$4$8$1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
     const results = await Promise.allSettled(Array.from({ length: 80 }, () => passwords.verify('x', cheap, ASKER)))
@@ -44,7 +44,7 @@ describe('Passwords', () => {
     expect(await passwords.verify('x', cheap, ASKER)).toBe(false)
   })
 
-  test('a hash is made at a lower priority than everything else of the process', async () => {
+  test('a hash is computed at a lower priority than everything else of the process', async () => {
     const passwords = new Passwords()
     const [seen, record] = await Promise.all([
       waitFor(() => niceValues().includes(10), { what: 'a thread of lower priority' }),

@@ -24,7 +24,7 @@ const why = (call: Promise<unknown>) =>
     (error: Error & { code?: string }) => `${error.code}: ${error.message}`,
   )
 
-test('an account is what the settings say of it, for as long as its token lasts', async () => {
+test('an account is what the settings say, as long as its token lasts', async () => {
   const token = tokenWith({ exp: 1_800_000_000, sub: 'system:serviceaccount:spout:config' })
   expect(await accounts(connector).accountOf(token, FROM)).toEqual({
     account: KNOWN[0],
@@ -48,20 +48,20 @@ test.each<readonly [string, AccountOfToken | null | Error, object, string]>([
   expect(await why(accounts(answer).accountOf(tokenWith(claims), FROM))).toContain(reason)
 })
 
-test('an agent is the agent of its node alone', async () => {
+test('an agent may enrol its own node only', async () => {
   expect(await accounts(agent).nodeOf(tokenWith({}), FROM)).toBe('n1')
   expect(await why(accounts(connector).nodeOf(tokenWith({}), FROM))).toContain('enrols no nodes')
   expect(await why(accounts({ ...agent, node: null }).nodeOf(tokenWith({}), FROM))).toContain('names no node')
 })
 
 test.each(['', 'hello', 'a.b', 'a.b.c.d', `a.b.${'c'.repeat(20_000)}`])(
-  '%.12s is not even asked about',
+  '%.12s is refused without asking the API server',
   async (token) => {
     expect(await why(accounts(new Error('asked')).nodeOf(token, FROM))).toContain('is not known')
   },
 )
 
-test('ten refusals close the door to an address for a minute, whichever way tokens are tried', async () => {
+test('ten refusals lock an address out for a minute, whichever way tokens are tried', async () => {
   const clock = new FakeClock()
   const tried = accounts(connector, clock)
   const good = tokenWith({ exp: 1_800_000_000 })
@@ -77,7 +77,7 @@ test('ten refusals close the door to an address for a minute, whichever way toke
   expect(await why(tried.accountOf(good, FROM))).toBe('let in')
 })
 
-test('that nobody can say is no refusal, and a success forgives', async () => {
+test('an API server that does not answer counts no failure, and a success resets the count', async () => {
   const away = accounts(new Error('down'))
   for (let time = 0; time < 11; time++) expect(await why(away.nodeOf(tokenWith({}), FROM))).toContain('Unavailable')
   const known = accounts(connector)

@@ -45,7 +45,7 @@ describe('Forwarded', () => {
   })
 })
 
-test('nobody who comes from elsewhere than a proxy changes who he is', () => {
+test('a client that does not come through a proxy cannot change its address', () => {
   const header = fc
     .array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string(), fc.constant('for=10.0.0.1')))
     .map((all) => all.join(','))
@@ -56,7 +56,7 @@ test('nobody who comes from elsewhere than a proxy changes who he is', () => {
   )
 })
 
-test('what a client sends is left of what the proxy adds, and changes nothing', () => {
+test("what a client sends is left of the proxy's addition, and changes nothing", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.ipV4(), fc.string())), (sent) => {
       expect(clientAddress(trust('x-forwarded-for'), PROXY, [...sent, '192.0.2.7'].join(', '))).toBe('192.0.2.7')

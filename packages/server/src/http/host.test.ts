@@ -43,7 +43,7 @@ afterEach(() => app.close())
 
 const json = { 'content-type': 'application/json' }
 
-describe('a URL that names nothing is answered by its surface', () => {
+describe('a URL that cannot be decoded is answered by its surface', () => {
   test.each([
     ['an id of 300 characters', `/small/things/${'a'.repeat(300)}`],
     ['a percent sign that encodes nothing', '/small/things/%'],
@@ -79,7 +79,7 @@ describe('limits and bodies', () => {
     expect(reply.json().detail).toContain(reason)
   })
 
-  test('an empty JSON body is none', async () => {
+  test('an empty JSON body counts as none', async () => {
     const reply = await app.inject({ method: 'POST', url: '/small/echo', headers: json, payload: '' })
     expect(reply.json()).toEqual({ body: null })
   })
@@ -108,7 +108,7 @@ describe('every answer', () => {
     })
   })
 
-  test('is counted by its route, not by its path', async () => {
+  test('is counted by route, not by path', async () => {
     await app.inject({ url: '/small/things/42?token=secret' })
     expect(answers).toMatchObject([{ method: 'GET', route: '/small/things/:id', status: 404 }])
   })

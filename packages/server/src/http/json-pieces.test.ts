@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { JsonMap, jsonPieces } from './json-pieces.ts'
 
-test('the pieces are what JSON.stringify says, at any depth', () => {
+test('the pieces are the same as JSON.stringify, at any depth', () => {
   fc.assert(
     fc.property(
       fc.object({
@@ -19,7 +19,7 @@ test('the pieces are what JSON.stringify says, at any depth', () => {
   )
 })
 
-test('a map is written as an object, taken apart or not', () => {
+test('a map is written as an object, split or not', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.integer(), { maxKeys: 160 }), fc.nat(2), (fields, depth) => {
       const map = new JsonMap(new Map(Object.entries(fields)))
@@ -31,7 +31,7 @@ test('a map is written as an object, taken apart or not', () => {
   expect([...jsonPieces(map, 1)].join('')).toBe(JSON.stringify(map))
 })
 
-test('no piece is much longer than asked for', () => {
+test('no piece is much longer than requested', () => {
   const members = Array.from({ length: 10_000 }, (_, id) => ({ id, name: 'a member' }))
   const pieces = [...jsonPieces({ pools: [{ members }] }, 4, 1000)]
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(4000)
@@ -54,7 +54,7 @@ test('a long list is written as an array, wherever it stands and whatever is in 
   )
 })
 
-test('of a long list no more is shown than was written', () => {
+test('of a long list only what was written is rendered', () => {
   let shown = 0
   const items = Array.from({ length: 100_000 }, (_, id) => ({ id }))
   const pieces = jsonPieces({ items: LongList.of(items, (item) => ({ ...item, shown: ++shown })) }, 4, 1000)

@@ -24,7 +24,7 @@ const read = async (path: string): Promise<{ readonly response: IncomingMessage;
   return { response, text: Buffer.concat(chunks).toString() }
 }
 
-test('a long list of Keystone goes in pieces, whole and as ever', async () => {
+test('a long list of Keystone is sent in pieces, with the same content', async () => {
   const { response, text } = await read('/identity/v3/projects')
   expect(response.headers['transfer-encoding']).toBe('chunked')
   expect(response.headers['content-length']).toBeUndefined()
@@ -35,7 +35,7 @@ test('a long list of Keystone goes in pieces, whole and as ever', async () => {
   expect(one.projects).toMatchObject([{ name: 'p7' }])
 })
 
-test('so does one of Neutron; a short one is one answer', async () => {
+test('a long list of Neutron too; a short one is one answer', async () => {
   const { view, admission } = bed
   const project = view.list('project').find(({ name }) => name === 'p1')!
   const pool = await admission.createAddressPool({

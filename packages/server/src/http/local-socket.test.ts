@@ -43,7 +43,7 @@ const login = (password: string, headers: object = {}): Promise<number> =>
     sent.end(JSON.stringify({ userName: 'admin', password, projectName: 'admin' }))
   })
 
-test('an administrator gets in from the machine itself, however many logins failed elsewhere and here', async () => {
+test('an administrator can log in from the machine itself, however many logins failed elsewhere and here', async () => {
   const outside = { userName: 'admin', password: 'wrong', projectName: 'admin' }
   for (let time = 0; time < 10; time++) await bed.askNative('POST', '/tokens', null, outside)
   const right = { ...outside, password: ADMIN_PASSWORD }
@@ -57,11 +57,11 @@ test('an administrator gets in from the machine itself, however many logins fail
   })
 })
 
-test('nobody but its owner may connect to the socket', () => {
+test('only its owner may connect to the socket', () => {
   expect(statSync(path.join(directory, 'api.sock')).mode & 0o777).toBe(0o600)
 })
 
-test('a socket that was left is replaced, and a path too long for one is said and left out', async () => {
+test('a stale socket is replaced, and a path too long for one is logged and left out', async () => {
   const again = new LocalSocket({ app: bed.app, path: path.join(directory, 'api.sock'), log: silentLogger() })
   await again.start()
   expect(await login(ADMIN_PASSWORD)).toBe(201)

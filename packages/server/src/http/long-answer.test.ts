@@ -27,7 +27,7 @@ test('the pieces are the JSON of the whole', async () => {
 
 const large = Array.from({ length: 4000 }, (_, index) => ({ id: index, text: 'x'.repeat(5000) }))
 
-test('a long list is made as its reader takes it, and others have their turn meanwhile', async () => {
+test('a long list is made as its reader takes it, and others have turns meanwhile', async () => {
   let shown = 0
   const show = (object: object) => {
     shown++
@@ -57,7 +57,7 @@ test('a long list is made as its reader takes it, and others have their turn mea
   }
 })
 
-test('a long document is made in pieces, and says what a short one does', async () => {
+test('a long document is made in pieces, with the same content', async () => {
   const members = Array.from({ length: 10_000 }, (_, index) => ({ id: `${index}`, name: 'a member of many' }))
   const long = { name: 'web', pools: [{ members }], absent: undefined }
   let turns = 0

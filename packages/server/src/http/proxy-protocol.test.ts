@@ -50,7 +50,7 @@ describe('readProxyHeader', () => {
     expect(() => readProxyHeader(bytes)).toThrow()
   })
 
-  test('never reads beyond what there is', () => {
+  test('never reads beyond the input', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), fc.boolean(), (bytes, signed) => {
         const input = signed ? Buffer.concat([SIGNATURE, bytes]) : Buffer.from(bytes)
@@ -90,20 +90,17 @@ describe('a server behind a proxy', () => {
   test.each([
     ['version 1', V1],
     ['version 2', V2],
-  ])(
-    'takes the header of %s off, also when all comes at once and more than one request follows',
-    async (_what, header) => {
-      const port = await listen('127.0.0.0/8')
-      const socket = connectTcp(port, '127.0.0.1')
-      const text = all(socket)
-      socket.write(Buffer.concat([header, request('x: y'), CLOSE]))
-      const answers = (await text).split('HTTP/1.1 ').slice(1)
-      expect(answers).toHaveLength(2)
-      for (const answer of answers) expect(answer).toContain('{"address":"192.0.2.7","body":{"a":1}}')
-    },
-  )
+  ])('removes the header of %s, also when it arrives together with several requests', async (_what, header) => {
+    const port = await listen('127.0.0.0/8')
+    const socket = connectTcp(port, '127.0.0.1')
+    const text = all(socket)
+    socket.write(Buffer.concat([header, request('x: y'), CLOSE]))
+    const answers = (await text).split('HTTP/1.1 ').slice(1)
+    expect(answers).toHaveLength(2)
+    for (const answer of answers) expect(answer).toContain('{"address":"192.0.2.7","body":{"a":1}}')
+  })
 
-  test('takes it off when it comes a byte at a time', async () => {
+  test('removes it when it arrives a byte at a time', async () => {
     const port = await listen('127.0.0.0/8')
     const socket = connectTcp(port, '127.0.0.1')
     socket.setNoDelay(true)
@@ -113,7 +110,7 @@ describe('a server behind a proxy', () => {
     expect(await text).toContain('{"address":"192.0.2.7"')
   })
 
-  test('takes it off before TLS', async () => {
+  test('removes it before TLS', async () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'spout-proxy-'))
     const [keyFile, certFile] = [path.join(directory, 'key'), path.join(directory, 'cert')]
     const subject = ['-subj', '/CN=localhost', '-days', '1', '-nodes']
@@ -132,7 +129,7 @@ describe('a server behind a proxy', () => {
     expect(await text).toContain('{"address":"192.0.2.7"')
   })
 
-  test('cuts off a proxy that sends none', async () => {
+  test('disconnects a proxy that sends none', async () => {
     const port = await listen('127.0.0.0/8')
     const socket = connectTcp(port, '127.0.0.1')
     const text = all(socket)
@@ -140,7 +137,7 @@ describe('a server behind a proxy', () => {
     expect(await text).toBe('')
   })
 
-  test('takes a header of somebody else for the nonsense that it is', async () => {
+  test('rejects a header on a connection that is not from a proxy', async () => {
     const port = await listen('10.0.0.0/8')
     const socket = connectTcp(port, '127.0.0.1')
     const text = all(socket)

@@ -36,7 +36,7 @@ describe('parseStrictJson', () => {
     expect(parseStrictJson(Buffer.from(body), 'taken')).toBeDefined()
   })
 
-  test('text about NUL is text', () => {
+  test('text about NUL is accepted', () => {
     expect(parseStrictJson(Buffer.from('"\\\\u0000"'))).toBe('\\u0000')
   })
 
@@ -44,7 +44,7 @@ describe('parseStrictJson', () => {
     expect(refusal('['.repeat(100_000) + ']'.repeat(100_000))).toMatch(/^MalformedJson/)
   })
 
-  test('ordinary documents pass as they are', () => {
+  test('ordinary documents are parsed', () => {
     expect(parseStrictJson(Buffer.from('{"name":"é","list":[1,null,{"x":true}]}'))).toEqual({
       name: 'é',
       list: [1, null, { x: true }],

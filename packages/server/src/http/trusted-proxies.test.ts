@@ -37,13 +37,13 @@ describe('behind a trusted proxy a request is that of', () => {
     expect(await whoIs(from, headers)).toBe(address)
   })
 
-  test('and behind anything else it is that of the other end', async () => {
+  test("and behind anything else that of the connection's other end", async () => {
     const headers = { 'x-forwarded-for': '192.0.2.7', forwarded: 'for=192.0.2.7' }
     expect(await whoIs('x-forwarded-for', headers, '192.0.2.99')).toBe('192.0.2.99')
   })
 })
 
-test('a user who is refused at one address behind the proxy gets in at another', async () => {
+test('a user who is refused at one address behind the proxy can log in at another', async () => {
   const proxies = { trustedProxies: [parseCidr('127.0.0.0/8')], clientAddressFrom: 'x-forwarded-for' } as const
   const bed = await openTestBed(undefined, undefined, { proxies })
   app = bed.app

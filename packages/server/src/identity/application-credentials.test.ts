@@ -15,8 +15,8 @@ const make = (user: { readonly userId: string; readonly token: string }, fields:
   })
 const usedBytes = () => bed.admission.quotaOf(projectId).used.bytes
 
-describe('application credentials have a share of what is stored', () => {
-  test('roles that repeat without end are refused by the field and the reason', async () => {
+describe('the bytes of application credentials are limited', () => {
+  test('endlessly repeated roles are refused with field and reason', async () => {
     const owner = await bed.login('repeats', projectId, 'member')
     const roles = Array.from({ length: 5000 }, () => ({ name: 'member' }))
     const { status, body } = await make(owner, { name: 'many', roles })
@@ -46,7 +46,7 @@ describe('application credentials have a share of what is stored', () => {
     expect(usedBytes()).toBe(before)
   })
 
-  test('one that has no room in its project is refused by the quota', async () => {
+  test("one beyond its project's quota is refused", async () => {
     const owner = await bed.login('full', projectId, 'member')
     await bed.admission.setQuota(projectId, { bytes: usedBytes() + 1000 })
     const text = 'x'.repeat(255)

@@ -86,8 +86,8 @@ async function connected(): Promise<{ readonly socket: Socket; said(): string; e
 const head = (path: string, length: number, more = ''): string =>
   `POST ${path} HTTP/1.1\r\nHost: spout\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`
 
-describe('a stranger with a body', () => {
-  test('is answered before he sends it, and his connection is closed', async () => {
+describe('a request with a body and without a token', () => {
+  test('is answered before its body is sent, and the connection is closed', async () => {
     const { socket, said, ended } = await connected()
     socket.write(head('/s/put', 32 * MIB))
     await waitFor(() => ended(), { what: 'the connection to be closed' })
@@ -115,7 +115,7 @@ describe('a stranger with a body', () => {
     expect(ended()).toBe(false)
   })
 
-  test('may log in with no more than a login needs', async () => {
+  test('may log in, with a body of limited size', async () => {
     const text = JSON.stringify({ a: 'x'.repeat(40_000) })
     const headers = { 'content-type': 'application/json' }
     expect((await app.inject({ method: 'POST', url: '/s/login', headers, payload: text })).statusCode).toBe(413)
@@ -123,10 +123,10 @@ describe('a stranger with a body', () => {
   })
 })
 
-describe('bodies under way', () => {
+describe('bodies being read', () => {
   const authorization = 'Authorization: one\r\n'
 
-  test('are bounded for each; the next is told when to come again, and the connection goes on', async () => {
+  test('are limited for each client; the next is told when to retry, and the connection stays', async () => {
     const { socket } = await connected()
     socket.write(head('/s/slow', 3 * MIB, authorization))
     await waitFor(() => bodies.bytes === 3 * MIB, { what: 'the first to be counted' })
@@ -142,7 +142,7 @@ describe('bodies under way', () => {
     await waitFor(() => bodies.bytes === 0, { what: 'what was held to be given back' })
   })
 
-  test('are given back when they are answered', async () => {
+  test('are released when they are answered', async () => {
     const { socket, said } = await connected()
     socket.write(`${head('/s/slow', 2, authorization)}{}`)
     await waitFor(() => finish !== null, { what: 'the handler' })
@@ -169,7 +169,7 @@ test.each(large)('what is answered is charged (%s): who reads much asks less oft
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(10)
 })
 
-test('connections of one address are bounded; one that ends makes room', async () => {
+test('connections of one address are limited; a closed one makes room', async () => {
   const open = await Promise.all([1, 2, 3, 4, 5].map(() => connected()))
   const { ended, socket } = await connected()
   socket.write('GET /s/nowhere HTTP/1.1\r\nHost: spout\r\n\r\n')

@@ -33,11 +33,11 @@ async function refusedOf(count: number, limits: ConnectionLimits): Promise<numbe
   return (await Promise.all(outcomes)).reduce((sum, each) => sum + each, 0)
 }
 
-test('an address has so many connections and no more', async () => {
+test('connections of one address are limited', async () => {
   expect(await refusedOf(5, { most: 10, mostOfSource: 3 })).toBe(2)
 })
 
-test('a trusted proxy, which brings many clients, is bounded by what all may have alone', async () => {
+test('a trusted proxy, which brings many clients, is limited by the total only', async () => {
   const trustedProxies = [parseCidr('127.0.0.0/8')]
   expect(await refusedOf(12, { most: 10, mostOfSource: 3, trustedProxies })).toBe(2)
 })

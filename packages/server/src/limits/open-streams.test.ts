@@ -11,7 +11,7 @@ const codeOf = (open: () => unknown): string => {
   return 'opened'
 }
 
-test('a project has so many open; one that is closed makes room, and others have their own', () => {
+test('open watches per project are limited; a closed one makes room, and other projects have their own', () => {
   const streams = new OpenStreams({ mostOfProject: 2, mostBytesOfProject: 100 })
   const first = streams.open('a')
   streams.open('a')
@@ -21,7 +21,7 @@ test('a project has so many open; one that is closed makes room, and others have
   expect(codeOf(() => streams.open('a'))).toBe('opened')
 })
 
-test('what waits for the readers of a project counts together; one that is gone counts no more', () => {
+test("bytes buffered for a project's readers are summed; a closed reader no longer counts", () => {
   const streams = new OpenStreams({ mostOfProject: 5, mostBytesOfProject: 100 })
   const [slow, other, stranger] = [streams.open('a'), streams.open('a'), streams.open('b')]
   expect(slow.holds(80)).toBe(true)
@@ -32,7 +32,7 @@ test('what waits for the readers of a project counts together; one that is gone 
   expect(slow.holds(1)).toBe(false)
 })
 
-test('what is told is said of its project', () => {
+test('sent bytes are charged to the project', () => {
   const told: string[] = []
   const streams = new OpenStreams({ mostOfProject: 1, mostBytesOfProject: 1 }, (project, bytes) =>
     told.push(`${project} ${bytes}`),

@@ -26,20 +26,20 @@ const ask = async (who: string): Promise<void> => {
 const round = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('turns', () => {
-  test('who asks once waits for one request of a busy neighbour, not for all of them', async () => {
+  test('a single request waits for one of a busy neighbour, not for all of them', async () => {
     const all = [...Array.from({ length: 40 }, () => ask('busy')), ask('quiet')]
     await Promise.all(all)
     expect(order.indexOf('quiet')).toBeLessThan(3)
     expect(order).toHaveLength(41)
   })
 
-  test('in each round every share has one, however many wait', async () => {
+  test('in each round every share starts one, however many wait', async () => {
     const all = ['a', 'b', 'c'].flatMap((who) => Array.from({ length: 5 }, () => ask(who)))
     await Promise.all(all)
     for (let at = 0; at < 15; at += 3) expect(new Set(order.slice(at, at + 3))).toEqual(new Set(['a', 'b', 'c']))
   })
 
-  test('in a round few begin, and who used least begins before the many who wait', async () => {
+  test('in a round few start, and the share that used least starts before the many that wait', async () => {
     shares.close()
     shares = new RequestShares({ clock, perSecond: 10, burst: 100, mostOfRound: 3 })
     const many = Array.from({ length: 30 }, (_, number) => `busy ${number}`)
@@ -61,7 +61,7 @@ describe('turns', () => {
     expect(new Set(others.slice(0, 30)).size).toBe(30)
   })
 
-  test('who waits only because the server is busy is not refused', async () => {
+  test('a request that waits only because the server is busy is not refused', async () => {
     shares.close()
     shares = new RequestShares({ clock, perSecond: 10, burst: 100, mostOfRound: 1, longestWaitMs: 10 })
     const all = Array.from({ length: 20 }, (_, number) => ask(`${number}`))
@@ -71,7 +71,7 @@ describe('turns', () => {
     expect(order.filter((one) => one.includes('TooMany'))).toEqual([])
   })
 
-  test('who is alone does not wait at all', async () => {
+  test('a share that is alone does not wait', async () => {
     await shares.turn('alone')
     await round()
     let now = false
@@ -89,7 +89,7 @@ describe('budgets', () => {
     shares.charge(who, units)
   }
 
-  test('a share that is used up is slowed to its rate, then refused with the time to wait; others go on', async () => {
+  test('a share without units is slowed to its rate, then refused with the time to wait; others go on', async () => {
     await spend('greedy', 109)
     const waiting = ask('greedy')
     await clock.advance(990)
@@ -104,7 +104,7 @@ describe('budgets', () => {
     expect(order.at(-1)).toBe('greedy')
   })
 
-  test('one that waits is served as soon as there is something again', async () => {
+  test('a waiting request starts as soon as its share has units again', async () => {
     await spend('greedy', 101)
     const waiting = ask('greedy')
     await clock.advance(500)
@@ -112,7 +112,7 @@ describe('budgets', () => {
     expect(order).toEqual(['greedy', 'greedy'])
   })
 
-  test('the line of a share is bounded, and says at once that it is', async () => {
+  test('the queue of a share is limited, and refuses at once when full', async () => {
     await spend('greedy', 1000)
     const all = Array.from({ length: 60 }, () => ask('greedy'))
     await round()
@@ -123,14 +123,14 @@ describe('budgets', () => {
     expect(shares.waiting).toBe(0)
   })
 
-  test('a debt is bounded: after two bursts’ time everybody is served again', async () => {
+  test('a debt is limited: after the time of two bursts every share is served again', async () => {
     await spend('greedy', 1e9)
     await clock.advance(20_100)
     await ask('greedy')
     expect(order).toEqual(['greedy', 'greedy'])
   })
 
-  test('what is remembered is bounded', async () => {
+  test('the number of remembered shares is limited', async () => {
     shares.close()
     shares = new RequestShares({ clock, perSecond: 1, burst: 1, mostShares: 3 })
     await spend('first', 1)
@@ -142,7 +142,7 @@ describe('budgets', () => {
   })
 })
 
-test('others ask as long as one of them began a request a moment ago', async () => {
+test('others count as active as long as one of them has just started a request', async () => {
   expect(shares.othersAsk('a')).toBe(false)
   await ask('a')
   expect([shares.othersAsk('a'), shares.othersAsk('b')]).toEqual([false, true])

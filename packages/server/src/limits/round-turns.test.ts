@@ -24,7 +24,7 @@ const work = async (turns: RoundTurns, who: string, pieces: number, pieceMs = 0)
   }
 }
 
-test('one piece is made in a round, and those who wait take turns, however many one of them has waiting', async () => {
+test('one piece is made per round, and owners take turns, however many pieces one has waiting', async () => {
   const turns = new RoundTurns({ clock })
   for (let reader = 0; reader < 100; reader++) void work(turns, 'busy', 5)
   void work(turns, 'other', 2)
@@ -40,7 +40,7 @@ test('one piece is made in a round, and those who wait take turns, however many 
   expect(made).toHaveLength(502)
 })
 
-test('work of one has its turns in the order that it was asked for', async () => {
+test("one owner's pieces have their turns in order", async () => {
   const turns = new RoundTurns({ clock })
   for (const name of ['first', 'second', 'third']) void turns.next('one').then(() => made.push(name))
   await rounds(3)
@@ -60,7 +60,7 @@ test('while others ask, long work has a quarter of the time', async () => {
   expect(made.length).toBeLessThanOrEqual(101)
 })
 
-test('with nobody else there it pauses for nobody', async () => {
+test('without others it does not pause', async () => {
   const turns = new RoundTurns({ clock, othersAsk: (who) => who !== 'busy' })
   void work(turns, 'busy', 50, 1)
   await rounds(50)
@@ -68,7 +68,7 @@ test('with nobody else there it pauses for nobody', async () => {
   expect(clock.timers).toBe(0)
 })
 
-test('pieces that take next to nothing share one pause', async () => {
+test('very short pieces share one pause', async () => {
   const turns = new RoundTurns({ clock, othersAsk: () => true })
   void work(turns, 'busy', 100, 0.125)
   await rounds(20)

@@ -174,14 +174,14 @@ const refusal = async (call: Promise<unknown>): Promise<number | string> => {
 }
 
 describe('enrolment', () => {
-  test('one token makes one node, known by its certificate', async () => {
+  test('one token enrols one node, which is known by its certificate', async () => {
     const token = await tokenFor('lb-1')
     const { nodeId } = await enrol(url, token, newRequest().csr)
     expect(bed.view.get('node', nodeId)?.value).toMatchObject({ name: 'lb-1', certificateSha256: expect.any(String) })
     expect(await refusal(enrol(url, token, newRequest().csr))).toBe(401)
   })
 
-  test('who lost the answer asks again with the same request, and is answered', async () => {
+  test('a repeated request after a lost answer is answered', async () => {
     const token = await tokenFor('lb-lost')
     const { csr } = newRequest()
     const first = await enrol(url, token, csr)
@@ -191,7 +191,7 @@ describe('enrolment', () => {
     expect(await refusal(enrol(url, token, newRequest().csr))).toBe(401)
   })
 
-  test('a request is answered no more once its node was deleted, or enrolled anew', async () => {
+  test('a request is no longer answered once its node was deleted, or enrolled anew', async () => {
     for (const end of ['deleted', 'enrolled anew']) {
       const token = await tokenFor('lb-gone')
       const { csr } = newRequest()
@@ -204,7 +204,7 @@ describe('enrolment', () => {
     }
   })
 
-  test('a token that names another authority sends no secret', async () => {
+  test('with a token of another authority no secret is sent', async () => {
     const { secret } = await bed.admission.createEnrolmentToken({
       nodeName: 'lb-2',
       nodeGroupId: groupId,
@@ -216,7 +216,7 @@ describe('enrolment', () => {
     expect(bed.view.list('enrolmentToken').find((token) => token.nodeName === 'lb-2')?.usedAt).toBeNull()
   })
 
-  test('a wrong request leaves the token good', async () => {
+  test('a wrong request leaves the token valid', async () => {
     const token = await tokenFor('lb-3')
     expect(await refusal(enrol(url, token, 'nonsense'))).toBe(400)
     expect((await enrol(url, token, newRequest().csr)).nodeId).toMatch(/^[0-9a-f-]{36}$/)
@@ -249,7 +249,7 @@ describe('state and reports', () => {
     [`?edits=${EDITS_VERSION}`, 'edit'],
     ['?edits=1', 'put'],
     ['', 'put'],
-  ])('of a large entry what changed, for an agent that reads edits as we write them: %s', async (query, expected) => {
+  ])('of a large entry only edits, for an agent that understands our version of them: %s', async (query, expected) => {
     const { nodeId, identity } = await enrolled(`edits${query.slice(-1)}`)
     table.put(nodeId, large(900))
     const lines = typesAt(identity, `/agent/v1/state${query}`)
@@ -261,7 +261,7 @@ describe('state and reports', () => {
     await lines.return(undefined)
   })
 
-  test('nothing is streamed before the state is worked out: it would clear the node', async () => {
+  test('nothing is streamed before the state is planned: it would clear the node', async () => {
     const { identity } = await enrolled('stream-2')
     table.isReady = false
     try {
@@ -283,7 +283,7 @@ describe('state and reports', () => {
     expect(await refusal(client.report({ ...report(3), sequence: -1 }, never))).toBe(400)
   })
 
-  test('a control plane of another authority is told nothing and taken nothing from, whatever it knows', async () => {
+  test('a control plane of another authority gets no report and no state is accepted from it', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'spout-rogue-'))
     const other = await CertificateAuthority.open(elsewhere)
     // It has the whole store, as who stole a backup would: all but the authority's key.
@@ -310,7 +310,7 @@ describe('state and reports', () => {
     }
   })
 
-  test('a deleted node is cut off at once and comes back no more', async () => {
+  test('a deleted node is disconnected at once and cannot return', async () => {
     const { nodeId, identity } = await enrolled('revoked-1')
     const client = linkOf(identity)
     const lines = client.state(never)[Symbol.asyncIterator]()
@@ -321,7 +321,7 @@ describe('state and reports', () => {
     expect(await refusal(client.report(report(1), never))).toBe(401)
   })
 
-  test('a node that enrols anew makes its older certificate worthless', async () => {
+  test('a node that enrols anew invalidates its older certificate', async () => {
     const first = await enrolled('again-1')
     const second = await enrolled('again-1')
     expect(second.nodeId).toBe(first.nodeId)
@@ -329,7 +329,7 @@ describe('state and reports', () => {
     expect(await refusal(linkOf(second.identity).report(report(1), never))).toBe('accepted')
   })
 
-  test('a renewed certificate takes over; the older one is good until then', async () => {
+  test('a renewed certificate takes over; the older one is valid until then', async () => {
     const { identity } = await enrolled('renew-1')
     const before = linkOf(identity)
     const { key, csr } = newRequest()
@@ -366,7 +366,7 @@ describe('a certificate that expires', () => {
     aheadMs = 0
   })
 
-  test('is refused on a connection that is open, and ends its state stream; a renewed one goes on', async () => {
+  test('is refused on an open connection, and ends its state stream; a renewed one continues', async () => {
     const { identity } = await enrolled('expires-1')
     const { identity: silent } = await enrolled('expires-2')
     const client = linkOf(identity)
@@ -382,7 +382,7 @@ describe('a certificate that expires', () => {
     expect(await refusal(linkOf(identity).report(report(3), never))).toBe('accepted')
   })
 
-  test('is renewed while reports go on: none of them fails', async () => {
+  test('is renewed without a failing report', async () => {
     const { identity } = await enrolled('expires-3')
     const client = linkOf(identity)
     const answers: (number | string)[] = []
@@ -433,7 +433,7 @@ describe('strangers', () => {
     }
   })
 
-  test('a certificate of ours for a node that never was', async () => {
+  test('a certificate of ours for a node that never existed', async () => {
     const { key, csr } = newRequest()
     const { certificate } = await authority.issueNode(csr, '6f1c3b1e-6a4e-4c56-9f0b-0000000000ff')
     expect(await get({ key, cert: certificate })).toBe(401)

@@ -23,7 +23,7 @@ const request = (...args: string[]): string =>
 const p256 = () => request('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256')
 
 describe('CertificateAuthority', () => {
-  test('is made once, its key readable by its owner alone, and leaves nothing else behind', async () => {
+  test('is created once, with a key that only its owner can read, and leaves nothing else behind', async () => {
     const again = await CertificateAuthority.open(directory)
     expect(again.certificate).toBe(authority.certificate)
     expect(readdirSync(directory).sort()).toEqual(['ca.crt', 'ca.key'])
@@ -33,7 +33,7 @@ describe('CertificateAuthority', () => {
     expect(authority.pin).toBe(createHash('sha256').update(raw).digest('hex').slice(0, 32))
   })
 
-  test('names a node in the certificate, whatever its request says', async () => {
+  test('names the node in the certificate, whatever its request says', async () => {
     const { certificate, sha256 } = await authority.issueNode(p256(), NODE)
     const parsed = new X509Certificate(certificate)
     expect(nodeIdOf(parsed)).toBe(NODE)
@@ -44,7 +44,7 @@ describe('CertificateAuthority', () => {
     expect(sha256).toBe(parsed.fingerprint256.replaceAll(':', '').toLowerCase())
   })
 
-  test('a request cannot bring names or rights of its own', async () => {
+  test('a request cannot add names or rights', async () => {
     const csr = request(
       ...['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
       ...['-addext', 'subjectAltName=URI:spiffe://spout/node/6f1c3b1e-6a4e-4c56-9f0b-000000000002'],

@@ -68,8 +68,8 @@ const keepsItsPromises = async (): Promise<void> => {
   await expect(see({ maxVersion: 'TLSv1.2' })).rejects.toThrow(/protocol version/)
 }
 
-describe('the certificate of a server of ours', () => {
-  test('is made anew each day, and everything else that the server promised stays', async () => {
+describe('the certificate of our own servers', () => {
+  test("is renewed each day, with the server's other TLS settings", async () => {
     await keepsItsPromises()
     const { serial: before } = await see()
     await clock.advance(DAY_MS)

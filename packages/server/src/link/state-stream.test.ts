@@ -102,7 +102,7 @@ describe('StateStream', () => {
     await running
   })
 
-  test('what changes while a reader is slow is sent once, as it then is', async () => {
+  test('what changes while a reader is slow is sent once, in its newest version', async () => {
     const table = new Table()
     table.put(entry(1))
     const { clock, reader, stream, running } = start(table, false)
@@ -138,7 +138,7 @@ describe('StateStream', () => {
     }) as unknown as NodeStateEntry
   const MEMBERS = Array.from({ length: 1000 }, (_, at) => ({ id: `m${at}`, address: `10.0.0.${at}` }))
 
-  test('what load balancers stand on comes before them', async () => {
+  test('domains and the group come before load balancers', async () => {
     const table = new Table()
     table.put(large(1, 1), entry(1))
     const { clock, reader, stream, running } = start(table)
@@ -148,7 +148,7 @@ describe('StateStream', () => {
     await running
   })
 
-  test.each([true, false])('of a large entry what changed, where the reader takes that: %s', async (takesEdits) => {
+  test.each([true, false])('of a large entry only edits, if the reader understands them: %s', async (takesEdits) => {
     const table = new Table()
     table.put(large(1, 900))
     const { clock, reader, stream, running } = start(table, true, takesEdits)

@@ -54,7 +54,7 @@ async function create() {
 
 const own = ({ generation: _, updatedAt: __, status: ___, ...rest }: Record<string, unknown>) => rest
 
-test('what is not named stays, of a load balancer and of each of its parts', async () => {
+test('absent fields stay, of a load balancer and of each of its parts', async () => {
   const made = await create()
   expect((await call('PATCH', made.path, { description: 'new' })).status).toBe(200)
   expect(own(await made.now())).toEqual(own({ ...made.before, description: 'new' }))
@@ -99,7 +99,7 @@ test('a pool is updated by its own fields alone, not by its members or its monit
   expect(await times()).toMatchObject({ pool: expect.any(String) })
 })
 
-test('a monitor comes, changes its type and goes', async () => {
+test('a monitor is added, changes its type and is removed', async () => {
   const made = await create()
   const tcp = await call('PATCH', made.pool, { monitor: { type: 'tcp' } })
   expect(tcp.body.monitor).toMatchObject({ type: 'tcp', http: null, intervalMs: 2000 })
@@ -110,7 +110,7 @@ test('a monitor comes, changes its type and goes', async () => {
   expect((await call('PATCH', made.pool, { monitor: { type: 'ping' } })).body.monitor).toMatchObject({ fall: 3 })
 })
 
-test('a listener takes another pool by id or by name', async () => {
+test('a listener changes its pool by id or by name', async () => {
   const made = await create()
   const { body: other } = await call('POST', `${made.path}/pools`, { name: 'q', protocol: 'tcp' })
   expect((await call('PATCH', made.listener, { defaultPool: 'q' })).body.defaultPoolId).toBe(other.id)
@@ -142,7 +142,7 @@ test('errors name the field as the caller wrote it, and nothing is changed', asy
   expect(await made.now()).toEqual(made.before)
 })
 
-test('a change of nothing changes nothing', () => {
+test('an empty change changes nothing', () => {
   for (const draft of [poolDraft, listenerDraft]) expect(mergeOf(draft).parse({})).toEqual({})
   const stored = { a: 1, b: { c: [1, 2], d: null }, e: null }
   expect(merged(stored, {})).toEqual(stored)

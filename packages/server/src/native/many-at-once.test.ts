@@ -39,7 +39,7 @@ const create = async (name: string) => (await call('POST', '/load-balancers', dr
 const now = async (id: string) => (await call('GET', `/load-balancers/${id}`)).body
 const changes = (...all: readonly object[]) => call('POST', '/load-balancers/member-changes', { changes: all })
 
-test('several load balancers come in one call, each with a fate of its own', async () => {
+test('several load balancers are created in one call, each on its own', async () => {
   const id = crypto.randomUUID()
   const wanted = [draft('a', { id }), draft('b', { nodeGroupId: crypto.randomUUID() }), draft('c', { id }), draft('d')]
   const { status, body } = await call('POST', '/load-balancers/batch', { loadBalancers: wanted })
@@ -53,7 +53,7 @@ test('several load balancers come in one call, each with a fate of its own', asy
   expect(await now(id)).toEqual(body.results[0].loadBalancer)
 })
 
-test('a body that cannot be read is refused whole', async () => {
+test('a body that does not parse is refused as a whole', async () => {
   const before = (await call('GET', '/load-balancers')).body.items.length
   const refused = [
     [{ loadBalancers: [draft('x'), { ...draft('y'), colour: 'red' }] }, 'UnknownField', 'loadBalancers[1].colour'],
@@ -93,7 +93,7 @@ test('members of pools of many load balancers change in one call', async () => {
   ])
 })
 
-test('one that cannot be stops no other, and changes nothing', async () => {
+test('a change that fails does not affect the others, and changes nothing', async () => {
   const [one, two] = [await create('one'), await create('two')]
   const put = [{ address: '10.9.0.12', port: 80 }]
   const { body } = await changes(
@@ -120,7 +120,7 @@ test('one that cannot be stops no other, and changes nothing', async () => {
   expect(await now(one.id)).toEqual(one)
 })
 
-test("another project's load balancer is not there", async () => {
+test("another project's load balancer is not found", async () => {
   const one = await create('one')
   const change = { loadBalancerId: one.id, pool: 'p', remove: [{ address: '10.9.0.11', port: 80 }] }
   const { body } = await call('POST', '/load-balancers/member-changes', { changes: [change] }, stranger)
@@ -129,7 +129,7 @@ test("another project's load balancer is not there", async () => {
   expect(await now(one.id)).toEqual(one)
 })
 
-test('a brief watch tells of what it told before only what changed', async () => {
+test('a brief watch sends only edits of what it sent before', async () => {
   const url = await bed.app.listen({ host: '127.0.0.1', port: 0 })
   const abort = new AbortController()
   const reply = await fetch(`${url}/api/v1/load-balancers?watch=1&brief=1`, {

@@ -75,7 +75,7 @@ describe('load balancers', () => {
     })
   })
 
-  test('If-Match refuses a version that somebody else replaced', async () => {
+  test('If-Match refuses a version that was replaced meanwhile', async () => {
     const { body, headers } = await create()
     const path = `/load-balancers/${body.id}`
     expect((await call('PUT', path, member, { ...body, name: 'first' }, { 'if-match': headers.etag })).status).toBe(200)
@@ -198,7 +198,7 @@ describe('load balancers', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'ImmutableField', field } })
   })
 
-  test('explain walks from the address to the members', async () => {
+  test('explain goes from the address to the members', async () => {
     const { body } = await create()
     const [a, b] = body.pools[0].members
     const base = { loadBalancerId: body.id, poolId: body.pools[0].id, since: '2026-01-01T00:00:00.000Z' }
@@ -221,8 +221,8 @@ describe('load balancers', () => {
   })
 })
 
-describe('who may do what', () => {
-  test("another tenant's objects do not exist, for any method", async () => {
+describe('access', () => {
+  test("another tenant's objects look as if they did not exist, for any method", async () => {
     const { body } = await create({ name: 'private' })
     const root = `/load-balancers/${body.id}`
     const tries: [Method, string, unknown?][] = [
@@ -261,7 +261,7 @@ describe('who may do what', () => {
     },
   )
 
-  test('a member names no other project, segment or return path', async () => {
+  test('a member may not name another project, a segment or a return path', async () => {
     const foreign = await call('POST', '/load-balancers', stranger, { ...web(), projectId })
     expect(foreign).toMatchObject({ status: 403, body: { code: 'Forbidden' } })
     const segment = { physicalNetwork: 'physnet1', vlan: 7 }
@@ -272,7 +272,7 @@ describe('who may do what', () => {
 })
 
 describe('announcements', () => {
-  test('node groups: shards get router ids, a change keeps what it does not name, one in use stays', async () => {
+  test('node groups: shards get router ids, a change keeps absent fields, one in use cannot be deleted', async () => {
     const made = await call('POST', '/node-groups', admin, { name: 'edge' })
     expect(made).toMatchObject({
       status: 201,
@@ -337,7 +337,7 @@ describe('announcements', () => {
     expect((await call('DELETE', path, admin)).status).toBe(204)
   })
 
-  test('VIPs: tenants see their own, who announces them and the last move', async () => {
+  test('VIPs: tenants see their own, with announcers and the last move', async () => {
     const { body } = await create({ name: 'seen' })
     const { address } = body.vips[0]
     const node = { nodeId: 'n1', nodeName: 'n1', connection: 'connected' as const, state: 'programmed' as const }
@@ -366,7 +366,7 @@ describe('announcements', () => {
 })
 
 describe('the others', () => {
-  test('log in, ask, log out', async () => {
+  test('log in, ask about the token, log out', async () => {
     const login = { userName: 'admin', password: ADMIN_PASSWORD, projectName: 'admin' }
     const { status, body } = await call('POST', '/tokens', null, login)
     expect(status).toBe(201)
@@ -382,7 +382,7 @@ describe('the others', () => {
     expect({ ...nobody.body, instance: '' }).toEqual({ ...wrong.body, instance: '' })
   })
 
-  test('users show no password, quotas take what is named', async () => {
+  test('users show no password, quotas change only given limits', async () => {
     const created = await call('POST', '/users', admin, { name: 'u', password: 'secret-password' })
     expect(created.body).toMatchObject({ name: 'u', hasPassword: true })
     expect(JSON.stringify([created.body, (await call('GET', '/users', admin)).body])).not.toMatch(
@@ -395,7 +395,7 @@ describe('the others', () => {
     await call('PUT', `/projects/${projectId}/quota`, admin, { limits: { pools: 500 } })
   })
 
-  test('a query parameter that is given twice is refused by its name', async () => {
+  test('a repeated query parameter is refused by its name', async () => {
     for (const query of ['name=a&name=b', 'watch=0&watch=1', 'project=x&project=x']) {
       const refused = await call('GET', `/load-balancers?${query}`, admin)
       const field = query.split('=', 1)[0]
@@ -403,12 +403,12 @@ describe('the others', () => {
     }
   })
 
-  test('a name that holds NUL is refused by its field', async () => {
+  test('a name with NUL is refused by its field', async () => {
     const refused = await call('POST', '/projects', admin, { name: 'a\0b' })
     expect(refused).toMatchObject({ status: 400, body: { code: 'InvalidField', field: 'name' } })
   })
 
-  test('a node group is there for the projects that it was given alone', async () => {
+  test('a node group is visible only to the projects that it is open to', async () => {
     const made = await call('POST', '/node-groups', admin, { name: 'theirs', projectIds: [projectId] })
     expect(made.body.projectIds).toEqual([projectId])
     const path = `/node-groups/${made.body.id}`
@@ -424,7 +424,7 @@ describe('the others', () => {
     expect((await call('DELETE', path, admin)).status).toBe(204)
   })
 
-  test('an enrolment token carries the pin and is shown once', async () => {
+  test('an enrolment token contains the pin and is shown once', async () => {
     const group = await call('POST', '/node-groups', admin, { name: 'g' })
     const made = await call('POST', '/enrolment-tokens', admin, { nodeName: 'lb-1', nodeGroupId: group.body.id })
     expect(made.body.token).toMatch(new RegExp(`^\\S+\\.${'f'.repeat(32)}$`))
@@ -433,7 +433,7 @@ describe('the others', () => {
     expect(listed).not.toContain('secretSha256')
   })
 
-  test('the API document is served as it is rendered', async () => {
+  test('the API document is served as rendered', async () => {
     const { body } = await call('GET', '/openapi.json', null)
     expect(body.openapi).toBe('3.1.0')
   })

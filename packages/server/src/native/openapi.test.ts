@@ -4,7 +4,7 @@ import { ROUTES } from './routes.ts'
 
 const document = JSON.parse(renderOpenApi())
 
-test('every operation is there once, under its own id', () => {
+test('every operation is listed once, under its own id', () => {
   const ids = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap((path) =>
     Object.values(path).map((operation) => operation.operationId),
   )
@@ -12,7 +12,7 @@ test('every operation is there once, under its own id', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('every reference leads somewhere', () => {
+test('every reference has a target', () => {
   const references = new Set([...renderOpenApi().matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, path]) => path ?? ''))
   expect(references.size).toBeGreaterThan(10)
   for (const path of references) {

@@ -45,7 +45,7 @@ async function vipIn(returnPath: 'gateway' | 'snat', protocol: 'tcp' | 'http', v
   return address
 }
 
-test('bgp: every node answers for an address, but where members reply to one of them only that', async () => {
+test('bgp: every node announces an address, except where members reply to one node: then only that one', async () => {
   bed.ownership.all.push({
     nodeGroupId,
     number: 2,

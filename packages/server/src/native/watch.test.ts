@@ -59,7 +59,7 @@ async function watch(path: string, token: string) {
   return { next, close: () => abort.abort() }
 }
 
-test('what exists, then what happens, and again from where it ended', async () => {
+test('existing objects, then changes, and resumes where it ended', async () => {
   const first = await network('first')
   const stream = await watch('/networks?watch=1', member.token)
   expect(await stream.next(true)).toMatchObject({ type: 'ADDED', object: { id: first.id } })
@@ -74,7 +74,7 @@ test('what exists, then what happens, and again from where it ended', async () =
   again.close()
 })
 
-test("another tenant's changes are not told", async () => {
+test("another tenant's changes are not sent", async () => {
   const mine = await watch('/networks?watch=1', member.token)
   const theirs = await watch('/networks?watch=1', stranger)
   const made = await network('secret')
@@ -88,7 +88,7 @@ test("another tenant's changes are not told", async () => {
   mine.close()
 })
 
-describe('a reader who may not read on', () => {
+describe('a reader who lost its access', () => {
   const userOf = (id: string) => bed.view.get('user', id)!.value
   const change = (id: string, changed: object) => bed.admission.putUser({ ...userOf(id), ...changed })
   const untilBookmark = async (stream: Awaited<ReturnType<typeof watch>>) => {
@@ -104,16 +104,20 @@ describe('a reader who may not read on', () => {
     ['role on the project is taken away', 'Unauthenticated', (id: string) => change(id, { roles: [] })],
     ['role becomes a lesser one', 'Forbidden', (id: string) => change(id, { roles: [{ projectId, role: 'reader' }] })],
     ['tokens are revoked', 'Unauthenticated', (id: string) => bed.authenticator.revokeUser(id)],
-  ])('is told so and nothing else, with nothing going on, once his %s', { timeout }, async (what, code, lose) => {
-    const { userId, token } = await bed.login(`reader whose ${what}`, projectId, 'member')
-    const stream = await watch('/networks?watch=1', token)
-    await untilBookmark(stream)
-    await lose(userId)
-    expect(await stream.next()).toMatchObject({ type: 'ERROR', error: { code } })
-    expect(await stream.next()).toBeNull()
-  })
+  ])(
+    "gets an error and nothing else, even without changes, once the reader's %s",
+    { timeout },
+    async (what, code, lose) => {
+      const { userId, token } = await bed.login(`reader whose ${what}`, projectId, 'member')
+      const stream = await watch('/networks?watch=1', token)
+      await untilBookmark(stream)
+      await lose(userId)
+      expect(await stream.next()).toMatchObject({ type: 'ERROR', error: { code } })
+      expect(await stream.next()).toBeNull()
+    },
+  )
 
-  test('is told so once his application credential is deleted', { timeout }, async () => {
+  test('gets an error once its application credential is deleted', { timeout }, async () => {
     const owner = await bed.login('owner of a credential', projectId, 'member')
     const made = await bed.ask('POST', `/identity/v3/users/${owner.userId}/application_credentials`, owner.token, {
       application_credential: { name: 'cluster' },
@@ -127,7 +131,7 @@ describe('a reader who may not read on', () => {
     expect(await stream.next()).toBeNull()
   })
 
-  test('learns nothing of a status that changes after an administrator was demoted', async () => {
+  test('gets no status that changes after an administrator was demoted', async () => {
     const made = await bed.admission.createLoadBalancer({
       ...{ projectId: otherId, name: 'theirs', description: '', tags: [], enabled: true, listeners: [], pools: [] },
       ...{ vips: [{ from: 'pool', poolId, address: null }], nodeGroupId: null, annotations: {} },
@@ -145,7 +149,7 @@ describe('a reader who may not read on', () => {
     await bed.admission.deleteLoadBalancer(made.id, { cascade: false })
   })
 
-  test('is told so when his token expires, without a change of anything', { timeout }, async () => {
+  test('gets an error when its token expires, even without changes', { timeout }, async () => {
     const clock = new FakeClock()
     const own = await openTestBed(clock)
     const address = await own.app.listen({ host: '127.0.0.1', port: 0 })
@@ -161,7 +165,7 @@ describe('a reader who may not read on', () => {
   })
 })
 
-test('a status that changes is told as the object modified', async () => {
+test('a changed status is sent as a modified object', async () => {
   const made = await bed.admission.createLoadBalancer({
     ...{ projectId, name: 'web', description: '', tags: [], enabled: true, listeners: [], pools: [] },
     ...{ vips: [{ from: 'pool', poolId, address: null }], nodeGroupId: null, annotations: {} },
@@ -176,7 +180,7 @@ test('a status that changes is told as the object modified', async () => {
   stream.close()
 })
 
-test('a status that changes while the reader has not taken the object yet is told after it', async () => {
+test('a status that changes before the reader took the object is sent after it', async () => {
   const { promise: answer, resolve: open } = Promise.withResolvers<ServerResponse>()
   bed.app.server.prependOnceListener('request', (_, raw) => open(raw))
   const stream = await watch('/load-balancers?watch=1', member.token)
@@ -208,7 +212,7 @@ test('a status that changes while the reader has not taken the object yet is tol
   stream.close()
 })
 
-test('a long object is told in pieces, and what happens to it meanwhile in one line behind it', async () => {
+test('a long object is sent in pieces, and its changes meanwhile in one line after it', async () => {
   const { id: networkId } = await network('of the members')
   const admin = await bed.adminLogin()
   await bed.askNative('POST', `/networks/${networkId}/subnets`, admin, { cidr: '10.9.0.0/24' })
@@ -248,7 +252,7 @@ test('a long object is told in pieces, and what happens to it meanwhile in one l
   stream.close()
 })
 
-test('a revision nobody knows ends in Gone', async () => {
+test('an unknown revision ends in Gone', async () => {
   const stream = await watch('/networks?watch=1&from=nonsense', member.token)
   expect(await stream.next()).toMatchObject({ type: 'ERROR', error: { code: 'Gone' } })
   expect(await stream.next()).toBeNull()

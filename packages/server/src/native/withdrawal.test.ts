@@ -26,7 +26,7 @@ const ask = async (id: string, query = '', who = token) => {
 const NODE = { nodeId: randomUUID(), nodeName: 'node1', connection: 'connected', message: null } as const
 const held = (projectId: string | null, overdue = false) => ({ projectId, overdue, waitingFor: [NODE] })
 
-test('says whether nodes have let go, and who has not', async () => {
+test('answers whether nodes have removed it, and which have not', async () => {
   const id = randomUUID()
   bed.withdrawals.hold(id, held(own))
   const waiting = { withdrawn: false, overdue: false, waitingFor: [NODE] }
@@ -36,7 +36,7 @@ test('says whether nodes have let go, and who has not', async () => {
   expect(await ask(id)).toEqual({ status: 200, body: { withdrawn: true, overdue: false, waitingFor: [] } })
 })
 
-test('waits until they have, or until it makes no sense any more', async () => {
+test('waits until they have, or until waiting is pointless', async () => {
   const [gone, stuck] = [randomUUID(), randomUUID()]
   for (const id of [gone, stuck]) bed.withdrawals.hold(id, held(own))
   const answers = [ask(gone, '?waitMs=30000'), ask(stuck, '?waitMs=30000')]
@@ -47,7 +47,7 @@ test('waits until they have, or until it makes no sense any more', async () => {
   expect(second?.body).toMatchObject({ withdrawn: false, overdue: true, waitingFor: [{ nodeName: 'node1' }] })
 })
 
-test("another project's is not there, and of what nobody remembers only an administrator sees nodes", async () => {
+test("another project's is not found, and without a known owner only an administrator sees nodes", async () => {
   const [theirs, forgotten] = [randomUUID(), randomUUID()]
   bed.withdrawals.hold(theirs, held(own))
   expect((await ask(theirs, '', foreign)).status).toBe(404)

@@ -22,7 +22,7 @@ export function describeCommits(subject: () => Subject): void {
       expect(new Set(revisions).size).toBe(4)
     })
 
-    test('of nothing is nothing', async () => {
+    test('without writes changes nothing', async () => {
       const { store, changesSince } = subject()
       const before = await store.revision()
       expect(await store.commit([])).toEqual({ revision: before })
@@ -46,7 +46,7 @@ export function describeCommits(subject: () => Subject): void {
       ['a put without id', () => put(''), 'InvalidField'],
       ['a put with an id of 129 characters', () => put('x'.repeat(129)), 'InvalidField'],
       ['a put with a line break in its id', () => put('a\nb'), 'InvalidField'],
-      ['a put of what JSON cannot say', () => put('a', Symbol('no JSON')), 'InvalidField'],
+      ['a put of what JSON cannot express', () => put('a', Symbol('no JSON')), 'InvalidField'],
     ])('%s', async (_, write, expected) => {
       const { store, changesSince } = subject()
       const { revision: old } = await store.commit([put('a', 1)])
@@ -59,7 +59,7 @@ export function describeCommits(subject: () => Subject): void {
       }
     })
 
-    test('names what was in the way', async () => {
+    test('names the object that conflicts', async () => {
       const { store } = subject()
       await store.commit([put('a')])
       await expect(store.commit([put('a', 1, { ifRevision: 'absent' })])).rejects.toThrow('node a already exists')
@@ -74,7 +74,7 @@ export function describeCommits(subject: () => Subject): void {
       expect((await seen('a')).value).toBe(3)
     })
 
-    test('concurrent ones have each their own fate: of many with one condition, one wins', async () => {
+    test('concurrent ones succeed or fail independently: of many with one condition, one wins', async () => {
       const { store, changesSince } = subject()
       const { revision } = await store.commit([put('a', 0)])
       const codes = await Promise.all(

@@ -28,7 +28,7 @@ export function describeLifetime(subject: () => Subject): void {
       expect(await changesSince(last)).toEqual(['+b'])
     })
 
-    test('again, or up to what is forgotten already, does nothing', async () => {
+    test('again, or up to a compacted revision, does nothing', async () => {
       const { store, changesSince } = subject()
       const start = await store.revision()
       const { revision } = await store.commit([put('a')])
@@ -43,7 +43,7 @@ export function describeLifetime(subject: () => Subject): void {
       expect(await codeOf(store.compact('00000000-1' as Revision))).toBe('Gone')
     })
 
-    test('ends a watch that is behind it in Gone, and not one that kept up', async () => {
+    test('ends a watch that is behind it with Gone, and not one that kept up', async () => {
       const { store, watch } = subject()
       const from = await store.revision()
       const keptUp = watch(from)
@@ -66,13 +66,13 @@ export function describeLifetime(subject: () => Subject): void {
       expect(store.health()).toEqual({ writable: true, reason: null })
     })
 
-    test('says why nothing is taken any more once it is closed', async () => {
+    test('says why commits are refused once it is closed', async () => {
       const { store } = subject()
       await store.close()
       expect(store.health()).toEqual({ writable: false, reason: 'the store is closed' })
     })
 
-    test('is writable again after it was opened anew', async ({ skip }) => {
+    test('is writable again after reopening', async ({ skip }) => {
       const again = await subject().reopen()
       if (again === null) return skip('nothing outlives it')
       expect(again.store.health()).toEqual({ writable: true, reason: null })
@@ -118,7 +118,7 @@ export function describeLifetime(subject: () => Subject): void {
       expect(await again.changesSince(last)).toEqual(['+a'])
     })
 
-    test('an emptied log still knows where it was', async ({ skip }) => {
+    test('an emptied log still knows its position', async ({ skip }) => {
       const { store, reopen } = subject()
       const { revision: last } = await store.commit([put('a')])
       await store.compact(last)

@@ -4,12 +4,12 @@ import { put, type Subject } from './subject.ts'
 /** What `get` and `list` promise. */
 export function describeReads(subject: () => Subject): void {
   describe('get', () => {
-    test('is null for what is not there', async () => {
+    test('is null for what does not exist', async () => {
       const { store } = subject()
       expect(await store.get('node', 'a')).toBeNull()
     })
 
-    test('gives back what was committed, under the revision of the commit', async () => {
+    test('returns what was committed, with the revision of the commit', async () => {
       const { store } = subject()
       const value = { text: 'ß\u0000\u{1f600}"\\', list: [1, -2.5e-9, true, null], nested: { empty: {} } }
       const { revision } = await store.commit([put('a', value, { scope: 'p1' })])
@@ -35,7 +35,7 @@ export function describeReads(subject: () => Subject): void {
   })
 
   describe('list', () => {
-    test('orders by id, narrows by kind and scope, and leaves nothing else in', async () => {
+    test('orders by id, and filters by kind and scope', async () => {
       const { store } = subject()
       await store.commit([
         put('b', 1, { scope: 'p1' }),
@@ -61,7 +61,7 @@ export function describeReads(subject: () => Subject): void {
       expect((await store.list('node', { scope: 'p2' })).items).toEqual([await seen('a')])
     })
 
-    test('gives what get gives, and the newest revision', async () => {
+    test('returns the same as get, and the newest revision', async () => {
       const { store, seen } = subject()
       await store.commit([put('a')])
       const { revision } = await store.commit([put('b')])

@@ -75,7 +75,7 @@ export function describeWatches(subject: () => Subject): void {
       }
     })
 
-    test('a bookmark is a place to go on from', async () => {
+    test('a bookmark is a revision to resume from', async () => {
       const { store, watch, changesSince } = subject()
       await store.commit([put('a')])
       const first = watch(await store.revision())
@@ -132,7 +132,7 @@ export function describeWatches(subject: () => Subject): void {
       expect((await halfway.next()).done).toBe(true)
     })
 
-    test('can be left early', async () => {
+    test('can be ended early', async () => {
       const { store, ending } = subject()
       const from = await store.revision()
       await store.commit([put('a'), put('b')])
@@ -143,7 +143,7 @@ export function describeWatches(subject: () => Subject): void {
       expect(await codeOf(store.commit([put('c')]))).toBe('accepted')
     })
 
-    test('a reader that stands still delays no writer and loses nothing', async () => {
+    test('a stalled reader delays no writer and loses nothing', async () => {
       const { store, watch } = subject()
       const from = await store.revision()
       const slow = watch(from)
@@ -158,7 +158,7 @@ export function describeWatches(subject: () => Subject): void {
       expect(values).toEqual(Array.from({ length: count }, (_, n) => n))
     })
 
-    test('from a revision that this store never gave out is Gone', async () => {
+    test('from a revision that this store never issued is Gone', async () => {
       const { store, watch } = subject()
       for (const from of ['', 'nonsense', '00000000-1', `${await store.revision()}9`] as Revision[])
         expect(await codeOf(next(watch(from)))).toBe('Gone')

@@ -66,7 +66,7 @@ describe('a disk whose fsync fails', () => {
     return items.map(({ id }) => id)
   }
 
-  test('refuses with the reason, reads on, and says so to health', async () => {
+  test('refuses with the reason, keeps reading, and reports it as health', async () => {
     const { writable, reason } = await health(child)
     expect([writable, reason]).toEqual([false, expect.stringContaining('disk I/O error')])
     await expect(put(child, 'again')).rejects.toThrow('StoreUnavailable')
@@ -78,7 +78,7 @@ describe('a disk whose fsync fails', () => {
     expect(await storedAfterKill()).toEqual(['before'])
   })
 
-  test('takes writes again when the disk does; watches went on', async () => {
+  test('accepts writes again when the disk does; watches were not interrupted', async () => {
     await rm(flag)
     await vi.waitUntil(async () => (await health(child)).writable, { timeout: 10_000 })
     await put(child, 'later')
@@ -119,7 +119,7 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
     }
   }
 
-  test('refuses what does not fit, reads on, keeps all it took, and goes on when there is room', async () => {
+  test('refuses what does not fit, keeps reading, loses nothing, and continues when there is room', async () => {
     const ballast = join(disk, 'ballast')
     await writeFile(ballast, new Uint8Array(1_000_000))
     const taken = await fill()
@@ -138,7 +138,7 @@ describe.skipIf(process.getuid?.() !== 0)('a full disk', () => {
     for (const id of taken) expect(await get(child, id)).toBe(id)
   })
 
-  test('a commit that does not fit takes none down that shares its flush', async () => {
+  test('a commit that does not fit fails no other of its flush', async () => {
     const sizes = [1000, 1000, 4_000_000, 1000]
     const results = await Promise.allSettled(sizes.map((bytes, n) => put(child, `o${n}`, bytes)))
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])

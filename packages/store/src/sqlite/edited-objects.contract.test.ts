@@ -56,7 +56,7 @@ const rows = (table: string): number => {
   }
 }
 
-test('a change of a large object is written alone, and read back whole by get, list and watch, also after a restart', async () => {
+test('only the edits of a large object are written, and get, list and watch return it whole, also after a restart', async () => {
   const start = await store.revision()
   const { revision: first } = await store.commit([put('a', large, { scope: null })])
   const { revision, value } = await change(start, more)
@@ -82,7 +82,7 @@ test('a change of a large object is written alone, and read back whole by get, l
   store = await SqliteStore.open({ path })
 })
 
-test('watches get the very value that was put, and share what did not change', async () => {
+test('watches get the value that was put, uncopied, and share what did not change', async () => {
   const start = await store.revision()
   const { revision: first } = await store.commit([put('a', large)])
   const { value } = await change(start, more)
@@ -91,7 +91,7 @@ test('watches get the very value that was put, and share what did not change', a
   expect(Object.isFrozen(value.members)).toBe(true)
 })
 
-test('it is written whole again at times, and what lay between is not told of an old log', async () => {
+test('it is written whole again at times, and versions in between are left out of an old log', async () => {
   const start = await store.revision()
   let { revision } = await store.commit([put('a', large)])
   let last: Large = large
@@ -115,7 +115,7 @@ test('it is written whole again at times, and what lay between is not told of an
   store = await SqliteStore.open({ path })
 })
 
-test('edits of what is not there any more are refused like any other write', async () => {
+test('edits of a deleted object are refused like any other write', async () => {
   const start = await store.revision()
   const { revision: first } = await store.commit([put('a', large)])
   const { revision: second } = await change(start, more)
@@ -131,7 +131,7 @@ test('edits of what is not there any more are refused like any other write', asy
   expect(first).not.toBe(second)
 })
 
-test('what is said to be over something else is written whole', async () => {
+test('a value given as over another version is written whole', async () => {
   const { revision } = await store.commit([put('a', large)])
   const wrong = { generation: 7, members: [] }
   const value = { ...large, generation: 2 }

@@ -11,7 +11,7 @@ const recording = (maxBatch = 100) => {
 }
 
 describe('GroupCommit', () => {
-  test('what comes in one turn is one flush, and each gets its own answer', async () => {
+  test('submissions of one turn are one flush, and each gets its own result', async () => {
     const { batches, commits } = recording()
     const answers = await Promise.allSettled([1, -2, 3].map((item) => commits.submit(item)))
     expect(batches).toEqual([[1, -2, 3]])
@@ -22,7 +22,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  test('what comes because of a flush is the next one', async () => {
+  test('submissions caused by a flush are in the next one', async () => {
     const { batches, commits } = recording()
     await Promise.all([1, 2].map((item) => commits.submit(item).then(() => commits.submit(item + 10))))
     expect(batches).toEqual([
@@ -31,7 +31,7 @@ describe('GroupCommit', () => {
     ])
   })
 
-  test('a long queue is flushed in order, a batch a turn', async () => {
+  test('a long queue is flushed in order, one batch a turn', async () => {
     const { batches, commits } = recording(2)
     const all = Promise.all([1, 2, 3, 4, 5].map((item) => commits.submit(item)))
     await commits.submit(6)
@@ -51,7 +51,7 @@ describe('GroupCommit', () => {
     expect(await all).toEqual(['did 1', 'did 2', 'did 3'])
   })
 
-  test('a flush that throws is the answer to all of its batch', async () => {
+  test('an error of a flush is the result of its whole batch', async () => {
     const commits = new GroupCommit<number, string>(() => {
       throw new Error('broken')
     }, 10)

@@ -30,7 +30,7 @@ const watch = (store: Store, from: Revision): AsyncIterator<Change> =>
   store.watch({ from, signal: new AbortController().signal })[Symbol.asyncIterator]()
 
 describe('the lock', () => {
-  test('another process is named, and its lock ends with it', async () => {
+  test('the process that holds it is named, and the lock ends with that process', async () => {
     const holder = new StoreChild()
     try {
       await holder.call({ op: 'open', options: { path } })
@@ -43,7 +43,7 @@ describe('the lock', () => {
     await (await SqliteStore.open({ path })).close()
   })
 
-  test('a process that is stopped keeps it: nobody writes beside it, and it goes on where it was', async () => {
+  test('a stopped process keeps it: no other can write, and it continues later', async () => {
     const holder = new StoreChild()
     const tries = 3
     try {
@@ -92,7 +92,7 @@ describe('the file', () => {
     await store.close()
   })
 
-  test('that is no database is refused and left as it is', async () => {
+  test('that is not a database is refused and left unchanged', async () => {
     await writeFile(path, 'not a database, but long enough to be taken for a header of one'.repeat(10))
     await expect(SqliteStore.open({ path })).rejects.toThrow('file is not a database')
   })
@@ -107,7 +107,7 @@ describe('the file', () => {
     await expect(SqliteStore.open({ path })).rejects.toThrow('it is damaged')
   })
 
-  test('of a newer program is refused and left as it is', async () => {
+  test('of a newer program is refused and left unchanged', async () => {
     await (await SqliteStore.open({ path })).close()
     sqlite((database) => database.exec('UPDATE schema_version SET version = version + 1; PRAGMA user_version = 3'))
     await expect(SqliteStore.open({ path })).rejects.toThrow(/schema version 3.*knows up to 2/)
@@ -133,7 +133,7 @@ describe('the file', () => {
     })
   })
 
-  test('in a folder that is not there is refused by name', async () => {
+  test('in a missing folder is refused by name', async () => {
     const missing = join(directory, 'missing', 'spout.db')
     await expect(SqliteStore.open({ path: missing })).rejects.toThrow(`${missing} cannot be used`)
   })
@@ -151,7 +151,7 @@ describe('growth', () => {
     expect(sqlite((database) => database.prepare('SELECT count(*) AS n FROM change').get()?.n)).toBeLessThan(105)
   })
 
-  test('the log keeps to its bytes, and one value may be larger than all of it', async () => {
+  test('the log keeps to its bytes, and one value may be larger than that', async () => {
     const store = await SqliteStore.open({ path, retention: { changes: 1e9, bytes: 50_000 } })
     const start = await store.revision()
     for (let n = 0; n < 100; n++) await store.commit([put('a', 'x'.repeat(1000))])
@@ -190,7 +190,7 @@ describe('growth', () => {
     ['listScope', 'SEARCH object USING INDEX object_by_scope (kind=? AND scope=?)'],
     ['list', 'SEARCH object USING INDEX sqlite_autoindex_object_1 (kind=?)'],
     ['commitAtBytes', 'SEARCH change USING INTEGER PRIMARY KEY (rowid>?)'],
-  ] as const)('%s reads only what it gives', async (name, plan) => {
+  ] as const)('%s reads only what it returns', async (name, plan) => {
     await (await SqliteStore.open({ path })).close()
     const steps = sqlite((database) => database.prepare(`EXPLAIN QUERY PLAN ${STATEMENTS[name]}`).all())
     expect(steps.map(({ detail }) => detail)).toEqual([plan])

@@ -78,7 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true }))
 
-test('a crash after every step of every commit: what was acknowledged is there, what was not is not, nothing is half there', async () => {
+test('a crash after every step of every commit: what was acknowledged is stored, what was not is not, nothing is stored by half', async () => {
   const first = acknowledged[0]?.walBytes ?? 0
   let steps = 0
   for (let frame = 0; WAL_HEADER + frame * FRAME <= wal.length; frame++) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { freezeAsJson } from './frozen.ts'
 
-describe('a value that is taken over', () => {
-  test('is frozen, but for what is not JSON', () => {
+describe('a value that the store takes over', () => {
+  test('is frozen, unless it is not JSON', () => {
     const known = Object.freeze([Object.freeze({ id: 'a' })])
     const value = { list: [...known, { id: 'b', deep: [{}] }], none: null }
     expect(freezeAsJson(value, { list: known })).toBe(true)

@@ -75,7 +75,14 @@ export class ProxyLab {
   /** Gives connections to a port to a proxy's port, as the packet filter does. */
   async lead(from: number, to: number): Promise<void> {
     const rule = `meta l4proto tcp tcp dport ${from} tproxy ip to ${this.place.address4}:${to} accept`
-    const table = ['table inet redirect {', 'chain redirect {', 'type filter hook prerouting priority raw', rule, '}', '}']
+    const table = [
+      'table inet redirect {',
+      'chain redirect {',
+      'type filter hook prerouting priority raw',
+      rule,
+      '}',
+      '}',
+    ]
     const text = ['add table inet redirect', 'delete table inet redirect', ...table].join('\n')
     await must(['ip', 'netns', 'exec', `${ID}-d7`, 'nft', text])
   }
