@@ -21,10 +21,13 @@ export interface ChangeRouterOptions {
   readonly log: Logger
 }
 
-/** A node's address is stored at most so often, however often the node says another. */
+/** Minimum time between two writes of a node's address, however often the node reports another. */
 const SEE_AGAIN_MS = 1000
 
-/** What a change leads to: which load balancers and networks are planned again, and whose part in a group. */
+/**
+ * Routes changes: to the load balancers and networks that must be planned again, and to the groups that must be
+ * published again.
+ */
 export class ChangeRouter {
   readonly #options: ChangeRouterOptions
   readonly #view: ModelView
@@ -35,7 +38,7 @@ export class ChangeRouter {
   /** What of a group its load balancers' entries are made of, as one text. */
   readonly #groupWords = new Map<string, string>()
   readonly #features = new Map<string, readonly string[]>()
-  /** Nodes whose address was looked at a moment ago: each says it several times before it is stored. */
+  /** Nodes whose address was stored just now: each reports it several times before the write is visible. */
   readonly #seeing = new Map<string, Timer>()
   readonly #connected = new Set<string>()
   #unsubscribe: readonly (() => void)[] = []
@@ -49,14 +52,14 @@ export class ChangeRouter {
     this.#queue = options.queue
   }
 
-  /** Takes in the groups and nodes that are there. */
+  /** Reads the existing groups and nodes. */
   load(): void {
     this.#cluster.groupsChanged()
     for (const { id } of this.#view.list('nodeGroup')) this.#groupWords.set(id, this.#wordsOf(id))
     for (const node of this.#view.list('node')) this.#nodeChanged(node.id)
   }
 
-  /** Follows changes of the model, of who is alive and of what nodes say of themselves. */
+  /** Follows changes of the model, of liveness and of node reports. */
   follow(): void {
     const { liveness, status } = this.#options
     this.#unsubscribe = [
@@ -110,7 +113,7 @@ export class ChangeRouter {
     else if (node?.scheduling === 'enabled') this.#planHomeless(after)
   }
 
-  /** One that goes does so with its node or its subnet, which says it. */
+  /** A deleted address needs no plan: it goes with its node or its subnet, and that change is routed. */
   #addressChanged(id: string): void {
     const address = this.#view.get('address', id)?.value
     if (address?.use === 'node') this.#queue.network(address.holderId)
@@ -148,7 +151,7 @@ export class ChangeRouter {
   #livenessChanged(nodeId: string): void {
     const liveness = this.#options.liveness.of(nodeId)
     const groupId = this.#cluster.groupOfNode(nodeId)
-    // Whether a draining node has a successor depends on who is there; nothing else of a group does.
+    // Only a drain depends on liveness: a draining node needs a live successor.
     if (groupId !== null) this.#groups.publish(groupId)
     if (liveness === 'lost') this.#queue.loadBalancers(this.#placements.ownedBy(nodeId))
     if (liveness === 'lost' || liveness === 'disconnected') this.#connected.delete(nodeId)
@@ -168,7 +171,7 @@ export class ChangeRouter {
       void this.#seeFabricAddress(nodeId, fabricAddress)
   }
 
-  /** Durable, so that after a restart neighbours know each other before they spoke again. */
+  /** Stored, so that after a restart neighbours know each other before they report again. */
   async #seeFabricAddress(nodeId: string, address: string): Promise<void> {
     const { admission, clock, log } = this.#options
     const again = () => {
@@ -181,7 +184,7 @@ export class ChangeRouter {
     try {
       await admission.seeFabricAddress(nodeId, address)
     } catch (error) {
-      // Nothing was stored: the next one need not wait.
+      // Nothing was stored, so the next report need not wait.
       timer.clear()
       this.#seeing.delete(nodeId)
       const reason = error instanceof Error ? error.message : String(error)
@@ -200,7 +203,7 @@ export class ChangeRouter {
     for (const id of this.#cluster.loadBalancersOfGroup(groupId)) this.#planIfNeeding(id, features)
   }
 
-  /** Plans it when it needs what is not among these. */
+  /** Plans it if it needs a feature that is not among these. */
   #planIfNeeding(id: string, features: readonly string[]): void {
     const loadBalancer = this.#view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) return

@@ -14,29 +14,30 @@ import { networkOfKey, PlanQueue } from '../publishing/plan-queue.ts'
 import { ChangeRouter } from './change-router.ts'
 
 export interface PlanControllerOptions {
-  /** Caught up with the store when `start` is called. */
+  /** Must be caught up with the store when `start` is called. */
   readonly view: ModelView
   readonly store: Store
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
-  /** Tells what nodes' drivers can do, and who owns which shard. */
+  /** For the drivers' features, and the owners of shards. */
   readonly status: StatusReader & Pick<OwnershipReader, 'shards'> & SightReader
-  /** Nodes' own addresses in the tenants' networks and on the fabric. */
+  /** For the nodes' own addresses in tenant networks and on the fabric. */
   readonly admission: NodeAddressAdmission
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Plans wait for their commit, and commits share a disk flush: so many may wait together. */
+/** How many plans may wait for their commits together. Commits share a disk flush. */
 const WORKERS = 64
-/** A mass of plans lets others run so often: reports and heartbeats must not wait behind it. */
+/** How often a burst of plans yields to other work: reports and heartbeats must not wait behind it. */
 const YIELD_EVERY_MS = 4
 
 /**
- * Plans what changed and publishes it: from the model to what every node shall hold.
+ * Plans what changed and publishes it: from the model to the wanted state of every node.
  *
- * It works on keys: a change leads to the load balancers and networks it touches. A plan that differs from the stored
- * placement is made durable, then published: so a restart plans the same bytes again, and nodes have nothing to do.
+ * It works on keys: a change leads to the load balancers and networks that it affects. A plan that differs from the
+ * stored placement is stored first and then published. So a restart plans the same bytes again, and nodes have nothing
+ * to do.
  */
 export class PlanController implements Component {
   readonly name = 'plan-controller'
@@ -49,7 +50,7 @@ export class PlanController implements Component {
   readonly #changes: ChangeRouter
   readonly #queue: PlanQueue
   readonly #reconciler: Reconciler
-  /** Load balancers not planned yet since the start. */
+  /** Load balancers that were not planned since the start; null once all were. */
   #unplanned: Set<string> | null = new Set()
   #yielding: Promise<void> | null = null
   #yieldedAtMs = Number.NEGATIVE_INFINITY
@@ -74,16 +75,16 @@ export class PlanController implements Component {
     })
   }
 
-  /** Keys that wait for their plan. */
+  /** How many keys wait for their plan. */
   get backlog(): number {
     return this.#queue.keys.size
   }
 
-  /** Begins; the node states are ready once every load balancer that is there now was planned. */
+  /** Starts. The node states are ready once every load balancer that exists now was planned. */
   start(): void {
     const { view } = this.#options
     this.#changes.load()
-    // A node must know its shards before it hears of what belongs to them.
+    // A node must know its shards before it gets entries that use them.
     this.#groups.publishAll()
     this.#placements.load(view)
     const loadBalancers = view.list('loadBalancer')
@@ -106,7 +107,7 @@ export class PlanController implements Component {
   async #reconcile(key: string): Promise<Outcome> {
     this.#inHand++
     try {
-      // One alone is done at once: what it would let run first may take longer than itself.
+      // A single plan does not yield: the other work may take longer than the plan.
       if (this.#inHand + this.#queue.keys.size > 1) await this.#letOthersRun()
       return await this.#reconcileNow(key)
     } finally {

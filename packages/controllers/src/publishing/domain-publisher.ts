@@ -21,7 +21,7 @@ export interface DomainPublisherOptions {
   readonly placements: PlacementLog
   readonly queue: PlanQueue
   readonly nodeStates: NodeStateTable
-  /** Nodes' own addresses in the tenants' networks. */
+  /** For the nodes' own addresses in tenant networks. */
   readonly admission: Omit<NodeAddressAdmission, 'seeFabricAddress'>
   readonly log: Logger
 }
@@ -37,7 +37,7 @@ interface PublishedDomain {
 
 const ADDRESS_RETRY_MS = 5000
 
-/** Publishes what nodes must know of a tenant network: to those of the groups that carry load balancers of it. */
+/** Publishes domains: the entries of a tenant network, to the nodes of all groups that carry its load balancers. */
 export class DomainPublisher {
   readonly #options: DomainPublisherOptions
   /** By network id. */
@@ -50,7 +50,7 @@ export class DomainPublisher {
     this.#options = options
   }
 
-  /** Resolves when nodes were told everything that the network's load balancers need of it. */
+  /** Resolves when everything that the network's load balancers need of it is published. */
   async bringUpToDate(networkId: string): Promise<void> {
     while (this.#isOutdated(networkId)) {
       const underWay = this.#underWay.get(networkId)
@@ -139,7 +139,7 @@ export class DomainPublisher {
       !this.#sharesAddresses(network) || admission.sharedAddresses(network.id).size === network.subnets.length
     if (nodesHave() && sharedAreThere()) return
     try {
-      // One at a time, and only if the one before did not do it: two at once would give a node two addresses.
+      // Serialised, and skipped if the previous run did it: two at once would give a node two addresses.
       await this.#ensuring.run(async () => {
         if (!nodesHave()) await admission.ensureNodeAddresses()
         if (!sharedAreThere()) await admission.ensureSharedAddresses(network.id)

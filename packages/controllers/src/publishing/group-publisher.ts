@@ -23,7 +23,7 @@ export interface GroupPublisherOptions {
   readonly cluster: ClusterIndex
   readonly nodeStates: NodeStateTable
   readonly liveness: NodeLiveness
-  /** Tells what nodes said that they follow, and how far they are with what they were told. */
+  /** For what nodes confirmed, and how far they are with drains and moves. */
   readonly status: Pick<StatusReader, 'confirmedHash' | 'node' | 'onChange'> &
     Pick<OwnershipReader, 'shards'> &
     SightReader
@@ -32,21 +32,21 @@ export interface GroupPublisherOptions {
 }
 
 /**
- * Publishes how each node takes part in its group's announcements. Planned anew whenever something it is made of changes:
- * a handful of nodes, nothing of tenants.
+ * Publishes each node's part in its group's announcements. It is planned again whenever an input changes. Its inputs
+ * are a few nodes and nothing of tenants.
  */
 export class GroupPublisher {
   readonly #options: GroupPublisherOptions
   /** By group id: the nodes that have its entry now. */
   readonly #published = new Map<string, ReadonlySet<string>>()
   readonly #timers = new Map<string, Timer>()
-  /** Groups with a drain that waits for a node's word. */
+  /** Groups with a drain that waits for a node's confirmation. */
   readonly #waiting = new Set<string>()
-  /** Drains that have begun: node id and when it was asked for. None of them waits again. */
+  /** Drains that have begun: node id and time of the request. They never wait again. */
   readonly #begun = new Set<string>()
-  /** Moves of shards that nodes were told to make: group, when it was asked for, shard. */
+  /** Moves of shards that were published: group, time of the request, shard. */
   readonly #told = new Set<string>()
-  /** Drains whose node said that no client is left: node id and when it was asked for. */
+  /** Drains whose node reported that no client is left: node id and time of the request. */
   readonly #departed = new Set<string>()
   readonly #peers: PeerWatch
   readonly #unsubscribe: () => void
@@ -70,7 +70,7 @@ export class GroupPublisher {
   publish(groupId: string): void {
     const { view, cluster, nodeStates, clock } = this.#options
     const group = cluster.group(groupId)
-    // First: a node that is found dead by it is planned for by itself.
+    // First, because a node that is found dead here is planned for separately.
     if (group !== null) this.#peers.update(group)
     const nodes = cluster.nodesOf(groupId)
     const before = this.#published.get(groupId) ?? new Set<string>()
@@ -99,8 +99,8 @@ export class GroupPublisher {
   }
 
   /**
-   * What nodes shall do, with the move of a shard that is to be made now. It is not asked for before all others know of
-   * it: who comes first in the shard, and where to send what comes for connections that stay.
+   * Plans the group, with the move of a shard that is due. A move waits until all other nodes know its consequences:
+   * who comes first in the shard, and where to forward packets of connections that stay.
    */
   #plan(group: NodeGroup): GroupPlan {
     const input = this.#input(group)
@@ -137,7 +137,7 @@ export class GroupPublisher {
     return entry === undefined || this.#options.status.confirmedHash(id, 'group') === entryHash(entry)
   }
 
-  /** A node that is drained keeps what it has until the others know where to send what comes for its connections. */
+  /** A drained node keeps its addresses until the others know where to forward packets of its connections. */
   #planDrains(group: NodeGroup, input: GroupPlanInput): GroupPlan {
     const { nodes, nowMs } = input
     if (group.announcer === 'l2' || !nodes.some(({ scheduling }) => scheduling === 'draining')) return planGroup(input)
@@ -153,7 +153,7 @@ export class GroupPublisher {
     return { ...meanwhile, againAtMs: soonest(meanwhile.againAtMs, held.againAtMs) }
   }
 
-  /** @returns whether the node has just said that nobody is left */
+  /** @returns whether the node has just reported that no client is left */
   #noteDeparture(nodeId: string): boolean {
     const { departure } = this.#options.status.node(nodeId)
     if (departure?.busyProxies !== 0) return false
@@ -191,9 +191,9 @@ export class GroupPublisher {
   }
 }
 
-/** A move of a shard is looked after so often. */
+/** How often the progress of a shard's move is checked. */
 const LOOK_AGAIN_MS = 100
-/** And waits at most so long for all others to know of it. */
+/** How long a move waits for all other nodes to know of it. */
 const KNOWN_WITHIN_MS = 2000
 
 const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`

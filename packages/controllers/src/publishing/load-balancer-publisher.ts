@@ -29,8 +29,8 @@ export interface LoadBalancerPublisherOptions {
 }
 
 /**
- * Plans a load balancer and publishes what every node shall hold of it. A plan that differs from the stored placement is
- * made durable first.
+ * Plans a load balancer and publishes its entries to all nodes. A plan that differs from the stored placement is stored
+ * first.
  */
 export class LoadBalancerPublisher {
   readonly #options: LoadBalancerPublisherOptions
@@ -39,7 +39,7 @@ export class LoadBalancerPublisher {
     this.#options = options
   }
 
-  /** @throws SpoutError when the placement cannot be stored: nothing was published then */
+  /** @throws SpoutError when the placement cannot be stored; nothing was published then */
   async publish(id: string): Promise<void> {
     const { view, placements, domains, queue, nodeStates, clock } = this.#options
     const { index } = placements
@@ -69,7 +69,7 @@ export class LoadBalancerPublisher {
     if (networkBefore !== network?.id) queue.network(networkBefore)
   }
 
-  /** As some node has it: of its pools all have the same. */
+  /** From any node's entry, because its pools are the same on all nodes. */
   #entryOf(id: string): LoadBalancerEntry | null {
     const { nodeStates } = this.#options
     for (const nodeId of nodeStates.nodesWith(loadBalancerKey(id))) {

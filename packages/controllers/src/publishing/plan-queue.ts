@@ -4,12 +4,12 @@ import { type Clock, WorkQueue } from '@spout/runtime'
 
 const NETWORK = 'network/'
 const networkKey = (id: string): string => `${NETWORK}${id}`
-/** The network's id; null when a load balancer waits under the key. */
+/** The network's id; null for a load balancer's key. */
 export const networkOfKey = (key: string): string | null => (key.startsWith(NETWORK) ? key.slice(NETWORK.length) : null)
 
 /**
- * What waits for its plan: load balancers, under the key of their entries, and networks (`network/<id>`). Bursts on one key coalesce,
- * projects take turns.
+ * Keys that wait for their plan: load balancers, by the key of their entries, and networks (`network/<id>`). Bursts on
+ * one key coalesce, and projects take turns.
  */
 export class PlanQueue {
   readonly keys: WorkQueue

@@ -3,8 +3,8 @@ import type { PlannedNode } from '@spout/plan'
 import type { Liveness } from '../liveness/node-liveness.ts'
 
 /**
- * A node that was not heard of since the start counts as connected, with features unknown: then what it owns is planned
- * to the same bytes again, and nothing new is given to it before it speaks.
+ * A node that has not reported since the start counts as connected, with unknown features. So its load balancers are
+ * planned to the same bytes again, and it gets nothing new before it reports.
  */
 export const connectionOf = (
   { certificateSha256 }: Pick<Node, 'certificateSha256'>,

@@ -1,16 +1,16 @@
 import { type BgpAdvertisementIntent, PLAIN_ADVERTISEMENT } from '@spout/model'
 
-/** Which advertisement an address goes out with, by the pool it was taken from. */
+/** Which advertisement applies to an address, by the address's pool. */
 export interface AdvertisementsByPool {
   readonly byPool: Readonly<Record<string, number>>
-  /** For pools that none names. */
+  /** For pools that no advertisement names. */
   readonly otherwise: number
 }
 
 export function advertisementsByPool(all: readonly BgpAdvertisementIntent[]): AdvertisementsByPool {
   const byPool: Record<string, number> = {}
   let otherwise = PLAIN_ADVERTISEMENT
-  // Admission lets no two name a pool: the order only makes it certain.
+  // Admission allows only one per pool. The order makes the result certain in any case.
   for (const { number, addressPoolIds } of [...all].sort((a, b) => b.number - a.number)) {
     if (addressPoolIds === null) otherwise = number
     else for (const id of addressPoolIds) byPool[id] = number

@@ -1,24 +1,24 @@
 import type { Node } from '@spout/model'
 import type { PlannedNode } from '../placement/place.ts'
 
-/** A node of a group as its neighbours see it. */
+/** A node of a group, as its neighbours know it. */
 export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'schedulingSince' | 'drainedSince'> {
-  /** Its address on the fabric; null while nobody has said. */
+  /** Its address on the fabric; null while unknown. */
   readonly fabricAddress: string | null
   readonly connection: PlannedNode['connection']
-  /** Whether its proxies have no client any more since it was drained last. Left out: not known to be so. */
+  /** Whether its proxies have no client left since its last drain. Absent: not known. */
   readonly departed?: boolean
-  /** When it was last told to give a shard to another node and to stay (`NodeGroup.rebalance`). Left out: never. */
+  /** When it was last told to hand over a shard and stay in service (`NodeGroup.rebalance`). Absent: never. */
   readonly movedSince?: string | null
-  /** The shards that it was told to give away then. Left out: none. */
+  /** The shards that it was told to hand over then. Absent: none. */
   readonly movedShards?: readonly number[]
 }
 
 export const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4)
 
 /**
- * Whether another node of the group can take over what this one gives up. One that is silent may be dead: while it is,
- * a draining node takes part again, as a backup that moves nothing by itself.
+ * Whether another node of the group can take over what this one gives up. A silent node may be dead, so while all
+ * others are silent a draining node takes part again, as a backup that moves nothing by itself.
  */
 export const hasSuccessor = (node: GroupNode, nodes: readonly GroupNode[]): boolean =>
   nodes.some((other) => other.id !== node.id && other.scheduling !== 'draining' && other.connection === 'connected')

@@ -15,21 +15,21 @@ import { bfdProfile } from './profiles.ts'
 export interface BgpPart {
   readonly settings: BgpSettings
   readonly problems: readonly Reason[]
-  /** Milliseconds since 1970 when the drain goes on; null when nothing waits for time. */
+  /** Milliseconds since 1970 of the drain's next step; null when none is due. */
   readonly againAtMs: number | null
 }
 
-/** A node's sessions and what it says over them. */
+/** A node's BGP sessions, and what it announces over them. */
 export function planBgp(input: {
   readonly bgp: GroupBgp
   readonly groupId: string
   readonly node: GroupNode
   readonly nodes: readonly GroupNode[]
-  /** All that are stored, templates too. */
+  /** All stored peers, templates included. */
   readonly peers: readonly BgpPeer[]
   readonly advertisements: readonly BgpAdvertisementIntent[]
   readonly nowMs: number
-  /** A draining node that goes on announcing for now. */
+  /** The node is draining, but keeps announcing for now. */
   readonly heldBack: boolean
 }): BgpPart {
   const { bgp, node } = input
@@ -84,7 +84,8 @@ function peerSettings(peer: BgpPeer, template: BgpPeer | null, node: GroupNode):
     address,
     port: all.port,
     as: all.as,
-    // A session over routers is accepted from the address that the peer was given; on the link the kernel knows best.
+    // A routed session is accepted only from the address that the peer is configured with. On the link the kernel
+    // chooses best.
     sourceAddress: routed ? own : null,
     hops: all.hops,
     ttlSecurity: all.ttlSecurity,
@@ -101,7 +102,10 @@ function peerSettings(peer: BgpPeer, template: BgpPeer | null, node: GroupNode):
 
 const NO_DRAIN = { drain: 'none', againAtMs: null } as const
 
-/** First the routers are asked to prefer others, then nothing is announced; a node without a successor stays at asking. */
+/**
+ * First the routers are asked to prefer other nodes, then nothing is announced. A node without a successor stays at the
+ * first step.
+ */
 function drainStep(
   bgp: GroupBgp,
   node: GroupNode,
@@ -116,7 +120,10 @@ function drainStep(
     : { drain: 'prefer-others', againAtMs: withdrawAtMs }
 }
 
-/** RFC 6286: any number but 0 that is unique in the AS; the node's IPv4 address, else the begin of its random id. */
+/**
+ * RFC 6286: any number except 0 that is unique in the AS. It is the node's IPv4 address, else the start of its random
+ * id.
+ */
 function routerIdOf({ id, fabricAddress }: GroupNode): string {
   if (fabricAddress !== null && familyOf(fabricAddress) === 4) return fabricAddress
   const number = Number.parseInt(id.slice(0, 8), 16) || 1

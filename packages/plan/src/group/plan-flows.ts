@@ -1,11 +1,11 @@
 import type { FlowSettings, NodeGroup, VrrpSettings } from '@spout/model'
 
-/** In no registry's use; below the ports that Linux gives to connections. */
+/** Unassigned by IANA, and below Linux's range of ephemeral ports. */
 const FLOWS_PORT = 7300
 
 /**
- * With whom a node shares its flows: with those that take its shards over. Null for a node alone, and for a group made
- * before it had a key.
+ * With which nodes a node replicates its flows: those that can take over its shards. Null for a single node, and for a
+ * group from before it had a key.
  */
 export const planFlows = (
   { flowsKey }: Pick<NodeGroup, 'flowsKey'>,

@@ -17,31 +17,31 @@ import { planVrrp } from './plan-vrrp.ts'
 
 export interface GroupPlanInput {
   readonly group: NodeGroup
-  /** The nodes of the group that exist, silent ones too, in order of their ids. */
+  /** The existing nodes of the group, silent ones too, by id. */
   readonly nodes: readonly GroupNode[]
-  /** All BGP peers that are stored, templates too. */
+  /** All stored BGP peers, templates included. */
   readonly peers: readonly BgpPeer[]
   readonly advertisements: readonly BgpAdvertisementIntent[]
   /** Milliseconds since 1970. */
   readonly nowMs: number
-  /** Ids of draining nodes that go on as if they were not (`heldBack`). */
+  /** Ids of draining nodes that are planned as if they were not (`heldBack`). */
   readonly heldBack?: ReadonlySet<string>
-  /** The move of the group's `rebalance` that is to be made now; left out: none. */
+  /** The move of the group's `rebalance` that is due now. Absent: none. */
   readonly handOver?: PlannedMove | null
-  /** By node id: the silent nodes that it shall look after (`GroupEntry.watch`). Left out: none. */
+  /** By node id: the silent nodes that it should probe (`GroupEntry.watch`). Absent: none. */
   readonly watches?: ReadonlyMap<string, readonly WatchedNode[]>
 }
 
 export interface GroupPlan {
   /** By node id. In a group that announces by `l2` nodes take part in nothing of their own but second chances. */
   readonly entries: ReadonlyMap<string, GroupEntry>
-  /** What keeps a node from announcing as its group shall, by node id. */
+  /** What keeps a node from announcing as its group requires, by node id. */
   readonly problems: ReadonlyMap<string, readonly Reason[]>
-  /** Milliseconds since 1970 when the plan changes by time alone; null when it does not. */
+  /** Milliseconds since 1970 when time alone changes the plan; null if it does not. */
   readonly againAtMs: number | null
 }
 
-/** How each node of a group takes part in its announcements. Depends on its input alone. */
+/** Plans each node's part in its group's announcements. It depends on its input alone. */
 export function planGroup(input: GroupPlanInput): GroupPlan {
   const { group, nodes } = input
   const entries = new Map<string, GroupEntry>()

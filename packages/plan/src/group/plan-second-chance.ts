@@ -1,15 +1,15 @@
 import type { NodeGroup, SecondChance } from '@spout/model'
 import { type GroupNode, hasSuccessor } from './group-node.ts'
 
-/** A drain waits at most so long for the others to say that they know of it. */
+/** How long a drain waits for the other nodes to confirm that they know of it. */
 const KNOWN_WITHIN_MS = 2000
-/** What belongs to no connection costs its group so many packets at most. */
+/** Limit of forwards for a packet that belongs to no connection. */
 const MOST_HOPS = 8
 
 export interface SecondChancePlan {
-  /** By node id; nodes that have nothing to do are left out. */
+  /** By node id. Nodes without a part are left out. */
   readonly byNode: ReadonlyMap<string, SecondChance>
-  /** Milliseconds since 1970 when the plan changes by time alone; null when it does not. */
+  /** Milliseconds since 1970 when time alone changes the plan; null if it does not. */
   readonly againAtMs: number | null
 }
 
@@ -39,7 +39,7 @@ export function planSecondChance(
       (one) => one.schedulingSince,
     ),
   ]
-  // Of a shard that was given away connections stay behind as they do in a drain.
+  // A shard that was handed over leaves connections behind, as a drain does.
   const leftAt = ({ drainedSince, departed, movedSince = null }: GroupNode): string | null =>
     [departed === true ? null : drainedSince, movedSince].filter(isLately).sort(byTime).at(-1) ?? null
   const present = nodes.filter(
@@ -84,9 +84,9 @@ const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b)
 const endsAtMs = (since: string, seconds: number): number => Date.parse(since) + 1000 * seconds
 
 /**
- * Draining nodes that keep what they have for now: another node that would take over does not know yet where to send
- * what comes for their connections.
- * @param knows whether a node said that it follows its entry as it is planned now
+ * Draining nodes that keep their addresses for now: a node that would take over does not know yet where to forward
+ * packets of their connections.
+ * @param knows whether a node confirmed its present group entry
  */
 export function heldBack(
   nodes: readonly GroupNode[],

@@ -3,20 +3,23 @@ import type { Reason } from '../reason.ts'
 import { familyOf, type GroupNode, hasSuccessor } from './group-node.ts'
 import { VRRP_TIMING } from './profiles.ts'
 
-/** RFC 5798 section 5.2.4: 255 is for who owns the address, 0 says good-bye. */
+/** RFC 5798 section 5.2.4: 255 is for the owner of the address, 0 announces the end of mastership. */
 const HIGHEST_PRIORITY = 254
-/** A node that nothing new shall go to waits so much longer with its claim (skew, RFC 5798 section 6.1). */
+/**
+ * How much lower the priority of cordoned and draining nodes is, so that they claim a shard later (skew, RFC 5798
+ * section 6.1).
+ */
 const RESERVE_STEP = 100
 
 /** A node's part in the group's shards, or why it has none. */
 export type VrrpPart = { readonly settings: VrrpSettings } | { readonly problem: Reason }
 
 /**
- * Every node's part in the shards of a group. A node whose address the others do not know takes no part: one that is not
- * in their list of peers would hear nobody and hold what another holds.
- * @param nodes the nodes of the group that exist, silent ones too, in order of their ids
+ * Plans every node's part in the shards of a group. A node whose address the others do not know takes no part: without
+ * them as peers it would hear no adverts and claim addresses that others have.
+ * @param nodes the existing nodes of the group, silent ones too, by id
  * @param heldBack ids of draining nodes that keep their shards for now
- * @param handOver the move of the group's `rebalance` that is to be made now
+ * @param handOver the move of the group's `rebalance` that is due now
  */
 export function planVrrp(
   group: NodeGroup,
@@ -81,7 +84,7 @@ function whyNot(node: GroupNode, family: 4 | 6, members: readonly GroupNode[]): 
   return null
 }
 
-/** The one that more nodes have; IPv4 when as many have either. */
+/** The family of most nodes; IPv4 if equal. */
 function commonFamily(nodes: readonly GroupNode[]): 4 | 6 {
   const known = nodes.flatMap(({ fabricAddress }) => fabricAddress ?? [])
   const sixes = known.filter((address) => familyOf(address) === 6).length
@@ -89,9 +92,9 @@ function commonFamily(nodes: readonly GroupNode[]): 4 | 6 {
 }
 
 /**
- * Priorities by node id, one map per shard. First owners take turns over the enabled nodes, and so do second ones, so that
- * what a dead node carried is spread over those that stay; then come cordoned and at last draining nodes.
- * @param homes by shard number, the enabled node that comes first all the same
+ * Priorities by node id, one map per shard. The enabled nodes take turns as first owner, and as second, so that a dead
+ * node's shards are spread over the others. Cordoned nodes follow, then draining ones.
+ * @param homes by shard number: an enabled node that comes first regardless
  */
 export function shardPriorities(
   nodes: readonly Pick<GroupNode, 'id' | 'scheduling'>[],
@@ -101,7 +104,7 @@ export function shardPriorities(
   const of = (scheduling: GroupNode['scheduling']) => nodes.filter((node) => node.scheduling === scheduling)
   const first = of('enabled')
   const reserve = [...of('cordoned'), ...of('draining')]
-  // Where the reserve is all there is, nobody waits.
+  // If there are only reserve nodes, none needs to wait.
   const step = first.length === 0 || nodes.length > HIGHEST_PRIORITY - RESERVE_STEP ? 0 : RESERVE_STEP
   return Array.from({ length: shards }, (_, shard) => {
     const turns = takeTurns(first, shard)

@@ -3,9 +3,9 @@ import type { BfdProfile, BfdSettings, VrrpProfile, VrrpSettings } from '@spout/
 type VrrpTiming = Pick<VrrpSettings, 'advertMs' | 'missedAdverts'>
 
 /**
- * A silent master is given up after `advertMs * missedAdverts` and a skew below one interval. `default` bears a stall of
- * 80 ms; shorter intervals and more of them were no better at telling a stall from a death, and worse in the longest gap. `fast` holds where real-time scheduling can be relied on,
- * `relaxed` where machines or the network stall for long.
+ * A silent master is replaced after `advertMs * missedAdverts` and a skew below one interval. `default` tolerates a
+ * stall of 80 ms; shorter intervals and more of them told a stall from a death no better, and had a worse longest gap.
+ * `fast` needs reliable real-time scheduling. `relaxed` is for machines or networks with long stalls.
  */
 export const VRRP_TIMING: Readonly<Record<VrrpProfile, VrrpTiming>> = {
   default: { advertMs: 20, missedAdverts: 4 },

@@ -1,27 +1,27 @@
 import type { NodeGroup, PlannedMove, ShardStatus } from '@spout/model'
 import type { GroupNode } from './group-node.ts'
 
-/** A node of a group that shards may be given to. */
+/** A node of a group that may get shards. */
 export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'scheduling' | 'connection'> {
-  /** It holds everything that it should: its data plane said so. */
+  /** Its data plane has everything that it should. */
   readonly inSync: boolean
 }
 
-/** What of a shard is known. */
+/** What is known of a shard. */
 export type BalancedShard = Pick<ShardStatus, 'number' | 'ownerNodeId' | 'state' | 'nodes'>
 
 export interface MoveStep extends PlannedMove {
   readonly state: 'done' | 'moving' | 'waiting' | 'failed'
-  /** Why it failed, or what it still waits for, in words; else null. */
+  /** Why it failed, or what it still waits for; else null. */
   readonly message: string | null
 }
 
-/** A move has so long, beside that of those before it. */
+/** Time limit of a move, after those before it. */
 export const STEP_MS = 15_000
 
 /**
- * The fewest moves after which no ready node owns two shards more than another. Shards of other nodes stay: a draining
- * node hands over by itself, a cordoned one keeps what it has. So do those that nobody owns, or two.
+ * The fewest moves after which the shards of ready nodes differ by at most one. Shards of other nodes stay: a draining
+ * node hands over by itself, a cordoned one keeps what it has. So do shards without an owner, or with two.
  * @returns in order of the shards' numbers
  */
 export function planRebalance(
@@ -34,7 +34,7 @@ export function planRebalance(
     if (state === 'settled') owned.get(ownerNodeId ?? '')?.push(number)
   const total = [...owned.values()].reduce((sum, numbers) => sum + numbers.length, 0)
   const least = Math.floor(total / Math.max(1, ready.length))
-  // Those that have most keep one more where it does not come out even: nothing moves for that.
+  // Nodes that own most keep the remainder, so that nothing moves for that.
   const quota = new Map(
     [...owned]
       .sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1))
@@ -49,7 +49,7 @@ export function planRebalance(
     .map((move, at) => ({ ...move, toNodeId: room[at] ?? '' }))
 }
 
-/** Why nothing is given to a node, in words; null when it may be. */
+/** Why a node may not get shards; null if it may. */
 export function whyNotReady({ name, scheduling, connection, inSync }: BalancedNode): string | null {
   if (connection !== 'connected') return `node ${name} is ${connection}`
   if (scheduling !== 'enabled') return `node ${name} is ${scheduling}`
@@ -57,8 +57,8 @@ export function whyNotReady({ name, scheduling, connection, inSync }: BalancedNo
 }
 
 /**
- * How far moves that were asked for have come: one at a time, each when its new owner is ready, none after one failed.
- * Worked out anew each time from who owns what, so any process may go on with it.
+ * The progress of requested moves: one at a time, each when its new owner is ready, none after a failed one. It is
+ * worked out anew from the present owners, so any process can continue.
  */
 export function rebalanceSteps(
   { askedAt, moves }: NonNullable<NodeGroup['rebalance']>,
@@ -80,7 +80,7 @@ export function rebalanceSteps(
   })
 }
 
-/** The move that is under way; null when there is none: all are done, or one failed. */
+/** The move under way; null if all are done, or one failed. */
 export const moveUnderWay = (steps: readonly MoveStep[]): MoveStep | null =>
   steps.find(({ state }) => state === 'moving') ?? null
 
@@ -90,12 +90,12 @@ function whyNever(
   nodes: readonly BalancedNode[],
 ): string | null {
   if (shard === undefined || !nodes.some(({ id }) => id === toNodeId)) return 'the shard or its new owner is gone'
-  // For a moment nobody may own it, or both: it is on its way.
+  // During a move there may briefly be no owner, or two.
   const owner = shard.ownerNodeId
   return owner === null || owner === fromNodeId || owner === toNodeId ? null : 'the shard has another owner by now'
 }
 
-/** A node that takes in a change is not ready for a moment: what is missing may come in time. */
+/** A node that applies a change is briefly not ready, so it gets time. */
 function whyNotYet(
   { toNodeId }: PlannedMove,
   shard: BalancedShard | undefined,

@@ -96,7 +96,7 @@ export function planLoadBalancer(input: LoadBalancerPlanInput): LoadBalancerPlan
     : byShard(input, input.announcing, network, placed, entry)
 }
 
-/** One node announces; the others hold the same and are silent. */
+/** One node announces. The others have the same entry and are silent. */
 function byOwner(
   input: LoadBalancerPlanInput,
   network: Network,
@@ -121,7 +121,7 @@ function byOwner(
   }
 }
 
-/** All nodes of the group hold the same entry: whoever is master of the shard announces, without being told. */
+/** All nodes of the group have the same entry. The shard's master announces without being told. */
 function byShard(
   input: LoadBalancerPlanInput,
   announcing: Exclude<Announcing, { readonly via: 'l2' }>,
